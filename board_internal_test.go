@@ -13,11 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // TestPostingAllocatesNothing: what other goroutines may read is copied in every tick.
 func TestPostingAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	m := newBoardMatch(t, 8, sim.Link{})
 	m.run(3 * time.Second)
 	require.Len(t, m.server.Players(nil), 8)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -86,10 +87,16 @@ func (g *dancers) protocol() *foretick.Protocol {
 }
 
 // Corrections of every sort of field fade without an allocation, while others begin.
-func TestFadingAllocatesNothing(t *testing.T) { fading(t, false) }
+func TestFadingAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
+	fading(t, false)
+}
 
 // ClientOnly components go through as many rollbacks without an allocation.
-func TestRollbackOfLocalsAllocatesNothing(t *testing.T) { fading(t, true) }
+func TestRollbackOfLocalsAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
+	fading(t, true)
+}
 
 // shining are the entities with what only the client knows of.
 func (g *dancers) shining(w *ecs.World) []ecs.Rows {

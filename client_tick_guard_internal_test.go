@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 const guardRate, guardInterval = 60, time.Second / 20
@@ -104,6 +106,7 @@ func TestTickGuardForged(t *testing.T) {
 }
 
 func TestTickGuardAllocs(t *testing.T) {
+	costtest.Allocations(t)
 	g := newTickGuard(guardRate, guardInterval, 0, 0)
 	now := time.Duration(0)
 	require.Zero(t, testing.AllocsPerRun(100, func() {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -79,6 +80,7 @@ func TestWhoComesBack(t *testing.T) {
 // Sixty players of one address come back to a server that was killed: those for whom
 // there is no room yet are told so, and try again.
 func TestManyOfOneAddressComeBack(t *testing.T) {
+	costtest.Memory(t)
 	h := newVenue(t, foretick.ServerConfig{})
 	const n = 60
 	for i := range n {

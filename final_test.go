@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -128,6 +129,7 @@ func (g *Siege) save(f *foretick.Frame, by foretick.PlayerID, s Smashed) {
 // its own client predicted, however late its inputs came. With LateWorld the handlers of what
 // is final run again, with their tick, and the database has each row once all the same.
 func TestWhatCannotBeTakenBack(t *testing.T) {
+	costtest.Ratio(t)
 	for _, world := range []bool{false, true} {
 		again, repeated, seeds := uint64(0), 0, uint64(8)
 		if world {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -17,6 +18,7 @@ import (
 // Before it is full, newcomers are refused, and who plays plays on. They are let in
 // again once entities are gone.
 func TestFullWorld(t *testing.T) {
+	costtest.Memory(t)
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	var thing ecs.Prefab
@@ -131,6 +133,7 @@ func (g *crowded) protocol(t *testing.T) *Protocol {
 // with the reason, whether a request, a flush or a shared system spawned it. The server
 // and the others play on.
 func TestNoRoom(t *testing.T) {
+	costtest.Memory(t)
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	g := &crowded{}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -168,6 +169,7 @@ func usual(times []time.Duration) time.Duration {
 // most ten: 7.0 to 7.9 with Go 1.26, and 7.5 to 9.3 with Go 1.27, whose code for a tick of
 // the world is a little faster and for a tick of one player a little slower. Without a late input, the server's step costs as much as without LateInputs.
 func TestLateInputsCost(t *testing.T) {
+	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, false)
 	var one, all, world []time.Duration
 	for range 100 {
@@ -208,6 +210,7 @@ func TestLateInputsCost(t *testing.T) {
 
 // Nothing is allocated for ticks that run again, nor for changes from outside of systems.
 func TestLateInputsAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	if debugBuild {
 		t.Log("debug builds allocate")
 		return
@@ -253,6 +256,7 @@ func (h *lateHall) againWorld() time.Duration {
 // Five ticks of the world cost at most seven, whoever is late, and allocate nothing. Without a
 // late input the server's step costs a fifth more at most.
 func TestLateWorldCost(t *testing.T) {
+	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, true)
 	for range 100 {
 		off.step()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,6 +17,7 @@ import (
 // room for. The level still comes, and no snapshot of it is sent that the client would
 // acknowledge and cannot read.
 func TestLevelsThatFindNoRoom(t *testing.T) {
+	costtest.Memory(t)
 	for _, rate := range []int{2000, 4000, 8000} {
 		for _, size := range []int{0, 100, 400, 800, 1024} {
 			p, things, prefab := ofThings("levels")

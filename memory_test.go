@@ -18,6 +18,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
@@ -237,6 +238,7 @@ func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (server, clien
 
 // TestPlayersHeap: what a player in a match of eight costs the server, and itself.
 func TestPlayersHeap(t *testing.T) {
+	costtest.Memory(t)
 	for name, open := range map[string]func(testing.TB) *hall{"sim": simHall, "udp": udpHall} {
 		t.Run(name, func(t *testing.T) {
 			alone, _ := serverCost(t, open, 0)
@@ -263,6 +265,7 @@ func (h *hall) silence(n int) {
 
 // TestSilentHeap: what a connection costs that has said nothing.
 func TestSilentHeap(t *testing.T) {
+	costtest.Memory(t)
 	for _, c := range []struct {
 		name    string
 		open    func(testing.TB) *hall
@@ -287,6 +290,7 @@ func TestSilentHeap(t *testing.T) {
 // keep no more than who says nothing may; nor does who asks for the schema, but for the
 // schema.
 func TestHoardingHeap(t *testing.T) {
+	costtest.Memory(t)
 	const n = 200
 	schema := len(new(duel).protocol().Schema(nil))
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // crowd is a match among things that move, watched by players who stand, or by observers
@@ -38,6 +39,7 @@ func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 // sent copies of one snapshot, and share one look. The times are of ticks in turn, and the
 // best of five rounds counts, as other programs interrupt some.
 func TestObserversCostLessThanPlayers(t *testing.T) {
+	costtest.Ratio(t)
 	const n, ticks = 24, 60
 	for _, row := range []struct {
 		reach  float32

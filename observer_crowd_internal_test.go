@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // gathering is a match of players among things that move.
@@ -30,6 +31,7 @@ func gathering(t *testing.T, players int, reach float32) *exhibition {
 // 100 observers at 10 Hz change no byte of what players are sent, and the server's Step
 // allocates nothing for them: with a whole world for everybody, and with eyes.
 func TestObserversChangeNothingForPlayers(t *testing.T) {
+	costtest.Ratio(t)
 	t.Run("everything", func(t *testing.T) { observersChangeNothing(t, 0, false) })
 	t.Run("near", func(t *testing.T) { observersChangeNothing(t, 120, false) })
 	t.Run("come and go", func(t *testing.T) { observersChangeNothing(t, 20, true) })

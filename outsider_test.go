@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -126,6 +127,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 // TestHelloAndVanish: connections that say hello, or play for a second, and are never
 // heard of again keep nobody out.
 func TestHelloAndVanish(t *testing.T) {
+	costtest.Ratio(t)
 	for _, plays := range []bool{false, true} {
 		h := newVenue(t, foretick.ServerConfig{})
 		next, honest, came := time.Duration(0), 0, 0

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -40,6 +41,7 @@ func (d *deaf) Recv(ev []transport.Event) int {
 // then and afterwards the server's ticks are on time, and the other client gets
 // every message.
 func TestSlowConsumer(t *testing.T) {
+	costtest.Sockets(t)
 	perTick, lasts := 25, time.Second
 	if *soak {
 		perTick, lasts = 1, 35*time.Second

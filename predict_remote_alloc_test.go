@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -60,6 +61,7 @@ func (g *regatta) protocol() *foretick.Protocol {
 // Predicting others, being wrong and replaying them allocates nothing once a match
 // runs evenly, and neither does what they spawn meanwhile.
 func TestRemotePredictionAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	var sg regatta

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/udp"
@@ -107,6 +108,7 @@ func serveAt(t *testing.T, kind, at, key string) (p *exec.Cmd, addr string) {
 // the fall, every client plays again within two seconds of the port being open (-soak;
 // the short form asks for less of a machine that does other things too).
 func TestRedial(t *testing.T) {
+	costtest.Sockets(t)
 	if os.Getenv(falls) != "" || os.Getenv(walks) != "" {
 		return
 	}

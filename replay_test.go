@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -161,6 +162,7 @@ func BenchmarkRatioReplay(b *testing.B) {
 
 // A replay, and a reconciliation that finds nothing, allocate nothing.
 func TestReplayAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	_, cli := replayBench(t)
 	require.NotZero(t, cli.stats.Compared)
 	require.Zero(t, testing.AllocsPerRun(50, func() { cli.timeline.predictor.Restart(cli.timeline.agreed.newest) }))

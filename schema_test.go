@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport/sim"
@@ -270,6 +271,7 @@ type longList struct {
 // TestReadSchemaAllocation: a few bytes claim messages of thousands of elements each;
 // no more is allocated than for those that a protocol may have.
 func TestReadSchemaAllocation(t *testing.T) {
+	costtest.Allocations(t)
 	p := foretick.NewProtocol("g", 1)
 	var first foretick.Message[longList]
 	first.OnClient(p, func(*foretick.Frame, foretick.Tick, longList) {})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -181,6 +182,7 @@ func TestDoAfterTheEnd(t *testing.T) {
 
 // TestDoAllocatesNothing: a tick with calls costs no memory but that of the calls.
 func TestDoAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	s := newLonely(t, foretick.ServerConfig{})
 	set := func(f *foretick.Frame) { s.thing.Get(f.World, s.e).N++ }
 	per := testing.AllocsPerRun(100, func() {

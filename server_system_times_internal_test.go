@@ -7,10 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // TestSystemTimesAllocatesNothing: they are always on.
 func TestSystemTimesAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	s := timedSystem()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		s.before()

@@ -364,6 +364,7 @@ func FuzzSiege(f *testing.F) {
 
 // TestSiege plays scripts drawn from seeds: most of them reach play.
 func TestSiege(t *testing.T) {
+	costtest.Ratio(t)
 	states := begun()
 	names := []string{"nothing", "up", "admitted", "playing", "resuming", "a level", "playing", "playing"}
 	n, played := 400, 0

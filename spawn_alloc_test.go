@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -73,6 +74,7 @@ func (g *gunnery) protocol() *foretick.Protocol {
 // Spawning, matching, destroying, correcting and replaying allocate nothing once a
 // match runs evenly, on either end.
 func TestSpawningAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	var sg, cg gunnery

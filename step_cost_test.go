@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -85,6 +86,7 @@ func carriesSnapshot(b []byte) bool {
 // player who acknowledges packets, and none with a snapshot, make the server's whole
 // step at most twice as long as one with an honest player.
 func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
+	costtest.Ratio(t)
 	const each, ticks, late = 90, 740, 200
 	honest, silent := newGrove(t, each), newGrove(t, each)
 	silent.player.deaf = carriesSnapshot
@@ -103,6 +105,7 @@ func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
 // that go all at once, if it then acknowledges no snapshot. (Package snapshot's own test
 // has 65 000, for which a whole server takes too long.)
 func TestStepAfterAllItHeldIsGone(t *testing.T) {
+	costtest.Ratio(t)
 	const each, ticks = 90, 200
 	honest, silent := newGrove(t, each), newGrove(t, each)
 	for _, g := range []*grove{honest, silent} {

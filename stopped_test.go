@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -63,6 +64,7 @@ func walker(t *testing.T, addr string) *exec.Cmd {
 // short form asks for less of a machine that does other things too); nobody else is
 // reset, misses more than one input in fifty, or is told.
 func TestStopped(t *testing.T) {
+	costtest.Sockets(t)
 	if os.Getenv(walks) != "" {
 		return
 	}

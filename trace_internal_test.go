@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 // Without a trace no hook is installed on a client and nothing of a server's tick is watched.
 // So it is again when a trace has ended.
 func TestUnarmedTraceCostsNothing(t *testing.T) {
+	costtest.Ratio(t)
 	h := newHands(t)
 	s, c := h.server, h.clients[0]
 	idle := func() bool {

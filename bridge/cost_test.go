@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -40,6 +41,7 @@ func drift(b *Body) { b.X += float32(b.VX * 0.01) }
 
 // TestAllocatesNothing: once a match runs evenly, ticks, replays and frames allocate nothing.
 func TestAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
 	listen, server := n.Listen(), &Game{}
 	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: server.Bridged(), Transport: listen})

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // TestHandlesThatNeverWereAreNotFound asks for every slot, taken or not, with
 // generations and ranges that nobody has.
 func TestHandlesThatNeverWereAreNotFound(t *testing.T) {
+	costtest.Memory(t)
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	alive := map[ecs.Entity]bool{}

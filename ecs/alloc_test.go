@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // TestNothingAllocatesInSteadyState runs each hot path several times so that
 // memory grows to its final size, and then counts allocations.
 func TestNothingAllocatesInSteadyState(t *testing.T) {
+	costtest.Allocations(t)
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	es := spread(w, &g.mover, 300, 4)

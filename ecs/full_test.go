@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // full returns a world that has an OnFull, and as many tables with rows as players may
@@ -41,6 +42,7 @@ func full(t *testing.T, onFull func(ecs.Entity, ecs.Owner)) (w *ecs.World, numbe
 // TestOnFull: beyond the limit of tables an entity belongs to nobody, whichever call needs
 // the table, and nothing else changes.
 func TestOnFull(t *testing.T) {
+	costtest.Memory(t)
 	type told struct {
 		e     ecs.Entity
 		owner ecs.Owner
@@ -132,6 +134,7 @@ func TestOnFull(t *testing.T) {
 
 // TestFullWithoutOnFull: a world without an OnFull panics at the limit, with the fix.
 func TestFullWithoutOnFull(t *testing.T) {
+	costtest.Memory(t)
 	w, _, _, kinds, _ := full(t, nil)
 	require.PanicsWithError(t, "ecs: more than 65535 tables: fewer owners or fewer component sets", func() {
 		for owner := range ecs.Owner(3000) {

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // TestRecycle has 4096 owners spawn and destroy entities of 32 prefabs, within a tick
 // and outside one: 262 144 tables, of which a world holds 65 535.
 func TestRecycle(t *testing.T) {
+	costtest.Memory(t)
 	const owners, prefabs = 4096, 32
 	types := ecs.NewTypes()
 	var number ecs.Component[int32]

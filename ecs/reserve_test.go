@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // An entity placed with a reserved handle, rolled back and placed again keeps
 // its handle, next to ordinary spawns and another owner's.
 func TestReservedHandlesSurviveRollback(t *testing.T) {
+	costtest.Memory(t)
 	const slots = 8
 	type held struct {
 		e ecs.Entity

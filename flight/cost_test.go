@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // A recorder allocates nothing in a Step that receives and sends. What packs the few full blocks
 // does now and then.
 func TestRecorderAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	const steps = 300
 	var allocs [2]uint64
 	for i, on := range []bool{false, true} {

@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -140,6 +141,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 
 // Operators who look at anything at any time, while clients look too and inputs are late.
 func TestAnyTraceWhileRecorded(t *testing.T) {
+	costtest.Ratio(t)
 	seeds := uint64(4)
 	if *long {
 		seeds = 60

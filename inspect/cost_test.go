@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -85,6 +86,7 @@ func TestCost(t *testing.T) {
 // Nobody looks: a client's Step allocates nothing. Somebody looks: nor does one that counts
 // bytes by field and is timed.
 func TestClientAllocations(t *testing.T) {
+	costtest.Allocations(t)
 	g, m := &game{}, simtest.New(1)
 	_, err := m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol()})
 	require.NoError(t, err)
@@ -111,6 +113,7 @@ func TestClientAllocations(t *testing.T) {
 
 // Nobody looks: a tick allocates nothing. Somebody looks: what it allocates is printed.
 func TestAllocations(t *testing.T) {
+	costtest.Allocations(t)
 	m := newBusy(t, 0)
 	in := inspect.New(inspect.Config{})
 	require.NoError(t, in.AddServer("match", m.srv))

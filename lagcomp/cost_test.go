@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 )
 
 // TestNoAllocation: neither recording nor any query allocates once the history
 // has its size.
 func TestNoAllocation(t *testing.T) {
+	costtest.Allocations(t)
 	c := newCrowd(t, 80)
 	record := func() {
 		c.tick++
@@ -73,6 +75,7 @@ func bestOf(attempts int, enough float64, ratio func() float64) float64 {
 // every volume, and a ray into a tick that nobody asked for before, which pays
 // for the bounding spheres of two ticks.
 func TestRatios(t *testing.T) {
+	costtest.Ratio(t)
 	c := newCrowd(t, 64)
 	past := c.h.At(c.tick-10, .5)
 	hits := 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -66,6 +67,7 @@ func (e *exchange) tick() {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	e := newExchange()
 	for range 3000 { // every slot of every ring has been used
 		e.tick()
@@ -77,6 +79,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 
 // Every channel at once, with losses both ways.
 func TestChannelsAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	a, b := netcode.NewConn(netcode.Config{Channels: eightChannels}), netcode.NewConn(netcode.Config{Channels: eightChannels})
 	data, i, events, reliable := make([]byte, 600), netcode.Tick(0), 0, 0
 	step := func() {
@@ -117,6 +120,7 @@ func TestChannelsAllocateNothing(t *testing.T) {
 }
 
 func TestRefusedPacketsAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	c := netcode.NewConn(netcode.Config{})
 	bad := [][]byte{{1, 2}, bare(1, 200), bare(1, 3, 0), bare(1, streamMessage(0, 0, 0)...), bare(9000), raw(1, 99),
 		bare(1, 3, 6, 1, 0, 0, 3, 9, 0), bare(1, 4, 6, 4, 0, 0, 0, 9, 0)}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -243,6 +244,7 @@ func saturate(d *duo, ticks int, sizes []int) (bytes []int) {
 }
 
 func TestPrioritiesAreShares(t *testing.T) {
+	costtest.Ratio(t)
 	for _, c := range []struct {
 		name     string
 		priority []uint8

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // A client's clock may run at another speed than the server's. TestDriftIsLearned
@@ -12,6 +14,7 @@ import (
 // second 5 on no additional inputs are missed, inputs wait at most 0.7 ticks
 // longer, and render time is neither later nor starves.
 func TestDriftIsLearned(t *testing.T) {
+	costtest.Ratio(t)
 	seeds := uint64(max(2, *clockSeeds/2))
 	t.Logf("%6s %6s %6s %5s %6s | %6s %6s %6s %6s | %6s %7s", "Hz", "RTT", "jitter", "loss%", "drift%", "miss%", "first%", "depth", "d*", "interp", "starve%")
 	for _, rate := range []struct{ hz, interval int }{{30, 1}, {60, 3}} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -67,6 +68,7 @@ func (r inputs) missed() float64 { return float64(r.missing) / float64(max(1, r.
 // the mean depth is at most one tick above that of the best constant slack, and
 // 0.2 % above the misses that it is allowed.
 func TestInputDepthAgainstOracle(t *testing.T) {
+	costtest.Ratio(t)
 	t.Logf("%3s %6s %6s %5s | %6s %6s %6s %6s | %6s %6s %7s", "Hz", "RTT", "jitter", "loss%", "miss%", "first%", "depth", "d*", "conf", "interp", "starve%")
 	for _, rate := range []int{30, 31, 60} {
 		for _, rtt := range []time.Duration{0, 100 * ms, 400 * ms} {
@@ -95,6 +97,7 @@ func TestInputDepthAgainstOracle(t *testing.T) {
 // longest burst would be unplayable. So the test compares bursts with a constant
 // slack of the same size: steering may cost little more.
 func TestInputDepthUnderBursts(t *testing.T) {
+	costtest.Ratio(t)
 	t.Logf("%5s %6s %5s | %6s %6s %6s %6s", "burst", "jitter", "loss%", "miss%", "held%", "depth", "d*")
 	for _, burst := range []int{2, 4} {
 		for _, loss := range []float64{0.02, 0.05, 0.1, 0.2} {
@@ -144,6 +147,7 @@ func TestDepthFollowsJitterUpAndDown(t *testing.T) {
 }
 
 func TestDepthUnderOtherFramesAndIntervals(t *testing.T) {
+	costtest.Ratio(t)
 	for _, c := range []struct {
 		rate, interval, frames int
 		drift                  float64
@@ -166,6 +170,7 @@ func TestDepthUnderOtherFramesAndIntervals(t *testing.T) {
 // A server may read its socket only when a tick begins: every command then comes
 // a whole number of ticks early.
 func TestDepthWhenTheServerPolls(t *testing.T) {
+	costtest.Ratio(t)
 	for _, jitter := range []time.Duration{0, 20 * ms, 50 * ms} {
 		for _, frames := range []int{30, 60, 1000} {
 			r := measure(30, 5*time.Second, 25*time.Second, func(seed uint64) *match {
@@ -452,6 +457,7 @@ func TestClockAcrossTheWrap(t *testing.T) {
 }
 
 func TestClockAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	c := netcode.NewClock(netcode.ClockConfig{})
 	i := netcode.Tick(0)
 	step := func() {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // A ring that grew does what one of the full size does: each test runs the same
@@ -67,6 +69,7 @@ func TestSequenceBufferStaysSmall(t *testing.T) {
 }
 
 func TestFatesGrowLikeAFixedQueue(t *testing.T) {
+	costtest.Ratio(t)
 	for seed := range ringSeeds / 4 {
 		r := dice(seed)
 		var q, full fateQueue
@@ -90,6 +93,7 @@ func TestFatesGrowLikeAFixedQueue(t *testing.T) {
 }
 
 func TestStreamRingsGrowLikeFixedOnes(t *testing.T) {
+	costtest.Ratio(t)
 	for seed := range ringSeeds {
 		r := dice(seed)
 		out, fullOut := newStreamSender(minStreamQueue), newStreamSender(minStreamQueue)

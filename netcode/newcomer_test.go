@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -81,6 +82,7 @@ func newcomerHeap(t *testing.T, newcomer bool, messages [][]byte) int {
 // TestNewcomerKeepsLittle: whatever a peer sends that was not admitted, its Conn
 // stays small; one that was admitted may fill its channels.
 func TestNewcomerKeepsLittle(t *testing.T) {
+	costtest.Memory(t)
 	messages := hoard()
 	silent, hostile, admitted := newcomerHeap(t, true, nil), newcomerHeap(t, true, messages), newcomerHeap(t, false, messages)
 	t.Logf("a Conn keeps %d bytes when nothing came, %d of a hostile newcomer, %d of who was admitted", silent, hostile, admitted)

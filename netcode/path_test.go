@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -135,6 +136,7 @@ func TestLongerPathIsFound(t *testing.T) {
 // TestQueueIsStillOne: on narrow links at full load the queue stays short, also
 // where the path changes or others use the link.
 func TestQueueIsStillOne(t *testing.T) {
+	costtest.Ratio(t)
 	for _, narrow := range []struct {
 		name  string
 		rate  float64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -37,6 +38,7 @@ func TestZeroLengthFragments(t *testing.T) {
 }
 
 func TestHugeFragmentNumbersAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	c := netcode.NewConn(netcode.Config{})
 	huge := binary.AppendUvarint(nil, 1<<62)
 	var before, after runtime.MemStats

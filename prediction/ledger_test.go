@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -49,6 +50,7 @@ func TestLedgerTellsOnce(t *testing.T) {
 }
 
 func TestLedgerAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	var l prediction.Ledger[int, int]
 	k := prediction.Tick(0)
 	round := func() {

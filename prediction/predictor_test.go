@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -199,6 +200,7 @@ func TestAlwaysConverges(t *testing.T) {
 }
 
 func TestReconcileAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	p, c := start(t, 0)
 	k := prediction.Tick(12)
 	for range 20 {

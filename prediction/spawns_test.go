@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -184,6 +185,7 @@ func TestSpawnKeyID(t *testing.T) {
 }
 
 func TestSpawnsAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	var s prediction.Spawns[int]
 	k := prediction.Tick(0)
 	round := func() {

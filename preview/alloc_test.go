@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/preview"
 )
 
 // A rendered frame and a tick allocate nothing once the world stands.
 func TestPreviewAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	g := &Stroll{}
 	p, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
 		Sample: foretick.Sample(&g.Stick, func(foretick.View) Stick { return Stick{X: 1} }),

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 )
@@ -191,6 +192,7 @@ func TestBindAnyNumbers(t *testing.T) {
 
 // TestBoundSchemasDoNotAllocate: a client of another build pays time, not garbage.
 func TestBoundSchemasDoNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	old, now := compile[elder](t, schema.Options{Name: "c", Predicted: true}), compile[younger](t, schema.Options{Name: "c", Predicted: true})
 	s, _ := bound(t, old, now)
 	v := &younger{X: 1, Y: 2, Turn: [4]float64{0, 0, 0, 1}}

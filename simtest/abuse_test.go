@@ -111,6 +111,7 @@ func older(ticks uint32) func(time.Duration, *netcode.Command) {
 // A claim that the server's own measurements do not explain is moved to the
 // nearest moment that they do, and counted; it gains no rewind and no hits.
 func TestAbuseClaims(t *testing.T) {
+	costtest.Figures(t)
 	set := func(to func(c *netcode.Command)) func(time.Duration, *netcode.Command) {
 		return func(now time.Duration, c *netcode.Command) {
 			if now >= lieFrom {
@@ -215,6 +216,7 @@ var delays = []struct {
 // for any shot, and no hits. A cheater who always claims the full tolerance gains a
 // little more where a tenth of the packets is lost.
 func TestAbuseDelay(t *testing.T) {
+	costtest.Figures(t)
 	for _, path := range abusePaths {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
@@ -261,6 +263,7 @@ func TestAbuseDelay(t *testing.T) {
 
 // By default such a delay gains what a slower path is granted, and a tick.
 func TestAbuseDelayByDefault(t *testing.T) {
+	costtest.Figures(t)
 	for _, path := range abusePaths {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
@@ -286,6 +289,7 @@ func TestAbuseDelayByDefault(t *testing.T) {
 // A latency that rises in the middle of a fight, on both ways or on the way
 // down alone, is not granted then either, whether or not it is true.
 func TestAbuseRaisedPing(t *testing.T) {
+	costtest.Figures(t)
 	for _, both := range []bool{true, false} {
 		slow := sim.Link{Latency: 200 * time.Millisecond}
 		up := duelLink
@@ -307,6 +311,7 @@ func TestAbuseRaisedPing(t *testing.T) {
 // A delay faked from the first packet on looks like a real one: the cap limits it,
 // and the rest is counted.
 func TestAbuseFakedFromTheStart(t *testing.T) {
+	costtest.Figures(t)
 	l := &liar{claim: func(_ time.Duration, c *netcode.Command) {
 		if c.Render > 24 {
 			c.Render -= 24
@@ -329,6 +334,7 @@ type turn struct {
 // A shot at a player that was dead, hidden or elsewhere on the server does not hit,
 // even if its shooter still saw the player; later shots count again.
 func TestAbuseLives(t *testing.T) {
+	costtest.Figures(t)
 	down := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
 		return func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
 			g.pose.Get(f.World, e).Down = is

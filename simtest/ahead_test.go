@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
@@ -870,6 +871,7 @@ func TestUnpredictedOfWhatIsAhead(t *testing.T) {
 
 // Judging targets shown ahead allocates nothing once the match runs evenly.
 func TestHitViewAheadAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	var memory runtime.MemStats
 	var mallocs uint64
 	cfg := fairConfig{seed: 25, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond})}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // A server's tick, packets in and packets out, allocates nothing once the match
 // runs evenly.
 func TestServerStepAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	m, _ := walk(t, 1, 8, sim.Link{Latency: 50 * time.Millisecond, Loss: 0.02}, 20*time.Second)
 	server := m.Server()
 	var memory runtime.MemStats

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
@@ -120,6 +121,7 @@ func (c *rawClient) take(now time.Duration, b []byte) error {
 // commands: in any window at most rate × window + 3. Commands not sent in time
 // cannot be saved up, and each refusal is counted by its reason.
 func TestSpeedHack(t *testing.T) {
+	costtest.Figures(t)
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
 	g := &mill{}

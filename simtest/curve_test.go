@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -265,10 +266,16 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 }
 
 // Judging targets on curves allocates nothing, including their history.
-func TestCurvesAreJudgedAllocatesNothing(t *testing.T) { judgedWithoutAllocating(t, false) }
+func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
+	judgedWithoutAllocating(t, false)
+}
 
 // Nor does judging what the game interpolates.
-func TestOwnInterpolationAllocatesNothing(t *testing.T) { judgedWithoutAllocating(t, true) }
+func TestOwnInterpolationAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
+	judgedWithoutAllocating(t, true)
+}
 
 func judgedWithoutAllocating(t *testing.T, own bool) {
 	m := simtest.New(3)

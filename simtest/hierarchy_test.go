@@ -308,6 +308,7 @@ func TestHierarchyIsAsked(t *testing.T) {
 
 // Parents cost no memory in ticks and frames.
 func TestHierarchyAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	d := newParade(t, 1, sim.Link{Latency: 30 * time.Millisecond}, 0)
 	d.m.Run(2 * time.Second)
 	for player := range 3 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -166,6 +167,7 @@ func TestHitViewProjectile(t *testing.T) {
 
 // Judging shots allocates nothing once the match runs evenly.
 func TestHitViewAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	var memory runtime.MemStats
 	var mallocs uint64
 	n := 0

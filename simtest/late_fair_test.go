@@ -386,6 +386,7 @@ func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64
 // evenly. What is left is no late input's: a packet's record of a snapshot makes room where
 // one of that place postpones something for the first time.
 func TestLateInputsStepAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	for _, mode := range lateModes[1:] {
 		lateAllocations(t, mode)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -15,6 +16,8 @@ import (
 // reason within a second, and one that connects 50 times a second is soon
 // refused, while another player from the same address plays on.
 func TestMaliciousClientsOverUDP(t *testing.T) {
+	costtest.Concurrent(t)
+	costtest.Sockets(t)
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	g, cg := &mill{}, &mill{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -230,6 +231,7 @@ func TestVanishWithTheLevel(t *testing.T) {
 
 // A client without hooks for what moves is told nothing, and asking costs no memory.
 func TestAppearAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	m := simtest.New(1)
 	server, g := &juggler{}, &juggler{}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})

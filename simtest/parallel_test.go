@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -26,6 +27,7 @@ func (c *crew) Run(n int, task func(i int)) {
 
 // A server with an executor sends the same packets in the same order.
 func TestExecutorChangesNothing(t *testing.T) {
+	costtest.Concurrent(t)
 	var workers crew
 	run := func(x ecs.Executor) [32]byte {
 		m, _ := walkOn(t, foretick.ServerConfig{Executor: x}, 3, 26, sim.Link{Latency: 60 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, time.Second)

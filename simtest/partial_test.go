@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -377,6 +378,7 @@ func TestPartialTicksAreSmooth(t *testing.T) {
 
 // A frame with a part of a tick allocates nothing.
 func TestPartialTickAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	g, cg := &sprint{pushed: 61}, &sprint{}

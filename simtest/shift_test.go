@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
@@ -152,6 +153,7 @@ func TestHonestPathWithoutGrowth(t *testing.T) {
 // 200 ms a second, no more by faking both a round trip and a drawing delay or one
 // after the other, and nothing any more 2 s after it stopped.
 func TestAbuseGrowth(t *testing.T) {
+	costtest.Figures(t)
 	const rate, early, stop, back = 30, lieFrom + time.Second/4, 20 * time.Second, 22 * time.Second
 	on := func(now time.Duration) bool { return now >= lieFrom && (now < stop || now >= 30*time.Second) }
 	for _, row := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
@@ -284,6 +285,7 @@ func TestSingletonsInALevel(t *testing.T) {
 
 // Ticks of both ends with a state of the match allocate nothing.
 func TestSingletonAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	g := &calm{}
 	m := simtest.New(1)
 	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})

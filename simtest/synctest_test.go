@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -23,6 +24,7 @@ type secret struct {
 type local struct{ N int32 }
 
 func TestSyncTestFindsPlantedFaults(t *testing.T) {
+	costtest.Figures(t)
 	for name, c := range plantedtest.Faults() {
 		t.Run(name, func(t *testing.T) {
 			defer func() { // what a debug build, or the library, refuses at once

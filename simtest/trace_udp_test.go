@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -194,6 +195,8 @@ func (m *udpTrace) done(sound bool) bool {
 // every sort of fault that recurs, and nothing in a match without one. So do the pages of the
 // client and of the server. The server has no AllowTrace: its clients are on the same machine.
 func TestTraceOverUDP(t *testing.T) {
+	costtest.Concurrent(t)
+	costtest.Sockets(t)
 	sound, matches := playTraced(t)
 	named, shown := 0, [2]int{}
 	for _, m := range matches {

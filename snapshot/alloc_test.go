@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -11,6 +12,7 @@ import (
 // TestNoAllocation: a tick of 200 moving entities, from Put to Sample, allocates
 // nothing once histories have grown, whether the receiver counts bytes or not.
 func TestNoAllocation(t *testing.T) {
+	costtest.Allocations(t)
 	for _, counts := range []bool{false, true} {
 		tickWithoutAllocation(t, counts)
 	}
@@ -50,6 +52,7 @@ func tickWithoutAllocation(t *testing.T, counts bool) {
 // TestChurnDoesNotAllocate: entities that come and go, as projectiles do, take
 // memory from those before them.
 func TestChurnDoesNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	c := newCrowd(t, 20, 0, snapshot.SenderConfig{})
 	next := snapshot.NetID(1000)
 	alive := make([]snapshot.NetID, 0, 64)

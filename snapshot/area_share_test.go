@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -99,6 +100,7 @@ func TestLookAs(t *testing.T) {
 
 // TestLookAsAllocatesNothing: ten views of one place, two of which look at half the rate.
 func TestLookAsAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	a, err := snapshot.NewArea(snapshot.AreaConfig{Enter: 30, Leave: 45})
 	require.NoError(t, err)
 	var views [10]*snapshot.AreaView

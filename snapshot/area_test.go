@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -119,6 +120,7 @@ func TestRelevant(t *testing.T) {
 // TestLookAllocatesNothing: ticks in which everything moves, and much comes near and
 // goes, from filling the area to a snapshot of what is relevant.
 func TestLookAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	area, err := snapshot.NewArea(snapshot.AreaConfig{Enter: 60, Leave: 70})
 	require.NoError(t, err)
 	view := area.NewView()

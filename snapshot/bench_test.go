@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/snapshot/internal/scene"
@@ -97,6 +98,7 @@ func learn(t testing.TB, step func(*scene.Scene, float64)) []byte {
 
 // TestBytesPerObject holds the size of snapshots to what was reached.
 func TestBytesPerObject(t *testing.T) {
+	costtest.Ratio(t)
 	for _, c := range []struct {
 		name           string
 		step           func(*scene.Scene, float64)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,7 @@ func (c *crowd) move(i int) {
 // each is updated at least every 3 s, and important ones first: they come more often,
 // and none of them waits as long as others do as a rule.
 func TestNothingStarves(t *testing.T) {
+	costtest.Ratio(t)
 	important := func(id snapshot.NetID) bool { return id%100 == 1 }
 	c := newCrowd(t, 1000, 0, snapshot.SenderConfig{Priority: func(id snapshot.NetID) int {
 		if important(id) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -16,6 +17,7 @@ import (
 // receiver's state is the source's, filtered for the viewer; afterwards both ends
 // hash alike.
 func TestConvergence(t *testing.T) {
+	costtest.Ratio(t)
 	compared, partial := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64Range(0, 1<<40).Draw(rt, "seed")
@@ -89,6 +91,7 @@ func (r *road) pass(now time.Duration) {
 // a second, so that they overtake one another. What each has read is what it may know, and two seconds after the world comes to rest, on links as bad as before,
 // both ends of each hash alike.
 func TestConvergenceAt5PercentLossAnd20msJitter(t *testing.T) {
+	costtest.Ratio(t)
 	const (
 		tick    = time.Second / 60
 		latency = 30 * time.Millisecond

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,7 @@ func cost(fn func() error) (memory uint64, took time.Duration, err error) {
 // TestVastIsBounded: what a snapshot costs its receiver is bounded by its bytes, though
 // they speak of hundreds of thousands of values; and an honest sender's arrives.
 func TestVastIsBounded(t *testing.T) {
+	costtest.Memory(t)
 	recv := vastReceiver(t, 150, 400, false)
 	require.Len(t, recv.Ghosts(), 150)
 	require.Greater(t, recv.Counters().Snapshots, uint64(100))
@@ -94,6 +96,7 @@ func TestVastIsBounded(t *testing.T) {
 // TestManyMoveAtOnce: hundreds of entities that begin to move in one tick arrive, in
 // snapshots as long as datagrams are, and longer.
 func TestManyMoveAtOnce(t *testing.T) {
+	costtest.Ratio(t)
 	for _, room := range []int{1200, 12000} {
 		c := newCrowd(t, 900, 0, snapshot.SenderConfig{})
 		refused := 0

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -395,6 +396,7 @@ func TestBefore(t *testing.T) {
 
 // TestInterpolateAllocatesNothing: a picture of curves, turns and lines.
 func TestInterpolateAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	s, q := compile[glide](t, schema.Options{}), compile[turning](t, schema.Options{})
 	words := make([]int32, 4*s.Words())
 	k := schema.Knots{Before: words, From: words[s.Words():], To: words[2*s.Words():], Lead: 1, Span: 1, Rate: 30, Fraction: 0.3}

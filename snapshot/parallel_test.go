@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 // TestParallelAppend: senders of one source may append at the same time, and write
 // what they would have written one after another.
 func TestParallelAppend(t *testing.T) {
+	costtest.Concurrent(t)
 	run := func(parallel, cached bool) (out [][]byte) {
 		r, schemas := registry(t)
 		w := newWorld(t, 5, r, schemas)

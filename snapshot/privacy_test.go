@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -155,6 +156,8 @@ func (w *twin) snapshot(t schema.Tick, room int) []byte {
 // hidden entities, other ids, another order, fields for other owners, references to
 // what is hidden. The viewer is sent the same bytes.
 func TestTwoWorlds(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Ratio(t)
 	differ := 0
 	for seed := range uint64(20) {
 		a, b := newTwin(t, seed), newTwin(t, seed+1000)
@@ -189,6 +192,7 @@ func TestTwoWorlds(t *testing.T) {
 // TestCanary looks for the bytes of owners' fields in what others receive, at every
 // bit position.
 func TestCanary(t *testing.T) {
+	costtest.Figures(t)
 	r, schemas := registry(t)
 	w := newWorld(t, 3, r, schemas)
 	const canary = 0xfeedc0de0badf00d

@@ -253,6 +253,7 @@ func FuzzReadRegistry(f *testing.F) {
 // TestSchemaAllocation: what bytes as long as a schema may be can claim at most, and
 // nothing more is allocated for it than a multiple of what came.
 func TestSchemaAllocation(t *testing.T) {
+	costtest.Allocations(t)
 	head := schema.NewRegistry().AppendSchema(nil)[:10]
 	names := func(n int, field func(b []byte, i int) []byte) []byte { // 16 components
 		b := binary.AppendUvarint(append([]byte(nil), head...), 16)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
@@ -111,6 +112,7 @@ func TestRemovalsPileUpForNobody(t *testing.T) {
 // What a viewer holds may go all at once. Its removals then take their turns, and
 // however many wait, a snapshot costs what it costs who acknowledges them.
 func TestVeryManyGoAtOnce(t *testing.T) {
+	costtest.Ratio(t)
 	c := newThrong(t, 2000, false, false)
 	const n = 65_000
 	c.room = 60_000

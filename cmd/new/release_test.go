@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // After the release, the README's first line makes a game without a checkout and without
 // a replace, whose tests pass, and foretick-vet runs by its version.
 func TestReleased(t *testing.T) {
+	costtest.Long(t)
 	env, home := releasetest.Proxy(t), t.TempDir()
 	inside := func(dir string, args ...string) string {
 		t.Helper()

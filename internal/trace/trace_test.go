@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/schema"
 )
@@ -157,6 +158,7 @@ func TestPieces(t *testing.T) {
 
 // An armed trace allocates nothing in a tick once its memory has grown.
 func TestRecordingAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	l := testLayout(t)
 	r := trace.NewRecorder(l)
 	var ring, far trace.Ring

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/internal/nettest"
@@ -308,6 +309,7 @@ func TestInteroperates(t *testing.T) {
 
 // Clients that prove their address and then say nothing, or only the first word, keep nobody out and are cut off.
 func TestSilentHandshakes(t *testing.T) {
+	costtest.Sockets(t)
 	const crowd, began, cutOff = 40, 15, 4 * time.Second
 	srv := listen(t, dtls.Config{MaxHandshakes: 16, MaxHandshakesPerAddr: 16})
 	dtls.SetHandshakeTime(srv, cutOff)
@@ -378,6 +380,8 @@ func TestHandshakeEviction(t *testing.T) {
 
 // 5 000 hellos a second from strangers: the server stores nothing, and a client connects.
 func TestSoakHelloFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	srv := listen(t, dtls.Config{})
 	sent := nettest.GreetAgain(t, addr(srv), srv, func() transport.Endpoint { return dial(t, addr(srv), dtls.Config{}) }, 32<<20,
 		func(b []byte, r *rand.Rand) []byte { return nettest.Hello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64()) })
@@ -389,6 +393,8 @@ func TestSoakHelloFlood(t *testing.T) {
 
 // 100 000 spoofed datagrams a second: ticks continue, no peer is disconnected, nothing grows.
 func TestSoakSpoofedFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	d := nettest.Length(t, "a flood of", time.Second, 30*time.Second)
 	srv := listen(t, dtls.Config{})
 	cli := dial(t, addr(srv), dtls.Config{})
@@ -457,6 +463,8 @@ func corpus() (all [][]byte) {
 
 // Until an address is proved, it is sent no more than it sent, whatever that is.
 func TestAmplification(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	s := newStranger(t, listen(t, dtls.Config{HelloRate: 1 << 20}))
 	worst, n := 0.0, 0
 	for _, c := range corpus() {

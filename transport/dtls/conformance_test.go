@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/transporttest"
 )
 
 func TestConformance(t *testing.T) {
+	costtest.Sockets(t)
 	cert := certificate(t)
 	for _, mode := range []struct {
 		name   string

@@ -116,6 +116,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestRecordsAllocateNothing(t *testing.T) {
+	costtest.Allocations(t)
 	k := testKeys(t)
 	w, r := writer{half: k.write, next: firstSequence}, reader{half: k.write}
 	payload, buf, out := make([]byte, 200), make([]byte, 0, 1500), make([]byte, 0, 1500)

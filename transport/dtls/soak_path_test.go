@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/impair"
@@ -21,6 +22,7 @@ const ms = time.Millisecond
 
 // Connecting over a link that is worse than anybody's.
 func TestSoakConnecting(t *testing.T) {
+	costtest.Sockets(t)
 	srv := listen(t, dtls.Config{MaxPeers: 1000, MaxHandshakes: 1024, MaxHandshakesPerAddr: 1024, HelloRate: 1 << 20})
 	link := sim.Hell
 	link.Outage = 0
@@ -32,6 +34,7 @@ func TestSoakConnecting(t *testing.T) {
 
 // A client whose NAT gives it another port plays on: no other handshake, no loss of the connection.
 func TestSoakRebinding(t *testing.T) {
+	costtest.Sockets(t)
 	var servers []*dtls.Endpoint
 	var mu sync.Mutex
 	nettest.Rebinding{OneWay: []time.Duration{25 * ms, 75 * ms, 200 * ms},
@@ -51,6 +54,7 @@ func TestSoakRebinding(t *testing.T) {
 
 // A server that is killed and comes back at its port: the client notices, is back soon, and nothing of before is heard.
 func TestSoakRestart(t *testing.T) {
+	costtest.Sockets(t)
 	(&nettest.Restarting{
 		Listen: func(at string) (transport.Endpoint, error) { return dtls.Listen(at, dtls.Config{Gate: gate(t)}) },
 		Addr:   func(srv transport.Endpoint) string { return addr(srv.(*dtls.Endpoint)) },

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/multi"
 	"github.com/foretick/foretick/transport/sim"
@@ -51,6 +52,7 @@ func (h *house) dial(t testing.TB, token string) transport.Endpoint {
 }
 
 func TestConformance(t *testing.T) {
+	costtest.Sockets(t)
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
 		return transporttest.Net{
 			Concurrent: true,

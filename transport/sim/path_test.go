@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -248,6 +249,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestSendDoesNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	p := sim.NewPath(sim.Hell, 1, 0)
 	now := time.Duration(0)
 	assert.Zero(t, testing.AllocsPerRun(1000, func() { now += ms; p.Send(now, 100) }))

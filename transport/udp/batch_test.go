@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -88,6 +89,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestBatchAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
 	srv := listen(t, "127.0.0.1:0", udp.Config{Batch: 32})
 	dial(t, srv.LocalAddr().String(), udp.Config{})
 	var ev [8]transport.Event

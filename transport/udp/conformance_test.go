@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/transporttest"
 	"github.com/foretick/foretick/transport/udp"
 )
 
 func TestConformance(t *testing.T) {
+	costtest.Sockets(t)
 	t.Run("one by one", func(t *testing.T) { conforms(t, 0) })
 	t.Run("in batches", func(t *testing.T) { conforms(t, 16) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
@@ -30,6 +31,8 @@ func opened(t *testing.T) (srv *Endpoint, dial func() transport.Endpoint) {
 // Half-open flood: hellos with ever new nonces, none of which returns a cookie. The server stores
 // nothing and accepts a client.
 func TestSoakHelloFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	srv, dial := opened(t)
 	sent := nettest.GreetAgain(t, srv.LocalAddr().String(), srv, dial, 1<<20, func(b []byte, r *rand.Rand) []byte {
 		return nettest.Hello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64()) // half of them with an invented cookie
@@ -44,6 +47,8 @@ func TestSoakHelloFlood(t *testing.T) {
 // Spoofed flood: datagrams of every type with invented ids. Ticks continue, no peer is
 // disconnected, nothing grows.
 func TestSoakSpoofedFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	d := nettest.Length(t, "a flood of", time.Second, 30*time.Second)
 	srv, dial := opened(t)
 	cli := dial()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/udp"
@@ -17,6 +18,7 @@ import (
 // A receiver that takes nothing costs its sender, and everyone else, nothing: what waits for it is bounded, the oldest
 // goes first, and the server's tick never waits.
 func TestSoakSlowConsumer(t *testing.T) {
+	costtest.Sockets(t)
 	d := nettest.Length(t, "slow for", time.Second, 30*time.Second)
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	slow := dial(t, srv.LocalAddr().String(), udp.Config{})

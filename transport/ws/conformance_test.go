@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/transporttest"
 	"github.com/foretick/foretick/transport/ws"
@@ -74,6 +75,7 @@ func listen(t testing.TB, cfg ws.Config) *site {
 }
 
 func TestConformance(t *testing.T) {
+	costtest.Sockets(t)
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
 		cfg := ws.Config{Timeout: 600 * time.Millisecond}
 		cables := make(map[transport.Endpoint]*cable)

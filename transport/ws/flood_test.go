@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/ws"
@@ -48,6 +49,8 @@ func shaken(t testing.TB, srv *site) (net.Conn, *bufio.Reader) {
 // A peer that floods with control messages is dropped, before and after its hello, and costs few
 // replies.
 func TestControlFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	const rate = 50
 	for _, c := range []struct{ name, first, frame string }{
 		{"pings before the hello", "", pingFrame},

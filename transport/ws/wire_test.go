@@ -109,6 +109,7 @@ func TestQueue(t *testing.T) {
 }
 
 func TestQueueAllocatesOnce(t *testing.T) {
+	costtest.Allocations(t)
 	var q queue
 	b, buf := make([]byte, 500), make([]byte, 0, 2000)
 	round := func() {

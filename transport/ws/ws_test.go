@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/ws"
@@ -351,6 +352,7 @@ func TestCloseCodes(t *testing.T) {
 
 // A client that takes nothing costs a bounded queue, then its connection; sending to it never waits.
 func TestSlowConsumer(t *testing.T) {
+	costtest.Sockets(t)
 	srv := listen(t, ws.Config{Timeout: 1500 * time.Millisecond})
 	defer srv.Close(0, "")
 	conn := joined(t, srv)
@@ -394,6 +396,8 @@ func TestSlowConsumer(t *testing.T) {
 // Thousands of connections that say nothing are bounded, and keep nobody out: row 9 of reliability in WebSocket's own
 // form, as a TCP connection cannot be spoofed. They come from four addresses, as fast as they can.
 func TestSoakHalfOpenFlood(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Sockets(t)
 	d := nettest.Length(t, "a flood of", 600*time.Millisecond, 30*time.Second)
 	srv := listen(t, ws.Config{MaxPending: 64, MaxPendingPerAddr: 64})
 	defer srv.Close(0, "")

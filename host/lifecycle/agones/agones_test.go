@@ -22,6 +22,7 @@ import (
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/host/lifecycle/agones"
 	"github.com/foretick/foretick/host/lifecycle/agones/agonestest"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/fieldtest"
 )
 
@@ -345,6 +346,7 @@ func TestWithheldHealth(t *testing.T) {
 // An allocation reaches the game with its annotations. A process that stays without a match says
 // Ready again. One that the cluster deletes drains.
 func TestAllocation(t *testing.T) {
+	costtest.Allocations(t)
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
 	cfg := quick()
@@ -404,6 +406,7 @@ func sdk(t *testing.T) int {
 //	sdk-server --local &
 //	AGONES_SDK_HTTP_PORT=9358 go test -run Conformance ./host/lifecycle/agones
 func TestConformance(t *testing.T) {
+	costtest.Sockets(t)
 	m, err := agones.New(agones.Config{Port: sdk(t)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

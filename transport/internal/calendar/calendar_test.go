@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/internal/calendar"
 	"github.com/foretick/foretick/transport/internal/heap"
 )
@@ -120,6 +121,7 @@ func TestQueueAgreesWithAHeapForLong(t *testing.T) {
 
 // A popped value is released, and its node is reused.
 func TestQueueDoesNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	q := calendar.New[*int]()
 	for i := range 100 {
 		q.Push(time.Duration(i*7919%1500) * time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/internal/heap"
 )
 
@@ -42,6 +43,7 @@ func TestHeapIsAStableQueue(t *testing.T) {
 }
 
 func TestHeapDoesNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	var h heap.Heap[int32]
 	for i := range 100 {
 		h.Push(time.Duration(i*7919%100), int32(i))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
 )
@@ -147,6 +148,7 @@ func TestInboxAgreesWithAModel(t *testing.T) {
 }
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	costtest.Allocations(t)
 	in := inbox.New(1280, 100)
 	q := in.Add(1, true)
 	ev := make([]transport.Event, 16)
