@@ -50,6 +50,7 @@ func (r result) deaths() (n int) {
 // simulated plays a match in virtual time to its end. ready is called ahead of the first tick.
 func simulated(t *testing.T, o options, boltsOnly bool, ready func(*match)) (*match, *Report) {
 	t.Helper()
+	virtual(t)
 	m, s := newMatch(o), simtest.New(o.seed)
 	require.NoError(t, m.serveSim(s))
 	ready(m)
@@ -135,6 +136,7 @@ func TestLateWorldFindsACounterInAField(t *testing.T) {
 // A match with late inputs comes to the same as one in which they came in time. All use the
 // launcher: other shots are judged by what was shown, which differs between the two.
 func TestLateWorldIsAsIfInTime(t *testing.T) {
+	long(t)
 	for _, preset := range []string{"wifi", "lte"} {
 		o := lateWorld(preset)
 		o.seconds = 40 // bolts hit seldom
@@ -167,6 +169,7 @@ func TestLateWorldIsAsIfInTime(t *testing.T) {
 // The referee follows which ticks ran again, who was moved by that, and which inputs were
 // refused. Without the facts about it the counts differ.
 func TestRefereeAgreesOnLateWorld(t *testing.T) {
+	long(t)
 	log := func(args ...string) string {
 		return logged(t, append([]string{"-late-inputs", "200ms", "-late-world", "-clients", "8"}, args...)...)
 	}

@@ -51,6 +51,7 @@ func program(args ...string) *exec.Cmd {
 // play runs the arena and reads its report.
 func play(t *testing.T, args ...string) Report {
 	t.Helper()
+	virtual(t, args...)
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), append([]string{"-json"}, args...), &out))
 	var r Report

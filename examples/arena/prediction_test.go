@@ -144,6 +144,7 @@ func (p *probe) after(foretick.View) {
 // play plays the cell's match.
 func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 	t.Helper()
+	virtual(t)
 	m := newMatch(options{seconds: seconds, clients: clients, tickRate: c.rate, snapshotRate: c.snapshots, peaceful: c.peaceful, seed: 5})
 	s := simtest.New(5)
 	cfg, err := m.serverConfig()

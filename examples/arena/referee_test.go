@@ -50,6 +50,7 @@ func TestRefereeAgrees(t *testing.T) {
 // It does too where lines are out for seconds. Predictions then wait for the server, inputs come
 // back after that time, and bodies whose commands are missing keep their aim.
 func TestRefereeAgreesOnOutages(t *testing.T) {
+	long(t)
 	for _, preset := range []string{"train", "hell"} {
 		log := logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", preset)
 		stalled, turned := 0, 0

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 // lines runs the program and returns its output.
 func lines(t *testing.T, args ...string) []string {
 	t.Helper()
+	virtual(t, args...)
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), args, &out), out.String())
 	return strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -74,6 +75,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 // Matches in which clients started over while the server withheld their own entities, and
 // took old state for new.
 func TestLateInputsAfterSilence(t *testing.T) {
+	long(t)
 	for _, seed := range []string{"3", "29", "58"} {
 		for _, world := range []string{"-late-world=false", "-late-world"} {
 			out := lines(t, "-late-inputs", "200ms", world, "-seconds", "60", "-seed", seed)

@@ -247,6 +247,9 @@ func TestSessionEvents(t *testing.T) {
 
 // A frame allocates next to nothing: what the explanations and the devices need.
 func TestFrameAllocatesLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts allocations, which debug builds and the race detector add to: -short leaves it out")
+	}
 	w := newWorld(t)
 	n := testing.AllocsPerRun(50, func() {
 		w.now = w.now.Add(time.Second / 60)

@@ -4,7 +4,8 @@
 //	go run ./internal/costtest/declared Long ./simtest ./netcode
 //
 // Long finds the tests that call costtest.Long or costtest.Count, themselves or through
-// functions and variables of their package. Without directories it looks in all of the module.
+// functions and variables of their package. Examples may not use costtest, so what reads
+// FORETICK_LONG counts too. Without directories it looks in all of the module.
 package main
 
 import (
@@ -138,6 +139,8 @@ func names(decl ast.Decl, kinds []string) (named []string, calls bool) {
 			calls = calls || ok && of.Name == "costtest" && slices.Contains(kinds, x.Sel.Name)
 			ast.Inspect(x.X, visit) // fields and methods are not the package's names
 			return false
+		case *ast.BasicLit:
+			calls = calls || x.Value == `"FORETICK_LONG"` && slices.Contains(kinds, "Long")
 		case *ast.Ident:
 			named = append(named, x.Name)
 		}

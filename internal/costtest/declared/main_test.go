@@ -17,11 +17,14 @@ var seeds = flag.Int("seeds", costtest.Count(2, 20), "")
 
 func play(t *testing.T) { costtest.Long(t) }
 
+func long(t *testing.T) { _ = os.Getenv("FORETICK_LONG") }
+
 func twice(t *testing.T) { play(t); play(t) }
 
 func TestDirect(t *testing.T)   { costtest.Long(t) }
 func TestFunction(t *testing.T) { twice(t) }
 func TestVariable(t *testing.T) { _ = *seeds }
+func TestExample(t *testing.T)  { long(t) }
 func TestMethod(t *testing.T)   { var m match; m.play(t); _ = m.seeds }
 func TestOther(t *testing.T)    { costtest.Ratio(t) }
 func Benchmark(b *testing.B)    { costtest.Long(b) }
@@ -32,7 +35,7 @@ func Benchmark(b *testing.B)    { costtest.Long(b) }
 	for _, c := range []struct {
 		kinds, want []string
 	}{
-		{[]string{"Long", "Count"}, []string{"TestDirect", "TestFunction", "TestVariable"}},
+		{[]string{"Long", "Count"}, []string{"TestDirect", "TestExample", "TestFunction", "TestVariable"}},
 		{[]string{"Ratio"}, []string{"TestOther"}},
 		{[]string{"Memory"}, nil},
 	} {

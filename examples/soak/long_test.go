@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"testing"
+)
+
+// long skips a test that plays for minutes, unless FORETICK_LONG=1.
+func long(t *testing.T) {
+	t.Helper()
+	if n := os.Getenv("FORETICK_LONG"); n == "" || n == "0" {
+		t.Skip("a long test: FORETICK_LONG=1 runs it")
+	}
+}
+
+// virtual skips a match in virtual time under -short: it runs in one goroutine, so the
+// race detector finds nothing in it.
+func virtual(t *testing.T, args ...string) {
+	t.Helper()
+	if testing.Short() && !slices.Contains(args, "-transport") {
+		t.Skip("a match in virtual time, which -short leaves out")
+	}
+}
