@@ -2,7 +2,6 @@ package flight_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,8 +18,6 @@ import (
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
-
-var long = flag.Bool("long", false, "play the long forms")
 
 type Place struct {
 	X, Y float32 `net:"min=-512,max=512,step=0.01,lerp"`

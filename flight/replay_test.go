@@ -7,19 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 // Matches with everything that comes from outside, over bad networks, end in a panic. Each
 // tape replays to that panic, and every tick on the way has the recorded hash.
 func TestReplaysToThePanic(t *testing.T) {
-	seeds, more := uint64(3), time.Duration(0)
-	if *long {
-		seeds, more = 20, time.Minute
-	}
-	for seed := range seeds {
-		if seed == 1 && *long {
-			more = 10 * time.Minute
-		}
+	more := time.Duration(min(costtest.Count(0, 24), 600)) * time.Second
+	for seed := range uint64(min(costtest.Count(3, 3), 20)) {
 		m := newMatch(t, seed, 6, flight.Config{Name: "meadow"}, &game{})
 		m.events()
 		m.run(more)

@@ -142,11 +142,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 // Operators who look at anything at any time, while clients look too and inputs are late.
 func TestAnyTraceWhileRecorded(t *testing.T) {
 	costtest.Ratio(t)
-	seeds := uint64(4)
-	if *long {
-		seeds = 60
-	}
-	for seed := range seeds {
+	for seed := range uint64(costtest.Count(3, 4)) {
 		config := func(cfg *foretick.ServerConfig) {
 			cfg.AllowTrace = func(player foretick.PlayerID) bool { return player != 2 }
 			if seed%2 == 1 {

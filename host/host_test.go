@@ -18,6 +18,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -409,10 +410,7 @@ func TestDrain(t *testing.T) {
 
 // Thousands of matches come and go, and leave nothing behind.
 func TestNothingLeaks(t *testing.T) {
-	rounds := 300
-	if *long {
-		rounds = 10_000
-	}
+	rounds := costtest.Count(300, 400)
 	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
 	one := func(i int) {
 		name := fmt.Sprint("match ", i)

@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
@@ -48,10 +49,8 @@ func fields(panicAt *foretick.Tick) (g *game, newMatch func(foretick.ServerConfi
 // One of many matches panics, after players came back, a kick, a level and an edit. The others
 // lose no tick. The report names the tape, which replays to the panic, each time.
 func TestTapeOfOneOfMany(t *testing.T) {
-	matches, length, replays := 8, 20*time.Second, 2
-	if *long {
-		matches, length, replays = 50, 10*time.Minute, 20
-	}
+	matches, replays := min(costtest.Count(8, 8), 50), min(costtest.Count(2, 2), 20)
+	length := time.Duration(min(costtest.Count(20, 20), 600)) * time.Second
 	dir := t.TempDir()
 	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
 	var panicAt foretick.Tick

@@ -196,7 +196,7 @@ func accuracyTime() time.Duration {
 // within a cap that serves the latency.
 func TestAccuracy(t *testing.T) {
 	for i, s := range settings() {
-		if small && i > 0 {
+		if small && !*fullAccuracy && i > 0 {
 			continue
 		}
 		cells := grid(*fullAccuracy)
