@@ -7,15 +7,12 @@ GO ?= go
 COUNT ?= 1
 BENCH ?= .
 
-# Tests of these packages that take seconds each. .ci/run has them all.
-SECONDS_EACH = ^Test(InputDepth.*|EveryAckInEveryState|NewcomerKeepsLittle|SequenceWrap|QueueIsStillOne|DriftIsLearned|FateIsToldOnce|VeryManyGoAtOnce|VastIsBounded|NothingStarves|ManyMoveAtOnce|Convergence.*|BytesPerObject|TwoWorlds|Recycle|OnFull|FullWithoutOnFull|ReservedHandlesSurviveRollback)$$
-
 # Formatting, vet, the rules of the repository, and the short tests: under a minute from
-# a warm cache.
+# a warm cache. .ci/run has them all.
 quick:
 	.ci/run gofmt
 	$(GO) vet ./...
-	$(GO) test -short -skip '$(SECONDS_EACH)' ./internal/... ./ecs ./prediction ./lagcomp ./netcode ./snapshot ./transport/sim
+	FORETICK_WITHOUT=memory,ratio $(GO) test -short ./internal/... ./ecs ./prediction ./lagcomp ./netcode ./snapshot ./transport/sim
 
 # The README's command: every test, some minutes.
 test:
