@@ -367,7 +367,7 @@ func TestSiege(t *testing.T) {
 	costtest.Ratio(t)
 	states := begun()
 	names := []string{"nothing", "up", "admitted", "playing", "resuming", "a level", "playing", "playing"}
-	n, played := 400, 0
+	n, played := costtest.Count(150, 400), 0
 	var done [plotActions]int
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 1))
