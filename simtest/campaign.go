@@ -43,8 +43,11 @@ func (p Plan) repeats(failed Outcome) string {
 	if again, _ := p.Run(failed.Seed); again.Trace == failed.Trace {
 		return ""
 	}
-	return "this match does not repeat from its seed: a server system or the test's script draws from math/rand without a fixed seed, reads a clock, or ranges over a map\n"
+	return doesNotRepeat + "\n"
 }
+
+// doesNotRepeat is the text of a match that takes another course when it is played again.
+const doesNotRepeat = "this match does not repeat from its seed: a server system or the test's script draws from math/rand without a fixed seed, reads a clock, or ranges over a map"
 
 // replay returns the command that replays a test's seed, from anywhere in the module.
 func replay(test string, seed uint64, pkg string) string {

@@ -26,6 +26,11 @@
 //
 //	func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{}) }
 //
+// [Bench] reports what a match costs, in bytes, corrections and allocations that are the
+// same in every run, so that a game's CI can compare two commits:
+//
+//	func BenchmarkGame(b *testing.B) { simtest.Bench(b, newPlayer, simtest.BenchConfig{}) }
+//
 // For anything else create a [Match], add a server and clients, and run it. Kill and
 // freeze processes as needed, and compare both ends with [Match.Audit]. Add custom
 // checkers with [Match.Watch].

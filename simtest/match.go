@@ -34,6 +34,7 @@ type Match struct {
 	// AroundServer, when set, is called for each Step of the server and must
 	// call step. Use it to time the step or count its allocations.
 	AroundServer func(step func())
+	aroundClient func(step func()) // the same for each Step of a client
 
 	rand     *rand.Rand
 	server   *foretick.Server
@@ -56,7 +57,7 @@ type Match struct {
 	owners   map[int]foretick.PlayerID // by endpoint, on the current server
 	grants   map[string]foretick.Grant // of its observers, by address
 	player   []foretick.PlayerID
-	trace    hash.Hash
+	trace    hash.Hash // nil: the match has no trace
 	buf      []byte
 	step     func()
 }
@@ -104,7 +105,9 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 			onTick(f)
 		}
 		m.played = m.played || m.inside.Commanded()
-		m.number('T', uint64(f.Tick), m.inside.Hash())
+		if m.trace != nil {
+			m.number('T', uint64(f.Tick), m.inside.Hash())
+		}
 	}
 	server, err := foretick.NewServer(cfg)
 	if err != nil {
@@ -306,8 +309,10 @@ func (m *Match) Trace() [32]byte {
 }
 
 func (m *Match) packet(now time.Duration, from, to int, b []byte) {
-	m.number('P', uint64(now), uint64(from)<<32|uint64(uint32(to)))
-	m.trace.Write(b)
+	if m.trace != nil {
+		m.number('P', uint64(now), uint64(from)<<32|uint64(uint32(to)))
+		m.trace.Write(b)
+	}
 	for _, c := range m.packets {
 		m.fail(c, c.Packet(m, from, to, b))
 	}

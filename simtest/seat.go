@@ -156,9 +156,9 @@ func (m *Match) stepSeat(st *seat) {
 	}
 	if !st.paused {
 		t := m.Net.Now()
-		v := st.client.Step(Epoch.Add(t + time.Duration(float64(t)*st.drift)))
+		v := m.stepClient(st.client, Epoch.Add(t+time.Duration(float64(t)*st.drift)))
 		st.frames++
-		if st.frames%traced == 0 {
+		if st.frames%traced == 0 && m.trace != nil {
 			m.number('C', uint64(v.Tick), st.inside.Hash())
 		}
 		if st.after != nil {
@@ -171,6 +171,15 @@ func (m *Match) stepSeat(st *seat) {
 	}
 	st.next += st.interval
 	m.Net.At(st.next, func() { m.stepSeat(st) })
+}
+
+// stepClient calls Step of a client, through aroundClient if it is set.
+func (m *Match) stepClient(c *foretick.Client, now time.Time) (v foretick.View) {
+	if m.aroundClient == nil {
+		return c.Step(now)
+	}
+	m.aroundClient(func() { v = c.Step(now) })
+	return v
 }
 
 // stand removes a client from the match: its process has ended.

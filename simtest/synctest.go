@@ -23,8 +23,8 @@ type Player struct {
 	// for later use, for example to change the level. It is not called for
 	// clients.
 	Begin func(s *foretick.Server)
-	// Act, when set, is called after each rendered frame of a client in a [Plan]
-	// or a [PacketFuzzer], unless the match rests. It sends a player's requests
+	// Act, when set, is called after each rendered frame of a client in a [Plan],
+	// a [PacketFuzzer] or a [Bench], unless the match rests. It sends a player's requests
 	// ([foretick.Request.Send], which may refuse).
 	Act func(c *foretick.Client)
 	// Rest, when set, is called when a [Plan]'s match should come to rest, and

@@ -108,7 +108,8 @@ var docCode = map[string]map[string]string{
 		type pad struct{ X int8 }
 		type protocols interface{ Protocol() *foretick.Protocol; script(foretick.View) pad }
 		type Game struct { protocols; Cmd ecs.Component[pad] }`,
-		"func TestSync(": `var newPlayer func() simtest.Player`,
+		"func TestSync(":      `var newPlayer func() simtest.Player`,
+		"func BenchmarkGame(": `var newPlayer func() simtest.Player`,
 	},
 	"simtest/pair/doc.go": {"func TestPair(": `var newPlayer func() simtest.Player`},
 	"snapshot/doc.go": {

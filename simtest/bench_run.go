@@ -1,0 +1,128 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/stats"
+)
+
+// benchJoin is how long clients have to join before Bench measures.
+const benchJoin = 2 * time.Second
+
+// benchRun plays one match of [Bench].
+type benchRun struct {
+	BenchConfig
+	newPlayer func() Player
+	sum       *benchCounts // of all matches
+	m         *Match
+}
+
+// play plays a match and adds what it cost to sum.
+func (r *benchRun) play(seed uint64) error {
+	if err := r.begin(seed); err != nil {
+		return err
+	}
+	r.m.trace = nil // the hash of everything takes time
+	r.m.AroundServer, r.m.aroundClient = r.sum.server.time, r.sum.client.time
+	r.count(-1)
+	r.m.RunFor(time.Duration(r.Seconds) * time.Second)
+	r.count(+1)
+	r.sum.seconds += float64(r.Seconds * r.Players)
+	return r.err()
+}
+
+// begin starts a match and plays until all clients have joined.
+func (r *benchRun) begin(seed uint64) error {
+	r.m = New(seed)
+	if err := r.join(); err != nil {
+		return err
+	}
+	r.m.RunFor(benchJoin)
+	return r.m.Err()
+}
+
+// join starts the server and lets all clients join.
+func (r *benchRun) join() error {
+	p := r.newPlayer()
+	if p.Protocol == nil {
+		return errors.New("newPlayer returned no Protocol")
+	}
+	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, r.Players)}
+	if r.Server != nil {
+		r.Server(&cfg)
+	}
+	cfg.Profile = true
+	if err := r.m.serve(p, cfg); err != nil {
+		return err
+	}
+	for range r.Players {
+		p, seat := r.newPlayer(), Seat{Up: r.Link, Down: r.Link}
+		var c *foretick.Client
+		if p.Act != nil {
+			seat.After = func(foretick.View) { p.Act(c) }
+		}
+		var err error
+		if c, err = r.m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, seat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// err returns what makes the match no measurement.
+func (r *benchRun) err() error {
+	switch clients := r.m.Clients(nil); {
+	case r.m.Err() != nil:
+		return r.m.Err()
+	case len(clients) < r.Players:
+		return fmt.Errorf("only %d of %d clients stayed in the match: let ServerConfig.MaxClients have room for BenchConfig.Players, and Player.Act and the game keep all of them", len(clients), r.Players)
+	case !r.m.played:
+		return errUnplayed
+	default:
+		for i, c := range clients {
+			if v := c.View(); v.State != foretick.Playing {
+				return fmt.Errorf("client %d of %d does not play at the end of the match, it is %v: %v; let the game keep all players and BenchConfig.Link hold a connection", i+1, r.Players, v.State, v.Err)
+			}
+		}
+		return nil
+	}
+}
+
+// count adds the counters of now, or subtracts them at the beginning of the measurement.
+func (r *benchRun) count(sign float64) {
+	if r.m.Err() != nil {
+		return
+	}
+	s, sum := r.m.Server(), r.sum
+	server := s.Stats()
+	sum.ticks += sign * float64(server.Ticks)
+	sum.down += sign * float64(server.BytesOut)
+	sum.up += sign * float64(server.BytesIn)
+	for _, c := range r.m.Clients(nil) {
+		st := c.Stats()
+		sum.corrections += sign * float64(st.Mispredictions)
+		for cause, n := range st.ByCause {
+			sum.causes[cause] += sign * float64(n)
+		}
+	}
+	for _, l := range expert.Bandwidth(s) {
+		if !l.Up {
+			sum.addBytes(l, sign)
+		}
+	}
+}
+
+// addBytes adds a line of the bandwidth to that of its component.
+func (s *benchCounts) addBytes(l stats.Bandwidth, sign float64) {
+	for i := range s.parts {
+		if p := &s.parts[i]; p.component == l.Component && p.what == l.What {
+			p.bytes += sign * l.Bytes
+			return
+		}
+	}
+	s.parts = append(s.parts, benchPart{l.Component, l.What, sign * l.Bytes})
+}
