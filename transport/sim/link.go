@@ -104,7 +104,7 @@ func (l Link) Validate() error {
 		v    float64
 	}{{"Loss", l.Loss}, {"Duplicate", l.Duplicate}, {"Reorder", l.Reorder}, {"Corrupt", l.Corrupt}} {
 		if !(p.v >= 0 && p.v <= 1) {
-			errs = append(errs, fmt.Errorf("sim: Link.%s is %v; it is a probability, 0 to 1", p.name, p.v))
+			errs = append(errs, fmt.Errorf("sim: Link.%s is %v; use a probability, 0 to 1", p.name, p.v))
 		}
 	}
 	for _, d := range []struct {
