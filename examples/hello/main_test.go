@@ -75,13 +75,13 @@ func meet(t *testing.T, open ends) {
 	defer stop()
 	srv, dial := open(t)
 	done := make(chan error, 3)
-	go func() { done <- new(Game).run(ctx, srv, true, nil) }()
+	go func() { done <- serve(ctx, srv) }()
 	seen := make(chan string, 1024)
 	for range 2 {
 		cli, err := dial()
 		require.NoError(t, err)
 		go func() {
-			done <- new(Game).run(ctx, cli, false, func(format string, args ...any) {
+			done <- play(ctx, cli, func(format string, args ...any) {
 				select {
 				case seen <- fmt.Sprintf(format, args...):
 				default:
@@ -89,8 +89,8 @@ func meet(t *testing.T, open ends) {
 			})
 		}()
 	}
-	where := map[string]map[string]bool{}
-	for len(where["1"]) < 10 || len(where["2"]) < 10 {
+	where := map[string]map[string]bool{} // of each player on any screen
+	for len(where["1"]) < 4 || len(where["2"]) < 4 {
 		select {
 		case line := <-seen:
 			player, at, ok := strings.Cut(line[strings.Index(line, "player ")+7:], " at ")
@@ -112,10 +112,24 @@ func meet(t *testing.T, open ends) {
 	}
 }
 
+// Server and player in one process: the player walks, and both end.
+func TestAlone(t *testing.T) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	where := map[string]bool{}
+	err := playAlone(ctx, func(format string, args ...any) {
+		_, at, _ := strings.Cut(fmt.Sprintf(format, args...), " at ")
+		if where[at] = true; len(where) == 4 {
+			stop()
+		}
+	})
+	require.Len(t, where, 4)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func newPlayer() simtest.Player {
 	g := &Game{}
-	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, walk)}
 }
 
 // Whole matches on a terrible network, from seeds: what a game's own test is.

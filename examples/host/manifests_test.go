@@ -160,21 +160,17 @@ func TestBrokenManifests(t *testing.T) {
 	}
 }
 
-// The Dockerfile builds this program with a Go that is new enough, and opens its ports.
+// The Dockerfile builds a program and opens its ports.
 func TestDockerfile(t *testing.T) {
 	b, err := os.ReadFile("Dockerfile")
 	require.NoError(t, err)
-	line := regexp.MustCompile(`^(FROM|WORKDIR|COPY|RUN|USER|EXPOSE|ENTRYPOINT) \S`)
+	line := regexp.MustCompile(`^(FROM|ARG|WORKDIR|COPY|RUN|USER|EXPOSE|ENTRYPOINT) \S`)
 	for l := range strings.SplitSeq(strings.TrimSpace(string(b)), "\n") {
 		if l != "" && !strings.HasPrefix(l, "#") {
 			require.Regexp(t, line, l)
 		}
 	}
-	mod, err := os.ReadFile("../../go.mod")
-	require.NoError(t, err)
-	needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
-	require.Contains(t, string(b), "FROM golang:"+string(needs[1])+" AS build\n")
-	require.Contains(t, string(b), "go build -trimpath -o /host ./examples/host\n")
+	require.Contains(t, string(b), "go build -trimpath -o /host ${PACKAGE}\n")
 	require.Contains(t, string(b), `ENTRYPOINT ["/host"]`)
 	o := flags(t, at(documents(t, "fleet.yaml")[0], "spec.template.spec.template.spec.containers.0"))
 	require.Contains(t, string(b), fmt.Sprintf("EXPOSE %s/udp %s/tcp %s/tcp", o.game[1:], o.web[1:], o.page[1:]))

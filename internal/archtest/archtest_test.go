@@ -72,7 +72,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // ownModule are the examples whose dependencies the root must not carry.
-var ownModule = map[string]bool{"examples/ebiten/go.mod": true, "examples/donburi/go.mod": true, "examples/physics/go.mod": true, "examples/arena/browser/go.mod": true}
+var ownModule = map[string]bool{"examples/ebiten/go.mod": true, "examples/donburi/go.mod": true, "examples/physics/go.mod": true}
 
 // TestExamplesHoldNoModule keeps the examples fit for copying.
 func TestExamplesHoldNoModule(t *testing.T) {
@@ -81,6 +81,20 @@ func TestExamplesHoldNoModule(t *testing.T) {
 			t.Errorf("%s: an example belongs to the root module, so that a copy of it builds anywhere", name)
 		}
 	})
+}
+
+// TestExamplesHaveTests: a copy begins with one.
+func TestExamplesHaveTests(t *testing.T) {
+	tested := map[string]bool{}
+	walk(t, func(name string) {
+		if parts := strings.Split(name, "/"); parts[0] == "examples" && len(parts) > 2 {
+			tested[parts[1]] = tested[parts[1]] || strings.HasSuffix(name, "_test.go")
+		}
+	})
+	require.Greater(t, len(tested), 10)
+	for name, has := range tested {
+		require.True(t, has, "examples/%s has no test", name)
+	}
 }
 
 // TestRules shows each rule failing, and what it lets pass.
@@ -133,8 +147,7 @@ func TestRules(t *testing.T) {
 		{"examples/hello/main.go", imports(lib + "internal/probe"), "public packages only"},
 		{"internal/plantedtest/a.go", imports(module, lib+"simtest"), ""},
 		{"internal/plantedtest/a.go", "package p\nimport \"time\"\nvar f = time.Now\n", ""},
-		{"examples/arena/browser/a_test.go", imports(lib + "internal/plantedtest"), ""},
-		{"examples/arena/browser/a_test.go", imports(lib + "internal/probe"), "public packages only"},
+		{"internal/screentest/a_test.go", imports(lib + "internal/plantedtest"), ""},
 		{"examples/arena/a_test.go", imports(lib + "internal/plantedtest"), "public packages only"},
 		{"simtest/a_test.go", imports(lib + "internal/plantedtest"), ""},
 		{"simtest/a.go", imports(lib + "internal/plantedtest"), "for tests alone"},

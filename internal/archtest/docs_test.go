@@ -57,16 +57,16 @@ func TestReadmePicturesAreSmall(t *testing.T) {
 		require.NoError(t, err)
 		sum += file.Size()
 	}
-	require.LessOrEqual(t, sum, int64(most), "use fewer frames or colours in examples/arena/browser/pictures")
+	require.LessOrEqual(t, sum, int64(most), "use fewer frames or colours in internal/screentest/pictures")
 }
 
-// vetForBrowsers typechecks a file as a browser's program.
-func vetForBrowsers(t *testing.T, file string) {
+// vetForBrowsers typechecks files as a browser's program.
+func vetForBrowsers(t *testing.T, files ...string) {
 	t.Helper()
-	cmd := releasetest.GoCommand("vet", file)
+	cmd := releasetest.GoCommand(append([]string{"vet"}, files...)...)
 	cmd.Dir, cmd.Env = repository(t), append(cmd.Env, "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s for browsers:\n%s", file, out)
+	require.NoError(t, err, "%s for browsers:\n%s", files, out)
 }
 
 // TestReadmeTransports: examples/hello builds for browsers as it is, and with the
@@ -86,9 +86,16 @@ func TestReadmeTransports(t *testing.T) {
 		src = strings.Replace(src, "/transport/udp\"", "/transport/"+of+"\"", 1)
 		require.Contains(t, src, row[2])
 		require.Contains(t, src, row[3])
-		name := filepath.Join(t.TempDir(), "main.go")
-		require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
-		vetForBrowsers(t, name)
+		dir := t.TempDir()
+		var files []string
+		for file, text := range map[string]string{
+			"main.go": src, "rules.go": document(t, "examples/hello/rules.go"),
+			"server.go": document(t, "examples/hello/server.go"), "client.go": document(t, "examples/hello/client.go"),
+		} {
+			files = append(files, filepath.Join(dir, file))
+			require.NoError(t, os.WriteFile(files[len(files)-1], []byte(text), 0o600))
+		}
+		vetForBrowsers(t, files...)
 	}
 	require.Equal(t, map[string]bool{"UDP": true, "DTLS": true, "WebSocket": true}, seen, "where is the table?")
 }
@@ -157,6 +164,21 @@ func TestReadmeExamples(t *testing.T) {
 }
 
 // document returns a file of the repository.
+// TestExamplesKeepUp: what an example repeats of the repository, since its copy cannot read
+// it, is the same there.
+func TestExamplesKeepUp(t *testing.T) {
+	needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(document(t, "go.mod"))
+	require.Contains(t, document(t, "examples/host/Dockerfile"), "FROM golang:"+needs[1]+" AS build\n", "it builds with a Go that is new enough")
+	var lists [2][]string // of headers that proxies set
+	for i, name := range []string{"inspect/web/guard.go", "examples/arena/web_serve.go"} {
+		_, list, _ := strings.Cut(document(t, name), "var proxies = []string{")
+		list, _, _ = strings.Cut(list, "}")
+		lists[i] = regexp.MustCompile(`"[^"]+"`).FindAllString(list, -1)
+		require.NotEmpty(t, lists[i], name)
+	}
+	require.Subset(t, lists[1], lists[0], "the arena refuses every proxy that the inspector refuses")
+}
+
 func document(t *testing.T, name string) string {
 	b, err := os.ReadFile(filepath.Join(repository(t), filepath.FromSlash(name)))
 	require.NoError(t, err)

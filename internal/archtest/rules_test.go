@@ -45,7 +45,7 @@ const planted = "internal/plantedtest"
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
@@ -177,15 +177,12 @@ func (f *file) imports(imported string) string {
 			return "a transport knows the transport contract, not what is sent over it"
 		}
 	case area == "examples":
-		if f.test() && within(f.dir(), "examples/arena/browser") && dir == planted {
-			return "" // the page's test in a browser, which nobody copies
-		}
 		if ours && strings.Contains("/"+dir+"/", "/internal/") {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
-		if within(f.dir(), planted) && ours {
-			return "" // a game
+		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest")) && ours {
+			return "" // a game, and what plays games in windows and pages
 		}
 		if within(f.dir(), "internal/reason") && dir == "prediction" {
 			return "" // whose causes it finds

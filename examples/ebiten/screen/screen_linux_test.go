@@ -154,51 +154,6 @@ func TestTwoWindows(t *testing.T) {
 	}
 }
 
-// The window of a new game, as cmd/new writes it, builds and stays open on a server of
-// the same game.
-func TestNewWindow(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "mygame")
-	run := func(in, name string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Dir = in
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s %v: %v: %s", name, args, err, out)
-		}
-	}
-	run("../../..", "go", "run", "./cmd/new", "-ebiten", dir)
-	run(dir, "go", "vet", "./cmd/window")
-	run(dir, "go", "build", "-o", dir, "./cmd/server", "./cmd/window")
-	server := exec.Command(filepath.Join(dir, "server"), "-addr", "127.0.0.1:0")
-	log, err := server.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-	line, err := bufio.NewReader(log).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, addr, _ := strings.Cut(strings.TrimSpace(line), "listening on ")
-	window := exec.Command(filepath.Join(dir, "window"), "-addr", addr)
-	window.Env = append(os.Environ(), "DISPLAY="+display(t))
-	if err := window.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- window.Wait() }()
-	select {
-	case err := <-ended:
-		t.Errorf("the window closed: %v", err)
-	case <-time.After(3 * time.Second):
-		_ = window.Process.Kill()
-		t.Log("the window ended:", <-ended)
-	}
-}
-
 // The ported game of the guide hosts a match, joins it in two windows, and stays open.
 func TestPortedWindows(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "ported")

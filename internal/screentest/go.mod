@@ -1,4 +1,4 @@
-module github.com/foretick/foretick/examples/arena/browser
+module github.com/foretick/foretick/internal/screentest
 
 go 1.26.0
 

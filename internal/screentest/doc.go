@@ -1,4 +1,5 @@
-// Package browser plays the arena's page in a real browser. It is a module of its own, so
+// Package screentest plays the arena's page in a real browser, and opens the window of a new
+// game on a display without a screen. It is a module of its own, so
 // that nobody else downloads what drives the browser. Its go.work uses the repository.
 //
 //	go test ./...                       # needs Chromium, and Xvfb for the hidden tab
@@ -7,7 +8,7 @@
 //
 // Without a browser the tests say so and stop, unless REQUIRE_BROWSER is 1.
 // ARENA_SCREENSHOTS names a directory that keeps what the page looked like.
-package browser
+package screentest
 
 import (
 	"bufio"

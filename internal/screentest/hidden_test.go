@@ -1,4 +1,4 @@
-package browser
+package screentest
 
 import (
 	"bufio"
@@ -16,11 +16,9 @@ import (
 
 var hidden = flag.Duration("hidden", 20*time.Second, "how long a tab is hidden")
 
-// A hidden tab draws no frames and its timers are slow, but it plays on with what comes over
-// the network. When it is shown again it is in step within two seconds (on a busy machine ten times
-// that), on the connection that it had. Only a browser with a display hides tabs.
-func TestHidden(t *testing.T) {
-	t.Parallel()
+// xvfb starts a display without a screen, and returns its name. Where there is none it stops
+// the test, loudly.
+func xvfb(t *testing.T) string {
 	path, err := exec.LookPath("Xvfb")
 	if err != nil && os.Getenv("REQUIRE_BROWSER") != "1" {
 		_, _ = os.Stderr.WriteString("\n*** NOT TESTED: there is no Xvfb: apt-get install -y xvfb ***\n")
@@ -39,8 +37,15 @@ func TestHidden(t *testing.T) {
 	require.NoError(t, read.SetReadDeadline(time.Now().Add(patience)))
 	name, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
-	display := ":" + strings.TrimSpace(name)
+	return ":" + strings.TrimSpace(name)
+}
 
+// A hidden tab draws no frames and its timers are slow, but it plays on with what comes over
+// the network. When it is shown again it is in step within two seconds (on a busy machine ten times
+// that), on the connection that it had. Only a browser with a display hides tabs.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	display := xvfb(t)
 	browser := browse(t, display, chromedp.WindowSize(1200, 850))
 	p := open(t, browser, arena(t, "-clients", "4").URL)
 	s := p.until("plays", func(s State) bool { return playing(s) && s.Frames > 30 })

@@ -1,6 +1,6 @@
 // Pictures makes the pictures that the documents show, from the running pages: a screenshot
 // and a short animation of the arena, and a screenshot of the inspector. Run it in
-// examples/arena/browser:
+// internal/screentest:
 //
 //	go run ./pictures            # all
 //	go run ./pictures inspector  # one of arena and inspector
@@ -25,11 +25,11 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/foretick/foretick/examples/arena/browser"
+	"github.com/foretick/foretick/internal/screentest"
 )
 
 const (
-	directory = "../../../docs/pictures"
+	directory = "../../docs/pictures"
 	most      = 1_500_000 // bytes of the README's pictures together
 	frames    = 36
 	delay     = 11 // hundredths of a second between two frames of the animation
@@ -49,7 +49,7 @@ func run() error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program, err := browser.Build(dir)
+	program, err := screentest.Build(dir)
 	if err != nil {
 		return err
 	}
@@ -78,12 +78,12 @@ func run() error {
 
 // picture makes one of an arena of its own, in a browser of its own.
 func picture(dir, program, name string, flags []string, makes func(tab context.Context, url string) error) error {
-	arena, err := browser.Start(program, flags...)
+	arena, err := screentest.Start(program, flags...)
 	if err != nil {
 		return err
 	}
 	defer arena.Stop()
-	tab, stop, err := browser.Browser(filepath.Join(dir, name), "")
+	tab, stop, err := screentest.Browser(filepath.Join(dir, name), "")
 	if err != nil {
 		return err
 	}
@@ -147,10 +147,10 @@ func play(tab context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := browser.Until(tab, time.Minute, func(s browser.State) bool { return s.FirstPlaying > 0 }); err != nil {
+	if _, err := screentest.Until(tab, time.Minute, func(s screentest.State) bool { return s.FirstPlaying > 0 }); err != nil {
 		return err
 	}
-	if err := browser.Set(tab, "rtt", 250); err != nil {
+	if err := screentest.Set(tab, "rtt", 250); err != nil {
 		return err
 	}
 	if err := chromedp.Run(tab, chromedp.Evaluate(`for (const l of ["ownNow", "raw", "othersNow"]) document.getElementById("layer-" + l).click()`, nil)); err != nil {
@@ -161,13 +161,13 @@ func play(tab context.Context, url string) error {
 			return err
 		}
 	}
-	_, err = browser.Until(tab, time.Minute, func(s browser.State) bool { _ = act(tab); return !s.Dead && !s.Stunned && s.Mispredictions > 2 })
+	_, err = screentest.Until(tab, time.Minute, func(s screentest.State) bool { _ = act(tab); return !s.Dead && !s.Stunned && s.Mispredictions > 2 })
 	return err
 }
 
 // act walks around the middle, aims at the nearest other player and fires now and then.
 func act(tab context.Context) error {
-	s, err := browser.Read(tab)
+	s, err := screentest.Read(tab)
 	if err != nil {
 		return err
 	}

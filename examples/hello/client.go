@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+)
+
+// play joins a server, and plays until ctx ends or the server does.
+func play(ctx context.Context, net transport.Endpoint, say func(format string, args ...any)) error {
+	g := &Game{}
+	cli, err := foretick.NewClient(foretick.ClientConfig{
+		Protocol: g.Protocol(), Transport: net, Sample: foretick.Sample(&g.Move, walk),
+	})
+	if err != nil {
+		return err
+	}
+	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&g.Pos))
+	var said foretick.Tick
+	return cli.Run(ctx, time.Second/60, func(v foretick.View) { // once per rendered frame: draw here
+		if v.Tick < said+tickRate/3 {
+			return
+		}
+		said = v.Tick
+		for _, rows := range everyone.All(v.World) {
+			say("tick %d: player %d at %.2f", v.Tick, rows.Owner(), g.Pos.Slice(rows))
+		}
+	})
+}
+
+// walk returns the command for the next tick: read keys, a mouse or a gamepad here. This
+// player walks in a square.
+func walk(v foretick.View) Move {
+	return []Move{{X: 1}, {Y: 1}, {X: -1}, {Y: -1}}[v.Tick/tickRate%4]
+}
