@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -85,6 +86,7 @@ func run(args []string, out, errs io.Writer) int {
 	flags.IntVar(&o.seconds, "seconds", 120, "virtual seconds to play, 1 to 600")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the network's luck and the bots' whims")
 	flags.BoolVar(&o.blind, "blind", false, "do not predict other players: show them in the past")
+	paused := flags.Bool("preview", false, "play paused in one world, and step by lines of standard input: see preview.go")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -95,11 +97,25 @@ func run(args []string, out, errs io.Writer) int {
 		_, _ = fmt.Fprintln(errs, "bumpers: a value is out of its range: see -help")
 		return 2
 	}
-	r, err := play(o)
-	if err != nil {
+	if err := perform(o, *paused, out); err != nil {
 		_, _ = fmt.Fprintln(errs, err)
 		return 1
 	}
-	r.print(out)
 	return 0
+}
+
+// perform plays a match of bots and prints its report, or opens the editor.
+func perform(o options, paused bool, out io.Writer) error {
+	if paused {
+		e, err := newEditor(o.seed)
+		if err != nil {
+			return err
+		}
+		return e.run(os.Stdin, out)
+	}
+	r, err := play(o)
+	if err == nil {
+		r.print(out)
+	}
+	return err
 }

@@ -5,6 +5,8 @@
 // A player's text is a request, the server's text is a message; both arrive
 // exactly once and in order. A player's actions are commands, one for each tick.
 //
+// With -observe a tool without the game's types watches along: see watch.go.
+//
 //	go run ./examples/chat -loss 0.3
 package main
 
@@ -174,15 +176,28 @@ var speeches = [][]string{
 }
 
 // play lets three players talk for some seconds of virtual time.
-func play(out io.Writer, loss float64, seconds int) error {
+func play(out io.Writer, loss float64, seconds int, observed bool) error {
 	m := simtest.New(1)
 	g := &Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol()})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), Observe: admit})
 	if err != nil {
 		return err
 	}
 	g.server = srv
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: loss}
+	var w *watcher
+	if observed {
+		if w, err = watch(m.Dial(link, link), func(s string) { _, _ = fmt.Fprintf(out, "%5.2f s  observer  %s\n", m.Net.Now().Seconds(), s) }); err != nil {
+			return err
+		}
+		var step func()
+		step = func() {
+			if err = w.Step(m.Now()); err == nil {
+				m.Net.At(m.Net.Now()+time.Second/30, step)
+			}
+		}
+		m.Net.At(0, step)
+	}
 	var clients []*foretick.Client
 	var ends []*Game
 	for i, lines := range speeches {
@@ -208,7 +223,12 @@ func play(out io.Writer, loss float64, seconds int) error {
 			_, _ = fmt.Fprintf(out, "screen %d: %s has the plan %q and carries %v\n", i+1, pr.Name, pr.Plan, c.Bag.Slice(rows)[0].Items)
 		}
 	}
-	return nil
+	if observed {
+		for _, line := range w.Lines() {
+			_, _ = fmt.Fprintln(out, "observer:", line)
+		}
+	}
+	return err
 }
 
 func run(args []string, out, errs io.Writer) int {
@@ -216,6 +236,7 @@ func run(args []string, out, errs io.Writer) int {
 	flags.SetOutput(errs)
 	loss := flags.Float64("loss", 0.1, "share of packets lost, 0 to 0.5")
 	seconds := flags.Int("seconds", 12, "virtual seconds to play, 5 to 600")
+	observed := flags.Bool("observe", false, "let a tool without the game's types watch")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -225,7 +246,7 @@ func run(args []string, out, errs io.Writer) int {
 		_, _ = fmt.Fprintln(errs, "chat: a value is out of range: see -help")
 		return 2
 	}
-	if err := play(out, *loss, *seconds); err != nil {
+	if err := play(out, *loss, *seconds, *observed); err != nil {
 		_, _ = fmt.Fprintln(errs, err)
 		return 1
 	}
