@@ -51,7 +51,7 @@
 //     It then has the discarded one's own entity. Bound components are copied in anyway.
 //   - Parts of ticks (ecs.Partial) and late inputs (foretick.ServerConfig.LateInputs) run
 //     systems by rows, and a bridge's systems have none. System refuses the one, NewServer the
-//     other.
+//     other, unless LateWorld runs whole ticks again.
 //
 // A bridge is not safe for concurrent use.
 package bridge
