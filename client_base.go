@@ -59,6 +59,9 @@ type View struct {
 	// its history. The local player does not move until the server sends again. After
 	// ClientConfig.Timeout of silence the state changes.
 	Stalled bool
+	// Unread is true while snapshots arrive that this client cannot read. The match goes on
+	// with what it has. The server is told, and leaves out the entity that it cannot read.
+	Unread bool
 	// InputDelay is the time from a command to its effect on the local player. It is what
 	// [ClientConfig.InputDelay] and DelayAbove ask for, and more if the round trip is too
 	// long for the history (see [ClientConfig.MaxRTT]).

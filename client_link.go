@@ -37,6 +37,7 @@ type link struct {
 	level     clientLevel
 	wish      wish
 	delivered []netcode.Seq // packets that the server received, since the newest snapshot
+	unread    clientUnread
 	lost      redialling
 	eye       netcode.Eye // of an observer …
 	looks     bool        // … which said where it looks from
@@ -196,6 +197,9 @@ func (l *link) send(ticks int, ip *input) {
 		if l.view.State == Playing {
 			l.tracer.write(l, pk, l.newest)
 		}
+	}
+	if l.view.State >= Syncing && !greet {
+		l.unread.write(l, pk)
 	}
 	if l.reports.until > 0 && l.view.State == Playing {
 		l.reports.write(l.now, pk)

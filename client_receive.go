@@ -244,8 +244,10 @@ func (c *Client) snapshot(body []byte) error {
 	t, err := c.ghosts.receiver.Read(rest)
 	c.link.decoded()
 	if err != nil {
+		c.link.unread.note(c, err)
 		return err
 	}
+	c.link.unread.read(c)
 	c.link.ticks.note(c.now, t)
 	for _, ch := range c.ghosts.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred || c.ghosts.switched(ch.Ghost) {

@@ -32,6 +32,7 @@ type player struct {
 	trail   reason.Trail // debug builds alone
 	tracing playerTracing
 	reports playerReports
+	unread  playerUnread
 
 	observing *observing   // nil: it is no observer
 	local     *localPlayer // nil: it has a connection, or had one

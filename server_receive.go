@@ -234,6 +234,8 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			return err
 		}
 		return s.decode(p, b, func() error { return a.piece(m.Body) })
+	case netcode.MessageUnread:
+		return s.takeUnread(p, m.Body, b)
 	case messageReport:
 		return s.takeReport(p, m.Body, b)
 	case netcode.MessageReady:

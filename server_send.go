@@ -117,9 +117,14 @@ func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
 	if p.session.conn.Pending() > 0 {
 		budget, room = budget-snapshotReserve, room-snapshotReserve
 	}
-	if d.due = room > 0; d.due {
+	t, rate := s.sim.frame.Tick, s.p.TickRate
+	budget, affords := p.unread.budget(t, rate, budget)
+	if d.due = room > 0 && affords; d.due {
+		p.unread.tryAgain(p.outbox.sender, t, rate)
 		p.outbox.sender.UseCache(cache)
+		shown := p.outbox.sender.Counters().Spawns
 		b = p.outbox.sender.AppendBudget(b, budget, room, &d.carries.snapshot)
+		p.unread.spent(len(b)-before, p.outbox.sender.Counters().Spawns != shown)
 	}
 	s.late.tells(p)
 	d.snapshot, d.presses = b, len(b) > budget+before

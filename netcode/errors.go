@@ -56,6 +56,7 @@ var (
 	errClose   error = malformed("close")
 	errHello   error = malformed("hello")
 	errEye     error = malformed("eye")
+	errUnread  error = malformed("report of a snapshot")
 	errWelcome error = malformed("welcome")
 	errReject  error = malformed("reject")
 	errSnap    error = malformed("snapshot header")

@@ -215,6 +215,8 @@ func FuzzAgainstStandard(f *testing.F) {
 				_, err = netcode.ParseLevelInfo(m.Body)
 			case netcode.MessageEye:
 				_, err = netcode.ParseEye(m.Body)
+			case netcode.MessageUnread:
+				_, err = netcode.ParseUnread(m.Body)
 			case netcode.MessageCommands:
 				err = netcode.NewCommandBuffer(9, 32).Read(m.Body, 0)
 			}
@@ -255,6 +257,18 @@ func FuzzEye(f *testing.F) {
 		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseEye(b) })
 		if e, err := netcode.ParseEye(b); err == nil {
 			require.Equal(t, b, e.Append([]byte{}))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzUnread(f *testing.F) {
+	bodies(f, 24)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseUnread(b) })
+		if u, err := netcode.ParseUnread(b); err == nil {
+			require.Equal(t, b, u.Append([]byte{}))
 		} else {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
 		}

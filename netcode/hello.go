@@ -1,7 +1,7 @@
 package netcode
 
 // Version is the version of this wire format, sent in Hello.
-const Version = 3
+const Version = 4
 
 // MaxHelloData is the most bytes of game data in a Hello.
 const MaxHelloData = 256

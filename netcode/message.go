@@ -1,7 +1,7 @@
 package netcode
 
 // MessageType is the type of a message's body. Types 0 to 15 belong to netcode,
-// 16 to 23 are named below, and the rest are the caller's.
+// 16 to 24 are named below, and the rest are the caller's.
 type MessageType uint8
 
 // The protocol's internal messages. Callers never see them.
@@ -15,7 +15,7 @@ const (
 
 // Messages of a session. Their bodies are Hello, Welcome, Reject,
 // SnapshotHeader followed by the snapshot, the output of CommandSender.Append,
-// ClientConfig, LevelInfo and Eye.
+// ClientConfig, LevelInfo, Eye and Unread.
 const (
 	MessageHello MessageType = 16 + iota
 	MessageWelcome
@@ -25,6 +25,7 @@ const (
 	MessageReady
 	MessageLevel
 	MessageEye
+	MessageUnread
 )
 
 // Message is one of the caller's messages in the packet just received. Body

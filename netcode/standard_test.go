@@ -160,7 +160,7 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		w.bad = w.bad || len(w.b) > 200
 	case 16:
 		version := w.unsigned(1)
-		if version != 3 {
+		if version != 4 {
 			fmt.Fprintf(out, "hello version %d\n", version)
 			return
 		}
@@ -223,6 +223,9 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		w.bad = w.bad || len(w.b) > 1024
 	case 23:
 		describeEye(out, w)
+	case 24:
+		fmt.Fprintf(out, "unread snapshot of epoch %d entity %d\n", w.unsigned(1), w.unsigned(2))
+		w.bad = w.bad || len(w.b) > 0
 	default:
 		w.bad = w.bad || t < 16
 		fmt.Fprintf(out, "message %d %x\n", t, w.b)

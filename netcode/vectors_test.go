@@ -68,8 +68,8 @@ func makeVectors() []vector {
 			_, b := finish(netcode.NewConn(netcode.Config{}).Begin(0))
 			return b
 		}()},
-		{name: "hello", packet: packetWith(netcode.MessageHello, netcode.Hello{Version: 3, Protocol: 0x1122334455667788, Resume: resume, SnapshotRate: 20, Architecture: "arm64", Data: []byte("me"), Taken: []uint32{513, 0, 7}}.Append(nil))},
-		{name: "hello of an observer", packet: packetWith(netcode.MessageHello, netcode.Hello{Version: 3, Protocol: 0x1122334455667788, Role: netcode.RoleObserve}.Append(nil))},
+		{name: "hello", packet: packetWith(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: 0x1122334455667788, Resume: resume, SnapshotRate: 20, Architecture: "arm64", Data: []byte("me"), Taken: []uint32{513, 0, 7}}.Append(nil))},
+		{name: "hello of an observer", packet: packetWith(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: 0x1122334455667788, Role: netcode.RoleObserve}.Append(nil))},
 		{name: "hello of another version", packet: packetWith(netcode.MessageHello, []byte{2, 1, 2, 3})},
 		{name: "welcome", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 513, TickRate: 30, SnapshotInterval: 2, Tick: 70000, Epoch: 3, Resume: resume, CommandSize: 9, Taken: 70001, Server: 0x0807060504030201, Architecture: "amd64"}.Append(nil))},
 		{name: "welcome of a player whose place is gone", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 60, SnapshotInterval: 1, Resume: resume, Server: 1, Code: 263, Text: "a café"}.Append(nil))},
@@ -87,6 +87,7 @@ func makeVectors() []vector {
 		{name: "level", packet: packetWith(netcode.MessageLevel, netcode.LevelInfo{Epoch: 255, Tick: 70000, Data: []byte("de_dust")}.Append(nil))},
 		{name: "eye at a position", packet: packetWith(netcode.MessageEye, netcode.Eye{Has: true, X: 1, Y: -2.5, Z: 1024}.Append(nil))},
 		{name: "eye of a player", packet: packetWith(netcode.MessageEye, netcode.Eye{Player: 513}.Append(nil))},
+		{name: "unread snapshot", packet: packetWith(netcode.MessageUnread, netcode.Unread{Epoch: 3, Wire: 513}.Append(nil))},
 		{name: "no eye", packet: packetWith(netcode.MessageEye, netcode.Eye{}.Append(nil))},
 		{name: "the game's own, with a magic", magic: 0xfeedface12345678, packet: func() []byte {
 			p := netcode.NewConn(netcode.Config{Magic: 0xfeedface12345678}).Begin(0)

@@ -36,6 +36,7 @@ type Observer struct {
 	of     uint16 // the player whose view it has
 	eye    netcode.Eye
 	looks  bool // it said where from
+	unread unread
 	every  time.Duration
 	epoch  uint8
 	recv   *snapshot.Receiver
@@ -206,6 +207,9 @@ func (o *Observer) send() {
 	}
 	if o.in && o.looks {
 		pk.Message(netcode.MessageEye, o.eye.Append(o.scratch[:0]))
+	}
+	if o.in {
+		o.unread.write(pk, o.epoch, o.now)
 	}
 	_, b := pk.Finish()
 	// A refused packet is a lost one: what it carried goes again.

@@ -30,9 +30,10 @@ var words = [rogueWords]word{
 	{"unknown", (*rogue).sayUnknown},
 	{"broken", (*rogue).sayBroken},
 	{"eye", (*rogue).sayEye},
+	{"unread", (*rogue).sayUnread},
 }
 
-const rogueWords = 15
+const rogueWords = 16
 
 // The protocol's internal message types.
 const (
@@ -371,4 +372,11 @@ func (r *rogue) sayEye() {
 	}
 	r.spoil()
 	r.say(netcode.MessageEye, r.body)
+}
+
+// sayUnread reports that some snapshot could not be read.
+func (r *rogue) sayUnread() {
+	r.body = netcode.Unread{Epoch: byte(r.dice.n(3)), Wire: uint16(r.dice.bits(16))}.Append(r.body[:0])
+	r.spoil()
+	r.say(netcode.MessageUnread, r.body)
 }

@@ -56,6 +56,11 @@ func (s *Sender) gather() int {
 			want &^= owned
 			s.barredOwn = s.barredOwn || owned != 0
 		}
+		if aside := live & s.aside[i]; aside != 0 {
+			s.want[i] |= aside
+			want &^= aside
+			s.barredOwn = s.barredOwn || aside&s.own[i] != 0
+		}
 		expects, both, steady := uint64(0), uint64(0), uint64(0)
 		if s.expecting {
 			expects = live & usual[0].carried[i]
@@ -151,7 +156,7 @@ func (s *Sender) choose(room, budget int) bool {
 	if !s.tight && !s.barred && s.encodeAll(soft) {
 		for i, want := range s.want {
 			s.chosen[i] = want
-			if s.withheld {
+			if s.chosen[i] &^= s.aside[i]; s.withheld {
 				s.chosen[i] &^= s.own[i]
 			}
 		}

@@ -156,6 +156,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	s.told.drop(w)
 	s.held.drop(w)
 	s.waiting.drop(w)
+	s.aside.drop(w)
 	s.auds[w], s.from[w] = s.relation(slot, h.owner), 0
 	s.own.put(w, s.has(s.src.hot[slot].owner))
 	s.refers.put(w, h.refs)

@@ -21,7 +21,7 @@ type goneRecord struct {
 // [ErrMalformed] or [ErrBaseline]) nothing at all is applied. Every claim in b is
 // checked before it is used.
 func (r *Receiver) Read(b []byte) (schema.Tick, error) {
-	r.changes = r.changes[:0]
+	r.changes, r.fault = r.changes[:0], 0
 	r.begin(len(b))
 	t, err := r.split(b)
 	if err == nil && r.received(t) {

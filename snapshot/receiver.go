@@ -76,8 +76,9 @@ type Receiver struct {
 	spans    []span
 	newVers  []ghostVersion // to be cut up, as are these
 	newInts  []int32
-	credit   int // bytes that the snapshot at hand may still make the receiver allocate
-	saved    int // of credit that was too little for a single need
+	credit   int           // bytes that the snapshot at hand may still make the receiver allocate
+	fault    schema.WireID // the entity whose record is read, or could not be
+	saved    int           // of credit that was too little for a single need
 	opened   int
 	load     spawnLoad
 	complete bool

@@ -65,6 +65,7 @@ func (r *Receiver) sort(listed int) error {
 
 func (r *Receiver) parseRecord(w schema.WireID, slot *wireSlot, t schema.Tick) (err error) {
 	rec := record{wire: w}
+	r.fault = w
 	r.in.Flags.Next()
 	switch {
 	case r.in.Flag(coder.CtxPlain):
@@ -81,6 +82,9 @@ func (r *Receiver) parseRecord(w schema.WireID, slot *wireSlot, t schema.Tick) (
 	}
 	if err == nil && !r.records.add(r, &rec) {
 		err = ErrHeavy
+	}
+	if err == nil {
+		r.fault = 0
 	}
 	return err
 }

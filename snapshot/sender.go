@@ -57,6 +57,7 @@ type Sender struct {
 	waiting wireSet // it gained
 	want    wireSet // what there is to send
 	chosen  wireSet // and is sent
+	aside   wireSet // is left out: see SetAside
 	trail   trail
 
 	newest         schema.Tick // newest acked tick
@@ -129,7 +130,7 @@ func (s *Sender) grow() {
 	if len(s.live)<<6 >= n {
 		return
 	}
-	for _, b := range []*wireSet{&s.live, &s.away, &s.leaves, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen} {
+	for _, b := range []*wireSet{&s.live, &s.away, &s.leaves, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen, &s.aside} {
 		*b = append(*b, 0)
 	}
 	s.trail.grow(len(s.live) << 6)
@@ -145,10 +146,7 @@ func (s *Sender) SetViewer(viewer uint16) {
 		return
 	}
 	s.viewer = viewer
-	s.view++
-	s.viewed = s.src.tick
-	clear(s.held)
-	s.trail.forgetAll()
+	s.Restart()
 	for w := range s.shown {
 		if s.live.has(schema.WireID(w)) {
 			slot := s.slots[w]

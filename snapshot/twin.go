@@ -57,7 +57,7 @@ const maxTwins = 8
 // mayTwin reports whether a sender's snapshot may be another's, as far as is known before
 // its records are chosen.
 func (s *Sender) mayTwin() bool {
-	return s.viewer == 0 && s.planned && !s.tight && !s.counts() && s.cfg.Profile == nil &&
+	return s.viewer == 0 && s.planned && !s.leavesOut() && !s.tight && !s.counts() && s.cfg.Profile == nil &&
 		!s.stuck && s.Leaving() == len(s.leaving) && s.unsure()+min(s.mostSpawns(), maxUnsure) <= maxUnsure
 }
 

@@ -39,6 +39,7 @@ type Client struct {
 	Snapshots          uint64                 // snapshots applied
 	SnapshotsStale     uint64                 // snapshots received after a newer one
 	SnapshotsHeavy     uint64                 // snapshots not read, and sent again by the server: they held more than their length allows
+	SnapshotsUnread    uint64                 // snapshots refused as malformed, and counted in Malformed: the server is told, and leaves out the entity at fault
 	SnapshotsFar       uint64                 // snapshots not read: the server cannot have reached their tick, unless its clock or the client's jumped
 	Messages           uint64                 // messages of the game received
 	MessagesUnknown    uint64                 // messages received that only the server's build of the game has

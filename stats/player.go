@@ -22,6 +22,7 @@ type Player struct {
 	InputsDuplicate       uint64             // commands received again; normal, because a client sends each command in several packets
 	InputsReplaced        uint64             // commands that replaced an earlier one of the same future tick: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused
+	SnapshotsUnread       uint64             // reports of snapshots that it could not read
 	InputsMalformed       uint64             // command messages that did not parse
 	Requests              uint64             // requests of the player, handled
 	Clamped               uint64             // commands whose claimed render time was replaced by the nearest allowed one; Claims says why

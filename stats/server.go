@@ -22,6 +22,7 @@ type Server struct {
 	MessagesResent   uint64 // times a reliable message was sent again
 	Requests         uint64 // requests of players, handled
 	ViewsOfNobody    uint64 // calls of Frame.Rewind or RewindBehind for a player that does not play: every query misses, see Frame.Present
+	SnapshotsUnread  uint64 // reports of clients that could not read a snapshot; the log names each entity at fault
 	Malformed        uint64 // packets or messages that could not be parsed
 	Joined, Left     uint64 // players that joined the match, and players that left it
 	Observers        uint64 // observers let in

@@ -1,0 +1,56 @@
+package foretick
+
+import (
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// unreadEvery is the least time between two reports of snapshots that could not be read.
+const unreadEvery = time.Second
+
+// clientUnread is the report of a snapshot that the client refused as malformed. The server
+// then sends all entities in full, without the one that is named. Until a report arrives it
+// sends more snapshots that cannot be read, and the client reports one of those.
+type clientUnread struct {
+	due  bool
+	wire schema.WireID // the entity at fault; 0: not known
+	said time.Duration // when the last report was sent
+	any  bool          // there was one
+}
+
+// note takes the error of a snapshot.
+func (u *clientUnread) note(c *Client, err error) {
+	if !errors.Is(err, snapshot.ErrMalformed) {
+		return
+	}
+	c.stats.SnapshotsUnread++
+	c.view.Unread = true
+	if u.due {
+		return
+	}
+	u.due, u.wire = true, c.ghosts.receiver.Fault()
+	if u.ready(c.now) {
+		c.cfg.Logger.Warn("a snapshot could not be read, the server is told to leave the entity out", append(c.link.who(), "entity", u.wire, "err", err)...)
+	}
+}
+
+// ready reports whether a report may be sent.
+func (u *clientUnread) ready(now time.Duration) bool { return !u.any || now-u.said >= unreadEvery }
+
+// write puts a due report into a packet.
+func (u *clientUnread) write(l *link, pk *netcode.Packet) {
+	if !u.due || !u.ready(l.now) {
+		return
+	}
+	l.scratch = netcode.Unread{Epoch: l.level.epoch, Wire: uint16(u.wire)}.Append(l.scratch[:0])
+	if pk.Message(netcode.MessageUnread, l.scratch) {
+		u.due, u.any, u.said = false, true, l.now
+	}
+}
+
+// read notes that a snapshot was read.
+func (u *clientUnread) read(c *Client) { u.due, c.view.Unread = false, false }
