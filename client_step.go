@@ -76,7 +76,7 @@ func (c *Client) advance() int {
 		return 0
 	case t.Reset || ahead > int32(c.cfg.History):
 		c.stats.HardResets++
-		if ahead > 0 {
+		if ahead > 0 || c.backTo(t.Predicted) {
 			if c.mayStart(t.Predicted) {
 				c.startOver(t)
 			}
@@ -100,6 +100,13 @@ func (c *Client) advance() int {
 		}
 	}
 	return n
+}
+
+// backTo reports whether the prediction starts over from the newest snapshot when the clock is
+// set back to a tick, so that it does not stand still until then.
+func (c *Client) backTo(t Tick) bool {
+	newest, ok := c.ghosts.receiver.Newest()
+	return ok && int32(t-newest) >= 0
 }
 
 // inputDelay returns the time from the newest command to its effect on the screen, compared

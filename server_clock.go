@@ -11,33 +11,94 @@ type serverClock struct {
 	interval time.Duration
 	begun    bool
 	start    time.Time
-	slipped  time.Duration // of it, that no ticks were computed for
+	origin   time.Duration // when tick 0 would have been, had no tick been lost
+	lost     uint64        // ticks that were skipped since the start
+	known    uint64        // lost when the newest overload began: clients are told the rest
+	slip     slip          // of the Step that runs
 	now      time.Duration // of the Step that runs
 	before   time.Duration // of the one before
 }
 
+// slip is how many ticks a Step skips, after those that it computes.
+type slip struct {
+	after Tick // the newest tick before the Step
+	lost  uint64
+	last  Tick // the newest tick after which ticks were skipped; 0: none yet
+	again bool // the last Step with ticks skipped some too
+}
+
+// lostFor is how long a server runs without skipping a tick until clients are told no more
+// of those that it skipped before. Snapshots may be lost meanwhile.
+const lostFor = 3 * time.Second
+
 // due is when a tick is computed. It is exact at any rate: 31 Hz does not divide a
 // second into whole nanoseconds.
-func (c *serverClock) due(t Tick) time.Duration {
-	return c.slipped + time.Duration(uint64(t)*uint64(time.Second)/uint64(c.rate))
+func (c *serverClock) due(t Tick) time.Duration { return c.dueAfter(t, 0) }
+
+// dueAfter is when a tick is computed once that many more were lost.
+func (c *serverClock) dueAfter(t Tick, lost uint64) time.Duration {
+	return c.origin + time.Duration((uint64(t)+c.lost+lost)*uint64(time.Second)/uint64(c.rate))
+}
+
+// step takes the time of a Step, and finds out how many ticks it will skip: a stalled process
+// does not replay the time it slept, or it would never catch up. Clients are told, and adapt
+// their clocks. Time itself is not stopped: connections are timed by it.
+func (c *serverClock) step(t time.Duration, newest Tick) {
+	c.before, c.now = c.now, t
+	c.slip.after, c.slip.lost = newest, 0
+	if c.lost != c.known && time.Duration(newest-c.slip.last)*c.interval >= lostFor {
+		c.known = c.lost
+	}
+	if late := t - c.dueAfter(newest, maxCatchUp); late >= c.interval {
+		n := uint64(late/time.Second)*uint64(c.rate) + uint64(late%time.Second)*uint64(c.rate)/uint64(time.Second)
+		for n > 0 && c.dueAfter(newest, maxCatchUp+n) > t {
+			n--
+		}
+		c.slip.lost = n
+	}
+	if c.slip.lost == 0 && c.due(newest+1) <= t {
+		c.slip.again = false
+	}
 }
 
 // ticks returns a time in ticks: tick k is computed at k.0. A command for a tick that
-// is due but not yet computed, the one after newest, still counts as in time.
+// is due but not yet computed, the one after newest, still counts as in time. Where the Step
+// skips ticks, those that it computes are spread over all the time since the last one.
 func (c *serverClock) ticks(t time.Duration, newest Tick) float64 {
-	return min((t-c.slipped).Seconds()*float64(c.rate), float64(newest+1))
+	from := c.due(c.slip.after)
+	speed := float64(c.rate)
+	if c.slip.lost > 0 {
+		speed *= float64(maxCatchUp) / float64(maxCatchUp+c.slip.lost)
+	}
+	return min(float64(c.slip.after)+(t-from).Seconds()*speed, float64(newest+1))
 }
 
-// step takes the time of a Step.
-func (c *serverClock) step(t time.Duration) { c.before, c.now = c.now, t }
+// told returns what clients are told of the ticks that the server has skipped by tick t of
+// this Step, in quarters of a tick. In an overload those that the Step skips are spread over
+// the four that it computes, as if each had taken its share of the time. Those of a single
+// stall are told at once, so that clients set their clocks once.
+func (c *serverClock) told(t Tick) uint32 {
+	computed := uint64(maxCatchUp)
+	if c.slip.again {
+		computed = uint64(t - c.slip.after)
+	}
+	return uint32(maxCatchUp*(c.lost-c.known) + c.slip.lost*computed)
+}
 
-// slip gives up the time between the newest tick and t.
-func (c *serverClock) slip(t time.Duration, newest Tick) { c.slipped += t - c.due(newest) }
+// skip ends the ticks of a Step, of which newest is the last, and returns how many it skips.
+func (c *serverClock) skip(newest Tick) (lost uint64) {
+	if lost = c.slip.lost; lost > 0 {
+		c.lost += lost
+		c.slip = slip{after: newest, last: newest, again: true}
+	}
+	return lost
+}
 
 // startAfter makes tick t+1 the first one that is due.
 func (c *serverClock) startAfter(t Tick) {
-	c.slipped = 0
-	c.slipped = -c.due(t)
+	c.origin, c.lost = 0, 0
+	c.origin = -c.due(t)
+	c.slip.after = t
 }
 
 // lastTick is the last tick that a server computes. Ticks have 32 bits: at 128 a second

@@ -11,6 +11,7 @@ import (
 type serverFigures struct {
 	counted figures.Server // what stats.Server does not have
 	posted  uint64         // ticks whose causes are counted
+	took    time.Duration  // by the newest tick; 0 without a clock
 	newest  published.Cell[figures.Server]
 }
 
@@ -52,7 +53,8 @@ func (f *serverFigures) begin(s *Server, now time.Duration) (began time.Duration
 // end counts how long a tick took.
 func (f *serverFigures) end(s *Server, began time.Duration) {
 	if s.times.clock != nil {
-		f.counted.TickTime.Observe(s.times.clock() - began)
+		f.took = s.times.clock() - began
+		f.counted.TickTime.Observe(f.took)
 	}
 }
 
@@ -78,7 +80,7 @@ func (f *serverFigures) post(s *Server) {
 	}
 	*to = f.counted
 	to.Systems = systems
-	to.Ticks, to.Slips = st.Ticks, st.Slips
+	to.Ticks, to.Slips, to.TicksLost = st.Ticks, st.Slips, st.TicksLost
 	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed
 	to.BytesIn, to.BytesOut, to.PacketsIn, to.PacketsOut = st.BytesIn, st.BytesOut, st.PacketsIn, st.PacketsOut
 	to.PacketsRefused, to.Malformed, to.Panics = st.PacketsRefused, st.Malformed, st.Panics+st.CorePanics

@@ -13,7 +13,7 @@ import (
 
 // receive drains the transport and drops silent peers.
 func (s *Server) receive(t time.Duration) {
-	s.clock.step(t)
+	s.clock.step(t, s.sim.frame.Tick)
 	for {
 		n := s.endpoint.Recv(s.events[:])
 		for i := range s.events[:n] {

@@ -135,11 +135,7 @@ func (s *Server) Step(now time.Time) {
 	}
 	for n := 0; !s.ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
-			// A stalled process does not replay the time it slept, or it would never catch
-			// up. Clients adapt their clocks. Time itself is not stopped: connections are
-			// timed by it.
-			s.clock.slip(t, s.sim.frame.Tick)
-			s.stats.Slips++
+			s.slip()
 			break
 		}
 		s.tick(t)

@@ -101,7 +101,7 @@ func (s *Server) encodeShare(i int) {
 // snapshot makes a player's snapshot. It touches only the player's own state and the cache,
 // so those of other players may be made at the same time.
 func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
-	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch}
+	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch, Lost: s.clock.told(s.sim.frame.Tick)}
 	if p.inputs.buffer != nil {
 		h.Early, h.HasEarly = p.inputs.buffer.Early()
 		h.CommandAck = s.late.ack(p) - s.sim.frame.Tick

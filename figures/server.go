@@ -10,6 +10,8 @@ import (
 type Server struct {
 	Ticks uint64 // ticks computed
 	Slips uint64 // times the server skipped time after a stall
+	// TicksLost counts the ticks skipped in slips. Ticks/(Ticks+TicksLost) is the speed of the match.
+	TicksLost uint64
 
 	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
 	// without a clock: see foretick.ServerConfig.Clock. It has all ticks but the newest.
@@ -151,9 +153,9 @@ func (s *Server) AddCounters(other *Server) {
 	}
 }
 
-func (s *Server) counters() [18]*uint64 {
+func (s *Server) counters() [19]*uint64 {
 	return [...]*uint64{
-		&s.Ticks, &s.Slips, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
+		&s.Ticks, &s.Slips, &s.TicksLost, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
 		&s.Malformed, &s.InputsTaken, &s.InputsMissing, &s.InputsRejected, &s.InputsRerun, &s.Rewinds, &s.RewindsClamped, &s.Panics,
 	}
 }

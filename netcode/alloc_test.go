@@ -215,7 +215,7 @@ func BenchmarkClock(b *testing.B) {
 	for b.Loop() {
 		i++
 		now := time.Duration(i) * tick
-		c.Snapshot(now, i, int16(i*37%300), true, 50*ms)
+		c.Snapshot(now, i, int16(i*37%300), true, 50*ms, 0)
 		c.Advance(now)
 	}
 }

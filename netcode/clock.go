@@ -41,6 +41,7 @@ type Clock struct {
 	ahead  float64 // … and by how much paced time trailed it then
 
 	newest   int64 // tick of the newest snapshot
+	slips    slipTime
 	received int
 
 	arrival sampleWindow // paced time − snapshot's tick, on arrival
@@ -68,6 +69,8 @@ const saturated = 127
 type issue struct {
 	tick            int64
 	at, wait, frame float64
+	lead, speed     float64 // how long after at the tick seemed due, and the speed of ticks
+	lost            float64 // ticks that the server had lost
 	valid           bool
 }
 
@@ -80,7 +83,7 @@ func NewClock(cfg ClockConfig) *Clock {
 	cfg = cfg.defaults()
 	perSecond := max(1, cfg.TickRate/cfg.SnapshotInterval)
 	return &Clock{
-		cfg: cfg, rate: float64(cfg.TickRate), frames: newFrameTime(float64(cfg.TickRate)),
+		cfg: cfg, rate: float64(cfg.TickRate), frames: newFrameTime(float64(cfg.TickRate)), slips: newSlipTime(cfg.SnapshotInterval),
 		arrival: newSampleWindow(max(16, 2*perSecond)),
 		need:    newSampleWindow(max(16, 4*perSecond)),
 		late:    newSampleWindow(max(32, cfg.Window*perSecond)),
@@ -96,46 +99,58 @@ func (c *Clock) paced(local float64) float64 {
 
 // Snapshot feeds a received snapshot to the clock; call it once per snapshot,
 // before Advance. It takes the arrival time, the server tick of the snapshot,
-// the report of how early the client's commands arrived (see SnapshotHeader),
-// and the connection's round-trip time.
-func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly bool, rtt time.Duration) {
+// the report of how early the client's commands arrived, the connection's round-trip time,
+// and the ticks that the server lost (see SnapshotHeader).
+func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly bool, rtt time.Duration, lost uint32) {
 	if !c.any {
 		c.any, c.origin, c.base = true, now, tick
 		c.newest = -1
 	}
 	t, local := int64(Distance(tick, c.base)), c.local(now)
 	c.rtt = rtt.Seconds() * c.rate
-	far := c.apart()
-	late, reported := 0.0, false
-	if hasEarly && c.started {
-		c.early = float64(early) / 256
-		late, reported = c.report(t, float64(early)/256, far)
-	}
+	far, paced := c.apart(), c.paced(local)
 	if c.received > 0 && t <= c.newest {
+		c.hear(t, early, hasEarly, far)
 		return
 	}
-	paced := c.paced(local)
-	lag := paced - float64(t)
+	moment := float64(t) + c.slips.lostBy(lost)
+	lag := paced - moment
 	// A snapshot that arrives after the caller itself paused says nothing about
 	// the path. One tick far in the future is ignored; three in a row are
-	// believed.
-	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || paced-c.last <= max(c.rate/10, 3*c.frames.usual) {
-		taken, emptied := c.arrival.add(local, lag, far)
-		if future && !taken {
+	// believed. A server that claims to have lost more time than has passed is in the future too.
+	future := c.received > 0 && lag < c.arrival.mean()-far
+	onTime := future || !c.started || paced-c.last <= max(c.rate/10, 3*c.frames.usual)
+	taken, emptied := false, false
+	if onTime {
+		if taken, emptied = c.arrival.add(local, lag, far); future && !taken {
 			return
 		}
-		if emptied {
-			c.need.clear()
-			c.drift.clear()
-		} else if c.received > 0 {
-			c.need.add(local, paced-float64(c.newest), far)
-		}
-		if reported && taken && c.drift.add(local, local-float64(t), late, c.rate) {
-			c.turn(local, c.drift.estimate())
-		}
+	}
+	before := float64(c.newest) + c.slips.lost
+	if c.slips.add(t, lost, c.rate) {
+		c.late.dropAfter(local - c.rate) // measured while the server fell behind already
+	}
+	late, reported := c.hear(t, early, hasEarly, far)
+	if emptied {
+		c.need.clear()
+		c.drift.clear()
+	} else if onTime && c.received > 0 {
+		c.need.add(local, paced-before, far)
+	}
+	if reported && taken && c.drift.add(local, local-moment, late, c.rate) {
+		c.turn(local, c.drift.estimate())
 	}
 	c.newest = t
 	c.received++
+}
+
+// hear takes the report of a snapshot, if there is one.
+func (c *Clock) hear(t int64, early int16, has bool, far float64) (late float64, ok bool) {
+	if !has || !c.started {
+		return 0, false
+	}
+	c.early = float64(early) / 256
+	return c.report(t, c.early, far)
 }
 
 // far is the largest error, in ticks, that is steered rather than jumped. It is
@@ -168,7 +183,9 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	if early <= -saturated || early >= saturated {
 		// The value is beyond the range of a report: what was learned about the
 		// path to the server is void.
-		c.late.clear()
+		if !c.slips.slipping(c.rate) {
+			c.late.clear()
+		}
 		return 0, false
 	}
 	tick := t + int64(math.Floor(early))
@@ -184,8 +201,13 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	// the wait of one ordinary interval, since the phase may drift through it.
 	// Only the extra wait of a slow frame belongs to the sample.
 	slow := max(0, i.wait-max(c.frames.mean, c.frames.tardy(), i.frame))
-	c.late.addLate(i.at, float64(tick)-c.paced(i.at)+slow-early, slow, far)
-	return float64(tick) - i.at + slow - early, true
+	if i.lost != c.slips.lost || c.slips.slipping(c.rate) {
+		c.slips.addSlow(i.lead-early/i.speed+slow, i.speed)
+		return 0, false
+	}
+	moment := float64(tick) + i.lost
+	c.late.addLate(i.at, moment-c.paced(i.at)+slow-early, slow, far)
+	return moment - i.at + slow - early, true
 }
 
 // Advance moves both times forward to now. A now earlier than the last one
@@ -236,18 +258,30 @@ func (c *Clock) begin(local float64) {
 	c.started, c.last = true, local
 	c.scale, c.showScale = 1, 1
 	c.frames.start()
-	c.predicted = local + c.target()
+	c.predicted = c.slips.tickAt(local + c.target())
 	c.executed = int64(math.Floor(c.predicted))
 	c.issue(c.executed)
 	c.delay, c.relaxed = c.delayed(0), local
-	c.render = min(local-c.behind(), float64(c.newest))
+	c.render = min(c.slips.tickAt(local-c.behind()), float64(c.newest))
 }
 
 // target returns the offset of predicted time from local time to steer for.
 func (c *Clock) target() float64 { return max(c.lead(), c.delayLead()) }
 
-// lead returns the offset at which commands arrive in time.
+// lead returns the offset at which commands arrive in time. What was measured while the server
+// loses ticks counts for as long as it does.
 func (c *Clock) lead() float64 {
+	lead := c.calmLead()
+	if c.slips.slipping(c.rate) {
+		if late, ok := c.slips.slowLate(); ok {
+			lead = max(lead, late+c.frames.mean+0.1)
+		}
+	}
+	return lead
+}
+
+// calmLead is lead while the server loses no ticks.
+func (c *Clock) calmLead() float64 {
 	n := c.late.len()
 	if n < 4 {
 		return c.guess()
@@ -265,19 +299,28 @@ func (c *Clock) guess() float64 {
 }
 
 func (c *Clock) predict(dt float64) (ticks int, reset bool) {
-	off := c.target() - (c.predicted - (c.last - dt))
+	target := c.target()
+	off := c.slips.tickAt(c.last-dt+target) - c.predicted
 	if math.Abs(off) > c.far() {
-		c.predicted, reset = c.last+c.target(), true
+		c.predicted, reset = c.slips.tickAt(c.last+target), true
 	} else {
+		due := dt * c.slips.speed
 		shift := steer(off) * dt
 		if h := hurry(off/c.rate) * dt; math.Abs(h) > math.Abs(shift) {
 			shift = h
 		}
+		if off < 0 && c.slips.recovering(c.rate) {
+			shift = min(shift, max(-0.1, 0.1*off)*dt)
+		}
 		if math.Abs(shift) > math.Abs(off) {
 			shift = off
 		}
-		c.predicted += dt + shift
-		c.scale = speed(dt, shift)
+		if c.slips.faster { // each tick until it has caught up is missed
+			c.slips.faster, shift = false, max(shift, off)
+		}
+		shift = max(shift, -due)
+		c.predicted += due + shift
+		c.scale = speed(due, shift)
 	}
 	whole := int64(math.Floor(c.predicted))
 	ticks = int(whole - c.executed)
@@ -299,7 +342,10 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 }
 
 func (c *Clock) issue(tick int64) {
-	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), c.frames.tardy(), true}
+	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{
+		tick: tick, at: c.at, wait: (c.predicted - float64(tick)) / c.slips.speed, frame: c.frames.tardy(),
+		lead: c.slips.timeOf(float64(tick)) - c.paced(c.at), speed: c.slips.speed, lost: c.slips.lost, valid: true,
+	}
 }
 
 // behind returns how far render time should trail local time. It covers the
@@ -314,17 +360,19 @@ func (c *Clock) behind() float64 {
 }
 
 func (c *Clock) show(dt float64) {
-	off := c.last - c.behind() - (c.render + dt)
+	due := dt * c.slips.speed
+	off := c.slips.tickAt(c.last-c.behind()) - (c.render + due)
 	switch far := c.apart(); {
 	case off > far:
-		c.render += dt + off
+		c.render += due + off
 	default:
 		shift := steer(off) * dt
 		if math.Abs(shift) > math.Abs(off) {
 			shift = off
 		}
-		c.render += dt + shift
-		c.showScale = speed(dt, shift)
+		shift = max(shift, -due)
+		c.render += due + shift
+		c.showScale = speed(due, shift)
 	}
 	c.render = min(c.render, float64(c.newest))
 }
@@ -336,6 +384,6 @@ func (c *Clock) Next() (time.Duration, bool) {
 	if !c.started {
 		return 0, false
 	}
-	wait := float64(c.executed+1) - c.predicted
+	wait := (float64(c.executed+1) - c.predicted) / c.slips.speed
 	return c.origin + time.Duration((c.at+wait/(1-c.fast))/c.rate*float64(time.Second)) + time.Microsecond, true
 }

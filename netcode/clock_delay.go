@@ -20,7 +20,7 @@ func (c *Clock) delayLead() float64 {
 
 // reach returns how many ticks the newest command is ahead of the snapshot that arrives
 // with the mean delay.
-func (c *Clock) reach() float64 { return c.predicted - (c.last - c.arrival.mean()) }
+func (c *Clock) reach() float64 { return c.predicted - c.slips.tickAt(c.last-c.arrival.mean()) }
 
 // delayed returns the input delay to have, if it is now some ticks.
 func (c *Clock) delayed(now int64) int64 {

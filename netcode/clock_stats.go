@@ -46,7 +46,7 @@ func (c *Clock) Stats() ClockStats {
 		InputBuffer:          c.span(c.early),
 		SnapshotBuffer:       c.span(float64(c.newest) - c.render),
 		SnapshotBufferTarget: c.span(c.behind() - lag),
-		Lead:                 c.span(c.predicted - (c.last - lag)),
+		Lead:                 c.span(c.reach()),
 		InputDelay:           c.span(float64(c.delay)),
 		TimeScale:            c.scale,
 		RenderTimeScale:      c.showScale,

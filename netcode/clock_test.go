@@ -346,7 +346,7 @@ func TestNextTellsWhenATickIsDue(t *testing.T) {
 	_, ok := c.Next()
 	require.False(t, ok)
 	for i := range netcode.Tick(10) {
-		c.Snapshot(time.Duration(i)*tick, i, 600, true, 50*ms)
+		c.Snapshot(time.Duration(i)*tick, i, 600, true, 50*ms, 0)
 	}
 	now := 9 * tick
 	c.Advance(now)
@@ -363,10 +363,10 @@ func TestNextTellsWhenATickIsDue(t *testing.T) {
 func TestClockBeforeTheFirstSnapshot(t *testing.T) {
 	c := netcode.NewClock(netcode.ClockConfig{})
 	require.Equal(t, netcode.Time{}, c.Advance(time.Second))
-	c.Snapshot(time.Second, 5, 0, false, 50*ms)
-	c.Snapshot(time.Second, 6, 0, false, 50*ms)
+	c.Snapshot(time.Second, 5, 0, false, 50*ms, 0)
+	c.Snapshot(time.Second, 6, 0, false, 50*ms, 0)
 	require.False(t, c.Advance(2*time.Second).Started)
-	c.Snapshot(2*time.Second, 7, 0, false, 50*ms)
+	c.Snapshot(2*time.Second, 7, 0, false, 50*ms, 0)
 	got := c.Advance(2 * time.Second)
 	require.True(t, got.Started)
 	require.Equal(t, 1, got.Ticks)
@@ -381,7 +381,7 @@ func TestFramesBecomeFastBeforeASnapshot(t *testing.T) {
 	for _, slow := range []time.Duration{83 * ms, 200 * ms, 490 * ms} {
 		c := netcode.NewClock(netcode.ClockConfig{TickRate: 30})
 		for i := range 4 {
-			c.Snapshot(time.Duration(i)*33*ms, netcode.Tick(100+i), 0, false, 60*ms)
+			c.Snapshot(time.Duration(i)*33*ms, netcode.Tick(100+i), 0, false, 60*ms, 0)
 		}
 		now, last := 100*ms, netcode.Time{}
 		c.Advance(now)
@@ -403,9 +403,9 @@ func TestEarlinessRoundedOverATicksEdge(t *testing.T) {
 		now := time.Duration(i) * tick
 		if i > 3 {
 			early := netcode.Distance(c.Advance(now).Command, i) + 1
-			c.Snapshot(now, i, int16(early*256), true, 100*ms)
+			c.Snapshot(now, i, int16(early*256), true, 100*ms, 0)
 		} else {
-			c.Snapshot(now, i, 0, false, 100*ms)
+			c.Snapshot(now, i, 0, false, 100*ms, 0)
 		}
 		return netcode.Distance(c.Advance(now).Command, i)
 	}
@@ -424,10 +424,10 @@ func TestOneSnapshotFromTheFutureIsNotBelieved(t *testing.T) {
 	c := netcode.NewClock(netcode.ClockConfig{})
 	for i := range netcode.Tick(200) {
 		now := time.Duration(i) * tick
-		c.Snapshot(now, i, 600, i > 8, 50*ms)
+		c.Snapshot(now, i, 600, i > 8, 50*ms, 0)
 		if i%20 == 10 {
-			c.Snapshot(now, i+1<<20, 600, true, 50*ms)
-			c.Snapshot(now, i-1<<20, 600, true, 50*ms)
+			c.Snapshot(now, i+1<<20, 600, true, 50*ms, 0)
+			c.Snapshot(now, i-1<<20, 600, true, 50*ms, 0)
 		}
 		got := c.Advance(now)
 		require.False(t, got.Reset)
@@ -444,7 +444,7 @@ func TestClockAcrossTheWrap(t *testing.T) {
 	last := netcode.Time{}
 	for i := range netcode.Tick(200) {
 		now := time.Duration(i) * tick
-		c.Snapshot(now, i-100, 512, i > 10, 50*ms)
+		c.Snapshot(now, i-100, 512, i > 10, 50*ms, 0)
 		got := c.Advance(now)
 		if last.Started {
 			require.False(t, got.Reset)
@@ -463,7 +463,7 @@ func TestClockAllocatesNothing(t *testing.T) {
 	step := func() {
 		i++
 		now := time.Duration(i) * tick
-		c.Snapshot(now, i, int16(i%300), true, 50*ms)
+		c.Snapshot(now, i, int16(i%300), true, 50*ms, 0)
 		c.Advance(now)
 	}
 	for range 500 {
@@ -481,7 +481,7 @@ func TestRenderTimeFollowsAQueueThatDrains(t *testing.T) {
 		worst := 0
 		show := func(tick int, at float64) {
 			now := time.Duration(at * float64(time.Second) / 30)
-			c.Snapshot(now, netcode.Tick(1000+tick), 0, false, 60*ms)
+			c.Snapshot(now, netcode.Tick(1000+tick), 0, false, 60*ms, 0)
 			if behind := 1000 + tick - int(c.Advance(now).Render); at > 62+45 {
 				worst = max(worst, behind)
 			}

@@ -43,6 +43,6 @@ func (c *Clock) describe(out *Time) {
 	out.Render = c.base + Tick(int64(whole))
 	out.RenderFraction = float32(c.render - whole)
 	out.Lead = time.Duration(max(0, c.reach()) / c.rate * float64(time.Second))
-	behind := (c.last - c.arrival.mean() - c.render) / c.rate
+	behind := (c.slips.tickAt(c.last-c.arrival.mean()) - c.render) / c.rate
 	out.Interpolation = time.Duration(max(0, behind) * float64(time.Second))
 }

@@ -80,6 +80,25 @@ func (w *sampleWindow) keepAfter(local float64) {
 	w.keep(n)
 }
 
+// dropAfter drops the samples taken after a local time, but not the first four.
+func (w *sampleWindow) dropAfter(local float64) {
+	n := w.len()
+	if n == len(w.ring) { // the oldest first, as in a ring that is not full
+		for _, x := range [][]float64{w.ring, w.when, w.hitch} {
+			slices.Reverse(x[:w.at])
+			slices.Reverse(x[w.at:])
+			slices.Reverse(x)
+		}
+	}
+	for n > 4 && w.when[n-1] > local {
+		n--
+		i, _ := slices.BinarySearch(w.sorted, w.ring[n])
+		w.sorted = slices.Delete(w.sorted, i, i+1)
+		w.sum -= w.ring[n]
+	}
+	w.at = n % len(w.ring)
+}
+
 // forgive subtracts from each sample the part that the caller caused.
 func (w *sampleWindow) forgive() {
 	n := len(w.sorted)

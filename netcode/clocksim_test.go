@@ -244,7 +244,7 @@ func (m *match) frame(now time.Duration) {
 				panic(err)
 			}
 			m.sender.Acked(h.CommandAck, netcode.Newer(h.CommandAck, h.Tick))
-			m.clock.Snapshot(local, h.Tick, h.Early, h.HasEarly, m.client.RTT())
+			m.clock.Snapshot(local, h.Tick, h.Early, h.HasEarly, m.client.RTT(), h.Lost)
 			if netcode.Newer(h.Tick, m.newest) || m.newest == 0 {
 				m.newest = h.Tick
 			}

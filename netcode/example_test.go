@@ -113,7 +113,7 @@ func ExampleClock() {
 	for i := range netcode.Tick(60) {
 		now := time.Duration(i) * tick
 		// Snapshots come 50 ms after the server wrote them; commands come 2 ticks early.
-		clock.Snapshot(now+50*time.Millisecond, 100+i, 512, i > 10, 100*time.Millisecond)
+		clock.Snapshot(now+50*time.Millisecond, 100+i, 512, i > 10, 100*time.Millisecond, 0)
 		t := clock.Advance(now + 50*time.Millisecond)
 		if i == 1 || i == 2 {
 			fmt.Println("started:", t.Started)

@@ -41,6 +41,9 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 		if s.Bare = rapid.Bool().Draw(t, "bare"); s.Bare {
 			s.Tick = 0
 		}
+		if rapid.Bool().Draw(t, "slips") {
+			s.Lost = rapid.Uint32Min(1).Draw(t, "lost")
+		}
 		s2, rest, err := netcode.ParseSnapshotHeader(append(s.Append(nil), 1, 2, 3))
 		require.NoError(t, err)
 		require.Equal(t, s, s2)
@@ -88,14 +91,14 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 		_, err := netcode.ParseWelcome(w.Append(nil))
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}
-	for _, h := range []netcode.SnapshotHeader{{Tick: 9, HasEarly: true, Early: 5}, {Bare: true, Epoch: 3, HasEarly: true}} {
+	for _, h := range []netcode.SnapshotHeader{{Tick: 9, HasEarly: true, Early: 5}, {Bare: true, Epoch: 3, HasEarly: true}, {Bare: true, Lost: 300}} {
 		snap := h.Append(nil)
 		for i := range snap {
 			_, _, err := netcode.ParseSnapshotHeader(snap[:i])
 			require.ErrorIs(t, err, netcode.ErrMalformed)
 		}
 	}
-	for _, b := range [][]byte{{8, 0, 0, 0, 0, 0, 0}, {4, 1, 0, 0, 0, 0, 0}, {6, 0, 0}} {
+	for _, b := range [][]byte{{16, 0, 0, 0, 0, 0, 0}, {10, 0, 0}, {10, 0, 0x80, 0}, {10, 0, 0x80, 0x80, 0x80, 0x80, 0x10}, {4, 1, 0, 0, 0, 0, 0}, {6, 0, 0}} {
 		_, _, err := netcode.ParseSnapshotHeader(b)
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}

@@ -1,5 +1,7 @@
 package netcode
 
+import "math"
+
 // SnapshotHeader is the first part of a MessageSnapshot's body.
 type SnapshotHeader struct {
 	// Bare means that the snapshot after the header contains its own tick, so
@@ -11,12 +13,17 @@ type SnapshotHeader struct {
 	Early      int16 // how early the client's commands arrived, 1/256 tick; see CommandBuffer.Early
 	HasEarly   bool  // whether Early is known; false: no command arrived since the last snapshot, and Early is 0
 	CommandAck Tick  // every command up to this tick has arrived or is past; after the snapshot's tick it has arrived, see CommandSender.Acked
+	// Lost is how many quarters of a tick the server's clock skipped, until this tick, since
+	// it last ran for some seconds without skipping any. 0: none.
+	Lost uint32
 }
 
 const (
 	headerEarly = 1 << iota
 	headerBare
 	headerEpoch // of a bare one, if it is not 0
+	headerLost  // if it is not 0
+	headerAll   = headerEarly | headerBare | headerEpoch | headerLost
 )
 
 // Append appends the encoded h to dst; the snapshot follows.
@@ -31,6 +38,9 @@ func (h SnapshotHeader) Append(dst []byte) []byte {
 			flags |= headerEpoch
 		}
 	}
+	if h.Lost != 0 {
+		flags |= headerLost
+	}
 	dst = append(dst, flags)
 	if !h.Bare || h.Epoch != 0 {
 		dst = append(dst, h.Epoch)
@@ -44,13 +54,16 @@ func (h SnapshotHeader) Append(dst []byte) []byte {
 	if h.HasEarly {
 		dst = le.AppendUint16(dst, uint16(h.Early))
 	}
+	if h.Lost != 0 {
+		dst = appendVarint(dst, uint64(h.Lost))
+	}
 	return dst
 }
 
 // ParseSnapshotHeader decodes what Append wrote and returns the bytes after it.
 // Error: ErrMalformed.
 func ParseSnapshotHeader(b []byte) (h SnapshotHeader, rest []byte, err error) {
-	if len(b) == 0 || b[0] > headerEarly|headerBare|headerEpoch || b[0]&(headerBare|headerEpoch) == headerEpoch {
+	if len(b) == 0 || b[0] > headerAll || b[0]&(headerBare|headerEpoch) == headerEpoch {
 		return h, nil, errSnap
 	}
 	flags, b := b[0], b[1:]
@@ -74,6 +87,13 @@ func ParseSnapshotHeader(b []byte) (h SnapshotHeader, rest []byte, err error) {
 	h.CommandAck = h.Tick + d
 	if h.HasEarly {
 		h.Early, rest = int16(le.Uint16(rest)), rest[2:]
+	}
+	if flags&headerLost != 0 {
+		lost, after, ok := readVarint(rest)
+		if !ok || lost == 0 || lost > math.MaxUint32 {
+			return SnapshotHeader{}, nil, errSnap
+		}
+		h.Lost, rest = uint32(lost), after
 	}
 	return h, rest, nil
 }

@@ -198,7 +198,7 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		w.bad = w.bad || len(w.b) > 200
 	case 19:
 		flags, epoch := w.unsigned(1), uint64(0)
-		w.bad = w.bad || flags > 7 || flags&6 == 4
+		w.bad = w.bad || flags > 15 || flags&6 == 4
 		if flags&2 == 0 || flags&4 != 0 {
 			epoch = w.unsigned(1)
 			w.bad = w.bad || flags&4 != 0 && epoch == 0
@@ -211,6 +211,11 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		}
 		if flags&1 == 1 {
 			fmt.Fprintf(out, " early %d/256", int16(w.unsigned(2)))
+		}
+		if flags&8 != 0 {
+			lost := w.varint()
+			w.bad = w.bad || lost == 0 || lost >= 1<<32
+			fmt.Fprintf(out, " lost %d/4", lost)
 		}
 		fmt.Fprintf(out, " rest %x\n", w.b)
 	case 20:

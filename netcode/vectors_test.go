@@ -81,6 +81,8 @@ func makeVectors() []vector {
 		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},
 		{name: "bare snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Bare: true, CommandAck: 4, HasEarly: true, Early: 300}.Append(nil), 0xab))},
 		{name: "bare snapshot of a later epoch", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Bare: true, Epoch: 2, CommandAck: 0xffffffff}.Append(nil))},
+		{name: "bare snapshot of a server that lost two and a quarter ticks", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Bare: true, CommandAck: 4, HasEarly: true, Early: 300, Lost: 9}.Append(nil), 0xab))},
+		{name: "snapshot of a server that has lost the most", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Epoch: 1, Tick: 1000, CommandAck: 1006, Lost: 0xffffffff}.Append(nil))},
 		{name: "commands", size: 9, packet: packetWith(netcode.MessageCommands, s.Append(nil, 500))},
 		{name: "commands on a base", size: 4, base: onBase, packet: packetWith(netcode.MessageCommands, based)},
 		{name: "ready", packet: packetWith(netcode.MessageReady, netcode.ClientConfig{SnapshotRate: 20, Bytes: 16000}.Append(nil))},

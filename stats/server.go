@@ -6,6 +6,7 @@ import "github.com/foretick/foretick/internal/counts"
 type Server struct {
 	Ticks            uint64 // ticks computed
 	Slips            uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
+	TicksLost        uint64 // ticks that were skipped in slips
 	BytesOut         uint64 // bytes handed to the transport, this library's headers included
 	BytesIn          uint64 // bytes received from the transport
 	PacketsOut       uint64 // packets handed to the transport

@@ -152,6 +152,7 @@ func (e emitter) quantiles(m *metric, h *figures.Histogram) {
 func (e emitter) server(s *figures.Server) {
 	e.count(ticks, s.Ticks)
 	e.count(slips, s.Slips)
+	e.count(ticksLost, s.TicksLost)
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)

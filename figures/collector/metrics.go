@@ -42,6 +42,7 @@ var (
 	begun         = counter("matches_begun_total", "Matches that ever began.")
 	ticks         = counter("ticks_total", "Ticks computed.")
 	slips         = counter("slips_total", "Times a server skipped time after a stall.")
+	ticksLost     = counter("ticks_lost_total", "Ticks skipped in slips.")
 	tick          = gauge("tick_seconds", "Durations of ticks, from their commands to their packets. A histogram.")
 	tickQuantiles = gauge("tick_quantiles_seconds", "Median and 99th percentile of the durations of all ticks since the start.")
 	lateness      = gauge("tick_lateness_seconds", "Delays of ticks, from the due time to the begin. A histogram.")

@@ -1,0 +1,143 @@
+package netcode
+
+// slipTime follows the ticks that the server has lost, and so the speed of its ticks.
+//
+// Its time is ticks plus lost ticks, which runs evenly whatever the server loses. All that is
+// measured of the path is measured in that time, so a slip changes none of it. Ticks are
+// converted with a line through the newest snapshot. Its slope is the speed.
+//
+// A single stall is no overload, and an overload may end with any tick. So the speed is below
+// 1 only while ticks were lost with the newest tick and in each of the last two spans, of at
+// least as many ticks as a server computes at once. Of these the least counts.
+type slipTime struct {
+	span   int64
+	told   uint32     // what the newest snapshot said
+	newest int64      // its tick
+	lost   float64    // ticks lost by then, since the first snapshot
+	points [16]slipAt // of the last snapshots
+	n      int
+	last   int64   // the newest tick by which ticks were lost; only with lost > 0
+	speed  float64 // of ticks, as a share of time
+	faster bool    // the speed rose, and predicted time has not followed yet
+	slow   [16]slowSample
+	slowN  int
+}
+
+type slipAt struct {
+	tick int64
+	lost float64
+}
+
+// slowSample is a lateness that was measured while ticks were lost, at an estimated speed.
+type slowSample struct{ late, speed float64 }
+
+const (
+	slipUnit     = 4.0  // of what a snapshot says
+	slipSpan     = 4    // ticks: as many as a server computes in a Step that loses time
+	slipQuiet    = 0.75 // seconds without a lost tick that end an overload
+	slipRecovers = 4.0  // seconds after the last lost tick in which the lead falls quickly
+	slipLeast    = 0.02 // the slowest speed believed
+)
+
+func newSlipTime(interval int) slipTime {
+	return slipTime{span: int64(max(slipSpan, interval)), speed: 1}
+}
+
+// lostBy returns the ticks lost by a snapshot that is newer than all others. told is what it
+// says, in quarters: the server begins to count again after a while without any.
+func (s *slipTime) lostBy(told uint32) float64 {
+	switch {
+	case s.n == 0 || told == 0:
+		return s.lost
+	case told >= s.told:
+		return s.lost + float64(told-s.told)/slipUnit
+	}
+	return s.lost + float64(told)/slipUnit
+}
+
+// add takes a snapshot that is newer than all others, and reports whether an overload begins.
+func (s *slipTime) add(tick int64, told uint32, rate float64) (begins bool) {
+	lost := s.lostBy(told)
+	if lost > s.lost {
+		begins = !s.slipping(rate)
+		s.last = tick
+	}
+	s.told, s.newest, s.lost = told, tick, lost
+	s.points[s.n%len(s.points)] = slipAt{tick, lost}
+	s.n++
+	if begins {
+		s.slowN = 0
+	}
+	s.measureSpeed()
+	return begins
+}
+
+// slipping reports whether ticks were lost lately.
+func (s *slipTime) slipping(rate float64) bool {
+	return s.lost > 0 && float64(s.newest-s.last) <= slipQuiet*rate
+}
+
+// recovering reports whether an overload or stall is over since a few seconds. What it added
+// to the lead is known to be of no use.
+func (s *slipTime) recovering(rate float64) bool {
+	return s.lost > 0 && !s.slipping(rate) && float64(s.newest-s.last) <= slipRecovers*rate
+}
+
+func (s *slipTime) measureSpeed() {
+	t := s.newest
+	lost := min(s.lost-s.lostAt(t-1), s.lostIn(t-s.span, t), s.lostIn(t-2*s.span, t-s.span))
+	before := s.speed
+	s.speed = max(slipLeast, 1/(1+lost))
+	s.faster = s.speed > before || s.faster && s.speed == before
+}
+
+// lostIn returns the ticks lost for each tick of a span.
+func (s *slipTime) lostIn(from, to int64) float64 {
+	return (s.lostAt(to) - s.lostAt(from)) / float64(to-from)
+}
+
+// lostAt returns the ticks lost by a tick: as many as by the oldest point, if it is older.
+func (s *slipTime) lostAt(tick int64) float64 {
+	later := slipAt{s.newest, s.lost}
+	for i := 1; i <= min(s.n, len(s.points)); i++ {
+		p := s.points[(s.n-i)%len(s.points)]
+		if p.tick <= tick {
+			if later.tick == p.tick {
+				return p.lost
+			}
+			return p.lost + (later.lost-p.lost)*float64(tick-p.tick)/float64(later.tick-p.tick)
+		}
+		later = p
+	}
+	return later.lost
+}
+
+// timeOf returns the time of a tick, with fraction.
+func (s *slipTime) timeOf(tick float64) float64 {
+	newest := float64(s.newest)
+	return newest + s.lost + (tick-newest)/s.speed
+}
+
+// tickAt returns the tick at a time.
+func (s *slipTime) tickAt(moment float64) float64 {
+	newest := float64(s.newest)
+	return newest + (moment-newest-s.lost)*s.speed
+}
+
+// addSlow takes the lateness of a command that was made at an estimated speed.
+func (s *slipTime) addSlow(late, speed float64) {
+	s.slow[s.slowN%len(s.slow)] = slowSample{late, speed}
+	s.slowN++
+}
+
+// slowLate returns the greatest lateness of the overload at about the present speed. It
+// returns false if there is none.
+func (s *slipTime) slowLate() (late float64, ok bool) {
+	const alike = 0.7
+	for _, x := range s.slow[:min(s.slowN, len(s.slow))] {
+		if x.speed >= alike*s.speed && s.speed >= alike*x.speed && (!ok || x.late > late) {
+			late, ok = x.late, true
+		}
+	}
+	return late, ok
+}
