@@ -519,3 +519,9 @@ func newPlayer() simtest.Player {
 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
+
+// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+func BenchmarkGame(b *testing.B) {
+	limits := map[string]float64{"down-B/s": 2600, "corrections/min": 36, "server-allocs/tick": 16, "client-allocs/step": 3.3}
+	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
+}

@@ -258,3 +258,9 @@ func TestFailureNamesItsCommand(t *testing.T) {
 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, NewPlayer) }
+
+// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+func BenchmarkGame(b *testing.B) {
+	limits := map[string]float64{"down-B/s": 1600, "corrections/min": 1, "server-allocs/tick": 25, "client-allocs/step": 2.2}
+	simtest.Bench(b, NewPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
+}

@@ -124,3 +124,9 @@ func TestRun(t *testing.T) {
 		require.NotEmpty(t, errs.String())
 	}
 }
+
+// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+func BenchmarkGame(b *testing.B) {
+	limits := map[string]float64{"down-B/s": 2300, "corrections/min": 1, "server-allocs/tick": 740, "client-allocs/step": 48}
+	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
+}

@@ -100,3 +100,9 @@ func TestRun(t *testing.T) {
 		require.NotEmpty(t, errs.String())
 	}
 }
+
+// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+func BenchmarkGame(b *testing.B) {
+	limits := map[string]float64{"down-B/s": 7800, "corrections/min": 2300, "server-allocs/tick": 73, "client-allocs/step": 170}
+	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
+}

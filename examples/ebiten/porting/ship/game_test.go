@@ -88,3 +88,9 @@ func TestOneRockOnePoint(t *testing.T) {
 		}
 	}
 }
+
+// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+func BenchmarkGame(b *testing.B) {
+	limits := map[string]float64{"down-B/s": 12000, "corrections/min": 290, "server-allocs/tick": 6.8, "client-allocs/step": 4.9}
+	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
+}
