@@ -24,7 +24,11 @@ type game struct {
 	Module  string
 	Version string // of the library
 	Replace string // the checkout that it comes from; empty if it comes from a tag
+	Commit  string // of the checkout; empty if it is no git repository
 	Ebiten  bool   // with a window
+	CI      bool   // with a workflow of GitHub
+
+	root string // the checkout
 
 	dir string
 }
@@ -91,7 +95,7 @@ func (g *game) templates() error {
 		return err
 	}
 	return fs.WalkDir(templates, "templates", func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.Name() == "window" && !g.Ebiten {
+		if entry != nil && (entry.Name() == "window" && !g.Ebiten || entry.Name() == "ci" && !g.CI) {
 			return fs.SkipDir
 		}
 		if err != nil || entry.IsDir() {
@@ -102,6 +106,9 @@ func (g *game) templates() error {
 			return err
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(path, "templates/"), ".tmpl")
+		if name == "ci/ci.yml" {
+			name = ".github/workflows/ci.yml"
+		}
 		file := filepath.Join(g.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			return err
@@ -128,7 +135,7 @@ func (g *game) sums() error {
 	}
 	var sums []byte
 	for _, from := range []string{"go.sum", "examples/ebiten/go.sum"} {
-		lines, err := os.ReadFile(filepath.Join(g.Replace, filepath.FromSlash(from)))
+		lines, err := os.ReadFile(filepath.Join(g.root, filepath.FromSlash(from)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -57,6 +57,47 @@ func (g *game) useCheckout(root string) error {
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
 		return err
 	}
-	g.Version, g.Replace = "v0.0.0", filepath.ToSlash(root)
+	g.Version, g.Replace, g.root = "v0.0.0", replacePath(dir, root), root
+	if head, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output(); err == nil {
+		g.Commit = strings.TrimSpace(string(head))
+	}
+	if g.CI && (!strings.HasPrefix(g.Replace, "../") || strings.HasPrefix(g.Replace, "../../../")) {
+		return fmt.Errorf("-ci: the workflow clones Foretick where the game's go.mod looks for it, and %s is no place beside %s: put the game beside the checkout, such as %s", g.Replace, g.dir, filepath.Join("..", g.Package))
+	}
 	return nil
+}
+
+// replacePath returns the path for the game's replace: relative, so that a clone of both builds
+// on another machine, if a relative path leads from the game's directory to the checkout both
+// with symbolic links and without. Otherwise it is absolute.
+func replacePath(dir, root string) string {
+	parent := filepath.Dir(dir)
+	for ; ; parent = filepath.Dir(parent) { // the game's own directory is not there yet
+		if _, err := os.Stat(parent); err == nil || parent == filepath.Dir(parent) {
+			break
+		}
+	}
+	real, err := filepath.EvalSymlinks(parent)
+	if err != nil {
+		return filepath.ToSlash(root)
+	}
+	below, err := filepath.Rel(parent, dir)
+	if err != nil {
+		return filepath.ToSlash(root)
+	}
+	rel, err := filepath.Rel(filepath.Join(real, below), root)
+	if err != nil || filepath.Join(dir, rel) != root && !samePlace(filepath.Join(dir, rel), root) {
+		return filepath.ToSlash(root)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// samePlace reports whether two paths lead to the same directory.
+func samePlace(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

@@ -5,8 +5,12 @@
 //
 // makes the directory mygame, with its own module. The last element of the
 // directory's name is the package's and the module's name; -module gives the
-// module another path. -ebiten adds a client in a window. From a checkout of Foretick the game builds with that
-// checkout, and its directory must be outside: ../mygame.
+// module another path. -ebiten adds a client in a window. -ci adds a workflow of GitHub, with
+// tests and benchmarks.
+//
+// From a checkout of Foretick the game builds with that checkout, through a relative replace in
+// its go.mod, and its directory must be outside: ../mygame. Where no relative path leads from the
+// game to the checkout, such as to another drive, the replace is absolute.
 package main
 
 import (
@@ -37,6 +41,7 @@ func run(args []string, out io.Writer) error {
 	}
 	module := flags.String("module", "", "path of the game's module, such as example.com/me/mygame; the game's name if not set")
 	ebiten := flags.Bool("ebiten", false, "also write cmd/window, a client in a window of Ebitengine")
+	ci := flags.Bool("ci", false, "also write .github/workflows/ci.yml: tests, foretick-vet, and benchmarks against main")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	g.Ebiten = *ebiten
+	g.Ebiten, g.CI = *ebiten, *ci
 	if err := g.findLibrary(); err != nil {
 		return err
 	}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/releasetest"
+)
+
+// step is a step of a workflow.
+type step struct {
+	Name string `yaml:"name"`
+	Uses string `yaml:"uses"`
+	Run  string `yaml:"run"`
+}
+
+// workflow is what the tests read of one.
+type workflow struct {
+	Env  map[string]string `yaml:"env"`
+	Jobs map[string]struct {
+		Steps []step `yaml:"steps"`
+	} `yaml:"jobs"`
+}
+
+func readWorkflow(t *testing.T, game string) (w workflow) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(game, ".github", "workflows", "ci.yml"))
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(b, &w))
+	require.Contains(t, w.Jobs, "game")
+	return w
+}
+
+// A workflow is written only where it is asked for. That of a checkout clones it first; that
+// of a release names its version.
+func TestWorkflowSteps(t *testing.T) {
+	for _, c := range []struct {
+		replace, commit string
+		steps           []string
+	}{
+		{"../foretick", "abc", []string{"Clone Foretick", "Test", "foretick-vet", "Benchmark", "Compare"}},
+		{"", "", []string{"Test", "foretick-vet", "Benchmark", "Compare"}},
+	} {
+		for _, ci := range []bool{false, true} {
+			g, err := newGame(filepath.Join(t.TempDir(), "mygame"), "")
+			require.NoError(t, err)
+			g.Version, g.Replace, g.Commit, g.CI = "v0.1.0", c.replace, c.commit, ci
+			require.NoError(t, g.write())
+			if !ci {
+				require.NoDirExists(t, filepath.Join(g.dir, ".github"))
+				continue
+			}
+			require.NoDirExists(t, filepath.Join(g.dir, "ci"))
+			var names []string
+			all := ""
+			for _, s := range readWorkflow(t, g.dir).Jobs["game"].Steps {
+				require.NotEqual(t, s.Uses == "", s.Run == "", s.Name)
+				if s.Run != "" {
+					names, all = append(names, s.Name), all+s.Run
+				}
+			}
+			require.Equal(t, c.steps, names)
+			require.Equal(t, c.replace != "", strings.Contains(all, "git -C ../foretick checkout -q abc"))
+			require.Equal(t, c.replace == "", strings.Contains(all, "foretick-vet@v0.1.0"))
+		}
+	}
+}
+
+// The replace is relative, and the workflow's place for the checkout is one that a runner has.
+func TestRelativeReplace(t *testing.T) {
+	home := t.TempDir()
+	root := filepath.Join(home, "foretick")
+	require.NoError(t, os.Mkdir(root, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(home, "far", "deep"), 0o777))
+	require.NoError(t, os.Symlink(filepath.Join(home, "far", "deep"), filepath.Join(home, "link")))
+	real, err := filepath.EvalSymlinks(root)
+	require.NoError(t, err)
+	for dir, want := range map[string]string{
+		"mygame": "../foretick", "games/mygame": "../../foretick", "far/deep/mygame": "../../../foretick",
+		"link/mygame": filepath.ToSlash(real), // a shell stands in link/mygame, and its parent is another one
+	} {
+		for _, ci := range []bool{false, true} {
+			g, err := newGame(filepath.Join(home, filepath.FromSlash(dir)), "")
+			require.NoError(t, err)
+			g.CI = ci
+			if err = g.useCheckout(root); ci && strings.Count(want, "../") != 1 && strings.Count(want, "../") != 2 {
+				require.ErrorContains(t, err, "put the game beside the checkout", dir)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, want, g.Replace, dir)
+		}
+	}
+}
+
+// runner runs the workflow of a game in clean clones.
+type runner struct {
+	t          *testing.T
+	home, game string
+	env        []string
+	runs       int
+}
+
+// git runs git in the game's repository.
+func (r *runner) git(args ...string) { r.t.Helper(); r.command(r.game, "git", args...) }
+
+func (r *runner) command(dir, name string, args ...string) {
+	r.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, r.env
+	out, err := cmd.CombinedOutput()
+	require.NoError(r.t, err, "%s %v: %s", name, args, out)
+}
+
+// plant commits a change of game.go on a branch of main.
+func (r *runner) plant(branch, before, after string) {
+	r.t.Helper()
+	r.git("checkout", "-q", "-b", branch, "main")
+	file := filepath.Join(r.game, "game.go")
+	b, err := os.ReadFile(file)
+	require.NoError(r.t, err)
+	require.Equal(r.t, 1, strings.Count(string(b), before), before)
+	require.NoError(r.t, os.WriteFile(file, []byte(strings.Replace(string(b), before, after, 1)), 0o600))
+	r.git("commit", "-qam", branch)
+}
+
+// run runs all steps on a branch. It returns the step that failed, "" if none, what that step
+// printed, and the summary.
+func (r *runner) run(branch string) (failed, output, summary string) {
+	r.t.Helper()
+	r.runs++
+	dir := filepath.Join(r.home, "run"+strconv.Itoa(r.runs))
+	temp := filepath.Join(dir, "temp")
+	require.NoError(r.t, os.MkdirAll(temp, 0o777))
+	defer func() { require.NoError(r.t, os.RemoveAll(dir)) }()
+	r.command(dir, "git", "clone", "-q", "-b", branch, r.game, "mygame")
+	game := filepath.Join(dir, "mygame")
+	w := readWorkflow(r.t, game)
+	env := append(r.env, "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary.md"))
+	for name, value := range w.Env {
+		env = append(env, name+"="+value)
+	}
+	for _, s := range w.Jobs["game"].Steps {
+		if s.Run == "" {
+			continue
+		}
+		cmd := exec.Command(releasetest.Program(r.t, "bash"), "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", s.Run)
+		cmd.Dir, cmd.Env = game, env
+		out, err := cmd.CombinedOutput()
+		if output = string(out); err != nil {
+			failed = s.Name
+			break
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(temp, "summary.md"))
+	if failed == "" || failed == "Compare" {
+		require.NoError(r.t, err)
+	}
+	return failed, output, string(b)
+}
+
+// wind is a server system that pushes the players who walk.
+const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
+		for i := range pos {
+			if f.Tick%60 == 0 && move[i].X != 0 {
+				pos[i].X = min(pos[i].X+1, 60)
+			}
+		}
+	}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
+	return p
+`
+
+// The workflow as written finds each of three planted regressions by comparing with main, and
+// nothing in a game that did not change. FORETICK_LONG is half the number of runs for the latter.
+func TestWorkflowFindsRegressions(t *testing.T) {
+	costtest.Long(t)
+	root, home := releasetest.Root(t), t.TempDir()
+	source := filepath.Join(home, "author", "foretick")
+	r := &runner{t: t, home: home, game: filepath.Join(home, "author", "mygame"), env: append(os.Environ(),
+		"GOFLAGS=-trimpath", "GOWORK=", "GIT_CONFIG_COUNT=3", // builds of one run serve the next
+		"GIT_CONFIG_KEY_0=url."+source+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/foretick/foretick",
+		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=player", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=player@example.com")}
+	require.NoError(t, os.MkdirAll(source, 0o777))
+	require.NoError(t, os.CopyFS(source, os.DirFS(root)))
+	require.NoError(t, os.RemoveAll(filepath.Join(source, ".git")))
+	r.command(source, "git", "init", "-q")
+	r.command(source, "git", "add", "-A")
+	r.command(source, "git", "commit", "-qm", "checkout")
+
+	g, err := newGame(r.game, "")
+	require.NoError(t, err)
+	g.CI = true
+	require.NoError(t, g.useCheckout(source))
+	require.Equal(t, "../foretick", g.Replace)
+	require.NoError(t, g.write())
+	require.NoError(t, g.tidy())
+	r.git("init", "-q", "-b", "main")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "game")
+	failed, output, _ := r.run("main") // the first commit has nothing to be compared with
+	require.Empty(t, failed, output)
+
+	for _, c := range []struct{ branch, before, after, want string }{
+		{"step", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is "},
+		{"push", "\treturn p\n", wind, "server_effect-corrections/min is "},
+		{"allocation", "\tpos, move := g.Pos.Slice(rows), g.Move.Slice(rows)\n", "\tpos, move := g.Pos.Slice(rows), append([]Move(nil), g.Move.Slice(rows)...)\n", "server-allocs/tick is "},
+	} {
+		r.plant(c.branch, c.before, c.after)
+		failed, output, summary := r.run(c.branch)
+		require.Equal(t, "Compare", failed, "%s: %s", c.branch, output)
+		require.Contains(t, output, c.want, c.branch)
+		require.Contains(t, summary, c.want, c.branch)
+		require.Contains(t, summary, "│", "benchstat's table")
+		t.Logf("%s:\n%s", c.branch, output)
+	}
+	r.plant("unchanged", "// move runs on", "// move itself runs on")
+	for i := range costtest.Count(0, 2) {
+		failed, output, summary := r.run("unchanged")
+		require.Empty(t, failed, "run %d: %s", i, output)
+		require.Contains(t, summary, "Game")
+		require.NotContains(t, summary, " on main")
+	}
+	t.Logf("%d runs of an unchanged game: nothing found", costtest.Count(0, 2))
+}
