@@ -127,7 +127,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 	}
 	s, err := schema.Compile(h.Type(), schema.Options{Name: name, Ref: entityType})
 	if err == nil {
-		err = errors.Join(referless("command", s), sized(s), pressing(s))
+		err = errors.Join(referless("command", s), sized(s), sendable(s), pressing(s))
 	}
 	if err != nil {
 		p.faulty(h, err)
@@ -151,6 +151,17 @@ func commandless(what string, s *schema.Schema) error {
 		if f.Press || f.Sum {
 			return fmt.Errorf("foretick: %s %s: field %s is tagged %s, which is for the command: drop the tag, or declare the type by Command alone if it is the command", what, s.Name(), f.Name, tag)
 		}
+	}
+	return nil
+}
+
+// mostCommand is the most bytes of a command, which netcode.NewCommandSender takes.
+const mostCommand = 1024
+
+// sendable refuses a command that is too long to send.
+func sendable(s *schema.Schema) error {
+	if n := s.PackedSize(); n > mostCommand {
+		return fmt.Errorf("foretick: command %s takes %d bytes, and at most %d can be sent: give its fields ranges and steps, or send what is not input as a Request", s.Name(), n, mostCommand)
 	}
 	return nil
 }
