@@ -23,9 +23,11 @@ type Client struct {
 	board     clientBoard // what other goroutines may read
 	inspected clientInspected
 
-	begun bool
-	start time.Time
-	time  netcode.Time // of the Step that runs
+	stepping bool // Step runs
+	closing  bool // Close was called in it
+	begun    bool
+	start    time.Time
+	time     netcode.Time // of the Step that runs
 }
 
 // NewClient makes a client that greets the server with its first Steps. The error lists
@@ -99,8 +101,17 @@ func (c *Client) clearLevel() error {
 // View returns the result of the last Step.
 func (c *Client) View() View { return c.view }
 
-// Close leaves the match and closes the transport.
+// Close leaves the match and closes the transport. In a function that Step calls, such as a
+// handler or a render system, it returns nil and takes effect at the end of the Step.
 func (c *Client) Close() error {
+	if c.stepping {
+		c.closing = true
+		return nil
+	}
+	return c.close()
+}
+
+func (c *Client) close() error {
 	defer c.post()
 	if c.link.up {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")

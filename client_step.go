@@ -9,8 +9,22 @@ import (
 
 // Step receives packets, predicts the ticks that are due at now, sends the player's
 // commands, and returns what to draw. Call it once per rendered frame. now must not go
-// back: if it does, no tick is predicted until now is later than ever before.
+// back: if it does, no tick is predicted until now is later than ever before. It panics with
+// [UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
 func (c *Client) Step(now time.Time) View {
+	if c.stepping {
+		misuse("Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
+	}
+	c.stepping = true
+	defer func() { c.stepping = false }()
+	c.step(now)
+	if c.closing {
+		_ = c.close()
+	}
+	return c.view
+}
+
+func (c *Client) step(now time.Time) View {
 	defer c.finish(c.inspected.begin())
 	if !c.begun {
 		c.begun, c.start = true, now

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -150,10 +151,14 @@ var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // serverRun is how far a server has come.
 type serverRun struct {
-	ticking bool
-	closed  bool
-	failed  bool // a tick panicked
-	calling bool // a function of Do runs …
+	ticking  bool
+	changing bool   // a level begins or the match ends: hooks and a build function run
+	building bool   // … the build function
+	captured bool   // the tick's snapshots have its entities, and are not sent yet
+	inside   string // the method that runs, which calls the game's functions: Step or Draw; "": none
+	closed   bool
+	failed   bool // a tick panicked
+	calling  bool // a function of Do runs …
 
 	callNumber int    // … this one of the tick
 	inner      bool   // it is a preview's, which alone steps it …
@@ -163,16 +168,37 @@ type serverRun struct {
 	after      func() // what waits for the tick's end: the next level
 }
 
-// finish does what was asked for in the tick that ended: to close, or else to begin the
-// next level.
-func (r *serverRun) finish() {
-	if closing := r.closing; closing != nil {
-		closing()
-		return
+// defers reports whether what a function of the game asks for waits: for the tick's end, or
+// for that of the level change whose hook it is.
+func (r *serverRun) defers() bool { return r.ticking || r.changing }
+
+// refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
+func (r *serverRun) refuseCaptured(method string) {
+	if r.captured {
+		misuse("Frame.%s after the entities of the tick were handed to the snapshots, in ServerConfig.OnTick or a function that says what is sent: pass it to Server.Do", method)
 	}
-	if after := r.after; after != nil {
+}
+
+// refuses returns why the match cannot be ended or changed now, nil if it can. method is the
+// one that was called.
+func (r *serverRun) refuses(method string) error {
+	if r.inside == "" || r.defers() {
+		return nil
+	}
+	return fmt.Errorf("foretick: Server.%s is called in Server.%s by a function that runs in no tick, such as ServerConfig.Observe or a render system: pass it to Server.Do", method, r.inside)
+}
+
+// finish does what was asked for in the tick or the level change that ended: to close, or
+// else to begin the next level. A hook of a level change may ask for another one.
+func (r *serverRun) finish() {
+	for r.closing == nil && r.after != nil {
+		after := r.after
 		r.after = nil
 		after()
+	}
+	if closing := r.closing; closing != nil {
+		r.closing, r.after = nil, nil
+		closing()
 	}
 }
 

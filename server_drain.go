@@ -48,17 +48,19 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	if linger <= 0 || s.run.failed {
 		return s.Close(detail)
 	}
-	s.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
-	switch {
-	case s.run.closed || s.run.closing != nil || s.drain.linger != nil:
+	if s.run.closed || s.run.closing != nil || s.drain.linger != nil {
 		return transport.ErrClosed
 	}
+	if err := s.run.refuses("Shutdown"); err != nil {
+		return err
+	}
+	s.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
 	begin := func() {
 		s.late.world.sendAll()
 		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
 		s.stopCalls()
 	}
-	if s.run.ticking {
+	if s.run.defers() {
 		s.run.closing = begin
 	} else {
 		begin()

@@ -12,13 +12,17 @@ import (
 // server through it alone.
 
 func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
+	s.run.refuseCaptured("Spawn")
 	if s.sim.writes.sharedRuns() {
 		s.sim.refuseSpawn(k)
 	}
 	return s.sim.spawn(k, owner)
 }
 
-func (s *Server) destroy(e ecs.Entity) bool { return s.sim.destroy(e) }
+func (s *Server) destroy(e ecs.Entity) bool {
+	s.run.refuseCaptured("Destroy")
+	return s.sim.destroy(e)
+}
 
 // shownBefore returns the offset that a player's command of this tick states, 0: none.
 func (s *Server) shownBefore(player PlayerID) uint8 {

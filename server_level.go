@@ -1,11 +1,13 @@
 package foretick
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
 )
 
 // NextLevel ends the current level and starts another one within the match. It destroys
@@ -18,23 +20,42 @@ import (
 // Call it between Steps, or in a tick from a Server system or a handler. In a tick it
 // takes effect at the tick's end, and of several calls the last one counts. The hooks
 // OnJoin, OnLeave, OnDisconnect and OnReconnect run first, in the old level, for players
-// who came or went since the last tick.
+// who came or went since the last tick. A call from such a hook takes effect after the level
+// change whose hook it is.
+//
+// NextLevel returns an error for too much data, in build, after a panic in a system, and in a
+// function that Step calls outside of ticks, such as ServerConfig.Observe. It returns
+// [transport.ErrClosed] when the server is closed or closing.
 func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 	if len(data) > netcode.MaxLevelData {
 		return fmt.Errorf("foretick: NextLevel has %d bytes of data: the most is %d; name the level, and send the rest as messages", len(data), netcode.MaxLevelData)
 	}
+	switch {
+	case s.run.closed || s.run.closing != nil || s.drain.linger != nil:
+		return transport.ErrClosed
+	case s.run.failed:
+		return errors.New("foretick: NextLevel after a panic in a system: the match cannot go on, so close the server")
+	case s.run.building:
+		return errors.New("foretick: NextLevel inside of the build function of a level: call it after the level change, or in a system")
+	}
+	if err := s.run.refuses("NextLevel"); err != nil {
+		return err
+	}
 	data = slices.Clone(data)
 	s.outside(tape.Call{Op: tape.Level, Data: data, Built: build != nil})
-	if s.run.ticking {
+	if s.run.defers() {
 		s.run.after = func() { s.nextLevel(data, build) }
 		return nil
 	}
 	s.undraw()
 	s.nextLevel(data, build)
+	s.run.finish()
 	return nil
 }
 
 func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
+	s.run.changing = true
+	defer func() { s.run.changing, s.run.building = false, false }()
 	s.changePlayers()
 	s.late.blockAll()
 	s.level.epoch++
@@ -58,7 +79,7 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 		}
 	}
-	if build != nil {
+	if s.run.building = build != nil; s.run.building {
 		build(&s.sim.frame)
 	}
 }

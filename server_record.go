@@ -73,7 +73,7 @@ func (c *ServerConfig) settings() (list []tape.Setting) {
 
 // outside records a call from outside of a tick, or of a function of Do.
 func (s *Server) outside(c tape.Call) {
-	if r := s.sink; r != nil && (!s.run.ticking || s.run.calling) {
+	if r := s.sink; r != nil && (!s.run.defers() || s.run.calling) {
 		c.Queued, c.Of = s.run.calling, s.run.callNumber
 		r.Outside(c)
 	}

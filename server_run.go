@@ -102,9 +102,13 @@ func (s *Server) Step(now time.Time) {
 		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
 	case s.run.ticking:
 		misuse("Server.Step inside of a tick: a system or a handler must not call it")
+	case s.run.changing || s.run.inside != "":
+		misuse("Server.Step in a function that the server calls: a hook, a render system or ServerConfig.Observe must not call it")
 	}
+	s.run.inside = "Step"
 	done := false
 	defer func() {
+		s.run.inside = ""
 		if s.run.failed = !done; s.run.failed {
 			s.stopCalls()
 		}
@@ -167,7 +171,8 @@ const maxCatchUp = 4
 // Close drops every player with the code [transport.Closed] and the text detail, runs the
 // OnLeave hooks, and closes the transport. The match is over: no client reconnects. Called
 // from a system, handler or hook, Close returns nil and takes effect at the end of the tick.
-// After Close, Step does nothing. A second Close returns [transport.ErrClosed]. Like Step, it
+// It returns an error in a function that Step calls outside of ticks, such as
+// ServerConfig.Observe. After Close, Step does nothing. A second Close returns [transport.ErrClosed]. Like Step, it
 // is not safe for concurrent use.
 func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
 
@@ -180,11 +185,14 @@ func (s *Server) CloseForRestart(detail string) error {
 }
 
 func (s *Server) closeWith(code transport.Code, detail string) error {
-	s.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
 	if s.run.closed || s.run.closing != nil {
 		return transport.ErrClosed // Close may end a Shutdown that lingers
 	}
-	if s.run.ticking && !s.run.failed {
+	if err := s.run.refuses("Close"); err != nil {
+		return err
+	}
+	s.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
+	if s.run.defers() && !s.run.failed {
 		s.run.closing = func() { _ = s.close(code, detail) }
 		return nil
 	}
@@ -217,9 +225,9 @@ func (s *Server) close(code transport.Code, detail string) error {
 			s.drop(p, code, detail)
 		}
 	}
-	s.run.ticking = true // what hooks ask for is too late
+	s.run.changing = true // what hooks ask for is too late
 	s.changePlayers()
-	s.run.ticking = false
+	s.run.changing = false
 	return s.endpoint.Close(code, detail)
 }
 

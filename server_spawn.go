@@ -7,6 +7,7 @@ import (
 )
 
 func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	s.run.refuseCaptured("SpawnBy")
 	if !s.sim.world.Alive(by) {
 		return ecs.None
 	}

@@ -16,6 +16,7 @@ func (s *Server) tick(now time.Duration) {
 	s.late.world.open(changed)
 	s.handleRequests()
 	s.simulate()
+	s.run.captured = true
 	s.capture()
 	s.report()
 	if len(s.sessions.kicks) > 0 {
@@ -23,6 +24,7 @@ func (s *Server) tick(now time.Duration) {
 	}
 	s.late.decide()
 	s.send(now)
+	s.run.captured = false
 	if tap != nil {
 		s.tapped(tap, now)
 	}

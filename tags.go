@@ -37,10 +37,16 @@ func (p *Protocol) checkConfigTags(config string, tags []string) error {
 // [UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
 // every entity. What a render system writes into replicated components stays, so let it only
 // read them: builds with the tag foretick_debug panic with [UsageError] after one that does.
+// Draw panics with UsageError too in a function that the server calls, such as a system.
 func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, TagRender) {
 		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
 	}
+	if s.run.defers() || s.run.inside != "" {
+		misuse("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
+	}
+	s.run.inside = "Draw"
+	defer func() { s.run.inside = "" }()
 	s.outside(tape.Call{Op: tape.Draw, Time: since})
 	f := &s.sim.frame
 	defer func(dt float32) { f.DT = dt }(f.DT)

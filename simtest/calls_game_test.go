@@ -1,0 +1,237 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type (
+	callerPlace struct {
+		X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
+		Life uint8
+	}
+	callerMove struct {
+		X    float32 `net:"min=-1,max=1,step=0.0078125"`
+		Fire bool    `net:"oneshot"`
+	}
+	callerWord struct{ N uint8 }
+)
+
+// caller is a game in which every function that a game can give exists, and reports by name
+// that it runs.
+type caller struct {
+	place  ecs.Component[callerPlace]
+	cmd    ecs.Component[callerMove]
+	spare  ecs.Component[callerWord]
+	bodies *ecs.Query
+	body   ecs.Prefab
+	ball   ecs.Prefab
+	shot   foretick.Event[callerWord]
+	word   foretick.Message[callerWord]
+	ask    foretick.Request[callerWord]
+	runs   func(hook string, f *foretick.Frame)
+	deny   bool // the server spawns no balls
+}
+
+func (g *caller) protocol() *foretick.Protocol {
+	runs := func(hook string, f *foretick.Frame) { g.runs(hook, f) }
+	player := func(hook string) func(*foretick.Frame, foretick.PlayerID) {
+		return func(f *foretick.Frame, _ foretick.PlayerID) { runs(hook, f) }
+	}
+	raised := func(hook string) func(*foretick.Frame, foretick.PlayerID, callerWord) {
+		return func(f *foretick.Frame, _ foretick.PlayerID, _ callerWord) { runs(hook, f) }
+	}
+	shown := func(hook string) func(*foretick.Frame, ecs.Entity, callerWord) {
+		return func(f *foretick.Frame, _ ecs.Entity, _ callerWord) { runs(hook, f) }
+	}
+	entity := func(hook string) func(*foretick.Frame, ecs.Entity) {
+		return func(f *foretick.Frame, _ ecs.Entity) { runs(hook, f) }
+	}
+	p := foretick.NewProtocol("caller", 1)
+	p.Component(&g.place, foretick.Predicted(), foretick.FullPrecision())
+	p.Command(&g.cmd)
+	p.Component(&g.spare)
+	p.Prefab(&g.body, "body", &g.place, &g.cmd, &g.spare)
+	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.cmd, &g.place))
+	p.Prefab(&g.ball, "ball", &g.place)
+	p.Spawns(&g.ball, foretick.SpawnConfig{OnPredicted: entity("SpawnConfig.OnPredicted"), OnConfirmed: entity("SpawnConfig.OnConfirmed"),
+		OnCancelled: entity("SpawnConfig.OnCancelled"), OnRestored: entity("SpawnConfig.OnRestored")})
+	p.OnJoin(func(f *foretick.Frame, who foretick.PlayerID) {
+		f.Spawn(&g.body, who)
+		runs("Protocol.OnJoin", f)
+	})
+	p.OnLeave(player("Protocol.OnLeave"))
+	p.OnDisconnect(player("Protocol.OnDisconnect"))
+	p.OnReconnect(player("Protocol.OnReconnect"))
+	p.OnLevel(func(f *foretick.Frame, _ []byte) { runs("Protocol.OnLevel", f) })
+	p.OnAppear(entity("Protocol.OnAppear"))
+	p.OnVanish(entity("Protocol.OnVanish"))
+	foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, _ foretick.PlayerID, cmd callerMove) error {
+		runs("CheckCommand", f)
+		if cmd.X < -0.9 {
+			return errors.New("too fast")
+		}
+		return nil
+	})
+	foretick.Decay(p, &g.cmd, func(*callerMove, int) { runs("Decay", nil) })
+	foretick.Hitboxes(p, func(*foretick.HitboxBuilder) { runs("Hitboxes", nil) }, &g.spare)
+	foretick.Hitbox(p, &g.place, func(at *callerPlace) lagcomp.Sphere {
+		runs("Hitbox", nil)
+		return lagcomp.Sphere{X: at.X, R: 0.5}
+	})
+	foretick.LifeID(p, &g.place, func(at *callerPlace) uint32 {
+		runs("LifeID", nil)
+		return uint32(at.Life)
+	})
+	foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: 300}, func(at *callerPlace) (x, y, z float32) {
+		runs("Interest", nil)
+		return at.X, at.Y, 0
+	})
+	p.Relevant(func(f *foretick.Frame, _ foretick.PlayerID, _ ecs.Entity) snapshot.Relevance {
+		runs("Protocol.Relevant", f)
+		return snapshot.ByDistance
+	}, &g.ball)
+	foretick.Interpolate(p, &g.place, func(from, to callerPlace, t float32) callerPlace {
+		runs("Interpolate", nil)
+		to.X = from.X + t*(to.X-from.X)
+		return to
+	})
+	foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, _ ecs.Entity, _ int, _ *callerMove) { runs("PredictRemote", f) }, foretick.RemoteConfig{})
+	g.shot.OnServer(p, raised("Event.OnServer"))
+	g.shot.OnFinal(p, raised("Event.OnFinal"))
+	g.shot.OnPredicted(p, shown("Event.OnPredicted"))
+	g.shot.OnConfirmed(p, shown("Event.OnConfirmed"))
+	g.shot.OnCancelled(p, shown("Event.OnCancelled"))
+	g.word.OnClient(p, func(f *foretick.Frame, _ foretick.Tick, _ callerWord) { runs("Message.OnClient", f) })
+	g.ask.Handle(p, func(f *foretick.Frame, who foretick.PlayerID, v callerWord) {
+		_ = g.word.Send(f, who, v)
+		for _, rows := range g.bodies.Owned(f.World, who) { // which no client can know of
+			g.place.Slice(rows)[0].Y += 5
+		}
+		runs("Request.Handle", f)
+	})
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		at, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
+		for i := range at {
+			at[i].X = min(max(at[i].X+cmd[i].X*f.DT, -90), 90)
+			if cmd[i].Fire && !(g.deny && f.IsServer()) {
+				g.shot.Raise(f, rows.Entity(i), callerWord{1})
+				f.SpawnBy(rows.Entity(i), &g.ball)
+			}
+		}
+		runs("Protocol.Shared", f)
+	}, ecs.Read(&g.cmd), ecs.Write(&g.place), ecs.Create(&g.place))
+	p.Server("rule", func(f *foretick.Frame, _ ecs.Rows) { runs("Protocol.Server", f) }, ecs.Once())
+	p.Render("look", func(f *foretick.Frame, _ ecs.Rows) { runs("Protocol.Render", f) }, ecs.Once(), ecs.Read(&g.place))
+	return p
+}
+
+// callSite is a moment of a match in which a function of the game makes a call.
+type callSite struct {
+	m      *simtest.Match
+	g      *caller
+	srv    *foretick.Server
+	client *foretick.Client
+	frame  *foretick.Frame // that of the function, or else of its end
+	player foretick.PlayerID
+}
+
+func (k *callSite) own() ecs.Entity {
+	for _, rows := range ecs.NewQuery(k.frame.World.Types(), ecs.With(&k.g.place)).All(k.frame.World) {
+		return rows.Entity(0)
+	}
+	return ecs.None
+}
+
+// stopped is a context that ended.
+func stopped() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return ctx
+}
+
+// callable are all methods of a server, a client and a frame, called as a game would.
+var callable = map[string]func(k *callSite) error{
+	"Server.Ban":             func(k *callSite) error { k.srv.Ban([]byte("somebody"), time.Time{}, "banned"); return nil },
+	"Server.Close":           func(k *callSite) error { return k.srv.Close("over") },
+	"Server.CloseForRestart": func(k *callSite) error { return k.srv.CloseForRestart("again") },
+	"Server.Do":              func(k *callSite) error { return k.srv.Do("call", func(*foretick.Frame) {}) },
+	"Server.Drain":           func(k *callSite) error { k.srv.Drain("full"); return nil },
+	"Server.Draw":            func(k *callSite) error { k.srv.Draw(time.Second / 60); return nil },
+	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&figures.Server{}); return nil },
+	"Server.Frame":           func(k *callSite) error { k.srv.Frame(); return nil },
+	"Server.Identity":        func(k *callSite) error { k.srv.Identity(k.player); return nil },
+	"Server.Internals":       func(k *callSite) error { k.srv.Internals().Hash(); return nil },
+	"Server.KickIdentity":    func(k *callSite) error { k.srv.KickIdentity([]byte("somebody"), "out"); return nil },
+	"Server.KickObservers": func(k *callSite) error {
+		k.srv.KickObservers("out", func(foretick.Observer, foretick.Grant) bool { return true })
+		return nil
+	},
+	"Server.Next": func(k *callSite) error { k.srv.Next(); return nil },
+	"Server.NextLevel": func(k *callSite) error {
+		return k.srv.NextLevel([]byte("next"), func(f *foretick.Frame) {
+			for _, player := range k.srv.Players(nil) {
+				f.Spawn(&k.g.body, player)
+			}
+		})
+	},
+	"Server.Player":   func(k *callSite) error { k.srv.Player(k.player); return nil },
+	"Server.Players":  func(k *callSite) error { k.srv.Players(nil); return nil },
+	"Server.Record":   func(k *callSite) error { k.srv.Record(new(int)); return nil },
+	"Server.Run":      func(k *callSite) error { return k.srv.Run(stopped()) },
+	"Server.Shutdown": func(k *callSite) error { return k.srv.Shutdown("over", 100*time.Millisecond) },
+	"Server.Stats":    func(k *callSite) error { k.srv.Stats(); return nil },
+	"Server.Step":     func(k *callSite) error { k.srv.Step(k.m.Now().Add(time.Second)); return nil },
+	"Server.Tick":     func(k *callSite) error { k.srv.Tick(); return nil },
+	"Server.Unban":    func(k *callSite) error { k.srv.Unban([]byte("somebody")); return nil },
+	"Server.World":    func(k *callSite) error { k.srv.World(); return nil },
+
+	"Client.Close":       func(k *callSite) error { return k.client.Close() },
+	"Client.Configure":   func(k *callSite) error { return k.client.Configure(20, 100000) },
+	"Client.Follow":      func(k *callSite) error { k.client.Follow(k.player); return nil },
+	"Client.Internals":   func(k *callSite) error { k.client.Internals(); return nil },
+	"Client.ResumeToken": func(k *callSite) error { k.client.ResumeToken(); return nil },
+	"Client.Run":         func(k *callSite) error { return k.client.Run(stopped(), time.Millisecond, nil) },
+	"Client.SetEye":      func(k *callSite) error { k.client.SetEye(1, 2, 3); return nil },
+	"Client.Stats":       func(k *callSite) error { k.client.Stats(); return nil },
+	"Client.Step":        func(k *callSite) error { k.client.Step(k.m.Now()); return nil },
+	"Client.View":        func(k *callSite) error { k.client.View(); return nil },
+
+	"Frame.Ban":           func(k *callSite) error { k.frame.Ban(k.player, time.Time{}, "banned"); return nil },
+	"Frame.ClearEye":      func(k *callSite) error { k.frame.ClearEye(k.player); return nil },
+	"Frame.Destroy":       func(k *callSite) error { k.frame.Destroy(k.own()); return nil },
+	"Frame.DrawnPart":     func(k *callSite) error { k.frame.DrawnPart(k.player); return nil },
+	"Frame.Final":         func(k *callSite) error { k.frame.Final(); return nil },
+	"Frame.IsServer":      func(k *callSite) error { k.frame.IsServer(); return nil },
+	"Frame.Kick":          func(k *callSite) error { k.frame.Kick(k.player, transport.Kicked, "out"); return nil },
+	"Frame.PrefabOf":      func(k *callSite) error { k.frame.PrefabOf(k.own()); return nil },
+	"Frame.Present":       func(k *callSite) error { k.frame.Present(); return nil },
+	"Frame.Rand":          func(k *callSite) error { k.frame.Rand(1); return nil },
+	"Frame.Rewind":        func(k *callSite) error { k.frame.Rewind(k.player); return nil },
+	"Frame.RewindBehind":  func(k *callSite) error { k.frame.RewindBehind(k.player, 2); return nil },
+	"Frame.RewindTo":      func(k *callSite) error { k.frame.RewindTo(k.player, k.frame.Tick-2, 0); return nil },
+	"Frame.SetAudience":   func(k *callSite) error { k.frame.SetAudience(k.player, k.own(), 0, true); return nil },
+	"Frame.SetEntityTeam": func(k *callSite) error { k.frame.SetEntityTeam(k.own(), 2); return nil },
+	"Frame.SetEye":        func(k *callSite) error { k.frame.SetEye(k.player, 1, 2, 3); return nil },
+	"Frame.SetGroup":      func(k *callSite) error { k.frame.SetGroup(k.own(), k.own()); return nil },
+	"Frame.SetPredicted":  func(k *callSite) error { k.frame.SetPredicted(k.own(), false); return nil },
+	"Frame.SetTeam":       func(k *callSite) error { k.frame.SetTeam(k.player, 2); return nil },
+	"Frame.SetVisible":    func(k *callSite) error { k.frame.SetVisible(k.player, k.own(), false); return nil },
+	"Frame.Simulates":     func(k *callSite) error { k.frame.Simulates(k.own()); return nil },
+	"Frame.Spawn":         func(k *callSite) error { k.frame.Spawn(&k.g.ball, ecs.Nobody); return nil },
+	"Frame.SpawnBy":       func(k *callSite) error { k.frame.SpawnBy(k.own(), &k.g.ball); return nil },
+	"Frame.Teleport":      func(k *callSite) error { k.frame.Teleport(k.own()); return nil },
+	"Frame.Time":          func(k *callSite) error { k.frame.Time(); return nil },
+}
+
+var callLink = sim.Link{Latency: 20 * time.Millisecond}

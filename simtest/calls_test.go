@@ -1,0 +1,304 @@
+package simtest_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+)
+
+var allCalls = flag.Bool("calls.all", false, "TestEveryCallFromEveryFunction makes each call, not only the decisive ones and a seventh of the others")
+
+// decisive are the methods that change how a match goes on.
+var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "Frame.Kick", "Server.Close", "Server.Draw", "Server.NextLevel", "Server.Shutdown", "Server.Step"}
+
+// played are the functions of a game that callMatch brings to run.
+var played = []string{
+	"CheckCommand", "ClientConfig.OnMisprediction", "ClientConfig.OnRefused", "ClientConfig.OnSession", "ClientConfig.OnSnapshot",
+	"ClientConfig.Redial", "Decay", "Event.OnConfirmed", "Event.OnFinal", "Event.OnPredicted", "Event.OnServer",
+	"Hitbox", "Hitboxes", "Interest", "Interpolate", "LifeID", "Message.OnClient", "PredictRemote",
+	"Protocol.OnAppear", "Protocol.OnDisconnect", "Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnLevel", "Protocol.OnReconnect",
+	"Protocol.OnVanish", "Protocol.Relevant", "Protocol.Render", "Protocol.Server", "Protocol.Shared", "Request.Handle", "Sample",
+	"Server.Do", "Server.KickObservers", "Server.NextLevel", "ServerConfig.Observe", "ServerConfig.OnPanic", "ServerConfig.OnTick",
+	"SpawnConfig.OnCancelled", "SpawnConfig.OnConfirmed", "SpawnConfig.OnPredicted",
+}
+
+// unplayed are the others, with the reason.
+var unplayed = map[string]string{
+	"Client.Run":              "draw is called between Steps",
+	"ClientConfig.Verify":     "runs in NewClient, before there is a client",
+	"ServerConfig.Verify":     "runs in NewServer, before there is a server",
+	"ServerConfig.Clock":      "is read by any goroutine and is given nothing of the match",
+	"ServerConfig.AllowTrace": "runs where ServerConfig.Observe does",
+	"Hitbox2":                 "runs where Hitbox does",
+	"Event.OnCancelled":       "runs where SpawnConfig.OnCancelled does",
+	"SpawnConfig.OnRestored":  "runs where SpawnConfig.OnCancelled does",
+}
+
+// betweenTicks are the hooks that NextLevel runs between Steps too.
+var betweenTicks = []string{"Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnDisconnect", "Protocol.OnReconnect"}
+
+// A new function of a game and a new method of a server, client or frame come into the table
+// of calls.
+func TestTableOfCallsIsComplete(t *testing.T) {
+	var hooks []string
+	files := token.NewFileSet()
+	pkgs, err := parser.ParseDir(files, "..", func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0)
+	require.NoError(t, err)
+	for _, d := range slices.Collect(func(yield func(ast.Decl) bool) {
+		for _, file := range pkgs["foretick"].Files {
+			for _, d := range file.Decls {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}) {
+		hooks = append(hooks, functionsGiven(d)...)
+	}
+	require.Greater(t, len(hooks), 40)
+	require.ElementsMatch(t, hooks, append(slices.Collect(maps.Keys(unplayed)), played...))
+	var methods []string
+	for _, of := range []reflect.Type{reflect.TypeFor[*foretick.Server](), reflect.TypeFor[*foretick.Client](), reflect.TypeFor[*foretick.Frame]()} {
+		for i := range of.NumMethod() {
+			methods = append(methods, of.Elem().Name()+"."+of.Method(i).Name)
+		}
+	}
+	require.ElementsMatch(t, methods, slices.Collect(maps.Keys(callable)))
+}
+
+// functionsGiven lists the functions that a declaration takes from a game.
+func functionsGiven(d ast.Decl) (out []string) {
+	if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+		of := ""
+		if f.Recv != nil {
+			named := f.Recv.List[0].Type
+			if p, ok := named.(*ast.StarExpr); ok {
+				named = p.X
+			}
+			if g, ok := named.(*ast.IndexExpr); ok {
+				named = g.X
+			}
+			if of = named.(*ast.Ident).Name + "."; !ast.IsExported(of) {
+				return nil
+			}
+		}
+		for _, p := range f.Type.Params.List {
+			if _, ok := p.Type.(*ast.FuncType); ok {
+				out = append(out, of+f.Name.Name)
+			}
+		}
+		return out
+	}
+	decl, ok := d.(*ast.GenDecl)
+	for i := 0; ok && i < len(decl.Specs); i++ {
+		spec, _ := decl.Specs[i].(*ast.TypeSpec)
+		if spec == nil || !spec.Name.IsExported() {
+			continue
+		}
+		fields, _ := spec.Type.(*ast.StructType)
+		for j := 0; fields != nil && j < len(fields.Fields.List); j++ {
+			if f := fields.Fields.List[j]; len(f.Names) > 0 && f.Names[0].IsExported() {
+				if _, ok := f.Type.(*ast.FuncType); ok {
+					out = append(out, spec.Name.Name+"."+f.Names[0].Name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// callOutcome is what became of a call in a function of a game.
+type callOutcome struct {
+	ran bool
+	err error // an error, or a panic of the library's own
+	bad any   // any other panic
+}
+
+// callMatch plays a match in which everything happens that a game has functions for. In the
+// first run of one of them after a second, call is made.
+func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) error) (out callOutcome, k *callSite, bystander *foretick.Client) {
+	m := simtest.New(3)
+	k = &callSite{m: m}
+	defer func() {
+		if v := recover(); v != nil {
+			t.Errorf("hook %s, between ticks %v, frame of a server %v: the match ends with panic %v", hook, between, k.frame != nil && k.frame.IsServer(), v)
+		}
+	}()
+	armed, changing := false, false
+	runs := func(g *caller) func(string, *foretick.Frame) {
+		return func(name string, f *foretick.Frame) {
+			if name != hook || !armed || out.ran || between && !changing {
+				return
+			}
+			out.ran, k.g = true, g
+			if k.frame = f; f == nil {
+				k.frame = k.srv.Frame()
+			}
+			defer func() {
+				if v := recover(); v != nil {
+					err, _ := v.(error)
+					if out.err = err; !errors.As(err, new(foretick.UsageError)) && !errors.As(err, new(ecs.UsageError)) {
+						out.bad = v
+					}
+				}
+			}()
+			out.err = call(k)
+		}
+	}
+	g := &caller{deny: strings.HasSuffix(hook, "Cancelled")}
+	g.runs = runs(g)
+	var err error
+	k.srv, err = m.Serve(foretick.ServerConfig{
+		Protocol: g.protocol(), Tags: []string{foretick.TagRender}, Timeout: 600 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		Observe: func(foretick.Observer) (foretick.Grant, error) {
+			g.runs("ServerConfig.Observe", nil)
+			return foretick.Grant{Everything: true}, nil
+		},
+		OnPanic: func(foretick.Panic) { g.runs("ServerConfig.OnPanic", nil) },
+		OnTick:  func(f *foretick.Frame) { g.runs("ServerConfig.OnTick", f) },
+	})
+	require.NoError(t, err)
+	join := func(observe bool) *foretick.Client {
+		cg := &caller{}
+		cg.runs = runs(cg)
+		cfg := foretick.ClientConfig{
+			Protocol: cg.protocol(), Timeout: 600 * time.Millisecond, Observe: observe, Logger: slog.New(slog.DiscardHandler),
+			OnMisprediction: func(prediction.Misprediction) { cg.runs("ClientConfig.OnMisprediction", nil) },
+			OnRefused:       func(foretick.Tick, string) { cg.runs("ClientConfig.OnRefused", nil) },
+			OnSession:       func(foretick.Session) { cg.runs("ClientConfig.OnSession", nil) },
+			OnSnapshot:      func(foretick.Tick) { cg.runs("ClientConfig.OnSnapshot", nil) },
+			Redial: func() (transport.Endpoint, error) {
+				cg.runs("ClientConfig.Redial", nil)
+				return m.Dial(callLink, callLink), nil
+			},
+		}
+		if !observe {
+			cfg.Sample = foretick.Sample(&cg.cmd, func(v foretick.View) callerMove {
+				cg.runs("Sample", nil)
+				return callerMove{X: []float32{0.5, -1, 0.25}[v.Tick/8%3], Fire: v.Tick%8 == 0}
+			})
+		}
+		c, err := m.Join(cfg, simtest.Seat{Up: callLink, Down: callLink})
+		require.NoError(t, err)
+		if k.client == nil {
+			k.client = c
+		}
+		return c
+	}
+	actor := join(false)
+	bystander = join(false)
+	leaver := join(false)
+	m.RunFor(time.Second)
+	k.player, armed = actor.View().Player, true
+	level := func(changed func() bool) { // right after a Step in which somebody came or went
+		for i := 0; between && i < 1500 && !changed(); i++ {
+			m.RunFor(time.Millisecond)
+			k.srv.Step(m.Now())
+		}
+		changing = true
+		defer func() { changing = false }()
+		_ = k.srv.NextLevel([]byte("level"), func(f *foretick.Frame) {
+			for _, player := range k.srv.Players(nil) {
+				f.Spawn(&g.body, player)
+			}
+			g.runs("Server.NextLevel", f)
+		})
+	}
+	_ = k.srv.Do("hook", func(f *foretick.Frame) { g.runs("Server.Do", f) })
+	_ = g.ask.Send(actor, callerWord{})
+	m.RunFor(200 * time.Millisecond)
+	join(true)
+	m.RunFor(200 * time.Millisecond)
+	k.srv.KickObservers("out", func(foretick.Observer, foretick.Grant) bool {
+		g.runs("Server.KickObservers", nil)
+		return false
+	})
+	if hook == "ServerConfig.OnPanic" {
+		_ = k.srv.Do("fails", func(*foretick.Frame) { panic("planned") })
+	}
+	players := len(k.srv.Players(nil))
+	require.NoError(t, m.Leave(leaver))
+	level(func() bool { return len(k.srv.Players(nil)) < players })
+	m.RunFor(100 * time.Millisecond)
+	players = len(k.srv.Players(nil))
+	join(false)
+	level(func() bool { return len(k.srv.Players(nil)) > players })
+	m.Freeze(actor, true)
+	away := func() bool { st, _ := k.srv.Player(k.player); return st.RTT == 0 }
+	if between {
+		level(away)
+	} else {
+		m.RunFor(900 * time.Millisecond)
+	}
+	m.Freeze(actor, false)
+	if between {
+		resumed := k.srv.Stats().Resumed
+		level(func() bool { return k.srv.Stats().Resumed > resumed })
+	}
+	m.RunFor(1500 * time.Millisecond)
+	return out, k, bystander
+}
+
+// Each call from each function that a game gives either works or is refused by name: none
+// ends the process, hangs, or leaves a match that does not go on.
+func TestEveryCallFromEveryFunction(t *testing.T) {
+
+	refused := map[string]int{}
+	n, at := 0, 0
+	for _, method := range slices.Sorted(maps.Keys(callable)) {
+		for i, hook := range append(slices.Clone(played), betweenTicks...) {
+			if at++; !*allCalls && !slices.Contains(decisive, method) && at%7 != 0 {
+				continue
+			}
+			between := i >= len(played)
+			name := fmt.Sprintf("%s in %s, between ticks %v", method, hook, between)
+			out, k, bystander := callMatch(t, hook, between, callable[method])
+			if !assert.True(t, out.ran, "%s: it was not called", name) {
+				continue
+			}
+			assert.Nil(t, out.bad, name)
+			assert.NoError(t, k.m.Err(), name)
+			if n++; out.err != nil {
+				assert.NotEmpty(t, out.err.Error(), name)
+				refused[method]++
+			}
+			before := k.srv.Tick()
+			k.m.RunFor(200 * time.Millisecond)
+			ended := k.srv.Close("over") != nil
+			switch method {
+			case "Server.Run": // it returns the context's error in any case
+			case "Server.Close", "Server.CloseForRestart", "Server.Shutdown":
+				assert.Equal(t, out.err == nil, ended, "%s: what it reports is what happens", name)
+			default:
+				assert.False(t, ended, name)
+			}
+			if !ended {
+				assert.Greater(t, k.srv.Tick(), before, "%s: the match goes on", name)
+				if bystander != k.client {
+					assert.Equal(t, foretick.Playing, bystander.View().State, name)
+				}
+			}
+		}
+	}
+	t.Logf("%d calls, refused by method: %v", n, refused)
+}
