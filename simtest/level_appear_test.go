@@ -48,7 +48,7 @@ func (g *museum) protocol() *foretick.Protocol {
 		if g.script != nil {
 			g.script(f)
 		}
-	}, ecs.Once(), ecs.Structural(), ecs.WriteOther(&g.model))
+	}, ecs.Once(), ecs.Structural(), ecs.WriteOther(&g.model), ecs.Create(&g.pos, &g.model))
 	p.OnAppear(func(f *foretick.Frame, e ecs.Entity) {
 		if _, twice := g.models[e]; twice {
 			g.strange++
