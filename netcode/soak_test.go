@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/netcode"
 )
 
-var soakSeconds = flag.Int("soak.seconds", 100, "simulated seconds of the stream's soak; 2000 before a release")
+var soakSeconds = flag.Int("soak.seconds", costtest.Count(100, 100), "simulated seconds of the stream's soak; 2000 before a release")
 
 // rough is a path that also duplicates and reorders.
 type rough struct {

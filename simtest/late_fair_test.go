@@ -28,7 +28,7 @@ import (
 )
 
 var (
-	lateDuels   = flag.Int("late.duels", 100, "how many duels TestParryOfWhatWasSeen and TestWithheldInputs play; 1000 before a release")
+	lateDuels   = flag.Int("late.duels", costtest.Count(100, 100), "how many duels TestParryOfWhatWasSeen and TestWithheldInputs play; 1000 before a release")
 	lateMatches = flag.Int("late.matches", costtest.Count(2, 2), "how many minutes TestLateInputsOnOthersScreens plays on each path; 20 before a release")
 )
 

@@ -46,7 +46,7 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 	}
 }
 
-var syncTicks = flag.Int("sync.ticks", 3000, "ticks that a sound game rehearses without an alarm; 1000000 before a release")
+var syncTicks = flag.Int("sync.ticks", costtest.Count(3000, 40000), "ticks that a sound game rehearses without an alarm; 1000000 before a release")
 
 // A sound game raises no alarm, however long it plays.
 func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
