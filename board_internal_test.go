@@ -164,6 +164,7 @@ var aboutNobody = []string{
 	`"a string or slice does not fit its tag`,     // in an entity, of anybody's
 	`"the world has no table for an entity`,       // of an owner that is no player
 	"kind",                                        // in refusal: with an address, before there is a player; abuse adds one
+	`"the server falls behind`,                    // of everybody
 	`"tools do not get the labels`,                // of the game
 }
 

@@ -88,7 +88,7 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	if p.session.begun {
 		s.sessions.leaving = append(s.sessions.leaving, p.owner)
 	}
-	s.sessions.vacate(p.owner)
+	s.sessions.vacate(p.owner, s.clock.now)
 	if p.local != nil {
 		p.local.gone = &transport.DisconnectError{Code: code, Detail: detail}
 	}

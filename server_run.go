@@ -64,7 +64,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
 	}
 	s.sessions.owners, s.board.each = make([]*player, cfg.MaxClients+1), make([]published.Cell[shownPlayer], cfg.MaxClients+1)
-	s.sessions.vacated = make([]uint64, cfg.MaxClients+1)
+	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
 	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}

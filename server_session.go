@@ -43,7 +43,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 		s.logs.abuse(s.clock.now, "refused: the world has hardly room for more combinations of owner and components", p)
 		s.drop(p, transport.Full, "the server's world is full")
 	default:
-		if place := s.sessions.free(); place != 0 {
+		if place := s.sessions.free(s.clock.now); place != 0 {
 			s.admit(t, p, place, h)
 		} else if place = s.displace(); place != 0 {
 			s.sessions.newcomers = append(s.sessions.newcomers, newcomer{p, h, place})

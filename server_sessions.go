@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"slices"
+	"time"
 
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -12,7 +13,7 @@ type sessions struct {
 	players []*player // in order of arrival, those who are held a place included
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
-	vacated []uint64  // by owner: how many numbers had been given up when this one was; 0: never used
+	vacated []vacancy // by owner: when its number was given up
 	given   uint64    // numbers given up so far
 
 	observers []*player // of them, those that observe
@@ -62,25 +63,44 @@ func (s *sessions) player(player PlayerID) *player {
 	return s.owners[player]
 }
 
-// free returns the number that no player has had for the longest time, or 0. A program may
-// still hold the number of a player that left, in a timer or a request to a database. What it
-// sends to that number must not reach a newcomer.
-func (s *sessions) free() (longest PlayerID) {
+// vacancy is when a player's number was given up.
+type vacancy struct {
+	order uint64        // how many had been given up then, this one included; 0: the number was never used
+	at    time.Duration // by the server's clock
+}
+
+// numberRests is how long a number stays unused after its player left, if another is free. A
+// program may still hold it, in a timer or a request to a database. What it sends to that
+// number must not reach a newcomer.
+const numberRests = time.Minute
+
+// free returns the number for a newcomer, or 0 if none is free: of those that rested, the one
+// that was given up first. Else it is one that nobody had yet, since a number takes memory from
+// its first use on. Else it is the one that was given up first.
+func (s *sessions) free(now time.Duration) PlayerID {
+	var longest, fresh PlayerID
 	for i := 1; i < len(s.owners); i++ {
-		if s.owners[i] != nil || slices.Contains(s.leaving, PlayerID(i)) {
-			continue
+		number := PlayerID(i)
+		switch {
+		case s.owners[i] != nil || slices.Contains(s.leaving, number):
+		case s.vacated[i].order == 0:
+			if fresh == 0 {
+				fresh = number
+			}
+		case longest == 0 || s.vacated[i].order < s.vacated[longest].order:
+			longest = number
 		}
-		if longest == 0 || s.vacated[i] < s.vacated[longest] {
-			longest = PlayerID(i)
-		}
+	}
+	if fresh != 0 && (longest == 0 || now-s.vacated[longest].at < numberRests) {
+		return fresh
 	}
 	return longest
 }
 
 // vacate gives a player's number up.
-func (s *sessions) vacate(player PlayerID) {
+func (s *sessions) vacate(player PlayerID, now time.Duration) {
 	s.given++
-	s.owners[player], s.vacated[player] = nil, s.given
+	s.owners[player], s.vacated[player] = nil, vacancy{s.given, now}
 }
 
 // add adds a peer that connected.

@@ -21,7 +21,8 @@ func (s *Server) takeUnread(p *player, body []byte, b []byte) error {
 	s.stats.SnapshotsUnread++
 	p.stats.SnapshotsUnread++
 	p.unread.last = t
-	line, again := append(p.who(), "tick", t), false
+	line := p.who()
+	line, again := append(line, "tick", t), false
 	if id, ok := sender.Named(schema.WireID(u.Wire)); ok {
 		seconds, first := p.unread.leaveOut(id, sender, t, rate)
 		line, again = append(line, "entity", uint32(id), "left_out_s", seconds), !first

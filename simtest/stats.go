@@ -34,6 +34,7 @@ func AddStats(s, o *stats.Client) {
 	s.Snapshots += o.Snapshots
 	s.SnapshotsStale += o.SnapshotsStale
 	s.SnapshotsHeavy += o.SnapshotsHeavy
+	s.SnapshotsUnread += o.SnapshotsUnread
 	s.SnapshotsFar += o.SnapshotsFar
 	s.Messages += o.Messages
 	s.MessagesUnknown += o.MessagesUnknown

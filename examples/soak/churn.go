@@ -28,11 +28,13 @@ func churn(o options, out io.Writer) error {
 	listen := m.Listener()
 	player.Rest(true) // only players create entities
 	// Play a tenth first: it allocates everything that the game's own types need
-	// permanently.
+	// permanently, and what each number of a player needs. Numbers rest for a minute, so the
+	// tenth takes longer: after that, newcomers get the numbers of those that left.
 	tenth := o.connections / 10
-	visits(m, listen, player.Protocol.Hash(), o.clients, 0, tenth)
+	pause := 90 * time.Second / time.Duration(max(1, tenth/o.clients))
+	visits(m, listen, player.Protocol.Hash(), o.clients, 0, tenth, pause)
 	before, heap := simtest.MapEntries(srv), heapNow()
-	visits(m, listen, player.Protocol.Hash(), o.clients, tenth, o.connections)
+	visits(m, listen, player.Protocol.Hash(), o.clients, tenth, o.connections, pause)
 	st := srv.Stats()
 	r := churned{
 		Connections: o.connections, Joined: st.Joined, Left: st.Left, Refused: st.Refused, CorePanics: st.CorePanics, RealSeconds: time.Since(started).Seconds(),
@@ -101,9 +103,10 @@ type visitor struct {
 
 // visits lets clients join and leave, together at a time. Then it waits until
 // those that left without notice time out.
-func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, from, to int) {
+func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, from, to int, pause time.Duration) {
 	for n := from; n < to; n += together {
 		visit(m, listen, protocol, n, min(together, to-n))
+		m.RunFor(pause)
 	}
 	m.Run(m.Net.Now() + 15*time.Second)
 }

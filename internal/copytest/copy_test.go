@@ -106,7 +106,7 @@ func display(t *testing.T, examples map[string][]start) []string {
 	}
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
-	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1100x700x24", "-nolisten", "tcp")
+	x := exec.Command(releasetest.Program(t, "Xvfb"), "-displayfd", "3", "-screen", "0", "1100x700x24", "-nolisten", "tcp")
 	x.ExtraFiles = []*os.File{write}
 	require.NoError(t, x.Start(), "install xvfb")
 	t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
@@ -169,7 +169,7 @@ func (c *example) start(programs []start) (seconds float64) {
 			seconds += c.says(p, args)
 			continue
 		}
-		cmd := exec.Command("go", append([]string{"run"}, args...)...) // #nosec G204 -- of the lists above
+		cmd := releasetest.GoCommand(append([]string{"run"}, args...)...)
 		cmd.Dir, cmd.Env = c.dir, c.env
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the program that go run starts
 		read, write, err := os.Pipe()
@@ -213,7 +213,7 @@ func (c *example) start(programs []start) (seconds float64) {
 
 // says runs a program that ends by itself, and looks for what it must print.
 func (c *example) says(p start, args []string) float64 {
-	cmd := exec.CommandContext(c.t.Context(), "go", append([]string{"run"}, args...)...) // #nosec G204 -- of the lists above
+	cmd := releasetest.GoCommand(append([]string{"run"}, args...)...)
 	cmd.Dir, cmd.Env = c.dir, c.env
 	out, err := cmd.CombinedOutput()
 	require.NoError(c.t, err, "go run %v: %s", args, out)

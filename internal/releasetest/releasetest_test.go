@@ -99,3 +99,11 @@ func TestProxy(t *testing.T) {
 func TestUnescape(t *testing.T) {
 	require.Equal(t, "github.com/BurntSushi/toml", unescape("github.com/!burnt!sushi/toml"))
 }
+
+// go build prints nothing where GOFLAGS has -v, and other flags stay.
+func TestGoCommandIsQuiet(t *testing.T) {
+	t.Setenv("GOFLAGS", "-v -trimpath")
+	out, err := GoCommand("env", "GOFLAGS").Output()
+	require.NoError(t, err)
+	require.Equal(t, "-trimpath", strings.TrimSpace(string(out)))
+}
