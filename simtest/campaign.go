@@ -10,8 +10,9 @@ import (
 
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
 // fails and reports it with the command that replays it. It logs each outcome,
-// with the fields whose values do not fit their tags if the plan has AllowLosses, and returns
-// the outcomes that passed.
+// with the fields whose values do not fit their tags if the plan has AllowLosses, and at the
+// end the fields of the command and the systems that no match used. It returns the outcomes
+// that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
 // seed, with added prints or in a debugger. Check plays a match that failed once more, and
@@ -34,7 +35,22 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 		}
 		all = append(all, out)
 	}
+	for _, line := range unusedInAll(all) {
+		tb.Log(line)
+	}
 	return all
+}
+
+// unusedInAll returns the lines of a log about what none of the matches used.
+func unusedInAll(all []Outcome) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	fields, systems := all[0].Unset, all[0].Unmatched
+	for _, out := range all[1:] {
+		fields, systems = common(fields, out.Unset), common(systems, out.Unmatched)
+	}
+	return unusedLines(fields, systems)
 }
 
 // repeats plays a match that failed once more. It returns a line that says so if that gives

@@ -85,7 +85,11 @@ func (m *Match) Worked() ([]string, error) {
 // worked asks the checkers whether enough happened.
 func (d *director) worked() (err error) {
 	if d.out.Worked, err = d.m.Worked(); !d.m.played {
-		err = errUnplayed // what else was idle follows from it
+		return errUnplayed // what else was idle follows from it
+	}
+	d.out.Unset, d.out.Unmatched = unused(d.m.activity.Command), unused(d.m.activity.Systems)
+	if still := d.m.still(); err == nil && still != nil && !d.plan.Idle {
+		return still
 	}
 	return err
 }

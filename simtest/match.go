@@ -49,7 +49,8 @@ type Match struct {
 	messages []MessageChecker
 	asks     []RequestChecker
 	wrongs   []PredictionChecker
-	played   bool  // a player owned an entity with the command
+	played   bool // a player owned an entity with the command
+	activity probe.Activity
 	restless bool  // it never rests: nothing is compared at quiet points
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
@@ -117,7 +118,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.inside = server.Internals()
+	m.inside, m.activity.Known = server.Internals(), false
 	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
@@ -213,6 +214,7 @@ func (m *Match) serverStep() {
 	}
 	if t := m.server.Tick(); t != m.checked {
 		m.checked = t
+		m.inside.Activity(&m.activity)
 		m.each(Checker.Tick)
 	}
 }

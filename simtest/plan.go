@@ -83,6 +83,12 @@ type Plan struct {
 	// each field. Clients and the server are asked alike. See expert.ClientLosses.
 	AllowLosses bool
 
+	// Idle allows a match that stands still. Without it, a match fails if no field of the
+	// command was ever set, no replicated value changed, and no message or request was sent:
+	// then its script presses nothing, and it tests nothing. What happens in the ticks in
+	// which players join and leave does not count.
+	Idle bool
+
 	// Checkers returns the checkers of a match. nil means [Standard].
 	Checkers func() []Checker
 }
@@ -174,6 +180,10 @@ type Outcome struct {
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
 	// (see expert.ServerLosses). They fail the match unless Plan.AllowLosses is set.
 	Lost []string
+	// Unset has the fields of the command that were zero in every tick of the server. Unmatched
+	// has the systems that run on the server and matched no row after any tick. Systems that
+	// run once a tick, without rows, are left out.
+	Unset, Unmatched []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int
 }

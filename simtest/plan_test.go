@@ -454,7 +454,7 @@ func TestOnlyEffects(t *testing.T) {
 		X float32 `net:"min=-1,max=1,step=0.5"`
 	}
 	only := func() []simtest.Checker { return []simtest.Checker{&simtest.Delivery{}} }
-	simtest.Check(t, simtest.Plan{Play: 2 * time.Second, Checkers: only, New: func() simtest.Player {
+	simtest.Check(t, simtest.Plan{Play: 2 * time.Second, Checkers: only, Idle: true, New: func() simtest.Player {
 		var (
 			sparks foretick.Message[spark]
 			pos    ecs.Component[at]

@@ -52,6 +52,8 @@ type SyncConfig struct {
 	LateInputs time.Duration
 	// LateWorld is that of the server, too: whole ticks run again, with all systems.
 	LateWorld bool
+	// Idle allows a match that stands still: see [Plan].
+	Idle bool
 }
 
 // SyncTest finds code in a game's shared systems whose result differs between the
@@ -64,15 +66,19 @@ type SyncConfig struct {
 // player.
 //
 // Every fault is reported with tb.Errorf, which names the tick, the component,
-// the field and, if known, the system. A game without faults passes silently. The
-// test also fails if nothing was predicted or compared, if a handler panics, and if
-// a value is outside of its tag's range or cut. A build with the tag foretick_debug
-// reports player-owned entities that only the server moves, too.
+// the field and, if known, the system. The test also fails if nothing happened (see
+// SyncConfig.Idle), if nothing was predicted or compared, if a handler panics, and if a
+// value is outside of its tag's range or cut. A build with the tag foretick_debug reports
+// player-owned entities that only the server moves, too. The log names the fields of the
+// command that were never set, and the systems that matched no row.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
-	faults, err := FindDesyncs(newPlayer, cfg)
+	faults, unused, err := findDesyncs(newPlayer, cfg)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	for _, line := range unused {
+		tb.Logf("synctest: %s", line)
 	}
 	for _, f := range faults {
 		tb.Errorf("synctest: %s", f)
@@ -83,11 +89,17 @@ func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 // first of each kind per component. The error is the game's own: a protocol that
 // does not start.
 func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
+	faults, _, err := findDesyncs(newPlayer, cfg)
+	return faults, err
+}
+
+// findDesyncs also returns the lines of the log about what the match did not use.
+func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []string, err error) {
 	if newPlayer == nil {
-		return nil, errors.New("simtest: newPlayer is nil: pass a function that returns one end of your game")
+		return nil, nil, errors.New("simtest: newPlayer is nil: pass a function that returns one end of your game")
 	}
 	if err := cfg.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cfg.Ticks == 0 {
 		cfg.Ticks = 120
@@ -102,15 +114,15 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	m := New(cfg.Seed)
 	server := newPlayer()
 	if server.Protocol == nil {
-		return nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
+		return nil, nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
 	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cfg.LateInputs > 0 {
 		if err := SyncTestServer(m.Server(), 1, r.onServer); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	link := sim.Link{Latency: 40 * time.Millisecond}
@@ -120,20 +132,22 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 			Protocol: p.Protocol, Sample: p.Sample, OnMisprediction: r.mispredicted,
 		}, Seat{Up: link, Down: link, SyncTest: cfg.Back, OnDesync: r.diverged})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.clients = append(r.clients, c)
 	}
 	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
 	if err := m.Err(); err != nil {
 		r.add("match", err.Error()) // other faults may follow from it
-		return r.faults, nil
+		return r.faults, nil, nil
 	}
 	if !m.played {
 		r.add("nobody", errUnplayed.Error())
+	} else if still := m.still(); still != nil && !cfg.Idle {
+		r.add("still", still.Error())
 	}
 	r.finish(m.Server())
-	return r.faults, nil
+	return r.faults, unusedLines(unused(m.activity.Command), unused(m.activity.Systems)), nil
 }
 
 // check reports every fault at once.

@@ -35,6 +35,8 @@ type Server interface {
 	// Commanded reports whether a player owns an entity with the command now, or the game has
 	// no command.
 	Commanded() bool
+	// Activity adds what the newest tick had to a.
+	Activity(a *Activity)
 	// Queued returns the bytes of reliable messages that wait for a player now; 0 for a
 	// player that does not exist.
 	Queued(player ecs.Owner) int
@@ -87,6 +89,31 @@ type Server interface {
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
+}
+
+// Activity is what happened in the ticks of a match, over all its server processes. The zero
+// value is ready to use.
+type Activity struct {
+	Command []Used // the command's fields: Ever is set after a tick with a value other than zero
+	Systems []Used // the systems: Ever is set after a tick with a row for it, and if it takes no rows there
+	// Changed is set once a replicated value changed, an entity came or went, or a message or
+	// a request was sent, in a tick in which no player came or went.
+	Changed bool
+
+	Known  bool           // Newest is of the same server process; clear it for another
+	Newest ActivityDigest // of the newest tick, until Changed
+}
+
+// Used is a part of the protocol that a match may use.
+type Used struct {
+	Name string
+	Ever bool
+}
+
+// ActivityDigest has hashes of a tick's players, and of its replicated entities with their
+// values, and the number of messages and requests until then.
+type ActivityDigest struct {
+	Players, Values, Messages uint64
 }
 
 // SystemRun is the beginning or the end of a system's run.
