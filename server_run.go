@@ -85,6 +85,9 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.senders.share = s.encodeShare
 	s.order, s.hash = p.order, s.hashWorld
+	if debugBuild {
+		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
+	}
 	s.figures.post(s) // the names of systems are known before the first Step
 	return s, nil
 }

@@ -121,7 +121,7 @@ func TestClientBytesOfAnotherBuild(t *testing.T) {
 			if f.Tick == 5 {
 				f.Spawn(&k, ecs.Nobody)
 			}
-		}, ecs.Once())
+		}, ecs.Once(), ecs.Create(&c))
 		return p
 	}
 	m := count(t, sim.Link{Latency: 30 * time.Millisecond}, younger((&game{shove: 0.3}).protocol()), (&game{}).protocol(), inspect.Config{})

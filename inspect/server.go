@@ -69,8 +69,8 @@ var serverSeries = [srvFixed]Series{
 	srvRejected:    {"inputs_rejected", "inputs refused", "Loss by cause", "in the tick", true},
 	srvMalformed:   {"malformed", "packets malformed", "Loss by cause", "in the tick", true},
 	srvRefused:     {"packets_refused", "not sent by the transport", "Loss by cause", "in the tick", true},
-	srvOut:         {"bytes_out", "sent", "Traffic", "B", true},
-	srvIn:          {"bytes_in", "received", "Traffic", "B", true},
+	srvOut:         {"bytes_out", "sent" + debugNote, "Traffic", "B", true},
+	srvIn:          {"bytes_in", "received" + debugNote, "Traffic", "B", true},
 	srvPlayers:     {"players", "players", "Players", "", false},
 	srvQueued:      {"queued_bytes", "longest queue of messages", "Message queue", "B", false},
 }

@@ -1,0 +1,27 @@
+//go:build foretick_debug
+
+package foretick_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A server of a debug build says once that its bytes are not those of the game.
+func TestDebugBuildIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	_, err := foretick.NewServer(foretick.ServerConfig{
+		Protocol: foretick.NewProtocol("debug", 1), Transport: sim.NewNetwork(1).Listen(),
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
+	require.Contains(t, log.String(), "this build has the tag foretick_debug")
+}
