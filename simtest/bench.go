@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -33,8 +34,9 @@ type BenchConfig struct {
 	// set. nil leaves it unchanged.
 	Server func(cfg *foretick.ServerConfig)
 	// Limits are the largest allowed values of metrics, by the unit that Bench reports
-	// them under, such as "down-B/s". A larger value fails the benchmark. A unit that Bench
-	// does not report fails it too, with the list of those that it does.
+	// them under, such as "down-B/s". A larger value fails the benchmark, after a line with
+	// all metrics on standard output. A unit that Bench does not report fails it too, with
+	// the list of those that it does.
 	Limits map[string]float64
 }
 
@@ -75,9 +77,25 @@ func Bench(b *testing.B, newPlayer func() Player, cfg BenchConfig) {
 	for _, f := range figures {
 		b.ReportMetric(f.value, f.unit)
 	}
-	for _, err := range exceeded(figures, cfg.Limits) {
+	over := exceeded(figures, cfg.Limits)
+	if len(over) > 0 {
+		fmt.Println(resultLine(b.Name(), b.N, figures)) // package testing prints no metrics of a failed benchmark
+	}
+	for _, err := range over {
 		b.Error(err)
 	}
+}
+
+// resultLine returns the line that package testing prints for a benchmark that passes.
+func resultLine(name string, n int, figures []benchFigure) string {
+	if procs := runtime.GOMAXPROCS(0); procs != 1 {
+		name += fmt.Sprintf("-%d", procs)
+	}
+	extra := make(map[string]float64, len(figures))
+	for _, f := range figures {
+		extra[f.unit] = f.value
+	}
+	return name + "\t" + testing.BenchmarkResult{N: n, Extra: extra}.String()
 }
 
 // errBenchDebug is the refusal of debug builds. Both ends hash what shared systems wrote.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -117,6 +118,15 @@ func benchOf(t *testing.T, newPlayer func() Player) map[string]float64 {
 		delete(m, unit)
 	}
 	return m
+}
+
+// The line of a benchmark above its limit is one that tools read as any other's.
+func TestBenchResultLine(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	line := resultLine("BenchmarkGame/many", 1, []benchFigure{{"up-B/s", 650}, {"down-B/s", 785.4}})
+	require.Equal(t, []string{"BenchmarkGame/many-3", "1", "785.4", "down-B/s", "650.0", "up-B/s"}, strings.Fields(line))
+	runtime.GOMAXPROCS(1)
+	require.Equal(t, "BenchmarkGame", strings.Fields(resultLine("BenchmarkGame", 1, nil))[0])
 }
 
 // Two runs report the same, and the bytes of the parts are all bytes that were sent.

@@ -25,7 +25,7 @@ func (g *game) findLibrary() error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", library).Output()
 	root := strings.TrimSpace(string(out))
 	if err != nil || root == "" {
-		return errors.New("the checkout of Foretick was not found: run it there, go run ./cmd/new ../mygame, or by a version, go run " + library + "/cmd/new@latest mygame")
+		return errors.New("the checkout of Foretick was not found: run it there, go run ./cmd/new ../mygame, or once there is a release, go run " + library + "/cmd/new@latest mygame")
 	}
 	return g.useCheckout(root)
 }

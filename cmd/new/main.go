@@ -1,9 +1,9 @@
 // New writes the beginning of a game: its rules, a server, a client for the
 // terminal, and tests.
 //
-//	go run github.com/foretick/foretick/cmd/new mygame
+//	go run github.com/foretick/foretick/cmd/new ../mygame
 //
-// makes the directory mygame, with its own module. The last element of the
+// makes the directory ../mygame, with its own module. The last element of the
 // directory's name is the package's and the module's name; -module gives the
 // module another path. -ebiten adds a client in a window. -ci adds a workflow of GitHub, with
 // tests and benchmarks.
@@ -70,5 +70,17 @@ func run(args []string, out io.Writer) error {
 	if g.Ebiten {
 		fmt.Fprint(out, "\tgo run ./cmd/window # a window; on Linux it builds with libgl1-mesa-dev, xorg-dev and libasound2-dev\n")
 	}
+	if g.CI {
+		fmt.Fprint(out, "\n"+ciSteps)
+	}
 	return nil
 }
+
+// ciSteps are the next steps with a workflow.
+const ciSteps = `.github/workflows/ci.yml tests and benchmarks each push to main and each pull request on GitHub:
+
+	go test -run '^$' -bench . -benchtime 1x ./... # what a match costs
+	git init -b main && git add -A && git commit -m "Begin the game" # then push it to an empty repository
+
+docs/guide/benchmarks.md in Foretick explains its figures and what fails.
+`

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,14 +16,14 @@ import (
 
 // step is a step of a workflow.
 type step struct {
-	Name string `yaml:"name"`
-	Uses string `yaml:"uses"`
-	Run  string `yaml:"run"`
+	Name string            `yaml:"name"`
+	Uses string            `yaml:"uses"`
+	Run  string            `yaml:"run"`
+	Env  map[string]string `yaml:"env"`
 }
 
 // workflow is what the tests read of one.
 type workflow struct {
-	Env  map[string]string `yaml:"env"`
 	Jobs map[string]struct {
 		Steps []step `yaml:"steps"`
 	} `yaml:"jobs"`
@@ -64,6 +63,7 @@ func TestWorkflowSteps(t *testing.T) {
 			for _, s := range readWorkflow(t, g.dir).Jobs["game"].Steps {
 				require.NotEqual(t, s.Uses == "", s.Run == "", s.Name)
 				if s.Run != "" {
+					require.True(t, strings.HasPrefix(s.Run, "set -euo pipefail\n"), "%s: another CI may not set them", s.Name)
 					names, all = append(names, s.Name), all+s.Run
 				}
 			}
@@ -102,30 +102,31 @@ func TestRelativeReplace(t *testing.T) {
 	}
 }
 
-// runner runs the workflow of a game in clean clones.
+// runner runs the workflow of a game again and again in one workspace, as on a machine that keeps it.
 type runner struct {
 	t          *testing.T
 	home, game string
 	env        []string
-	runs       int
 }
 
 // git runs git in the game's repository.
 func (r *runner) git(args ...string) { r.t.Helper(); r.command(r.game, "git", args...) }
 
-func (r *runner) command(dir, name string, args ...string) {
+// command runs a program and returns what it printed.
+func (r *runner) command(dir, name string, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, r.env
 	out, err := cmd.CombinedOutput()
 	require.NoError(r.t, err, "%s %v: %s", name, args, out)
+	return string(out)
 }
 
-// plant commits a change of game.go on a branch of main.
-func (r *runner) plant(branch, before, after string) {
+// plant commits a change of a file on a branch of main.
+func (r *runner) plant(branch, name, before, after string) {
 	r.t.Helper()
 	r.git("checkout", "-q", "-b", branch, "main")
-	file := filepath.Join(r.game, "game.go")
+	file := filepath.Join(r.game, name)
 	b, err := os.ReadFile(file)
 	require.NoError(r.t, err)
 	require.Equal(r.t, 1, strings.Count(string(b), before), before)
@@ -133,27 +134,41 @@ func (r *runner) plant(branch, before, after string) {
 	r.git("commit", "-qam", branch)
 }
 
-// run runs all steps on a branch. It returns the step that failed, "" if none, what that step
-// printed, and the summary.
-func (r *runner) run(branch string) (failed, output, summary string) {
+// checkout brings a branch into the workspace: another branch than main as the pull request
+// whose merge with main GitHub checks out.
+func (r *runner) checkout(branch string) (game string) {
 	r.t.Helper()
-	r.runs++
-	dir := filepath.Join(r.home, "run"+strconv.Itoa(r.runs))
-	temp := filepath.Join(dir, "temp")
-	require.NoError(r.t, os.MkdirAll(temp, 0o777))
-	defer func() { require.NoError(r.t, os.RemoveAll(dir)) }()
-	r.command(dir, "git", "clone", "-q", "-b", branch, r.game, "mygame")
-	game := filepath.Join(dir, "mygame")
-	w := readWorkflow(r.t, game)
-	env := append(r.env, "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary.md"))
-	for name, value := range w.Env {
-		env = append(env, name+"="+value)
+	game = filepath.Join(r.home, "work", "mygame")
+	if _, err := os.Stat(game); err != nil {
+		require.NoError(r.t, os.MkdirAll(filepath.Join(r.home, "work", "temp"), 0o777))
+		r.command(r.home, "git", "clone", "-q", r.game, game)
 	}
+	r.command(game, "git", "fetch", "-q", "origin")
+	r.command(game, "git", "checkout", "-q", "--detach", "origin/main")
+	if branch != "main" {
+		r.command(game, "git", "merge", "-q", "--no-ff", "origin/"+branch)
+	}
+	return game
+}
+
+// run runs all steps on a branch, each in a shell without options. before is the commit that a
+// push to main began from, as GitHub tells it. It returns the step that failed, "" if none, what
+// that step printed, and the summary.
+func (r *runner) run(branch, before string) (failed, output, summary string) {
+	r.t.Helper()
+	game, temp := r.checkout(branch), filepath.Join(r.home, "work", "temp")
+	w, file := readWorkflow(r.t, game), filepath.Join(temp, "summary.md")
+	require.NoError(r.t, os.RemoveAll(file))
 	for _, s := range w.Jobs["game"].Steps {
 		if s.Run == "" {
 			continue
 		}
-		cmd := exec.Command(releasetest.Program(r.t, "bash"), "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", s.Run)
+		env := append(r.env, "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+file)
+		for name, value := range s.Env {
+			require.Equal(r.t, "${{ github.event.before }}", value)
+			env = append(env, name+"="+before)
+		}
+		cmd := exec.Command(releasetest.Program(r.t, "bash"), "--noprofile", "--norc", "-c", s.Run)
 		cmd.Dir, cmd.Env = game, env
 		out, err := cmd.CombinedOutput()
 		if output = string(out); err != nil {
@@ -161,9 +176,12 @@ func (r *runner) run(branch string) (failed, output, summary string) {
 			break
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(temp, "summary.md"))
+	b, err := os.ReadFile(file)
 	if failed == "" || failed == "Compare" {
 		require.NoError(r.t, err)
+		require.Contains(r.t, string(b), "│", "benchstat's table")
+		require.NotContains(r.t, string(b), "noisy")
+		require.NotContains(r.t, string(b), "need >=")
 	}
 	return failed, output, string(b)
 }
@@ -180,7 +198,8 @@ const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
 	return p
 `
 
-// The workflow as written finds each of three planted regressions by comparing with main, and
+// The workflow as written finds each of three planted regressions by comparing with main, also
+// in an earlier commit of a push; it shows the comparison where a limit is broken, and finds
 // nothing in a game that did not change. FORETICK_LONG is half the number of runs for the latter.
 func TestWorkflowFindsRegressions(t *testing.T) {
 	costtest.Long(t)
@@ -207,28 +226,45 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 	r.git("init", "-q", "-b", "main")
 	r.git("add", "-A")
 	r.git("commit", "-qm", "game")
-	failed, output, _ := r.run("main") // the first commit has nothing to be compared with
+	failed, output, summary := r.run("main", strings.Repeat("0", 40)) // as GitHub tells a first push
 	require.Empty(t, failed, output)
+	require.Contains(t, summary, "This is the first commit")
+	first := strings.TrimSpace(r.command(r.game, "git", "rev-parse", "main"))
 
-	for _, c := range []struct{ branch, before, after, want string }{
-		{"step", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is "},
-		{"push", "\treturn p\n", wind, "server_effect-corrections/min is "},
-		{"allocation", "\tpos, move := g.Pos.Slice(rows), g.Move.Slice(rows)\n", "\tpos, move := g.Pos.Slice(rows), append([]Move(nil), g.Move.Slice(rows)...)\n", "server-allocs/tick is "},
+	const slices = "\tpos, move := g.Pos.Slice(rows), g.Move.Slice(rows)\n"
+	for _, c := range []struct{ branch, file, before, after, want, not string }{
+		{"step", "game.go", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is ", "limit"},
+		{"push", "game.go", "\treturn p\n", wind, "server_effect-corrections/min is ", "limit"},
+		{"allocation", "game.go", slices, strings.Replace(slices, "g.Move.Slice(rows)", "append([]Move(nil), g.Move.Slice(rows)...)", 1), "server-allocs/tick is ", "limit"},
+		{"limit", "game_test.go", `"down-B/s": 2000`, `"down-B/s": 700`, "- down-B/s is 785.4, more than its limit 700", "- Bench"},
 	} {
-		r.plant(c.branch, c.before, c.after)
-		failed, output, summary := r.run(c.branch)
+		r.plant(c.branch, c.file, c.before, c.after)
+		failed, output, summary := r.run(c.branch, "")
 		require.Equal(t, "Compare", failed, "%s: %s", c.branch, output)
 		require.Contains(t, output, c.want, c.branch)
-		require.Contains(t, summary, c.want, c.branch)
-		require.Contains(t, summary, "│", "benchstat's table")
-		t.Logf("%s:\n%s", c.branch, output)
+		require.NotContains(t, output, c.not, c.branch)
+		verdict, figures, found := strings.Cut(summary, "<details>")
+		require.True(t, found)
+		require.Contains(t, verdict, c.want, c.branch)
+		require.Contains(t, figures, "down-B/s", c.branch)
+		require.Regexp(t, `Game\S* +785\.4 ± 0% +\d`, figures, "both sides in one line")
+		if c.branch == "limit" {
+			require.Contains(t, verdict, "Nothing rose by more than 3 %")
+		}
+		t.Logf("%s:\n%s", c.branch, summary)
 	}
-	r.plant("unchanged", "// move runs on", "// move itself runs on")
+	r.plant("unchanged", "game.go", "// move runs on", "// move itself runs on")
 	for i := range costtest.Count(0, 2) {
-		failed, output, summary := r.run("unchanged")
+		failed, output, summary := r.run("unchanged", "")
 		require.Empty(t, failed, "run %d: %s", i, output)
-		require.Contains(t, summary, "Game")
-		require.NotContains(t, summary, " on main")
+		require.Contains(t, summary, "Nothing rose by more than 3 %")
 	}
 	t.Logf("%d runs of an unchanged game: nothing found", costtest.Count(0, 2))
+
+	r.git("checkout", "-q", "main")
+	r.git("merge", "-q", "--ff-only", "step")
+	r.git("commit", "-q", "--allow-empty", "-m", "nothing more")
+	failed, output, _ = r.run("main", first)
+	require.Equal(t, "Compare", failed, output)
+	require.Contains(t, output, "Position-B/s is ")
 }
