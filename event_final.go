@@ -46,6 +46,9 @@ func (l *finalEvents[T]) clear() {
 	l.waiting = l.waiting[:0]
 }
 
+// findFinal lets the next handler find what is final, though its tick did before.
+func (q *queue[T]) findFinal() { q.final.tick = q.final.tick - 1 }
+
 // begin finds what is final in the running tick. What the handlers raise is for the next one.
 func (l *finalEvents[T]) begin(f *Frame) {
 	if l.tick == f.Tick {

@@ -50,6 +50,11 @@ type heldEvent[T any] struct {
 // pending reports whether there are events to handle.
 func (q *queue[T]) pending() bool { return len(q.items) > 0 }
 
+// waitingEvents returns how many events wait for their handlers, or for their tick.
+func (q *queue[T]) waitingEvents() int {
+	return len(q.items) - q.handled + len(q.held) + len(q.final.waiting)
+}
+
 // release lets the held events of a player's tick happen with the next ones.
 func (q *queue[T]) release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
 

@@ -107,6 +107,8 @@ type spawnContext struct {
 type eventQueue interface {
 	drain(f *Frame)
 	finish(f *Frame, handler int)
+	findFinal()
+	waitingEvents() int
 	clear()
 	pending() bool
 	release(owner PlayerID, t Tick)

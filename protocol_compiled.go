@@ -44,7 +44,9 @@ type handlers struct {
 
 	appearances []appearance
 
-	events   []func() eventQueue
+	events       []func() eventQueue
+	eventSystems map[string]func(*Frame) // by name: the systems that call OnServer and OnFinal
+
 	messages []messageHandler
 	requests []requestHandler
 	spawns   []*SpawnConfig // by prefab; nil: shared systems do not spawn it

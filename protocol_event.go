@@ -84,9 +84,11 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // final: what else fn reads there may still change, so put what it needs into T.
 //
 // f is the tick being computed: a handler that needs the event's own tick puts it into T. by is
-// the owner of the entity that raised e. What fn raises is handled in the next tick. A new level
-// drops the events that are not final. access declares the reads and writes of fn, with
-// [ecs.ReadOther] and [ecs.WriteOther].
+// the owner of the entity that raised e. What fn raises is handled in the next tick. access
+// declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
+//
+// A new level and the end of a match make every event final. The server calls fn first, also
+// for events that handlers raise meanwhile, and takes no more late inputs for earlier ticks.
 func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnFinal", fn != nil)
 	if row == nil {
@@ -98,7 +100,7 @@ func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), acc
 		name += " " + itoa(handler+1)
 	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
-	p.system(name, func(f *Frame, _ ecs.Rows) { f.queues[index].finish(f, handler) }, all)
+	p.handleEvents(name, func(f *Frame) { f.queues[index].finish(f, handler) }, all)
 }
 
 // eventSystem declares the server system that drains an event's queue.
@@ -110,7 +112,18 @@ func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
 		p.compiled.drains[index] = name
 	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents))
-	p.system(name, func(f *Frame, _ ecs.Rows) { f.queues[index].drain(f) }, all)
+	p.handleEvents(name, func(f *Frame) { f.queues[index].drain(f) }, all)
+}
+
+// handleEvents declares a system that calls handlers of events. A server also calls it
+// outside of ticks: see Server.concludeEvents.
+func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.Access) {
+	h := &p.compiled.handlers
+	if h.eventSystems == nil {
+		h.eventSystems = map[string]func(*Frame){}
+	}
+	h.eventSystems[name] = handle
+	p.system(name, func(f *Frame, _ ecs.Rows) { handle(f) }, access)
 }
 
 // OnPredicted adds a handler that a client calls when its own prediction raises e. fn is

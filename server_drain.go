@@ -56,13 +56,14 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	}
 	s.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
 	begin := func() {
-		s.late.world.sendAll()
+		s.concludeMatch()
 		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
 		s.stopCalls()
 	}
 	if s.run.defers() {
 		s.run.closing = begin
 	} else {
+		s.undraw()
 		begin()
 	}
 	return nil
@@ -122,6 +123,12 @@ func (s *Server) lingers(t time.Duration) bool {
 		return true
 	}
 	l.next = t + s.clock.interval
+	s.sendPending(t)
+	return true
+}
+
+// sendPending sends every connected player a packet with what it has not acknowledged.
+func (s *Server) sendPending(t time.Duration) {
 	for _, p := range s.sessions.players {
 		if p.connected() {
 			pk := p.session.conn.Begin(t)
@@ -129,7 +136,6 @@ func (s *Server) lingers(t time.Duration) bool {
 			s.finish(p, pk)
 		}
 	}
-	return true
 }
 
 // connected reports whether a peer has joined, and is there.

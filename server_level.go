@@ -20,8 +20,9 @@ import (
 // Call it between Steps, or in a tick from a Server system or a handler. In a tick it
 // takes effect at the tick's end, and of several calls the last one counts. The hooks
 // OnJoin, OnLeave, OnDisconnect and OnReconnect run first, in the old level, for players
-// who came or went since the last tick. A call from such a hook takes effect after the level
-// change whose hook it is.
+// who came or went since the last tick. Then the handlers of OnServer and OnFinal run for every
+// event that waits. A call from such a hook or handler takes effect after the level change in
+// which it runs.
 //
 // NextLevel returns an error for too much data, in build, after a panic in a system, and in a
 // function that Step calls outside of ticks, such as ServerConfig.Observe. It returns
@@ -57,7 +58,7 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 	s.run.changing = true
 	defer func() { s.run.changing, s.run.building = false, false }()
 	s.changePlayers()
-	s.late.blockAll()
+	s.concludeEvents()
 	s.level.epoch++
 	s.level.data, s.level.tick, s.level.named = data, s.sim.frame.Tick+1, true
 	s.sim.clear()

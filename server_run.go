@@ -171,12 +171,13 @@ func (s *Server) rest() {
 // maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
 const maxCatchUp = 4
 
-// Close drops every player with the code [transport.Closed] and the text detail, runs the
-// OnLeave hooks, and closes the transport. The match is over: no client reconnects. Called
-// from a system, handler or hook, Close returns nil and takes effect at the end of the tick.
-// It returns an error in a function that Step calls outside of ticks, such as
-// ServerConfig.Observe. After Close, Step does nothing. A second Close returns [transport.ErrClosed]. Like Step, it
-// is not safe for concurrent use.
+// Close runs the handlers of OnServer and OnFinal for every event that waits, and sends what
+// waits for late inputs. Then it drops every player with the code [transport.Closed] and the text
+// detail, runs the OnLeave hooks, and closes the transport. The match is over: no client
+// reconnects. Called from a system, handler or hook, Close returns nil and takes effect at the
+// end of the tick. It returns an error in a function that Step calls outside of ticks, such as
+// ServerConfig.Observe. After Close, Step does nothing. A second Close returns
+// [transport.ErrClosed]. Like Step, it is not safe for concurrent use.
 func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
 
 // CloseForRestart is Close for a server that another one replaces, as in a rolling
@@ -199,6 +200,7 @@ func (s *Server) closeWith(code transport.Code, detail string) error {
 		s.run.closing = func() { _ = s.close(code, detail) }
 		return nil
 	}
+	s.undraw()
 	return s.close(code, detail)
 }
 
@@ -207,7 +209,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 		return transport.ErrClosed
 	}
 	if !s.run.failed {
-		s.late.world.sendAll()
+		s.concludeAndSend()
 	}
 	s.run.closed = true
 	s.stopCalls()
@@ -231,11 +233,13 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.run.changing = true // what hooks ask for is too late
 	s.changePlayers()
 	s.run.changing = false
+	s.concludeMatch() // what OnLeave raised
 	return s.endpoint.Close(code, detail)
 }
 
 // end drops every player with the reason.
 func (s *Server) end() {
+	s.concludeMatch()
 	s.run.over = true
 	s.stopCalls()
 	s.cfg.Logger.Error(ended, "tick", s.sim.frame.Tick)

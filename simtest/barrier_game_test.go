@@ -1,0 +1,148 @@
+package simtest_test
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+type (
+	barrierPlace struct {
+		X float32 `net:"min=-100,max=100,step=0.01,lerp"`
+	}
+	barrierPush struct {
+		Move float32 `net:"min=-1,max=1,step=0.0078125"`
+		Fire bool    `net:"oneshot"`
+	}
+	barrierKey struct {
+		By   foretick.PlayerID
+		Tick foretick.Tick
+	}
+	barrierWord struct {
+		Kind uint8 // see below
+		By   foretick.PlayerID
+		N    uint32
+	}
+	barrierAsk struct{ N uint32 }
+)
+
+const (
+	wordOfTick   = iota // one for each tick
+	wordOfFinal         // one for each event that became final
+	wordOfAnswer        // one for each request
+)
+
+// barrierGame is a game with every output that a server may hold. The server's maps say what
+// was decided in the last run of each tick, and what came out.
+type barrierGame struct {
+	place ecs.Component[barrierPlace]
+	cmd   ecs.Component[barrierPush]
+	body  ecs.Prefab
+	hit   foretick.Event[barrierKey]
+	next  foretick.Event[barrierKey] // raised by the OnFinal of hit
+	left  foretick.Event[barrierKey] // raised by OnLeave
+	word  foretick.Message[barrierWord]
+	ask   foretick.Request[barrierAsk]
+
+	whole  bool // ticks run again whole
+	at     foretick.Tick
+	end    func(f *foretick.Frame) // in tick at
+	joined map[foretick.PlayerID]foretick.Tick
+	gone   []foretick.PlayerID
+
+	decided                      map[barrierKey]bool
+	handled, final, nexts, lefts map[barrierKey]int
+	reacts                       func(f *foretick.Frame) // in the OnFinal of hit
+
+	heard map[barrierWord]int // by a client
+	alive map[ecs.Entity]int  // on a client: 1 for what appeared, 0 for what vanished
+	twice int                 // appeared or vanished out of turn
+}
+
+func (g *barrierGame) protocol() *foretick.Protocol {
+	g.joined, g.decided = map[foretick.PlayerID]foretick.Tick{}, map[barrierKey]bool{}
+	g.handled, g.final, g.nexts, g.lefts = map[barrierKey]int{}, map[barrierKey]int{}, map[barrierKey]int{}, map[barrierKey]int{}
+	g.heard, g.alive = map[barrierWord]int{}, map[ecs.Entity]int{}
+	p := foretick.NewProtocol("barriers", 1)
+	p.Component(&g.place, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "body", &g.place, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.joined[player] = f.Tick
+		f.Spawn(&g.body, player)
+	})
+	p.OnLeave(func(f *foretick.Frame, player foretick.PlayerID) {
+		delete(g.joined, player)
+		g.gone = append(g.gone, player)
+		g.left.Raise(f, ecs.None, barrierKey{player, f.Tick})
+	})
+	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
+		place, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
+		for i := range place {
+			place[i].X += cmd[i].Move / 8
+			k := barrierKey{rows.Owner(), f.Tick}
+			if g.decided[k] = cmd[i].Fire || f.Tick%2 == 0; g.whole {
+				delete(g.handled, k) // what handled it was undone
+			}
+			if g.decided[k] {
+				g.hit.Raise(f, rows.Entity(i), k)
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.place))
+	p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+		g.tell(f, barrierWord{wordOfTick, ecs.Nobody, f.Tick})
+		if f.Tick == g.at && g.end != nil && !f.Replay {
+			g.end(f)
+		}
+	}, ecs.Once())
+	g.hit.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, k barrierKey) { g.handled[k]++ })
+	g.hit.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, k barrierKey) {
+		g.tell(f, barrierWord{wordOfFinal, k.By, k.Tick})
+		g.next.Raise(f, ecs.None, k)
+		if !f.Replay {
+			g.final[k]++
+			if g.reacts != nil {
+				g.reacts(f)
+			}
+		}
+	})
+	once := func(to *map[barrierKey]int) func(*foretick.Frame, foretick.PlayerID, barrierKey) {
+		return func(f *foretick.Frame, _ foretick.PlayerID, k barrierKey) {
+			if !f.Replay {
+				(*to)[k]++
+			}
+		}
+	}
+	g.next.OnFinal(p, once(&g.nexts))
+	g.left.OnFinal(p, once(&g.lefts))
+	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v barrierAsk) {
+		_ = g.word.Send(f, player, barrierWord{wordOfAnswer, player, v.N}) // it may have left
+	})
+	g.word.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, w barrierWord) { g.heard[w]++ })
+	p.OnAppear(func(_ *foretick.Frame, e ecs.Entity) { g.count(e, 1) })
+	p.OnVanish(func(_ *foretick.Frame, e ecs.Entity) { g.count(e, -1) })
+	return p
+}
+
+func (g *barrierGame) count(e ecs.Entity, by int) {
+	if g.alive[e] += by; g.alive[e] < 0 || g.alive[e] > 1 {
+		g.twice++
+	}
+}
+
+// tell sends a message to every player of the match.
+func (g *barrierGame) tell(f *foretick.Frame, w barrierWord) {
+	for player := range foretick.PlayerID(4) {
+		if _, ok := g.joined[player]; ok {
+			_ = g.word.Send(f, player, w) // it may have lost its connection
+		}
+	}
+}
+
+// build makes the bodies of a new level.
+func (g *barrierGame) build(f *foretick.Frame) {
+	for player := range foretick.PlayerID(4) {
+		if _, ok := g.joined[player]; ok {
+			f.Spawn(&g.body, player)
+		}
+	}
+}
