@@ -13,7 +13,7 @@ const (
 	// longestAside is the longest time that an entity is left out at once, in seconds.
 	longestAside = 64
 	// calmTime is how long after the last report a player's snapshots are bounded, in seconds.
-	calmTime = 10
+	calmTime = 1
 	// The usual size of snapshots is the average of usualOver of them. The first
 	// skippedSnapshots are left out, and it is known after measuredSnapshots more.
 	usualOver         = 64

@@ -191,6 +191,8 @@ func TestUnreadIsNoGain(t *testing.T) {
 		{"each second, of each in turn", 5 * time.Second, func(n int) (uint16, bool) { return uint16(1 + n/60%60), n%60 < 8 }},
 		{"each second, of none", 5 * time.Second, func(n int) (uint16, bool) { return 0, n%60 < 8 }},
 		{"each second from the join on", 0, func(n int) (uint16, bool) { return 0, n%60 < 8 }},
+		{"every two seconds", 5 * time.Second, func(n int) (uint16, bool) { return 0, n%120 < 8 }},
+		{"every five seconds", 5 * time.Second, func(n int) (uint16, bool) { return 0, n%300 < 8 }},
 		{"every 12 s", 5 * time.Second, func(n int) (uint16, bool) { return 0, n%720 < 8 }},
 		{"in each packet, of any", 5 * time.Second, func(n int) (uint16, bool) { return uint16(n), true }},
 		{"in each packet, of what is not there", 5 * time.Second, func(n int) (uint16, bool) { return 60_000, true }},

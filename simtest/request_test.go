@@ -152,7 +152,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 	m.Link(c, link, link)
 	m.Run(36 * time.Second)
 	require.EqualValues(t, 1, c.Stats().Resumed)
-	require.Equal(t, []string{"1: first", "1: second", "1: third"}, server.said)
+	require.Equal(t, []string{"1: first", "2: second", "2: third"}, server.said, "the number of who left rests")
 	require.Zero(t, srv.Stats().Malformed+c.Stats().Malformed)
 }
 
