@@ -13,7 +13,7 @@ const (
 	// longestAside is the longest time that an entity is left out at once, in seconds.
 	longestAside = 64
 	// calmTime is how long after the last report a player's snapshots are bounded, in seconds.
-	calmTime = 1
+	calmTime = 10
 	// The usual size of snapshots is the average of usualOver of them. The first
 	// skippedSnapshots are left out, and it is known after measuredSnapshots more.
 	usualOver         = 64
@@ -60,7 +60,7 @@ func (u *playerUnread) leaveOut(id snapshot.NetID, sender *snapshot.Sender, t Ti
 	}
 	a := &u.asides[i]
 	a.wait = max(1, min(2*a.wait, longestAside))
-	a.until, a.out = t+Tick(a.wait)*Tick(rate), true
+	a.until, a.out = t+Tick(int(a.wait)*rate), true
 	sender.SetAside(id, true)
 	return a.wait, first
 }

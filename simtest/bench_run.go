@@ -85,7 +85,7 @@ func (r *benchRun) err() error {
 	default:
 		for i, c := range clients {
 			if v := c.View(); v.State != foretick.Playing {
-				return fmt.Errorf("client %d of %d does not play at the end of the match, it is %v: %v; let the game keep all players and BenchConfig.Link hold a connection", i+1, r.Players, v.State, v.Err)
+				return fmt.Errorf("client %d of %d does not play at the end of the match, it is %v: %s; let the game keep all players and BenchConfig.Link hold a connection", i+1, r.Players, v.State, fmt.Sprint(v.Err))
 			}
 		}
 		return nil

@@ -7,9 +7,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,19 +61,17 @@ var betweenTicks = []string{"Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnD
 // of calls.
 func TestTableOfCallsIsComplete(t *testing.T) {
 	var hooks []string
-	files := token.NewFileSet()
-	pkgs, err := parser.ParseDir(files, "..", func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0)
+	names, err := filepath.Glob("../*.go")
 	require.NoError(t, err)
-	for _, d := range slices.Collect(func(yield func(ast.Decl) bool) {
-		for _, file := range pkgs["foretick"].Files {
-			for _, d := range file.Decls {
-				if !yield(d) {
-					return
-				}
-			}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
-	}) {
-		hooks = append(hooks, functionsGiven(d)...)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			hooks = append(hooks, functionsGiven(d)...)
+		}
 	}
 	require.Greater(t, len(hooks), 40)
 	require.ElementsMatch(t, hooks, append(slices.Collect(maps.Keys(unplayed)), played...))

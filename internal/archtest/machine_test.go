@@ -58,10 +58,10 @@ func (f *file) machine() (faults []string) {
 
 // leftThere returns why a test does not write a text.
 func leftThere(s string) string {
-	switch {
-	case s == "GOMODCACHE" || s == "GOCACHE" || s == "GOPATH":
+	switch s {
+	case "GOMODCACHE", "GOCACHE", "GOPATH":
 		return "another command may not have filled it: use releasetest.Proxy"
-	case s == "../.." || s == "../../..":
+	case "../..", "../../..":
 		return "looks for the repository: use releasetest.Root"
 	}
 	for _, dir := range []string{"/usr/", "/opt/", "/root/", "/home/", "/etc/"} {
