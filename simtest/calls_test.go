@@ -21,12 +21,13 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
 
-var allCalls = flag.Bool("calls.all", false, "TestEveryCallFromEveryFunction makes each call, not only the decisive ones and a seventh of the others")
+var allCalls = flag.Bool("calls.all", false, "TestEveryCallFromEveryFunction makes each call, not only the decisive ones and some of the others")
 
 // decisive are the methods that change how a match goes on.
 var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "Frame.Kick", "Server.Close", "Server.Draw", "Server.NextLevel", "Server.Shutdown", "Server.Step"}
@@ -257,15 +258,28 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	return out, k, bystander
 }
 
+// every is how many calls of a method there are for one that is made.
+func every(method string) int {
+	long := costtest.Count(0, 1) > 0
+	switch is := slices.Contains(decisive, method); {
+	case is && long:
+		return 1
+	case is:
+		return 3
+	case long:
+		return 7
+	}
+	return 42
+}
+
 // Each call from each function that a game gives either works or is refused by name: none
 // ends the process, hangs, or leaves a match that does not go on.
 func TestEveryCallFromEveryFunction(t *testing.T) {
-
 	refused := map[string]int{}
 	n, at := 0, 0
 	for _, method := range slices.Sorted(maps.Keys(callable)) {
 		for i, hook := range append(slices.Clone(played), betweenTicks...) {
-			if at++; !*allCalls && !slices.Contains(decisive, method) && at%7 != 0 {
+			if at++; !*allCalls && at%every(method) != 0 {
 				continue
 			}
 			between := i >= len(played)

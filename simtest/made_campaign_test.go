@@ -268,7 +268,6 @@ func TestMadeGamesThatWentWrong(t *testing.T) {
 	madeRound = 1
 	for what, seed := range map[string]uint64{
 		"the clock had no time after a client joined with slow frames":        117,
-		"another's change was called a command made again":                    88,
 		"a value read of its own changed and changed back":                    128,
 		"a value read of its own changed within the tick":                     130,
 		"the server repeated a command that was the client's own":             258,

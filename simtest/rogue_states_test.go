@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -110,6 +111,7 @@ func (p *prober) heads(each func(change func(h *head))) {
 // and whatever type and length a message has, a server in whatever state takes it or
 // refuses it, and keeps nothing.
 func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
+	costtest.Long(t)
 	for seed, s := range proberStates {
 		t.Run(s.name, func(t *testing.T) {
 			cfg := &Rogues{Together: 400, Seed: uint64(seed), Shared: true}
