@@ -8,6 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// debugBuild says whether these tests run in a build that checks systems: it sends more bytes
+// and allocates.
+const debugBuild = true
+
 // In a debug build a correction whose cause is the code names the first system
 // that computed something else on the client, and its tick.
 func TestExplainNamesThePlantedSystem(t *testing.T) {

@@ -18,7 +18,18 @@ func long(t *testing.T) {
 // race detector finds nothing in it.
 func virtual(t *testing.T, args ...string) {
 	t.Helper()
-	if testing.Short() && !slices.Contains(args, "-transport") {
+	if slices.Contains(args, "-transport") {
+		sockets(t)
+	} else if testing.Short() {
 		t.Skip("a match in virtual time, which -short leaves out")
+	}
+}
+
+// sockets skips a test over real sockets in a debug build, whose checks find in them what
+// they find in virtual time.
+func sockets(t *testing.T) {
+	t.Helper()
+	if debugBuild {
+		t.Skip("over sockets, which debug builds leave out")
 	}
 }

@@ -95,8 +95,10 @@ func TestBadNetwork(t *testing.T) {
 	require.NotZero(t, r.EventsResent)
 	require.Zero(t, r.Desyncs, r.FirstDesync)
 	require.NotZero(t, r.FieldsCompared)
-	require.Less(t, r.BytesDown, 3500.0)
-	require.Less(t, r.AllocsPerTick, 5.0)
+	if !debugBuild {
+		require.Less(t, r.BytesDown, 3500.0)
+		require.Less(t, r.AllocsPerTick, 5.0)
+	}
 }
 
 // Sixteen players cost each of them less than 3 kB/s at 30 Hz, and the profile says
@@ -104,7 +106,9 @@ func TestBadNetwork(t *testing.T) {
 func TestBandwidth(t *testing.T) {
 	args := []string{"-seconds", "12", "-clients", "16"}
 	r := play(t, args...)
-	require.Less(t, r.BytesDown, 3000.0)
+	if !debugBuild {
+		require.Less(t, r.BytesDown, 3000.0)
+	}
 	require.Empty(t, r.Bandwidth)
 	p := play(t, append(args, "-profile-bandwidth")...)
 	require.Equal(t, r.Trace, p.Trace)
@@ -120,7 +124,9 @@ func TestBandwidth(t *testing.T) {
 	require.InDelta(t, p.BytesUp, up, 0.1)
 	require.Greater(t, p.Bandwidth["down Position.X"], 100.0)
 	require.Greater(t, p.Bandwidth["up Command.Aim"], 100.0)
-	require.Less(t, p.Bandwidth["down (packets)"], 700.0, "headers and notes")
+	if !debugBuild {
+		require.Less(t, p.Bandwidth["down (packets)"], 700.0, "headers and notes")
+	}
 }
 
 // Tables are learned from a match and shorten it; both ends need the same.
@@ -341,6 +347,7 @@ func (w *watched) text() string {
 
 func start(t *testing.T, args ...string) *watched {
 	t.Helper()
+	sockets(t)
 	w := &watched{Cmd: program(args...)}
 	w.Stdout, w.Stderr = w, w
 	require.NoError(t, w.Start())
@@ -353,6 +360,14 @@ func (w *watched) says(t *testing.T, what string) {
 	require.Eventually(t, func() bool { return strings.Contains(w.text(), what) }, patience, 20*time.Millisecond, "waiting for %q", what)
 }
 
+// address returns where a server listens, once it says so.
+func (w *watched) address(t *testing.T) string {
+	t.Helper()
+	w.says(t, " Hz\n")
+	_, rest, _ := strings.Cut(w.text(), "serving on ")
+	return strings.Fields(rest)[0]
+}
+
 // leaves ends a process as its user would, and wants it to go in peace.
 func (w *watched) leaves(t *testing.T) {
 	t.Helper()
@@ -363,8 +378,7 @@ func (w *watched) leaves(t *testing.T) {
 // Killed bots are dropped with a reason, and the server continues with the rest.
 func TestKilledBots(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0")
-	server.says(t, "serving on ")
-	addr := strings.Fields(server.text())[2]
+	addr := server.address(t)
 	doomed := start(t, "-join", addr, "-clients", "2")
 	server.says(t, "player=2")
 	others := start(t, "-join", addr, "-clients", "1")
@@ -387,8 +401,7 @@ func TestKilledBots(t *testing.T) {
 // one.
 func TestDrainingProcess(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0")
-	server.says(t, "serving on ")
-	addr := strings.Fields(server.text())[2]
+	addr := server.address(t)
 	bots := start(t, "-join", addr, "-clients", "2")
 	bots.says(t, "playing")
 	server.says(t, "player=2")
@@ -412,8 +425,7 @@ func TestProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := start(t, "-serve", "127.0.0.1:0", "-transport", name)
-			server.says(t, " Hz\n")
-			to := []string{"-join", strings.Fields(server.text())[2], "-transport", name, "-clients", "2"}
+			to := []string{"-join", server.address(t), "-transport", name, "-clients", "2"}
 			if name == "dtls" {
 				server.says(t, "-pin ")
 				_, pin, _ := strings.Cut(server.text(), "-pin ")
@@ -436,7 +448,7 @@ func TestProcesses(t *testing.T) {
 func TestInspectedProcesses(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0", "-inspect", "127.0.0.1:0")
 	server.says(t, "inspect at ")
-	bots := start(t, "-join", strings.Fields(server.text())[2], "-clients", "2", "-inspect", "127.0.0.1:0")
+	bots := start(t, "-join", server.address(t), "-clients", "2", "-inspect", "127.0.0.1:0")
 	bots.says(t, "playing")
 	for name, p := range map[string]*watched{`"role":"server"`: server, `"name":"bot 2"`: bots} {
 		_, url, _ := strings.Cut(p.text(), "inspect at ")
@@ -455,8 +467,7 @@ func TestInspectedProcesses(t *testing.T) {
 // Bots with another tick rate are told so.
 func TestMismatchedProcess(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "20")
-	server.says(t, "serving on ")
-	addr := strings.Fields(server.text())[2]
+	addr := server.address(t)
 	other := start(t, "-join", addr, "-clients", "1", "-tickrate", "60")
 	err := other.Wait()
 	var exit *exec.ExitError

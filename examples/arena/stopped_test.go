@@ -18,8 +18,7 @@ import (
 func TestStoppedProcess(t *testing.T) {
 	const silent = 5 * time.Second // the server gives up who says nothing for so long
 	server := start(t, "-serve", "127.0.0.1:0")
-	server.says(t, "serving on ")
-	addr := strings.Fields(server.text())[2]
+	addr := server.address(t)
 	bot := start(t, "-join", addr, "-clients", "1")
 	server.says(t, "player=1")
 	other := start(t, "-join", addr, "-clients", "1")
