@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -27,6 +28,7 @@ func (h *hosted) Aside(wait func()) { h.later = append(h.later, wait) }
 // A panic, or the end of a match, does not wait for a disk that stands, where other matches would
 // wait, too. The tape is whole in the end.
 func TestNobodyWaitsForTheDisk(t *testing.T) {
+	costtest.Concurrent(t)
 	stands := make(chan struct{})
 	openFile = func(name string, flag int, perm os.FileMode) (*os.File, error) {
 		<-stands
@@ -67,6 +69,7 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 // The match goes on while somebody who asked for its tape waits for the disk, or takes it
 // slowly. What they get ends where they asked.
 func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
+	costtest.Concurrent(t)
 	stands := make(chan struct{})
 	openFile = func(name string, flag int, perm os.FileMode) (*os.File, error) {
 		<-stands
@@ -174,6 +177,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 
 // Of a match that nobody wants no file stays, also where its end is not waited for.
 func TestUnwantedFileGoes(t *testing.T) {
+	costtest.Concurrent(t)
 	dir, end := t.TempDir(), &hosted{}
 	r, err := New(Config{Dir: dir, Memory: 1})
 	require.NoError(t, err)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
@@ -257,6 +259,7 @@ func TestFiles(t *testing.T) {
 
 // A panic in a handler, which does not end the match, writes the tape too.
 func TestReportsAreWritten(t *testing.T) {
+	costtest.Concurrent(t)
 	dir := t.TempDir()
 	m := newMatch(t, 9, 2, flight.Config{Dir: dir}, &game{})
 	m.run(3 * time.Second)
@@ -287,6 +290,7 @@ func TestTruncated(t *testing.T) {
 
 // Bytes a second for four players.
 func TestSize(t *testing.T) {
+	costtest.Concurrent(t)
 	m := newMatch(t, 11, 4, flight.Config{}, &game{})
 	m.run(60 * time.Second)
 	var b bytes.Buffer

@@ -191,6 +191,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 
 // Pages look from other goroutines, at any moment of a tick.
 func TestTracedByOtherGoroutines(t *testing.T) {
+	costtest.Concurrent(t)
 	m := newMatch(t, 23, 5, flight.Config{}, &game{})
 	m.run(3 * time.Second)
 	var pages sync.WaitGroup
