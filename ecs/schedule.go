@@ -42,7 +42,7 @@ func NewSchedule[C any](t *Types) *Schedule[C] {
 	return &Schedule[C]{types: t, stages: []string{"tick"}}
 }
 
-// Stages sets the names of the stages, in the order in which they run. Systems
+// Stages sets the names of the stages, in their order. Systems
 // without a [Stage] go to the first. A second call replaces the names. Call it before
 // [Schedule.Build].
 func (s *Schedule[C]) Stages(names ...string) {

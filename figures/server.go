@@ -49,8 +49,8 @@ type Server struct {
 	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
 
 	// Causes counts, by Cause, the ticks of each player with an event that its client could not
-	// predict. Clients do not report corrections to the server, so this is what
-	// the server can know. The client's own count is stats.Client.ByCause.
+	// predict. Clients do not report corrections to the server, so the server knows no
+	// others. The client's own count is stats.Client.ByCause.
 	Causes [Causes]uint64
 
 	Panics uint64 // panics that the server contained

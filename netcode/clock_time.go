@@ -25,8 +25,8 @@ type Time struct {
 	Fraction       float32 // position within the tick after Predicted, 0 to 1
 	Render         Tick    // remote entities are drawn between this tick and the next: at RenderFraction
 	RenderFraction float32 // position between Render and the next tick, 0 to 1
-	// Lead is the time by which the newest command is ahead of the tick of a snapshot
-	// that arrives now with the average delay. The part above the input delay is
+	// Lead is the time from the tick of a snapshot that arrives now, with the average delay,
+	// to the newest command. The part above the input delay is
 	// predicted.
 	Lead time.Duration
 	// Interpolation is the age of the render time, measured from the tick of a

@@ -150,7 +150,7 @@ func (o *Observer) message(m netcode.Message) error {
 		switch {
 		case h.Epoch == o.epoch:
 			_, err = o.recv.Read(rest)
-			o.unread.note(o.recv, err)
+			o.unread.note(o.recv, err, o.now)
 		case !netcode.Newer(o.epoch, h.Epoch):
 			o.conn.Refuse()
 		}

@@ -85,8 +85,8 @@ type Plan struct {
 
 	// Idle allows a match that stands still. Without it, a match fails if no field of the
 	// command was ever set, no replicated value changed, and no message or request was sent:
-	// then its script presses nothing, and it tests nothing. What happens in the ticks in
-	// which players join and leave does not count.
+	// then its script presses nothing, and it tests nothing. Changes in ticks with a join or
+	// a leave do not count.
 	Idle bool
 
 	// Checkers returns the checkers of a match. nil means [Standard].

@@ -23,7 +23,7 @@ type Source interface {
 
 // Config configures a Collector. Zero in each field means the default named.
 type Config struct {
-	// MatchLimit is the number of running matches up to which each has series of its own, with the
+	// MatchLimit is the number of running matches up to which each has series with the
 	// label match. With more matches there are none, because each match would leave its series in
 	// the database. 0 means 100. Negative means no such series at all. At most 10 000.
 	MatchLimit int

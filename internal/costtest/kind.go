@@ -11,7 +11,7 @@ import (
 // The environment variables that choose tests by what they cost.
 const (
 	// LongVariable is a number. At 1 the tests that call [Long] run, and at n they play n
-	// times as many matches. Unset or 0, they are skipped.
+	// times the matches. Unset or 0, they are skipped.
 	LongVariable = "FORETICK_LONG"
 
 	// WithoutVariable lists kinds of tests that are skipped, separated by commas, for

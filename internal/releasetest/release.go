@@ -14,7 +14,7 @@ import (
 )
 
 // Nested are the directories of the nested modules that are released with the root: those
-// that somebody runs or imports by their version.
+// that users run or import by their version.
 var Nested = []string{"cmd/foretick-vet", "figures/collector"}
 
 // replaces finds a replace in a go.mod: nobody can use such a module by its version.
