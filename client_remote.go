@@ -25,7 +25,7 @@ func (tl *timeline) gatherOthers() {
 		}
 		tl.saves.remotes[i].seen = now
 	}
-	tl.saves.remotes = slices.DeleteFunc(tl.saves.remotes, func(o remotePlayer) bool {
+	tl.saves.forgetRemotes(func(o remotePlayer) bool {
 		return int32(now-o.seen) > int32(tl.cfg.History) // no save has its entities
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -119,8 +118,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	})
 	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
 	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)
-	c.timeline.saves.own = c.world.NewOwnerHistory(c.view.Player, c.cfg.History)
-	c.timeline.saves.common = c.world.NewOwnerHistory(ecs.Common, c.cfg.History)
+	c.timeline.saves.begin(c.world, c.view.Player, c.cfg.History)
 	if c.cfg.OnSession != nil {
 		c.link.decoded()
 		c.cfg.OnSession(session)

@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
@@ -50,6 +52,26 @@ type saves struct {
 	own     *ecs.History
 	common  *ecs.History
 	remotes []remotePlayer
+}
+
+// begin makes the histories of a session.
+func (s *saves) begin(w *ecs.World, own PlayerID, slots int) {
+	if s.own != nil {
+		s.own.Release()
+		s.common.Release()
+	}
+	s.own, s.common = w.NewOwnerHistory(own, slots), w.NewOwnerHistory(ecs.Common, slots)
+}
+
+// forgetRemotes forgets the remote players that are to be forgotten.
+func (s *saves) forgetRemotes(forgets func(o remotePlayer) bool) {
+	s.remotes = slices.DeleteFunc(s.remotes, func(o remotePlayer) bool {
+		if !forgets(o) {
+			return false
+		}
+		o.history.Release()
+		return true
+	})
 }
 
 // remotePlayer is another player whose entities are predicted here.
@@ -196,7 +218,8 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
 // clear forgets everything that belonged to a level.
 func (tl *timeline) clear() (err error) {
 	tl.records.Clear()
-	tl.saves.remotes, tl.appeared, tl.undrawn = nil, tl.appeared[:0], tl.undrawn[:0]
+	tl.saves.forgetRemotes(func(remotePlayer) bool { return true })
+	tl.appeared, tl.undrawn = tl.appeared[:0], tl.undrawn[:0]
 	tl.overdue, tl.agreed, tl.acted, tl.moved = false, agreement{}, 0, tl.moved[:0]
 	tl.predictor, err = prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	return err

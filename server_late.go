@@ -147,6 +147,14 @@ func (l *lateInputs) enter(p *player, c *layout.Command) *playerLate {
 	return st
 }
 
+// leave ends the late commands of a player.
+func (l *lateInputs) leave(p *player) {
+	if p.late != nil && p.late.history != nil {
+		p.late.history.Release()
+	}
+	p.late = nil
+}
+
 // take takes the command of a tick that waits for it.
 func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netcode.Command) {
 	s, in := l.s, &p.inputs

@@ -96,7 +96,7 @@ func (s *Server) setLateInputs(player PlayerID, on bool) bool {
 	}
 	if !on && p.late != nil {
 		s.late.block(p)
-		p.late = nil
+		s.late.leave(p)
 		if p.outbox.sender != nil {
 			p.outbox.sender.Withhold(false)
 		}

@@ -84,6 +84,7 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	if p.session.state == playing {
 		s.disconnect(p)
 	}
+	s.late.leave(p)
 	s.sessions.remove(p)
 	if p.session.begun {
 		s.sessions.leaving = append(s.sessions.leaving, p.owner)

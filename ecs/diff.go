@@ -26,7 +26,6 @@ func (h *History) Diff(slot int, id ID, found func(r Rows, i int, was unsafe.Poi
 	if !d.plain {
 		return
 	}
-	h.refresh()
 	s := &h.slots[slot]
 	for _, t := range h.canonical() {
 		if t.n > 0 && t.cols[d.slot] != nil {

@@ -13,11 +13,10 @@ import (
 // A History belongs to its world and must be used on the same goroutine. Saving
 // and restoring allocate only when the world outgrows the slot.
 type History struct {
-	w      *World
-	part   *part // nil: the whole world
-	tables []*table
-	layout uint64
-	slots  []slot
+	w     *World
+	part  *part // nil: the whole world
+	slots []slot
+	known bool // the world knows it: it has saves
 }
 
 // NewHistory returns a history of the whole world: entities, singletons and each
@@ -34,11 +33,9 @@ func (w *World) newHistory(p *part, slots int) *History {
 	if slots < 1 {
 		misuse("a history of %d slots: use 1 at least", slots)
 	}
-	w.saved = true
 	h := &History{w: w, part: p, slots: make([]slot, slots)}
-	h.refresh()
 	var size uintptr
-	for _, t := range h.tables {
+	for _, t := range h.tables() {
 		size += t.arch.bytes(t.cap)
 	}
 	slab := allocBytes(size * uintptr(slots)) // one block: friendly to the TLB
@@ -59,18 +56,21 @@ func (a *archetype) bytes(n int32) uintptr {
 	return size
 }
 
-// refresh appends the tables created since the last call. Their index never
-// changes.
-func (h *History) refresh() {
-	if h.layout == h.w.layout {
-		return
-	}
-	h.layout = h.w.layout
+// tables returns the tables of which the history saves the rows, in order of creation. A
+// table's index there is that of its save.
+func (h *History) tables() []*table {
 	if h.part != nil {
-		h.tables = append(h.tables, h.part.made[len(h.tables):]...)
-		return
+		return h.part.made
 	}
-	h.tables = append(h.tables, h.w.made[len(h.tables):]...)
+	return h.w.made
+}
+
+// Release forgets every save. A [World] keeps a table without rows for as long as a save of
+// any history has rows in it, so release a history that is needed no longer. It may be used
+// again.
+func (h *History) Release() {
+	h.w.forgetHistory(h)
+	h.slots = make([]slot, len(h.slots))
 }
 
 // Slots returns the maximum number of saves.
@@ -98,7 +98,7 @@ func (h *History) Save(slot int) {
 	if h.w.locks > 0 {
 		misuse("save of a locked world: save between systems")
 	}
-	h.refresh()
+	h.w.knowHistory(h)
 	s := &h.slots[slot]
 	changed := h.w.changed
 	if h.part != nil {
@@ -116,15 +116,17 @@ func (h *History) Save(slot int) {
 	}
 	h.saveWatches(s)
 	s.changed, s.saved = changed, true
+	h.w.recycleIdle(len(h.slots))
 }
 
 func (h *History) saveTables(s *slot, same bool) {
-	for len(s.tables) < len(h.tables) {
+	tables := h.tables()
+	for len(s.tables) < len(tables) {
 		s.tables = append(s.tables, savedTable{})
 	}
 	var at uintptr
-	saved := s.tables[:len(h.tables)]
-	for i, t := range h.tables {
+	saved := s.tables[:len(tables)]
+	for i, t := range tables {
 		st := &saved[i]
 		st.at = at
 		if n := t.n; n > 0 {

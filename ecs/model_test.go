@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -413,6 +414,39 @@ func (m *model) restoreOwner(t *rapid.T) {
 	}
 }
 
+// recycle gives up tables, which nothing may notice.
+func (m *model) recycle(*rapid.T) { m.w.Recycle() }
+
+// release forgets the saves of a history.
+func (m *model) release(t *rapid.T) {
+	o := m.owner()
+	if rapid.Bool().Draw(t, "the world's") {
+		m.worlds.Release()
+		m.saves = [3]*worldSave{}
+		return
+	}
+	m.owned[o].Release()
+	*m.parts[o] = [3]*worldSave{}
+}
+
+// diff compares the world's positions with those of a save.
+func (m *model) diff(t *rapid.T) {
+	i := rapid.IntRange(0, 2).Draw(t, "slot")
+	s, pos := m.saves[i], m.g.pos.ID()
+	if s == nil || m.locked {
+		return
+	}
+	want, got := map[ecs.Entity]bool{}, map[ecs.Entity]bool{}
+	for e, th := range m.live {
+		now, ok := th.comps[pos]
+		if was, saved := s.live[e].comps[pos]; ok && (!saved || was != now) {
+			want[e] = true
+		}
+	}
+	m.worlds.Diff(i, pos, func(r ecs.Rows, i int, _ unsafe.Pointer) { got[r.Entity(i)] = true })
+	require.Equal(t, want, got)
+}
+
 // poll polls both watches and compares them with the model.
 func (m *model) poll(t *rapid.T) {
 	if m.locked {
@@ -523,7 +557,7 @@ func (m *model) checkOne(t *rapid.T, e ecs.Entity) {
 
 // TestWorldAgainstModel runs random operations against a map of maps: spawn,
 // place, destroy, add, remove, transfer, hierarchy, deferred commands, and
-// saves and restores of the world and of single owners.
+// saves and restores of the world and of single owners, while tables are recycled.
 func TestWorldAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t, newGame(&testing.T{}))
@@ -532,6 +566,7 @@ func TestWorldAgainstModel(t *testing.T) {
 			"add": m.add, "remove": m.remove, "set": m.set, "transfer": m.transfer,
 			"parent": m.parent, "poll": m.poll, "lock": m.lock, "unlock": m.unlock,
 			"save": m.save, "restore": m.restore, "save owner": m.saveOwner, "restore owner": m.restoreOwner,
+			"diff": m.diff, "recycle": m.recycle, "release": m.release,
 			"": m.check,
 		})
 	})

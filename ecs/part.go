@@ -20,6 +20,8 @@ type part struct {
 	changed  uint64       // the last change of rows here; caches compare it
 	cut      uint64       // older saves of this part alone are void
 
+	histories []*History // those that have saves
+
 	reserved [ranges][]Entity // returned handles whose entity last lived here
 
 	concealed bool

@@ -2,16 +2,33 @@ package ecs
 
 import "slices"
 
-// Tables without rows are recycled in a world without histories, which is a server's. A
-// history knows tables by their place, so a world that has one keeps all of them.
+// Tables without rows are recycled in bulk, those that a save has rows of excepted. Every
+// history knows a table by its place among the tables in order of creation, so all places
+// move at once.
 
-// fewTables is how many tables a world makes at least before it recycles any.
-const fewTables = 4096
+// fewTables is how many tables a world makes at least before it recycles any. A world with
+// saves copies the rows of each table into each save, so there it is fewSaved.
+const (
+	fewTables = 4096
+	fewSaved  = 64
+)
+
+// recycling is what a world knows of tables without rows, and of who may need them.
+type recycling struct {
+	spare   []uint16 // ids of recycled tables
+	fresh   int      // tables made since tables were recycled
+	emptied bool     // a table lost its last row since tables were recycled
+	left    int      // tables in use after tables were recycled
+
+	whole     []*History // those of the whole world that have saves
+	histories int        // how many have saves, those of parts included
+	saves     int        // made since the last look at the tables
+}
 
 // tableID returns an id for a new table, of one that was recycled if there is any.
 func (w *World) tableID() uint16 {
 	full := len(w.spare) == 0 && len(w.tables) > tableMask
-	if w.fresh++; !w.saved && (full || w.fresh > max(fewTables, w.inUse()/8)) {
+	if w.fresh++; full || w.fresh > w.mayMake() {
 		w.recycle()
 	}
 	if n := len(w.spare); n > 0 {
@@ -27,6 +44,58 @@ func (w *World) tableID() uint16 {
 	return uint16(len(w.tables) - 1)
 }
 
+// mayMake returns how many tables may be made before tables are recycled. With saves there
+// are never more than twice as many tables as the last time left, or fewSaved more.
+func (w *World) mayMake() int {
+	if w.histories > 0 {
+		return max(fewSaved, w.left)
+	}
+	return max(fewTables, w.inUse()/8)
+}
+
+// recycleIdle recycles if most tables have no rows: after many entities went, no table may
+// be made for long. It looks once for each turn of the histories, each of so many slots.
+func (w *World) recycleIdle(slots int) {
+	if w.saves++; w.saves < w.histories*slots {
+		return
+	}
+	w.saves = 0
+	idle := 0
+	for _, t := range w.made {
+		if t.n == 0 {
+			idle++
+		}
+	}
+	if idle > max(fewSaved, len(w.made)/2) {
+		w.recycle()
+	}
+}
+
+// knowHistory and forgetHistory keep the lists of histories that have saves.
+func (w *World) knowHistory(h *History) {
+	if !h.known {
+		list := w.historiesOf(h.part)
+		*list, h.known = append(*list, h), true
+		w.histories++
+	}
+}
+
+func (w *World) forgetHistory(h *History) {
+	if h.known {
+		list := w.historiesOf(h.part)
+		*list, h.known = slices.DeleteFunc(*list, func(o *History) bool { return o == h }), false
+		w.histories--
+	}
+}
+
+// historiesOf returns the list of histories of a part; nil: of the whole world.
+func (w *World) historiesOf(p *part) *[]*History {
+	if p == nil {
+		return &w.whole
+	}
+	return &p.histories
+}
+
 // nobodysTables is how many of the tables are kept for entities without an owner, where
 // the world has an OnFull.
 const nobodysTables = 2048
@@ -36,7 +105,7 @@ func (w *World) room(p *part) bool {
 	if w.onFull == nil || p.owner == Nobody || p.owner == Common || w.inUse() < tableMask-nobodysTables {
 		return true
 	}
-	if w.emptied && !w.saved {
+	if w.emptied {
 		w.recycle()
 	}
 	return w.inUse() < tableMask-nobodysTables
@@ -51,38 +120,64 @@ func (w *World) displace(e Entity, p, nobodys *part) {
 // inUse counts the tables, those without rows included.
 func (w *World) inUse() int { return len(w.tables) - 1 - len(w.spare) }
 
-// recycle gives up all tables without rows. It makes new lists of tables, as a caller
-// may be in the middle of an old one.
+// recycle gives up all tables without rows that no save needs. It makes new lists of tables,
+// as a caller may be in the middle of an old one. No entity moves, and the order of queries
+// stays, so the numbers that stand for the parts' structure stay too.
 func (w *World) recycle() {
 	w.fresh, w.emptied = 0, false
-	w.version++
 	for _, t := range w.tables {
 		if t.staging && t.n == 0 {
 			w.giveUp(t)
 		}
 	}
 	before := len(w.spare)
-	parts := map[*part]bool{}
+	var parts map[*part]bool
 	for _, t := range w.made {
 		if t.stage != nil && t.stage.gone {
 			t.stage = nil
 		}
-		if t.n == 0 && t.stage == nil {
+		if t.n == 0 && t.stage == nil && !needed(w.whole, t) && !needed(t.part.histories, t) {
 			w.giveUp(t)
+			t.part.byArch[t.arch.index] = nil
+			if parts == nil {
+				parts = map[*part]bool{}
+			}
 			parts[t.part] = true
 		}
 	}
+	w.left = w.inUse()
 	if len(w.spare) == before {
 		return
+	}
+	for _, h := range w.whole {
+		h.compact()
+	}
+	for p := range parts {
+		for _, h := range p.histories {
+			h.compact()
+		}
 	}
 	w.made, w.ordered = remaining(w.made), remaining(w.ordered)
 	for i, t := range w.made {
 		t.inWorld = int32(i)
 	}
 	for p := range parts {
-		p.forget(w.version)
+		p.forgetTables()
 	}
-	w.layout, w.changed = w.version, w.version
+	w.version++
+	w.layout = w.version
+}
+
+// needed reports whether a save has rows of the table.
+func needed(histories []*History, t *table) bool {
+	for _, h := range histories {
+		for i := range h.slots {
+			if st := h.saved(&h.slots[i], t); st != nil && st.n > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // giveUp frees a table's id.
@@ -95,20 +190,17 @@ func (w *World) giveUp(t *table) {
 	w.spare = append(w.spare, t.id)
 }
 
-// forget drops the part's tables that are gone.
-func (p *part) forget(version uint64) {
+// forgetTables drops the part's tables that are gone.
+func (p *part) forgetTables() {
 	p.made, p.tables, p.caches = remaining(p.made), remaining(p.tables), nil
 	for i, t := range p.made {
 		t.inPart = int32(i)
 	}
-	for _, list := range [][]*table{p.byArch, p.byPrefab} {
-		for i, t := range list {
-			if t != nil && t.gone {
-				list[i] = nil
-			}
+	for i, t := range p.byPrefab {
+		if t != nil && t.gone {
+			p.byPrefab[i] = nil
 		}
 	}
-	p.changed = version
 }
 
 func remaining(tables []*table) []*table {

@@ -15,7 +15,6 @@ func (h *History) Restore(slot int) {
 	if w.locks > 0 {
 		misuse("restore of a locked world: restore between systems")
 	}
-	h.refresh()
 	s := &h.slots[slot]
 	switch {
 	case h.part == nil:
@@ -37,8 +36,9 @@ func (h *History) Restore(slot int) {
 }
 
 func (h *History) restoreColumns(s *slot) {
+	tables := h.tables()
 	for i := range s.tables {
-		st, t := &s.tables[i], h.tables[i]
+		st, t := &s.tables[i], tables[i]
 		if st.n == 0 {
 			continue
 		}
@@ -57,7 +57,7 @@ func (h *History) restoreColumns(s *slot) {
 // restoreIDs restores the list of rows. Tables created since the save are
 // emptied.
 func (h *History) restoreIDs(s *slot) {
-	for i, t := range h.tables {
+	for i, t := range h.tables() {
 		restoreList(s, i, t)
 	}
 }
@@ -129,7 +129,7 @@ func (h *History) restoreSingles(s *slot) {
 func (h *History) restorePart(s *slot) {
 	w, p := h.w, h.part
 	w.version++
-	for i, t := range h.tables {
+	for i, t := range h.tables() {
 		if i < len(s.tables) && s.tables[i].version == t.version {
 			continue
 		}
@@ -148,7 +148,7 @@ func (h *History) restorePart(s *slot) {
 		}
 	}
 	p.restore(&s.parts[0])
-	for i, t := range h.tables {
+	for i, t := range h.tables() {
 		h.restoreRows(s, i, t)
 	}
 	w.changed = w.version
@@ -192,7 +192,6 @@ func (h *History) RestoreComponent(slot int, id ID) {
 	if d.size == 0 {
 		return
 	}
-	h.refresh()
 	s := &h.slots[slot]
 	for _, t := range h.canonical() {
 		if t.n == 0 || t.cols[d.slot] == nil {

@@ -53,6 +53,58 @@ func (s *slot) ids(st *savedTable) []Entity {
 	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.held(&st.ids, int(st.n))))), st.n)
 }
 
+// compact drops the saves of tables that are gone. Their rows took room among the words,
+// so these move together once they are mostly room.
+func (h *History) compact() {
+	for i := range h.slots {
+		s := &h.slots[i]
+		tables := h.tables()[:len(s.tables)]
+		s.tables, s.rigids = compacted(s.tables, tables), compacted(s.rigids, tables)
+		s.packWords()
+	}
+}
+
+// compacted removes the elements of tables that are gone from a list in the order of tables.
+func compacted[T any](list []T, tables []*table) []T {
+	n := 0
+	for i := range list {
+		if !tables[i].gone {
+			list[n] = list[i]
+			n++
+		}
+	}
+	clear(list[n:])
+	return list[:n]
+}
+
+// packWords moves the words together if less than half of them are of a run.
+func (s *slot) packWords() {
+	used := 0
+	s.eachRun(func(r *run) { used += int(r.cap) })
+	if 2*used >= len(s.words) {
+		return
+	}
+	words := make([]uint64, used)
+	at := 0
+	s.eachRun(func(r *run) {
+		copy(words[at:], s.words[r.at:][:r.cap])
+		r.at = uint32(at)
+		at += int(r.cap)
+	})
+	s.words = words
+}
+
+func (s *slot) eachRun(visit func(r *run)) {
+	for i := range s.tables {
+		visit(&s.tables[i].ids)
+	}
+	for r := range s.pages {
+		for i := range s.pages[r] {
+			visit(&s.pages[r][i].records)
+		}
+	}
+}
+
 type savedColumn struct {
 	base unsafe.Pointer
 	cap  int32

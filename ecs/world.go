@@ -29,14 +29,11 @@ type WorldConfig struct {
 // see them after the flush. All other commands take effect at the flush, in
 // order of issue.
 type World struct {
-	rec     []uint64            // records by index
-	cols    []*columns          // by slot; 0 stays empty
-	at      [slotsMost]*columns // contains cols; the rest is like index 0
-	tables  []*table            // by id; 0 has no rows
-	spare   []uint16            // ids of recycled tables
-	fresh   int                 // tables made since tables were recycled
-	emptied bool                // a table lost its last row since tables were recycled
-	saved   bool                // a history knows tables by their place
+	rec    []uint64            // records by index
+	cols   []*columns          // by slot; 0 stays empty
+	at     [slotsMost]*columns // contains cols; the rest is like index 0
+	tables []*table            // by id; 0 has no rows
+	recycling
 	types   *Types
 	version uint64 // counts changes; never decreases
 	changed uint64 // the last change of any rows
@@ -133,8 +130,8 @@ func (w *World) Len() int { return w.looked().count }
 // Used returns how full the world is, from 0 to 1, by the nearer of its two
 // hard limits. One is 65 535 tables, one for each combination of owner and
 // component set that existed, and a second one where such entities were spawned while
-// the world was locked. Tables without rows are recycled in bulk, unless the world has
-// histories. The other is 16 million entity slots. Beyond a limit the world panics with
+// the world was locked. Tables without rows are recycled in bulk, once no save of a
+// [History] has rows of them. The other is 16 million entity slots. Beyond a limit the world panics with
 // [UsageError], except for tables where [WorldConfig] has an OnFull. Check Used before
 // spawning on behalf of a peer.
 func (w *World) Used() float64 {
