@@ -65,13 +65,14 @@ const (
 )
 
 // resumes reports whether a new connection may take this session's place. It may if it
-// shows the place's token, or has the same identity and the player is away. A connection of
-// another identity never may, whatever it shows.
-func (s *session) resumes(by *session, token [16]byte) bool {
+// shows the place's token, or has the same identity and the player is away, or plays and same
+// says that the old connection goes. A connection of another identity never may, whatever
+// it shows.
+func (s *session) resumes(by *session, token [16]byte, same transport.Same) bool {
 	if !bytes.Equal(s.identity, by.identity) {
 		return false
 	}
-	return s.holds(token) || len(s.identity) > 0 && s.state == away
+	return s.holds(token) || len(s.identity) > 0 && (s.state == away || same == transport.ReplaceOld && s.state == playing)
 }
 
 // holds reports whether a token is that of the session's place.

@@ -116,6 +116,15 @@ type ServerConfig struct {
 	// year. A place is held at most for the time that the player has played, and only after
 	// a lost connection: not after the player left, was kicked, or broke the rules.
 	ReconnectWindow time.Duration
+	// Same decides what happens when a client comes with the identity of somebody who plays,
+	// without that player's token: by another transport of package multi, from another device,
+	// or before the loss of the old connection was noticed. [transport.ReplaceOld], the
+	// default, gives it that player's place and drops the old connection with Replaced.
+	// RefuseNew refuses it with Refused, and AllowBoth lets both play. A place that is held
+	// for an absent player goes to its identity in each case, and so does any place to its
+	// token. An endpoint's own Same comes first, for its own connections. Identities
+	// come from the endpoint's accept hook; an empty one equals no other.
+	Same transport.Same
 	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
 	// players, for ranked matches whose players have tickets. With false a newcomer gets
 	// the place of the absent player that has played for the shortest time. Of two equal
@@ -256,6 +265,9 @@ func (c *ServerConfig) check() error {
 	}
 	if c.RewindGrowth > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindGrowth is %v: use up to 1s, 0 for %v, or less for none", c.RewindGrowth, lagcomp.DefaultGrowth))
+	}
+	if c.Same > transport.AllowBoth {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.Same is %d: use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same))
 	}
 	if c.MaxWaitingPerAddress == 0 {
 		c.MaxWaitingPerAddress = defaultMaxWaiting

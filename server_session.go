@@ -36,6 +36,10 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case h.Role == netcode.RoleObserve && !draining:
 		s.observer(t, p, h)
 	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):
+	case s.cfg.Same == transport.RefuseNew && s.sessions.plays(p.session.identity):
+		s.refused(figures.RefusedTwice)
+		s.logs.abuse(s.clock.now, "refused: plays already", p)
+		s.drop(p, transport.Refused, "plays in this match already")
 	case draining:
 		s.refuseNewcomer(p, transport.Refused, reason)
 	case s.sim.world.Used() > roomUsed:
@@ -130,11 +134,11 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	}
 }
 
-// resumed gives a player its place back: one that is held, or, by token, one whose old
-// connection is dead but not timed out yet.
+// resumed gives a player its place back: one that is held, or one whose old connection is
+// dead but not timed out yet, by its token or as ServerConfig.Same says.
 func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 	for _, old := range s.sessions.owners {
-		if old == nil || old == p || old.outbox.overflowed || old.session.kicked || !old.session.resumes(&p.session, h.Resume) {
+		if old == nil || old == p || old.outbox.overflowed || old.session.kicked || !old.session.resumes(&p.session, h.Resume, s.cfg.Same) {
 			continue
 		}
 		if old.session.state == playing {

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -61,6 +62,13 @@ func (s *sessions) player(player PlayerID) *player {
 		return nil
 	}
 	return s.owners[player]
+}
+
+// plays reports whether somebody with an identity is connected as a player.
+func (s *sessions) plays(identity []byte) bool {
+	return len(identity) > 0 && slices.ContainsFunc(s.owners, func(p *player) bool {
+		return p != nil && p.session.state == playing && bytes.Equal(p.session.identity, identity)
+	})
 }
 
 // vacancy is when a player's number was given up.

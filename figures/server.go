@@ -82,11 +82,12 @@ const (
 	RefusedDraining                    // the server drains or ends
 	RefusedObservers                   // there are enough observers, it may not observe, or it asks for an unknown role
 	RefusedCombinations                // the world has hardly room for more owners and components
+	RefusedTwice                       // somebody with its identity plays already
 	// Refusals is the number of reasons.
-	Refusals = 8
+	Refusals = 9
 )
 
-var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations"}
+var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations", "twice"}
 
 // String returns the reason's name in metrics, such as "too_often".
 func (r Refusal) String() string { return name(refusalNames[:], int(r)) }

@@ -41,7 +41,7 @@ type Config struct {
 	Match func(info *transport.Info) (name string, identity []byte, err error)
 	// Same decides what happens to a second connection of one identity in one match, which may come
 	// through another part of a joined endpoint. The zero value replaces the old one. Endpoints ask
-	// their own rule first: give them the same one.
+	// their own rule first, and a match asks its ServerConfig.Same: give them the same one.
 	Same transport.Same
 	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
 	// is with tickets. false refuses peers of matches that Allocate did not make.

@@ -205,7 +205,7 @@ func TestSameIdentity(t *testing.T) {
 		transport.RefuseNew:  {"", "plays in this match already", 1},
 		transport.AllowBoth:  {"", "", 2},
 	} {
-		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, foretick.ServerConfig{})
+		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, foretick.ServerConfig{Same: same})
 		plain := w.join("a", "") // no identity is nobody's
 		first, elsewhere := w.join("a", "ann"), w.join("b", "ann")
 		w.run(time.Second)

@@ -13,6 +13,7 @@
 // # What stays apart
 //
 // Each part keeps its own accept hook, limits, timeouts and counters. It applies its own rule for a second connection
-// of one identity among its own peers: the same identity may be connected by two parts at once. A ban applies to all
+// of one identity among its own peers. The same identity may be connected by two parts at once: foretick.ServerConfig.Same
+// decides which of them plays. A ban applies to all
 // parts that know bans. Counters counts the traffic by part, and Name tells which part a peer uses.
 package multi
