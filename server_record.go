@@ -57,7 +57,7 @@ func (c *ServerConfig) settings() (list []tape.Setting) {
 	for i := range v.NumField() {
 		one := tape.Setting{Name: v.Type().Field(i).Name}
 		switch f := v.Field(i); {
-		case f.CanInt(), f.Kind() == reflect.Bool:
+		case f.CanInt(), f.CanUint(), f.CanFloat(), f.Kind() == reflect.Bool:
 			one.Value = fmt.Sprint(f.Interface())
 		case one.Name == "Tags":
 			one.Value = strings.Join(c.Tags, " ")

@@ -2,6 +2,7 @@ package flight
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/expert"
@@ -26,10 +27,15 @@ func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick
 	}
 }
 
-// apply makes a recorded call.
+// apply makes a recorded call. One that this server cannot make ends the replay with an error.
 func (r *Replay) apply(c tape.Call) {
 	r.deck.applying = true
-	defer func() { r.deck.applying = false }()
+	defer func() {
+		r.deck.applying = false
+		if v := recover(); v != nil && r.err == nil {
+			r.err = fmt.Errorf("flight: after tick %d the tape calls %v, which fails here: %v", r.srv.Tick(), c.Op, v)
+		}
+	}()
 	s, player := r.srv, foretick.PlayerID(c.Player)
 	switch c.Op {
 	case tape.Kick:

@@ -20,6 +20,7 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 		f := v.FieldByName(name)
 		switch {
 		case !f.IsValid():
+			return fmt.Errorf("flight: the tape has ServerConfig.%s = %s, which this version of the library does not know: replay it with build %q", name, value, t.info.Build)
 		case name == "Tags":
 			cfg.Tags = strings.Fields(value)
 		case name == "Observe" && value == "true":
@@ -38,6 +39,18 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
 			}
 			f.SetInt(n)
+		case f.CanUint():
+			n, err := strconv.ParseUint(value, 10, 64)
+			if err != nil || f.OverflowUint(n) {
+				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+			}
+			f.SetUint(n)
+		case f.CanFloat():
+			x, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+			}
+			f.SetFloat(x)
 		}
 	}
 	return nil

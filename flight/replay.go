@@ -107,7 +107,9 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	r.srv = srv
 	srv.Internals().SetArchitecture(t.info.Arch)
 	for _, c := range r.setup {
-		r.apply(c)
+		if r.apply(c); r.err != nil {
+			return nil, r.err
+		}
 	}
 	next, stop := iter.Pull(func(yield func(foretick.Tick) bool) {
 		r.yield = yield
@@ -233,7 +235,9 @@ func (r *Replay) play(pending bool) {
 				r.err = r.cur.damaged("%v", err)
 				return
 			}
-			r.apply(c)
+			if r.apply(c); r.err != nil {
+				return
+			}
 		case kind == recValue && complete:
 			r.deck.outside = append(r.deck.outside, slices.Clone(b[1:]))
 		default:

@@ -1,0 +1,96 @@
+package flight_test
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/transport"
+)
+
+// A tape of a match with any setting replays, with nothing set by the game: each kind of field
+// travels.
+func TestSettingsAreReplayed(t *testing.T) {
+	for name, set := range map[string]func(*foretick.ServerConfig){
+		"late":       func(c *foretick.ServerConfig) { c.LateInputs = 100 * time.Millisecond },
+		"late share": func(c *foretick.ServerConfig) { c.LateInputs, c.LateShare = 100*time.Millisecond, 0.05 },
+		"late world": func(c *foretick.ServerConfig) {
+			c.LateInputs, c.LateWorld, c.LateShare = 100*time.Millisecond, true, 0.1
+		},
+		"no rewind": func(c *foretick.ServerConfig) { c.NoLagCompensation = true },
+		"rates":     func(c *foretick.ServerConfig) { c.SnapshotRate, c.SendRate, c.MaxClients = 15, 9000, 7 },
+		"same":      func(c *foretick.ServerConfig) { c.Same = transport.AllowBoth },
+		"tags":      func(c *foretick.ServerConfig) { c.Tags = []string{foretick.TagRender} },
+		"other times": func(c *foretick.ServerConfig) {
+			c.RepeatInput, c.DecayInput, c.Timeout = -1, 50*time.Millisecond, 3*time.Second
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMatch(t, 3, 3, flight.Config{}, &game{config: set})
+			m.run(6 * time.Second)
+			res, err := flight.Play(m.tape(), replayed(nil))
+			require.NoError(t, err)
+			require.Greater(t, res.Ticks, 100)
+		})
+	}
+}
+
+// A call that the replay's server cannot make is an error, and no panic.
+func TestCallThatCannotBeMade(t *testing.T) {
+	m := newMatch(t, 4, 1, flight.Config{}, &game{config: func(c *foretick.ServerConfig) { c.Tags = []string{foretick.TagRender} }})
+	m.srv.Draw(time.Second)
+	m.run(time.Second)
+	m.srv.Draw(time.Second)
+	m.run(time.Second)
+	_, err := flight.Play(m.tape(), replayed(nil))
+	require.NoError(t, err)
+	noTags := flight.Game{Loose: true, New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		cfg.Tags = nil
+		return (&game{seed: func() uint64 { return 0 }}).serve(cfg)
+	}}
+	_, err = flight.Play(m.tape(), noTags)
+	require.ErrorContains(t, err, "the tape calls Draw, which fails here: ")
+	require.ErrorContains(t, err, "TagRender")
+}
+
+// settled is a recorder whose head has one more setting.
+type settled struct {
+	tape.Recorder
+	one tape.Setting
+}
+
+type settledSink struct {
+	tape.Sink
+	one tape.Setting
+}
+
+func (s settled) Internals() tape.Sink { return settledSink{s.Recorder.Internals(), s.one} }
+
+func (s settledSink) Begin(h tape.Head, e transport.Endpoint, r io.Reader) (transport.Endpoint, io.Reader, error) {
+	h.Settings = append(h.Settings, s.one)
+	return s.Sink.Begin(h, e, r)
+}
+
+// A setting of another version, or one that cannot be read, is refused by its name.
+func TestUnknownSettings(t *testing.T) {
+	for name, want := range map[string]string{
+		"Gravity":         `the tape has ServerConfig.Gravity = moon, which this version of the library does not know`,
+		"LateShare":       `ServerConfig.LateShare is "moon", which is no number`,
+		"MaxClients":      `ServerConfig.MaxClients is "moon", which is no number`,
+		"Same":            `ServerConfig.Same is "moon", which is no number`,
+		"ReconnectWindow": `ServerConfig.ReconnectWindow is "moon", which is no duration`,
+	} {
+		r, err := flight.New(flight.Config{})
+		require.NoError(t, err)
+		m := newMatchWith(t, 5, 1, nil, &game{config: func(c *foretick.ServerConfig) { c.Recorder = settled{r, tape.Setting{Name: name, Value: "moon"}} }})
+		m.run(time.Second)
+		m.rec = r
+		_, err = flight.Play(m.tape(), replayed(nil))
+		require.ErrorContains(t, err, want)
+	}
+}
