@@ -10,7 +10,8 @@ import (
 // outbox holds everything to be sent to a player.
 type outbox struct {
 	sender *snapshot.Sender
-	every  uint32 // ticks a snapshot
+	long   longCounts // of the sender
+	every  uint32     // ticks a snapshot
 	sent   *netcode.SequenceBuffer[sentPacket]
 	resent uint64 // of what this connection sent again, counted in the server's
 

@@ -39,6 +39,7 @@ func (p *Protocol) Err() error {
 	p.compiled.FindUnpredicted()
 	p.findCompared()
 	p.checkRegistered()
+	p.checkRecords()
 	p.compiled.PlaceLocals()
 	p.findCommon()
 	p.checkRemotePrediction()

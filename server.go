@@ -223,6 +223,8 @@ type senders struct {
 	put     putScratch
 	grouped map[snapshot.NetID]uint32 // the groups of entities that changed theirs since the last tick
 
+	toldLong map[snapshot.NetID]bool // entities that are too long to send, and were named
+
 	encoding []*player         // whose snapshots are due in this tick
 	caches   []*snapshot.Cache // one for each share of them
 	shares   int

@@ -20,6 +20,7 @@ func (s *Server) send(now time.Duration) {
 		}
 	}
 	s.encode()
+	s.countLong()
 	clear(s.senders.encoding) // it must not keep players who leave
 	s.senders.encoding = s.senders.encoding[:0]
 	for _, p := range s.sessions.players {

@@ -229,6 +229,7 @@ func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
 // newSender makes what codes a player's snapshots.
 func (s *Server) newSender(p *player) *snapshot.Sender {
 	p.unread.forgetLevel()
+	p.outbox.long = longCounts{}
 	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression, Profile: s.profile()}
 	if p.interest.near = nil; s.interest.survey != nil {
 		p.interest.near = s.interest.survey.area.NewView()

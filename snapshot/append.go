@@ -12,6 +12,7 @@ const (
 	headerBits = 40 + 24 + 12 + 8 + 33 + 13 + 13 // tick, length, marks, flush, usual distances at most
 	spansLeast = 3 + 33 + 33                     // one span at most
 	maxMisfits = 8                               // records tried after the first that did not fit
+	maxUnfit   = 64                              // and of those that the budget would not hold alone
 )
 
 // Append appends the snapshot of the Source's current tick in at most room bytes, and
@@ -99,6 +100,7 @@ func (s *Sender) write(dst []byte, budget, room int, own bool, rec *Sent) []byte
 	}
 	s.writeLeaving(&h.Bits, rec)
 	s.writeRecords(rec)
+	s.writePieces(rec)
 
 	h.Flags.Next()
 	s.rc.Reset(s.rc.Out[:0])

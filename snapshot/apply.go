@@ -36,8 +36,11 @@ func (r *Receiver) apply(t schema.Tick) {
 	for _, i := range r.order {
 		r.applyRecord(r.records.at(int(i)), t)
 	}
+	if r.wholes > 0 {
+		r.applyRooms()
+	}
 	r.merge()
-	if len(r.gone) > 0 {
+	if len(r.gone) > 0 || r.wholes > 0 {
 		slices.SortStableFunc(r.changes, func(a, b Change) int { return int(a.Ghost.Wire) - int(b.Ghost.Wire) })
 	}
 }
@@ -46,6 +49,9 @@ func (r *Receiver) remove(x goneRecord) {
 	s := r.open(x.wire)
 	if s.gone == 0 || after(x.tick, s.gone) {
 		s.gone = x.tick
+	}
+	if len(r.rooms) > 0 {
+		r.dropRooms(x.wire, x.tick)
 	}
 	g := s.ghost
 	if g == nil || g.Gone != 0 || after(g.Born, x.tick) {

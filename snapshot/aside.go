@@ -37,6 +37,7 @@ func (s *Sender) Restart() {
 	s.viewed = s.src.tick
 	clear(s.held)
 	s.trail.forgetAll()
+	s.forgetAllCuts()
 }
 
 // Fault returns the entity whose record made the last Read fail. It is 0 if Read did not

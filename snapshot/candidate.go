@@ -61,6 +61,12 @@ func (s *Sender) gather() int {
 			want &^= aside
 			s.barredOwn = s.barredOwn || aside&s.own[i] != 0
 		}
+		if s.cut != nil {
+			out := live & s.cut.out[i]
+			s.want[i] |= out
+			want &^= out
+			s.barredOwn = s.barredOwn || out&s.own[i] != 0
+		}
 		expects, both, steady := uint64(0), uint64(0), uint64(0)
 		if s.expecting {
 			expects = live & usual[0].carried[i]
@@ -136,8 +142,10 @@ func (s *Sender) freshWords(w schema.WireID) int32 {
 // choose encodes the records that fit, and reports whether all of the viewer's own did.
 func (s *Sender) choose(room, budget int) bool {
 	left := room - headerBits - 8 - 2 - 33 - spansLeast
+	s.alone, s.picked = left, 0
 	left = s.chooseLeaving(left)
 	soft := left - (room - budget)
+	s.beginCuts()
 	s.cache.begin(s.src)
 	s.aim()
 	s.code.Flags.Reset()
@@ -153,18 +161,29 @@ func (s *Sender) choose(room, budget int) bool {
 		cost = s.gather()
 	}
 	left, soft = left-cost, soft-cost
+	if s.cut != nil {
+		pieces := s.pickFirst(left, soft)
+		left, soft = left-pieces, soft-pieces
+	}
+	own := !s.barredOwn
 	if !s.tight && !s.barred && s.encodeAll(soft) {
 		for i, want := range s.want {
 			s.chosen[i] = want
 			if s.chosen[i] &^= s.aside[i]; s.withheld {
 				s.chosen[i] &^= s.own[i]
 			}
+			if s.cut != nil {
+				s.chosen[i] &^= s.cut.out[i]
+			}
 		}
-		return !s.barredOwn
+	} else {
+		whole, all := s.chooseSome(left, soft)
+		s.tight, own = !all, own && whole
 	}
-	own, all := s.chooseSome(left, soft)
-	s.tight = !all
-	return own && !s.barredOwn
+	if s.cut != nil {
+		s.pickPieces(soft-s.used, maxPieces)
+	}
+	return own
 }
 
 // encodeAll encodes all candidates, or as many as fit, and reports whether all did.
@@ -184,7 +203,8 @@ func (s *Sender) encodeAll(left int) bool {
 			return false
 		}
 	}
-	return total+s.gapBits(others) <= left
+	s.used = total + s.gapBits(others)
+	return s.used <= left
 }
 
 // gapBits returns the most bits that naming n entities can take. Gaps with a fixed sum,

@@ -133,6 +133,32 @@ func (c *craft) full(prefab int, owner uint16, classes uint64, age uint32, mask,
 	c.group()
 }
 
+// record begins the pieces of a wire id's record: so many, less one.
+func (c *craft) record(wire, age, pieces uint32) {
+	c.Golomb(wire - 1)
+	c.Golomb(age)
+	c.Golomb(pieces)
+}
+
+// piece begins a piece of a record of one of the prefabs of registry, with its components: n
+// units from a number on. What the caller writes next are their values.
+func (c *craft) piece(prefab int, owner uint16, classes uint64, age, from, n uint32) {
+	c.Golomb(from)
+	c.Golomb(n - 1)
+	c.group()
+	c.Write(uint64(prefab), 2)
+	c.flag(flagMine, owner == 1)
+	if owner != 1 {
+		c.flag(flagOwned, owner != 0)
+	}
+	if owner != 0 {
+		c.Write(uint64(owner), 16)
+	}
+	c.Write(classes, 4)
+	c.Golomb(age)
+	c.flag(flagShape, false)
+}
+
 // noise writes what may be taken for any values.
 func (c *craft) noise(b []byte) {
 	for _, x := range b {
@@ -165,6 +191,10 @@ func crafted(script []byte, at schema.Tick) []byte {
 	c.head(how&1 != 0, d1)
 	removals := uint32(how>>5) * some() % 140
 	c.Golomb(removals)
+	pieces := removals > 128
+	if pieces {
+		removals -= 129
+	}
 	for range removals {
 		c.removal(some(), next()&1 != 0, some())
 	}
@@ -225,6 +255,21 @@ func crafted(script []byte, at schema.Tick) []byte {
 		}
 	}
 	c.flag(flagMore, false)
+	if pieces {
+		records := next() % 3
+		c.Golomb(uint32(records))
+		for range records + 1 {
+			n := next() % 5
+			c.record(uint32(next()), some(), uint32(n))
+			for range n + 1 {
+				c.piece(int(next()%4), uint16(next()%4), uint64(next()%16), some(), uint32(next()), uint32(next()))
+				n := int(next() % 64)
+				c.noise(script[:min(n, len(script))])
+				script = script[min(n, len(script)):]
+				c.group()
+			}
+		}
+	}
 	if how&1 == 0 {
 		n := some()
 		c.Golomb(n)
@@ -299,6 +344,32 @@ func hostile(t tester) map[string][]byte {
 			c.Golomb(0)
 		}
 	})
+	pieces := func(records uint32, wire, age, many uint32, heads ...[4]int) func(c *craft) {
+		return func(c *craft) {
+			c.head(true, 0)
+			c.Golomb(129)
+			c.flag(flagMore, false)
+			c.Golomb(records)
+			c.record(wire, age, many)
+			for _, h := range heads { // prefab, owner, from, n
+				c.piece(h[0], uint16(h[1]), 0, 0, uint32(h[2]), uint32(h[3]))
+				for range min(h[3], 40) {
+					c.flag(flagZero+8*48, true)
+				}
+				c.group()
+			}
+		}
+	}
+	build("a piece", pieces(0, 1, 3, 0, [4]int{1, 0, 0, 1}))
+	build("pieces of many records", pieces(8, 1, 0, 0))
+	build("a record of many pieces", pieces(0, 1, 0, 64))
+	build("a piece of a wire id that is none", pieces(0, 65536, 0, 0))
+	build("a piece from before the first tick", pieces(0, 1, 100, 0))
+	build("a piece behind the record", pieces(0, 1, 0, 0, [4]int{1, 0, 4, 1}))
+	build("a piece beyond the record", pieces(0, 1, 0, 0, [4]int{1, 0, 0, 1 << 20}))
+	build("a piece of endless units", pieces(0, 1, 0, 0, [4]int{1, 0, 1, -1}))
+	build("pieces that differ", pieces(0, 1, 0, 1, [4]int{1, 0, 0, 1}, [4]int{1, 2, 1, 1}))
+	build("pieces of another's", pieces(0, 1, 0, 0, [4]int{3, 0, 0, 1}))
 	out["empty"] = nil
 	out["ones"] = make([]byte, 1200)
 	for i := range out["ones"] {

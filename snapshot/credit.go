@@ -181,7 +181,10 @@ func (r *Receiver) prepare(t schema.Tick) error {
 	if !r.spend(r.opened * pageBytes) {
 		return ErrHeavy
 	}
-	if n := len(r.gone) + r.records.n; n > cap(r.changes) {
+	if r.wholes = 0; len(r.rooms) > 0 && !r.reserveRooms() {
+		return ErrHeavy
+	}
+	if n := len(r.gone) + r.records.n + r.wholes; n > cap(r.changes) {
 		if n = max(n, min(2*cap(r.changes), maxRecords+maxLeaving)); !r.spend(n * changeBytes) {
 			return ErrHeavy
 		}

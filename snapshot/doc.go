@@ -46,6 +46,10 @@
 // [Source.Teleport] marks an entity that jumps to another place. The mark is sent with its
 // values, and [Ghost.Sample] holds the old value until the new one.
 //
+// A record that is longer than a packet is pinned at a tick and sent in pieces, each until it
+// is delivered. The entity appears, or changes, once all are there. Until then it is listed as
+// postponed. A record longer than [MaxRecord] is not sent: see [Sender.TakeTooLong].
+//
 // # Codes
 //
 // A record is the difference from up to three values that the viewer is known to hold, and

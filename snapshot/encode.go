@@ -15,8 +15,8 @@ func (s *Sender) baseline(w schema.WireID, e *entity) (int, schema.Tick) {
 	if !s.held.has(w) {
 		return -1, 0
 	}
-	t, acked := s.src.tick, s.trail.acked(w)
-	if acked == 0 || t-acked > maxBack || (s.trail.last(w) != acked && t-s.trail.since(w) >= uint32(s.cfg.Window)) {
+	t, acked := s.src.tick, s.acked(w)
+	if acked == 0 || t-acked > maxBack || s.outdated(w, acked) {
 		return -1, 0
 	}
 	if after(s.from[w], acked) {
@@ -240,7 +240,16 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
 
 // encodeFull writes a record against the prefab's defaults.
 func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
-	reg, v, c := s.src.reg, &e.vers[e.head], &s.code
+	r := s.encodeHead(&s.code, g, e, a)
+	r.prof = s.prof
+	v := &e.vers[e.head]
+	r.body(v.mask, s.src.reg.VisibleMask(v.mask, a), e.lane(e.head, a))
+}
+
+// encodeHead writes what is before the components of a full record. It returns the writer of
+// these.
+func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audience) recordWriter {
+	reg, v := s.src.reg, &e.vers[e.head]
 	k := &reg.Prefabs[e.prefab]
 	c.Bits.Write(uint64(e.prefab), bits.Len(uint(len(reg.Prefabs)-1)))
 	c.Flag(coder.CtxMine, a&plan.ToOwner != 0)
@@ -254,11 +263,10 @@ func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
 		c.Bits.Bool(a&(m&-m) != 0)
 	}
 	c.Bits.Golomb(s.src.tick - g.born)
-	mask := reg.VisibleMask(v.mask, a)
-	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]uint64{k.Mask}, prof: s.prof}
+	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]uint64{k.Mask}}
 	r.base.Words[0] = reg.Defaults(k)[a.Lane()]
-	s.encodeShape(mask, reg.VisibleMask(k.Mask, a), v.jumps-g.jumps)
-	r.body(v.mask, mask, e.lane(e.head, a))
+	s.encodeShape(c, reg.VisibleMask(v.mask, a), reg.VisibleMask(k.Mask, a), v.jumps-g.jumps)
+	return r
 }
 
 // encodeDelta writes a record that is not plain, against versions that the viewer
@@ -284,13 +292,12 @@ func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base i
 	} else if s.usual[2] != 0 {
 		c.Flag(coder.CtxHistory, history)
 	}
-	s.encodeShape(mask, reg.VisibleMask(b.mask, a), jumps)
+	s.encodeShape(c, mask, reg.VisibleMask(b.mask, a), jumps)
 	r.body(v.mask, mask, e.lane(e.head, a))
 }
 
 // encodeShape writes the components and the teleports since the baseline.
-func (s *Sender) encodeShape(mask, usual uint64, jumps uint16) {
-	c := &s.code
+func (s *Sender) encodeShape(c *coder.Encoder, mask, usual uint64, jumps uint16) {
 	c.Flag(coder.CtxShape, mask != usual || jumps != 0)
 	if mask == usual && jumps == 0 {
 		return

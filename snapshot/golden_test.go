@@ -83,10 +83,59 @@ func story(t *testing.T) *play {
 	return p
 }
 
-// TestGolden: the bytes of the story stay what they are, and a reader written from
+// longStory is a short match of records that are longer than a packet.
+func longStory(t *testing.T) *play {
+	p := newPlay(t, 1)
+	p.room = 150
+	a, b := p.add(1, 1), p.add(2, 0)
+	a.gun = gun{Ammo: 12, Secret: 1 << 40}
+	a.mask |= 1<<cBag | 1<<cTag
+	b.mask |= 1<<cBag | 1<<cPrivate
+	b.follow.Target = 1
+	for i, k := range []*body{a, b} {
+		k.bag = bag{Name: "Ann", Notes: "knows how to read and write", Path: []float32{1, -2, 3}, Raw: []uint8{9, 8, 7, 6}, Full: true, Marks: [2][]string{{"a", "bcd"}, nil}}
+		for n := range 6 {
+			k.bag.Items = append(k.bag.Items, thing{ID: uint16(30001 * (n + i)), Label: "axe bow"[n:], Turn: [4]float32{0.5, float32(n), 0, 1}, At: [2]float32{float32(n), -2}, Heat: int8(20 + n), Count: 1 << (4 * n), For: 2})
+		}
+	}
+	for i := range 14 {
+		switch i {
+		case 2, 9:
+			a.pos.X++ // while it is in pieces, and after
+		case 5:
+			b.bag.Items = b.bag.Items[:2]
+		case 11:
+			p.src.Teleport(1)
+			for n := range a.bag.Items { // longer than a packet again
+				a.bag.Items[n].ID += 7777
+				a.bag.Items[n].Turn, a.bag.Items[n].Count = [4]float32{1, 2, float32(n), 0}, 1<<31-uint32(n)
+			}
+		}
+		now := p.make()
+		if i%5 != 4 { // one in five is lost
+			p.read(now)
+		} else {
+			p.sender.Lost(p.sent[now])
+		}
+		if i > 1 && i%5 != 1 {
+			p.ack(now - 2)
+		}
+	}
+	return p
+}
+
+// TestGolden: the bytes of the stories stay what they are, and a reader written from
 // the standard finds in them what is written beside them.
 func TestGolden(t *testing.T) {
 	p := story(t)
+	requireGolden(t, p, "testdata/golden.txt")
+	p = longStory(t)
+	require.EqualValues(t, 2, p.sender.Counters().InPieces)
+	require.Len(t, p.recv.Ghosts(), 2)
+	requireGolden(t, p, "testdata/pieces.txt")
+}
+
+func requireGolden(t *testing.T, p *play, file string) {
 	ind := newIndependent(builtinTables())
 	var out strings.Builder
 	for tick := schema.Tick(1); tick <= p.tick; tick++ {
@@ -101,7 +150,6 @@ func TestGolden(t *testing.T) {
 			out.WriteString("  " + l + "\n")
 		}
 	}
-	const file = "testdata/golden.txt"
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))

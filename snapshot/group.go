@@ -70,6 +70,9 @@ func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 // take chooses a candidate, unless it does not fit.
 func (s *Sender) take(ch *choice, c *candidate, left int) bool {
 	c.done = true
+	if s.tooLong(c) {
+		return false
+	}
 	ok := s.fit(ch, c, left)
 	if ok {
 		s.chosen.add(c.wire)
@@ -81,15 +84,16 @@ func (s *Sender) take(ch *choice, c *candidate, left int) bool {
 func (s *Sender) takeAll(ch *choice, items []herdItem, left int) bool {
 	t := *ch
 	for _, it := range items {
-		if !s.fit(&t, &s.cands[it.cand], left) {
+		if c := &s.cands[it.cand]; !s.tooLong(c) && !s.fit(&t, c, left) {
 			return false
 		}
 	}
 	*ch = t
 	for _, it := range items {
 		c := &s.cands[it.cand]
-		c.done = true
-		s.chosen.add(c.wire)
+		if c.done = true; !s.isCut(c.wire) {
+			s.chosen.add(c.wire)
+		}
 	}
 	return true
 }
@@ -155,8 +159,9 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 			s.take(&ch, &s.cands[it.cand], room)
 		}
 	}
-	misfits, alone := 0, true // alone: only entities that go first were chosen
+	misfits, unfit, alone := 0, 0, true // alone: only entities that go first were chosen
 	taken, before := 0, ch.used
+	whole := budget - s.gapBits(1)
 	for _, turn := range s.turns {
 		c := &s.cands[turn]
 		if c.done {
@@ -183,13 +188,21 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 				s.cands[it.cand].done = true
 			}
 		}
-		if alone = alone && !ok; ok {
+		switch alone = alone && !ok; {
+		case ok:
 			taken++
-		} else {
+			continue
+		case s.isCut(c.wire): // the rest goes on without it
+		case herd == nil && int(c.size) > whole && unfit < maxUnfit:
+			if unfit++; s.gained[c.wire] >= unfitWait {
+				s.cutRecord(c)
+			}
+		default:
 			misfits++
-			all = false
 		}
+		all = false
 	}
+	s.used = ch.used
 	for i := range s.cands {
 		own = own && !(s.cands[i].own && !s.chosen.has(s.cands[i].wire))
 	}

@@ -89,6 +89,7 @@ type independent struct {
 	comps   [2][]indComponent // public, owner
 	kinds   []map[int][2][]int32
 	ghosts  map[int]*indGhost
+	parts   map[int]*indParts
 	log     []string
 
 	flagsIn     []byte
@@ -179,7 +180,7 @@ func newIndependent(tables []byte) *independent {
 	float := indWord{float: true, lo: 1, size: 32}
 	ref := indWord{ref: true}
 	angle := func(b int64) indWord { return indWord{circle: true, lo: -1 << (b - 1), hi: 1<<(b-1) - 1, size: b} }
-	d := &independent{ghosts: map[int]*indGhost{}, lists: map[uint32]indList{}}
+	d := &independent{ghosts: map[int]*indGhost{}, parts: map[int]*indParts{}, lists: map[uint32]indList{}}
 	d.load(tables)
 	d.comps[0] = []indComponent{
 		{n: 1, sent: map[int]indWord{0: free}},
@@ -318,8 +319,12 @@ func (d *independent) read(p []byte) (err error) {
 			}
 		}
 	}
-	at := 0
-	for range d.golomb() {
+	at, removals := 0, d.golomb()
+	pieces := removals > 128
+	if pieces {
+		removals -= 129
+	}
+	for range removals {
 		at += d.golomb() + 1
 		hidden, age := d.bit(), uint32(d.golomb())
 		d.log = append(d.log, fmt.Sprintf("gone %d hidden %d in %d", at, hidden, t-age))
@@ -340,6 +345,9 @@ func (d *independent) read(p []byte) (err error) {
 		}
 		d.record(t, at, usual)
 		held.wires = append(held.wires, at)
+	}
+	if pieces {
+		d.pieces(t)
 	}
 	slices.Sort(held.wires)
 	d.lists[t] = held
@@ -474,35 +482,12 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 	case plain:
 		three()
 	case d.flag(3):
-		prefab := int(d.number(bits.Len(uint(len(d.kinds) - 1))))
-		if d.flag(7) {
-			v.class = 1
-		}
-		if v.class == 1 || d.flag(8) {
-			v.owner = int(d.number(16))
-		}
-		if len(d.comps[0]) > 1 {
-			v.class |= int(d.number(4)) << 1 // all five classes make a difference
-		}
-		born := t - uint32(d.golomb())
+		var born uint32
+		var prefab int
+		v, prefab, born, base[0] = d.head(t)
 		if g == nil || g.born != born {
 			g = &indGhost{born: born, kind: prefab}
 			d.ghosts[wire] = g
-		}
-		base[0] = map[int][]int32{}
-		for c, w := range d.kinds[prefab] {
-			if d.comps[0][c].seenBy(v.class) {
-				base[0][c] = slices.Clone(w[v.class&1])
-				for i, k := range d.comps[0][c].sent {
-					if !k.seenBy(v.class) {
-						base[0][c][i] = 0
-						if d.comps[0][c].quat[i] {
-							base[0][c][i] = 3
-						}
-					}
-				}
-				v.mask |= 1 << c
-			}
 		}
 	default:
 		n = 1
@@ -518,17 +503,9 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		base[0] = b.words
 		v.mask, v.class, v.owner, v.jumps = b.mask, b.class, b.owner, b.jumps
 	}
-	if !plain && d.flag(6) {
-		jumped := uint64(1)
-		if d.bit() == 1 {
-			v.mask = d.number(len(d.comps[0]))
-			jumped = d.bit()
-		}
-		if jumped == 1 {
-			v.jumps += d.golomb() + 1
-			if n == 3 {
-				panic(errIndependent)
-			}
+	if before := v.jumps; !plain {
+		if d.shape(&v); v.jumps != before && n == 3 {
+			panic(errIndependent)
 		}
 	}
 	v.tick, v.words = t, map[int][]int32{}
@@ -538,7 +515,12 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 	}
 	g.vals = append(g.vals, v)
-	line := fmt.Sprintf("wire %d prefab %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
+	d.note("wire", wire, g, v)
+}
+
+// note logs a value.
+func (d *independent) note(what string, wire int, g *indGhost, v indValue) {
+	line := fmt.Sprintf(what+" %d prefab %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
 	if v.jumps > 0 {
 		line += fmt.Sprintf(" jumps %d", v.jumps)
 	}
@@ -548,6 +530,53 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 	}
 	d.log = append(d.log, line)
+}
+
+// head reads what begins a full record, up to its shape. It returns the value so far, with the
+// prefab's components, the prefab, the birth, and the prefab's words.
+func (d *independent) head(t uint32) (v indValue, prefab int, born uint32, base map[int][]int32) {
+	prefab = int(d.number(bits.Len(uint(len(d.kinds) - 1))))
+	if d.flag(7) {
+		v.class = 1
+	}
+	if v.class == 1 || d.flag(8) {
+		v.owner = int(d.number(16))
+	}
+	if len(d.comps[0]) > 1 {
+		v.class |= int(d.number(4)) << 1 // all five classes make a difference
+	}
+	born, base = t-uint32(d.golomb()), map[int][]int32{}
+	for c, w := range d.kinds[prefab] {
+		if !d.comps[0][c].seenBy(v.class) {
+			continue
+		}
+		base[c] = slices.Clone(w[v.class&1])
+		for i, k := range d.comps[0][c].sent {
+			if !k.seenBy(v.class) {
+				base[c][i] = 0
+				if d.comps[0][c].quat[i] {
+					base[c][i] = 3
+				}
+			}
+		}
+		v.mask |= 1 << c
+	}
+	return v, prefab, born, base
+}
+
+// shape reads the components and the teleports of a record.
+func (d *independent) shape(v *indValue) {
+	if !d.flag(6) {
+		return
+	}
+	jumped := uint64(1)
+	if d.bit() == 1 {
+		v.mask = d.number(len(d.comps[0]))
+		jumped = d.bit()
+	}
+	if jumped == 1 {
+		v.jumps += d.golomb() + 1
+	}
 }
 
 // seenBy tells whether a viewer of some classes receives any of a component.

@@ -79,7 +79,11 @@ func (s *Sender) leavingBits() int {
 func (s *Sender) goes(i int) uint64 { return s.away[i] }
 
 func (s *Sender) writeLeaving(w *coder.BitWriter, rec *Sent) {
-	w.Golomb(uint32(len(s.leaving)))
+	n := uint32(len(s.leaving))
+	if s.picked > 0 {
+		n += piecesMark
+	}
+	w.Golomb(n)
 	at := schema.WireID(0)
 	for _, wire := range s.leaving {
 		g := &s.shown[wire]

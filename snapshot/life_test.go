@@ -19,11 +19,12 @@ type play struct {
 	tick   schema.Tick
 	sent   map[schema.Tick]*snapshot.Sent
 	data   map[schema.Tick][]byte
+	room   int
 }
 
 func newPlay(t *testing.T, viewer uint16) *play {
 	r, _ := registry(t)
-	p := &play{t: t, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), bodies: map[snapshot.NetID]*body{}, sent: map[schema.Tick]*snapshot.Sent{}, data: map[schema.Tick][]byte{}}
+	p := &play{t: t, room: 1000, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), bodies: map[snapshot.NetID]*body{}, sent: map[schema.Tick]*snapshot.Sent{}, data: map[schema.Tick][]byte{}}
 	p.sender = p.src.NewSender(viewer, snapshot.SenderConfig{})
 	return p
 }
@@ -47,7 +48,7 @@ func (p *play) make() schema.Tick {
 	}
 	p.src.End()
 	rec := new(snapshot.Sent)
-	p.sent[p.tick], p.data[p.tick] = rec, p.sender.Append(nil, 1000, rec)
+	p.sent[p.tick], p.data[p.tick] = rec, p.sender.Append(nil, p.room, rec)
 	return p.tick
 }
 

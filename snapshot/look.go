@@ -82,7 +82,7 @@ func (s *Sender) scan(changed wireSet) {
 			a := s.relation(slot, h.owner)
 			s.refers.put(w, h.refs)
 			t := s.src.changed(slot, h, a)
-			s.dirty.put(w, after(t, s.trail.acked(w)) || after(s.from[w], s.trail.acked(w)))
+			s.dirty.put(w, after(t, s.acked(w)) || after(s.from[w], s.acked(w)))
 			if after(t, before) {
 				changed.add(w)
 			}
@@ -152,6 +152,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	s.shown[w] = shown{state: wireLive, id: id, life: s.lives, jumps: e.jumps, born: s.src.tick}
 	s.slots[w], s.gained[w] = slot, 0
 	s.trail.forget(w)
+	s.forgetCut(w)
 	s.live.add(w)
 	s.told.drop(w)
 	s.held.drop(w)
@@ -194,7 +195,7 @@ func (s *Sender) wake() {
 		for m &= s.live[i] & s.told[i]; m != 0; m &= m - 1 {
 			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			n := s.shown[w].refs
-			if n != nil && (!s.held.has(w) || after(n.since, s.trail.acked(w))) && (!pending || after(oldest, n.since)) {
+			if n != nil && (!s.held.has(w) || after(n.since, s.acked(w))) && (!pending || after(oldest, n.since)) {
 				oldest, pending = n.since, true
 			}
 		}

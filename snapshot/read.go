@@ -119,6 +119,14 @@ func (r *Receiver) parse(t schema.Tick) error {
 	if err := r.parseRecords(t); err != nil {
 		return err
 	}
+	if r.pieces {
+		prof := r.counted.prof
+		r.counted.prof = nil // like senders, a profile counts pieces as the rest
+		err := r.parsePieces(t)
+		if r.counted.prof = prof; err != nil {
+			return err
+		}
+	}
 	if !r.complete {
 		if err := r.parseSpans(); err != nil {
 			return err
@@ -155,6 +163,9 @@ func (r *Receiver) page(w, last schema.WireID) bool {
 
 func (r *Receiver) parseGone(t schema.Tick) error {
 	n, at := r.in.Golomb(), schema.WireID(0)
+	if r.pieces = n >= piecesMark; r.pieces {
+		n -= piecesMark
+	}
 	if n > maxLeaving {
 		return malformed("number of removals")
 	}

@@ -86,6 +86,12 @@ type Receiver struct {
 	usual    [3]uint32
 	scale    coder.Scales
 	counted  received
+
+	rooms      []*room // records of which some pieces were read
+	spareRooms []*room
+	waste      []int32 // for pieces of no use
+	pieces     bool    // the snapshot at hand has pieces
+	wholes     int     // records that its pieces complete
 }
 
 type receivedTick struct {

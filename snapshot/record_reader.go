@@ -109,24 +109,34 @@ func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t schema.Tick) error 
 }
 
 func (r *Receiver) parseFull(rec *record, slot *wireSlot, t schema.Tick) error {
+	base, err := r.parseHead(rec, slot, t)
+	if err != nil {
+		return err
+	}
+	return r.parseBody(rec, r.reg.Prefabs[rec.prefab].Mask, &base)
+}
+
+// parseHead reads what is before the components of a full record, and returns the baseline
+// of these.
+func (r *Receiver) parseHead(rec *record, slot *wireSlot, t schema.Tick) (b coder.Baselines, _ error) {
 	in := &r.in
 	if len(r.reg.Prefabs) == 0 {
-		return malformed("prefab")
+		return b, malformed("prefab")
 	}
 	rec.prefab = int32(in.Read(bits.Len(uint(len(r.reg.Prefabs) - 1))))
 	if int(rec.prefab) >= len(r.reg.Prefabs) {
-		return malformed("prefab")
+		return b, malformed("prefab")
 	}
 	if in.Flag(coder.CtxMine) {
 		rec.aud = plan.ToOwner
 	}
 	if rec.aud != 0 || in.Flag(coder.CtxOwned) {
 		if rec.owner = uint16(in.Read(16)); rec.owner == 0 && (rec.aud == 0 || r.cfg.Viewer != 0) {
-			return malformed("owner")
+			return b, malformed("owner")
 		}
 	}
 	if !r.mayOwn(rec.owner, rec.aud&plan.ToOwner != 0) {
-		return malformed("owner")
+		return b, malformed("owner")
 	}
 	for m := r.reg.Classes &^ plan.ToOwner; m != 0; m &= m - 1 {
 		if in.Bool() {
@@ -135,28 +145,37 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t schema.Tick) error {
 	}
 	d := in.Golomb()
 	if d >= t || in.Bad {
-		return malformed("birth")
+		return b, malformed("birth")
 	}
 	rec.born = t - d
-	if slot != nil {
-		if g := slot.ghost; g != nil && rec.born != g.Born {
-			switch {
-			case after(g.Born, rec.born):
-				rec.stale = true
-			case g.Gone == 0 || after(g.Gone, rec.born):
-				return malformed("a wire id in use is born again")
-			}
-		} else if g != nil && g.Prefab != int(rec.prefab) {
-			return malformed("an entity changes its prefab")
-		}
-		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
+	if err := rec.judgeLife(slot); err != nil {
+		return b, err
 	}
 	k := &r.reg.Prefabs[rec.prefab]
 	if !r.parseShape(rec, r.reg.VisibleMask(k.Mask, rec.aud)) {
-		return malformed("components")
+		return b, malformed("components")
 	}
-	b := coder.Baselines{Words: [3][]int32{r.reg.Defaults(k)[rec.aud.Lane()]}}
-	return r.parseBody(rec, k.Mask, &b)
+	b.Words[0] = r.reg.Defaults(k)[rec.aud.Lane()]
+	return b, nil
+}
+
+// judgeLife compares the life of a full record with what is known of its wire id.
+func (rec *record) judgeLife(slot *wireSlot) error {
+	if slot == nil {
+		return nil
+	}
+	if g := slot.ghost; g != nil && rec.born != g.Born {
+		switch {
+		case after(g.Born, rec.born):
+			rec.stale = true
+		case g.Gone == 0 || after(g.Gone, rec.born):
+			return malformed("a wire id in use is born again")
+		}
+	} else if g != nil && g.Prefab != int(rec.prefab) {
+		return malformed("an entity changes its prefab")
+	}
+	rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
+	return nil
 }
 
 // mayOwn reports whether a player may own an entity, as the viewer's own or another's.

@@ -32,7 +32,7 @@ func (s *Sender) refer() {
 			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			g, e := &s.shown[w], s.src.slots[s.slots[w]]
 			s.noteRefs(g, e, s.auds[w])
-			if after(g.refs.since, s.trail.acked(w)) {
+			if after(g.refs.since, s.acked(w)) {
 				s.pending.add(w)
 			}
 		}

@@ -58,6 +58,7 @@ type Sender struct {
 	want    wireSet // what there is to send
 	chosen  wireSet // and is sent
 	aside   wireSet // is left out: see SetAside
+	cut     *cutter // those longer than a packet; nil: there was none yet
 	trail   trail
 
 	newest         schema.Tick // newest acked tick

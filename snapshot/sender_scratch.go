@@ -23,6 +23,10 @@ type senderScratch struct {
 	prof     *Profile      // while a record is coded once more to be counted
 	head     coder.Encoder // the structure around them
 	rc       coder.RangeEncoder
+	alone    int // bits of the longest record that fits into a snapshot
+	used     int // bits of the chosen records
+	picked   int // pieces in the snapshot
+	load     int // see pieceLoad
 }
 
 // borrowScratch uses the cache's scratch.

@@ -17,6 +17,7 @@ type Sent struct {
 	count   int
 	away    []removal
 	late    []span // wire ids that it listed as postponed
+	pieces  []sentPiece
 }
 
 type removal struct {
@@ -28,12 +29,12 @@ type removal struct {
 // is none.
 func (r *Sent) Tick() schema.Tick { return r.tick }
 
-// Len returns the number of records and removals in the snapshot.
-func (r *Sent) Len() int { return r.count + len(r.away) }
+// Len returns the number of records, pieces of records, and removals in the snapshot.
+func (r *Sent) Len() int { return r.count + len(r.pieces) + len(r.away) }
 
 // Reset drops the contents and keeps the memory.
 func (r *Sent) Reset() {
-	r.tick, r.count, r.records, r.away, r.late = 0, 0, r.records[:0], r.away[:0], r.late[:0]
+	r.tick, r.count, r.records, r.away, r.late, r.pieces = 0, 0, r.records[:0], r.away[:0], r.late[:0], r.pieces[:0]
 }
 
 // Delivered reports to the sender that the packet with this snapshot arrived. Its
@@ -50,6 +51,7 @@ func (s *Sender) Delivered(rec *Sent) {
 			s.rest = append(s.rest, resting{it.wire, s.src.tick, s.appends})
 		}
 	}
+	s.settlePieces(rec, true)
 	if age := s.trail.ageOf(rec.seq); age >= 0 {
 		s.arrived(age)
 	} else if rec.view == s.view {
@@ -112,6 +114,7 @@ func (s *Sender) Lost(rec *Sent) {
 	if rec.tick == 0 || s.closed {
 		return
 	}
+	s.settlePieces(rec, false)
 	for i, m := range rec.records {
 		for ; m != 0; m &= m - 1 {
 			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))

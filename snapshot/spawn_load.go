@@ -5,6 +5,7 @@ package snapshot
 type spawnLoad struct {
 	most, n, words int // most: 0 for the default
 	records, all   int // of spawns and others, and their words
+	parts          int // see pieceLoad
 }
 
 // spawnsOf returns the configured number of spawns, or the default.

@@ -57,7 +57,7 @@ const maxTwins = 8
 // mayTwin reports whether a sender's snapshot may be another's, as far as is known before
 // its records are chosen.
 func (s *Sender) mayTwin() bool {
-	return s.viewer == 0 && s.planned && !s.leavesOut() && !s.tight && !s.counts() && s.cfg.Profile == nil &&
+	return s.viewer == 0 && s.planned && !s.leavesOut() && !s.cuts() && !s.tight && !s.counts() && s.cfg.Profile == nil &&
 		!s.stuck && s.Leaving() == len(s.leaving) && s.unsure()+min(s.mostSpawns(), maxUnsure) <= maxUnsure
 }
 
@@ -158,9 +158,9 @@ func (s *Sender) entity(w schema.WireID, steady bool) twinEntity {
 	if steady {
 		return e
 	}
-	l, g, t := &s.trail, &s.shown[w], s.src.tick
-	e.held, e.jumps, e.born, e.acked = s.held.has(w), g.jumps, g.born, l.acked(w)
-	e.stale = l.last(w) != e.acked && t-l.since(w) >= uint32(s.cfg.Window)
+	l, g := &s.trail, &s.shown[w]
+	e.held, e.jumps, e.born, e.acked = s.held.has(w), g.jumps, g.born, s.acked(w)
+	e.stale = s.outdated(w, e.acked)
 	for i, age := range s.ages {
 		e.at[i], e.known[i] = l.holds(w, age)
 	}

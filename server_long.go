@@ -1,0 +1,52 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/snapshot"
+)
+
+// longCounts is what was counted so far of a sender's long records.
+type longCounts struct{ inPieces, tooLong uint64 }
+
+// countLong counts the records of the tick's snapshots that are longer than a packet, and names
+// those that are too long to send.
+func (s *Server) countLong() {
+	for _, p := range s.senders.encoding {
+		sender := p.outbox.sender
+		if !sender.Cuts() {
+			continue
+		}
+		was, now := &p.outbox.long, sender.Counters()
+		s.stats.LongRecords += now.InPieces - was.inPieces
+		s.stats.RecordsTooLong += now.TooLong - was.tooLong
+		*was = longCounts{now.InPieces, now.TooLong}
+		for _, l := range sender.TakeTooLong() {
+			s.nameLong(p, l)
+		}
+	}
+}
+
+// nameLong logs an entity that is too long to send, once.
+func (s *Server) nameLong(p *player, l snapshot.TooLong) {
+	if s.senders.toldLong[l.Entity] {
+		return
+	}
+	if s.senders.toldLong == nil {
+		s.senders.toldLong = map[snapshot.NetID]bool{}
+	}
+	s.senders.toldLong[l.Entity] = true
+	line := append(p.who(), "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
+		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)
+	s.logs.Logger.Warn("the state of an entity is too long to send, so players do not see it: shorten the component's strings and slices, or move some to other entities", line...)
+}
+
+// prefabOfNet returns the name of an entity's prefab, or "" if it is gone.
+func (s *Server) prefabOfNet(id snapshot.NetID) string {
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for _, at := range s.p.identity.Slice(rows) {
+			if at.Net == uint32(id) {
+				return s.p.Prefabs[at.Prefab].ECS.Name()
+			}
+		}
+	}
+	return ""
+}

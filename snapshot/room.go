@@ -1,0 +1,259 @@
+package snapshot
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/schema"
+)
+
+// room is a record of which some pieces were read.
+type room struct {
+	rec  record // its words are the room's own
+	tick schema.Tick
+	got  []uint64 // a bit for each unit
+	left int      // units that were not read
+	seen uint64   // when the newest piece was read, in snapshots applied
+}
+
+func (m *room) full() bool { return m.left == 0 }
+
+// parsePieces reads the pieces of a snapshot. They are kept even if it is refused later:
+// nothing is shown before a whole record is there.
+func (r *Receiver) parsePieces(t schema.Tick) error {
+	records := r.in.Golomb()
+	if records >= maxRooms {
+		return malformed("number of records in pieces")
+	}
+	for range records + 1 {
+		w, d, n := uint64(r.in.Golomb())+1, r.in.Golomb(), r.in.Golomb()
+		if r.in.Bad || w > maxWire || d > maxBack || d >= t || n >= maxPieces || !r.page(schema.WireID(w), 0) {
+			return malformed("record in pieces")
+		}
+		for range n + 1 {
+			r.fault = schema.WireID(w)
+			r.in.Flags.Next()
+			if err := r.parsePiece(schema.WireID(w), t-d); err != nil {
+				return err
+			}
+			r.in.Flags.Next()
+			r.fault = 0
+		}
+	}
+	return nil
+}
+
+// parsePiece reads one piece of a wire id's record that was pinned in a tick.
+func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
+	from, n := uint64(r.in.Golomb()), uint64(r.in.Golomb())+1
+	r.in.Flags.Next()
+	rec, slot := record{wire: w, full: true}, r.slot(w)
+	base, err := r.parseHead(&rec, slot, pin)
+	if err != nil {
+		return err
+	}
+	units := countUnits(r.reg, rec.mask, rec.aud)
+	if r.in.Bad || from+n > uint64(units) {
+		return malformed("piece")
+	}
+	if r.load.parts += pieceLoad(int(n), units); r.load.parts > maxRead {
+		return malformed("too many pieces")
+	}
+	m, err := r.roomFor(&rec, slot, pin, units)
+	if err != nil {
+		return err
+	}
+	words, packs := rec.words, [3]uint64{r.reg.Prefabs[rec.prefab].Mask}
+	if m != nil {
+		words = m.rec.words
+	}
+	if m == nil || m.left == units {
+		r.fillDefaults(&rec, words, &base, &packs)
+	}
+	at, off := 0, 0
+	for k := rec.mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros64(k)
+		c := r.reg.Comps[i]
+		all := len(c.Coding(rec.aud).Units)
+		lo, hi := max(int(from)-at, 0), min(int(from+n)-at, all)
+		if lo < hi {
+			b := r.reg.BaseOf(&base, &packs, i, rec.aud)
+			if !r.pieceUnits(c, rec.aud, lo, hi, &b, words[off:off+c.Words]) {
+				return malformed("value of " + c.Name)
+			}
+		}
+		at, off = at+all, off+c.Words
+	}
+	if r.in.Bad {
+		return malformed("length")
+	}
+	if m != nil {
+		m.note(int(from), int(n))
+		m.seen = r.count.Snapshots
+	}
+	return nil
+}
+
+// note notes n units as read.
+func (m *room) note(from, n int) {
+	for i := from; i < from+n; i++ {
+		if bit := uint64(1) << (i & 63); m.got[i>>6]&bit == 0 {
+			m.got[i>>6] |= bit
+			m.left--
+		}
+	}
+}
+
+// fillDefaults sets the words of a record to those of its baseline.
+func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baselines, packs *[3]uint64) {
+	off := 0
+	for k := rec.mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros64(k)
+		c := r.reg.Comps[i]
+		b := r.reg.BaseOf(base, packs, i, rec.aud)
+		copy(words[off:off+c.Words], b.Words[0])
+		c.Hide(words[off:off+c.Words], rec.aud)
+		off += c.Words
+	}
+}
+
+// roomFor returns the room of a record, which may be new. It returns nil, and words in rec to
+// read the piece into, if the record is of no use: it was completed, or is of a former life,
+// or a later one of the wire id is read.
+func (r *Receiver) roomFor(rec *record, slot *wireSlot, pin schema.Tick, units int) (*room, error) {
+	n := r.reg.WordsOf(rec.mask)
+	i := slices.IndexFunc(r.rooms, func(m *room) bool { return m.rec.wire == rec.wire })
+	useless := rec.stale || slot != nil && slot.ghost != nil && slot.ghost.Born == rec.born && slot.ghost.exact(pin) >= 0
+	if i >= 0 {
+		m := r.rooms[i]
+		switch {
+		case m.tick == pin && !useless:
+			if o := &m.rec; o.prefab != rec.prefab || o.aud != rec.aud || o.owner != rec.owner || o.jumps != rec.jumps || o.born != rec.born || o.mask != rec.mask {
+				return nil, malformed("pieces of one record differ")
+			}
+			return m, nil
+		case after(m.tick, pin):
+			useless = true
+		case !useless:
+			r.closeRoom(i)
+		}
+	}
+	if useless {
+		if n > cap(r.waste) && !r.spend(4*n) {
+			return nil, ErrHeavy
+		}
+		if r.load.parts += n; r.load.parts > maxRead {
+			return nil, malformed("too many pieces")
+		}
+		r.waste = slices.Grow(r.waste[:0], n)[:n]
+		rec.words = r.waste
+		return nil, nil
+	}
+	m := &room{}
+	if k := len(r.spareRooms); k > 0 {
+		m, r.spareRooms = r.spareRooms[k-1], r.spareRooms[:k-1]
+	}
+	parts := (units + 63) / 64
+	if need := 4*max(0, n-cap(m.rec.words)) + 8*max(0, parts-cap(m.got)); need > 0 && !r.spend(need) {
+		r.spareRooms = append(r.spareRooms, m)
+		return nil, ErrHeavy
+	}
+	words, got := slices.Grow(m.rec.words[:0], n)[:n], slices.Grow(m.got[:0], parts)[:parts]
+	clear(got)
+	*m = room{rec: *rec, tick: pin, got: got, left: units}
+	m.rec.words = words
+	r.makeRoom(n)
+	r.rooms = append(r.rooms, m)
+	return m, nil
+}
+
+// makeRoom gives up those records in pieces that were heard of longest ago, until there is
+// room for one of n words more.
+func (r *Receiver) makeRoom(n int) {
+	for len(r.rooms) > 0 {
+		words, oldest := n, 0
+		for i, m := range r.rooms {
+			words += len(m.rec.words)
+			if m.seen < r.rooms[oldest].seen {
+				oldest = i
+			}
+		}
+		if len(r.rooms) < maxRooms && words <= maxRead {
+			return
+		}
+		r.closeRoom(oldest)
+	}
+}
+
+func (r *Receiver) closeRoom(i int) {
+	r.spareRooms = append(r.spareRooms, r.rooms[i])
+	r.rooms = slices.Delete(r.rooms, i, i+1)
+	if len(r.spareRooms) > maxRooms {
+		r.spareRooms = r.spareRooms[1:]
+	}
+}
+
+// reserveRooms pays for the records that are whole.
+func (r *Receiver) reserveRooms() bool {
+	for _, m := range r.rooms {
+		if !m.full() {
+			continue
+		}
+		slot := r.slot(m.rec.wire)
+		fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != m.rec.born
+		if fresh {
+			r.load.n++
+		}
+		if !r.reserve(slot, fresh, len(m.rec.words)) {
+			return false
+		}
+		r.wholes++
+	}
+	return true
+}
+
+// applyRooms applies the records that are whole.
+func (r *Receiver) applyRooms() {
+	for i := 0; i < len(r.rooms); {
+		m := r.rooms[i]
+		rec := &m.rec
+		if !m.full() {
+			i++
+			continue
+		}
+		if err := rec.judgeLife(r.slot(rec.wire)); err == nil && !rec.stale {
+			r.blankSlices(rec)
+			r.applyRecord(rec, m.tick)
+		}
+		r.closeRoom(i)
+	}
+	slices.SortFunc(r.spawned, compareGhosts)
+}
+
+// blankSlices sets the words of elements from each slice's length on to those of zero values:
+// the defaults may be longer.
+func (r *Receiver) blankSlices(rec *record) {
+	off := 0
+	for k := rec.mask; k != 0; k &= k - 1 {
+		c := r.reg.Comps[bits.TrailingZeros64(k)]
+		words := rec.words[off : off+c.Words]
+		for i := range c.Lists {
+			if l := &c.Lists[i]; c.CodedFor(l.Word-1, rec.aud) {
+				c.BlankFrom(l, l.Length(words), l.Most, rec.aud, words)
+			}
+		}
+		off += c.Words
+	}
+}
+
+// dropRooms gives up the pieces of a wire id's life that ended in a tick.
+func (r *Receiver) dropRooms(w schema.WireID, gone schema.Tick) {
+	for i := 0; i < len(r.rooms); {
+		if m := r.rooms[i]; m.rec.wire == w && !after(m.rec.born, gone) {
+			r.closeRoom(i)
+		} else {
+			i++
+		}
+	}
+}
