@@ -19,6 +19,7 @@ const (
 type cutter struct {
 	out    wireSet                       // those in pieces, waiting for that, or too long
 	open   []*pinned                     // those in pieces; the viewer's own come first
+	pins   wireSet                       // those in known
 	known  map[schema.WireID]schema.Tick // ticks of pinned values that the viewer holds
 	banned map[schema.WireID]uint32      // those too long: s.appends when that was found
 	told   []TooLong
@@ -53,8 +54,8 @@ func (s *Sender) TakeTooLong() []TooLong {
 // acked returns the tick of an entity's newest value that the viewer is known to hold, or 0.
 func (s *Sender) acked(w schema.WireID) schema.Tick {
 	t := s.trail.acked(w)
-	if s.cut != nil {
-		if pin := s.cut.known[w]; pin != 0 && (t == 0 || after(pin, t)) {
+	if s.cut != nil && s.cut.pins.has(w) {
+		if pin := s.cut.known[w]; t == 0 || after(pin, t) {
 			return pin
 		}
 	}
@@ -65,7 +66,7 @@ func (s *Sender) acked(w schema.WireID) schema.Tick {
 // many others were sent since.
 func (s *Sender) outdated(w schema.WireID, acked schema.Tick) bool {
 	l, t, window := &s.trail, s.src.tick, uint32(s.cfg.Window)
-	if s.cut == nil || s.cut.known[w] != acked {
+	if s.cut == nil || !s.cut.pins.has(w) || s.cut.known[w] != acked {
 		return l.last(w) != acked && t-l.since(w) >= window
 	}
 	// Records from before the pinned value do not count.
@@ -104,6 +105,7 @@ func (s *Sender) stands(x *pinned) bool {
 func (s *Sender) forgetCut(w schema.WireID) {
 	if c := s.cut; c != nil {
 		c.out.drop(w)
+		c.pins.drop(w)
 		delete(c.known, w)
 		delete(c.banned, w)
 	}
@@ -113,6 +115,7 @@ func (s *Sender) forgetCut(w schema.WireID) {
 func (s *Sender) forgetAllCuts() {
 	if c := s.cut; c != nil {
 		clear(c.out)
+		clear(c.pins)
 		clear(c.known)
 		clear(c.banned)
 		c.spare, c.open = append(c.spare, c.open...), c.open[:0]
@@ -126,9 +129,6 @@ func (s *Sender) beginCuts() {
 	c := s.cut
 	if c == nil {
 		return
-	}
-	for len(c.out) < len(s.live) {
-		c.out = append(c.out, 0)
 	}
 	for i, m := range c.out {
 		c.out[i] = m & s.live[i]
@@ -199,7 +199,7 @@ func (s *Sender) cutRecord(cand *candidate) bool {
 		return false
 	}
 	if s.cut == nil {
-		s.cut = &cutter{known: map[schema.WireID]schema.Tick{}, banned: map[schema.WireID]uint32{}, out: make(wireSet, len(s.live))}
+		s.cut = &cutter{known: map[schema.WireID]schema.Tick{}, banned: map[schema.WireID]uint32{}, out: make(wireSet, len(s.live)), pins: make(wireSet, len(s.live))}
 	}
 	c := s.cut
 	cand.done = true

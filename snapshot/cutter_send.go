@@ -136,6 +136,7 @@ func (s *Sender) complete(x *pinned) {
 	if !s.stands(x) {
 		return
 	}
+	s.cut.pins.add(w)
 	s.cut.known[w], s.from[w], s.gained[w] = x.tick, x.tick, 0
 	if !s.held.has(w) {
 		s.held.add(w)

@@ -202,7 +202,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 		}
 		all = false
 	}
-	s.used = ch.used
+	s.used = ch.used + ch.names
 	for i := range s.cands {
 		own = own && !(s.cands[i].own && !s.chosen.has(s.cands[i].wire))
 	}

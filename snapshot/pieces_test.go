@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -160,6 +161,10 @@ func (y *yard) step() {
 			y.sender.Lost(f.sent)
 		default:
 			_, err := y.recv.Read(f.b)
+			if errors.Is(err, snapshot.ErrHeavy) { // of many newcomers
+				y.sender.Lost(f.sent)
+				continue
+			}
 			require.NoError(y.t, err)
 			y.compare()
 			f.told, f.at = true, y.tick+schema.Tick(y.delay)
@@ -424,4 +429,48 @@ func TestRecordTooLong(t *testing.T) {
 	}
 	h.fill(y.r, lo-40)
 	require.LessOrEqual(t, y.wait(200), 120)
+}
+
+// TestLongRecordAmongMany: newcomers that need more wire ids, and ids that are used again, change
+// nothing for a long record, nor do they take over what is known of one.
+func TestLongRecordAmongMany(t *testing.T) {
+	y := newYard(t, 1, 1, 0.05)
+	y.add(0, 0b111111).fill(y.r, 700)
+	for range 4 {
+		y.step()
+	}
+	for range 300 {
+		y.add(0, 1<<cDot)
+	}
+	y.wait(100)
+	for round := range 6 { // long ones come and go in the wire ids of others
+		for i := range y.hulks {
+			if i%3 == round%3 {
+				y.hulks[i] = nil
+			}
+		}
+		for range 80 {
+			y.step()
+		}
+		for i := range y.hulks {
+			if y.hulks[i] == nil {
+				y.hulks[i] = &hulk{id: snapshot.NetID(1000*(round+1) + i), mask: 1 << cDot}
+				if i%40 == round {
+					y.hulks[i].mask = 0b111111
+					y.hulks[i].fill(y.r, 400)
+				}
+			}
+		}
+		for range 120 {
+			y.step()
+		}
+	}
+	alive := 0
+	for _, g := range y.recv.Ghosts() {
+		if g.Gone == 0 {
+			alive++
+		}
+	}
+	require.Equal(t, len(y.hulks), alive)
+	require.Greater(t, y.sender.Counters().InPieces, uint64(5))
 }

@@ -134,6 +134,9 @@ func (s *Sender) grow() {
 	for _, b := range []*wireSet{&s.live, &s.away, &s.leaves, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen, &s.aside} {
 		*b = append(*b, 0)
 	}
+	if s.cut != nil {
+		s.cut.out, s.cut.pins = append(s.cut.out, 0), append(s.cut.pins, 0)
+	}
 	s.trail.grow(len(s.live) << 6)
 }
 
