@@ -80,5 +80,6 @@ func TestKickedPlayerGetsItsLastMessages(t *testing.T) {
 	var why *transport.DisconnectError
 	require.ErrorAs(t, c.View().Err, &why)
 	require.Equal(t, transport.FirstUserCode, why.Code)
+	require.Equal(t, transport.FirstUserCode, transport.CloseCode(c.View().Err))
 	require.Equal(t, []uint8{7, 8}, heard)
 }

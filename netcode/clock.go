@@ -323,8 +323,8 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		c.scale = speed(due, shift)
 	}
 	whole := int64(math.Floor(c.predicted))
-	ticks = int(whole - c.executed)
-	if reset || float64(ticks) > min(c.far(), maxCommands) {
+	due := whole - c.executed // more than an int of 32 bits holds where time jumped by years
+	if reset || float64(due) > min(c.far(), maxCommands) {
 		// Later ticks are issued again, if at all. Reports on their earlier
 		// commands say nothing about the path, whenever they arrive.
 		for i := range c.issued {
@@ -338,7 +338,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		c.executed++
 		c.issue(c.executed)
 	}
-	return max(ticks, 0), false
+	return int(max(due, 0)), false
 }
 
 func (c *Clock) issue(tick int64) {

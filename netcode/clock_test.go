@@ -186,6 +186,17 @@ func TestDepthWhenTheServerPolls(t *testing.T) {
 	}
 }
 
+// A clock that is set from 1970 to today jumps by more ticks than an int of 32 bits holds.
+func TestStallOfYearsIssuesOneCommand(t *testing.T) {
+	m := stall(time.Second)(1)
+	m.run(5 * time.Second)
+	for _, years := range []time.Duration{1, 3, 60} {
+		got := m.clock.Advance(5*time.Second + years*365*24*time.Hour)
+		require.True(t, got.Reset)
+		require.Equal(t, 1, got.Commands)
+	}
+}
+
 // stall stops the client's process from second 10 for a while.
 func stall(length time.Duration) func(seed uint64) *match {
 	return func(seed uint64) *match {

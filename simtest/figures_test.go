@@ -33,13 +33,13 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	_, mean := clock()
 	s := m.client.Stats().Clock
 	require.InDelta(t, 0.1, s.Lead.Seconds()-s.InputBufferTarget.Seconds(), 0.03, "the round trip, and the buffer")
-	require.InDelta(t, s.InputBufferTarget.Seconds(), mean.Clock.InputBuffer.Seconds(), 0.04)
-	require.InDelta(t, s.SnapshotBufferTarget.Seconds(), mean.Clock.SnapshotBuffer.Seconds(), 0.04)
+	require.InDelta(t, s.InputBufferTarget.Seconds(), mean.Clock.InputBuffer.Seconds(), 0.02)
+	require.InDelta(t, s.SnapshotBufferTarget.Seconds(), mean.Clock.SnapshotBuffer.Seconds(), 0.01)
 	require.InDelta(t, 1, mean.Clock.TimeScale, 0.01)
 	require.Zero(t, s.InputDelay)
 	player, _ := m.server.Player(m.client.View().Player)
 	require.Positive(t, player.InputBuffer)
-	require.InDelta(t, (s.Lead + s.SnapshotBufferTarget).Seconds(), player.RenderDelay.Seconds(), 0.05)
+	require.InDelta(t, (s.Lead + s.SnapshotBufferTarget).Seconds(), player.RenderDelay.Seconds(), 0.01)
 
 	// The way up becomes longer: the buffer at the server empties, and time hurries.
 	m.Link(m.client, sim.Link{Latency: 130 * time.Millisecond}, calm)

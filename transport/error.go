@@ -54,11 +54,16 @@ func (e *CloseError) Error() string {
 // Unwrap returns net.ErrClosed.
 func (e *CloseError) Unwrap() error { return net.ErrClosed }
 
-// CloseCode returns the code of the *CloseError in err's tree, or None.
+// CloseCode returns the code of the *CloseError or *DisconnectError in err's tree, or None. So it reads foretick.View.Err
+// and the error of foretick.Client.Run.
 func CloseCode(err error) Code {
 	var e *CloseError
-	if errors.As(err, &e) {
+	var d *DisconnectError
+	switch {
+	case errors.As(err, &e):
 		return e.Code
+	case errors.As(err, &d):
+		return d.Code
 	}
 	return None
 }
