@@ -82,7 +82,7 @@ func TestWhoComesBack(t *testing.T) {
 func TestManyOfOneAddressComeBack(t *testing.T) {
 	costtest.Memory(t)
 	h := newVenue(t, foretick.ServerConfig{})
-	const n = 60
+	const n = 44
 	for i := range n {
 		h.joinAgain(fmt.Sprintf("198.51.100.1:%d", i+1))
 		h.run(100 * time.Millisecond)

@@ -185,10 +185,10 @@ func TestLateInputsCost(t *testing.T) {
 	}
 	const mostAgain = 10.0
 	var a, b, standing float64
-	for range 5 { // others may be at work on the machine
+	for range 8 { // others may be at work on the machine
 		one, all, world = one[:0], all[:0], world[:0]
-		for i := range 300 { // in turns, so that what else the machine does troubles all of them
-			if i%10 == 0 {
+		for i := range 100 { // in turns, so that what else the machine does troubles all of them
+			if i%5 == 0 {
 				on.step()
 				off.step()
 			}
@@ -271,10 +271,10 @@ func TestLateWorldCost(t *testing.T) {
 	}
 	var again, world []time.Duration
 	var a, standing float64
-	for range 5 { // others may be at work on the machine
+	for range 8 { // others may be at work on the machine
 		again, world = again[:0], world[:0]
-		for i := range 300 {
-			if i%10 == 0 {
+		for i := range 100 {
+			if i%5 == 0 {
 				on.step()
 				off.step()
 			}

@@ -42,7 +42,7 @@ func TestObserversChangeNothingForPlayers(t *testing.T) {
 func observersChangeNothing(t *testing.T, reach float32, grows bool) {
 	const players = 4
 	var sent [2][][]byte
-	for i, observers := range []int{0, costtest.Count(50, 100)} {
+	for i, observers := range []int{0, costtest.Count(30, 100)} {
 		x := gathering(t, players, reach)
 		x.net.Trace(func(_ time.Duration, from, to int, b []byte) {
 			if from == x.listen.ID() && to <= players {

@@ -14,9 +14,10 @@ func (in serverInternals) Activity(a *probe.Activity) {
 	first := !a.Known // of the match, or of this server process
 	if first {
 		a.Known = true
-		a.Systems, a.Command = in.s.usableSystems(a.Systems), in.s.usableFields(a.Command)
+		a.Infos = in.s.p.schedule.Systems()
+		a.Systems, a.Command = in.s.usableSystems(a.Infos, a.Systems), in.s.usableFields(a.Command)
 	}
-	in.s.useSystems(a.Systems)
+	in.s.useSystems(a.Infos, a.Systems)
 	in.s.useCommand(a.Command)
 	if a.Changed {
 		return
@@ -27,8 +28,8 @@ func (in serverInternals) Activity(a *probe.Activity) {
 }
 
 // usableSystems returns the systems of ticks, with what is known of those in before.
-func (s *Server) usableSystems(before []probe.Used) (all []probe.Used) {
-	for _, sys := range s.p.schedule.Systems() {
+func (s *Server) usableSystems(infos []ecs.SystemInfo, before []probe.Used) (all []probe.Used) {
+	for _, sys := range infos {
 		none := sys.Once || sys.Render || !runsOn(sys.Tags, s.cfg.Tags)
 		all = append(all, probe.Used{Name: sys.Name, Ever: none || usedBefore(before, sys.Name)})
 	}
@@ -54,18 +55,17 @@ func usedBefore(all []probe.Used, name string) bool {
 func notUsed(u probe.Used) bool { return !u.Ever }
 
 // useSystems marks the systems that match a row now.
-func (s *Server) useSystems(all []probe.Used) {
+func (s *Server) useSystems(infos []ecs.SystemInfo, all []probe.Used) {
 	if !slices.ContainsFunc(all, notUsed) {
 		return
 	}
-	systems := s.p.schedule.Systems()
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		if rows.Len() == 0 {
 			continue
 		}
 		mask := s.sim.world.Mask(rows.Entity(0))
 		for i := range all {
-			all[i].Ever = all[i].Ever || mask.Contains(systems[i].With) && !mask.Overlaps(systems[i].Without)
+			all[i].Ever = all[i].Ever || mask.Contains(infos[i].With) && !mask.Overlaps(infos[i].Without)
 		}
 	}
 }

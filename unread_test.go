@@ -182,6 +182,7 @@ func TestUnreadSnapshotHeals(t *testing.T) {
 
 // Who reports what is not true receives no more than who does not.
 func TestUnreadIsNoGain(t *testing.T) {
+	honest := uint64(0) // bytes without a lie: the same in each row
 	for _, c := range []struct {
 		name string
 		from time.Duration                  // when it begins
@@ -217,7 +218,9 @@ func TestUnreadIsNoGain(t *testing.T) {
 			require.Equal(t, foretick.Playing, honest.View().State)
 			return liar.Stats().BytesIn - before, m.srv.Stats().SnapshotsUnread
 		}
-		honest, _ := receive(false)
+		if honest == 0 {
+			honest, _ = receive(false)
+		}
 		got, reports := receive(true)
 		t.Logf("%s: %d bytes, %d without a lie, %d reports", c.name, got, honest, reports)
 		require.Positive(t, reports)

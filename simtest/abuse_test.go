@@ -120,7 +120,8 @@ func TestAbuseClaims(t *testing.T) {
 		}
 	}
 	shaky := sim.Link{Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}
-	for _, row := range []struct {
+	alone, honest := setting{rate: 30, snapshot: 30, growth: -1}, outcome{}
+	for i, row := range []struct {
 		name   string
 		link   sim.Link
 		every  foretick.Tick
@@ -140,7 +141,10 @@ func TestAbuseClaims(t *testing.T) {
 		})},
 	} {
 		l := &liar{claim: row.claim}
-		honest, cheat := duel(t, 30, row.link, row.every, l, nil)
+		if i == 0 || row.link != duelLink { // the honest twin of rows with one link is the same
+			honest = duelOn(t, 3, alone, row.link, row.every, &liar{}, nil)
+		}
+		cheat := duelOn(t, 3, alone, row.link, row.every, l, nil)
 		t.Logf("%-22s honest %+v", row.name, honest)
 		t.Logf("%-22s cheat  %+v", row.name, cheat)
 		require.Greater(t, l.lied, 900, row.name)
@@ -155,22 +159,28 @@ func TestAbuseClaims(t *testing.T) {
 	}
 }
 
-// abusePaths are the paths of the lying clients, all with a snapshot a tick.
-var abusePaths = []struct {
+// abusePath is a path of the lying clients, with a snapshot a tick.
+type abusePath struct {
 	rate  int
 	link  sim.Link
 	lossy bool
-}{
-	{30, duelLink, false},
-	{60, duelLink, false},
-	{30, sim.Link{Latency: 20 * time.Millisecond}, false},
-	{30, sim.Link{Latency: 150 * time.Millisecond}, false},
-	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}, false},
-	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}, false},
-	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}, true},
-	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}, true},
-	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}, true},
-	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}, true},
+}
+
+// abusePaths returns each link at one tick rate, and with FORETICK_LONG at both.
+func abusePaths() []abusePath {
+	far, shaky := sim.Link{Latency: 150 * time.Millisecond}, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
+	lossy := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}
+	lossier := sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}
+	all := []abusePath{
+		{30, duelLink, false}, {30, sim.Link{Latency: 20 * time.Millisecond}, false}, {30, far, false},
+		{60, shaky, false}, {30, lossy, true}, {60, lossier, true},
+		// and with FORETICK_LONG:
+		{60, duelLink, false}, {30, shaky, false}, {60, lossy, true}, {30, lossier, true},
+	}
+	if small {
+		return all[:6]
+	}
+	return all
 }
 
 // delays are lies that make a connection look slower once it has settled.
@@ -217,7 +227,7 @@ var delays = []struct {
 // little more where a tenth of the packets is lost.
 func TestAbuseDelay(t *testing.T) {
 	costtest.Figures(t)
-	for _, path := range abusePaths {
+	for _, path := range abusePaths() {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
 			last := uint64(*abuseSeeds)
@@ -264,7 +274,7 @@ func TestAbuseDelay(t *testing.T) {
 // By default such a delay gains what a slower path is granted, and a tick.
 func TestAbuseDelayByDefault(t *testing.T) {
 	costtest.Figures(t)
-	for _, path := range abusePaths {
+	for _, path := range abusePaths() {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
 			set := setting{rate: path.rate, snapshot: path.rate}

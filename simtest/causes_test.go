@@ -21,7 +21,7 @@ import (
 var (
 	global    int
 	shuffled  = map[int]float32{1: 0.125, 2: 0.25, 3: 0.375, 4: 0.5, 5: 0.625}
-	checkRuns = flag.Int("check.seeds", costtest.Count(5, 10), "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
+	checkRuns = flag.Int("check.seeds", costtest.Count(3, 10), "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
 )
 
 // TestCheckFailsOnCode: the README's one test of a game fails when a shared system is not
@@ -184,7 +184,7 @@ func (g *shed) shove(f *foretick.Frame, player foretick.PlayerID, x float32) {
 // TestKicksAreNoCode: players whom the server kicks, and others who come in their place,
 // leave nobody with a correction that is blamed on code.
 func TestKicksAreNoCode(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(costtest.Count(1, 3)) {
 		m, causes := simtest.New(seed), &simtest.Causes{}
 		m.Watch(causes, &simtest.Agreement{})
 		srv := (&shed{}).player()

@@ -286,7 +286,7 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 		all.held, all.onScreen, all.confirmed, elsewhere = all.held+c.held, all.onScreen+c.onScreen, all.confirmed+c.confirmed, elsewhere+wrong
 		all.heldHits, all.heldSame = all.heldHits+c.heldHits, all.heldSame+c.heldSame
 	}
-	step := 500
+	step := 1000
 	if !small {
 		step = 250
 	}
@@ -343,7 +343,7 @@ func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 // What a client has not received yet is not there for its shots, though it was
 // there at the moment that the client claims to have seen.
 func TestUnknownIsNotSeen(t *testing.T) {
-	const crowd = 600
+	const crowd = 400
 	m, err := newRange(19, 30, foretick.ServerConfig{SendRate: 3000 + trailRate})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
@@ -376,7 +376,7 @@ func TestUnknownIsNotSeen(t *testing.T) {
 			waiting++
 		}
 	}
-	m.Run(17 * time.Second)
+	m.Run(15 * time.Second)
 	t.Logf("%d ticks with some unknown, %d with all known", waiting, all)
 	require.Greater(t, waiting, 10)
 	require.Greater(t, all, 10)

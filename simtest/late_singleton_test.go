@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -77,7 +78,7 @@ func (g *laps) protocol() *foretick.Protocol {
 // corrected that the same inputs do not explain.
 func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
 	for _, paced := range []bool{false, true} {
-		for seed := range uint64(3) {
+		for seed := range uint64(costtest.Count(1, 3)) {
 			var wrong []prediction.Misprediction
 			m, g := simtest.New(seed), &laps{paced: paced}
 			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond, LateShare: 0.1})

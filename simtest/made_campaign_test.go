@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	madeSeeds = flag.Int("made", costtest.Count(8, 40), "how many generated games TestMadeGames plays; 1000 before a release")
+	madeSeeds = flag.Int("made", costtest.Count(5, 40), "how many generated games TestMadeGames plays; 1000 before a release")
 	madeFirst = flag.Uint64("made-first", 0, "the seed of the first")
 )
 

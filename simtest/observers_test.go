@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -20,7 +21,7 @@ func searched(s *simtest.Secrets) func() []simtest.Checker {
 // Observers of every kind come and go in matches with every fault, and no packet to them has
 // a secret that they may not see. The players' matches are compared as ever.
 func TestObserversInAPlan(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(costtest.Count(2, 3)) {
 		plan, secrets := everything(), &simtest.Secrets{}
 		plan.Play, plan.Quiet, plan.Checkers = 30*time.Second, 15*time.Second, searched(secrets)
 		out, err := plan.Run(seed)

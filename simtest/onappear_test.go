@@ -133,7 +133,7 @@ func count(q *ecs.Query, w *ecs.World) (n int) {
 // of it once, and what it was told agrees with its world in each frame.
 func TestAppearAndVanishOnceEach(t *testing.T) {
 	for _, deny := range []bool{false, true} {
-		for seed := range uint64(4) {
+		for seed := range uint64(costtest.Count(2, 4)) {
 			m := simtest.New(seed)
 			server := &juggler{deny: deny}
 			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})

@@ -790,12 +790,10 @@ func TestOvertakenTransfer(t *testing.T) {
 
 // What a client keeps does not grow with the length of the match.
 func TestRemotePredictedMemory(t *testing.T) {
-	short, long, most := map[string]int{}, map[string]int{}, 25*time.Second
-	if small {
-		most = 10 * time.Second
-	}
+	costtest.Long(t) // a short match cannot tell what grows with time
+	short, long := map[string]int{}, map[string]int{}
 	require.Empty(t, playMelee(2, 5*time.Second, lateNone, short).wrong)
-	require.Empty(t, playMelee(2, most, lateNone, long).wrong)
+	require.Empty(t, playMelee(2, 25*time.Second, lateNone, long).wrong)
 	require.Contains(t, long, ".clientBase.world.rec")
 	for k, v := range long {
 		if v > 3*short[k]+64 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/preview"
@@ -269,7 +270,7 @@ func (g *arcade) record(t *testing.T, seed uint64) (ticks []probe.Settled, hashe
 // nothing.
 func TestPreviewReplaysAMatch(t *testing.T) {
 	met := map[string]int{}
-	for seed := range uint64(4) {
+	for seed := range uint64(costtest.Count(2, 4)) {
 		var played arcade
 		ticks, hashes := played.record(t, seed)
 		require.Greater(t, len(ticks), 500)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -77,7 +78,7 @@ const requestRate, requestBurst = 32, 64
 // A player whose connection is lost again and again, at the worst moments, has each
 // of its requests handled once, in order, those made while it was away too.
 func TestRequestsSurviveALostConnection(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(costtest.Count(2, 4)) {
 		link, dead := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}, sim.Link{Loss: 1}
 		m := simtest.New(seed)
 		var server shop

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -94,7 +95,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		}
 		return m, secrets
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(costtest.Count(2, 4)) {
 		m, s := play(seed, false)
 		require.NoError(t, m.Err())
 		require.Greater(t, s.Observed, uint64(1000))

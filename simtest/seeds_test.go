@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -122,7 +123,7 @@ func (g *standoff) protocol() *foretick.Protocol {
 // Two players fire in one tick, with round trips of 20 and 200 ms. Both die in that tick:
 // who is nearer to the server is not first.
 func TestLatencyIsNoAdvantageWithinATick(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(costtest.Count(15, 50)) {
 		m := simtest.New(seed)
 		g := &standoff{}
 		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})

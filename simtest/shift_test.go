@@ -155,53 +155,54 @@ func TestHonestPathWithoutGrowth(t *testing.T) {
 func TestAbuseGrowth(t *testing.T) {
 	costtest.Figures(t)
 	const rate, early, stop, back = 30, lieFrom + time.Second/4, 20 * time.Second, 22 * time.Second
+	type deceit struct {
+		held time.Duration
+		turn bool // now holds back, now claims
+	}
 	on := func(now time.Duration) bool { return now >= lieFrom && (now < stop || now >= 30*time.Second) }
 	for _, row := range []struct {
 		growth  time.Duration
 		granted float64 // ticks
 	}{{0, 4.5}, {100 * time.Millisecond, 3}, {-1, 0}} {
-		for _, lie := range []struct {
-			held time.Duration
-			turn bool // now holds back, now claims
-		}{{0, false}, {60 * time.Millisecond, false}, {300 * time.Millisecond, false}, {300 * time.Millisecond, true}} {
-			most := func(lies bool) (first, all, stopped float64) {
-				m, err := newRange(41, rate, foretick.ServerConfig{RewindGrowth: row.growth})
-				require.NoError(t, err)
-				l := &liar{now: m.Net.Now, fields: fieldsOf[pull]()}
-				if lies {
-					half := func(now time.Duration) bool { return now/(5*time.Second)%2 == 0 }
-					l.claim = func(now time.Duration, c *netcode.Command) {
-						if on(now) && !(lie.turn && half(now)) {
-							c.Render -= 15
-						}
-					}
-					l.hold = func(now time.Duration) time.Duration {
-						if !on(now) || lie.turn && !half(now) {
-							return 0
-						}
-						return lie.held
+		most := func(lie deceit, lies bool) (first, all, stopped float64) {
+			m, err := newRange(41, rate, foretick.ServerConfig{RewindGrowth: row.growth})
+			require.NoError(t, err)
+			l := &liar{now: m.Net.Now, fields: fieldsOf[pull]()}
+			if lies {
+				half := func(now time.Duration) bool { return now/(5*time.Second)%2 == 0 }
+				l.claim = func(now time.Duration, c *netcode.Command) {
+					if on(now) && !(lie.turn && half(now)) {
+						c.Render -= 15
 					}
 				}
-				s, err := m.seatAs(simtest.Seat{Up: duelLink, Down: duelLink, Wrap: func(e transport.Endpoint) transport.Endpoint {
-					l.Endpoint = e
-					return l
-				}}, fightFrom, duelEnd)
-				require.NoError(t, err)
-				m.Run(duelEnd)
-				for tick, j := range m.judged[s.client.View().Player] {
-					at := time.Duration(tick) * time.Second / rate
-					all = max(all, j.rewind)
-					if at < early {
-						first = max(first, j.rewind)
+				l.hold = func(now time.Duration) time.Duration {
+					if !on(now) || lie.turn && !half(now) {
+						return 0
 					}
-					if at >= back && at < 30*time.Second {
-						stopped = max(stopped, j.rewind)
-					}
+					return lie.held
 				}
-				return first, all, stopped
 			}
-			_, honest, _ := most(false)
-			first, all, stopped := most(true)
+			s, err := m.seatAs(simtest.Seat{Up: duelLink, Down: duelLink, Wrap: func(e transport.Endpoint) transport.Endpoint {
+				l.Endpoint = e
+				return l
+			}}, fightFrom, duelEnd)
+			require.NoError(t, err)
+			m.Run(duelEnd)
+			for tick, j := range m.judged[s.client.View().Player] {
+				at := time.Duration(tick) * time.Second / rate
+				all = max(all, j.rewind)
+				if at < early {
+					first = max(first, j.rewind)
+				}
+				if at >= back && at < 30*time.Second {
+					stopped = max(stopped, j.rewind)
+				}
+			}
+			return first, all, stopped
+		}
+		_, honest, _ := most(deceit{}, false)
+		for _, lie := range []deceit{{0, false}, {60 * time.Millisecond, false}, {300 * time.Millisecond, false}, {300 * time.Millisecond, true}} {
+			first, all, stopped := most(lie, true)
 			t.Logf("growth %v, held back %v, in turn %v: honest %.2f, liar %.2f at first, %.2f at most, %.2f once it stopped",
 				row.growth, lie.held, lie.turn, honest, first, all, stopped)
 			require.LessOrEqual(t, first, honest+1+min(0.25*0.2*rate, row.granted))

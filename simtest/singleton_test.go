@@ -133,7 +133,7 @@ func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bo
 // The state of the match reaches every client, whatever is lost, and equals the server's
 // once it rests.
 func TestSingletonsArrive(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(costtest.Count(2, 5)) {
 		k := newKickoff(t, seed, foretick.ServerConfig{})
 		link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 		_, a := k.join(t, link, nil)

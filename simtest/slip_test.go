@@ -18,7 +18,7 @@ import (
 // that falls silent later is still found out in time.
 func TestServerThatStandsStill(t *testing.T) {
 	ms := time.Millisecond
-	for _, stall := range []struct {
+	for i, stall := range []struct {
 		name        string
 		still, runs time.Duration
 		times       int
@@ -30,7 +30,7 @@ func TestServerThatStandsStill(t *testing.T) {
 		{"again and again", 900 * ms, 150 * ms, 25, false, 2 * time.Second},
 		{"a little, always", 200 * ms, 5 * ms, 100, false, 20 * time.Second},
 	} {
-		for _, rate := range []int{30, 60, 128} {
+		for _, rate := range ratesOf(i) {
 			m := simtest.New(4)
 			g := &game{}
 			p := g.protocol()

@@ -362,7 +362,7 @@ func TestSyncTestSpawns(t *testing.T) {
 			return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger {
 				return trigger{Rockets: v.Tick%8 < 4, Bullets: v.Tick%8 > 4}
 			})}
-		}, simtest.SyncConfig{Ticks: 90})
+		}, simtest.SyncConfig{Ticks: 45})
 		require.NoError(t, err)
 		if !planted {
 			require.Empty(t, faults)

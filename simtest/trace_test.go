@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -100,7 +101,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 			}
 		}, ecs.Write(&g.Pos), ecs.After("move"))
 	}
-	for seed := range uint64(6) {
+	for seed := range uint64(costtest.Count(2, 6)) {
 		cfg := foretick.ServerConfig{AllowTrace: everybody}
 		if seed%2 == 1 {
 			cfg.LateInputs = 150 * time.Millisecond

@@ -6,10 +6,13 @@ import (
 	"testing"
 )
 
+// longer reports whether tests play in their long form.
+func longer() bool { n := os.Getenv("FORETICK_LONG"); return n != "" && n != "0" }
+
 // long skips a test that plays for minutes, unless FORETICK_LONG=1.
 func long(t *testing.T) {
 	t.Helper()
-	if n := os.Getenv("FORETICK_LONG"); n == "" || n == "0" {
+	if !longer() {
 		t.Skip("a long test: FORETICK_LONG=1 runs it")
 	}
 }

@@ -268,7 +268,7 @@ func TestAllTransportsInOneMatch(t *testing.T) {
 
 // All bots that are asked for find room, more than a transport has by default.
 func TestManyBotsOverUDP(t *testing.T) {
-	r := play(t, "-transport", "udp", "-seconds", "2", "-clients", "80")
+	r := play(t, "-transport", "udp", "-seconds", "1", "-clients", "80")
 	require.Equal(t, 80, r.Clients)
 	require.NotZero(t, r.FieldsCompared)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +37,8 @@ func TestRefereeAgreesOnLateInputs(t *testing.T) {
 
 // Without the facts of late inputs the counts differ.
 func TestRefereeNeedsTheFactsOfLateInputs(t *testing.T) {
+	facts, err := os.ReadFile(logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", "wifi", "-late-inputs", "200ms"))
+	require.NoError(t, err)
 	for key, change := range map[string]func(f *Fact){
 		"mispredictions": func(f *Fact) {
 			if f.F == "match" {
@@ -47,7 +51,8 @@ func TestRefereeNeedsTheFactsOfLateInputs(t *testing.T) {
 			}
 		},
 	} {
-		log := logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", "wifi", "-late-inputs", "200ms")
+		log := filepath.Join(t.TempDir(), "facts")
+		require.NoError(t, os.WriteFile(log, facts, 0o600))
 		rewrite(t, log, change)
 		out, err := recounted(t, log)
 		require.ErrorContains(t, err, key, out)

@@ -35,7 +35,7 @@ func TestRefereeAgrees(t *testing.T) {
 		{"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
 		{"-rtt", "300ms"}, {"-plant", "code"}, {"-plant", "desync"}, {"-peaceful"},
 	} {
-		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
+		out, err := recounted(t, logged(t, append([]string{"-seconds", "5", "-clients", "6", "-seed", "3"}, args...)...))
 		require.NoError(t, err, "%v\n%s", args, out)
 		lines := 37
 		if slices.Contains(args, "desync") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/releasetest"
 )
 
@@ -22,7 +23,7 @@ var readmeImports = []string{
 }
 
 // TestReadmeBuilds compiles the README's Go code, all blocks together, and runs its
-// tests of the game's code.
+// tests of the game's code: one match of the 20, and all of them with FORETICK_LONG.
 func TestReadmeBuilds(t *testing.T) {
 	root := repository(t)
 	text := document(t, "README.md")
@@ -35,14 +36,21 @@ func TestReadmeBuilds(t *testing.T) {
 	src += "\nvar _, _ = serve, play\n"
 	name := filepath.Join(t.TempDir(), "readme_test.go")
 	require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
-	args := []string{"test", "-run", "^Test(Sync|Game)$", name}
+	args := []string{"test", "-v", "-run", "^Test(Sync|Game)$", name}
 	if testing.Short() { // what needs no linking
 		args = []string{"vet", name}
 	}
 	cmd := releasetest.GoCommand(args...)
 	cmd.Dir = root
+	one := costtest.Count(0, 1) == 0 && !testing.Short()
+	if one {
+		cmd.Env = append(cmd.Env, "SIMTEST_SEED=1")
+	}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "the README's code:\n%s\n%s", src, out)
+	if one {
+		require.Equal(t, 1, strings.Count(string(out), ": seed "), "%s", out)
+	}
 	vetForBrowsers(t, name)
 }
 

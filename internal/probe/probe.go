@@ -100,8 +100,9 @@ type Activity struct {
 	// a request was sent, in a tick in which no player came or went.
 	Changed bool
 
-	Known  bool           // Newest is of the same server process; clear it for another
-	Newest ActivityDigest // of the newest tick, until Changed
+	Infos  []ecs.SystemInfo // Systems as the schedule describes them
+	Known  bool             // Newest is of the same server process; clear it for another
+	Newest ActivityDigest   // of the newest tick, until Changed
 }
 
 // Used is a part of the protocol that a match may use.
