@@ -12,7 +12,7 @@ import (
 
 // Compare compares the prediction for t with the server's state.
 func (tl *timeline) Compare(_ int, t Tick) prediction.Verdict {
-	tl.found.wrong = prediction.Misprediction{Tick: t}
+	tl.found.wrong, tl.found.perhaps = prediction.Misprediction{Tick: t}, false
 	tl.looks.forget()
 	r := tl.records.Find(t)
 	if r == nil {

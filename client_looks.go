@@ -85,14 +85,32 @@ func (tl *timeline) looked(t Tick) []int {
 
 // runConcealed runs a tick again with the entities concealed that are not predicted here,
 // and notes the systems that look for them. It reports false if that says nothing: the
-// tick cannot run again, or its result is another one. Nothing of the run remains, except in
-// rows that the next Load and othersNewest write.
+// tick cannot run again, or its result is another one.
 func (tl *timeline) runConcealed(t Tick) bool {
-	l, f := &tl.looks, &tl.frame
+	l, was := &tl.looks, tl.records.Find(t)
 	l.systems = l.systems[:0]
+	hooked := &tl.cfg.Protocol.compiled
+	return was != nil && tl.runAside(t, func() bool {
+		hooked.watch(true)
+		l.shown = append(l.shown[:0], tl.view.Player, ecs.Common, ecs.ClientOnly)
+		for i := range tl.saves.remotes {
+			l.shown = append(l.shown, tl.saves.remotes[i].owner)
+		}
+		tl.world.Conceal(l.shown...)
+		ok := tl.runUnseeing(t)
+		tl.world.Reveal()
+		hooked.watch(false)
+		return ok
+	}) && l.result.hash() == was.hash()
+}
+
+// runAside runs a tick again, by a function, and keeps what came out in looks.result. It
+// reports false if that failed, or the tick cannot run again. Nothing of the run remains in
+// the world, except in rows that the next Load and othersNewest write.
+func (tl *timeline) runAside(t Tick, run func() bool) bool {
+	f := &tl.frame
 	slot, ok := tl.predictor.Slot(t - 1)
-	was := tl.records.Find(t)
-	if !ok || was == nil || !tl.restorable(t-1) {
+	if !ok || !tl.restorable(t-1) {
 		return false
 	}
 	tl.Load(slot, t-1)
@@ -103,26 +121,16 @@ func (tl *timeline) runConcealed(t Tick) bool {
 	tl.guess(t)
 	tl.beginSpawns(t)
 	tl.world.WatchOutside(false)
-	hooked := &tl.cfg.Protocol.compiled
-	hooked.watch(true)
-	l.shown = append(l.shown[:0], tl.view.Player, ecs.Common, ecs.ClientOnly)
-	for i := range tl.saves.remotes {
-		l.shown = append(l.shown, tl.saves.remotes[i].owner)
-	}
-	tl.world.Conceal(l.shown...)
-	ok = tl.runUnseeing(t)
-	tl.world.Reveal()
-	hooked.watch(false)
+	ok = run()
 	tl.row.take()
 	tl.world.WatchOutside(true)
 	tl.endSpawns()
 	tl.ghosts.pushed = true // what systems wrote through queries is taken back
 	if ok {
-		l.result.clear()
+		tl.looks.result.clear()
 		for _, e := range tl.predictedHere() {
-			tl.keepEntity(&l.result, e)
+			tl.keepEntity(&tl.looks.result, e)
 		}
-		ok = l.result.hash() == was.hash()
 	}
 	for _, e := range tl.spawning.practised {
 		tl.world.Unreserve(e)
@@ -130,6 +138,68 @@ func (tl *timeline) runConcealed(t Tick) bool {
 	tl.spawning.practised = tl.spawning.practised[:0]
 	f.Replay, f.blind, tl.tester.replay = false, false, false
 	return ok
+}
+
+// RanFirst runs the ticks again with the first of the two commands that were made for each.
+// What has the server's result then is certain. What changes nothing is no cause.
+func (e evidence) RanFirst(last Tick, ticks uint32, t Tick) (certain, may bool) {
+	tl := e.tl
+	if tl.p.OtherBuild {
+		return false, true
+	}
+	for k := last; last-k < ticks && last-k < mostLooks; k-- {
+		in, was := tl.input.history.Find(k), tl.records.Find(k)
+		if in == nil || was == nil || in.several {
+			return false, true
+		}
+		tl.swapCommands(in)
+		ran := tl.runAside(k, func() bool { return tl.runUnseeing(k) })
+		tl.swapCommands(in)
+		switch {
+		case !ran:
+			return false, true
+		case k == t && tl.hasServers(&tl.looks.result, t):
+			return true, true
+		case tl.looks.result.hash() != was.hash():
+			may = true
+		}
+	}
+	tl.found.perhaps = may
+	return false, may
+}
+
+// swapCommands exchanges the two commands of a tick.
+func (tl *timeline) swapCommands(in *tickInput) {
+	schema := tl.p.Command.Schema
+	second := schema.Pack(in.at, nil)
+	if schema.Unpack(in.first, in.at) == nil {
+		in.first = second
+	}
+}
+
+// hasServers reports whether a record has the server's state of t, where the client's own
+// was wrong.
+func (tl *timeline) hasServers(r *record, t Tick) bool {
+	w := &tl.found.wrong
+	for _, g := range tl.ghosts.ours {
+		s, ok := g.At(t)
+		if g.Data != w.Entity || !ok {
+			continue
+		}
+		for i := range tl.p.Components {
+			comp := &tl.p.Components[i]
+			if comp.Name != w.Component || !comp.Predicted {
+				continue
+			}
+			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			if ours == nil || theirs == nil {
+				return (ours == nil) == (theirs == nil)
+			}
+			ours = ours[:comp.Schema.Words()]
+			return comp.Schema.FirstDifference(ours, tl.meant(comp, theirs, ours, t)) < 0
+		}
+	}
+	return false
 }
 
 // runUnseeing runs the systems of a tick. It returns false if one of them panicked: it did

@@ -266,7 +266,9 @@ func (tl *timeline) swayed() {
 // checkUntracked checks values that shared systems may have read and that are not
 // predicted. If the client's value differed at t, it is the cause.
 func (tl *timeline) checkUntracked(t Tick) {
-	if tl.found.wrong.Component == "" || tl.found.wrong.Cause != prediction.Code || tl.found.wrong.Tick != t {
+	w := &tl.found.wrong
+	unsure := w.Cause == prediction.Code || w.Cause == prediction.Input && tl.found.perhaps
+	if w.Component == "" || !unsure || w.Tick != t {
 		return
 	}
 	for _, g := range tl.ghosts.ours {
@@ -284,11 +286,11 @@ func (tl *timeline) checkUntracked(t Tick) {
 			ours := tl.zeroes(described.Words())
 			described.Quantise(at, schema.GridPublic, recordRefs{tl}, ours)
 			if described.FirstDifference(ours, theirs) >= 0 {
-				tl.found.wrong.Cause, tl.found.wrong.Read = prediction.Untracked, tl.p.Components[i].Name
+				tl.untracked(i)
 				return
 			}
 		}
-		if tl.found.wrong.Cause == prediction.Code && tl.roundedRead(s) {
+		if tl.roundedRead(s) {
 			return
 		}
 	}
@@ -303,10 +305,17 @@ func (tl *timeline) roundedRead(s snapshot.State) bool {
 		if s.Component(r.Component) == nil || !r.Names(&tl.p.Layout, w.Component) {
 			continue
 		}
-		w.Cause, w.Read = prediction.Untracked, tl.p.Components[r.Component].Name
+		tl.untracked(r.Component)
 		return true
 	}
 	return false
+}
+
+// untracked makes a component that was read the cause of a misprediction.
+func (tl *timeline) untracked(component int) {
+	w := &tl.found.wrong
+	w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Untracked, 0, 0, 0
+	w.Read = tl.p.Components[component].Name
 }
 
 // explainCode adds what is known of a misprediction that has no other cause.

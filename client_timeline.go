@@ -98,6 +98,7 @@ type comparison struct {
 	own          prediction.Verdict // on everything but remote players
 	remoteFailed bool               // a remote player was predicted wrongly
 	untracked    untrackedReads     // debug builds
+	perhaps      bool               // the cause is one that may be, and is not certain
 }
 
 // correction holds the values that a correction replaces.

@@ -61,6 +61,7 @@ func (s *Server) simulate() {
 	s.sim.writes.end()
 	s.lookForLosses()
 	s.runCalls()
+	s.markHidden() // by the tick itself, too
 	s.snap()
 	s.sim.writes.outside.keep()
 	s.late.save()

@@ -29,6 +29,7 @@ type writeWatch struct {
 	shaper     int                  // the one whose additions and removals are still to be looked for, −1 for none
 	shapes     []uint64             // by owner: who has what, ahead of it
 	shaped     []uint64             // scratch
+	renewed    renewedValues        // by the shaper
 
 	late    *lateInputs
 	outside outsideWrites
@@ -136,6 +137,9 @@ func (e *writeWatch) after(i int) {
 			}
 		}
 	}
+	if e.shaper >= 0 {
+		e.renewed.keep(e)
+	}
 	e.running = -1
 }
 
@@ -164,6 +168,7 @@ func (e *writeWatch) settle() {
 		return
 	}
 	e.late.endShape()
+	e.renewed.mark(e, e.shaper+1)
 	e.shaped = e.shape(e.shaped[:0])
 	for owner, was := range e.shapes {
 		if e.shaped[owner] != was {

@@ -114,6 +114,9 @@ type Misprediction struct {
 	// this client does not predict. The entity is owned by Player, or unowned if
 	// Player is 0.
 	OfOther bool `json:"of_other,omitempty"`
+	// Rounded is true if Cause is Untracked and the value of others was the same on both
+	// ends, but rounded on its way to the client.
+	Rounded bool `json:"rounded,omitempty"`
 	// Input is the command that the client ran in CauseTick (in Tick if that is
 	// 0), and Executed the one that the server ran. nil: unknown.
 	Input    any `json:"input,omitempty"`
@@ -179,6 +182,8 @@ func (m Misprediction) whyUntracked() string {
 		read = "a value"
 	}
 	switch {
+	case m.Rounded:
+		return "a shared system read " + read + " of others, rounded on its way here: see FullPrecision"
 	case m.Player != 0:
 		return fmt.Sprintf("a shared system read %s of player %d, which was newer on the server", read, m.Player)
 	case m.OfOther:

@@ -69,6 +69,14 @@ func (a *madeMatch) watch() {
 	}
 }
 
+// snapshot notes that one came. To explain what it shows, ticks run again with other values.
+func (s *madeSeat) snapshot(t foretick.Tick) {
+	s.prior, s.last, s.had = s.last, t, map[foretick.Tick]madeSeen{}
+	for k := s.prior + 1; k <= t && s.prior != 0; k++ {
+		s.had[k] = s.seen[k]
+	}
+}
+
 // begin notes the predicted state that a player's client has, ahead of a tick.
 func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.PlayerID) {
 	if g.seen == nil {
@@ -147,7 +155,7 @@ func (a *madeMatch) onlyFault(s *madeSeat, w *prediction.Misprediction) bool {
 		if !ok || len(s.ran[t]) != 1 || s.ran[t][0] != ran || t != w.Tick && s.fault[t] {
 			return false
 		}
-		if (madeSeen{a.seen[t][me], a.seen[t][ecs.Nobody]}) != s.seen[t] || len(a.ruled[t][me])+len(a.ruled[t][ecs.Nobody]) > 0 {
+		if (madeSeen{a.seen[t][me], a.seen[t][ecs.Nobody]}) != s.had[t] || len(a.ruled[t][me])+len(a.ruled[t][ecs.Nobody]) > 0 {
 			return false
 		}
 		for player := range a.pushed[t] {

@@ -32,6 +32,9 @@ type Evidence interface {
 	// ran the first, and how many in a row were; 0 if none. certain is false where it may as
 	// well have run the second.
 	Remade(t Tick) (last Tick, ticks uint32, certain bool)
+	// RanFirst reports whether those commands may be the cause, and whether that is certain,
+	// by what comes out with them.
+	RanFirst(last Tick, ticks uint32, t Tick) (certain, may bool)
 	// Pushed reports whether something differs that other players' runs of shared systems may
 	// write.
 	Pushed(t Tick) bool
@@ -44,6 +47,9 @@ type Evidence interface {
 	// OthersUnknown reports whether shared systems may have read of others what no snapshot
 	// had.
 	OthersUnknown(t Tick) bool
+	// OthersRounded finds a component of others that shared systems read, and whose rounding
+	// on its way to the client may be the cause.
+	OthersRounded(t Tick) (component string, ok bool)
 	// OwnDiffered finds an unpredicted component of the player's own that shared systems
 	// read, and that had another value on the server.
 	OwnDiffered(t Tick) (component string, ok bool)
@@ -136,7 +142,7 @@ func (l *Log) RaisedIn(event int, k, t, agreed Tick) (n int) {
 
 // Explain writes the cause of w: the first that applies since the last agreement.
 func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
-	w.System, w.CauseTick, w.OfOther, w.Read = "", 0, false, ""
+	w.System, w.CauseTick, w.OfOther, w.Read, w.Rounded = "", 0, false, "", false
 	agreed := e.Agreed()
 	since := func(t Tick) bool { return t != 0 && int32(t-agreed) > 0 && int32(t-w.Tick) <= 0 }
 	remade, ticks, sure := e.Remade(w.Tick)
@@ -167,9 +173,27 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		w.Cause, w.Read = prediction.Untracked, component
 	} else if e.OthersUnknown(w.Tick) { // says less than the next, and is true of both
 		w.Cause = prediction.Untracked
-	} else if remade != 0 {
+	} else {
+		l.eliminate(w, e, remade, ticks)
+	}
+}
+
+// eliminate finds the cause of what nothing else explains: each reason has a rule of its own,
+// and the code is what is left.
+func (l *Log) eliminate(w *prediction.Misprediction, e Evidence, remade Tick, ticks uint32) {
+	certain, may := false, false
+	if remade != 0 {
+		certain, may = e.RanFirst(remade, ticks, w.Tick)
+	}
+	if !certain {
+		if component, ok := e.OthersRounded(w.Tick); ok {
+			w.Cause, w.OfOther, w.Read, w.Rounded = prediction.Untracked, true, component, true
+			return
+		}
+	}
+	if may {
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
-	} else if w.Tick-agreed >= Window {
+	} else if w.Tick-e.Agreed() >= Window {
 		w.Cause = prediction.Unknown
 	}
 }

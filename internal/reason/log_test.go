@@ -15,14 +15,25 @@ type client struct {
 	pushed, remote bool
 	differed, own  bool
 	sure, unknown  bool
+	rounded        bool
+	ran            int // the first of two commands
 }
+
+// Whether the first of two commands ran.
+const (
+	perhaps = iota
+	certainly
+	never
+)
 
 func (c client) Agreed() Tick                               { return c.agreed }
 func (c client) Remade(Tick) (Tick, uint32, bool)           { return c.remade, c.ticks, c.sure }
+func (c client) RanFirst(Tick, uint32, Tick) (bool, bool)   { return c.ran == certainly, c.ran != never }
 func (c client) Pushed(Tick) bool                           { return c.pushed }
 func (c client) RemoteWrong(Tick) bool                      { return c.remote }
 func (c client) OthersUnknown(Tick) bool                    { return c.unknown }
 func (c client) OthersDiffered(Tick) (uint16, string, bool) { return 9, "Score", c.differed }
+func (c client) OthersRounded(Tick) (string, bool)          { return "At", c.rounded }
 func (c client) OwnDiffered(Tick) (string, bool)            { return "Stun", c.own }
 func (c client) Late(n uint32) bool                         { return n == 9 }
 func (c client) SystemName(n uint32) string                 { return "system " + string(rune('0'+n)) }
@@ -74,6 +85,16 @@ func TestExplain(t *testing.T) {
 			Cause: prediction.Untracked, Player: 9, OfOther: true, Read: "Score"}},
 		"a value of its own": {Note{}, false, 20, client{agreed: 10, own: true}, prediction.Misprediction{
 			Cause: prediction.Untracked, Read: "Stun"}},
+		"a value of others was rounded on its way": {Note{}, false, 20, client{agreed: 10, rounded: true}, prediction.Misprediction{
+			Cause: prediction.Untracked, OfOther: true, Read: "At", Rounded: true}},
+		"what is known comes before what was rounded": {Note{}, false, 20, client{agreed: 10, rounded: true, own: true}, prediction.Misprediction{
+			Cause: prediction.Untracked, Read: "Stun"}},
+		"the first of two commands ran perhaps, or a value was rounded": {Note{}, false, 20, client{agreed: 10, remade: 15, ticks: 2, rounded: true}, prediction.Misprediction{
+			Cause: prediction.Untracked, OfOther: true, Read: "At", Rounded: true}},
+		"the first of two commands has that result": {Note{}, false, 20, client{agreed: 10, remade: 15, ticks: 2, rounded: true, ran: certainly}, prediction.Misprediction{
+			Cause: prediction.Input, CauseTick: 15, CauseTicks: 2, StandIn: prediction.Replaced}},
+		"the first of two commands has the same result": {Note{}, false, 20, client{agreed: 10, remade: 15, ticks: 2, ran: never}, prediction.Misprediction{
+			Cause: prediction.Code}},
 		"nothing known": {Note{}, false, 20, client{agreed: 10}, prediction.Misprediction{Cause: prediction.Code}},
 		"too long ago":  {Note{}, false, 300, client{agreed: 10}, prediction.Misprediction{Cause: prediction.Unknown}},
 	} {

@@ -42,7 +42,7 @@ func (r *Report) Append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(append(dst, ReportSaid), r.Number)
 	dst = binary.LittleEndian.AppendUint32(dst, m.Tick)
 	dst = binary.LittleEndian.AppendUint32(dst, m.CauseTick)
-	dst = append(dst, byte(m.Cause), byte(m.StandIn), flag(m.OfOther))
+	dst = append(dst, byte(m.Cause), byte(m.StandIn), flag(m.OfOther)|flag(m.Rounded)<<1)
 	dst = binary.AppendUvarint(dst, uint64(m.CauseTicks))
 	dst = binary.AppendUvarint(dst, uint64(m.Player))
 	for _, text := range [...]string{m.System, m.Read, m.Architecture, m.ServerArchitecture} {
@@ -155,7 +155,9 @@ func ParseReport(b []byte) (r Report, err error) {
 	}
 	m := &r.Wrong
 	r.Number, m.Tick, m.CauseTick = s.u32(), s.u32(), s.u32()
-	m.Cause, m.StandIn, m.OfOther = prediction.Cause(s.byte()), prediction.StandIn(s.byte()), s.flag()
+	m.Cause, m.StandIn = prediction.Cause(s.byte()), prediction.StandIn(s.byte())
+	flags := s.byte()
+	m.OfOther, m.Rounded, s.bad = flags&1 != 0, flags>>1 == 1, s.bad || flags > 3
 	m.CauseTicks, m.Player = uint32(s.uvarint(math.MaxUint32)), uint16(s.uvarint(math.MaxUint16))
 	m.System, m.Read, m.Architecture, m.ServerArchitecture = s.word(), s.word(), s.word(), s.word()
 	first := s.difference()

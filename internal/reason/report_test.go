@@ -30,7 +30,7 @@ func drawReport(t *rapid.T) reason.Report {
 	m := &r.Wrong
 	m.Tick, m.CauseTick, m.CauseTicks = rapid.Uint32().Draw(t, "tick"), rapid.Uint32().Draw(t, "cause tick"), rapid.Uint32().Draw(t, "ticks")
 	m.Cause, m.StandIn = prediction.Cause(rapid.IntRange(0, prediction.Causes-1).Draw(t, "cause")), prediction.StandIn(rapid.IntRange(0, 5).Draw(t, "stand-in"))
-	m.OfOther, m.Player = rapid.Bool().Draw(t, "other"), rapid.Uint16().Draw(t, "player")
+	m.OfOther, m.Rounded, m.Player = rapid.Bool().Draw(t, "other"), rapid.Bool().Draw(t, "rounded"), rapid.Uint16().Draw(t, "player")
 	m.Entity, m.Predicted, m.Actual = uint64(rapid.Uint32().Draw(t, "of")), rapid.Float64().Draw(t, "ours"), rapid.Float64().Draw(t, "theirs")
 	for _, text := range []*string{&m.System, &m.Read, &m.Architecture, &m.ServerArchitecture, &m.Prefab, &m.Component, &m.Field} {
 		*text = word.Draw(t, "text")

@@ -1,0 +1,170 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// shadows is a game in which what a client predicts depends on where another player is: a
+// flag follows player 1, and players bump into one another.
+type shadows struct {
+	at      ecs.Component[shadowAt]
+	cmd     ecs.Component[lunge]
+	mark    ecs.Component[shadowMark]
+	body    ecs.Prefab
+	flag    ecs.Prefab
+	players *ecs.Query
+	flags   *ecs.Query
+
+	bumps   bool
+	biased  bool // a planted fault
+	options []foretick.ComponentOption
+}
+
+type (
+	shadowAt struct {
+		X float32 `net:"min=-100,max=100,step=0.01,lerp"`
+	}
+	shadowMark struct{ Of foretick.PlayerID }
+)
+
+func (g *shadows) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("shadows", 1)
+	p.Component(&g.at, append(g.options, foretick.Predicted())...)
+	p.Component(&g.mark, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "player", &g.at, &g.cmd)
+	p.Prefab(&g.flag, "flag", &g.at, &g.mark)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.at.Get(f.World, f.Spawn(&g.body, player)).X = 3 * float32(player)
+	})
+	p.InOrder()
+	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
+		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
+		for i := range at {
+			at[i].X += cmd[i].Move * 5 * f.DT
+			if g.biased && f.Tick%30 == 0 {
+				at[i].X += 0.25
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
+	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.cmd))
+	g.flags = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.mark))
+	if g.bumps {
+		p.Shared("bump", g.bump, ecs.Write(&g.at), ecs.ReadOther(&g.at), ecs.With(&g.cmd))
+		return p
+	}
+	p.Shared("follow", func(f *foretick.Frame, _ ecs.Rows) {
+		at := g.at.Find(f.World, g.players.FirstOwned(f.World, 1))
+		for _, rows := range g.flags.All(f.World) {
+			if at != nil {
+				g.at.Slice(rows)[0] = *at
+			}
+		}
+	}, ecs.Once(), ecs.WriteOther(&g.at), ecs.ReadOther(&g.mark))
+	return p
+}
+
+func (g *shadows) bump(f *foretick.Frame, rows ecs.Rows) {
+	for i := range rows.Len() {
+		me := &g.at.Slice(rows)[i]
+		for _, others := range g.players.All(f.World) {
+			for k, at := range g.at.Slice(others) {
+				if d := me.X - at.X; others.Entity(k) != rows.Entity(i) && d < 1 && d > -1 {
+					me.X += d * 0.25
+				}
+			}
+		}
+	}
+}
+
+// play returns the corrections of player 2, and those of them whose cause is a rounded value.
+func (g shadows) play(t *testing.T, seed uint64, sample func(player, tick int) float32) (prediction.ByCause, int) {
+	t.Helper()
+	m, server := simtest.New(seed), g
+	server.biased = false
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	if !g.bumps {
+		srv.Frame().Spawn(&server.flag, ecs.Nobody)
+	}
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
+	var c *foretick.Client
+	rounded := 0
+	for n := range 2 {
+		cg := g
+		cg.biased = g.biased && n == 1
+		c, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lunge {
+			return lunge{Move: sample(n+1, int(v.Tick))}
+		}), OnMisprediction: func(w prediction.Misprediction) {
+			if n == 0 || !w.Rounded {
+				return
+			}
+			rounded++
+			require.Equal(t, "shadowAt", w.Read)
+			require.Equal(t, "a shared system read shadowAt of others, rounded on its way here: see FullPrecision", w.Why())
+		}}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		m.RunFor(200 * time.Millisecond)
+	}
+	m.Run(20 * time.Second)
+	require.NoError(t, m.Err())
+	return c.Stats().ByCause, rounded
+}
+
+// walkOnce lets player 1 walk to a place that is on no step, and everybody stand still.
+func walkOnce(player, tick int) float32 {
+	if player == 1 && tick > 60 && tick < 80 {
+		return 0.3
+	}
+	return 0
+}
+
+// What a shared system computes from another player's rounded value differs from the
+// server's result, and the cause says so: it is not the code. With FullPrecision there is no
+// such correction.
+func TestOthersRoundedValues(t *testing.T) {
+	meet := func(player, tick int) float32 { return float32(tick/20%2*2-1) * float32(3-2*player) }
+	for name, c := range map[string]struct {
+		game   shadows
+		sample func(player, tick int) float32
+	}{
+		"a flag follows one that stands still": {shadows{}, walkOnce},
+		"two players bump":                     {shadows{bumps: true}, meet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sum, full, rounded := prediction.ByCause{}, prediction.ByCause{}, 0
+			for seed := range uint64(20) {
+				by, n := c.game.play(t, seed, c.sample)
+				rounded += n
+				exact := c.game
+				exact.options = []foretick.ComponentOption{foretick.FullPrecision()}
+				fullBy, n := exact.play(t, seed, c.sample)
+				require.Zero(t, n)
+				for i := range by {
+					sum[i], full[i] = sum[i]+by[i], full[i]+fullBy[i]
+				}
+			}
+			require.Zero(t, sum[prediction.Code], "%v", sum)
+			require.Zero(t, full[prediction.Code], "%v", full)
+			require.Positive(t, rounded)
+			t.Logf("%v, of which %d rounded; with FullPrecision %v", sum, rounded, full)
+		})
+	}
+}
+
+// A fault of the code stays one where others' rounded values are at hand and have no part in
+// it.
+func TestRoundedValuesHideNoCode(t *testing.T) {
+	by, rounded := shadows{bumps: true, biased: true}.play(t, 1, walkOnce)
+	require.Greater(t, by[prediction.Code], uint64(10), "%v", by)
+	require.Zero(t, rounded)
+}
