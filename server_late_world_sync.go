@@ -10,14 +10,21 @@ import (
 // noteRun notes the world after a system's first run.
 func (w *lateWorld) noteRun(system int) {
 	y, now := &w.s.late.test, w.s.sim.frame.Tick
-	y.runs[lateRun{0, now, system}] = w.s.hash()
+	y.runs[lateRun{0, now, system}] = w.hashRun()
 	delete(y.runs, lateRun{0, now - w.window - 2, system})
+}
+
+// hashRun returns the world's hash. The row of singletons is what they are now: in a first run
+// it is brought up to date at other times than in a repeated one.
+func (w *lateWorld) hashRun() uint64 {
+	w.s.sim.row.take()
+	return w.s.hash()
 }
 
 // compareRun compares the world after a system's repeated run with that of the first one.
 func (w *lateWorld) compareRun(system int) {
 	y := &w.s.late.test
-	run, sum := lateRun{0, w.s.sim.frame.Tick, system}, w.s.hash()
+	run, sum := lateRun{0, w.s.sim.frame.Tick, system}, w.hashRun()
 	if !y.running {
 		y.runs[run] = sum
 		return

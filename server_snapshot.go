@@ -9,8 +9,10 @@ import (
 )
 
 // snap rounds predicted values to the simulation step, and clears references to entities
-// that are gone, as clients do after their own ticks.
+// that are gone, as clients do after their own ticks. Before that it notes what travels of
+// the world's own state, its parents and singletons: a save of the tick has that, too.
 func (s *Server) snap() {
+	s.sim.parents.note()
 	s.sim.row.take()
 	defer s.sim.row.give()
 	for _, rows := range s.sim.entities.All(s.sim.world) {
@@ -60,7 +62,6 @@ func (s *Server) measure(c *layout.Component, at unsafe.Pointer) {
 // capture passes the tick's state to the snapshots and to the history of hitboxes.
 func (s *Server) capture() {
 	t := s.sim.frame.Tick
-	s.sim.parents.note()
 	s.senders.source.Begin(t)
 	s.late.fades.age(s)
 	for _, rows := range s.sim.entities.All(s.sim.world) {
