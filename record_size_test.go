@@ -43,6 +43,7 @@ type depot struct {
 	predicted bool
 	single    bool
 	still     bool // nothing is counted
+	observed  *foretick.Grant
 	all, met  *ecs.Query
 }
 
@@ -86,7 +87,11 @@ func newStore(t *testing.T, g *depot) *store {
 	m := &store{Match: simtest.New(1), t: t, g: g}
 	p := g.protocol()
 	require.NoError(t, p.Err())
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&m.log, nil))})
+	cfg := foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&m.log, nil))}
+	if g.observed != nil {
+		cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return *g.observed, nil }
+	}
+	srv, err := m.Serve(cfg)
 	require.NoError(t, err)
 	m.srv = srv
 	return m
@@ -288,4 +293,28 @@ func TestRecordsTooLong(t *testing.T) {
 	require.Positive(t, srv.Stats().RecordsTooLong)
 	require.Contains(t, log.String(), "pile")
 	require.Contains(t, log.String(), "16384")
+}
+
+// Observers receive long records too: a free one, and one that sees everything.
+func TestObserversOfLongRecords(t *testing.T) {
+	for _, everything := range []bool{false, true} {
+		m := newStore(t, &depot{observed: &foretick.Grant{Everything: everything}})
+		_, _ = m.join(0)
+		m.RunFor(time.Second)
+		for range 6 {
+			e := m.srv.Frame().Spawn(&m.g.crate, ecs.Nobody)
+			m.fill(m.g.cargo.Get(m.srv.World(), e), 500)
+		}
+		g := &depot{}
+		link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.05}
+		o, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		m.RunFor(4 * time.Second)
+		m.g.still = true
+		m.RunFor(time.Second)
+		require.NoError(t, m.Err())
+		require.Equal(t, foretick.Playing, o.View().State)
+		require.Equal(t, 6, g.numbers(o.View().World)[500])
+		require.Equal(t, m.g.numbers(m.srv.World()), g.numbers(o.View().World))
+	}
 }

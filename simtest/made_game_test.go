@@ -36,8 +36,8 @@ const madeRefs = 18
 
 // madeRound says with what games are made: 1 without references to entities, 2 without
 // systems that read others, 3 without those that give components to others or take them, 4
-// with all. A seed's game stays the same in a round.
-var madeRound = 4
+// without values longer than a packet, 5 with all. A seed's game stays the same in a round.
+var madeRound = 5
 
 type madeSystem struct {
 	what      int
@@ -59,6 +59,7 @@ type madePlan struct {
 	looks     bool // a shared system reads of others
 	pushes    bool // … or may: it writes others
 	reads     bool // … or unpredicted fields of its rows
+	long      bool // some entities have more than a packet holds
 	until     foretick.Tick
 }
 
@@ -66,7 +67,7 @@ var madePrefabs = [...]string{"avatar", "pet", "thing", "shot"}
 
 func newMadePlan(seed uint64) *madePlan {
 	r := rand.New(rand.NewPCG(seed, 151))
-	n := len(madeShapes())
+	n := len(madeShapes()) - 1 // the long one is not drawn with the others: see lengthen
 	p := &madePlan{seed: seed, rate: []int{30, 60, 128}[r.IntN(3)], guess: r.IntN(4) == 0}
 	var pool []int
 	for _, i := range r.Perm(n)[:4+r.IntN(4)] {
@@ -135,7 +136,21 @@ func newMadePlan(seed uint64) *madePlan {
 		}
 		p.systems = append(p.systems, s)
 	}
+	if madeRound > 4 {
+		p.lengthen(rand.New(rand.NewPCG(seed, 152)), n)
+	}
 	return p
+}
+
+// lengthen gives one game in four a shape that is longer than a packet, which the server turns.
+func (p *madePlan) lengthen(r *rand.Rand, long int) {
+	if r.IntN(4) > 0 {
+		return
+	}
+	k := r.IntN(3)
+	p.long = true
+	p.has[k] = append(p.has[k], long)
+	p.systems = append(p.systems, madeSystem{what: madeTell, from: p.has[0][0], to: long, share: uint64(10 + r.IntN(60))})
 }
 
 // made is one end of a generated game.

@@ -78,7 +78,24 @@ type (
 		A uint8
 		B uint8 `net:"allies"`
 	}
+	madeLong struct {
+		L []uint32 `net:"max=512"`
+	}
 )
+
+// twistLong changes a number of a value that is longer than a packet, and now and then all.
+func twistLong(v *madeLong, x uint64) {
+	if len(v.L) > 0 && x%8 > 0 {
+		v.L = append([]uint32(nil), v.L...)
+		v.L[x>>8%uint64(len(v.L))] += uint32(x >> 32)
+		return
+	}
+	v.L = make([]uint32, 250+x>>8%200)
+	for i := range v.L {
+		x = madeMix(x, uint64(i))
+		v.L[i] = uint32(x >> 16)
+	}
+}
 
 var madeHash = maphash.MakeSeed()
 
@@ -193,5 +210,6 @@ func madeShapes() []shape {
 		}, sum: func(v *madeList) uint64 { return uint64(len(v.L)) }},
 		&shaped[madeOwner]{kept: true, twist: func(v *madeOwner, _ E, x uint64) { v.A, v.B = v.A+1, v.B+uint8(x) }, sum: func(v *madeOwner) uint64 { return uint64(v.A) }},
 		&shaped[madeAllies]{kept: true, twist: func(v *madeAllies, _ E, x uint64) { v.A, v.B = v.A+1, v.B+uint8(x) }, sum: func(v *madeAllies) uint64 { return uint64(v.A) }},
+		&shaped[madeLong]{twist: func(v *madeLong, _ E, x uint64) { twistLong(v, x) }, sum: func(v *madeLong) uint64 { return uint64(len(v.L)) }},
 	}
 }

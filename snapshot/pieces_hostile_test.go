@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -96,4 +97,71 @@ func TestSpoiltPieces(t *testing.T) {
 			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(readMemory+2*len(p)))
 		}
 	}
+}
+
+// piecePacket is the snapshot of a tick with one piece of a box (prefab 1, four units), of all
+// zero: n units from a number on, of the record of a wire id that was pinned so long ago.
+func piecePacket(tick schema.Tick, wire, age, born, from, n uint32) []byte {
+	c := newCraft()
+	c.head(true, 0)
+	c.Golomb(129)
+	c.flag(flagMore, false)
+	c.Golomb(0)
+	c.record(wire, age, 0)
+	c.piece(1, 0, 0, born, from, n)
+	for i := from; i < from+n; i++ {
+		size := []int{32, 17, 17, 12}[i] // of the words of ident and position
+		c.flag(flagZero+8*(48+min(size/4, 7)), true)
+	}
+	c.group()
+	return c.packet(tick)
+}
+
+// TestOlderPinIsSkipped: a piece of an older pinned value, which came late, does not take the place
+// of those of a newer one.
+func TestOlderPinIsSkipped(t *testing.T) {
+	r, _ := registry(t)
+	recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+	for _, p := range [][]byte{
+		piecePacket(103, 1, 3, 10, 0, 1),
+		piecePacket(104, 1, 6, 8, 0, 1),
+		piecePacket(105, 1, 5, 10, 1, 1),
+	} {
+		_, err := recv.Read(p)
+		require.NoError(t, err)
+		require.Empty(t, recv.Ghosts())
+	}
+	_, err := recv.Read(piecePacket(106, 1, 6, 10, 2, 1))
+	require.NoError(t, err)
+	_, err = recv.Read(piecePacket(107, 1, 7, 10, 3, 1))
+	require.NoError(t, err)
+	require.Len(t, recv.Ghosts(), 1)
+	require.Equal(t, schema.Tick(100), recv.Ghosts()[0].Newest().Tick)
+	require.Equal(t, schema.Tick(90), recv.Ghosts()[0].Born)
+}
+
+// TestPiecesOfManyRecords: a receiver keeps the pieces of eight records, those heard of last.
+func TestPiecesOfManyRecords(t *testing.T) {
+	r, _ := registry(t)
+	recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+	tick := schema.Tick(100)
+	read := func(wire, from, n uint32) {
+		_, err := recv.Read(piecePacket(tick, wire, uint32(tick-100), 10, from, n))
+		require.NoError(t, err)
+		tick++
+	}
+	for wire := range uint32(40) {
+		read(wire+1, 0, 1)
+	}
+	require.Equal(t, 8, recv.Rooms())
+	for wire := range uint32(40) {
+		read(wire+1, 1, 3)
+	}
+	require.LessOrEqual(t, recv.Rooms(), 8)
+	require.Empty(t, recv.Ghosts(), "each was given up before it was whole")
+	for wire := range uint32(8) {
+		read(wire+1, 0, 1)
+		read(wire+1, 1, 3)
+	}
+	require.Len(t, recv.Ghosts(), 8)
 }
