@@ -58,6 +58,12 @@ func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
 	return rewind.Entity{Net: snapshot.NetID(n.Net), Owner: uint32(w.s.sim.world.Owner(e)), Prefab: n.Prefab}, true
 }
 
+// Lives returns what the game counts of an entity's lives at the moment.
+func (w rewindWorld) Lives(id lagcomp.ID) (uint32, bool) {
+	e := ecs.Entity(id)
+	return w.s.lifeOf(e), w.s.sim.world.Alive(e)
+}
+
 // Shown returns the client's id of a network id, and the tick since which it has it.
 func (p *player) Shown(net snapshot.NetID) (schema.WireID, Tick, bool) {
 	if p.local != nil {

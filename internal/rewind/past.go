@@ -30,6 +30,7 @@ type Past struct {
 	runs     uint32 // numbers the lives
 	hitboxes *Hitboxes
 	cuts     map[lagcomp.ID]uint32 // how often an entity's past was cut
+	ended    map[lagcomp.ID]Tick   // the tick that was being computed when a life ended, of those since the newest one recorded
 	now      *record               // being recorded …
 	before   *record               // … and the tick before it, or nil
 	alive    func(lagcomp.ID, uint32) bool
@@ -49,6 +50,7 @@ type item struct {
 	owner  uint32
 	life   uint32 // the game's count of its lives
 	run    uint32 // which life, numbered over all entities
+	count  uint32 // the game's count, from the values as they were in the world
 	off    int32  // where the words of the components that are read begin
 	prefab uint16
 	grid   schema.Grid // of its words
@@ -66,7 +68,7 @@ func NewPast(g Game, cfg Config, w World) (*Past, error) {
 	p := &Past{
 		game: g, cfg: cfg, world: w, interval: time.Second / time.Duration(g.TickRate),
 		most:   orDefault(cfg.Lagcomp.MaxRewind, lagcomp.DefaultMaxRewind),
-		growth: orDefault(cfg.Lagcomp.Growth, lagcomp.DefaultGrowth), history: h, ring: make([]record, reach(g.TickRate)), cuts: map[lagcomp.ID]uint32{},
+		growth: orDefault(cfg.Lagcomp.Growth, lagcomp.DefaultGrowth), history: h, ring: make([]record, reach(g.TickRate)), cuts: map[lagcomp.ID]uint32{}, ended: map[lagcomp.ID]Tick{},
 	}
 	p.hitboxes, p.alive = NewHitboxes(&p.game), p.lives
 	return p, nil
@@ -87,13 +89,21 @@ func reach(rate int) int { return 4*rate + 8 }
 // Begin starts recording a tick. Views made before must not be used any more.
 func (p *Past) Begin(t Tick) {
 	p.history.Begin(t)
+	clear(p.ended)
 	p.before = p.at(t - 1)
 	p.now = &p.ring[t%Tick(len(p.ring))]
 	p.now.tick, p.now.items, p.now.words = t, p.now.items[:0], p.now.words[:0]
 }
 
 // AsOf takes tick t for the newest one recorded, for a tick that runs again, until AsOf(0).
-func (p *Past) AsOf(t Tick) { p.history.AsOf(t) }
+func (p *Past) AsOf(t Tick) {
+	p.history.AsOf(t)
+	for id, ended := range p.ended {
+		if t != 0 && ended == t+1 { // it may end again in that tick, or not
+			delete(p.ended, id)
+		}
+	}
+}
 
 // Fit prepares for entities with the components of mask. It reports whether they must be
 // Put.
@@ -119,13 +129,16 @@ func (p *Past) Put(id lagcomp.ID, e Entity, source *snapshot.Source) {
 		return
 	}
 	it := item{id: id, owner: e.Owner, life: b.life(b.mask) + p.cuts[id]*65537, prefab: e.Prefab, grid: grid, mask: b.mask, off: int32(off)}
-	p.history.Put(id, it.owner, it.life, hitboxes...)
+	if len(p.game.Lives) > 0 {
+		it.count, _ = p.world.Lives(id)
+	}
 	if j := p.before.find(id, len(f.items)); j >= 0 && p.before.items[j].life == it.life {
 		it.run = p.before.items[j].run
 	} else {
 		p.runs++
 		it.run = p.runs
 	}
+	p.history.Put(id, it.owner, it.run, hitboxes...)
 	f.items = append(f.items, it)
 }
 
@@ -140,6 +153,10 @@ func (p *Past) Reset() {
 	p.history.Reset()
 	p.recorded = false
 }
+
+// EndLife ends the life of an entity in the tick that is computed: what comes after in that
+// tick hits it no more in the past.
+func (p *Past) EndLife(id lagcomp.ID) { p.ended[id] = p.newest() + 1 }
 
 // Cut ends the past of an entity: no shot is rewound to before this tick, and nothing is
 // interpolated across it.
@@ -163,11 +180,19 @@ func (p *Past) Life(id lagcomp.ID) uint32 {
 	return 0
 }
 
-// lives reports whether an entity still has the life with this number.
+// lives reports whether an entity still has the life with this number. It has not if that
+// ended since the newest tick: another shot of the tick that is computed killed it.
 func (p *Past) lives(id lagcomp.ID, run uint32) bool {
 	f := p.at(p.newest())
 	i := f.find(id, 0)
-	return i >= 0 && f.items[i].run == run
+	if i < 0 || f.items[i].run != run || p.ended[id] == f.tick+1 {
+		return false
+	}
+	if len(p.game.Lives) > 0 {
+		count, alive := p.world.Lives(id)
+		return !alive || count == f.items[i].count
+	}
+	return true
 }
 
 // newest returns the newest tick recorded.

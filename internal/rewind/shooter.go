@@ -182,7 +182,7 @@ func (s *Shooter) filter(t Tick) lagcomp.Filter {
 	}
 	at := &s.sights[t%Tick(len(s.sights))]
 	at.tick = t
-	return lagcomp.Filter{ExcludeOwner: s.owner, Visible: at.visible}
+	return lagcomp.Filter{ExcludeOwner: s.owner, Visible: at.visible, Life: s.past.alive}
 }
 
 // sees reports whether the player may hit an entity in a view based on the snapshot of a

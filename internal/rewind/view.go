@@ -36,7 +36,7 @@ func (p *Past) Present(now Tick) View {
 		return View{}
 	}
 	at := lagcomp.Claim{Tick: p.newest()}
-	return View{Past: p.history.At(at.Tick, 0), Claimed: at, Used: at, past: p, now: now, whole: recorded(at)}
+	return View{Past: p.history.At(at.Tick, 0), Filter: lagcomp.Filter{Life: p.alive}, Claimed: at, Used: at, past: p, now: now, whole: recorded(at)}
 }
 
 // Moment returns a tick of the past as the server computed it, at most MaxRewind back. No
@@ -141,7 +141,7 @@ func (v *View) draw() {
 		v.Past = p.history.Between(k.A, k.B, k.F)
 		return
 	}
-	v.Past, v.Filter.Life = past, p.alive
+	v.Past = past
 }
 
 // Component writes an entity's component as the view has it. It returns false if the entity

@@ -38,6 +38,7 @@ type yard struct {
 	shooter Shooter
 	source  *snapshot.Source
 	alive   map[lagcomp.ID]Entity
+	lives   map[lagcomp.ID]uint32
 	hidden  map[lagcomp.ID]bool
 	since   map[snapshot.NetID]Tick
 	every   uint32
@@ -45,6 +46,11 @@ type yard struct {
 }
 
 func (y *yard) Entity(id lagcomp.ID) (Entity, bool) { e, ok := y.alive[id]; return e, ok }
+
+func (y *yard) Lives(id lagcomp.ID) (uint32, bool) {
+	_, ok := y.alive[id]
+	return y.lives[id], ok
+}
 
 func (y *yard) Shown(net snapshot.NetID) (schema.WireID, Tick, bool) {
 	since, ok := y.since[net]
@@ -214,6 +220,40 @@ func TestViewCut(t *testing.T) {
 		y.past.Cut(lagcomp.ID(100 + len(y.past.cuts)))
 	}
 	require.Less(t, len(y.past.cuts), 50, "cuts of what is gone are forgotten")
+}
+
+// A life that ends in the tick that is computed is no hit for the rest of it, in any kind of
+// view, also in one that was made before.
+func TestLifeEndsWithinATick(t *testing.T) {
+	y := newYard(t, Config{})
+	y.run(15)
+	y.had(3, 6, 9, 12)
+	y.claims(7, .5)
+	now := y.tick + 1
+	for name, view := range map[string]func() View{
+		"the player's": func() View { return y.shooter.View(now) },
+		"behind":       func() View { return y.shooter.ViewBehind(now, 3) },
+		"present":      func() View { return y.past.Present(now) },
+		"moment":       func() View { return y.past.Moment(now, 12) },
+	} {
+		hits := func(v View) bool { _, ok := v.Past.Hittable(1, 0, v.Filter); return ok }
+		v := view()
+		require.True(t, hits(v), name)
+		y.past.EndLife(1)
+		require.False(t, hits(v), name)
+		require.False(t, hits(view()), name)
+		_, other := v.Past.Hittable(2, 0, v.Filter)
+		require.True(t, other, name)
+		y.past.AsOf(y.tick - 1) // an earlier tick runs again …
+		y.past.AsOf(0)
+		require.False(t, hits(view()), name)
+		clear(y.past.ended)
+	}
+	y.past.AsOf(11)
+	y.past.EndLife(1)
+	y.past.AsOf(11) // … and once more
+	require.Empty(t, y.past.ended)
+	y.past.AsOf(0)
 }
 
 // CatchUp flies whole ticks, each through the world of that much later.
