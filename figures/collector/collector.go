@@ -153,6 +153,8 @@ func (e emitter) server(s *figures.Server) {
 	e.count(ticks, s.Ticks)
 	e.count(slips, s.Slips)
 	e.count(ticksLost, s.TicksLost)
+	e.count(longRecords, s.LongRecords)
+	e.count(tooLong, s.RecordsTooLong)
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)

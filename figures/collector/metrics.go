@@ -51,6 +51,8 @@ var (
 	bytesMoved    = counter("bytes_total", "Bytes of packets in and out, without headers of UDP and IP.", "direction")
 	packets       = counter("packets_total", "Packets in and out.", "direction")
 	packetsFailed = counter("packets_failed_total", "Packets that the transport refused to send.")
+	longRecords   = counter("records_long_total", "States of entities that were longer than a packet and sent in pieces, for each player.")
+	tooLong       = counter("records_too_long_total", "States of entities that were too long to send, for each player and try.")
 	malformed     = counter("malformed_total", "Packets or messages that could not be parsed.")
 	queued        = gauge("queued_bytes", "Bytes of reliable messages that wait for players.")
 	queuedMost    = gauge("queued_bytes_most", "Bytes of reliable messages that wait for one player, of the player with the most.")
