@@ -143,7 +143,7 @@ func (s *Server) interestIn(p *player, e ecs.Entity, id *networkID) (out probe.I
 		out.Asked, out.Always, out.Never = true, r == snapshot.Always, r == snapshot.Never
 	}
 	v.eyes = v.eyes[:0]
-	v.addEyes(&s.sim, p)
+	v.addEyes(&s.sim, p, nil)
 	out.Eyes = len(v.eyes)
 	at := s.sim.world.Pointer(e, s.p.Components[it.comp].ID)
 	if out.Placed = at != nil; at == nil {

@@ -90,7 +90,7 @@ func (v *survey) look(m *simulation, in *sessions, p *player) {
 	v.eyes, v.looker, v.everything = v.eyes[:0], p.views(), false
 	switch o := p.observing; {
 	case o == nil:
-		v.addEyes(m, p)
+		v.addEyes(m, p, nil)
 	case o.grant.Everything && o.eye == (netcode.Eye{}):
 		p.interest.near.LookEverywhere(p.outbox.sender.SetRelevant)
 		return
@@ -135,14 +135,20 @@ func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
 			of = nil
 		}
 	}
-	if of != nil {
-		v.addEyes(m, of)
+	switch {
+	case of == nil:
+	case o.grant.Player == of.owner: // it sees what the player sees
+		v.addEyes(m, of, nil)
+	default:
+		v.addEyes(m, of, func(e ecs.Entity) bool { return in.hidesFrom(&o.grant, e) })
 	}
 }
 
 // addEyes adds where a player looks from: the eye that the game set, or its own entities.
-func (v *survey) addEyes(m *simulation, p *player) {
-	if p.interest.hasEye {
+// What is around an entity tells where that is, so one that is hidden is no eye, and of a
+// player with a hidden entity the game's eye is not used. hides may be nil.
+func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool) {
+	if p.interest.hasEye && (hides == nil || !v.hidesPlace(m, p, hides)) {
 		v.eyes = append(v.eyes, p.interest.eye)
 		return
 	}
@@ -151,9 +157,23 @@ func (v *survey) addEyes(m *simulation, p *player) {
 	for _, rows := range m.entities.Owned(m.world, p.owner) {
 		if base := rows.Column(id); base != nil {
 			for i := range rows.Len() {
+				if hides != nil && hides(rows.Entity(i)) {
+					continue
+				}
 				x, y, z := it.at(unsafe.Add(base, uintptr(i)*size))
 				v.eyes = append(v.eyes, [3]float32{x, y, z})
 			}
 		}
 	}
+}
+
+// hidesPlace reports whether an entity with a place of a player's is hidden.
+func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) bool) bool {
+	id := m.p.Components[m.p.handlers.interest.comp].ID
+	for _, rows := range m.entities.Owned(m.world, p.owner) {
+		if rows.Has(id) && slices.ContainsFunc(rows.Entities(), hides) {
+			return true
+		}
+	}
+	return false
 }

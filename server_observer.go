@@ -149,17 +149,20 @@ func (s *Server) enlist(p, of *player) {
 // is hidden from a player whose view, or whose team's, is granted, or with a public grant
 // from any.
 func (s *Server) showObserver(p *player, e ecs.Entity) {
-	g, visible := &p.observing.grant, true
-	for _, of := range s.sessions.owners {
+	if id := s.p.identity.Find(s.sim.world, e); id != nil {
+		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !s.sessions.hidesFrom(&p.observing.grant, e))
+	}
+}
+
+// hidesFrom reports whether an entity is hidden from the observers with a grant.
+func (in *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
+	for _, of := range in.owners {
 		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
 			continue
 		}
-		visible = false
-		break
+		return true
 	}
-	if id := s.p.identity.Find(s.sim.world, e); id != nil {
-		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), visible)
-	}
+	return false
 }
 
 // showObservers does so for all observers.
