@@ -264,8 +264,8 @@ func TestRecordsTooLong(t *testing.T) {
 	}
 	err := declare(&lodes{}, true).Err()
 	require.Error(t, err)
-	require.Contains(t, err.Error(), `prefab "pile" can take `)
-	require.Contains(t, err.Error(), "cargo2")
+	require.Contains(t, err.Error(), "prefab pile can take ")
+	require.Contains(t, err.Error(), "cargo takes most")
 	require.Contains(t, err.Error(), "16384")
 	require.Contains(t, err.Error(), "lower max=")
 

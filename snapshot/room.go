@@ -228,7 +228,11 @@ func (r *Receiver) applyRooms() {
 		}
 		r.closeRoom(i)
 	}
-	slices.SortFunc(r.spawned, compareGhosts)
+	for i := range r.spawned { // few are out of order
+		for k := i; k > 0 && compareGhosts(r.spawned[k-1], r.spawned[k]) > 0; k-- {
+			r.spawned[k-1], r.spawned[k] = r.spawned[k], r.spawned[k-1]
+		}
+	}
 }
 
 // blankSlices sets the words of elements from each slice's length on to those of zero values:
