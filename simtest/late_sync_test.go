@@ -25,6 +25,7 @@ type ledgers struct {
 	sum    foretick.Event[foretick.Tick]
 	bodies *ecs.Query
 	riders *ecs.Query
+	turns  bool // bodies raise turn: somebody listens
 }
 
 // ledgersRules are rules that such a game may have, by name.
@@ -37,12 +38,15 @@ var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 		p.Server("pace", func(f *foretick.Frame, _ ecs.Rows) { g.pace.Get(f.World).Metres = float32(f.Tick%7) / 7 }, ecs.Once(), ecs.Write(&g.pace))
 	},
 	"OnServer counts in a singleton": func(g *ledgers, p *foretick.Protocol) {
+		g.turns = true
 		g.turn.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
 	},
 	"OnFinal counts in a singleton": func(g *ledgers, p *foretick.Protocol) {
+		g.turns = true
 		g.turn.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
 	},
 	"OnFinal writes a row": func(g *ledgers, p *foretick.Protocol) {
+		g.turns = true
 		g.turn.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
 			if v := g.vitals.Find(f.World, g.bodies.FirstOwned(f.World, by)); v != nil {
 				v.Given = (v.Given + 1) % 50
@@ -50,6 +54,7 @@ var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 		}, ecs.WriteOther(&g.vitals))
 	},
 	"OnServer raises what is final": func(g *ledgers, p *foretick.Protocol) {
+		g.turns = true
 		g.turn.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, t foretick.Tick) {
 			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
 		})
@@ -58,6 +63,7 @@ var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 		}, ecs.Write(&g.tally))
 	},
 	"OnFinal raises an event": func(g *ledgers, p *foretick.Protocol) {
+		g.turns = true
 		g.turn.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, t foretick.Tick) {
 			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
 		})
@@ -103,7 +109,7 @@ func (g *ledgers) protocol(rules ...func(g *ledgers, p *foretick.Protocol)) *for
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
 			pos[i].X = min(max(pos[i].X+cmd[i].Move*f.DT*(1+g.pace.Get(f.World).Metres), -90), 90)
-			if f.Tick%6 == 0 {
+			if g.turns && f.Tick%6 == 0 {
 				g.turn.Raise(f, rows.Entity(i), f.Tick)
 			}
 		}

@@ -63,7 +63,7 @@ func (g *routes) protocol() *foretick.Protocol {
 			ward[i].Left -= min(ward[i].Left, 1)
 		}
 	}, ecs.Write(&g.ward))
-	changes := []ecs.Access{ecs.WriteOther(&g.pos, &g.ward), ecs.Structural(), ecs.Create(&g.ward)}
+	changes := []ecs.Access{ecs.WriteOther(&g.pos, &g.ward), ecs.Structural(), ecs.Create(&g.pos, &g.ward, &g.cmd)}
 	p.Server("act", func(f *foretick.Frame, _ ecs.Rows) {
 		if f.Tick%routesEvery == 0 && g.system != nil {
 			g.system(f)
