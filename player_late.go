@@ -25,6 +25,7 @@ type playerLate struct {
 	barrier Tick         // no tick up to here runs again
 	from    Tick         // the first tick to run again; 0: none
 	tokens  int          // late commands that it may still have run, in lateShare-ths
+	taken   float64      // with LateWorld: ticks that ran again for it, in about the last second
 	outside bool         // something may have changed its part between two ticks
 	shape   uint64       // the structure of its part at the newest save
 	spawned []lateSpawn

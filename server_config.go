@@ -85,7 +85,9 @@ type ServerConfig struct {
 	// later: reliable messages, and handlers of [Event.OnFinal]. These run again with their
 	// tick: then [Frame].Replay is true. A command whose client already had a snapshot of the
 	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and
-	// calls of [Server.Do] are barriers: nothing before them runs again. LateWorld needs
+	// calls of [Server.Do] are barriers: nothing before them runs again. At most two ticks for
+	// each tick run again, over any second: those who had few late commands come
+	// first, and others' are refused then (InputsOverBudget). LateWorld needs
 	// LateInputs. It allows everything that LateInputs alone refuses, except AllowOtherBuilds.
 	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients

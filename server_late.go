@@ -164,7 +164,7 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 		l.settle(p, at)
 		return
 	}
-	if p.late.tokens < lateShare {
+	if p.late.tokens < lateShare || l.world.on && !l.world.affords(p, at.tick) {
 		p.stats.InputsOverBudget++
 		s.stats.InputsOverBudget++
 		l.settle(p, at)

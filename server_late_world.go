@@ -30,6 +30,7 @@ type lateWorld struct {
 	now     Tick     // the present, meanwhile
 	final   Tick     // of the tick that runs: no tick up to here changes any more
 
+	budget  lateWorldBudget
 	held    heldMessages
 	spawns  worldSpawns
 	undo    []undone
@@ -81,6 +82,7 @@ func newLateWorld(s *Server, window Tick) lateWorld {
 		w.ticks = make([]worldTick, window+2)
 		w.history = s.sim.world.NewHistory(len(w.ticks) + 1)
 		w.marked = make([]bool, s.cfg.MaxClients+1)
+		w.budget = newLateWorldBudget(s.p.TickRate)
 		w.cuts = map[ecs.Entity]Tick{}
 		w.none = s.p.Command.New()
 		w.spawns.placed = map[spawnKey]*worldSpawn{}
@@ -99,6 +101,16 @@ func (w *lateWorld) at(t Tick) *worldTick { return &w.ticks[w.slot(t)] }
 func (w *lateWorld) hindsight(p *player, t Tick) bool {
 	knew := p.inputs.buffer.Knew(t)
 	return knew != 0 && int32(knew-t) >= 0
+}
+
+// affords reports whether the common budget has room for a late command.
+func (w *lateWorld) affords(p *player, t Tick) bool {
+	now := w.s.sim.frame.Tick
+	again := 0
+	if w.from != 0 {
+		again = int(now - w.from)
+	}
+	return w.budget.affords(int(now-t)-again, &p.late.taken)
 }
 
 // take takes a late command, and judges its claim as of now.
@@ -145,6 +157,7 @@ func (w *lateWorld) begin() {
 	w.touched = false
 	w.refresh()
 	w.rerun()
+	w.budget.next(s.sessions.players)
 	s.late.worldSyncTest()
 	w.final = w.computed()
 	w.send(w.final)

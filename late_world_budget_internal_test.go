@@ -1,0 +1,66 @@
+package foretick
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Players who withhold inputs, each as its own budget allows, make no second run more than two
+// ticks of the world again for each of its ticks, whoever asks first. An honest player with a
+// bad path keeps its late inputs.
+func TestLateWorldBudgetIsSharedFairly(t *testing.T) {
+	const rate, deep = 30, 6
+	for _, thieves := range []int{0, 1, 5} {
+		asked, given, refused := 0, 0, 0
+		for seed := range uint64(20) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			b := newLateWorldBudget(rate)
+			var players []*player
+			for range 16 {
+				players = append(players, &player{late: &playerLate{}})
+			}
+			honest := players[15]
+			var costs []int
+			for tick := range 60 * rate {
+				from := 0 // ticks that run again in this one
+				ask := func(p *player, ticks int) bool {
+					if !b.affords(ticks-from, &p.late.taken) {
+						return false
+					}
+					from = max(from, ticks)
+					return true
+				}
+				for _, n := range rng.Perm(16) {
+					switch {
+					case n < thieves && (tick+n)%lateShare == 0:
+						if !ask(players[n], deep) {
+							refused++
+						}
+					case n == 15 && rng.IntN(60) == 0: // commands that a path held back come together
+						for ticks := 1 + rng.IntN(5); ticks > 0; ticks-- {
+							asked++
+							if ask(honest, ticks) {
+								given++
+							}
+						}
+					}
+				}
+				costs = append(costs, from)
+				b.next(players)
+				sum := 0
+				for _, c := range costs[max(0, len(costs)-rate):] {
+					sum += c
+				}
+				require.LessOrEqual(t, sum, lateWorldExtra*rate)
+			}
+		}
+		t.Logf("%d withhold: %d of %d late inputs of the honest player ran; %d of theirs were refused", thieves, given, asked, refused)
+		require.Greater(t, asked, 1000)
+		require.GreaterOrEqual(t, float64(given), 0.95*float64(asked), "%d thieves", thieves)
+		if thieves >= 5 {
+			require.Greater(t, refused, 1000, "or this test shows nothing")
+		}
+	}
+}
