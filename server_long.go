@@ -34,7 +34,8 @@ func (s *Server) nameLong(p *player, l snapshot.TooLong) {
 		s.senders.toldLong = map[snapshot.NetID]bool{}
 	}
 	s.senders.toldLong[l.Entity] = true
-	line := append(p.who(), "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
+	line := p.who()
+	line = append(line, "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
 		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)
 	s.logs.Logger.Warn("the state of an entity is too long to send, so players do not see it: shorten the component's strings and slices, or move some to other entities", line...)
 }
