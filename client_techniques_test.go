@@ -221,5 +221,5 @@ func TestSetLateInputs(t *testing.T) {
 	w.held = false
 	w.match.Run(w.match.Net.Now() + 2*time.Second)
 	a := simtest.Audit(w.server, 1, w.client)
-	require.LessOrEqual(t, a.Differences, 1, a.First) // the other player walks on
+	require.LessOrEqual(t, a.Differences, 2, a.First) // the other player walks on, and a push may be on its way
 }
