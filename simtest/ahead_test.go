@@ -493,8 +493,8 @@ func TestHitViewAheadAcrossLives(t *testing.T) {
 		all, lost := 0, 0
 		got := s.client.compare(s.server, 180, 0.003, func(tick foretick.Tick, number uint8, a, b sighted) bool {
 			all++
-			leapt := false // since the frame
-			for k := tick - 4; k < tick; k++ {
+			leapt := false // since the frame, also in the tick that judges
+			for k := tick - 4; k <= tick; k++ {
 				x, y := s.was[k-1][number], s.was[k][number]
 				leapt = leapt || x.how.Down != y.how.Down || math.Abs(float64(x.at.X-y.at.X)) > 1
 			}
