@@ -65,6 +65,7 @@ type Game struct {
 	Chat    foretick.Message[Said]
 
 	server *foretick.Server
+	kept   map[foretick.PlayerID]Profile // what players keep, from /next to the end of its tick
 	mine   *ecs.Query
 	show   func(string) // on a client: shows a line of chat
 }
@@ -125,8 +126,10 @@ func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 		case "/name":
 			text = pr.Name + " is now " + rest
 			pr.Name = rest
+			g.keep(player, *pr)
 		case "/plan":
 			pr.Plan = rest
+			g.keep(player, *pr)
 			return
 		case "/next":
 			g.next(f, rest)
@@ -141,15 +144,23 @@ func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 // next starts another level at the end of the tick. It copies what players keep
 // first: the old world is gone when the new level is built.
 func (g *Game) next(f *foretick.Frame, level string) {
-	kept := map[foretick.PlayerID]Profile{}
+	g.kept = map[foretick.PlayerID]Profile{}
 	for _, rows := range g.mine.All(f.World) {
-		kept[rows.Owner()] = g.Profile.Slice(rows)[0]
+		g.kept[rows.Owner()] = g.Profile.Slice(rows)[0]
 	}
 	_ = g.server.NextLevel([]byte(level), func(f *foretick.Frame) { // a name is never too long
 		for _, player := range g.server.Players(nil) {
-			g.enter(f, player, kept[player])
+			g.enter(f, player, g.kept[player])
 		}
+		g.kept = nil
 	})
+}
+
+// keep takes what changes in the tick of /next, after it.
+func (g *Game) keep(player foretick.PlayerID, pr Profile) {
+	if g.kept != nil {
+		g.kept[player] = pr
+	}
 }
 
 // command returns a client's input.
