@@ -7,8 +7,7 @@ import "math"
 //
 // Bad times that come back are expected again: the calm must then be as long as all the time
 // since the first of them. A few late samples here and there are no bad time, so their chance
-// to lie so close together must be small. Those that frames of the caller caused need no such
-// proof, for the path had no part in them.
+// to lie so close together must be small.
 type badTime struct {
 	any          bool
 	begun, ended float64 // local times: the first sample of the first, the last of the newest
@@ -36,7 +35,7 @@ func (b *badTime) forget(w *sampleWindow, now, rate float64) bool {
 	if !b.any || first-b.ended > badMemory*rate {
 		share := max((last-first)/(now-w.oldest()), w.shareIn(first, last)) // a stall brings no samples
 		chance := float64(n) * math.Pow(share, float64(n-1))
-		if (n < badFew || chance > badChance) && !w.hitched(level) {
+		if n < badFew || chance > badChance {
 			return false
 		}
 		b.begun = first

@@ -132,16 +132,6 @@ func (w *sampleWindow) above(level float64) (first, last float64, n int) {
 	return first, last, n
 }
 
-// hitched reports whether the caller alone caused the samples above a level.
-func (w *sampleWindow) hitched(level float64) bool {
-	for i := range w.sorted {
-		if v := w.ring[i]; v > level && v-w.hitch[i] > level {
-			return false
-		}
-	}
-	return true
-}
-
 // shareIn returns the share of the samples that was taken in [first, last].
 func (w *sampleWindow) shareIn(first, last float64) float64 {
 	n := 0
