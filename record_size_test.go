@@ -67,7 +67,7 @@ func (g *depot) protocol() *foretick.Protocol {
 			if g.still {
 				break
 			}
-			g.meter.Slice(rows)[i].N = uint32(f.Tick)
+			g.meter.Slice(rows)[i].N = f.Tick
 		}
 	}, ecs.Write(&g.meter))
 	g.all, g.met = ecs.NewQuery(p.Types(), ecs.With(&g.cargo)), ecs.NewQuery(p.Types(), ecs.With(&g.meter))
@@ -212,7 +212,7 @@ func TestLongRecordsMeetChanges(t *testing.T) {
 			m.fill(m.g.cargo.Get(m.srv.World(), e), 1024)
 			m.RunFor(after * time.Millisecond)
 			if how == "level" {
-				m.srv.NextLevel(nil, nil)
+				require.NoError(t, m.srv.NextLevel(nil, nil))
 				m.RunFor(50 * time.Millisecond)
 				e = m.srv.Frame().Spawn(&m.g.crate, ecs.Nobody)
 				m.fill(m.g.cargo.Get(m.srv.World(), e), 800)

@@ -155,8 +155,8 @@ func (s *Server) showObserver(p *player, e ecs.Entity) {
 }
 
 // hidesFrom reports whether an entity is hidden from the observers with a grant.
-func (in *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
-	for _, of := range in.owners {
+func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
+	for _, of := range s.owners {
 		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
 			continue
 		}

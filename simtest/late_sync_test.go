@@ -59,7 +59,7 @@ var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
 		})
 		g.sum.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) {
-			g.tally.Get(f.World).Laps += uint32(t)
+			g.tally.Get(f.World).Laps += t
 		}, ecs.Write(&g.tally))
 	},
 	"OnFinal raises an event": func(g *ledgers, p *foretick.Protocol) {
@@ -68,7 +68,7 @@ var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
 		})
 		g.sum.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) {
-			g.tally.Get(f.World).Laps += uint32(t)
+			g.tally.Get(f.World).Laps += t
 		}, ecs.Write(&g.tally))
 	},
 	"a parent from the beginning": func(g *ledgers, p *foretick.Protocol) {

@@ -146,7 +146,7 @@ func TestPiecesOfManyRecords(t *testing.T) {
 	recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
 	tick := schema.Tick(100)
 	read := func(wire, from, n uint32) {
-		_, err := recv.Read(piecePacket(tick, wire, uint32(tick-100), 10, from, n))
+		_, err := recv.Read(piecePacket(tick, wire, tick-100, 10, from, n))
 		require.NoError(t, err)
 		tick++
 	}

@@ -9,7 +9,7 @@ func (t *Tables) Most() Most { return Most{t} }
 
 // Unit returns the most bits that a unit takes. sort is its sort, and codes are its words.
 func (m Most) Unit(sort int, codes []Code) int {
-	n := 0
+	var n int
 	switch sort {
 	case SortRef:
 		return m.flags(CtxRef, CtxRef+1) + 16
