@@ -1,8 +1,6 @@
 package foretick
 
-import (
-	"github.com/foretick/foretick/snapshot"
-)
+import "github.com/foretick/foretick/snapshot"
 
 // longCounts is what was counted so far of a sender's long records.
 type longCounts struct{ inPieces, tooLong uint64 }
@@ -25,15 +23,12 @@ func (s *Server) countLong() {
 	}
 }
 
-// nameLong logs an entity that is too long to send, once.
+// nameLong logs an entity that is too long to send, once for each component that takes most.
 func (s *Server) nameLong(p *player, l snapshot.TooLong) {
-	if s.senders.toldLong[l.Entity] {
+	if s.senders.toldLong>>l.Component&1 != 0 {
 		return
 	}
-	if s.senders.toldLong == nil {
-		s.senders.toldLong = map[snapshot.NetID]bool{}
-	}
-	s.senders.toldLong[l.Entity] = true
+	s.senders.toldLong |= 1 << l.Component
 	line := p.who()
 	line = append(line, "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
 		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)

@@ -73,8 +73,8 @@ type Entity struct {
 type World interface {
 	// Entity returns a replicated entity that is alive; false for any other.
 	Entity(id lagcomp.ID) (Entity, bool)
-	// Lives returns what the game counts of an entity's lives, by Game.Lives; false if it is
-	// not alive.
+	// Lives returns the game's count of an entity's lives, by Game.Lives; false if it is not
+	// alive.
 	Lives(id lagcomp.ID) (uint32, bool)
 }
 

@@ -154,8 +154,8 @@ func (p *Past) Reset() {
 	p.recorded = false
 }
 
-// EndLife ends the life of an entity in the tick that is computed: what comes after in that
-// tick hits it no more in the past.
+// EndLife ends the life of an entity in the tick that is computed: later shots of that tick
+// do not hit it in the past.
 func (p *Past) EndLife(id lagcomp.ID) { p.ended[id] = p.newest() + 1 }
 
 // Cut ends the past of an entity: no shot is rewound to before this tick, and nothing is
@@ -185,7 +185,10 @@ func (p *Past) Life(id lagcomp.ID) uint32 {
 func (p *Past) lives(id lagcomp.ID, run uint32) bool {
 	f := p.at(p.newest())
 	i := f.find(id, 0)
-	if i < 0 || f.items[i].run != run || p.ended[id] == f.tick+1 {
+	if i < 0 || f.items[i].run != run {
+		return false
+	}
+	if ended, ok := p.ended[id]; ok && ended == f.tick+1 {
 		return false
 	}
 	if len(p.game.Lives) > 0 {

@@ -256,6 +256,19 @@ func TestLifeEndsWithinATick(t *testing.T) {
 	y.past.AsOf(0)
 }
 
+// In the last tick before the number begins again everybody is alive: nobody's life ended in
+// tick 0.
+func TestLivesAtTheLastTick(t *testing.T) {
+	y := newYard(t, Config{})
+	y.tick = math.MaxUint32 - 15
+	y.run(math.MaxUint32)
+	v := y.past.Present(y.tick + 1)
+	for _, id := range []lagcomp.ID{1, 2} {
+		_, ok := v.Past.Hittable(id, 0, v.Filter)
+		require.True(t, ok, id)
+	}
+}
+
 // CatchUp flies whole ticks, each through the world of that much later.
 func TestViewCatchUp(t *testing.T) {
 	y := newYard(t, Config{})

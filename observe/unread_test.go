@@ -1,0 +1,33 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/snapshot"
+)
+
+// A forged snapshot makes the next unreadable for a round trip, which is no reason for a
+// report: five within two seconds are, or one more of an entity that was reported.
+func TestUnreadIsReportedWhenSeveralFollow(t *testing.T) {
+	bad := fmt.Errorf("a record: %w", snapshot.ErrMalformed)
+	var u unread
+	r := &snapshot.Receiver{}
+	for i := range 4 {
+		u.note(r, bad, time.Duration(i)*100*time.Millisecond)
+		require.False(t, u.due)
+	}
+	u.note(r, bad, 400*time.Millisecond)
+	require.True(t, u.due)
+	u.note(r, nil, 500*time.Millisecond)
+	require.False(t, u.due, "one was read")
+
+	u = unread{}
+	for i := range 20 { // one now and then
+		u.note(r, bad, time.Duration(i)*700*time.Millisecond)
+		require.False(t, u.due)
+	}
+}
