@@ -141,7 +141,8 @@ func (tl *timeline) runAside(t Tick, run func() bool) bool {
 }
 
 // RanFirst runs the ticks again with the first of the two commands that were made for each.
-// What has the server's result then is certain. What changes nothing is no cause.
+// If the result is the server's then, the cause is certain. If nothing changes, they are no
+// cause.
 func (e evidence) RanFirst(last Tick, ticks uint32, t Tick) (certain, may bool) {
 	tl := e.tl
 	if tl.p.OtherBuild {

@@ -4,7 +4,8 @@ import "github.com/foretick/foretick/schema"
 
 // SetAside leaves an entity out of the snapshots from the next Append on, as if there was no
 // room for it, or ends that. The viewer keeps the value that it has. Use it for an entity
-// whose record the viewer cannot read. Nothing is left of this when the entity is deleted and put again.
+// whose record the viewer cannot read. Nothing is left of this when the entity is deleted and
+// put again.
 func (s *Sender) SetAside(id NetID, aside bool) {
 	if w, ok := s.Wire(id); ok {
 		s.aside.put(w, aside)

@@ -36,7 +36,7 @@ const (
 // pieceHead is what each piece takes besides its units, in bits: more than it nearly ever is.
 const pieceHead = 160
 
-// RecordBytes returns the size in bytes of a record in pieces whose units take so many bits. It
+// RecordBytes returns the size in bytes of a record in pieces, from the bits of its units. It
 // is at most [MaxRecord] for a record that can be sent.
 func RecordBytes(units int) int { return (units + (units/pieceBits+1)*pieceHead + 7) / 8 }
 

@@ -32,8 +32,8 @@ type Evidence interface {
 	// ran the first, and how many in a row were; 0 if none. certain is false where it may as
 	// well have run the second.
 	Remade(t Tick) (last Tick, ticks uint32, certain bool)
-	// RanFirst reports whether those commands may be the cause, and whether that is certain,
-	// by what comes out with them.
+	// RanFirst reports whether those commands may be the cause, and whether that is certain.
+	// It runs the ticks again with them.
 	RanFirst(last Tick, ticks uint32, t Tick) (certain, may bool)
 	// Pushed reports whether something differs that other players' runs of shared systems may
 	// write.

@@ -1,4 +1,4 @@
-// Command spent runs a test's program, for go test -exec, and says what it cost:
+// Command spent runs a test's program, for go test -exec, and notes its processor time:
 //
 //	spent FILE PROGRAM [ARGUMENTS]
 //
