@@ -46,6 +46,7 @@ type Protocol struct {
 	systems       []string // names in order of declaration
 	shared        []*sharedSystem
 	eventRows     []any    // *eventRow[T] of each event
+	drains        []*drain // of the events with OnServer, in the order of their first one
 	messageFields int      // of all, and of requests: see standard.MaxMessageFields
 	deaf          []string // messages without a handler
 	mute          []string // requests without one

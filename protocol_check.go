@@ -17,6 +17,7 @@ func (p *Protocol) Err() error {
 		return p.err
 	}
 	p.declareSingletonRow()
+	p.declareDrains()
 	p.built = true
 	p.registerPrefabs()
 	p.registerAssets()

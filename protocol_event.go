@@ -54,18 +54,12 @@ const stageFinal = "foretick.final"
 // it. by is the owner of the entity that raised it. access declares the reads and writes of
 // fn, with [ecs.ReadOther] and [ecs.WriteOther].
 func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
-	first := e != nil && e.id == 0
 	row := eventOf(p, e, "OnServer", fn != nil)
 	if row == nil {
 		return
 	}
 	row.server = append(row.server, fn)
-	index := e.id - 1
-	name := row.handler
-	if !first {
-		name += ", handler " + itoa(len(row.server))
-	}
-	p.eventSystem(name, index, access)
+	p.drainOf(e.id-1, row.handler).add(access)
 }
 
 // OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
@@ -103,16 +97,36 @@ func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), acc
 	p.handleEvents(name, func(f *Frame) { f.queues[index].finish(f, handler) }, all)
 }
 
-// eventSystem declares the server system that drains an event's queue.
-func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
-	for len(p.compiled.drains) <= index {
-		p.compiled.drains = append(p.compiled.drains, "")
+// drain is the system that calls an event's OnServer handlers. One system calls them all,
+// because each handles also what another raises. So it touches whatever one of them declares.
+type drain struct {
+	event  int // of the protocol's events
+	name   string
+	access []ecs.Access
+}
+
+func (d *drain) add(access []ecs.Access) { d.access = append(d.access, access...) }
+
+// drainOf returns an event's system, and notes it if there is none.
+func (p *Protocol) drainOf(event int, name string) *drain {
+	for _, d := range p.drains {
+		if d.event == event {
+			return d
+		}
 	}
-	if p.compiled.drains[index] == "" {
-		p.compiled.drains[index] = name
+	d := &drain{event: event, name: name}
+	p.drains = append(p.drains, d)
+	return d
+}
+
+// declareDrains declares the systems that call the handlers of OnServer.
+func (p *Protocol) declareDrains() {
+	p.compiled.drains = make([]string, len(p.compiled.Events))
+	for _, d := range p.drains {
+		p.compiled.drains[d.event] = d.name
+		d.add([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
+		p.handleEvents(d.name, func(f *Frame) { f.queues[d.event].drain(f) }, d.access)
 	}
-	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents))
-	p.handleEvents(name, func(f *Frame) { f.queues[index].drain(f) }, all)
 }
 
 // handleEvents declares a system that calls handlers of events. A server also calls it

@@ -79,11 +79,9 @@ func newLateInputs(s *Server) lateInputs {
 	l.events = len(systems)
 	for i := range s.p.Events {
 		at := -1
-		if i < len(s.p.drains) && s.p.drains[i] != "" {
-			for k := range systems {
-				if systems[k].Name == s.p.drains[i] {
-					at = k
-				}
+		for k := range systems {
+			if systems[k].Name == s.p.drains[i] {
+				at = k
 			}
 		}
 		if l.queues = append(l.queues, at); at >= 0 {
