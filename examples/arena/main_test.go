@@ -239,6 +239,7 @@ func TestPartialTicks(t *testing.T) {
 func TestRealSockets(t *testing.T) {
 	for name, seconds := range map[string]string{"udp": "5", "dtls": "3", "ws": "3"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := play(t, "-transport", name, "-seconds", seconds, "-clients", "4")
 			require.Zero(t, r.Desyncs, r.FirstDesync)
 			require.Empty(t, r.FirstDesync)
@@ -253,6 +254,7 @@ func TestRealSockets(t *testing.T) {
 // Players of three transports play one match, and the server confirms the shots of each.
 // The long form has the numbers: .ci/run long.
 func TestAllTransportsInOneMatch(t *testing.T) {
+	t.Parallel()
 	r := play(t, "-transport", "all", "-seconds", "8", "-clients", "6", "-rtt", "60ms", "-jitter", "10ms", "-loss", "0.01")
 	require.Zero(t, r.Desyncs, r.FirstDesync)
 	require.Len(t, r.ByTransport, 3)
@@ -377,6 +379,7 @@ func (w *watched) leaves(t *testing.T) {
 
 // Killed bots are dropped with a reason, and the server continues with the rest.
 func TestKilledBots(t *testing.T) {
+	t.Parallel()
 	server := start(t, "-serve", "127.0.0.1:0")
 	addr := server.address(t)
 	doomed := start(t, "-join", addr, "-clients", "2")
@@ -400,6 +403,7 @@ func TestKilledBots(t *testing.T) {
 // A server that is told to stop refuses newcomers and keeps its players. It ends with the last
 // one.
 func TestDrainingProcess(t *testing.T) {
+	t.Parallel()
 	server := start(t, "-serve", "127.0.0.1:0")
 	addr := server.address(t)
 	bots := start(t, "-join", addr, "-clients", "2")
@@ -446,6 +450,7 @@ func TestProcesses(t *testing.T) {
 
 // A server's page and that of its bots show their ends, in separate processes.
 func TestInspectedProcesses(t *testing.T) {
+	t.Parallel()
 	server := start(t, "-serve", "127.0.0.1:0", "-inspect", "127.0.0.1:0")
 	server.says(t, "inspect at ")
 	bots := start(t, "-join", server.address(t), "-clients", "2", "-inspect", "127.0.0.1:0")

@@ -33,6 +33,7 @@ func (l *lockedText) String() string {
 
 // A match over sockets is recorded, and replays to the same hashes.
 func TestRecordAndReplay(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -16,6 +16,7 @@ import (
 // its own body; nobody else is lost or has a clock as badly off, though a busy
 // machine may set back another's too.
 func TestStoppedProcess(t *testing.T) {
+	t.Parallel()
 	const silent = 5 * time.Second // the server gives up who says nothing for so long
 	server := start(t, "-serve", "127.0.0.1:0")
 	addr := server.address(t)

@@ -54,8 +54,9 @@ func Memory(t testing.TB) { t.Helper(); declare(t, "memory") }
 // debug builds add to.
 func Allocations(t testing.TB) { t.Helper(); declare(t, "allocations") }
 
-// Concurrent declares that several goroutines run in a test of a package whose other
-// tests have one each. It skips nothing: .ci/run runs these tests under the race detector.
+// Concurrent declares that several goroutines run in a test that does not start them itself,
+// of a package whose other tests mostly have one each. It skips nothing: .ci/run runs these
+// tests, and those that start goroutines, under the race detector.
 func Concurrent(testing.TB) {}
 
 // Figures declares that a test logs figures that .ci/run prints. It skips nothing.

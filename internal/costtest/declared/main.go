@@ -5,7 +5,8 @@
 //
 // Long finds the tests that call costtest.Long or costtest.Count, themselves or through
 // functions and variables of their package. Examples may not use costtest, so what reads
-// FORETICK_LONG counts too. Without directories it looks in all of the module.
+// FORETICK_LONG counts too. Concurrent also finds the tests that start goroutines themselves.
+// Without directories it looks in all of the module.
 package main
 
 import (
@@ -139,6 +140,11 @@ func names(decl ast.Decl, kinds []string) (named []string, calls bool) {
 			calls = calls || ok && of.Name == "costtest" && slices.Contains(kinds, x.Sel.Name)
 			ast.Inspect(x.X, visit) // fields and methods are not the package's names
 			return false
+		case *ast.GoStmt:
+			calls = calls || slices.Contains(kinds, "Concurrent")
+		case *ast.CallExpr:
+			of, ok := x.Fun.(*ast.SelectorExpr)
+			calls = calls || ok && of.Sel.Name == "Go" && slices.Contains(kinds, "Concurrent")
 		case *ast.BasicLit:
 			calls = calls || x.Value == `"FORETICK_LONG"` && slices.Contains(kinds, "Long")
 		case *ast.Ident:

@@ -27,6 +27,10 @@ func TestVariable(t *testing.T) { _ = *seeds }
 func TestExample(t *testing.T)  { long(t) }
 func TestMethod(t *testing.T)   { var m match; m.play(t); _ = m.seeds }
 func TestOther(t *testing.T)    { costtest.Ratio(t) }
+func TestGo(t *testing.T)       { go twice(t) }
+func TestGroup(t *testing.T)    { start() }
+func TestMarked(t *testing.T)   { costtest.Concurrent(t) }
+func start()                    { var g sync.WaitGroup; g.Go(func() {}) }
 func Benchmark(b *testing.B)    { costtest.Long(b) }
 `
 	if err := os.WriteFile(filepath.Join(dir, "p_test.go"), []byte(src), 0o600); err != nil {
@@ -35,7 +39,8 @@ func Benchmark(b *testing.B)    { costtest.Long(b) }
 	for _, c := range []struct {
 		kinds, want []string
 	}{
-		{[]string{"Long", "Count"}, []string{"TestDirect", "TestExample", "TestFunction", "TestVariable"}},
+		{[]string{"Long", "Count"}, []string{"TestDirect", "TestExample", "TestFunction", "TestGo", "TestVariable"}},
+		{[]string{"Concurrent"}, []string{"TestGo", "TestGroup", "TestMarked"}},
 		{[]string{"Ratio"}, []string{"TestOther"}},
 		{[]string{"Memory"}, nil},
 	} {
