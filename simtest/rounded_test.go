@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -142,7 +143,7 @@ func TestOthersRoundedValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum, full, rounded := prediction.ByCause{}, prediction.ByCause{}, 0
-			for seed := range uint64(20) {
+			for seed := range uint64(costtest.Count(4, 20)) {
 				by, n := c.game.play(t, seed, c.sample)
 				rounded += n
 				exact := c.game

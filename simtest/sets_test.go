@@ -141,7 +141,7 @@ func (m *maskMatch) tables() int { return int(m.srv.World().Used()*math.MaxUint1
 func TestComponentSetsWithoutEnd(t *testing.T) {
 	costtest.Ratio(t)
 	const window, players = 100 * time.Millisecond, 6
-	length := time.Duration(costtest.Count(1, 30)) * time.Minute
+	length := time.Duration(costtest.Count(45, 1800)) * time.Second
 	for name, cfg := range map[string]foretick.ServerConfig{
 		"late inputs": {LateInputs: window},
 		"late world":  {LateInputs: window, LateWorld: true},

@@ -10,6 +10,7 @@ import (
 
 // With late inputs the referee gets the same counts as the report too: it follows which ticks
 // wait for their input, and which command each settled on. In virtual time and in real time.
+// Wi-Fi and LTE are in the long form.
 func TestRefereeAgreesOnLateInputs(t *testing.T) {
 	for name, args := range map[string][]string{
 		"wifi":         {"-seconds", "20", "-preset", "wifi"},
@@ -18,6 +19,9 @@ func TestRefereeAgreesOnLateInputs(t *testing.T) {
 		"share":        {"-seconds", "12", "-rtt", "100ms", "-jitter", "30ms", "-loss", "0.05", "-late-share", "0.1"},
 		"real packets": {"-seconds", "4", "-preset", "wifi", "-transport", "udp"},
 	} {
+		if !longer() && (name == "wifi" || name == "lte") {
+			continue
+		}
 		log := logged(t, append([]string{"-late-inputs", "200ms", "-clients", "6", "-seed", "5"}, args...)...)
 		again := 0
 		rewrite(t, log, func(f *Fact) {
