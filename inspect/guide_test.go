@@ -10,7 +10,7 @@ import (
 
 // guideWords is what the guide calls a chart, or a series that only one end has.
 var guideWords = map[string]string{
-	"Tick": "time of", "Round trip": "round trip", "Input buffer": "input buffer", "Snapshot buffer": "snapshot buffer",
+	"Tick": "time of", "Ticks lost": "skipped ticks", "Round trip": "round trip", "Input buffer": "input buffer", "Snapshot buffer": "snapshot buffer",
 	"Time scale": "time scale", "Delay": "lead and input delay", "Rewind": "rewind", "Loss by cause": "loss by cause",
 	"Traffic": "traffic", "Corrections": "corrections", "Players": "players", "Message queue": "message queue",
 	"Bytes by field": "bytes by field", "Time by system": "time by system",

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -244,6 +245,33 @@ func TestSamples(t *testing.T) {
 	for i := range c.Ticks[1:] {
 		require.Equal(t, c.Ticks[i]+1, c.Ticks[i+1], "a row for each tick, and not for each frame")
 	}
+}
+
+// A server that falls behind shows the ticks that it skipped, in the tick that follows them.
+func TestSamplesOfAServerThatFallsBehind(t *testing.T) {
+	m := play(t, 1, 0)
+	defer m.in.Open()()
+	series, err := m.in.Series("match")
+	require.NoError(t, err)
+	at := slices.IndexFunc(series, func(s inspect.Series) bool { return s.Key == "ticks_lost" })
+	shown := func() (sum uint64) {
+		s, err := m.in.Samples("match", 0, 10000)
+		require.NoError(t, err)
+		for _, row := range s.Values {
+			sum += uint64(row[at])
+		}
+		return sum
+	}
+	m.run(2 * time.Second)
+	require.Zero(t, shown())
+	for range 3 {
+		m.FreezeServer(true)
+		m.run(time.Second)
+		m.FreezeServer(false)
+		m.run(time.Second)
+	}
+	require.Positive(t, m.srv.Stats().TicksLost)
+	require.Equal(t, m.srv.Stats().TicksLost, shown())
 }
 
 // A ring that is full passes over what is gone.

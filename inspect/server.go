@@ -33,6 +33,7 @@ type serverEnd struct {
 const (
 	srvTook = iota
 	srvLate
+	srvTicksLost
 	srvRTT
 	srvRTTWorst
 	srvBuffer
@@ -56,6 +57,7 @@ const (
 var serverSeries = [srvFixed]Series{
 	srvTook:        {"tick_ms", "time of the tick", "Tick", "ms", false},
 	srvLate:        {"late_ms", "begins late by", "Tick", "ms", false},
+	srvTicksLost:   {"ticks_lost", "ticks skipped: the server falls behind", "Ticks lost", "in the tick", true},
 	srvRTT:         {"rtt_ms", "median player", "Round trip", "ms", false},
 	srvRTTWorst:    {"rtt_worst_ms", "worst player", "Round trip", "ms", false},
 	srvBuffer:      {"input_buffer_ms", "median player", "Input buffer", "ms", false},
@@ -116,6 +118,7 @@ func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 		row[srvLateInputs] = grown(sums.InputsLate, x.sums.InputsLate)
 		row[srvMissing], row[srvRejected] = grown(st.InputsMissing, x.before.InputsMissing), grown(st.InputsRejected, x.before.InputsRejected)
 		row[srvMalformed], row[srvRefused] = grown(st.Malformed, x.before.Malformed), grown(st.PacketsRefused, x.before.PacketsRefused)
+		row[srvTicksLost] = grown(st.TicksLost, x.before.TicksLost)
 		row[srvOut], row[srvIn] = grown(st.BytesOut, x.before.BytesOut), grown(st.BytesIn, x.before.BytesIn)
 	}
 	x.before, x.sums, x.first = st, sums, false
