@@ -47,7 +47,9 @@ type Clock struct {
 	arrival sampleWindow // paced time − snapshot's tick, on arrival
 	need    sampleWindow // paced time − previous newest tick, on an arrival
 	late    sampleWindow // lateness of the path of commands
-	issued  [1024]issue  // 8 s at 128 Hz: the report on a command comes a round trip later
+	bad     badTime
+	gaps    bool        // a snapshot was missing once
+	issued  [1024]issue // 8 s at 128 Hz: the report on a command comes a round trip later
 	frames  frameTime
 
 	started   bool
@@ -59,6 +61,7 @@ type Clock struct {
 	delay     int64   // input delay: how many ticks prediction is held behind executed
 	relaxed   float64 // paced time since which the delay could be smaller
 	render    float64
+	falls     float64 // local time until which the lead falls quickly
 }
 
 // saturated is the largest earliness, in ticks, that a report can express.
@@ -140,6 +143,9 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	if reported && taken && c.drift.add(local, local-moment, late, c.rate) {
 		c.turn(local, c.drift.estimate())
 	}
+	if c.received > 0 && t-c.newest > int64(max(1, c.cfg.SnapshotInterval)) {
+		c.gaps = true
+	}
 	c.newest = t
 	c.received++
 }
@@ -207,6 +213,9 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	}
 	moment := float64(tick) + i.lost
 	c.late.addLate(i.at, moment-c.paced(i.at)+slow-early, slow, far)
+	if c.bad.forget(&c.late, i.at, c.rate) {
+		c.falls = c.at + fallsFor*c.rate
+	}
 	return moment - i.at + slow - early, true
 }
 
@@ -260,42 +269,9 @@ func (c *Clock) begin(local float64) {
 	c.frames.start()
 	c.predicted = c.slips.tickAt(local + c.target())
 	c.executed = int64(math.Floor(c.predicted))
-	c.issue(c.executed)
+	c.issue(c.executed, 0)
 	c.delay, c.relaxed = c.delayed(0), local
 	c.render = min(c.slips.tickAt(local-c.behind()), float64(c.newest))
-}
-
-// target returns the offset of predicted time from local time to steer for.
-func (c *Clock) target() float64 { return max(c.lead(), c.delayLead()) }
-
-// lead returns the offset at which commands arrive in time. What was measured while the server
-// loses ticks counts for as long as it does.
-func (c *Clock) lead() float64 {
-	lead := c.calmLead()
-	if c.slips.slipping(c.rate) {
-		if late, ok := c.slips.slowLate(); ok {
-			lead = max(lead, late+c.frames.mean+0.1)
-		}
-	}
-	return lead
-}
-
-// calmLead is lead while the server loses no ticks.
-func (c *Clock) calmLead() float64 {
-	n := c.late.len()
-	if n < 4 {
-		return c.guess()
-	}
-	few := float64(c.cfg.StartBuffer) * math.Exp(-float64(n)/60)
-	// The worst of 300 samples may be missed. Of more samples a larger share may
-	// be, since steering up is quicker than down and errs on the safe side.
-	spare := 0.0035 + 0.002*max(0, 1-300/float64(n))
-	return c.late.quantile(1-spare-c.cfg.LateShare) + c.frames.mean + 0.1 + few
-}
-
-// guess returns the lead while nothing is known about the path to the server.
-func (c *Clock) guess() float64 {
-	return c.rtt - c.arrival.mean() + float64(c.cfg.StartBuffer) + max(0, c.frames.mean-c.frames.fast)
 }
 
 func (c *Clock) predict(dt float64) (ticks int, reset bool) {
@@ -309,8 +285,8 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		if h := hurry(off/c.rate) * dt; math.Abs(h) > math.Abs(shift) {
 			shift = h
 		}
-		if off < 0 && c.slips.recovering(c.rate) {
-			shift = min(shift, max(-0.1, 0.1*off)*dt)
+		if off < 0 && c.fallsQuickly() {
+			shift = min(shift, max(-0.15, 0.25*off)*dt)
 		}
 		if math.Abs(shift) > math.Abs(off) {
 			shift = off
@@ -331,19 +307,20 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 			c.issued[i].valid = c.issued[i].valid && c.issued[i].tick <= whole
 		}
 		c.executed = whole
-		c.issue(whole)
+		c.issue(whole, 0)
 		return 1, true
 	}
 	for c.executed < whole {
 		c.executed++
-		c.issue(c.executed)
+		c.issue(c.executed, (c.predicted-float64(c.executed))/c.slips.speed)
 	}
 	return int(max(due, 0)), false
 }
 
-func (c *Clock) issue(tick int64) {
+// issue notes the command of a tick that was due for a while. After a jump it was not due before.
+func (c *Clock) issue(tick int64, wait float64) {
 	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{
-		tick: tick, at: c.at, wait: (c.predicted - float64(tick)) / c.slips.speed, frame: c.frames.tardy(),
+		tick: tick, at: c.at, wait: wait, frame: c.frames.tardy(),
 		lead: c.slips.timeOf(float64(tick)) - c.paced(c.at), speed: c.slips.speed, lost: c.slips.lost, valid: true,
 	}
 }

@@ -149,7 +149,8 @@ func TestRenderTimeUnderDrift(t *testing.T) {
 				}
 				grew += moved
 			case !f.starved && !last.starved && f.at > 5*time.Second && (f.at < grows || f.at > grown && f.at < shrinks):
-				require.InDelta(t, passed, moved, 0.1*passed+1e-9, "drift %v at %v", drift, f.at)
+				// a tenth, and what is not known of the drift yet
+				require.InDelta(t, passed, moved, 0.101*passed, "drift %v at %v", drift, f.at)
 			}
 			last = f
 		}

@@ -74,8 +74,4 @@ func (f *frameTime) smooth(dt float64) {
 }
 
 // start begins play with the frame time learned so far.
-func (f *frameTime) start() {
-	if f.mean = 0; f.slow() {
-		f.mean = f.usual
-	}
-}
+func (f *frameTime) start() { f.mean = f.usual }

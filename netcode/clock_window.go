@@ -83,13 +83,7 @@ func (w *sampleWindow) keepAfter(local float64) {
 // dropAfter drops the samples taken after a local time, but not the first four.
 func (w *sampleWindow) dropAfter(local float64) {
 	n := w.len()
-	if n == len(w.ring) { // the oldest first, as in a ring that is not full
-		for _, x := range [][]float64{w.ring, w.when, w.hitch} {
-			slices.Reverse(x[:w.at])
-			slices.Reverse(x[w.at:])
-			slices.Reverse(x)
-		}
-	}
+	w.inOrder()
 	for n > 4 && w.when[n-1] > local {
 		n--
 		i, _ := slices.BinarySearch(w.sorted, w.ring[n])
@@ -97,6 +91,94 @@ func (w *sampleWindow) dropAfter(local float64) {
 		w.sum -= w.ring[n]
 	}
 	w.at = n % len(w.ring)
+}
+
+// inOrder moves the oldest sample to the beginning of the ring.
+func (w *sampleWindow) inOrder() {
+	if len(w.sorted) < len(w.ring) {
+		return
+	}
+	for _, x := range [][]float64{w.ring, w.when, w.hitch} {
+		slices.Reverse(x[:w.at])
+		slices.Reverse(x[w.at:])
+		slices.Reverse(x)
+	}
+	w.at = 0
+}
+
+// rangeSince returns the range and number of the samples taken since a local time.
+func (w *sampleWindow) rangeSince(since float64) (high, low float64, n int) {
+	for i := range w.sorted {
+		if v := w.ring[i]; w.when[i] >= since {
+			if n == 0 {
+				high, low = v, v
+			}
+			high, low, n = max(high, v), min(low, v), n+1
+		}
+	}
+	return high, low, n
+}
+
+// above returns when the first and the last sample above a level were taken, and their number.
+func (w *sampleWindow) above(level float64) (first, last float64, n int) {
+	for i := range w.sorted {
+		if at := w.when[i]; w.ring[i] > level {
+			if n == 0 {
+				first, last = at, at
+			}
+			first, last, n = min(first, at), max(last, at), n+1
+		}
+	}
+	return first, last, n
+}
+
+// hitched reports whether the caller alone caused the samples above a level.
+func (w *sampleWindow) hitched(level float64) bool {
+	for i := range w.sorted {
+		if v := w.ring[i]; v > level && v-w.hitch[i] > level {
+			return false
+		}
+	}
+	return true
+}
+
+// shareIn returns the share of the samples that was taken in [first, last].
+func (w *sampleWindow) shareIn(first, last float64) float64 {
+	n := 0
+	for i := range w.sorted {
+		if at := w.when[i]; at >= first && at <= last {
+			n++
+		}
+	}
+	return float64(n) / float64(w.len())
+}
+
+// dropAbove drops the samples above a level.
+func (w *sampleWindow) dropAbove(level float64) {
+	w.inOrder()
+	all := w.len()
+	w.clear()
+	for i := range all {
+		if v := w.ring[i]; v <= level {
+			w.insert(w.when[i], v, w.hitch[i])
+		}
+	}
+}
+
+// oldest returns when the oldest sample was taken. The window must not be empty.
+func (w *sampleWindow) oldest() float64 {
+	if len(w.sorted) < len(w.ring) {
+		return w.when[0]
+	}
+	return w.when[w.at]
+}
+
+// spread returns the range of the samples.
+func (w *sampleWindow) spread() float64 {
+	if n := w.len(); n > 0 {
+		return w.sorted[n-1] - w.sorted[0]
+	}
+	return 0
 }
 
 // forgive subtracts from each sample the part that the caller caused.

@@ -187,10 +187,11 @@ func abusePaths() []abusePath {
 var delays = []struct {
 	name string
 	most float64 // ticks over the honest twin; where fewer than one packet in 25 is lost, a tick
+	mean float64 // most ticks over it in the mean of eight seeds and more
 	of8  uint64  // how many of eight seeds; fewer than all on the lossy paths alone
 	tell func(rate int) *liar
 }{
-	{"acknowledgements held back by 200 ms", 1, 8, func(rate int) *liar {
+	{"acknowledgements held back by 200 ms", 1, 0.6, 8, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
 				return 0
@@ -198,7 +199,7 @@ var delays = []struct {
 			return 200 * time.Millisecond
 		}}
 	}},
-	{"held back by 25 ms", 1, 1, func(rate int) *liar {
+	{"held back by 25 ms", 1, 0.6, 1, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
 				return 0
@@ -206,13 +207,13 @@ var delays = []struct {
 			return 25 * time.Millisecond
 		}}
 	}},
-	{"none held back", 1, 1, func(rate int) *liar { return &liar{claim: older(uint32(rate / 5))} }},
-	{"losses invented", 1, 1, func(rate int) *liar {
+	{"none held back", 1, 0.6, 1, func(rate int) *liar { return &liar{claim: older(uint32(rate / 5))} }},
+	{"losses invented", 1, 0.6, 1, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), deny: func(now time.Duration, seq uint16) bool {
 			return now >= lieFrom && seq%20 < 3
 		}}
 	}},
-	{"as much as is lent", 1.2, 8, func(int) *liar {
+	{"as much as is lent", 1.75, 0.9, 8, func(int) *liar {
 		return &liar{claim: func(now time.Duration, c *netcode.Command) {
 			if now >= lieFrom {
 				c.Render -= 2
@@ -225,6 +226,11 @@ var delays = []struct {
 // gains nothing over an honest twin with the same losses: at most a tick of rewind
 // for any shot, and no hits. A cheater who always claims the full tolerance gains a
 // little more where a tenth of the packets is lost.
+//
+// There the greatest rewind of hundreds of shots, and their mean, are luck, and the twin's too:
+// the cheater is always at the limit, and the twin seldom. Of 200 seeds at 30 Hz one in eight
+// gains more than 1.2 ticks by one of the two, and none more than 1.75. So the mean of the
+// gains over the seeds is bounded too, by less than a tick.
 func TestAbuseDelay(t *testing.T) {
 	costtest.Figures(t)
 	for _, path := range abusePaths() {
@@ -237,7 +243,7 @@ func TestAbuseDelay(t *testing.T) {
 			if !path.lossy {
 				last = (last + 3) / 4
 			}
-			rows := make([]string, len(delays))
+			rows, gains := make([]string, len(delays)), make([][]float64, len(delays))
 			for seed := uint64(1); seed <= last; seed++ {
 				set := setting{rate: path.rate, snapshot: path.rate, growth: -1}
 				honest := duelOn(t, seed, set, path.link, 0, &liar{}, nil)
@@ -252,6 +258,7 @@ func TestAbuseDelay(t *testing.T) {
 						most = min(most, 1)
 					}
 					rows[i] += fmt.Sprintf(" %5.2f%+5.2f", honest.most, cheat.most-honest.most)
+					gains[i] = append(gains[i], max(cheat.most-honest.most, cheat.mean-honest.mean))
 					require.Greater(t, cheat.shots, 200)
 					require.LessOrEqual(t, cheat.most, honest.most+most, "%s, seed %d", d.name, seed)
 					require.LessOrEqual(t, cheat.mean, honest.mean+most, "%s, seed %d", d.name, seed)
@@ -266,31 +273,51 @@ func TestAbuseDelay(t *testing.T) {
 			}
 			for i, row := range rows {
 				t.Logf("%-40s%s", delays[i].name, row)
+				sum := 0.0
+				for _, gain := range gains[i] {
+					sum += gain
+				}
+				if n := len(gains[i]); n >= 8 {
+					require.LessOrEqual(t, sum/float64(n), delays[i].mean, delays[i].name)
+				}
 			}
 		})
 	}
 }
 
-// By default such a delay gains what a slower path is granted, and a tick.
+// By default such a delay gains what a slower path is granted, and a tick. Where a tenth of the
+// packets is lost, that is the mean of some seeds: the twin's luck is half a tick, as above.
 func TestAbuseDelayByDefault(t *testing.T) {
 	costtest.Figures(t)
 	for _, path := range abusePaths() {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
 			set := setting{rate: path.rate, snapshot: path.rate}
-			honest := duelOn(t, 1, set, path.link, 0, &liar{}, nil)
-			require.LessOrEqual(t, percent(int(honest.claims.Clamped()), honest.shots), 3.0)
-			for _, d := range delays {
-				if small && d.of8 < 8 {
-					continue
+			most := lagcomp.DefaultGrowth.Seconds()*float64(path.rate) + 1
+			seeds, luck := uint64(1), 0.0
+			if path.link.Loss >= 0.04 {
+				seeds, luck = uint64(*abuseSeeds), 0.5
+			}
+			gains := make([]float64, len(delays))
+			for seed := uint64(1); seed <= seeds; seed++ {
+				honest := duelOn(t, seed, set, path.link, 0, &liar{}, nil)
+				require.LessOrEqual(t, percent(int(honest.claims.Clamped()), honest.shots), 3.0)
+				for i, d := range delays {
+					if small && d.of8 < 8 {
+						continue
+					}
+					cheat := duelOn(t, seed, set, path.link, 0, d.tell(path.rate), nil)
+					gain := cheat.most - honest.most
+					t.Logf("%-40s %5.2f%+5.2f", d.name, honest.most, gain)
+					gains[i] += gain / float64(seeds)
+					require.Greater(t, cheat.shots, 200)
+					require.LessOrEqual(t, gain, most+luck, d.name)
+					require.LessOrEqual(t, cheat.mean, honest.mean+most+luck, d.name)
+					require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, d.name)
 				}
-				cheat := duelOn(t, 1, set, path.link, 0, d.tell(path.rate), nil)
-				t.Logf("%-40s %5.2f%+5.2f", d.name, honest.most, cheat.most-honest.most)
-				most := lagcomp.DefaultGrowth.Seconds()*float64(path.rate) + 1
-				require.Greater(t, cheat.shots, 200)
-				require.LessOrEqual(t, cheat.most, honest.most+most, d.name)
-				require.LessOrEqual(t, cheat.mean, honest.mean+most, d.name)
-				require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, d.name)
+			}
+			for i, d := range delays {
+				require.LessOrEqual(t, gains[i], most, d.name)
 			}
 		})
 	}

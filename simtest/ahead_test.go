@@ -338,7 +338,7 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 		c.Protocol = g.protocol()
 		c.Sample = foretick.Sample(&g.cmd, func(v foretick.View) tug {
 			if v.Player == 1 {
-				return tug{Fire: v.Tick%2 == 0}
+				return tug{Fire: v.Tick/2%2 == 0} // frames of two ticks must not miss it
 			}
 			return tug{Go: s.m.Net.Now() > time.Second}
 		})

@@ -195,7 +195,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		var curve, line []float64 // distance from the truth
 		cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
 			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
-		})}, simtest.Seat{Up: row.link, Down: row.link, After: func(v foretick.View) {
+		})}, simtest.Seat{Up: row.link, Down: row.link, FrameRate: 48, After: func(v foretick.View) { // frames fall between ticks
 			if v.State != foretick.Playing || m.Net.Now() < 6*time.Second {
 				return
 			}

@@ -51,14 +51,15 @@ func (g *stampedGame) protocol(rate int) *foretick.Protocol {
 
 // slowMatch is a match whose server is stepped by hand.
 type slowMatch struct {
-	rate   int
-	server *foretick.Server
-	client *foretick.Client
-	now    time.Duration
-	net    *sim.Network
-	next   time.Duration // the server's next Step
-	every  func() time.Duration
-	look   func() // called for each rendered frame
+	rate    int
+	server  *foretick.Server
+	client  *foretick.Client
+	now     time.Duration
+	net     *sim.Network
+	dialled *sim.Endpoint // the client's
+	next    time.Duration // the server's next Step
+	every   func() time.Duration
+	look    func() // called for each rendered frame
 
 	newest uint32 // stamp of the newest command that ran
 	delays []time.Duration
@@ -77,7 +78,8 @@ func newSlowMatch(t *testing.T, rate int, link sim.Link) *slowMatch {
 	var err error
 	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(rate), Transport: listen})
 	require.NoError(t, err)
-	m.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: own.protocol(rate), Transport: m.net.Dial(listen, link, link), Sample: foretick.Sample(&own.cmd, func(v foretick.View) stamped {
+	m.dialled = m.net.Dial(listen, link, link)
+	m.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: own.protocol(rate), Transport: m.dialled, Sample: foretick.Sample(&own.cmd, func(v foretick.View) stamped {
 		return stamped{Ms: uint32(m.now / time.Millisecond), X: float32(v.Tick/8%2) - 0.5}
 	})})
 	require.NoError(t, err)

@@ -236,7 +236,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 		{"step", "game.go", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is ", "limit"},
 		{"push", "game.go", "\treturn p\n", wind, "server_effect-corrections/min is ", "limit"},
 		{"allocation", "game.go", slices, strings.Replace(slices, "g.Move.Slice(rows)", "append([]Move(nil), g.Move.Slice(rows)...)", 1), "server-allocs/tick is ", "limit"},
-		{"limit", "game_test.go", `"down-B/s": 2000`, `"down-B/s": 700`, "- down-B/s is 785.4, more than its limit 700", "- Bench"},
+		{"limit", "game_test.go", `"down-B/s": 2000`, `"down-B/s": 700`, "- down-B/s is 785.5, more than its limit 700", "- Bench"},
 	} {
 		r.plant(c.branch, c.file, c.before, c.after)
 		failed, output, summary := r.run(c.branch, "")
@@ -247,7 +247,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 		require.True(t, found)
 		require.Contains(t, verdict, c.want, c.branch)
 		require.Contains(t, figures, "down-B/s", c.branch)
-		require.Regexp(t, `Game\S* +785\.4 ± 0% +\d`, figures, "both sides in one line")
+		require.Regexp(t, `Game\S* +785\.5 ± 0% +\d`, figures, "both sides in one line")
 		if c.branch == "limit" {
 			require.Contains(t, verdict, "Nothing rose by more than 3 %")
 		}

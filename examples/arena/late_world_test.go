@@ -173,8 +173,9 @@ func TestRefereeAgreesOnLateWorld(t *testing.T) {
 	log := func(args ...string) string {
 		return logged(t, append([]string{"-late-inputs", "200ms", "-late-world", "-clients", "8"}, args...)...)
 	}
-	causes, first := map[string]uint64{}, []byte(nil)
+	causes, logs := map[string]uint64{}, map[string][]byte{} // by jitter or preset
 	for _, args := range [][]string{
+		{"-seconds", "30", "-jitter", "60ms", "-rtt", "100ms", "-loss", "0.1", "-late-share", "0.2", "-seed", "15"}, // hundreds of late inputs
 		{"-seconds", "30", "-preset", "wifi", "-seed", "3"},
 		{"-seconds", "15", "-preset", "lte", "-seed", "3"},
 		{"-seconds", "8", "-preset", "wifi", "-seed", "15", "-tickrate", "60", "-snapshotrate", "20"},
@@ -193,10 +194,10 @@ func TestRefereeAgreesOnLateWorld(t *testing.T) {
 				}
 			}
 		})
-		if first == nil {
+		if logs[args[3]] == nil {
 			b, err := os.ReadFile(name)
 			require.NoError(t, err)
-			first = b
+			logs[args[3]] = b
 		}
 		out, err := recounted(t, name)
 		require.NoError(t, err, "%v\n%s", args, out)
@@ -206,15 +207,18 @@ func TestRefereeAgreesOnLateWorld(t *testing.T) {
 		}
 	}
 	require.NotZero(t, causes["late_input"])
-	for key, change := range map[string]func(f *Fact){
-		"stuns":          func(f *Fact) { f.F = map[bool]string{true: "nothing", false: f.F}[f.F == "undo"] },
-		"by_cause":       func(f *Fact) { f.F = map[bool]string{true: "nothing", false: f.F}[f.F == "redone"] },
-		"mispredictions": func(f *Fact) { f.Refused = 0 },
+	for _, c := range []struct {
+		log, key string
+		change   func(f *Fact)
+	}{
+		{"wifi", "stuns", func(f *Fact) { f.F = map[bool]string{true: "nothing", false: f.F}[f.F == "undo"] }},
+		{"60ms", "by_cause", func(f *Fact) { f.F = map[bool]string{true: "nothing", false: f.F}[f.F == "redone"] }},
+		{"wifi", "mispredictions", func(f *Fact) { f.Refused = 0 }},
 	} {
-		name := filepath.Join(t.TempDir(), key)
-		require.NoError(t, os.WriteFile(name, first, 0o600))
-		rewrite(t, name, change)
+		name := filepath.Join(t.TempDir(), c.key)
+		require.NoError(t, os.WriteFile(name, logs[c.log], 0o600))
+		rewrite(t, name, c.change)
 		out, err := recounted(t, name)
-		require.ErrorContains(t, err, key, out)
+		require.ErrorContains(t, err, c.key, out)
 	}
 }

@@ -212,7 +212,11 @@ func (c *predictionCell) check(t *testing.T) {
 	require.Zero(t, c.missed, "every stun is corrected in the Step in which its snapshot comes: %s", c.name())
 	if c.loss <= 0.05 {
 		require.Less(t, float64(c.byCause[prediction.Input]), 0.005*float64(c.predicted), c.name())
-		require.GreaterOrEqual(t, float64(c.within), 0.99*float64(c.stuns), c.name())
+		least := 0.99
+		if c.loss > 0 && c.snapshots < c.rate { // a lost snapshot's successor comes too late for the bar
+			least -= 2 * c.loss
+		}
+		require.GreaterOrEqual(t, float64(c.within), least*float64(c.stuns), c.name())
 	}
 }
 
