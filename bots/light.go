@@ -100,6 +100,11 @@ type Light struct {
 	next     time.Duration // when a packet is due
 	at       float64       // ticks that the server's clock shows, ahead by the lead …
 	atTime   time.Duration // … at this time
+	settles  time.Duration // when a jump may follow the last one
+	speed    float64       // of the server's ticks, as a share of the full speed
+	fromTick uint32        // the tick since which the speed is measured
+	fromLost uint32        // what that tick's snapshot said of lost ticks
+	lost     uint32        // what the newest snapshot says
 	made     uint32        // tick of the newest command
 	newest   uint32        // tick of the newest snapshot
 	stats    Stats
@@ -313,6 +318,7 @@ func (l *Light) enter(w netcode.Welcome) {
 	rtt := l.conn.RTT()
 	l.at, l.atTime = float64(w.Tick)+rtt.Seconds()*float64(l.game.rate)+leadTarget+2, l.now
 	l.made, l.newest = uint32(l.at), w.Tick
+	l.speed, l.fromTick, l.fromLost, l.lost = 1, w.Tick, 0, 0
 	l.commands = netcode.NewCommandSender(l.game.size, netcode.CommandConfig{Late: min(int(w.Late), mostLate), Fields: l.game.fields})
 	l.next = l.now
 }

@@ -9,8 +9,12 @@ import (
 
 const (
 	leadTarget = 2.0 // ticks that a command shall be early
+	leastSpeed = 0.5 // of ticks: below it the jumps keep the lead
 	leadGain   = 0.1 // share of an error that is mended by a snapshot
 	leadJump   = 8.0 // ticks: an error beyond is mended at once
+
+	settle  = 200 * time.Millisecond // and a round trip after a jump until the next
+	measure = 8                      // ticks over which the speed of the server's ticks is measured
 )
 
 // snapshot takes the clock and the acknowledgement of commands from a snapshot.
@@ -23,6 +27,7 @@ func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
 	}
 	if int32(tick-l.newest) > 0 {
 		l.newest = tick
+		l.measureSpeed(h.Lost)
 	}
 	l.commands.Acked(tick+h.CommandAck, int32(h.CommandAck) > 0)
 	if !h.HasEarly {
@@ -32,10 +37,27 @@ func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
 	l.stats.Lead = time.Duration(early / float64(l.game.rate) * float64(time.Second))
 	miss := leadTarget - early
 	if miss > leadJump || miss < -leadJump {
-		l.at += miss
+		if l.now >= l.settles { // until then reports are on commands made before the last jump
+			l.at += miss
+			l.settles = l.now + l.conn.RTT() + settle
+		}
 		return
 	}
 	l.at += miss * leadGain
+}
+
+// measureSpeed measures the speed of the server's ticks while it loses some. lost is what a
+// snapshot says, in quarters of a tick.
+func (l *Light) measureSpeed(lost uint32) {
+	ticks := l.newest - l.fromTick
+	switch {
+	case l.speed == 0 || lost <= l.lost:
+		l.speed, l.fromTick, l.fromLost = 1, l.newest, lost
+	case ticks >= measure:
+		l.speed = max(leastSpeed, float64(ticks)/(float64(ticks)+float64(lost-l.fromLost)/4))
+		l.fromTick, l.fromLost = l.newest, lost
+	}
+	l.lost = lost
 }
 
 // tickOf returns the tick of a snapshot, the nearest one to the newest known.
@@ -59,7 +81,7 @@ const mostDue = 8
 
 // command makes the command of each tick that the clock has reached.
 func (l *Light) command() {
-	l.at += (l.now - l.atTime).Seconds() * float64(l.game.rate)
+	l.at += (l.now - l.atTime).Seconds() * float64(l.game.rate) * l.speed
 	l.atTime = l.now
 	until := uint32(l.at)
 	if int32(until-l.made) > mostDue || int32(until-l.made) < -mostDue {
