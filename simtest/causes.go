@@ -21,10 +21,15 @@ type PredictionChecker interface {
 
 // Causes checks that the game's own code causes no misprediction: a shared system
 // must compute the same from the same inputs, on the server and in a replay.
-// Corrections for other causes are counted and allowed.
+// Corrections for other causes are counted and allowed, with one exception. A server system
+// or handler may not correct a client in most ticks: if it wrote the same predicted field in
+// more than a quarter of the ticks that a client compared, 100 or more, [Plan] fails at the
+// match's end and names both.
 type Causes struct {
 	// Corrections counts mispredictions by cause.
 	Corrections prediction.ByCause
+
+	pushed pushes
 
 	found error         // a misprediction by code whose system is not known yet …
 	until time.Duration // … and how long to wait for a client that can name the system
@@ -37,6 +42,7 @@ const namedWithin = 500 * time.Millisecond
 // Mispredicted implements [PredictionChecker].
 func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error {
 	k.Corrections[w.Cause]++
+	k.pushed.note(c, &w)
 	switch {
 	case w.Cause != prediction.Code:
 	case w.System != "":
@@ -68,7 +74,8 @@ func (k *Causes) Tick(m *Match) error {
 func (k *Causes) Quiet(*Match) error { return k.found }
 
 // Worked implements [Checker]. It fails when the game has predicted components but
-// no client compared a tick with the server's.
+// no client compared a tick with the server's, and when the server corrects a client in most
+// ticks.
 func (k *Causes) Worked(m *Match) (string, error) {
 	if k.found != nil {
 		return "", k.found
@@ -83,5 +90,5 @@ func (k *Causes) Worked(m *Match) (string, error) {
 	if predicted > 0 && compared == 0 {
 		return line, fmt.Errorf("of %d predicted ticks none was compared with the server's", predicted)
 	}
-	return line, nil
+	return line, k.pushed.fault(m.Clients(nil))
 }

@@ -1,0 +1,74 @@
+package simtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+)
+
+// push is a predicted field and the code that only the server runs and that wrote it.
+type push struct{ component, field, system string }
+
+// pushes counts the corrections of each client with the cause server_effect.
+type pushes map[*foretick.Client]map[push]uint64
+
+// A client's ticks are judged from pushedTicks compared ones on. Then at most one in
+// pushedShare of them may be corrected because of one push. The examples stay below one in
+// 20, and a system that writes in each tick causes about one correction in each.
+const (
+	pushedTicks = 100
+	pushedShare = 4
+)
+
+// note counts a correction.
+func (p *pushes) note(c *foretick.Client, w *prediction.Misprediction) {
+	if w.Cause != prediction.ServerEffect {
+		return
+	}
+	if *p == nil {
+		*p = pushes{}
+	}
+	if (*p)[c] == nil {
+		(*p)[c] = map[push]uint64{}
+	}
+	(*p)[c][push{w.Component, w.Field, w.System}]++
+}
+
+// fault returns the push that corrects too many ticks of a client.
+func (p pushes) fault(clients []*foretick.Client) error {
+	for _, c := range clients {
+		var worst push
+		for x, n := range p[c] {
+			if more := cmp.Compare(n, p[c][worst]); more > 0 || more == 0 && x.before(worst) {
+				worst = x
+			}
+		}
+		if n, compared := p[c][worst], c.Stats().Compared; compared >= pushedTicks && n*pushedShare > compared {
+			return fmt.Errorf("player %d was corrected in %d of %d ticks, because %s wrote %s, which clients predict: do that in a shared system, so that clients predict it too, or declare %s without foretick.Predicted",
+				c.View().Player, n, compared, worst.by(), worst.what(), worst.component)
+		}
+	}
+	return nil
+}
+
+// before orders pushes, so that a match always names the same one.
+func (x push) before(y push) bool {
+	return slices.Compare([]string{x.component, x.field, x.system}, []string{y.component, y.field, y.system}) < 0
+}
+
+func (x push) by() string {
+	if x.system == "" {
+		return "code that only the server runs"
+	}
+	return fmt.Sprintf("%q, which only the server runs,", x.system)
+}
+
+func (x push) what() string {
+	if x.field == "" {
+		return x.component
+	}
+	return x.component + "." + x.field
+}
