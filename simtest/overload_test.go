@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -126,48 +127,86 @@ func TestOverloadedServerAtAnySpeed(t *testing.T) {
 	playOverloads(t, []int{30, 60}, []int{100, 89, 75, 50, 20}, []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond})
 }
 
+// A server whose steps take now longer, now shorter, does so too.
+func TestOverloadedServerWithIrregularSteps(t *testing.T) {
+	headOverloads(t)
+	for _, rate := range []int{30, 60} {
+		for _, rtt := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {
+			rng := rand.New(rand.NewPCG(7, uint64(rate)))
+			playOverload(t, rate, rtt, 200*time.Millisecond, func() time.Duration {
+				return 150*time.Millisecond + time.Duration(rng.IntN(51))*time.Millisecond
+			})
+		}
+	}
+}
+
 func playOverloads(t *testing.T, rates, speeds []int, trips []time.Duration) {
-	t.Logf("%4s %6s %6s %8s | %6s %6s %8s %8s | %8s %8s | %6s %5s", "Hz", "speed", "RTT", "interval", "taken%", "missed", "p50", "p99", "before", "after", "resets", "code")
-	const begins, settles, lasts = 12 * time.Second, 4 * time.Second, 16 * time.Second
+	headOverloads(t)
 	for _, rate := range rates {
 		for _, speed := range speeds {
 			for _, rtt := range trips {
-				t.Run(fmt.Sprintf("%d Hz at %d %%, %v", rate, speed, rtt), func(t *testing.T) {
-					m := newSlowMatch(t, rate, sim.Link{Latency: rtt / 2})
-					m.run(begins - time.Second)
-					before := m.leads(begins)
-					interval := time.Duration(4*100*1000/(rate*speed)) * time.Millisecond
-					usual, longest := m.every, interval
-					if speed < 100 {
-						m.every = func() time.Duration { return interval }
-					}
-					was := m.of()
-					buffer := m.client.Stats().Clock.InputBufferTarget + 3*time.Second/time.Duration(rate)
-					m.run(begins + settles)
-					m.delays = m.delays[:0] // what was predicted at full speed has run
-					m.run(begins + lasts)
-					delays := slices.Clone(m.delays)
-					slow := m.of()
-					m.every, m.next = usual, m.now
-					m.run(begins + lasts + 3*time.Second)
-					now := m.of()
-					after := m.leads(begins + lasts + 4*time.Second)
-					slices.Sort(delays)
-					taken, missed, again := slow.InputsTaken-was.InputsTaken, slow.InputsMissing-was.InputsMissing, now.InputsMissing-slow.InputsMissing
-					p50, p99 := delays[len(delays)/2], delays[len(delays)*99/100]
-					st := m.client.Stats()
-					require.Equal(t, speed < 100, m.server.Stats().TicksLost > 0)
-					code := st.ByCause[prediction.Code]
-					t.Logf("%4d %6d %6v %8v | %6.1f %6d %8v %8v | %8v %8v | %6d %5d", rate, speed, rtt, longest, 100*float64(taken)/float64(taken+missed), again, p50, p99, before.Round(time.Millisecond), after.Round(time.Millisecond), st.HardResets, code)
-					require.GreaterOrEqual(t, float64(taken), 0.95*float64(taken+missed))
-					require.LessOrEqual(t, again, uint64(rtt.Seconds()*float64(rate))+uint64(rate/5), "the server's speed came back unannounced")
-					require.LessOrEqual(t, p99+rtt/2, rtt+3*longest+buffer)
-					require.InDelta(t, before.Seconds(), after.Seconds(), 0.2*before.Seconds())
-					require.Zero(t, code)
-				})
+				interval := time.Duration(4*100*1000/(rate*speed)) * time.Millisecond
+				var every func() time.Duration
+				if speed < 100 {
+					every = func() time.Duration { return interval }
+				}
+				playOverload(t, rate, rtt, interval, every)
 			}
 		}
 	}
+}
+
+func headOverloads(t *testing.T) {
+	t.Logf("%4s %8s %6s | %6s %6s %8s %8s %8s | %8s %8s | %6s %5s", "Hz", "interval", "RTT", "taken%", "missed", "onset99", "p50", "p99", "before", "after", "resets", "code")
+}
+
+// playOverload plays a match whose server steps after every, longest at most, for a while. nil
+// means that it is not overloaded.
+func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func() time.Duration) {
+	const begins, settles, lasts = 12 * time.Second, 4 * time.Second, 16 * time.Second
+	t.Run(fmt.Sprintf("%d Hz, %v, %v", rate, longest, rtt), func(t *testing.T) {
+		m := newSlowMatch(t, rate, sim.Link{Latency: rtt / 2})
+		m.run(begins - time.Second)
+		before := m.leads(begins)
+		usual := m.every
+		if every != nil {
+			m.every = every
+		}
+		was := m.of()
+		buffer := m.client.Stats().Clock.InputBufferTarget + 3*time.Second/time.Duration(rate)
+		m.delays = m.delays[:0]
+		m.run(begins + settles)
+		onset := quantile99(m.delays) // with what was predicted at full speed
+		m.delays = m.delays[:0]
+		m.run(begins + lasts)
+		delays := slices.Clone(m.delays)
+		slow := m.of()
+		m.every, m.next = usual, m.now
+		m.run(begins + lasts + 3*time.Second)
+		now := m.of()
+		after := m.leads(begins + lasts + 4*time.Second)
+		taken, missed, again := slow.InputsTaken-was.InputsTaken, slow.InputsMissing-was.InputsMissing, now.InputsMissing-slow.InputsMissing
+		p99 := quantile99(delays)
+		p50 := delays[len(delays)/2]
+		st := m.client.Stats()
+		require.Equal(t, every != nil, m.server.Stats().TicksLost > 0)
+		code := st.ByCause[prediction.Code]
+		t.Logf("%4d %8v %6v | %6.1f %6d %8v %8v %8v | %8v %8v | %6d %5d", rate, longest, rtt, 100*float64(taken)/float64(taken+missed), again, onset, p50, p99, before.Round(time.Millisecond), after.Round(time.Millisecond), st.HardResets, code)
+		require.GreaterOrEqual(t, float64(taken), 0.95*float64(taken+missed))
+		require.LessOrEqual(t, again, uint64(rtt.Seconds()*float64(rate))+uint64(rate/5), "the server's speed came back unannounced")
+		require.LessOrEqual(t, p99+rtt/2, rtt+3*longest+buffer)
+		// What was predicted ahead runs in slow motion. The clock jumps where that is over 500 ms.
+		speed := min(1, 4/(longest.Seconds()*float64(rate)))
+		require.LessOrEqual(t, onset.Seconds(), (before.Seconds()+0.5)/speed+3*longest.Seconds())
+		require.InDelta(t, before.Seconds(), after.Seconds(), 0.2*before.Seconds())
+		require.Zero(t, code)
+	})
+}
+
+// quantile99 sorts some delays, and returns what 99 of a hundred do not exceed.
+func quantile99(delays []time.Duration) time.Duration {
+	slices.Sort(delays)
+	return delays[len(delays)*99/100]
 }
 
 func (m *slowMatch) of() stats.Server { return m.server.Stats() }
