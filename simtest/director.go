@@ -36,7 +36,7 @@ var errIdle = errors.New("too little happened in the match")
 func (d *director) run() error {
 	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
 	d.kicked = map[*foretick.Client]bool{}
-	d.m.Watch(append(d.plan.Checkers(), &census{d: d})...)
+	d.m.Watch(append(d.plan.Checkers(), &census{d: d}, &growth{d: d})...)
 	if err := d.serve(); err != nil {
 		return err
 	}

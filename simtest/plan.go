@@ -83,6 +83,12 @@ type Plan struct {
 	// each field. Clients and the server are asked alike. See expert.ClientLosses.
 	AllowLosses bool
 
+	// AllowGrowth is for a game that means its entities to become ever more, or that sends a
+	// player a reliable message in nearly every tick. Without it a match of 9 s or more fails
+	// if a prefab has more entities in each third of it, up to more than 32 and 4 for each
+	// player, or if a type of message went to a player in more than 3 of 4 ticks for 8 s.
+	AllowGrowth bool
+
 	// Idle allows a match that stands still. Without it, a match fails if no field of the
 	// command was ever set, no replicated value changed, and no message or request was sent:
 	// then its script presses nothing, and it tests nothing. Changes in ticks with a join or

@@ -33,7 +33,7 @@ type (
 type stillGame struct {
 	tide  bool
 	press stillMove
-	news  bool // the server sends a message in each tick
+	news  bool // the server sends a message in every fourth tick
 	bare  bool // it has no systems
 }
 
@@ -78,7 +78,7 @@ func (g *stillGame) player() simtest.Player {
 		}
 	}, ecs.Write(&h.tide))
 	p.Server("announce", func(f *foretick.Frame, _ ecs.Rows) {
-		if news {
+		if news && f.Tick%4 == 0 {
 			_ = h.news.Broadcast(f, stillNews{1})
 		}
 	}, ecs.Once())

@@ -1,0 +1,157 @@
+package simtest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+)
+
+// growth looks for what grows without end while a match is played: entities of a prefab, and
+// messages to a player. It looks at the newest process of the server.
+type growth struct {
+	d      *director
+	server *foretick.Server
+	next   time.Duration        // of the next look at the entities
+	looks  int                  // since the server began
+	counts map[string][]int     // of entities at each look, by prefab
+	posts  map[postbox]*postage // of reliable messages
+	player []foretick.PlayerID
+	most   int // entities of one prefab
+}
+
+// postbox is a player that gets messages of a kind.
+type postbox struct {
+	to      foretick.PlayerID
+	session uint64
+	kind    uint8
+}
+
+// postage counts the ticks with a message, from the first to the newest one.
+type postage struct {
+	first, newest foretick.Tick
+	ticks         uint32
+}
+
+const (
+	growthEvery = time.Second     // between two looks at the entities
+	growthLeast = 9               // looks, before they are judged by thirds
+	growthBound = 32              // entities of a prefab that no match is blamed for …
+	growthEach  = 4               // … or as many for each player, if that is more
+	postedFor   = 8 * time.Second // messages are judged after that time
+	postedShare = 0.75            // of the ticks, with a message of one type to one player
+)
+
+// Sent implements [MessageChecker].
+func (g *growth) Sent(m *Match, s MessageSent) {
+	g.follow(m)
+	box := postbox{s.To, s.Session, s.Kind}
+	p := g.posts[box]
+	if p == nil {
+		p = &postage{first: s.Tick}
+		g.posts[box] = p
+	}
+	if p.ticks == 0 || p.newest != s.Tick {
+		p.newest, p.ticks = s.Tick, p.ticks+1
+	}
+}
+
+// Received implements [MessageChecker].
+func (g *growth) Received(*Match, *foretick.Client, MessageReceived) error { return nil }
+
+// Tick implements [Checker].
+func (g *growth) Tick(m *Match) error {
+	g.follow(m)
+	if g.d.resting || m.Net.Now() < g.next {
+		return nil
+	}
+	g.next = m.Net.Now() + growthEvery
+	now := map[string]int{}
+	for _, e := range m.inside.Replicated() {
+		now[e.Prefab]++
+	}
+	for prefab := range now {
+		if g.counts[prefab] == nil {
+			g.counts[prefab] = make([]int, g.looks)
+		}
+	}
+	for prefab := range g.counts {
+		g.counts[prefab] = append(g.counts[prefab], now[prefab])
+		g.most = max(g.most, now[prefab])
+	}
+	g.looks++
+	return nil
+}
+
+// follow starts over for another process of the server.
+func (g *growth) follow(m *Match) {
+	if s := m.Server(); s != g.server {
+		g.server, g.looks, g.counts, g.posts = s, 0, map[string][]int{}, map[postbox]*postage{}
+	}
+}
+
+// Quiet implements [Checker].
+func (g *growth) Quiet(*Match) error { return nil }
+
+// Worked returns what grew without end.
+func (g *growth) Worked(m *Match) (string, error) {
+	line := fmt.Sprintf("growth: at most %d entities of a prefab", g.most)
+	if g.d.plan.AllowGrowth || m.Server() == nil {
+		return line, nil
+	}
+	return line, errors.Join(g.swarm(m), g.flood(m))
+}
+
+// swarm returns the prefab whose entities only became more.
+func (g *growth) swarm(m *Match) error {
+	g.player = m.Server().Players(g.player[:0])
+	bound := max(growthBound, growthEach*len(g.player))
+	prefab, from, to := "", 0, 0
+	for name, counts := range g.counts {
+		if first, last := counts[0], counts[len(counts)-1]; grows(counts, bound) && cmp.Or(cmp.Compare(last, to), cmp.Compare(prefab, name)) > 0 {
+			prefab, from, to = name, first, last
+		}
+	}
+	if prefab == "" {
+		return nil
+	}
+	return fmt.Errorf("entities of prefab %q only become more: %d, then %d after %d s: destroy them after a time or at a limit, play for longer than they live, or set Plan.AllowGrowth if the game means it",
+		prefab, from, to, (g.looks-1)*int(growthEvery/time.Second))
+}
+
+// grows reports whether counts rise from third to third, no slower at the end, to more than a
+// bound.
+func grows(counts []int, bound int) bool {
+	if len(counts) < growthLeast {
+		return false
+	}
+	n := len(counts) / 3
+	b, c := counts[n:2*n], counts[2*n:]
+	first, second, third := slices.Max(counts[:n]), slices.Max(b), slices.Max(c)
+	return slices.Min(b) >= first && slices.Min(c) >= second && second > first && 2*(third-second) >= second-first && third > bound
+}
+
+// flood returns the message that a player gets in nearly each tick.
+func (g *growth) flood(m *Match) error {
+	var worst postbox
+	share := 0.0
+	for box, p := range g.posts {
+		length := p.newest - p.first + 1
+		if time.Duration(length)*m.inside.Interval() < postedFor {
+			continue
+		}
+		of := float64(p.ticks) / float64(length)
+		if of > share || of == share && (box.kind < worst.kind || box.kind == worst.kind && box.to < worst.to) {
+			worst, share = box, of
+		}
+	}
+	if share <= postedShare {
+		return nil
+	}
+	name := m.inside.Layout().Messages[worst.kind].Name
+	return fmt.Errorf("message %s is sent to player %d in %.0f %% of all ticks, reliably: send what changes all the time in a component or a singleton, which travels once for each change and is never late behind a lost packet, or set Plan.AllowGrowth if the game means it",
+		name, worst.to, 100*share)
+}
