@@ -128,6 +128,12 @@ func (in clientInternals) SampleWhile(wanted func() bool) {
 	}
 }
 
+func (in clientInternals) OnSample(fn func(shown Tick, command unsafe.Pointer)) {
+	if s := in.c.cfg.Sample; s != nil {
+		in.c.cfg.Sample = overheard{s, fn}
+	}
+}
+
 func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 	c := in.c
 	switch {

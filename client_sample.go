@@ -44,6 +44,17 @@ func (s interrupted) sample(v View, dst unsafe.Pointer) {
 	}
 }
 
+// overheard is a sampler whose commands something looks at, or changes.
+type overheard struct {
+	Sampler
+	fn func(shown Tick, command unsafe.Pointer)
+}
+
+func (s overheard) sample(v View, dst unsafe.Pointer) {
+	s.Sampler.sample(v, dst)
+	s.fn(v.Tick, dst)
+}
+
 // Sample makes a Sampler from a function that reads the player's input. fn is called once a
 // frame, with the View that the screen shows: its World holds the entities where they were
 // drawn, so fn may aim by them. The next tick takes the values read last, and sets every

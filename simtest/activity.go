@@ -30,13 +30,17 @@ func unused(all []probe.Used) (names []string) {
 	return names
 }
 
-// unusedLines returns the lines of a log about what no match used.
-func unusedLines(fields, systems []string) (lines []string) {
+// unusedLines returns the lines of a log about what no match used, or used in a way that
+// needs a tag.
+func unusedLines(fields, systems, tapped []string) (lines []string) {
 	if len(fields) > 0 {
 		lines = append(lines, fmt.Sprintf("never set in the command, so not tested: %s", strings.Join(fields, ", ")))
 	}
 	if len(systems) > 0 {
 		lines = append(lines, fmt.Sprintf("systems that matched no row after any tick: %s", strings.Join(systems, ", ")))
+	}
+	if len(tapped) > 0 {
+		lines = append(lines, fmt.Sprintf("set for single ticks in the command, without the tag oneshot: %s. If that is an action and nothing that players hold, add the tag: a press between two ticks is lost without it, and a late one repeats", strings.Join(tapped, ", ")))
 	}
 	return lines
 }

@@ -10,8 +10,8 @@ import (
 
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
 // fails and reports it with the command that replays it. It logs each outcome,
-// with the fields whose values do not fit their tags if the plan has AllowLosses, and at the
-// end the fields of the command and the systems that no match used. It returns the outcomes
+// with the fields whose values do not fit their tags if the plan has AllowLosses. At the end it
+// logs the fields of the command and the systems that no match used, and Outcome.Tapped. It returns the outcomes
 // that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
@@ -46,11 +46,12 @@ func unusedInAll(all []Outcome) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	fields, systems := all[0].Unset, all[0].Unmatched
+	fields, systems, tapped := all[0].Unset, all[0].Unmatched, all[0].Tapped
 	for _, out := range all[1:] {
 		fields, systems = common(fields, out.Unset), common(systems, out.Unmatched)
+		tapped = common(tapped, out.Tapped)
 	}
-	return unusedLines(fields, systems)
+	return unusedLines(fields, systems, tapped)
 }
 
 // repeats plays a match that failed once more. It returns a line that says so if that gives

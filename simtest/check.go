@@ -88,6 +88,7 @@ func (d *director) worked() (err error) {
 		return errUnplayed // what else was idle follows from it
 	}
 	d.out.Unset, d.out.Unmatched = unused(d.m.activity.Command), unused(d.m.activity.Systems)
+	d.out.Tapped = d.taps.names()
 	if still := d.m.still(); err == nil && still != nil && !d.plan.Idle {
 		return still
 	}

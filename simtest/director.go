@@ -23,6 +23,7 @@ type director struct {
 	rate    int           // ticks a second
 	err     error
 	lost    lost
+	taps    taps
 	rests   map[*foretick.Client]func(bool)
 	kicked  map[*foretick.Client]bool
 
@@ -273,6 +274,7 @@ func (d *director) join() {
 	d.fail(err)
 	if err == nil {
 		c.Internals().SampleWhile(func() bool { return !d.resting })
+		d.taps.listen(c)
 	}
 	d.out.Joins++
 	if p.Rest != nil && err == nil {

@@ -190,6 +190,10 @@ type Outcome struct {
 	// has the systems that run on the server and matched no row after any tick. Systems that
 	// run once a tick, without rows, are left out.
 	Unset, Unmatched []string
+	// Tapped has the bools of the command that the scripts set for single ticks only, 10 times
+	// or more, and that have no tag oneshot. A press between two ticks is lost without the tag,
+	// and a command that comes late repeats the press. Leave it out for what players hold.
+	Tapped []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int
 }

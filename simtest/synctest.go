@@ -70,7 +70,8 @@ type SyncConfig struct {
 // SyncConfig.Idle), if nothing was predicted or compared, if a handler panics, and if a
 // value is outside of its tag's range or cut. A build with the tag foretick_debug reports
 // player-owned entities that only the server moves, too. The log names the fields of the
-// command that were never set, and the systems that matched no row.
+// command that were never set, those that were only tapped without the tag oneshot, and the
+// systems that matched no row.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
 	faults, unused, err := findDesyncs(newPlayer, cfg)
@@ -134,6 +135,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 		if err != nil {
 			return nil, nil, err
 		}
+		r.taps.listen(c)
 		r.clients = append(r.clients, c)
 	}
 	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
@@ -147,7 +149,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 		r.add("still", still.Error())
 	}
 	r.finish(m.Server())
-	return r.faults, unusedLines(unused(m.activity.Command), unused(m.activity.Systems)), nil
+	return r.faults, unusedLines(unused(m.activity.Command), unused(m.activity.Systems), r.taps.names()), nil
 }
 
 // check reports every fault at once.
@@ -166,6 +168,7 @@ func (c SyncConfig) check() error {
 
 type syncTester struct {
 	clients []*foretick.Client
+	taps    taps
 	seen    map[string]bool
 	faults  []string
 }

@@ -157,6 +157,9 @@ type Client interface {
 	// SampleWhile makes the client read its player's input only while wanted returns true,
 	// and send zero commands otherwise. It does nothing for a client without a Sampler.
 	SampleWhile(wanted func() bool)
+	// OnSample calls fn with each command that the client's Sampler made, which fn may change,
+	// and the tick of the frame that the screen showed. It does nothing without a Sampler.
+	OnSample(fn func(shown Tick, command unsafe.Pointer))
 	// Losses, SetTechniques and BuildDifference are those of package expert.
 	Losses(dst []stats.Loss) []stats.Loss
 	SetTechniques(t Techniques) error
