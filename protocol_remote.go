@@ -13,7 +13,7 @@ import (
 type RemoteConfig struct {
 	// Also names further prefabs that clients predict while another player owns them, though
 	// no command moves them. An example is a rocket: unless named here it is drawn in the
-	// past, but its shooter is not.
+	// past, but its shooter is not. A prefab that is ClientOnly is an error: see SpawnConfig.
 	Also []*ecs.Prefab
 	// Skip names shared systems that a client does not run for other players. Skip systems
 	// that read fields which only an owner receives, such as ammunition, and systems whose

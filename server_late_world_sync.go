@@ -55,6 +55,7 @@ func (l *lateInputs) worldSyncTest() {
 	w.beginRuns()
 	y.running, y.system = true, -1
 	w.restoreWorld(w.slot(from - 1))
+	l.s.sim.writes.outside.keep()
 	for t := from; t != now; t++ {
 		w.runTick(t)
 		if w.reports(t) {
@@ -62,9 +63,9 @@ func (l *lateInputs) worldSyncTest() {
 		}
 	}
 	w.endRuns()
-	y.running = false
 	w.restoreWorld(w.scratch())
 	l.s.sim.writes.outside.keep()
+	y.running = false
 }
 
 // reports compares the end of a tick with its first run's, and reports the first difference.

@@ -216,6 +216,7 @@ func (e *writeWatch) structural(owner PlayerID) {
 		e.late.shaped(e.sessions.player(owner))
 	}
 	switch {
+	case e.late.test.running:
 	case e.running < 0:
 		e.mark(owner, e.outside.by)
 	case !e.both[e.running]:
@@ -226,8 +227,11 @@ func (e *writeWatch) structural(owner PlayerID) {
 }
 
 // mark records the effect. by is a system's index plus one. Effects on shared physics
-// objects are noted for every player.
+// objects are noted for every player. What a sync test runs again has been noted before.
 func (e *writeWatch) mark(owner PlayerID, by int) {
+	if e.late.test.running {
+		return
+	}
 	every := Tick(e.p.TickRate / calmShare)
 	if owner == ecs.Nobody && e.p.Common {
 		for _, p := range e.sessions.players {

@@ -70,7 +70,7 @@ func (w *otherWrites) begin(system int) {
 func (w *otherWrites) end() {
 	w.e.row.take()
 	for i := range w.tables {
-		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) {
+		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.test.running {
 			w.pushed(t)
 		}
 	}

@@ -1,0 +1,126 @@
+package optiontest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/releasetest"
+)
+
+var pairSeed = flag.Uint64("pairs-seed", 1, "the seed of the matches in which options meet in pairs")
+
+// refusal says how two options are refused together, and where the guide tells it.
+type refusal struct {
+	says string // part of the error
+	page string // of the guide, or the source whose comment tells it
+	word string // what the page says
+}
+
+// refusals has every pair that is refused.
+var refusals = map[pair]refusal{
+	{"ServerConfig.AllowOtherBuilds", "ServerConfig.LateInputs"}: {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"ServerConfig.AllowOtherBuilds", "ServerConfig.LateWorld"}:  {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"ServerConfig.LateInputs", "foretick.PredictRemote"}:        {"predict a player with PredictRemote", "docs/guide/networks.md", "`PredictRemote`"},
+	{"ServerConfig.LateInputs", "ecs.WriteOther"}:                {"writes what is not its own rows", "docs/guide/networks.md", "a shared system with `ecs.WriteOther`"},
+	{"ClientConfig.NoPrediction", "ClientConfig.PartialTicks"}:   {"only predicted ticks have parts", "client_config.go", "with NoPrediction"},
+	{"ClientConfig.PartialTicks", "foretick.PredictRemote"}:      {"in a game that predicts remote players", "client_config.go", "[PredictRemote]"},
+	{"ClientConfig.PartialTicks", "ecs.WriteOther"}:              {"shared physics objects", "client_config.go", "shared physics objects"},
+	{"ClientConfig.Observe", "ClientConfig.PartialTicks"}:        {"an observer predicts nothing", "client_config.go", "and predicts nothing"},
+	{"ClientConfig.Observe", "ClientConfig.ResumeToken"}:         {"an observer takes no player's place", "client_config.go", "plays nothing"},
+	{"ClientConfig.Observe", "ClientConfig.Sample"}:              {"an observer gives no input", "client_config.go", "It samples no input"},
+	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:              {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
+}
+
+// Pinned: what changes them says so in the changelog.
+const (
+	refusedPairs = 18 // with those that options need
+	playedPairs  = 14516
+)
+
+// refuse starts a match with a pair and returns the error of an end that does not begin.
+func (p pair) refuse() error {
+	s := setOf(p[0], p[1])
+	t, err := s.begin(1)
+	if err == nil {
+		_, err = t.join(0, nil)
+	}
+	if err == nil && s["ClientConfig.Observe"] {
+		err = t.watch(p[1] == "ClientConfig.Sample")
+	}
+	return err
+}
+
+// TestRefusals: each refused pair has its error, and its page names it.
+func TestRefusals(t *testing.T) {
+	open, refused := meetings()
+	for _, p := range refused {
+		require.Error(t, p.refuse(), "%v", p)
+	}
+	for p, r := range refusals {
+		require.ErrorContains(t, p.refuse(), r.says, "%v", p)
+	}
+	t.Logf("%d refusals, by which %d pairs are refused and %d play", len(refusals), len(refused), len(open))
+	require.Equal(t, refusedPairs, len(refused), "a new refusal, or one that is gone")
+	require.Equal(t, playedPairs, len(open), "another number of pairs plays")
+}
+
+// TestRefusalsAreDocumented: the guide, or else the comment of a config's field, tells it.
+func TestRefusalsAreDocumented(t *testing.T) {
+	for p, r := range refusals {
+		text, err := os.ReadFile(filepath.Join(releasetest.Root(t), filepath.FromSlash(r.page)))
+		require.NoError(t, err)
+		require.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(string(text), "//", " ")), " "), r.word, "%v", p)
+	}
+}
+
+// TestRefusedOptionsPlayAlone: what is refused together plays alone.
+func TestRefusedOptionsPlayAlone(t *testing.T) {
+	costtest.Long(t)
+	played := set{}
+	for p := range refusals {
+		for _, name := range p {
+			if played[name] || catalogue[name].always {
+				continue
+			}
+			played[name] = true
+			require.NoError(t, setOf(name).run(7), name)
+		}
+	}
+	t.Logf("%d options of %d refusals play alone", len(played), len(refusals))
+}
+
+// TestPairs plays the matches in which all pairs of options meet. The usual run plays some.
+func TestPairs(t *testing.T) {
+	sets := cover(*pairSeed, 45)
+	n := min(len(sets), costtest.Count(20, len(sets)))
+	for i, s := range sets[:n] {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if seed := *pairSeed + uint64(i); s.run(seed) != nil {
+				few, err := s.shrink(seed)
+				t.Errorf("seed %d, with %v: %v", seed, few.drawn(), err)
+			}
+		})
+	}
+	t.Logf("%d options, %d pairs, %d refusals: %d of %d matches played", len(catalogue), playedPairs, len(refusals), n, len(sets))
+}
+
+// TestSyncTestSendsNothing: a server's sync test leaves no trace in what the server sends. A
+// replay of the tape runs without it, and has the same packets.
+func TestSyncTestSendsNothing(t *testing.T) {
+	for _, s := range []set{
+		setOf("ServerConfig.LateWorld", "Request.Handle"),
+		setOf("ServerConfig.LateWorld", "ecs.Structural", "ecs.WriteOther"),
+		setOf("ServerConfig.LateInputs", "Request.Handle", "ecs.Structural"),
+	} {
+		for _, seed := range []uint64{1, 5, 12} {
+			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())
+		}
+	}
+}
