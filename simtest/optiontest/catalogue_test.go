@@ -154,4 +154,8 @@ var catalogue = map[string]option{
 	"tag sim": declared(), "tag angle": declared(), "tag bits": declared(), "tag quat": declared(), "tag vec": declared(),
 	"tag allies": declared(), "tag enemies": declared(), "tag to": declared("Protocol.Audience"), "tag tol": declared(),
 	"tag lerp": declared(), "tag slerp": declared("tag quat"), "tag hermite": declared(), "tag extrapolate": declared(), "tag snap": declared(),
+
+	// What a declaration may hold, beside what has a name in the API.
+	"use predicted tags": declared(), "use predicted text": declared(), "use a shared singleton": declared(),
+	"use long values": declared(), "use infinities": declared(), "use a tag alone": declared(),
 }

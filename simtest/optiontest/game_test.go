@@ -58,6 +58,8 @@ type game struct {
 	ask                   foretick.Request[word]
 	shot                  foretick.Event[word]
 	pieces                []piece
+	uses                  uses
+	carried               []ecs.Handle // of bodies, that uses declare
 	client                *foretick.Client
 	sampled               int
 	levels                int
@@ -138,14 +140,20 @@ func (g *game) components(p *foretick.Protocol) {
 			g.everywhere = append(g.everywhere, &g.club)
 		}
 	}
+	g.carried = g.uses.declare(g, p, full)
 	for name, make := range pieces {
 		if g.has(name) {
 			g.pieces = append(g.pieces, make())
 			sortLast(g.pieces)
 		}
 	}
+	foreseen := g.has("use predicted tags")
 	for _, k := range g.pieces {
-		p.Component(k.handle())
+		if foreseen && k.foreseeable() {
+			p.Component(k.handle(), full...)
+		} else {
+			p.Component(k.handle())
+		}
 		g.everywhere = append(g.everywhere, k.handle())
 	}
 	if g.has("Protocol.LocalComponent") {
@@ -170,7 +178,7 @@ func (g *game) components(p *foretick.Protocol) {
 }
 
 func (g *game) prefabs(p *foretick.Protocol) {
-	p.Prefab(&g.body, "body", append([]ecs.Handle{&g.cmd, &g.purse, &g.whole}, g.everywhere...)...)
+	p.Prefab(&g.body, "body", append(append([]ecs.Handle{&g.cmd, &g.purse, &g.whole}, g.carried...), g.everywhere...)...)
 	p.Prefab(&g.prop, "prop", append([]ecs.Handle{&g.sign}, g.everywhere[1:]...)...)
 	if g.on("Protocol.Spawns") || g.on("RemoteConfig.Also") {
 		p.Prefab(&g.spark, "spark", &g.place, &g.fuse)
@@ -296,6 +304,7 @@ func (g *game) fill(f *foretick.Frame) {
 	for range 3 {
 		f.Spawn(&g.prop, ecs.Nobody)
 	}
+	g.uses.fill(g, f)
 }
 
 func (g *game) words(p *foretick.Protocol) {

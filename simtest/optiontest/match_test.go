@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -92,6 +93,9 @@ func (t *table) clientConfig(g *game, n int, without ...string) foretick.ClientC
 		if o := catalogue[name].client; o != nil && !skip[name] {
 			o(&cfg)
 		}
+	}
+	if t.set["ClientConfig.Random"] {
+		cfg.Random = rand.NewChaCha8([32]byte{byte(n), 3})
 	}
 	if t.set["ClientConfig.Redial"] {
 		cfg.Redial = func() (transport.Endpoint, error) { return t.m.Dial(bad, bad), nil }

@@ -60,6 +60,7 @@ type (
 type piece interface {
 	handle() ecs.Handle
 	turn(rows ecs.Rows, n uint32)
+	foreseeable() bool // everybody has all of it
 }
 
 type pieceOf[T any] struct {
@@ -73,6 +74,14 @@ func (k *pieceOf[T]) turn(rows ecs.Rows, n uint32) {
 	for i, all := 0, k.c.Slice(rows); i < len(all); i++ {
 		k.set(&all[i], float32((n+uint32(i))%64)/10)
 	}
+}
+
+func (k *pieceOf[T]) foreseeable() bool {
+	switch any(k).(type) {
+	case *pieceOf[tagAllies], *pieceOf[tagEnemies], *pieceOf[tagTo]:
+		return false
+	}
+	return true
 }
 
 func made[T any](set func(v *T, n float32)) func() piece {
@@ -157,6 +166,7 @@ func (g *game) systems(p *foretick.Protocol) {
 		}, ecs.Write(&g.fuse), ecs.Structural())
 	}
 	g.sharedSystems(p)
+	g.uses.systems(g, p)
 	g.serverSystems(p)
 }
 
@@ -239,7 +249,11 @@ func (g *game) serverSystems(p *foretick.Protocol) {
 	}, wind...)
 	p.Server("last", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.purse))
 	for i, k := range g.pieces {
-		p.Server(fmt.Sprint("turn ", i), func(f *foretick.Frame, rows ecs.Rows) {
+		declare := p.Server
+		if g.on("use predicted tags") && k.foreseeable() {
+			declare = p.Shared
+		}
+		declare(fmt.Sprint("turn ", i), func(f *foretick.Frame, rows ecs.Rows) {
 			if f.Tick%7 == 1 && f.Tick < g.until {
 				k.turn(rows, f.Tick/7)
 			}

@@ -1,0 +1,104 @@
+package optiontest
+
+import (
+	"math"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+type (
+	motto struct {
+		S string  `net:"max=8"`
+		L []uint8 `net:"max=4"`
+	}
+	pace  struct{ N uint8 }
+	scrap struct {
+		L []uint32 `net:"max=512"`
+	}
+	limit struct {
+		A float32
+		B float64
+	}
+	badge struct{}
+)
+
+// uses are what a game declares without a name of its own in the API.
+type uses struct {
+	motto ecs.Component[motto]
+	scrap ecs.Component[scrap]
+	limit ecs.Component[limit]
+	badge ecs.Component[badge]
+	sheet ecs.Prefab // longer than a packet
+	token ecs.Prefab // nothing but a tag
+	pace  ecs.Singleton[pace]
+}
+
+// declare adds their components, and returns those of bodies.
+func (u *uses) declare(g *game, p *foretick.Protocol, full []foretick.ComponentOption) (body []ecs.Handle) {
+	if g.has("use predicted text") {
+		p.Component(&u.motto, full...)
+		body = append(body, &u.motto)
+	}
+	if g.has("use a shared singleton") {
+		p.Singleton(&u.pace, foretick.Predicted())
+	}
+	if g.has("use infinities") {
+		p.Component(&u.limit, full...)
+		body = append(body, &u.limit)
+	}
+	if g.has("use long values") {
+		p.Component(&u.scrap)
+		p.Prefab(&u.sheet, "sheet", &u.scrap)
+	}
+	if g.has("use a tag alone") {
+		p.Component(&u.badge)
+		p.Prefab(&u.token, "token", &u.badge)
+	}
+	return body
+}
+
+// fill makes their entities.
+func (u *uses) fill(g *game, f *foretick.Frame) {
+	if g.on("use long values") {
+		u.scrap.Get(f.World, f.Spawn(&u.sheet, ecs.Nobody)).L = make([]uint32, 400)
+	}
+	if g.on("use a tag alone") {
+		f.Spawn(&u.token, ecs.Nobody)
+	}
+}
+
+// systems adds what changes them.
+func (u *uses) systems(g *game, p *foretick.Protocol) {
+	if g.on("use predicted text") {
+		p.Shared("boast", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, all := 0, u.motto.Slice(rows); i < len(all) && f.Tick < g.until; i++ {
+				all[i].S = "foretick"[f.Tick/10%8:]
+				all[i].L = append(all[i].L[:0:0], make([]uint8, f.Tick/10%5)...)
+			}
+		}, ecs.Write(&u.motto))
+	}
+	if g.on("use a shared singleton") {
+		p.Shared("pace", func(f *foretick.Frame, _ ecs.Rows) {
+			if f.Tick < g.until {
+				u.pace.Get(f.World).N = uint8(f.Tick / 10)
+			}
+		}, ecs.Once(), ecs.Write(&u.pace))
+	}
+	if g.on("use infinities") {
+		p.Server("grow", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, all := 0, u.limit.Slice(rows); i < len(all) && f.Tick%40 == 9 && f.Tick < g.until; i++ {
+				all[i] = limit{float32(math.Inf(int(f.Tick/40%2)*2 - 1)), float64(f.Tick)}
+			}
+		}, ecs.Write(&u.limit))
+	}
+	if g.on("use long values") {
+		p.Server("scribble", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, all := 0, u.scrap.Slice(rows); i < len(all) && f.Tick%30 == 9 && f.Tick < g.until; i++ {
+				for k := range all[i].L {
+					all[i].L[k] += uint32(f.Tick) * uint32(k+1) * 2654435761
+				}
+			}
+		}, ecs.Write(&u.scrap))
+	}
+}
