@@ -159,7 +159,7 @@ func (c *ClientConfig) checkPartialTicks() error {
 		return fmt.Errorf("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects such as prefab %q, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects", p.physicsObject().Name())
 	}
 	for _, s := range c.Protocol.compiled.schedule.Systems() {
-		if layout.Shared(s) && len(s.SingleWrites) > 0 {
+		if layout.Shared(s) && len(s.SingleWrites) > 0 && !layout.KeepsMatch(s) {
 			return fmt.Errorf("foretick: ClientConfig.PartialTicks is set, and shared system %q writes a singleton, which would be drawn a part of a tick apart from the player: leave it out, or raise an Event and write in its OnServer handler", s.Name)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // ServerConfig.LateInputs. RATIONALE.md tells why it is done in this way.
 type lateInputs struct {
 	s      *Server
-	window Tick // 0: it is off
-	shared []bool
+	window Tick   // 0: it is off
+	shared []bool // by system: whether it runs again with a player's part
 	runs   func(system int) bool
 	fields [][]lateField  // of predicted components, by registry index
 	kept   []ecs.ID       // components that no client predicts: they stay as they are
@@ -33,7 +33,8 @@ type lateInputs struct {
 
 	test  lateSyncTest
 	fades lateFades
-	world lateWorld // with ServerConfig.LateWorld
+	match lateMatch // without ServerConfig.LateWorld
+	world lateWorld // with it
 }
 
 // lateField is a leaf of a component.
@@ -54,7 +55,7 @@ func newLateInputs(s *Server) lateInputs {
 	l.fades.first = map[ecs.Entity]int{}
 	systems := s.p.schedule.Systems()
 	for _, sys := range systems {
-		l.shared = append(l.shared, layout.Shared(sys))
+		l.shared = append(l.shared, layout.Shared(sys) && (!sys.Once || layout.KeepsMatch(sys)))
 	}
 	l.runs = func(system int) bool { return l.shared[system] }
 	for i := range s.p.Components {
@@ -75,7 +76,9 @@ func newLateInputs(s *Server) lateInputs {
 		l.kept = append(l.kept, c.ID)
 	}
 	l.kept = append(l.kept, s.p.identity.ID())
-	l.world = newLateWorld(s, l.window)
+	if l.world = newLateWorld(s, l.window); !l.world.on {
+		l.match = newLateMatch(s, l.window)
+	}
 	l.events = len(systems)
 	for i := range s.p.Events {
 		at := -1
@@ -246,6 +249,7 @@ func (l *lateInputs) save() {
 		return
 	}
 	now := l.s.sim.frame.Tick
+	l.match.save(now)
 	for _, p := range l.s.sessions.players {
 		st := p.late
 		if !l.ready(p) {

@@ -72,8 +72,11 @@ func (c *ServerConfig) checkLate() error {
 		if c.LateWorld {
 			break // whole ticks run again
 		}
+		if layout.KeepsMatch(s) {
+			continue
+		}
 		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
-			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler", s.Name)
+			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler, or declare a clock of the match ecs.Once with singletons alone", s.Name)
 		}
 		if layout.Shared(s) && s.Once && len(s.Writes)+len(s.Creates) > 0 {
 			fault("shared system %q is declared with ecs.Once, so it has no rows and cannot run again for one player (a system of a bridge is declared so): let it loop over rows, or leave LateInputs out", s.Name)

@@ -83,6 +83,17 @@ func TestLateInputsAreRefused(t *testing.T) {
 			p.Singleton(&score)
 			p.Server("count", none, ecs.Read(at), ecs.Write(&score))
 		}, ""},
+		"clock": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var score ecs.Singleton[lateScore]
+			p.Singleton(&score, Predicted())
+			p.Shared("clock", none, ecs.Once(), ecs.Write(&score))
+			p.Shared("look", none, ecs.Write(at), ecs.Read(&score))
+		}, ""},
+		"clock that looks": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var score ecs.Singleton[lateScore]
+			p.Singleton(&score, Predicted())
+			p.Shared("count", none, ecs.Once(), ecs.Write(&score), ecs.ReadOther(at))
+		}, "raise an Event and write in its OnServer handler"},
 		"predicted singleton": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, Predicted())

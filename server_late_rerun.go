@@ -160,7 +160,11 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 	if s.traces.armed() && !l.test.running {
 		s.traces.beginRerun(p, at.tick)
 	}
+	entered := l.match.enter(at.tick - 1)
 	s.p.schedule.ExecuteOwner(s.sim.world, f, l.runs, p.owner)
+	if entered {
+		l.match.leave()
+	}
 	if len(s.traces.recording) > 0 {
 		s.traces.end()
 	}

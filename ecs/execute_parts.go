@@ -89,13 +89,17 @@ func compareRows(a, b Rows) int {
 
 // ExecuteOwner runs the tick systems for which runs returns true, over the rows of
 // one owner only. runs receives the index of a system in [Schedule.Systems], and
-// decides whatever the tags say. Once systems do not run: they belong to the tick,
-// not to an owner. It allocates nothing.
+// decides whatever the tags say. A Once system belongs to the tick and not to an owner:
+// runs should return false for it, or it runs too. It allocates nothing.
 func (s *Schedule[C]) ExecuteOwner(w *World, c C, runs func(system int) bool, o Owner) {
 	s.mustBuilt(w)
 	p := w.partOf(o)
 	for i, sys := range s.systems {
-		if !sys.render && !sys.once && runs(i) {
+		switch {
+		case sys.render || !runs(i):
+		case sys.once:
+			s.run(i, sys, w, c, onceRows[:])
+		default:
 			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
 		}
 	}

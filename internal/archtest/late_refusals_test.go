@@ -18,7 +18,7 @@ var lateRefusals = map[string]string{
 	"the protocol has no command":                    "- a protocol without a command\n",
 	"other players' clients predict a player":        "- `PredictRemote`\n",
 	"prefab %q is a shared physics object":           "- a prefab that is a shared physics object\n",
-	"shared system %q writes what is not":            "- a shared system with `ecs.WriteOther`, or one that writes a singleton\n",
+	"shared system %q writes what is not":            "- a shared system with `ecs.WriteOther`, or one that writes a singleton. A clock that is `ecs.Once` and has nothing but singletons is no such system: no command changes what it does\n",
 	"shared system %q is declared with ecs.Once":     "- a shared system with `ecs.Once` that writes or creates components",
 	"predicted component %s holds strings or slices": "- a predicted component with strings or slices\n",
 }

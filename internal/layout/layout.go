@@ -224,5 +224,12 @@ func ChangesOthers(systems []ecs.SystemInfo) bool {
 	})
 }
 
+// KeepsMatch reports whether a shared system computes singletons from singletons alone, as a
+// round's clock is. No command of a player changes what it does.
+func KeepsMatch(s ecs.SystemInfo) bool {
+	return Shared(s) && s.Once && !s.Structural && len(s.SingleWrites) > 0 &&
+		len(s.Reads)+len(s.Writes)+len(s.OtherReads)+len(s.OtherWrites)+len(s.Creates) == 0
+}
+
 // Shared reports whether both ends run a system.
 func Shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }

@@ -6,7 +6,7 @@ import (
 )
 
 func (g *Game) declareTouch(p *foretick.Protocol) {
-	p.Shared("walk", g.walk, ecs.Read(&g.Cmd, &g.Match), ecs.Write(&g.Pos), ecs.Before("throw"))
+	p.Shared("walk", g.walk, ecs.Read(&g.Cmd, &g.Match), ecs.Write(&g.Pos), ecs.Before("throw"), ecs.Partial())
 	p.Server("pick", g.pick, ecs.Read(&g.Pos), ecs.Without(&g.Flight, &g.Name),
 		ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.Bag), ecs.Structural(), ecs.After("throw"))
 }
