@@ -51,11 +51,13 @@ type Protocol struct {
 	deaf          []string // messages without a handler
 	mute          []string // requests without one
 
-	errs   []error
-	spoilt []ecs.ID      // components with a fault, which is reported once
-	unmade []*ecs.Prefab // and prefabs
-	built  bool
-	err    error // once built
+	errs    []error
+	spoilt  []ecs.ID      // components with a fault, which is reported once
+	unmade  []*ecs.Prefab // and prefabs
+	crowded bool          // it was said that there are too many types
+	surplus surplus
+	built   bool
+	err     error // once built
 }
 
 // NewProtocol makes an empty protocol. The name and version of the game are part of its

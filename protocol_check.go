@@ -19,6 +19,7 @@ func (p *Protocol) Err() error {
 	p.declareSingletonRow()
 	p.declareDrains()
 	p.built = true
+	p.checkCounts()
 	p.registerPrefabs()
 	p.registerAssets()
 	if len(p.stages) == 0 {
@@ -88,7 +89,7 @@ func (p *Protocol) checkSystems() {
 			}
 		}
 		if p.compiled.Command != nil && slices.Contains(s.OtherReads, p.compiled.Command.ID) {
-			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone", s.Name, p.fieldsOf(p.compiled.Command.ID))
+			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone. Where a thing needs the input of the player who holds it, list the command in the thing's own prefab: every entity of a player is given it", s.Name, p.fieldsOf(p.compiled.Command.ID))
 		}
 		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
 			if c := p.compiled.Index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.compiled.Components[c].Predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {

@@ -31,7 +31,7 @@ var entityType = reflect.TypeFor[ecs.Entity]()
 // audience tag ([For] changes that), and no client predicts the component ([Predicted] does).
 // It also registers the handle: do not call [ecs.Types.Register] for it.
 func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
-	if !p.given("Component", h) {
+	if !p.given("Component", h) || p.full() {
 		return
 	}
 	if c := p.compiled.Command; c != nil && p.compiled.Types.Has(h) && h.ID() == c.ID {
@@ -79,6 +79,11 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	p.compiled.Extrapolates = p.compiled.Extrapolates || s.Extrapolates()
 	c.Interpolate(s)
 	p.compiled.Curved = p.compiled.Curved || c.Curved
+	if p.compiled.Registry.Components() == mostComponents {
+		p.surplus.components++
+		p.spoilt = append(p.spoilt, h.ID())
+		return
+	}
 	if _, err := p.compiled.Registry.Component(s); err != nil {
 		p.fault(err)
 		return
@@ -92,7 +97,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 // component that only prefabs with [SpawnConfig].ClientOnly have, such as a bullet's data
 // about its shot.
 func (p *Protocol) LocalComponent(h ecs.Handle) {
-	if !p.given("LocalComponent", h) {
+	if !p.given("LocalComponent", h) || p.full() {
 		return
 	}
 	if err := p.compiled.Types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
@@ -113,7 +118,7 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 // Use it for input of every tick. A single tick's command may be lost. Input that must
 // arrive, such as a line of chat or a purchase, is a [Request].
 func (p *Protocol) Command(h ecs.Handle) {
-	if !p.given("Command", h) {
+	if !p.given("Command", h) || p.full() {
 		return
 	}
 	if p.compiled.Command != nil {
@@ -313,13 +318,13 @@ func (p *Protocol) registerPrefabs() {
 				}
 			}
 		}
-		if k.Matched() {
+		if k.Matched() && !p.surplus.told {
 			comps = append(comps, p.compiled.Origins.Matched)
 		}
-		if k.ClientOnly() {
+		if k.ClientOnly() && !p.surplus.told {
 			comps = append(comps, p.compiled.Origins.ClientOnly)
 		}
-		if k.Interpolated {
+		if k.Interpolated && !p.surplus.told {
 			comps = append(comps, p.compiled.Origins.Interpolated)
 		}
 		_, err := p.compiled.Registry.Prefab(k.ECS.Name(), comps, defaults)

@@ -42,6 +42,9 @@ func (p *Protocol) registerSpawns() {
 			}
 			s, err := schema.Compile(t, schema.Options{Name: name})
 			p.fault(err)
+			if p.surplus.told {
+				return -1
+			}
 			at, err := p.compiled.Registry.Component(s)
 			p.fault(err)
 			return at

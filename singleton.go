@@ -51,7 +51,12 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 		return
 	}
 	n := len(p.compiled.Components)
-	if p.Component(row, opts...); len(p.compiled.Components) == n {
+	was := p.surplus.components
+	p.Component(row, opts...)
+	if p.surplus.components > was {
+		p.surplus.components, p.surplus.singles = was, p.surplus.singles+1
+	}
+	if len(p.compiled.Components) == n {
 		_ = p.compiled.Types.RegisterSingleton(h, ecs.Named(name), ecs.CopierAt(func(_, _ unsafe.Pointer) {})) // so that systems do not report it again
 		return
 	}
