@@ -643,6 +643,7 @@ func TestMisuseOfTransports(t *testing.T) {
 		{"plan with clocks that stand still", plan(func(p *simtest.Plan) { p.Drift = 1 }), "Drift"},
 		{"plan with a link of no number", plan(func(p *simtest.Plan) { p.Links = []sim.Link{{Loss: nan}} }), "Links[0]"},
 		{"plan whose calm is of no number", plan(func(p *simtest.Plan) { p.Calm = sim.Link{Loss: nan} }), "Calm"},
+		{"plan of one client that sends extremes", plan(func(p *simtest.Plan) { p.Clients, p.Extremes = 1, true }), "Plan.Extremes"},
 		{"plan with too many frames", plan(func(p *simtest.Plan) { p.FrameRate = 1 << 30 }), "FrameRate"},
 		{"rehearsal of nothing", func() error { _, err := simtest.FindDesyncs(nil, simtest.SyncConfig{}); return err }, "newPlayer is nil"},
 		{"rehearsal without a protocol", func() error {

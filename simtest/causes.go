@@ -42,7 +42,7 @@ const namedWithin = 500 * time.Millisecond
 // Mispredicted implements [PredictionChecker].
 func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error {
 	k.Corrections[w.Cause]++
-	k.pushed.note(c, &w)
+	k.pushed.note(m, c, &w)
 	switch {
 	case w.Cause != prediction.Code:
 	case w.System != "":

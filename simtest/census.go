@@ -16,6 +16,23 @@ type census struct {
 	player []ecs.Owner
 }
 
+// watch adds the plan's checkers and those of every plan.
+func (d *director) watch() {
+	d.m.Watch(append(d.plan.Checkers(), &census{d: d}, &growth{d: d})...)
+	if d.plan.Extremes {
+		d.ends = &extremes{d: d, clients: map[*foretick.Client]bool{}, cheats: map[foretick.PlayerID]bool{}}
+		d.m.Watch(d.ends)
+	}
+}
+
+// listen follows the commands that a client's script makes.
+func (d *director) listen(c *foretick.Client) {
+	d.taps.listen(c)
+	if d.ends != nil {
+		d.ends.listen(c)
+	}
+}
+
 func (c *census) Tick(m *Match) error {
 	c.player = m.server.Players(c.player[:0])
 	c.played += uint64(len(c.player))

@@ -24,6 +24,7 @@ type director struct {
 	err     error
 	lost    lost
 	taps    taps
+	ends    *extremes // nil without Plan.Extremes
 	rests   map[*foretick.Client]func(bool)
 	kicked  map[*foretick.Client]bool
 
@@ -37,7 +38,7 @@ var errIdle = errors.New("too little happened in the match")
 func (d *director) run() error {
 	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
 	d.kicked = map[*foretick.Client]bool{}
-	d.m.Watch(append(d.plan.Checkers(), &census{d: d}, &growth{d: d})...)
+	d.watch()
 	if err := d.serve(); err != nil {
 		return err
 	}
@@ -274,7 +275,7 @@ func (d *director) join() {
 	d.fail(err)
 	if err == nil {
 		c.Internals().SampleWhile(func() bool { return !d.resting })
-		d.taps.listen(c)
+		d.listen(c)
 	}
 	d.out.Joins++
 	if p.Rest != nil && err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ type growth struct {
 	d      *director
 	server *foretick.Server
 	next   time.Duration        // of the next look at the entities
+	every  time.Duration        // between looks
 	looks  int                  // since the server began
 	counts map[string][]int     // of entities at each look, by prefab
 	posts  map[postbox]*postage // of reliable messages
@@ -37,7 +39,9 @@ type postage struct {
 }
 
 const (
-	growthEvery = time.Second     // between two looks at the entities
+	growthEvery = time.Second     // between two looks at the entities; longer in a long match
+	growthMost  = 1 << 10         // looks that are kept
+	postedKept  = time.Minute     // that long without a message ends a count of messages
 	growthLeast = 9               // looks, before they are judged by thirds
 	growthBound = 32              // entities of a prefab that no match is blamed for …
 	growthEach  = 4               // … or as many for each player, if that is more
@@ -68,7 +72,7 @@ func (g *growth) Tick(m *Match) error {
 	if g.d.resting || m.Net.Now() < g.next {
 		return nil
 	}
-	g.next = m.Net.Now() + growthEvery
+	g.next = m.Net.Now() + g.every
 	now := map[string]int{}
 	for _, e := range m.inside.Replicated() {
 		now[e.Prefab]++
@@ -83,13 +87,32 @@ func (g *growth) Tick(m *Match) error {
 		g.most = max(g.most, now[prefab])
 	}
 	g.looks++
+	g.forget(m)
 	return nil
+}
+
+// forget bounds what is kept of a long match: it drops every second look, and the messages of
+// players that got none for long.
+func (g *growth) forget(m *Match) {
+	long := foretick.Tick(postedKept / m.inside.Interval())
+	maps.DeleteFunc(g.posts, func(_ postbox, p *postage) bool { return m.Server().Tick()-p.newest > long })
+	if g.looks < growthMost {
+		return
+	}
+	for prefab, counts := range g.counts {
+		kept := counts[:0]
+		for i := 1; i < len(counts); i += 2 {
+			kept = append(kept, counts[i])
+		}
+		g.counts[prefab] = kept
+	}
+	g.looks, g.every = g.looks/2, 2*g.every
 }
 
 // follow starts over for another process of the server.
 func (g *growth) follow(m *Match) {
 	if s := m.Server(); s != g.server {
-		g.server, g.looks, g.counts, g.posts = s, 0, map[string][]int{}, map[postbox]*postage{}
+		g.server, g.looks, g.every, g.counts, g.posts = s, 0, growthEvery, map[string][]int{}, map[postbox]*postage{}
 	}
 }
 
@@ -119,7 +142,7 @@ func (g *growth) swarm(m *Match) error {
 		return nil
 	}
 	return fmt.Errorf("entities of prefab %q only become more: %d, then %d after %d s: destroy them after a time or at a limit, play for longer than they live, or set Plan.AllowGrowth if the game means it",
-		prefab, from, to, (g.looks-1)*int(growthEvery/time.Second))
+		prefab, from, to, (g.looks-1)*int(g.every/time.Second))
 }
 
 // grows reports whether counts rise from third to third, no slower at the end, to more than a

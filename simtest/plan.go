@@ -78,6 +78,16 @@ type Plan struct {
 	// [SyncTest] replays more ticks, on every client.
 	SyncTest int
 
+	// Extremes makes every second client send one field of its command after the other at the
+	// ends of its range, by turns of 2 s; 1e6 and −1e6 are the ends of a float without a range.
+	// The rest of the command is the script's. The match fails if their bodies then leap: if
+	// they move in at least 3 % of the ticks more than 4 times as fast as honest bodies do in
+	// 99 % of theirs. Then the server takes a place, a speed or a frame time from the command.
+	// Compared are predicted components with the command's entity, by their interpolated
+	// fields (tag lerp) without angles and rotations, since an aim may follow the command. The
+	// script must move as fast as players can.
+	Extremes bool
+
 	// AllowLosses is for a game that means values to leave the range of their tags, or to be
 	// cut: [Check] then logs them. Without it they fail the match at its end, in a line for
 	// each field. Clients and the server are asked alike. See expert.ClientLosses.
@@ -153,6 +163,9 @@ func (p *Plan) validate() error {
 	}
 	if !(p.Drift > -0.5 && p.Drift < 0.5) {
 		return fmt.Errorf("simtest: Plan.Drift is %v: use a share of less than a half, for example 0.0001", p.Drift)
+	}
+	if p.Extremes && p.Clients < 2 {
+		return fmt.Errorf("simtest: Plan.Extremes needs two clients or more: every second one sends extremes")
 	}
 	if p.FrameRate > 1000 {
 		return fmt.Errorf("simtest: Plan.FrameRate is %d: use up to 1000 a second, or 0 for 30", p.FrameRate)

@@ -17,15 +17,17 @@ import (
 func TestCheckNamesTheServerSystemThatMovesPredictedBodies(t *testing.T) {
 	for name, row := range map[string]struct {
 		every  foretick.Tick
+		link   sim.Link
 		shared bool
 		faulty bool
 	}{
-		"each tick":             {every: 1, faulty: true},
-		"each second":           {every: 60},
-		"each tick, but shared": {every: 1, shared: true},
+		"each tick":              {every: 1, link: sim.WiFi, faulty: true},
+		"each tick, bad network": {every: 1, link: sim.Hell, faulty: true},
+		"each second":            {every: 60, link: sim.WiFi},
+		"each tick, but shared":  {every: 1, link: sim.WiFi, shared: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := simtest.Plan{Clients: 2, Play: 10 * time.Second, Rest: -1, Links: []sim.Link{sim.WiFi}, SyncTest: -1, New: func() simtest.Player {
+			plan := simtest.Plan{Clients: 2, Play: 10 * time.Second, Rest: -1, Links: []sim.Link{row.link}, SyncTest: -1, New: func() simtest.Player {
 				return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 					declare := p.Server
 					if row.shared {

@@ -134,7 +134,7 @@ func newPlayer() simtest.Player {
 
 // Whole matches on a terrible network, from seeds: what a game's own test is.
 func TestMatches(t *testing.T) {
-	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: newPlayer}, 2)
+	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: newPlayer, Extremes: true}, 2)
 }
 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.

@@ -108,7 +108,7 @@ func newPlayer() simtest.Player {
 
 // The round's clock and the apples never rest.
 func TestMatches(t *testing.T) {
-	simtest.Check(t, simtest.Plan{New: newPlayer, Clients: 4, Play: 20 * time.Second, Rest: -1}, 2)
+	simtest.Check(t, simtest.Plan{New: newPlayer, Clients: 4, Play: 20 * time.Second, Rest: -1, Extremes: true}, 2)
 }
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{Ticks: 240}) }

@@ -24,7 +24,7 @@ func newPlayer() simtest.Player {
 }
 
 func TestMatches(t *testing.T) {
-	simtest.Check(t, simtest.Plan{Play: 10 * time.Second, New: newPlayer}, 3)
+	simtest.Check(t, simtest.Plan{Play: 10 * time.Second, New: newPlayer, Extremes: true}, 3)
 }
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{}) }

@@ -23,7 +23,7 @@ func newPlayer() simtest.Player {
 
 // Rocks never rest.
 func TestMatches(t *testing.T) {
-	simtest.Check(t, simtest.Plan{New: newPlayer, Clients: 4, Play: 10 * time.Second, Rest: -1}, 2)
+	simtest.Check(t, simtest.Plan{New: newPlayer, Clients: 4, Play: 10 * time.Second, Rest: -1, Extremes: true}, 2)
 }
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{Ticks: 300}) }
