@@ -157,5 +157,6 @@ var catalogue = map[string]option{
 
 	// What a declaration may hold, beside what has a name in the API.
 	"use predicted tags": declared(), "use predicted text": declared(), "use a shared singleton": declared(),
-	"use long values": declared(), "use infinities": declared(), "use a tag alone": declared(),
+	"use a shared clock": declared(),
+	"use long values":    declared(), "use infinities": declared(), "use a tag alone": declared(),
 }

@@ -255,7 +255,7 @@ func (t *table) replay() error {
 	res, err := flight.Play(tape, flight.Game{
 		New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
 			from, random := cfg.Transport, cfg.Random
-			t.set.serverConfig(&cfg)
+			t.serverConfig(&cfg)
 			g = t.set.game()
 			cfg.Protocol, cfg.Transport, cfg.Random = g.protocol(), from, random
 			var err error

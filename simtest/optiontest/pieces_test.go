@@ -282,6 +282,6 @@ func (g *game) serverSystems(p *foretick.Protocol) {
 			if f.Tick%90 == 45 && f.Tick < g.until {
 				f.Spawn(&g.prop, ecs.Nobody)
 			}
-		}, ecs.Once(), ecs.Structural())
+		}, ecs.Once(), ecs.Create(append([]ecs.Handle{&g.sign}, g.everywhere[1:]...)...), ecs.Structural())
 	}
 }

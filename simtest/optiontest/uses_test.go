@@ -13,6 +13,7 @@ type (
 		L []uint8 `net:"max=4"`
 	}
 	pace  struct{ N uint8 }
+	clock struct{ N uint32 }
 	scrap struct {
 		L []uint32 `net:"max=512"`
 	}
@@ -32,6 +33,7 @@ type uses struct {
 	sheet ecs.Prefab // longer than a packet
 	token ecs.Prefab // nothing but a tag
 	pace  ecs.Singleton[pace]
+	clock ecs.Singleton[clock]
 }
 
 // declare adds their components, and returns those of bodies.
@@ -42,6 +44,9 @@ func (u *uses) declare(g *game, p *foretick.Protocol, full []foretick.ComponentO
 	}
 	if g.has("use a shared singleton") {
 		p.Singleton(&u.pace, foretick.Predicted())
+	}
+	if g.has("use a shared clock") {
+		p.Singleton(&u.clock, foretick.Predicted())
 	}
 	if g.has("use infinities") {
 		p.Component(&u.limit, full...)
@@ -83,7 +88,14 @@ func (u *uses) systems(g *game, p *foretick.Protocol) {
 			if f.Tick < g.until {
 				u.pace.Get(f.World).N = uint8(f.Tick / 10)
 			}
-		}, ecs.Once(), ecs.Write(&u.pace))
+		}, ecs.Read(&g.cmd), ecs.Write(&u.pace))
+	}
+	if g.on("use a shared clock") {
+		p.Shared("clock", func(f *foretick.Frame, _ ecs.Rows) {
+			if f.Tick < g.until {
+				u.clock.Get(f.World).N++
+			}
+		}, ecs.Once(), ecs.Write(&u.clock))
 	}
 	if g.on("use infinities") {
 		p.Server("grow", func(f *foretick.Frame, rows ecs.Rows) {
@@ -96,7 +108,7 @@ func (u *uses) systems(g *game, p *foretick.Protocol) {
 		p.Server("scribble", func(f *foretick.Frame, rows ecs.Rows) {
 			for i, all := 0, u.scrap.Slice(rows); i < len(all) && f.Tick%30 == 9 && f.Tick < g.until; i++ {
 				for k := range all[i].L {
-					all[i].L[k] += uint32(f.Tick) * uint32(k+1) * 2654435761
+					all[i].L[k] += f.Tick * uint32(k+1) * 2654435761
 				}
 			}
 		}, ecs.Write(&u.scrap))
