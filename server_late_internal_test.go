@@ -171,3 +171,28 @@ func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 		require.EqualValues(t, 6, w.Late)
 	}
 }
+
+// The first tick has none before it, and ticks go on past what an int of 32 bits holds.
+func TestLateMatchInAnyTick(t *testing.T) {
+	score := new(ecs.Singleton[lateScore])
+	p := lateGame(func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		p.Singleton(score, Predicted())
+		p.Shared("clock", func(*Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(score))
+	})
+	s, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: 100 * time.Millisecond})
+	require.NoError(t, err)
+	at := score.Get(s.World())
+	for _, tick := range []Tick{0, 1, 1<<31 - 1, 1 << 31, 1<<32 - 1} {
+		m := newLateMatch(s, s.late.window)
+		at.N = 5
+		require.False(t, m.enter(tick), "nothing was saved in tick %d", tick)
+		require.EqualValues(t, 5, at.N)
+		m.save(tick)
+		at.N = 6
+		require.False(t, m.enter(tick-1))
+		require.True(t, m.enter(tick))
+		require.EqualValues(t, 5, at.N, "as it was in tick %d", tick)
+		m.leave()
+		require.EqualValues(t, 6, at.N)
+	}
+}

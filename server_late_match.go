@@ -18,8 +18,9 @@ type keptSingleton struct {
 	size uintptr
 }
 
-// lateMatchSlot has the values at the end of a tick.
+// lateMatchSlot has the values at the end of a tick, once it holds some.
 type lateMatchSlot struct {
+	holds bool
 	tick  Tick
 	bytes []byte
 }
@@ -43,13 +44,16 @@ func newLateMatch(s *Server, window Tick) (m lateMatch) {
 	return m
 }
 
+// slot returns a tick's slot. A tick may be more than an int holds.
+func (m *lateMatch) slot(tick Tick) *lateMatchSlot { return &m.slots[tick%Tick(len(m.slots))] }
+
 // save keeps the values at the end of a tick.
 func (m *lateMatch) save(tick Tick) {
 	if len(m.slots) == 0 {
 		return
 	}
-	to := &m.slots[int(tick)%len(m.slots)]
-	to.tick = tick
+	to := m.slot(tick)
+	to.holds, to.tick = true, tick
 	m.copyTo(to.bytes)
 }
 
@@ -58,8 +62,8 @@ func (m *lateMatch) enter(tick Tick) (entered bool) {
 	if len(m.slots) == 0 {
 		return false
 	}
-	was := &m.slots[int(tick)%len(m.slots)]
-	if was.tick != tick {
+	was := m.slot(tick)
+	if !was.holds || was.tick != tick {
 		return false
 	}
 	m.copyTo(m.now)

@@ -2,6 +2,7 @@ package ecs_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,13 @@ func TestExecutePartsWhere(t *testing.T) {
 		return s.Systems()[system].Name == "a" || o == 2
 	}, 3, 2, 1)
 	require.Equal(t, []string{"a1", "a2", "a3", "b2", "once"}, log)
+
+	log = nil
+	names := []string{"b", "once"}
+	runs := func(system int) bool { return slices.Contains(names, s.Systems()[system].Name) }
+	s.ExecuteOwner(w, &frame{w: w}, runs, 3)
+	require.Equal(t, []string{"b3", "once"}, log, "a Once system runs if it is asked for …")
+	log, names = nil, names[:1]
+	s.ExecuteOwner(w, &frame{w: w}, runs, 3)
+	require.Equal(t, []string{"b3"}, log, "… and only then")
 }
