@@ -125,7 +125,8 @@ type ServerConfig struct {
 	// RefuseNew refuses it with Refused, and AllowBoth lets both play. A place that is held
 	// for an absent player goes to its identity in each case, and so does any place to its
 	// token. An endpoint's own Same comes first, for its own connections: to let
-	// an identity play twice, set AllowBoth in both. Identities come from the endpoint's accept hook; an empty one equals no other.
+	// an identity play twice, set AllowBoth in both. Identities come from the endpoint's accept
+	// hook; an empty one equals no other.
 	Same transport.Same
 	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
 	// players, for ranked matches whose players have tickets. With false a newcomer gets

@@ -11,8 +11,8 @@ import (
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
 // fails and reports it with the command that replays it. It logs each outcome,
 // with the fields whose values do not fit their tags if the plan has AllowLosses. At the end it
-// logs the fields of the command and the systems that no match used, and Outcome.Tapped. It returns the outcomes
-// that passed.
+// logs the fields of the command and the systems that no match used, and Outcome.Tapped. It
+// returns the outcomes that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
 // seed, with added prints or in a debugger. Check plays a match that failed once more, and

@@ -225,7 +225,7 @@ func ChangesOthers(systems []ecs.SystemInfo) bool {
 }
 
 // KeepsMatch reports whether a shared system computes singletons from singletons alone, as a
-// round's clock is. No command of a player changes what it does.
+// round's clock is. No command of a player changes its result.
 func KeepsMatch(s ecs.SystemInfo) bool {
 	return Shared(s) && s.Once && !s.Structural && len(s.SingleWrites) > 0 &&
 		len(s.Reads)+len(s.Writes)+len(s.OtherReads)+len(s.OtherWrites)+len(s.Creates) == 0
