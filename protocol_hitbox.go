@@ -94,6 +94,10 @@ func (p *Protocol) Shapes(shapes ...lagcomp.Shape) {
 			return
 		}
 	}
+	if n := len(p.compiled.handlers.shapes) + len(shapes); n > lagcomp.MaxShapes {
+		p.faultf("Shapes brings the custom shapes to %d: there can be %d; give one shape values that make it another", n, lagcomp.MaxShapes)
+		return
+	}
 	p.compiled.handlers.shapes = append(p.compiled.handlers.shapes, shapes...)
 }
 

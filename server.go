@@ -223,7 +223,8 @@ type senders struct {
 	put     putScratch
 	grouped map[snapshot.NetID]uint32 // the groups of entities that changed theirs since the last tick
 
-	toldLong uint64 // the components that made an entity too long to send, and were named
+	toldLong  uint64 // the components that made an entity too long to send, and were named
+	toldCrowd bool   // the log says that there are too many entities for a player
 
 	encoding []*player         // whose snapshots are due in this tick
 	caches   []*snapshot.Cache // one for each share of them

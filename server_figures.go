@@ -81,7 +81,7 @@ func (f *serverFigures) post(s *Server) {
 	*to = f.counted
 	to.Systems = systems
 	to.Ticks, to.Slips, to.TicksLost = st.Ticks, st.Slips, st.TicksLost
-	to.LongRecords, to.RecordsTooLong = st.LongRecords, st.RecordsTooLong
+	to.LongRecords, to.RecordsTooLong, to.NotShown = st.LongRecords, st.RecordsTooLong, st.NotShown
 	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed
 	to.BytesIn, to.BytesOut, to.PacketsIn, to.PacketsOut = st.BytesIn, st.BytesOut, st.PacketsIn, st.PacketsOut
 	to.PacketsRefused, to.Malformed, to.Panics = st.PacketsRefused, st.Malformed, st.Panics+st.CorePanics

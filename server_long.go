@@ -2,25 +2,41 @@ package foretick
 
 import "github.com/foretick/foretick/snapshot"
 
-// longCounts is what was counted so far of a sender's long records.
-type longCounts struct{ inPieces, tooLong uint64 }
+// longCounts is what was counted so far of a sender's long records, and of the entities for
+// which it had no wire id.
+type longCounts struct{ inPieces, tooLong, notShown uint64 }
 
 // countLong counts the records of the tick's snapshots that are longer than a packet, and names
-// those that are too long to send.
+// those that are too long to send. It counts the entities that are one too many for a player, too.
 func (s *Server) countLong() {
 	for _, p := range s.senders.encoding {
 		sender := p.outbox.sender
+		was, now := &p.outbox.long, sender.Counters()
+		if now.NoWireID != was.notShown {
+			s.stats.NotShown += now.NoWireID - was.notShown
+			was.notShown = now.NoWireID
+			s.nameCrowd(p)
+		}
 		if !sender.Cuts() {
 			continue
 		}
-		was, now := &p.outbox.long, sender.Counters()
 		s.stats.LongRecords += now.InPieces - was.inPieces
 		s.stats.RecordsTooLong += now.TooLong - was.tooLong
-		*was = longCounts{now.InPieces, now.TooLong}
+		was.inPieces, was.tooLong = now.InPieces, now.TooLong
 		for _, l := range sender.TakeTooLong() {
 			s.nameLong(p, l)
 		}
 	}
+}
+
+// nameCrowd logs, once, that a player should be shown more entities than it can be.
+func (s *Server) nameCrowd(p *player) {
+	if s.senders.toldCrowd {
+		return
+	}
+	s.senders.toldCrowd = true
+	s.logs.Logger.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with Frame.SetVisible",
+		append(p.who(), "tick", s.sim.frame.Tick)...)
 }
 
 // nameLong logs an entity that is too long to send, once for each component that takes most.

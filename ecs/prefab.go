@@ -42,13 +42,11 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	if k.d != nil {
 		return fmt.Errorf("ecs: register prefab %q: this handle is already registered as %q", name, k.d.name)
 	}
-	if len(t.prefabs) == 1<<16-1 {
-		return fmt.Errorf("ecs: register prefab %q: at most 65535 prefabs are allowed", name)
+	if len(t.prefabs) == maxPrefabs {
+		return fmt.Errorf("ecs: register prefab %q: it is one too many: there can be %d; use one for all that have the same components, and tell them apart by a field", name, maxPrefabs)
 	}
-	for _, o := range t.prefabs {
-		if o.d.name == name {
-			return fmt.Errorf("ecs: register prefab %q: the name is taken", name)
-		}
+	if t.prefabNames[name] {
+		return fmt.Errorf("ecs: register prefab %q: the name is taken", name)
 	}
 	d := &prefabData{types: t, name: name, index: uint16(len(t.prefabs))}
 	var errs []error
@@ -72,6 +70,10 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	}
 	k.d = d
 	t.prefabs = append(t.prefabs, &Prefab{d})
+	if t.prefabNames == nil {
+		t.prefabNames = map[string]bool{}
+	}
+	t.prefabNames[name] = true
 	return nil
 }
 

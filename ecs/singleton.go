@@ -59,8 +59,8 @@ func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
 	if !h.single() {
 		return fmt.Errorf("ecs: register singleton %v: a component is registered with Register", h.Type())
 	}
-	if len(t.singles) == 256 {
-		return fmt.Errorf("ecs: register singleton %v: at most 256 singletons are allowed", h.Type())
+	if len(t.singles) == maxSingletons {
+		return fmt.Errorf("ecs: register singleton %v: it is one too many: there can be %d; merge small ones", h.Type(), maxSingletons)
 	}
 	d, err := t.describe(h, opts, t.singles)
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 // Registration is not safe for concurrent use. Worlds of the same frozen Types
 // are independent of one another.
 type Types struct {
-	slots   []*typeData // by slot; slot 0 is unused, so that a zero Component matches nothing
-	singles []*typeData
-	prefabs []*Prefab
-	frozen  bool
-	link    *typeData // the hidden parent component
-	queries atomic.Uint32
-	watches []*Watch
-	tagsMu  sync.Mutex
-	tags    []string
+	slots       []*typeData // by slot; slot 0 is unused, so that a zero Component matches nothing
+	singles     []*typeData
+	prefabs     []*Prefab
+	prefabNames map[string]bool // the names of prefabs
+	frozen      bool
+	link        *typeData // the hidden parent component
+	queries     atomic.Uint32
+	watches     []*Watch
+	tagsMu      sync.Mutex
+	tags        []string
 }
 
 // MaxTypes is the most component types that one game can have. (One of the 256
@@ -33,6 +34,12 @@ type Types struct {
 const MaxTypes = 255
 
 const linkID ID = 255
+
+const (
+	maxTags       = 64        // in the tags of all systems
+	maxSingletons = 256       // of a game
+	maxPrefabs    = 1<<16 - 1 // of a game
+)
 
 // NewTypes returns an empty set.
 func NewTypes() *Types { return &Types{slots: make([]*typeData, 1)} }
@@ -186,7 +193,7 @@ func (t *Types) Register(h Handle, opts ...TypeOption) error {
 		return fmt.Errorf("ecs: register %v: a singleton is registered with RegisterSingleton", h.Type())
 	}
 	if len(t.slots) > MaxTypes {
-		return fmt.Errorf("ecs: register %v: at most %d component types are allowed", h.Type(), MaxTypes)
+		return fmt.Errorf("ecs: register %v: it is one too many: there can be %d types; merge small ones", h.Type(), MaxTypes)
 	}
 	d, err := t.describe(h, opts, t.slots[1:])
 	if err != nil {
@@ -329,8 +336,8 @@ next:
 				continue next
 			}
 		}
-		if len(t.tags) == 64 {
-			return 0, fmt.Errorf("ecs: tag %q: at most 64 tags are allowed", n)
+		if len(t.tags) == maxTags {
+			return 0, fmt.Errorf("ecs: tag %q is one too many: there can be %d; give systems that run together the same tag", n, maxTags)
 		}
 		m |= 1 << len(t.tags)
 		t.tags = append(t.tags, n)

@@ -15,6 +15,7 @@ type Server struct {
 
 	LongRecords    uint64 // states of entities that were longer than a packet, and sent in pieces
 	RecordsTooLong uint64 // states of entities that were too long to send
+	NotShown       uint64 // ticks of entities that a player is not shown, because too many others are
 
 	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
 	// without a clock: see foretick.ServerConfig.Clock. It has all ticks but the newest.
@@ -157,11 +158,11 @@ func (s *Server) AddCounters(other *Server) {
 	}
 }
 
-func (s *Server) counters() [21]*uint64 {
+func (s *Server) counters() [22]*uint64 {
 	return [...]*uint64{
 		&s.Ticks, &s.Slips, &s.TicksLost, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
 		&s.Malformed, &s.InputsTaken, &s.InputsMissing, &s.InputsRejected, &s.InputsRerun, &s.Rewinds, &s.RewindsClamped, &s.Panics,
-		&s.LongRecords, &s.RecordsTooLong,
+		&s.LongRecords, &s.RecordsTooLong, &s.NotShown,
 	}
 }
 

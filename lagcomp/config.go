@@ -115,7 +115,7 @@ func (c Config) Validate() error {
 	check(c.Settle <= maxSettle, "Settle is %v: use up to %v, 0 for %v, or less for none", c.Settle, maxSettle, DefaultSettle)
 	check(c.Growth <= maxRewind, "Growth is %v: use up to %v, 0 for %v, or less for none", c.Growth, maxRewind, DefaultGrowth)
 	check(c.GrowthRate <= DefaultGrowthRate, "GrowthRate is %v: use up to %v a second, 0 for that, or less for none", c.GrowthRate, DefaultGrowthRate)
-	check(len(c.Shapes) <= maxShapes, "%d Shapes: at most %d", len(c.Shapes), maxShapes)
+	check(len(c.Shapes) <= MaxShapes, "%d Shapes: use up to %d", len(c.Shapes), MaxShapes)
 	for i, s := range c.Shapes {
 		check(s != nil, "Shapes[%d] is nil", i)
 	}

@@ -1,7 +1,7 @@
 package lagcomp
 
-// maxShapes bounds Config.Shapes.
-const maxShapes = 64
+// MaxShapes is the greatest number of Config.Shapes.
+const MaxShapes = 64
 
 // Sphere is a ball, or in two dimensions a disc. It is stored as it is; a
 // negative radius counts as zero.

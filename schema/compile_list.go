@@ -78,7 +78,8 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 	for i := 0; i < l.Most && len(c.errs) == told; i++ {
 		if i > 0 && s.plan.Words > maxWords {
 			c.tooLong(path, "slice")
-			break
+			c.slice = nil
+			return
 		}
 		c.value(t.Elem(), uintptr(i)*l.Stride, path+"["+strconv.Itoa(i)+"]", elem)
 	}

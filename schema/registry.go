@@ -24,6 +24,9 @@ type Registry struct {
 	assets  [][]asset // by prefab
 	names   map[string]bool
 	spread  int // see maxSpread
+	words   int // of all components
+	// prefabWords counts those of all prefabs.
+	prefabWords int
 }
 
 // NewRegistry returns an empty registry.
@@ -41,12 +44,15 @@ func (r *Registry) Component(s *Schema) (int, error) {
 		return 0, errors.New("schema: Component(nil): compile a schema first")
 	case len(r.plan.Comps) == maxComponents:
 		return 0, fmt.Errorf("schema: component %s is one too many: %d can be replicated; merge small ones", s.plan.Name, maxComponents)
+	case r.words+s.plan.Words > maxSchemaWords:
+		return 0, fmt.Errorf("schema: component %s brings the words of all components to %d: there can be %d; lower a max, or merge components", s.plan.Name, r.words+s.plan.Words, maxSchemaWords)
 	case r.spread+s.plan.Spread() > plan.MaxSpread:
 		return 0, fmt.Errorf("schema: component %s: the slices of all components have too many elements: lower a max, or name fewer audiences", s.plan.Name)
 	case r.names["c "+s.plan.Name]:
 		return 0, fmt.Errorf("schema: a component named %s exists: give SchemaOptions.Name", s.plan.Name)
 	}
 	r.names["c "+s.plan.Name] = true
+	r.words += s.plan.Words
 	r.spread += s.plan.Spread()
 	r.plan.Add(s.plan)
 	r.Schemas = append(r.Schemas, s)
@@ -83,8 +89,8 @@ func (r *Registry) Prefab(name string, comps []int, defaults []unsafe.Pointer) (
 		}
 	}
 	n := r.plan.WordsOf(mask)
-	if n > maxPrefabWords {
-		return 0, fmt.Errorf("schema: prefab %s has %d words: %d are allowed", name, n, maxPrefabWords)
+	if r.prefabWords += n; r.prefabWords > maxReadPrefabWords {
+		return 0, fmt.Errorf("schema: prefab %s brings the words of all prefabs to %d: there can be %d; use one prefab for what has the same components, and set values when it spawns", name, r.prefabWords, maxReadPrefabWords)
 	}
 	r.names["k "+name] = true
 	r.plan.AddPrefab(name, mask, at)

@@ -26,6 +26,7 @@ type Server struct {
 	SnapshotsUnread  uint64 // reports of clients that could not read a snapshot; the log names each entity at fault
 	LongRecords      uint64 // states of entities that were longer than a packet and sent in pieces, counted per player
 	RecordsTooLong   uint64 // states of entities of more than 16 KiB, which are not sent, counted per player and try; the log names the entity and component
+	NotShown         uint64 // ticks of entities that a player is not shown, because 65 535 others are shown to it: see foretick.Interest
 	Malformed        uint64 // packets or messages that could not be parsed
 	Joined, Left     uint64 // players that joined the match, and players that left it
 	Observers        uint64 // observers let in

@@ -155,6 +155,7 @@ func (e emitter) server(s *figures.Server) {
 	e.count(ticksLost, s.TicksLost)
 	e.count(longRecords, s.LongRecords)
 	e.count(tooLong, s.RecordsTooLong)
+	e.count(notShown, s.NotShown)
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)

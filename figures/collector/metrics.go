@@ -52,6 +52,7 @@ var (
 	packets       = counter("packets_total", "Packets in and out.", "direction")
 	packetsFailed = counter("packets_failed_total", "Packets that the transport refused to send.")
 	longRecords   = counter("records_long_total", "States of entities that were longer than a packet and sent in pieces, for each player.")
+	notShown      = counter("entities_not_shown_total", "Ticks of entities that a player is not shown, because 65 535 others are shown to it.")
 	tooLong       = counter("records_too_long_total", "States of entities that were too long to send, for each player and try.")
 	malformed     = counter("malformed_total", "Packets or messages that could not be parsed.")
 	queued        = gauge("queued_bytes", "Bytes of reliable messages that wait for players.")
