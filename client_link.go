@@ -82,7 +82,7 @@ func newLink(b *clientBase) link {
 func (l *link) leastRate() int { return min(l.cfg.SendRate, max(4000, 100*l.p.TickRate)) }
 
 func (l *link) disconnected(ev *transport.Event) {
-	if l.rejected != nil || ev.Code == transport.Mismatch {
+	if l.rejected != nil || ev.Code == transport.Mismatch && l.up { // else it never spoke with a server
 		e := &ProtocolError{Ours: l.cfg.Protocol.Hash()}
 		if l.rejected != nil {
 			e.Theirs = l.rejected.Protocol

@@ -66,7 +66,8 @@ func newWindow(o options, here *host) (*window, error) {
 	}
 	w.client, err = foretick.NewClient(foretick.ClientConfig{
 		Protocol: w.game.Protocol(), Transport: endpoint, Redial: w.dial,
-		Sample: foretick.Sample(&w.game.Cmd, w.sample),
+		Sample:      foretick.Sample(&w.game.Cmd, w.sample),
+		ResumeToken: savedPlace(), OnSession: func(foretick.Session) { savePlace(w.client.ResumeToken()) },
 	})
 	return w, err
 }

@@ -10,7 +10,8 @@ type Counters struct {
 	Unfinished  uint64 // connections of Listen that ended without a WebSocket handshake, closed by either end
 	Evicted     uint64 // connections without a handshake or hello, dropped for newer ones
 	Unsaid      uint64 // pending connections that sent no hello in time, or closed before
-	NotUpgraded uint64 // HTTP requests that were no WebSocket handshake of this subprotocol, or came from a foreign origin
+	NotUpgraded uint64 // HTTP requests that were no WebSocket handshake of this subprotocol
+	Foreign     uint64 // handshakes refused with HTTP status 403: the page is of another host than the request names. See Config.Origins
 	Malformed   uint64 // messages that could not be decoded; their peers were dropped
 	Overrun     uint64 // datagrams lost to full receive queues
 	Backlog     uint64 // datagrams lost to full send queues

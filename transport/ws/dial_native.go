@@ -4,10 +4,11 @@ package ws
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -52,14 +53,14 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 func notDialled(resp *http.Response, err error) error {
 	code, detail := transport.Unreachable, err.Error()
 	if resp != nil {
-		detail = "HTTP status " + strconv.Itoa(resp.StatusCode)
+		detail = strings.TrimSpace(fmt.Sprintf("HTTP status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 		switch resp.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden:
-			code = transport.Refused
+			code, detail = transport.Refused, detail+": the server, or a proxy before it, lets nobody in from here"
 		case http.StatusTooManyRequests:
 			code = transport.Full
 		case http.StatusBadRequest, http.StatusUpgradeRequired:
-			code = transport.Mismatch
+			code, detail = transport.Mismatch, detail+": this address is no server of the game, or a proxy before it does not pass the WebSocket handshake on"
 		}
 	}
 	return &transport.CloseError{Code: code, Detail: detail}

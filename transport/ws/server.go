@@ -120,7 +120,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		OriginPatterns: s.cfg.Origins, InsecureSkipVerify: s.cfg.AnyOrigin,
 		OnPingReceived: onPing(tolerated), OnPongReceived: onPong(tolerated)})
 	if err != nil {
-		s.release(p)
+		s.release(p, h.status == http.StatusForbidden)
 		return
 	}
 	s.note(func() { s.listener.upgraded(h.conn) })
@@ -183,10 +183,14 @@ func (s *Server) reserve(p *peer) int {
 	return 0
 }
 
-func (s *Server) release(p *peer) {
+func (s *Server) release(p *peer, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.counters.NotUpgraded++
+	if foreign {
+		s.counters.Foreign++
+	} else {
+		s.counters.NotUpgraded++
+	}
 	s.settled(p)
 	delete(s.conns, p)
 }
@@ -214,7 +218,8 @@ func (s *Server) start(p *peer, sock socket) {
 // client could keep sending requests, or the rest of one, for as long as it likes.
 type hijacked struct {
 	http.ResponseWriter
-	conn net.Conn
+	conn   net.Conn
+	status int // of the answer; 0: none yet
 }
 
 // hasten limits the time for the rest of the request and the response, if the http.Server supports that. The
@@ -227,6 +232,7 @@ func (h *hijacked) hasten(at time.Time) {
 
 // WriteHeader implements http.ResponseWriter.
 func (h *hijacked) WriteHeader(status int) {
+	h.status = status
 	if status != http.StatusSwitchingProtocols {
 		h.Header().Set("Connection", "close")
 	}

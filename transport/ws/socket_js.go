@@ -104,7 +104,10 @@ func (s *browser) finish(status int, reason string) {
 	if s.end != nil {
 		return
 	}
-	s.end = &transport.CloseError{Code: codeOf(status), Detail: reason}
+	s.end = &transport.CloseError{Code: transport.Unreachable, Detail: reason}
+	if status != 0 {
+		s.end = closedWith(status, reason)
+	}
 	for _, name := range []string{"onopen", "onmessage", "onerror", "onclose"} {
 		s.ws.Set(name, js.Null())
 	}

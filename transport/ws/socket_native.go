@@ -70,7 +70,7 @@ func (s *native) read(buf []byte) (int, error) {
 func lost(err error) error {
 	var ce websocket.CloseError
 	if errors.As(err, &ce) {
-		return &transport.CloseError{Code: codeOf(int(ce.Code)), Detail: ce.Reason}
+		return closedWith(int(ce.Code), ce.Reason)
 	}
 	if errors.Is(err, websocket.ErrMessageTooBig) {
 		return &transport.CloseError{Code: transport.Malformed, Detail: "a message that is too long"}

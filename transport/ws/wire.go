@@ -3,6 +3,7 @@ package ws
 import (
 	"encoding/binary"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/foretick/foretick/transport"
@@ -64,15 +65,11 @@ func parseAlive(b []byte) (answer bool, err error) {
 // Statuses of RFC 6455, section 7.4, that another implementation may close with.
 const (
 	statusNormal  = 1000
-	statusAway    = 1001
 	statusBroken  = 1002
 	statusType    = 1003
-	statusNone    = 1005
 	statusPayload = 1007
 	statusPolicy  = 1008
 	statusTooBig  = 1009
-	statusRestart = 1012
-	statusBusy    = 1013
 	statusPrivate = 4000 // the first of the private range
 	statusOther   = 4999 // the last: for codes that do not fit
 )
@@ -88,20 +85,18 @@ func status(c transport.Code) int {
 	return statusOther
 }
 
-// codeOf returns the code for a status when no end message came before it. A server that restarts, or disappears
-// without notice, may come back: Unreachable.
+// codeOf returns the code for a status when no end message came before it. An endpoint that leaves says so in an end
+// message. A bare close, whatever its status, is the work of something between the two ends: a proxy that is loaded
+// again or has no server (1000, 1001, 1012, 1013), or a browser whose page is loaded again (1001). So the connection is
+// lost and nobody left: Unreachable. The exceptions are what the other end's library says of the bytes it got.
 func codeOf(status int) transport.Code {
 	switch status {
-	case statusNormal, statusAway, statusNone:
-		return transport.Closed
 	case statusBroken:
 		return transport.Protocol
 	case statusType, statusPayload, statusTooBig:
 		return transport.Malformed
 	case statusPolicy:
 		return transport.Refused
-	case statusBusy:
-		return transport.Full
 	}
 	if status >= statusPrivate && status < statusOther {
 		return transport.Code(status - statusPrivate)
@@ -110,6 +105,14 @@ func codeOf(status int) transport.Code {
 		return transport.None
 	}
 	return transport.Unreachable
+}
+
+// closedWith returns the end of a connection by a close frame without an end message.
+func closedWith(status int, reason string) *transport.CloseError {
+	if reason == "" {
+		reason = "closed without an end message, with status " + strconv.Itoa(status)
+	}
+	return &transport.CloseError{Code: codeOf(status), Detail: reason}
 }
 
 // reason cuts detail to the length that a close frame holds.

@@ -191,7 +191,8 @@ func TestOrigins(t *testing.T) {
 		if err == nil {
 			conn.CloseNow()
 		} else {
-			assert.EqualValues(t, 1, srv.Counters().NotUpgraded)
+			assert.EqualValues(t, 1, srv.Counters().Foreign)
+			assert.Zero(t, srv.Counters().NotUpgraded)
 		}
 		srv.Close(0, "")
 	}
@@ -324,10 +325,10 @@ func TestCloseCodes(t *testing.T) {
 	srv := listen(t, ws.Config{})
 	defer srv.Close(0, "")
 	for status, code := range map[websocket.StatusCode]transport.Code{
-		websocket.StatusNormalClosure: transport.Closed, websocket.StatusGoingAway: transport.Closed,
+		websocket.StatusNormalClosure: transport.Unreachable, websocket.StatusGoingAway: transport.Unreachable,
 		websocket.StatusProtocolError: transport.Protocol, websocket.StatusMessageTooBig: transport.Malformed,
 		websocket.StatusPolicyViolation: transport.Refused, websocket.StatusServiceRestart: transport.Unreachable,
-		websocket.StatusTryAgainLater: transport.Full, 4004: transport.Kicked, 4300: 300, 3333: transport.Unreachable,
+		websocket.StatusTryAgainLater: transport.Unreachable, 4004: transport.Kicked, 4300: 300, 3333: transport.Unreachable,
 	} {
 		conn := joined(t, srv)
 		wait(t, srv, transport.Connected)

@@ -72,9 +72,10 @@ func build(t *testing.T) (dir string) {
 
 // match is a server with its page.
 type match struct {
-	url string
-	mu  sync.Mutex
-	at  map[foretick.PlayerID]duel.Position
+	url     string
+	mu      sync.Mutex
+	at      map[foretick.PlayerID]duel.Position
+	resumed uint64 // places that were taken again
 }
 
 func serve(t *testing.T) *match {
@@ -85,9 +86,11 @@ func serve(t *testing.T) *match {
 		t.Fatal(err)
 	}
 	g := &duel.Game{}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: endpoint, OnTick: func(f *foretick.Frame) {
+	var srv *foretick.Server
+	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: endpoint, OnTick: func(f *foretick.Frame) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
+		m.resumed = srv.Stats().Resumed
 		clear(m.at)
 		for _, rows := range g.Players().All(f.World) {
 			m.at[rows.Owner()] = g.Pos.Slice(rows)[0]
@@ -260,5 +263,20 @@ func TestTwoTabs(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+
+	// A page that is loaded again has its place again: there is no third player.
+	if err := chromedp.Run(tabs[0], chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the page that is loaded again", func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.resumed == 1 || len(m.at) > 2
+	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, first := m.at[1]; !first || len(m.at) != 2 {
+		t.Errorf("a page was loaded again, and these play: %v", m.at)
 	}
 }
