@@ -23,6 +23,7 @@ type ghosts struct {
 	others   []int             // registry indices of components that shared systems read of others
 	pushes   bool              // … or may write
 	pushed   bool              // a tick that may have done so ran since they were written
+	interval Tick              // between two snapshots, as the server said
 	overfull bool              // the world took all that a server may fill
 	mostUsed float64           // of its limits, that a server may
 	hitboxes *rewind.Hitboxes
@@ -48,6 +49,12 @@ func (gs *ghosts) newReceiver(after Tick) {
 		Viewer: uint16(gs.view.Player), Owners: standard.MaxPlayers, After: after,
 	})
 	gs.bytes.follow(gs.receiver)
+}
+
+// tellsEachTick reports whether the server sends a snapshot of each tick: then one that did not
+// come was lost.
+func (gs *ghosts) tellsEachTick() bool {
+	return gs.interval == 1 && (gs.cfg.SnapshotRate == 0 || gs.cfg.SnapshotRate >= gs.p.TickRate)
 }
 
 // reaches reports whether the prediction of t can start from the newest snapshot. With an
@@ -307,17 +314,15 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
 	return false
 }
 
-// has reports whether a ghost has, or lately had, one of some components.
+// has reports whether a ghost has, or lately had, one of some components. A value from before
+// counts for as long as no other came.
 func (gs *ghosts) has(g *snapshot.Ghost, t Tick, components []int) bool {
-	has := func(s snapshot.State) bool {
-		return slices.ContainsFunc(components, func(i int) bool { return s.Component(i) != nil })
-	}
-	for k := t - unrest; int32(k-t) <= 0; k++ {
-		if s, ok := g.At(k); ok && has(s) {
+	for s := range g.Since(t - unrest) {
+		if slices.ContainsFunc(components, func(i int) bool { return s.Component(i) != nil }) {
 			return true
 		}
 	}
-	return has(g.Newest())
+	return false
 }
 
 // differed reports whether one of the components that shared systems read of others had
@@ -354,8 +359,8 @@ func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int
 	return differ(then, known, components)
 }
 
-// restless reports whether something that shared systems read of others is known to have
-// changed in the ticks up to t, or later: one of some components, or who is there.
+// restless reports whether something that shared systems read of others is known to change: one
+// of some components, in any value that is remembered, or who is there, in the ticks up to t.
 func (gs *ghosts) restless(t Tick, components []int) bool {
 	for _, g := range gs.receiver.Ghosts() {
 		if gs.ahead(g) {
@@ -365,8 +370,8 @@ func (gs *ghosts) restless(t Tick, components []int) bool {
 			return true
 		}
 		newest := g.Newest()
-		for k := t - unrest; int32(k-t) <= 0; k++ {
-			if was, ok := g.At(k); ok && differ(was, newest, components) >= 0 {
+		for was := range g.Since(g.Born) {
+			if differ(was, newest, components) >= 0 {
 				return true
 			}
 		}

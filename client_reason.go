@@ -121,13 +121,14 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok boo
 	return 0, "", false
 }
 
-// unrest is how many ticks ago a value of others may have changed that perhaps changed again
-// in a tick of which no snapshot came.
+// unrest is for how many ticks after another came or went a next one may have done so in a tick
+// of which no snapshot came.
 const unrest = 32
 
 // OthersUnknown reports whether a shared system may have read of others what no snapshot
-// had: a value that found no room, or one that changed and changed back between two. Where
-// none of them changed for long, none is taken to have done so.
+// had: a value that found no room, one that was in a lost snapshot, or one that changed and
+// changed back between two. The last is taken to have happened only with values that are known
+// to change.
 func (e evidence) OthersUnknown(t Tick) bool {
 	tl := e.tl
 	if !tl.fromOthers() {
@@ -135,8 +136,9 @@ func (e evidence) OthersUnknown(t Tick) bool {
 	}
 	before, _, _ := tl.ghosts.receiver.Complete(t - 1)
 	here, all, _ := tl.ghosts.receiver.Complete(t)
-	missing := here && !all // what found no room may have changed
-	if !missing && (before && here || !tl.ghosts.restless(t, tl.ghosts.others)) {
+	whole := before && here
+	missing := here && !all || !whole && tl.ghosts.tellsEachTick() // what found no room, or was lost, may have changed
+	if !missing && (whole || !tl.ghosts.restless(t, tl.ghosts.others)) {
 		return false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {

@@ -111,6 +111,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.logSession(&session)
 	c.post() // hooks ask
 	c.ghosts.newReceiver(c.link.newest)
+	c.ghosts.interval = Tick(w.SnapshotInterval)
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),

@@ -384,6 +384,21 @@ func (g *made) cautioned(alarm string) bool {
 	})
 }
 
+// Games in which others changed unnoticed, between two values that the client knew.
+func TestMadeChangesThatWentUnnoticed(t *testing.T) {
+	costtest.Long(t)
+	defer func(n int) { madeRound = n }(madeRound)
+	madeRound = 5
+	for what, seed := range map[string]uint64{
+		"a value changed and changed back, and the snapshot between was lost":        55,
+		"a component was taken after its entity had found no room for half a second": 734,
+	} {
+		a := playMade(t, seed, false)
+		require.Empty(t, a.faults, "seed %d: %s", seed, what)
+		require.Empty(t, a.wrong, "seed %d: %s", seed, what)
+	}
+}
+
 // Games that give others components and take them, in which the server once did not tell whose
 // run it was.
 func TestMadeGraftsThatWentWrong(t *testing.T) {

@@ -150,6 +150,9 @@ func (a *madeMatch) onlyFault(s *madeSeat, w *prediction.Misprediction) bool {
 	if !s.fault[w.Tick] || s.prior == 0 || a.g.guess && (a.g.looks || a.g.pushes) {
 		return false // a guess of others that went wrong may be the reason, too
 	}
+	if a.g.looks && w.Tick != s.prior+1 {
+		return false // what others had in the ticks between is not known to the client
+	}
 	for t := s.prior + 1; t <= w.Tick; t++ {
 		ran, ok := a.ran[t][me]
 		if !ok || len(s.ran[t]) != 1 || s.ran[t][0] != ran || t != w.Tick && s.fault[t] {

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"iter"
+
 	"github.com/foretick/foretick/internal/plan"
 	"github.com/foretick/foretick/schema"
 )
@@ -81,6 +83,20 @@ func (g *Ghost) Newest() State {
 		return State{}
 	}
 	return g.state(g.head, g.vers[g.head].tick)
+}
+
+// Since returns the values that were the newest in ticks from t on, newest first, as far as
+// they are known. Each has the tick that it is of. The last may be of a tick before t: it held
+// until the next.
+func (g *Ghost) Since(t schema.Tick) iter.Seq[State] {
+	return func(yield func(State) bool) {
+		for k := range g.n {
+			i := g.at(k)
+			if !yield(g.state(i, g.vers[i].tick)) || !after(g.vers[i].tick, t) {
+				return
+			}
+		}
+	}
 }
 
 // At returns the exact value in tick t. The snapshot of t must have been received, with
