@@ -129,6 +129,7 @@ func (p *compiled) bind(s *schema.Protocol, d *difference) *compiled {
 			q.Tracks = append(q.Tracks, t)
 		}
 	}
+	q.Tags, d.Missing, d.Unknown = s.Tags, without(d.Missing, p.Tags, s.Tags), without(d.Unknown, s.Tags, p.Tags)
 	bindRemotePrediction(&q.Layout, s)
 	q.FindUnpredictedReads(p.schedule.Systems())
 	q.FindWrittenForOthers(p.schedule.Systems())
@@ -210,6 +211,16 @@ func (d *difference) bind(own, theirs *schema.Schema) *schema.Schema {
 		}
 	}
 	return s
+}
+
+// without appends the tags that some have and others do not.
+func without(dst, tags, others []string) []string {
+	for _, tag := range tags {
+		if !slices.Contains(others, tag) {
+			dst = append(dst, "tag "+tag)
+		}
+	}
+	return dst
 }
 
 func (d *difference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {

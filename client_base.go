@@ -100,7 +100,7 @@ type clientBase struct {
 // newClientBase makes the world, and what all parts share.
 func newClientBase(cfg ClientConfig) clientBase {
 	p := &cfg.Protocol.compiled
-	w := ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagClient, TagRender}, cfg.Tags...)})
+	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags: below, and with each Welcome
 	w.WatchOutside(true)
 	queues := p.newQueues()
 	if cfg.NoPrediction {
@@ -108,12 +108,14 @@ func newClientBase(cfg ClientConfig) clientBase {
 			q.wait(true)
 		}
 	}
-	return clientBase{
+	b := clientBase{
 		cfg: cfg, p: p, world: w, tracer: &clientTrace{}, view: View{World: w},
 		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
 		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},
 	}
+	w.SetTags(b.worldTags(0)...)
+	return b
 }
 
 // showsAhead reports whether other players' entities are drawn ahead.

@@ -125,7 +125,8 @@ type ClientConfig struct {
 	// of packets. 0 means 32 000; negative is an error. At most 2³⁰.
 	SendRate int
 	// Tags are tags that the game defines: the client runs the systems that have them,
-	// besides those without tags. A tag that no system has is an error. Default: none.
+	// besides those without tags. A tag that no system has is an error, and so is one of a
+	// shared system: the server has these in its ServerConfig.Tags. Default: none.
 	Tags []string
 	// OnRefused, when set, is called for commands that the game's validator on the server
 	// refused (see [CheckCommand]), with their tick and the error's text. It is not called
@@ -165,7 +166,7 @@ func (c *ClientConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkMessages(), c.Protocol.checkConfigTags("ClientConfig", c.Tags))
+		errs = append(errs, c.Protocol.checkMessages(), c.Protocol.checkConfigTags(clientConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))

@@ -13,6 +13,7 @@ import (
 
 var (
 	errHeader = errors.New("foretick: malformed snapshot header")
+	errTags   = errors.New("foretick: a Welcome with tags that the protocol does not have")
 	errLevels = errors.New("foretick: two levels in a packet") // a server writes one, and a new level is work
 )
 
@@ -100,6 +101,9 @@ func (c *Client) message(m netcode.Message) error {
 		w, err := netcode.ParseWelcome(m.Body)
 		if err != nil {
 			return err
+		}
+		if w.Tags>>len(c.p.Tags) != 0 {
+			return errTags
 		}
 		c.link.decoded()
 		c.welcome(w)

@@ -105,6 +105,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if c.input.late = min(int(w.Late), prediction.DefaultHistory); c.input.late > 0 { // servers refuse half of it
 		c.input.newCommands()
 	}
+	c.world.SetTags(c.worldTags(w.Tags)...)
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/local"
 )
 
@@ -51,4 +52,42 @@ func ExampleServer_Draw() {
 	// bots think
 	// bodies are drawn
 	// paths are drawn
+}
+
+// Coast is a game whose matches may have a storm.
+type Coast struct{ Walk }
+
+// Protocol declares the game.
+func (g *Coast) Protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	p.Shared("storm", g.storm, ecs.Write(&g.Pos), ecs.After("move"), ecs.Tags("storm"))
+	return p
+}
+
+func (g *Coast) storm(f *foretick.Frame, rows ecs.Rows) {
+	for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
+		pos[i].X += float32(2 * f.DT)
+	}
+}
+
+// Both ends run the storm in a match whose server has its tag. The client names no tag.
+func ExampleServerConfig_tags() {
+	for _, tags := range [][]string{nil, {"storm"}} {
+		match := simtest.New(1)
+		var server, game Coast
+		if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol(), Tags: tags}); err != nil {
+			panic(err)
+		}
+		client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol()}, simtest.Seat{})
+		if err != nil {
+			panic(err)
+		}
+		match.Run(3 * time.Second)
+		for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
+			fmt.Printf("%v: moved: %v, corrections: %d\n", tags, game.Pos.Slice(rows)[0].X > 0, client.Stats().Mispredictions)
+		}
+	}
+	// Output:
+	// []: moved: false, corrections: 0
+	// [storm]: moved: true, corrections: 0
 }

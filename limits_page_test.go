@@ -98,8 +98,8 @@ var limits = map[string]func(n int) error{
 		}
 	}),
 	"tags of systems": of(func(p *foretick.Protocol, n int) {
-		for i := range n - 1 {
-			p.Server(fmt.Sprint("system ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags(fmt.Sprint("tag ", i)))
+		for i := range n {
+			p.Shared(fmt.Sprint("system ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags(fmt.Sprint("tag ", i)))
 		}
 	}),
 	"custom shapes": of(func(p *foretick.Protocol, n int) {

@@ -3,6 +3,7 @@ package foretick_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -317,7 +318,16 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"stage without a name", func(_ *handles, p *foretick.Protocol) { p.Stages("") }, "needs a name"},
 		{"stages of none", func(_ *handles, p *foretick.Protocol) { p.Stages() }, "name at least one"},
 		{"stages declared twice", func(_ *handles, p *foretick.Protocol) { p.Stages("a"); p.Stages("b") }, "Stages was declared twice"},
-		{"tag that no world has", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags("sever")) }, "shared system \"ai\" has the tag \"sever\"\ndrop the tag"},
+		{"tag of who draws", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags(foretick.TagRender)) }, "shared system \"ai\" has the tag \"render\"\ndeclare it with Render"},
+		{"tag in lines", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags("a\nb")) }, "system \"ai\": tag \"a\\nb\": the name has characters that cannot be printed"},
+		{"too long a tag", func(_ *handles, p *foretick.Protocol) {
+			p.Shared("ai", nothing, ecs.Tags(strings.Repeat("t", 256)))
+		}, "system \"ai\": tag \"ttt\nuse up to 255"},
+		{"more tags than a world has bits", func(_ *handles, p *foretick.Protocol) {
+			for i := range 62 {
+				p.Shared(fmt.Sprint("ai", i), nothing, ecs.Tags(fmt.Sprint("tag ", i)))
+			}
+		}, "62 tags of the game's own: use up to 61, and give"},
 		{"empty tag", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags("")) }, "which no world has"},
 		{"tags of both ends", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags(foretick.TagClient)) }, "would run on neither"},
 		{"shared render system", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Render()) }, "declare it with Render"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/schema"
 )
@@ -18,11 +19,12 @@ type Tick = uint32
 
 // Tags of systems: a system with [ecs.Tags] of TagServer runs on servers only, one with
 // TagClient on clients only. [Protocol.Server] and [Protocol.Render] set theirs. Tags of the
-// game's own go into [ServerConfig].Tags and [ClientConfig].Tags.
+// game's own go into [ServerConfig].Tags. Those of shared systems hold for the clients too;
+// others go into [ClientConfig].Tags.
 const (
-	TagServer = "server" // on servers
-	TagClient = "client" // on clients; a system of Shared with it runs in each tick on clients alone
-	TagRender = "render" // on clients, and on servers that ask for it: see Server.Draw
+	TagServer = layout.TagServer // on servers
+	TagClient = layout.TagClient // on clients; a system of Shared with it runs in each tick on clients alone
+	TagRender = "render"         // on clients, and on servers that ask for it: see Server.Draw
 )
 
 // Protocol is the part of a game that both ends must agree on: its components, prefabs,

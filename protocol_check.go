@@ -141,28 +141,6 @@ func (p *Protocol) checkMatch(s ecs.SystemInfo, added ecs.Mask) {
 	p.faultf("shared system %q runs for no entity: no prefab has all components that it reads and writes, and %q lacks %s: list it in Prefab, read it with ecs.Optional, or let a system that adds it declare ecs.Create", s.Name, nearest, strings.Join(lacks, ", "))
 }
 
-// checkTags refuses systems that would run on neither end.
-func (p *Protocol) checkTags() {
-	for _, s := range p.compiled.schedule.Systems() {
-		on := map[string]bool{}
-		for _, tag := range s.Tags {
-			if on[tag] = true; tag == "" {
-				p.faultf("system %q has an empty tag, which no world has: name it, or drop it", s.Name)
-			} else if !s.Render && slices.Contains(s.Tags, TagServer) == slices.Contains(s.Tags, TagClient) {
-				if tag != TagServer && tag != TagClient {
-					p.faultf("shared system %q has the tag %q, so that one end might run it and the other not: drop the tag, or declare it with Server", s.Name, tag)
-				}
-			}
-		}
-		switch {
-		case on[TagServer] && on[TagClient]:
-			p.faultf("system %q has the tags of both ends, and would run on neither: declare it with Server, Render or Shared alone", s.Name)
-		case s.Render && !on[TagRender]:
-			p.faultf("system %q is shared and a render system: declare it with Render", s.Name)
-		}
-	}
-}
-
 // fieldsOf returns the names of a component and its first field, for errors.
 func (p *Protocol) fieldsOf(id ecs.ID) string {
 	info := p.compiled.Types.Info(id)

@@ -9,8 +9,8 @@ import "fmt"
 // declaration because nothing else orders them. Resolve it with [ecs.Before] or
 // [ecs.After].
 //
-// A shared system has no tag, a server system the tag "server", and a render system the tag
-// "client". Graph ends the declaration as [Protocol.Err] does. If Err reports faults, the
+// A server system has the tag "server", and a render system the tag "render". A shared system
+// has neither. Graph ends the declaration as [Protocol.Err] does. If Err reports faults, the
 // order is that of declaration.
 func (p *Protocol) Graph() (text, dot string) {
 	_ = p.Err()

@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/ecs"
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+)
 
 // partial wraps a system that runs for parts of ticks too, so that it is known what of
 // which entities a part has computed.
@@ -28,7 +31,7 @@ func (p *Protocol) checkPartial() {
 		if !s.Partial {
 			continue
 		}
-		if s.Once || s.Render || len(s.Tags) > 0 {
+		if s.Once || !layout.Shared(s) {
 			p.faultf("system %q is declared with ecs.Partial, and only shared systems with rows can run for a part of a tick: leave it out", s.Name)
 			continue
 		}

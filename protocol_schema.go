@@ -33,8 +33,12 @@ func (p *compiled) parts() *schema.Protocol {
 	for _, sys := range p.schedule.Systems() {
 		if layout.Shared(sys) {
 			s.Shared = append(s.Shared, sys.Name)
+			if len(p.Tags) > 0 {
+				s.SharedTags = append(s.SharedTags, p.TagBits(sys.Tags))
+			}
 		}
 	}
+	s.Tags = append(s.Tags, p.Tags...)
 	s.PredictsRemote = p.Remote.Predicts
 	for i := range p.Prefabs {
 		if p.Prefabs[i].RemotePredicted {

@@ -60,6 +60,8 @@ const stageMain = "tick"
 // What a shared system writes of an entity that its client does not predict lasts for that
 // tick. The next tick finds the newest snapshot's values again, in every run.
 //
+// With [ecs.Tags] both ends run it in matches whose [ServerConfig].Tags has all of its tags.
+//
 // With [ecs.Partial] the system also draws the own player between two ticks: see
 // [ClientConfig].PartialTicks.
 //

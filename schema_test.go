@@ -42,6 +42,8 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+		p.Shared("blow", nothing, ecs.Once(), ecs.Tags("storm"))
+		p.Shared("freeze", nothing, ecs.Once(), ecs.Tags("storm", "winter"))
 	})
 }
 
@@ -71,7 +73,9 @@ func TestSchemaRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []schema.Channel{{Name: "chat", Reliable: true, Priority: 2}, {Name: "effects", Priority: 1}}, s.Channels)
 	require.Equal(t, []string{"hit"}, s.Events)
-	require.Equal(t, []string{"move"}, s.Shared)
+	require.Equal(t, []string{"move", "blow", "freeze"}, s.Shared)
+	require.Equal(t, []string{"storm", "winter"}, s.Tags)
+	require.Equal(t, []uint64{0, 1, 3}, s.SharedTags)
 	require.Equal(t, 3, s.Messages[1].Channel)
 	require.Len(t, s.Requests, 1)
 	require.Equal(t, "hit", s.Requests[0].Name())
@@ -110,7 +114,7 @@ func TestSchemaGolden(t *testing.T) {
 		b = rest
 		return s.Name()
 	}
-	require.Equal(t, []byte{1}, next(1), "there is a command")
+	require.Equal(t, []byte{1 + 4}, next(1), "there is a command, and shared systems have tags")
 	require.Equal(t, "pad", schema())
 	require.Equal(t, []byte{2, 2}, next(2), "two messages, the first by channel 2")
 	require.Equal(t, "health", schema())
@@ -120,8 +124,11 @@ func TestSchemaGolden(t *testing.T) {
 	require.Equal(t, "hit", schema())
 	require.Equal(t, 1, varint())
 	require.Equal(t, "hit", name())
-	require.Equal(t, 1, varint())
-	require.Equal(t, "move", name())
+	require.Equal(t, 3, varint())
+	require.Equal(t, []string{"move", "blow", "freeze"}, []string{name(), name(), name()})
+	require.Equal(t, []byte{2}, next(1), "two tags")
+	require.Equal(t, []string{"storm", "winter"}, []string{name(), name()})
+	require.Equal(t, []byte{0, 1, 3}, next(3), "the tags of each shared system")
 	require.Empty(t, b)
 }
 
@@ -138,6 +145,13 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 		},
 		"event": func(h *handles, p *foretick.Protocol) {
 			h.other.OnPredicted(p, func(*foretick.Frame, ecs.Entity, health) {})
+		},
+		"system": func(_ *handles, p *foretick.Protocol) { p.Shared("rise", nothing, ecs.Once()) },
+		"its tag": func(_ *handles, p *foretick.Protocol) {
+			p.Shared("rise", nothing, ecs.Once(), ecs.Tags("storm"))
+		},
+		"another tag": func(_ *handles, p *foretick.Protocol) {
+			p.Shared("rise", nothing, ecs.Once(), ecs.Tags("winter"))
 		},
 	} {
 		p := declareAll(spoil)
@@ -219,6 +233,30 @@ func TestChannelFaults(t *testing.T) {
 		},
 	} {
 		require.ErrorContains(t, declare(spoil).Err(), want)
+	}
+}
+
+// TestSchemaTagsAreBounded: a schema lists 1 to 64 tags, and no system has another one.
+func TestSchemaTagsAreBounded(t *testing.T) {
+	b := declareAll(nil).Schema(nil)
+	at := len(b) - len("\x02\x05storm\x06winter") - 3
+	require.Equal(t, "\x02\x05storm\x06winter\x00\x01\x03", string(b[at:]))
+	many := "\x41"
+	for i := range 65 {
+		many += "\x01" + string(rune('!'+i))
+	}
+	for name, end := range map[string]string{
+		"a bit of no tag":        "\x02\x05storm\x06winter\x00\x01\x07",
+		"a name not printed":     "\x02\x05st\nrm\x06winter\x00\x01\x03",
+		"no tags":                "\x00\x00\x00\x00",
+		"more tags than bits":    many + "\x00\x01\x03",
+		"a longer number":        "\x02\x05storm\x06winter\x00\x01\x83\x00",
+		"a number over 64 bits":  "\x02\x05storm\x06winter\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03",
+		"fewer than the systems": "\x02\x05storm\x06winter\x00\x03",
+		"more than the systems":  "\x02\x05storm\x06winter\x00\x01\x03\x00",
+	} {
+		_, err := schema.ReadProtocol(append(b[:at:at], end...))
+		require.ErrorIs(t, err, schema.ErrMalformed, name)
 	}
 }
 

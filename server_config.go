@@ -167,8 +167,9 @@ type ServerConfig struct {
 	// expert.Bandwidth. It costs time.
 	Profile bool
 	// Tags are tags that the game defines: the server runs the systems that have them,
-	// besides those without tags. A tag that no system has is an error. TagRender asks for
-	// render systems, which Draw runs. Default: none.
+	// besides those without tags. Those of shared systems hold on the clients too: the
+	// server tells each client when it joins. A tag that no system has is an error.
+	// TagRender asks for render systems, which Draw runs. Default: none.
 	Tags []string
 	// Executor, when set, makes the snapshots of different players in parallel. The
 	// snapshots are the same as without it. Systems still run one after another. With
@@ -218,7 +219,7 @@ func (c *ServerConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkRequests(), c.Protocol.checkConfigTags("ServerConfig", c.Tags))
+		errs = append(errs, c.Protocol.checkRequests(), c.Protocol.checkConfigTags(serverConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))

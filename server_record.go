@@ -60,7 +60,7 @@ func (c *ServerConfig) settings() (list []tape.Setting) {
 		case f.CanInt(), f.CanUint(), f.CanFloat(), f.Kind() == reflect.Bool:
 			one.Value = fmt.Sprint(f.Interface())
 		case one.Name == "Tags":
-			one.Value = strings.Join(c.Tags, " ")
+			one.Value = strings.Join(c.Tags, "\n")
 		case one.Name == "Observe":
 			one.Value = fmt.Sprint(!f.IsNil())
 		default:

@@ -190,6 +190,7 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
 		Owner: uint16(p.views()), TickRate: uint8(s.p.TickRate), SnapshotInterval: uint8(p.outbox.every), Tick: s.sim.frame.Tick, Resume: p.session.token, Epoch: s.level.epoch, Taken: p.requests.taken,
 		Server: s.sessions.serverID, Resumed: p.session.resumed, Code: uint16(p.session.lostCode), Text: p.session.lostText, Architecture: s.sessions.architecture,
+		Tags: s.p.TagBits(s.cfg.Tags),
 	}
 	if s.p.Command != nil {
 		w.CommandSize, w.Late = uint16(s.p.Command.Schema.PackedSize()), uint8(s.late.window)

@@ -3,85 +3,90 @@ package foretick
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"time"
-	"unsafe"
 
-	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/standard"
 )
 
-// checkTags checks the tags of a config: a typing mistake would only switch systems off.
+// checkTags refuses systems that would run on neither end, and tags that cannot be sent. It
+// numbers those of shared systems.
+func (p *Protocol) checkTags() {
+	all := map[string]bool{TagServer: true, TagClient: true, TagRender: true}
+	for _, s := range p.compiled.schedule.Systems() {
+		on := map[string]bool{}
+		for _, tag := range s.Tags {
+			all[tag] = true
+			if layout.Shared(s) && !slices.Contains(p.compiled.Tags, tag) {
+				p.compiled.Tags = append(p.compiled.Tags, tag)
+			}
+			if on[tag] = true; tag == "" {
+				p.faultf("system %q has an empty tag, which no world has: name it, or drop it", s.Name)
+			} else {
+				p.named(fmt.Sprintf("system %q: tag", s.Name), tag)
+			}
+		}
+		switch {
+		case on[TagServer] && on[TagClient]:
+			p.faultf("system %q has the tags of both ends, and would run on neither: declare it with Server, Render or Shared alone", s.Name)
+		case s.Render && !on[TagRender]:
+			p.faultf("system %q is shared and a render system: declare it with Render", s.Name)
+		case layout.Shared(s) && on[TagRender]:
+			p.faultf("shared system %q has the tag %q of ends that draw, and runs in ticks: declare it with Render, or drop the tag", s.Name, TagRender)
+		}
+	}
+	if own := len(all) - packageTags; own > mostTags {
+		p.faultf("systems have %d tags of the game's own: use up to %d, and give systems that run together the same tag", own, mostTags)
+	}
+}
+
+// A world has room for standard.MaxTags tags, of which some are the package's.
+const (
+	packageTags = 3
+	mostTags    = standard.MaxTags - packageTags
+)
+
+// checkConfigTags checks the tags of a config: a typing mistake would only switch systems off.
+// The server decides which tags of shared systems a match has.
 func (p *Protocol) checkConfigTags(config string, tags []string) error {
 	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("foretick: "+format, args...)) }
 	for _, tag := range tags {
-		switch used := false; {
+		used, shared := false, ""
+		for _, s := range p.compiled.schedule.Systems() {
+			if slices.Contains(s.Tags, tag) {
+				used = true
+				if layout.Shared(s) {
+					shared = s.Name
+				}
+			}
+		}
+		switch {
 		case tag == TagServer || tag == TagClient:
-			errs = append(errs, fmt.Errorf("foretick: %s.Tags has %q, which this package gives each end: leave it out", config, tag))
-		case tag != TagRender:
-			for _, s := range p.compiled.schedule.Systems() {
-				used = used || slices.Contains(s.Tags, tag)
-			}
-			if !used {
-				errs = append(errs, fmt.Errorf("foretick: %s.Tags has %q, and no system has that tag: declare one with ecs.Tags(%q), or leave it out", config, tag, tag))
-			}
+			fault("%s.Tags has %q, which this package gives each end: leave it out", config, tag)
+		case !used && tag != TagRender:
+			fault("%s.Tags has %q, and no system has that tag: declare one with ecs.Tags(%q), or leave it out", config, tag, tag)
+		case shared != "" && config == clientConfig:
+			fault("%s.Tags has %q, a tag of shared system %q, which both ends run alike: put it into ServerConfig.Tags, and the server tells its clients", config, tag, shared)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Draw runs the render systems on the newest tick, for a server with its own screen
-// during development. since is the time since the last call, and is their Frame.DT. Call it
-// between Steps, with the tag [TagRender] in [ServerConfig].Tags; it panics with
-// [UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
-// every entity. What a render system writes into replicated components stays, so let it only
-// read them: builds with the tag foretick_debug panic with [UsageError] after one that does.
-// Draw panics with UsageError too in a function that the server calls, such as a system.
-func (s *Server) Draw(since time.Duration) {
-	if !slices.Contains(s.cfg.Tags, TagRender) {
-		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
-	}
-	if s.run.defers() || s.run.inside != "" {
-		misuse("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
-	}
-	s.run.inside = "Draw"
-	defer func() { s.run.inside = "" }()
-	s.outside(tape.Call{Op: tape.Draw, Time: since})
-	f := &s.sim.frame
-	defer func(dt float32) { f.DT = dt }(f.DT)
-	f.DT = float32(since.Seconds())
-	if !debugBuild {
-		s.p.schedule.ExecuteRender(s.sim.world, f)
-		return
-	}
-	before := s.replicated()
-	s.p.schedule.ExecuteRender(s.sim.world, f)
-	if s.replicated() != before {
-		misuse("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", s.p.renderWriters())
-	}
-}
+const (
+	serverConfig = "ServerConfig"
+	clientConfig = "ClientConfig"
+)
 
-// replicated returns a hash of the memory of all replicated components.
-func (s *Server) replicated() uint64 {
-	h := fnv.New64a()
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		for i := range s.p.Components {
-			c := &s.p.Components[i]
-			if base := rows.Column(c.ID); base != nil && c.Size > 0 {
-				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // never fails
-			}
+// worldTags returns the tags of a client's world in a match: the client's own, and those of
+// shared systems that the server has. theirs are bits, as in its Welcome.
+func (b *clientBase) worldTags(theirs uint64) []string {
+	tags := append([]string{TagClient, TagRender}, b.cfg.Tags...)
+	own := &b.cfg.Protocol.compiled
+	for i, tag := range b.p.Tags {
+		if theirs>>i&1 != 0 && slices.Contains(own.Tags, tag) { // a server of another build may have more
+			tags = append(tags, tag)
 		}
 	}
-	return h.Sum64()
-}
-
-// renderWriters returns the render systems that declare to write replicated components.
-func (p *compiled) renderWriters() (names []string) {
-	for _, sys := range p.schedule.Systems() {
-		if sys.Render && slices.ContainsFunc(slices.Concat(sys.Writes, sys.OtherWrites), func(id ecs.ID) bool { return p.Index(id) >= 0 }) {
-			names = append(names, sys.Name)
-		}
-	}
-	return names
+	return tags
 }

@@ -22,6 +22,7 @@ import (
 type Game struct {
 	hash     uint64
 	rate     int
+	tags     int // of shared systems
 	channels []netcode.Channel
 	size     int
 	fields   []uint8
@@ -42,7 +43,7 @@ func New[T any](p *foretick.Protocol, command func(dst *T, tick uint32)) (*Game,
 	if err != nil {
 		return nil, err
 	}
-	g := &Game{hash: all.Hash(), rate: all.TickRate, channels: make([]netcode.Channel, standard.GameChannels)}
+	g := &Game{hash: all.Hash(), rate: all.TickRate, tags: len(all.Tags), channels: make([]netcode.Channel, standard.GameChannels)}
 	g.channels[standard.ChannelMain] = netcode.Channel{Reliable: true, Priority: standard.MainPriority}
 	g.channels[standard.ChannelSchemas] = netcode.Channel{Reliable: true}
 	for _, c := range all.Channels {
@@ -113,6 +114,8 @@ type Light struct {
 	packed   []byte
 	events   [8]transport.Event
 }
+
+var errTags = errors.New("bots: a Welcome with tags that the protocol does not have")
 
 type state uint8
 
@@ -287,6 +290,9 @@ func (l *Light) message(m netcode.Message) error {
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
+		if err == nil && w.Tags>>l.game.tags != 0 {
+			err = errTags
+		}
 		if err == nil && l.state == greeting {
 			l.enter(w)
 		}

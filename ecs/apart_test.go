@@ -67,6 +67,7 @@ func TestExecutePartsWhere(t *testing.T) {
 		s.Add(name, func(_ *frame, r ecs.Rows) { log = append(log, fmt.Sprint(name, r.Owner())) }, ecs.Read(&g.pos))
 	}
 	s.Add("once", func(*frame, ecs.Rows) { log = append(log, "once") }, ecs.Once())
+	s.Add("other", func(*frame, ecs.Rows) { log = append(log, "other") }, ecs.Once(), ecs.Tags("other"))
 	require.NoError(t, s.Build())
 	s.ExecutePartsWhere(w, &frame{w: w}, func(system int, o ecs.Owner) bool {
 		return s.Systems()[system].Name == "a" || o == 2
@@ -74,7 +75,7 @@ func TestExecutePartsWhere(t *testing.T) {
 	require.Equal(t, []string{"a1", "a2", "a3", "b2", "once"}, log)
 
 	log = nil
-	names := []string{"b", "once"}
+	names := []string{"b", "once", "other"} // the last one has a tag that the world has not
 	runs := func(system int) bool { return slices.Contains(names, s.Systems()[system].Name) }
 	s.ExecuteOwner(w, &frame{w: w}, runs, 3)
 	require.Equal(t, []string{"b3", "once"}, log, "a Once system runs if it is asked for …")

@@ -87,16 +87,16 @@ func compareRows(a, b Rows) int {
 	return compareTables(a.t, b.t)
 }
 
-// ExecuteOwner runs the tick systems for which runs returns true, over the rows of
-// one owner only. runs receives the index of a system in [Schedule.Systems], and
-// decides whatever the tags say. A Once system belongs to the tick and not to an owner:
+// ExecuteOwner runs the tick systems for which runs returns true and whose tags the world
+// has, over the rows of one owner only. runs receives the index of a system in
+// [Schedule.Systems]. A Once system belongs to the tick and not to an owner:
 // runs should return false for it, or it runs too. It allocates nothing.
 func (s *Schedule[C]) ExecuteOwner(w *World, c C, runs func(system int) bool, o Owner) {
 	s.mustBuilt(w)
 	p := w.partOf(o)
 	for i, sys := range s.systems {
 		switch {
-		case sys.render || !runs(i):
+		case sys.render || sys.bits&^w.tags != 0 || !runs(i):
 		case sys.once:
 			s.run(i, sys, w, c, onceRows[:])
 		default:

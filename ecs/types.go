@@ -321,26 +321,3 @@ func (t *Types) slotOf(id ID) int {
 	}
 	return int(id) + 1
 }
-
-// tagBits returns the bits of tags, and numbers new tags. A game has at most
-// 64.
-func (t *Types) tagBits(names []string) (uint64, error) {
-	t.tagsMu.Lock()
-	defer t.tagsMu.Unlock()
-	var m uint64
-next:
-	for _, n := range names {
-		for i, have := range t.tags {
-			if have == n {
-				m |= 1 << i
-				continue next
-			}
-		}
-		if len(t.tags) == maxTags {
-			return 0, fmt.Errorf("ecs: tag %q is one too many: there can be %d; give systems that run together the same tag", n, maxTags)
-		}
-		m |= 1 << len(t.tags)
-		t.tags = append(t.tags, n)
-	}
-	return m, nil
-}

@@ -8,7 +8,7 @@ import (
 // WorldConfig configures a world. The zero value is ready to use.
 type WorldConfig struct {
 	// Tags describe the world, such as "server", "client" or "headless". A
-	// system runs only in worlds that have all of its tags.
+	// system runs only in worlds that have all of its tags. SetTags changes them.
 	Tags []string
 	// Capacity is the number of entities to allocate for at first. 0 means
 	// 1024, negative is an error. At most 8 million. Worlds grow as needed.
@@ -93,7 +93,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	t.freeze()
 	tags, err := t.tagBits(cfg.Tags)
 	if err != nil {
-		panic(UsageError{err.Error()})
+		misuse("NewWorld: %v", err)
 	}
 	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1, onFull: cfg.OnFull}
 	w.archByMask = map[Mask]*archetype{}

@@ -22,7 +22,9 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 		case !f.IsValid():
 			return fmt.Errorf("flight: the tape has ServerConfig.%s = %s, which this version of the library does not know: replay it with build %q", name, value, t.info.Build)
 		case name == "Tags":
-			cfg.Tags = strings.Fields(value)
+			if value != "" {
+				cfg.Tags = strings.Split(value, "\n")
+			}
 		case name == "Observe" && value == "true":
 			cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errNotAsked }
 		case f.Kind() == reflect.Bool:

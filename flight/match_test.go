@@ -55,6 +55,7 @@ type game struct {
 	srv     *foretick.Server
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
+	tags    []string                               // of a shared system each
 	skew    float32                                // by which move errs
 	config  func(*foretick.ServerConfig)           // changes the server's configuration
 	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
@@ -82,6 +83,13 @@ func (g *game) protocol() *foretick.Protocol {
 			at[i].Y += float32(cmd[i].Y * f.DT)
 		}
 	}, ecs.Read(&g.Cmd), ecs.Write(&g.Place))
+	for i, tag := range g.tags {
+		p.Shared("blow "+tag, func(f *foretick.Frame, rows ecs.Rows) {
+			for k, at := 0, g.Place.Slice(rows); k < len(at); k++ {
+				at[k].X += f.DT * float32(i+1)
+			}
+		}, ecs.Write(&g.Place), ecs.Tags(tag))
+	}
 	p.Server("shoot", g.shoot, ecs.Read(&g.Cmd, &g.Place), ecs.WriteOther(&g.HP))
 	p.Server("weather", func(f *foretick.Frame, _ ecs.Rows) {
 		luck := g.Luck.Get(f.World)
@@ -242,7 +250,7 @@ func (m *match) dial(n int) transport.Endpoint {
 }
 
 func (m *match) join() {
-	g := &game{skew: m.skew}
+	g := &game{skew: m.skew, tags: m.game.tags}
 	n := len(m.clients)
 	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: m.dial(n),
 		Redial: func() (transport.Endpoint, error) { return m.dial(n), nil },

@@ -40,6 +40,19 @@ func TestSettingsAreReplayed(t *testing.T) {
 	}
 }
 
+// A tape holds which tags of shared systems the match had, also with spaces in their names.
+func TestTagsAreReplayed(t *testing.T) {
+	tags := []string{"wind", "strong wind", "strong"}
+	for _, on := range [][]string{nil, {"wind"}, {"strong wind"}, tags} {
+		m := newMatch(t, 3, 2, flight.Config{}, &game{tags: tags, config: func(c *foretick.ServerConfig) { c.Tags = on }})
+		m.run(4 * time.Second)
+		require.Len(t, m.srv.Players(nil), 2)
+		res, err := flight.Play(m.tape(), replayed(func(g *game) { g.tags = tags }))
+		require.NoError(t, err)
+		require.Greater(t, res.Ticks, 100)
+	}
+}
+
 // A call that the replay's server cannot make is an error, and no panic.
 func TestCallThatCannotBeMade(t *testing.T) {
 	m := newMatch(t, 4, 1, flight.Config{}, &game{config: func(c *foretick.ServerConfig) { c.Tags = []string{foretick.TagRender} }})

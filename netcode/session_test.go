@@ -31,6 +31,7 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 		if w.Late = rapid.Byte().Draw(t, "l"); w.Late > 0 {
 			w.LateShare = rapid.Byte().Draw(t, "l2")
 		}
+		w.Tags = rapid.Uint64().Draw(t, "t4")
 		w2, err := netcode.ParseWelcome(w.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, w, w2)
@@ -78,6 +79,14 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 		_, err := netcode.ParseWelcome(late[:i])
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}
+	tagged := netcode.Welcome{TickRate: 30, SnapshotInterval: 1, Late: 6, LateShare: 13, Tags: 1 << 63}.Append(nil)
+	for i := range tagged {
+		_, err := netcode.ParseWelcome(tagged[:i])
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+	tagged[len(tagged)-2] = 0
+	_, err = netcode.ParseWelcome(tagged)
+	require.ErrorIs(t, err, netcode.ErrMalformed, "none of the bits")
 	for at, v := range map[int]byte{ticks: 0, share: 0, bits: 4} { // a share needs its ticks
 		b := slices.Clone(late)
 		b[at] = v

@@ -76,6 +76,8 @@ func makeVectors() []vector {
 		{name: "welcome of a player who is back", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 60, SnapshotInterval: 1, Resume: resume, Server: 1, Resumed: true}.Append(nil))},
 		{name: "welcome to a server that takes late commands", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Resumed: true, Code: 2, Late: 6, Architecture: "amd64", Text: "b"}.Append(nil))},
 		{name: "welcome to a server that lets a share of commands be late", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Late: 6, LateShare: 13, Architecture: "amd64"}.Append(nil))},
+		{name: "welcome to a match with tags", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Resumed: true, Tags: 1<<63 | 5, Architecture: "amd64"}.Append(nil))},
+		{name: "welcome to a match with tags that takes a share of commands late", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Late: 6, LateShare: 13, Tags: 1, Text: "b"}.Append(nil))},
 		{name: "reject", packet: packetWith(netcode.MessageReject, netcode.Reject{Code: 2, Protocol: 5, Text: "other build"}.Append(nil))},
 		{name: "snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Epoch: 1, Tick: 1000, Early: -300, HasEarly: true, CommandAck: 1006}.Append(nil), 0xab))},
 		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},

@@ -27,6 +27,9 @@ type Welcome struct {
 	// LateShare is the share of commands that may come after their tick, in 1/256. It is
 	// only sent with Late.
 	LateShare uint8
+	// Tags are the tags of shared systems that hold in the match, a bit for each: both ends
+	// number them alike, from 0.
+	Tags uint64
 	// Architecture is the one that the server runs on, as in GOARCH; see
 	// MaxArchitecture. Empty: not stated.
 	Architecture string
@@ -36,12 +39,13 @@ type Welcome struct {
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
 
-// The bits of the byte after Server. With welcomeLate, Late follows Code, and with
-// welcomeLateShare LateShare follows Late.
+// The bits of the byte after Server. With welcomeLate, Late follows Code, with
+// welcomeLateShare LateShare follows Late, and with welcomeTags Tags follow these.
 const (
 	welcomeResumed = 1 << iota
 	welcomeLate
 	welcomeLateShare
+	welcomeTags
 	welcomeBits
 )
 
@@ -69,15 +73,21 @@ func (w Welcome) Append(dst []byte) []byte {
 			bits, late = bits|welcomeLateShare, both[:]
 		}
 	}
+	if w.Tags != 0 {
+		bits |= welcomeTags
+	}
 	dst = append(dst, bits)
 	dst = le.AppendUint16(dst, w.Code)
 	dst = append(dst, late...)
+	if w.Tags != 0 {
+		dst = le.AppendUint64(dst, w.Tags)
+	}
 	dst = appendArchitecture(dst, w.Architecture)
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
 }
 
 // ParseWelcome decodes what Append wrote. Error: ErrMalformed, also for a rate
-// or interval of 0.
+// or interval of 0. The caller checks that it knows all Tags.
 func ParseWelcome(b []byte) (Welcome, error) {
 	if len(b) < welcomeSize || b[2] == 0 || b[3] == 0 || b[39] >= welcomeBits {
 		return Welcome{}, errWelcome
@@ -91,6 +101,13 @@ func ParseWelcome(b []byte) (Welcome, error) {
 		share, rest, ok = cutNonZero(rest)
 		ok = ok && late != 0
 	}
+	var tags uint64
+	if b[39]&welcomeTags != 0 && ok {
+		if ok = len(rest) >= 8; ok {
+			tags, rest = le.Uint64(rest), rest[8:]
+			ok = tags != 0
+		}
+	}
 	if !ok {
 		return Welcome{}, errWelcome
 	}
@@ -101,7 +118,7 @@ func ParseWelcome(b []byte) (Welcome, error) {
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
 		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
-		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, LateShare: share, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
+		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, LateShare: share, Tags: tags, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil

@@ -16,6 +16,7 @@ import (
 
 var (
 	errLevels  = errors.New("observe: two levels in a packet") // a server writes one, and a new level is work
+	errTags    = errors.New("observe: a Welcome with tags that the schema does not have")
 	errUnknown = fmt.Errorf("%w: the server does not have one", schema.ErrMalformed)
 )
 
@@ -116,6 +117,9 @@ func (o *Observer) message(m netcode.Message) error {
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
+		if err == nil && w.Tags>>len(o.schema.Tags) != 0 {
+			err = errTags
+		}
 		if err != nil {
 			return err
 		}

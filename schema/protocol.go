@@ -36,6 +36,11 @@ type Protocol struct {
 	Events []string
 	// Shared are the names of the systems that both ends run, in their order.
 	Shared []string
+	// Tags are the game's tags that shared systems have, by their bit in a Welcome of the
+	// netcode. SharedTags has the bits of each shared system: it runs in matches that have
+	// all of its tags. It is nil where none has tags.
+	Tags       []string
+	SharedTags []uint64
 	// PredictsRemote is set if clients predict other players too. RemotePredicted then
 	// names the prefabs that they predict.
 	PredictsRemote  bool
@@ -80,8 +85,15 @@ func (s *Protocol) Describe() string {
 	for i, name := range s.Events {
 		fmt.Fprintf(&b, "event %d %s\n", i, name)
 	}
-	for _, name := range s.Shared {
-		fmt.Fprintf(&b, "shared system %s\n", name)
+	for i, name := range s.Shared {
+		b.WriteString("shared system " + name)
+		if i < len(s.SharedTags) && s.SharedTags[i] != 0 {
+			fmt.Fprintf(&b, " tags=%x", s.SharedTags[i])
+		}
+		b.WriteByte('\n')
+	}
+	for i, name := range s.Tags {
+		fmt.Fprintf(&b, "tag %d %s\n", i, name)
 	}
 	if s.PredictsRemote {
 		fmt.Fprintf(&b, "predicts remote %s\n", strings.Join(s.RemotePredicted, " "))
@@ -126,7 +138,7 @@ func (s *Protocol) Append(dst []byte) []byte {
 	registry := s.Registry.AppendSchema(nil)
 	count(len(registry))
 	dst = append(dst, registry...)
-	dst = append(dst, flag(s.Command != nil)+flag(s.PredictsRemote))
+	dst = append(dst, flag(s.Command != nil)+flag(s.PredictsRemote)+hasTags*flag(len(s.Tags) > 0))
 	if s.Command != nil {
 		dst = s.Command.AppendSchema(dst)
 	}
@@ -142,14 +154,23 @@ func (s *Protocol) Append(dst []byte) []byte {
 	if !s.PredictsRemote {
 		lists = lists[:2]
 	}
+	if len(s.Tags) > 0 {
+		lists = append(lists, s.Tags)
+	}
 	for _, names := range lists {
 		count(len(names))
 		for _, name := range names {
 			text(name)
 		}
 	}
+	for _, bits := range s.SharedTags {
+		dst = binary.AppendUvarint(dst, bits)
+	}
 	return dst
 }
+
+// hasTags is the bit of the byte before the command that says that shared systems have tags.
+const hasTags = 4
 
 func flag(on bool) byte {
 	if on {
@@ -184,8 +205,12 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 		s.Registry, err = ReadRegistry(registry)
 		r.fail(err)
 	}
-	has := r.byte(2)
-	if s.PredictsRemote = has == 2; has > 0 {
+	has := r.byte(2 + hasTags)
+	command := has &^ hasTags
+	if command > 2 {
+		r.fail(errors.New("number"))
+	}
+	if s.PredictsRemote = command == 2; command > 0 {
 		if s.Command = r.schema(); s.Command != nil && s.Command.Varies() >= 0 {
 			r.fail(errors.New("a command of no one size"))
 		}
@@ -213,6 +238,9 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 	if s.PredictsRemote {
 		s.RemotePredicted = r.names()
 	}
+	if has >= hasTags {
+		s.readTags(&r)
+	}
 	if r.err == nil && len(r.b) > 0 {
 		r.fail(errors.New("length"))
 	}
@@ -220,6 +248,18 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, r.err)
 	}
 	return s, nil
+}
+
+// readTags reads the names of the tags, and the bits of each shared system.
+func (s *Protocol) readTags(r *protocolReader) {
+	s.Tags = r.names()
+	if len(s.Tags) == 0 || len(s.Tags) > standard.MaxTags {
+		r.fail(errors.New("tags"))
+		return
+	}
+	for range s.Shared {
+		s.SharedTags = append(s.SharedTags, r.number(^uint64(0)>>(standard.MaxTags-len(s.Tags))))
+	}
 }
 
 // protocolReader reads a schema's bytes; a fault makes all that follows zero.
@@ -253,14 +293,16 @@ func (r *protocolReader) byte(most byte) byte {
 	return b[0]
 }
 
-func (r *protocolReader) count(most int) int {
+func (r *protocolReader) count(most int) int { return int(r.number(uint64(most))) }
+
+func (r *protocolReader) number(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > uint64(most) || n > 1 && r.b[n-1] == 0 {
+	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
 		r.fail(errors.New("number"))
 		return 0
 	}
 	r.b = r.b[n:]
-	return int(v)
+	return v
 }
 
 func (r *protocolReader) int() int {

@@ -90,8 +90,7 @@ func TestTagFaults(t *testing.T) {
 	}
 	_, err := foretick.NewClient(foretick.ClientConfig{Protocol: (&tagged{}).protocol(), Tags: []string{"hud"}})
 	require.ErrorContains(t, err, `ClientConfig.Tags has "hud", and no system has that tag`)
-	g := &tagged{}
-	p := g.protocol()
-	p.Shared("war", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags("battle"))
-	require.ErrorContains(t, p.Err(), `shared system "war" has the tag "battle"`)
+	g := &weather{}
+	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Tags: []string{"deep winter"}})
+	require.ErrorContains(t, err, `ClientConfig.Tags has "deep winter", a tag of shared system "blizzard", which both ends run alike: put it into ServerConfig.Tags`)
 }

@@ -54,6 +54,7 @@ var limitRows = map[string]string{
 	"maxWords":           "words of a component or message",
 	"mostCommand":        "bytes of a command",
 	"mostComponents":     "replicated components",
+	"mostTags":           "tags of systems",
 	"mostScale":          "-of Preview.SetTimeScale, a speed",
 	"mostWaiting":        "`ServerConfig.MaxWaitingPerAddress`",
 }

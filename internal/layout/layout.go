@@ -28,6 +28,7 @@ type Layout struct {
 	Tracks     []Track
 	Locals     []Local
 	Systems    []string // names, in the order in which they run
+	Tags       []string // of shared systems, by their bit in a Welcome
 
 	Remote      Remote
 	Unpredicted Unpredicted
@@ -230,6 +231,3 @@ func KeepsMatch(s ecs.SystemInfo) bool {
 	return Shared(s) && s.Once && !s.Structural && len(s.SingleWrites) > 0 &&
 		len(s.Reads)+len(s.Writes)+len(s.OtherReads)+len(s.OtherWrites)+len(s.Creates) == 0
 }
-
-// Shared reports whether both ends run a system.
-func Shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }

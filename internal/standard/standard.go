@@ -31,4 +31,6 @@ const (
 	MaxText = 255
 	// MaxNames is the largest number of names in one list of a schema.
 	MaxNames = 4096
+	// MaxTags is the largest number of tags of shared systems: a Welcome has a bit for each.
+	MaxTags = 64
 )

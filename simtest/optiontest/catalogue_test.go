@@ -110,7 +110,7 @@ var catalogue = map[string]option{
 	"ClientConfig.SmoothLimit":     client(func(c *foretick.ClientConfig) { c.SmoothLimit = 1 }),
 	"ClientConfig.Timeout":         client(func(c *foretick.ClientConfig) { c.Timeout = 4 * time.Second }),
 	"ClientConfig.SendRate":        client(func(c *foretick.ClientConfig) { c.SendRate = 24_000 }),
-	"ClientConfig.Tags":            client(func(c *foretick.ClientConfig) { c.Tags = []string{"battle"} }, "ServerConfig.Tags"),
+	"ClientConfig.Tags":            client(func(c *foretick.ClientConfig) { c.Tags = []string{"paths"} }, "ecs.Tags"),
 	"ClientConfig.OnRefused":       client(func(c *foretick.ClientConfig) { c.OnRefused = func(foretick.Tick, string) {} }, "foretick.CheckCommand"),
 	"ClientConfig.OnSnapshot":      client(func(c *foretick.ClientConfig) { c.OnSnapshot = func(foretick.Tick) {} }),
 	"ClientConfig.OnMisprediction": client(func(c *foretick.ClientConfig) { c.OnMisprediction = func(prediction.Misprediction) {} }),
@@ -159,4 +159,5 @@ var catalogue = map[string]option{
 	"use predicted tags": declared(), "use predicted text": declared(), "use a shared singleton": declared(),
 	"use a shared clock": declared(),
 	"use long values":    declared(), "use infinities": declared(), "use a tag alone": declared(),
+	"use a tag of the match": declared("ServerConfig.Tags"),
 }

@@ -212,7 +212,7 @@ func (g *game) sharedSystems(p *foretick.Protocol) {
 	tick := func(*foretick.Frame, ecs.Rows) {}
 	if g.has("ecs.Tags") {
 		p.Server("fight", tick, ecs.Tags("battle"), ecs.Read(&g.purse))
-		p.Render("draw the fight", tick, ecs.Tags("battle"), ecs.Read(&g.place))
+		p.Render("draw the paths", tick, ecs.Tags("paths"), ecs.Read(&g.place))
 	}
 	if g.has("Protocol.Render") {
 		p.Render("draw", tick, ecs.Read(&g.place))

@@ -97,6 +97,18 @@ func (u *uses) systems(g *game, p *foretick.Protocol) {
 			}
 		}, ecs.Once(), ecs.Write(&u.clock))
 	}
+	if g.has("use a tag of the match") {
+		p.Shared("charge", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, at := 0, g.place.Slice(rows); i < len(at) && f.Tick < g.until; i++ {
+				at[i].X = clamped(at[i].X + f.DT)
+			}
+		}, ecs.With(&g.cmd), ecs.Write(&g.place), ecs.Tags("battle"))
+		p.Shared("feast", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, at := 0, g.place.Slice(rows); i < len(at) && f.Tick < g.until; i++ {
+				at[i].X = clamped(at[i].X - f.DT)
+			}
+		}, ecs.With(&g.cmd), ecs.Write(&g.place), ecs.Tags("lobby"))
+	}
 	if g.on("use infinities") {
 		p.Server("grow", func(f *foretick.Frame, rows ecs.Rows) {
 			for i, all := 0, u.limit.Slice(rows); i < len(all) && f.Tick%40 == 9 && f.Tick < g.until; i++ {
