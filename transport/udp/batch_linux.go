@@ -25,10 +25,11 @@ type messages struct {
 	all     []message
 	vectors []syscall.Iovec
 	names   []syscall.RawSockaddrInet6 // an IPv4 address takes its first bytes
+	says    []control                  // with the local addresses
 }
 
 func newMessages(n int) messages {
-	m := messages{make([]message, n), make([]syscall.Iovec, n), make([]syscall.RawSockaddrInet6, n)}
+	m := messages{make([]message, n), make([]syscall.Iovec, n), make([]syscall.RawSockaddrInet6, n), make([]control, n)}
 	for i := range m.all {
 		h := &m.all[i].head
 		h.Name = (*byte)(unsafe.Pointer(&m.names[i]))
@@ -53,8 +54,13 @@ func (m *messages) call(trap, fd uintptr, i, end int) (n int, err syscall.Errno)
 	}
 }
 
-// to sets the address of the i-th datagram.
-func (m *messages) to(i int, a netip.AddrPort, v6 bool) {
+// to sets the addresses of the i-th datagram.
+func (m *messages) to(i int, a route, v6 bool) {
+	h := &m.all[i].head
+	if h.Control, h.Controllen = nil, 0; a.local.IsValid() {
+		h.Control = (*byte)(unsafe.Pointer(&m.says[i]))
+		h.SetControllen(m.says[i].set(a.local, v6))
+	}
 	if !v6 {
 		sa := (*syscall.RawSockaddrInet4)(unsafe.Pointer(&m.names[i]))
 		*sa = syscall.RawSockaddrInet4{Family: syscall.AF_INET, Port: swapped(a.Port()), Addr: a.Addr().Unmap().As4()}
@@ -63,6 +69,11 @@ func (m *messages) to(i int, a netip.AddrPort, v6 bool) {
 	}
 	m.names[i] = syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Port: swapped(a.Port()), Addr: a.Addr().As16(), Scope_id: zone(a.Addr().Zone())}
 	m.all[i].head.Namelen = syscall.SizeofSockaddrInet6
+}
+
+// route returns how the i-th datagram came here.
+func (m *messages) route(i int) route {
+	return route{plain(m.from(i)), m.says[i].local(int(m.all[i].head.Controllen))}
 }
 
 // from returns where the i-th datagram came from.
@@ -109,7 +120,7 @@ func newHeld(n int) *held {
 func (h *held) next() *[transport.MaxDatagram]byte { return &h.bufs[h.n] }
 
 // add holds the datagram of size bytes in next, and reports whether h is full.
-func (h *held) add(size int, to netip.AddrPort, s *socket) (full bool) {
+func (h *held) add(size int, to route, s *socket) (full bool) {
 	h.point(h.n, h.bufs[h.n][:size])
 	h.to(h.n, to, s.v6)
 	h.n++
@@ -147,7 +158,7 @@ func (h *held) flush(s *socket) error {
 }
 
 // readMany reads the socket until it is closed, several datagrams at a time.
-func (e *Endpoint) readMany(raw syscall.RawConn, take func(buf []byte, n int, from netip.AddrPort) []byte) (err error) {
+func (e *Endpoint) readMany(raw syscall.RawConn, take func(buf []byte, n int, from route) []byte) (err error) {
 	in, bufs := newMessages(e.cfg.Batch), make([][]byte, e.cfg.Batch)
 	e.mu.Lock()
 	for i := range bufs {
@@ -160,6 +171,8 @@ func (e *Endpoint) readMany(raw syscall.RawConn, take func(buf []byte, n int, fr
 		for i, b := range bufs {
 			in.point(i, b)
 			in.all[i].head.Namelen = syscall.SizeofSockaddrInet6
+			in.all[i].head.Control = (*byte)(unsafe.Pointer(&in.says[i]))
+			in.all[i].head.SetControllen(controlSize)
 		}
 		n, errno = in.call(sysRecvmmsg, fd, 0, len(bufs))
 		e.reads.Add(1)
@@ -173,7 +186,7 @@ func (e *Endpoint) readMany(raw syscall.RawConn, take func(buf []byte, n int, fr
 			return errno
 		}
 		for i := range n {
-			bufs[i] = take(bufs[i], int(in.all[i].n), plain(in.from(i)))
+			bufs[i] = take(bufs[i], int(in.all[i].n), in.route(i))
 		}
 		if n < len(bufs) {
 			time.Sleep(gatherTime)

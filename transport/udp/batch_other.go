@@ -3,7 +3,6 @@
 package udp
 
 import (
-	"net/netip"
 	"syscall"
 
 	"github.com/foretick/foretick/transport"
@@ -20,13 +19,13 @@ func newHeld(int) *held { return nil }
 
 func (h *held) next() *[transport.MaxDatagram]byte { return &h.none }
 
-func (h *held) add(int, netip.AddrPort, *socket) (full bool) { return true }
+func (h *held) add(int, route, *socket) (full bool) { return true }
 
 func (h *held) flush(*socket) error { return nil }
 
 // canBatch says that these systems read one datagram with a call.
 const canBatch = false
 
-func (e *Endpoint) readMany(syscall.RawConn, func(buf []byte, n int, from netip.AddrPort) []byte) error {
+func (e *Endpoint) readMany(syscall.RawConn, func(buf []byte, n int, from route) []byte) error {
 	return syscall.EINVAL
 }

@@ -2,13 +2,12 @@ package udp
 
 import (
 	"encoding/binary"
-	"net/netip"
 
 	"github.com/foretick/foretick/transport"
 )
 
 // take handles a datagram received by a client.
-func (e *Endpoint) take(buf []byte, n int, _ netip.AddrPort) []byte {
+func (e *Endpoint) take(buf []byte, n int, _ route) []byte {
 	b := buf[:n]
 	if n == 0 || n > transport.MaxDatagram {
 		e.fault(nil)

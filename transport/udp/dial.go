@@ -197,7 +197,7 @@ func (e *Endpoint) resolve(host string) ([]netip.Addr, error) {
 func (e *Endpoint) turnTo(to netip.AddrPort, more bool, stay uint32) {
 	e.mu.Lock()
 	d := e.dial
-	d.p.moveTo(plain(to))
+	d.p.moveTo(route{AddrPort: plain(to)})
 	d.tried, d.more, d.stay, d.hello.cookie = e.clock.Load(), more, stay, cookie{}
 	e.mu.Unlock()
 	e.greet()

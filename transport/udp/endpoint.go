@@ -26,6 +26,7 @@ type Endpoint struct {
 	done    chan struct{}
 	quiet   chan struct{} // signalled when a closing endpoint has notified all peers
 	running sync.WaitGroup
+	tells   bool // the system says which of its addresses a datagram was sent to
 
 	mu       sync.Mutex
 	conn     *net.UDPConn
@@ -82,7 +83,8 @@ func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
 	e.conn = c
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
-	return true, e.out.attach(c, connected)
+	e.tells = canAnswer && !connected && wild(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr())
+	return true, e.out.attach(c, connected, e.tells)
 }
 
 // LocalAddr returns the address of the socket; the zero AddrPort while a dial is still resolving a name.
@@ -143,7 +145,7 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 		p.trial.left -= size
 		e.counters.Tried++
 	} else {
-		try = netip.AddrPort{}
+		try = route{}
 	}
 	e.mu.Unlock()
 	var err error
@@ -248,16 +250,26 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 }
 
 // read reads the socket until it is closed. take handles a datagram and returns a buffer for the next one.
-func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.AddrPort) []byte) {
+func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from route) []byte) {
 	e.mu.Lock()
 	buf := e.in.Buffer()
 	e.mu.Unlock()
+	told := control{}
 	for failed := 0; ; {
-		n, from, err := c.ReadFromUDPAddrPort(buf)
+		var from route
+		var n, said int
+		var err error
+		if e.tells {
+			n, said, _, from.AddrPort, err = c.ReadMsgUDPAddrPort(buf, told.bytes())
+			from.local = told.local(said)
+		} else {
+			n, from.AddrPort, err = c.ReadFromUDPAddrPort(buf)
+		}
 		e.reads.Add(1)
 		if err == nil {
 			failed = 0
-			buf = take(buf, n, plain(from))
+			from.AddrPort = plain(from.AddrPort)
+			buf = take(buf, n, from)
 			continue
 		}
 		if isRefused(err) {

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -10,7 +9,7 @@ import (
 // leaver is a dropped peer that is notified until it confirms, a few times at most.
 type leaver struct {
 	conn   uint64
-	addr   netip.AddrPort
+	addr   route
 	code   transport.Code
 	detail string
 	at     [2]uint32 // ticks of the repeats; 0: done

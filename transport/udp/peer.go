@@ -1,8 +1,6 @@
 package udp
 
 import (
-	"net/netip"
-
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
 )
@@ -12,7 +10,7 @@ type peer struct {
 	id         transport.PeerID
 	conn       uint64 // the connection id, 0 while dialling
 	nonce      uint64 // of its first hello
-	addr       netip.AddrPort
+	addr       route
 	name       string // of addr
 	identity   []byte
 	q          *inbox.Queue
@@ -36,7 +34,7 @@ type rumour struct {
 // trial is an unproved address that a client seems to have now. Datagrams to the client are also sent there, within
 // the bytes that arrived from there. So a client that did move does not wait for the proof.
 type trial struct {
-	addr netip.AddrPort
+	addr route
 	left int // bytes that may still be sent to it
 }
 
@@ -44,14 +42,14 @@ type trial struct {
 const generous = 3
 
 // tries records that n bytes for p arrived from another address than its own.
-func (p *peer) tries(from netip.AddrPort, n int) {
+func (p *peer) tries(from route, n int) {
 	if p.trial.addr != from {
 		p.trial = trial{addr: from}
 	}
 	p.trial.left = min(p.trial.left+generous*n, generous<<14)
 }
 
-func (p *peer) moveTo(addr netip.AddrPort) {
+func (p *peer) moveTo(addr route) {
 	p.trial = trial{}
 	p.addr, p.name = addr, addr.String()
 }

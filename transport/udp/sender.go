@@ -2,7 +2,6 @@ package udp
 
 import (
 	"encoding/binary"
-	"net/netip"
 	"sync"
 
 	"github.com/foretick/foretick/transport"
@@ -19,7 +18,7 @@ type sender struct {
 }
 
 // up sends a client's datagram, down a server's.
-func (s *sender) up(id uint64, b []byte, to netip.AddrPort) error {
+func (s *sender) up(id uint64, b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.buf[0] = typeUp
@@ -28,7 +27,7 @@ func (s *sender) up(id uint64, b []byte, to netip.AddrPort) error {
 	return s.write(s.buf[:upHeader+copy(s.buf[upHeader:], b)], to)
 }
 
-func (s *sender) down(nonce uint64, b []byte, to netip.AddrPort) error {
+func (s *sender) down(nonce uint64, b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	buf := &s.buf
@@ -49,7 +48,7 @@ func (s *sender) down(nonce uint64, b []byte, to netip.AddrPort) error {
 }
 
 // send sends a complete datagram, after those that are held.
-func (s *sender) send(b []byte, to netip.AddrPort) error {
+func (s *sender) send(b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil && s.held.n > 0 {
@@ -82,7 +81,7 @@ func (s *sender) count(c *Counters) {
 
 // letter is a small datagram to send after the endpoint's lock is released.
 type letter struct {
-	to netip.AddrPort
+	to route
 	n  int
 	b  [endSize + transport.MaxDetail]byte
 }

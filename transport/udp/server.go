@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 
 	"github.com/foretick/foretick/transport"
 )
 
 // Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It returns an error that
 // lists all faults of the config, or one that says why the address is not available.
+//
+// On a machine with several addresses an endpoint on ":27015" answers each client from the address that it was spoken
+// to, on Linux. Other systems answer from one of their own choice, which clients of the others take nothing from:
+// listen on each address by itself there.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -54,7 +57,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 }
 
 // serve handles a datagram received by a server.
-func (e *Endpoint) serve(buf []byte, n int, from netip.AddrPort) []byte {
+func (e *Endpoint) serve(buf []byte, n int, from route) []byte {
 	b := buf[:n]
 	if n == 0 || n > transport.MaxDatagram {
 		e.fault(nil)
@@ -83,7 +86,7 @@ func (e *Endpoint) serve(buf []byte, n int, from netip.AddrPort) []byte {
 	return buf
 }
 
-func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
+func (e *Endpoint) serveData(buf []byte, n int, from route) []byte {
 	conn := binary.BigEndian.Uint64(buf[1:])
 	e.mu.Lock()
 	p := e.byConn[conn]
@@ -111,7 +114,7 @@ func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
 }
 
 // known records that p was heard, if from is its address.
-func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
+func (e *Endpoint) known(p *peer, from route) bool {
 	if p.addr == from {
 		p.heard, p.trial = e.clock.Load(), trial{} // it is still at its old address
 		return true
@@ -120,7 +123,7 @@ func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
 }
 
 // unknown answers the sender of n bytes (at least 9) for an unknown connection, in no more bytes.
-func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
+func (e *Endpoint) unknown(conn uint64, n int, from route) {
 	now := e.clock.Load()
 	e.mu.Lock()
 	e.counters.UnknownID++
@@ -144,8 +147,8 @@ func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
 }
 
 // reply answers an address that has proved nothing, within the limits.
-func (e *Endpoint) reply(b []byte, to netip.AddrPort) {
-	if !e.limits.reply(e.clock.Load(), to) {
+func (e *Endpoint) reply(b []byte, to route) {
+	if !e.limits.reply(e.clock.Load(), to.AddrPort) {
 		e.limited()
 		return
 	}
@@ -159,7 +162,7 @@ func (e *Endpoint) limited() {
 }
 
 // challenge asks the sender of n bytes for a known connection to prove its new address, in no more bytes.
-func (e *Endpoint) challenge(conn uint64, n int, to netip.AddrPort) {
+func (e *Endpoint) challenge(conn uint64, n int, to route) {
 	now := e.clock.Load()
 	e.mu.Lock()
 	p := e.byConn[conn]
@@ -174,10 +177,10 @@ func (e *Endpoint) challenge(conn uint64, n int, to netip.AddrPort) {
 	e.counters.Challenges++
 	moves := p.stats.Migrations
 	e.mu.Unlock()
-	e.reply(appendPair(e.note[:0], typeChallenge, conn, e.mint.proof(e.seconds(), conn, moves, to)), to)
+	e.reply(appendPair(e.note[:0], typeChallenge, conn, e.mint.proof(e.seconds(), conn, moves, to.AddrPort)), to)
 }
 
-func (e *Endpoint) serveAlive(b []byte, from netip.AddrPort) {
+func (e *Endpoint) serveAlive(b []byte, from route) {
 	conn, value, err := parsePair(b, typeAlive)
 	if err != nil {
 		e.fault(err)
@@ -199,7 +202,7 @@ func (e *Endpoint) serveAlive(b []byte, from netip.AddrPort) {
 	}
 }
 
-func (e *Endpoint) serveResponse(b []byte, from netip.AddrPort) {
+func (e *Endpoint) serveResponse(b []byte, from route) {
 	conn, proof, err := parsePair(b, typeResponse)
 	if err != nil {
 		e.fault(err)
@@ -215,20 +218,20 @@ func (e *Endpoint) serveResponse(b []byte, from netip.AddrPort) {
 	if e.known(p, from) {
 		return
 	}
-	if !e.mint.proven(e.seconds(), proof, conn, p.stats.Migrations, from) {
+	if !e.mint.proven(e.seconds(), proof, conn, p.stats.Migrations, from.AddrPort) {
 		e.counters.BadProof++
 		return
 	}
 	e.migrate(p, from)
 }
 
-func (e *Endpoint) migrate(p *peer, to netip.AddrPort) {
+func (e *Endpoint) migrate(p *peer, to route) {
 	p.moveTo(to)
 	p.stats.Migrations++
 	p.heard = e.clock.Load()
 }
 
-func (e *Endpoint) serveClose(b []byte, from netip.AddrPort) {
+func (e *Endpoint) serveClose(b []byte, from route) {
 	conn, c, detail, err := parseEnd(b, typeClose)
 	if err != nil {
 		e.fault(err)
@@ -258,7 +261,7 @@ func (e *Endpoint) serveGone(b []byte) {
 	e.told(conn)
 }
 
-func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
+func (e *Endpoint) serveHello(b []byte, from route) {
 	h, err := parseHello(b)
 	if err != nil {
 		e.fault(err)
@@ -266,7 +269,7 @@ func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
 	}
 	now := e.seconds()
 	first := h.cookie == cookie{}
-	proved := !first && e.mint.valid(now, &h.cookie, h.nonce, from)
+	proved := !first && e.mint.valid(now, &h.cookie, h.nonce, from.AddrPort)
 	e.mu.Lock()
 	e.counters.Hellos++
 	if !first && !proved {
@@ -274,11 +277,11 @@ func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
 	}
 	e.mu.Unlock()
 	if !proved {
-		c := e.mint.cookie(now, h.nonce, from)
+		c := e.mint.cookie(now, h.nonce, from.AddrPort)
 		e.reply(appendCookie(e.note[:0], h.nonce, &c), from)
 		return
 	}
-	if !e.limits.ask(e.clock.Load(), from) {
+	if !e.limits.ask(e.clock.Load(), from.AddrPort) {
 		e.limited()
 		return
 	}
@@ -286,7 +289,7 @@ func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
 }
 
 // admit decides on a client that has proved its address and returns the answer.
-func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
+func (e *Endpoint) admit(h *hello, from route) []byte {
 	e.mu.Lock()
 	answer := e.again(h, from)
 	if answer == nil {
@@ -298,7 +301,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 	}
 	var identity []byte
 	if e.cfg.Accept != nil {
-		id, err := e.cfg.Accept(from, h.token)
+		id, err := e.cfg.Accept(from.AddrPort, h.token)
 		if err != nil {
 			e.mu.Lock()
 			e.counters.Refused++
@@ -328,7 +331,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 }
 
 // again repeats the answer to a hello that was answered before.
-func (e *Endpoint) again(h *hello, from netip.AddrPort) []byte {
+func (e *Endpoint) again(h *hello, from route) []byte {
 	if p := e.byNonce[h.nonce]; p != nil {
 		if !e.known(p, from) {
 			e.migrate(p, from)

@@ -4,7 +4,6 @@ package udp
 
 import (
 	"net"
-	"net/netip"
 	"strings"
 )
 
@@ -14,19 +13,19 @@ type socket struct {
 	connected bool
 }
 
-func (s *socket) attach(c *net.UDPConn, connected bool) error {
+func (s *socket) attach(c *net.UDPConn, connected, _ bool) error {
 	s.conn, s.connected = c, connected
 	return nil
 }
 
-func (s *socket) write(b []byte, to netip.AddrPort) (err error) {
+func (s *socket) write(b []byte, to route) (err error) {
 	if s.conn == nil {
 		return net.ErrClosed
 	}
 	if s.connected {
 		_, err = s.conn.Write(b)
 	} else {
-		_, err = s.conn.WriteToUDPAddrPort(b, to)
+		_, err = s.conn.WriteToUDPAddrPort(b, to.AddrPort)
 	}
 	if isRefused(err) {
 		return errRefused

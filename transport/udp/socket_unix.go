@@ -5,7 +5,6 @@ package udp
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"strconv"
 	"syscall"
 
@@ -22,28 +21,37 @@ type socket struct {
 	to        syscall.Sockaddr
 	sa4       syscall.SockaddrInet4
 	sa6       syscall.SockaddrInet6
+	says      control // with the address to send from
+	said      int     // its length; 0: the system chooses the address
 	err       error
 	call      func(fd uintptr) bool
 }
 
-func (s *socket) attach(c *net.UDPConn, connected bool) error {
+func (s *socket) attach(c *net.UDPConn, connected, tells bool) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
 	}
 	s.raw, s.connected, s.call = raw, connected, s.once
-	return raw.Control(func(fd uintptr) {
+	var fault error
+	err = raw.Control(func(fd uintptr) {
 		sa, _ := syscall.Getsockname(int(fd))
-		_, s.v6 = sa.(*syscall.SockaddrInet6)
+		if _, s.v6 = sa.(*syscall.SockaddrInet6); tells {
+			fault = tellLocal(fd, s.v6)
+		}
 	})
+	return errors.Join(err, fault)
 }
 
 // once makes the call and never asks to wait.
 func (s *socket) once(fd uintptr) bool {
 	for {
-		if s.connected {
+		switch {
+		case s.connected:
 			_, s.err = syscall.Write(int(fd), s.b)
-		} else {
+		case s.said > 0:
+			_, s.err = syscall.SendmsgN(int(fd), s.b, s.says.bytes()[:s.said], s.to, 0)
+		default:
 			s.err = syscall.Sendto(int(fd), s.b, 0, s.to)
 		}
 		if s.err != syscall.EINTR {
@@ -53,7 +61,7 @@ func (s *socket) once(fd uintptr) bool {
 }
 
 // write sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or the system's error.
-func (s *socket) write(b []byte, to netip.AddrPort) error {
+func (s *socket) write(b []byte, to route) error {
 	if s.raw == nil {
 		return net.ErrClosed
 	}
@@ -84,7 +92,10 @@ func (s *socket) write(b []byte, to netip.AddrPort) error {
 	return s.err
 }
 
-func (s *socket) address(to netip.AddrPort) {
+func (s *socket) address(to route) {
+	if s.said = 0; to.local.IsValid() {
+		s.said = s.says.set(to.local, s.v6)
+	}
 	if !s.v6 {
 		s.sa4.Port, s.sa4.Addr = int(to.Port()), to.Addr().Unmap().As4()
 		s.to = &s.sa4

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -90,7 +89,7 @@ func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
 }
 
 // letter returns a letter to fill in; it is sent after the lock is released.
-func (e *Endpoint) letter(to netip.AddrPort) *letter {
+func (e *Endpoint) letter(to route) *letter {
 	e.post = append(e.post, letter{to: to})
 	return &e.post[len(e.post)-1]
 }

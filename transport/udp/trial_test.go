@@ -4,7 +4,6 @@ package udp
 
 import (
 	"net"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -19,16 +18,17 @@ import (
 // bytes for each byte received. The client's own address continues to get everything, and nothing
 // moves without a proof.
 func TestTrial(t *testing.T) {
-	e, stranger, received := newMeasured(t)
+	e, unknown, received := newMeasured(t)
+	stranger := route{AddrPort: unknown}
 	own := listenRaw(t)
 	p := &peer{conn: 0x1112131415161718, nonce: 77, heard: e.clock.Load()}
-	p.moveTo(plain(own.LocalAddr().(*net.UDPAddr).AddrPort()))
+	p.moveTo(route{AddrPort: plain(own.LocalAddr().(*net.UDPAddr).AddrPort())})
 	e.mu.Lock()
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, false)
 	e.byConn[p.conn] = p
 	e.mu.Unlock()
-	up := func(from netip.AddrPort, n int) {
+	up := func(from route, n int) {
 		e.mu.Lock()
 		buf := e.in.Buffer()
 		e.mu.Unlock()
@@ -66,7 +66,7 @@ func TestTrial(t *testing.T) {
 	up(stranger, 1200)
 	e.serve(e.in.Buffer(), copy(e.in.Buffer(), appendPair(nil, typeResponse, p.conn, 5)), stranger)
 	assert.NotEqual(t, stranger, p.addr)
-	b := appendPair(nil, typeResponse, p.conn, e.mint.proof(e.seconds(), p.conn, 0, stranger))
+	b := appendPair(nil, typeResponse, p.conn, e.mint.proof(e.seconds(), p.conn, 0, unknown))
 	buf := e.in.Buffer()
 	e.serve(buf, copy(buf, b), stranger)
 	assert.Equal(t, stranger, p.addr)
@@ -81,7 +81,7 @@ func TestTrial(t *testing.T) {
 	require.True(t, e.Info(p.id, &info))
 	assert.EqualValues(t, 1, info.Stats.Migrations)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		p.tries(netip.AddrPort{}, 50)
+		p.tries(route{}, 50)
 		_ = e.Send(p.id, got[:95])
 	}))
 }

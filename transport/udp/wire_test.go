@@ -171,10 +171,11 @@ func newMeasured(t testing.TB) (e *Endpoint, from netip.AddrPort, received func(
 // FuzzAmplification sends a server a datagram from an address without proof: the server must reply with no more
 // bytes than it got, store nothing, and report nothing.
 func FuzzAmplification(f *testing.F) {
-	e, from, received := newMeasured(f)
+	e, addr, received := newMeasured(f)
+	from := route{AddrPort: addr}
 	e.limits = newLimits(1 << 20)
 	known := &peer{conn: 0x1112131415161718, nonce: 77, heard: e.clock.Load()}
-	known.moveTo(netip.MustParseAddrPort("127.0.0.1:9"))
+	known.moveTo(route{AddrPort: netip.MustParseAddrPort("127.0.0.1:9")})
 	buried := &peer{conn: 0x3132333435363738, nonce: 78}
 	e.mu.Lock()
 	known.id = e.peers.Add(known)
