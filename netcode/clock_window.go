@@ -224,10 +224,14 @@ func (w *sampleWindow) insert(at, v, hitch float64) {
 // recent returns the greatest of the last samples. The window must not be
 // empty.
 func (w *sampleWindow) recent() float64 {
-	n := len(w.sorted)
-	top := w.ring[(w.at-1+len(w.ring))%len(w.ring)]
-	for i := 2; i <= min(n, settled); i++ {
-		top = max(top, w.ring[(w.at-i+len(w.ring))%len(w.ring)])
+	n := min(len(w.sorted), settled)
+	first := w.at - n
+	if first >= 0 {
+		return slices.Max(w.ring[first:w.at])
+	}
+	top := slices.Max(w.ring[first+len(w.ring):])
+	for _, v := range w.ring[:w.at] {
+		top = max(top, v)
 	}
 	return top
 }

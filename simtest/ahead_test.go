@@ -359,6 +359,8 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 	return s
 }
 
+func both(l sim.Link) simtest.Seat { return simtest.Seat{Up: l, Down: l} }
+
 // A hit on an honest screen is confirmed at the same point, for any path, frame rate
 // and snapshot rate: others' avatars and common entities, which are shown ahead, and
 // entities drawn in the past.
@@ -406,7 +408,10 @@ func TestHitViewAheadIsJudgedThere(t *testing.T) {
 // many ticks ahead of the frame in which it was made.
 func TestHitViewAheadOfDelayedInput(t *testing.T) {
 	for _, rate := range []int{30, 60} {
-		for _, latency := range []time.Duration{150, 250, 350} {
+		for i, latency := range []time.Duration{150, 250, 350} {
+			if small && (i == 1) != (rate == 60) {
+				continue
+			}
 			link := sim.Link{Latency: latency * time.Millisecond, Jitter: 5 * time.Millisecond}
 			cfg := fairConfig{seed: 5, seat: both(link), each: func(g *carousel) { g.rate = rate }}
 			cfg.client.MaxRTT, cfg.client.History = 50*time.Millisecond, 50*rate/1000+rate*7/20+5

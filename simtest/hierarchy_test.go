@@ -18,7 +18,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var hierarchySeeds = flag.Int("hierarchies", costtest.Count(15, 50), "how many matches TestMountedTurrets plays; 200 before a release")
+var hierarchySeeds = flag.Int("hierarchies", costtest.Count(8, 50), "how many matches TestMountedTurrets plays; 200 before a release")
 
 // tag tells the entities of all ends apart.
 type tag struct{ N uint16 }

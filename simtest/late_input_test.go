@@ -482,31 +482,11 @@ func TestLimitsOfLateInputs(t *testing.T) {
 	}
 }
 
-// Volleys of a player whose inputs come late are spawned in their own tick: the server's
-// rockets match those that the client predicted, once each, in every run of a tick.
-func TestLateInputsSpawn(t *testing.T) {
-	for _, mode := range lateModes[1:] {
-		until := 12 * time.Second
-		b := newBattery(t, 4, 4, sim.LTE, func(g *artillery) { g.late, g.world = mode.window, mode.world }, gunner{every: 2, until: until})
-		b.m.Run(until + 5*time.Second)
-		b.rest(t)
-		st := b.srv.Stats()
-		t.Log(mode.name, st)
-		require.Greater(t, st.InputsRerun+st.InputsHindsight, uint64(3))
-		require.Greater(t, st.InputsRerun, uint64(1))
-		for _, c := range b.clients {
-			cs := c.Stats()
-			require.Zero(t, cs.ByCause[prediction.Code])
-			require.Greater(t, cs.SpawnsMatched, uint64(100))
-		}
-	}
-}
-
 // A flag changes hands while inputs come late. A snapshot that tells a player of that, and
 // leaves its own entities out, does not set these back.
 func TestLateInputsWhileOwnersChange(t *testing.T) {
 	var wrong, late, predicted, passed, lost int
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		m := simtest.New(seed + 1)
 		type game struct {
 			fencers
@@ -605,8 +585,8 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		}
 	}
 	t.Logf("%d times the flag was passed, %d inputs run late; of %d predicted ticks %d were wrong", passed, late, predicted, wrong)
-	require.Greater(t, passed, 300)
-	require.Greater(t, late, 100)
-	require.LessOrEqual(t, lost, 2)
+	require.Greater(t, passed, 150)
+	require.Greater(t, late, 50)
+	require.LessOrEqual(t, lost, 1)
 	require.Zero(t, wrong)
 }

@@ -315,7 +315,7 @@ func foldPlaces(h uint64, places []sprintPlace) uint64 {
 func TestPartialTicksChangeNothing(t *testing.T) {
 	seeds := 20
 	if small {
-		seeds = 4
+		seeds = 2
 	}
 	var wrong, compared uint64
 	for seed := range uint64(seeds) {

@@ -16,8 +16,8 @@ import (
 // go run ./examples/soak -rogues 1000000.
 func TestRogues(t *testing.T) {
 	for _, r := range []simtest.Rogues{
-		{Seed: 1, Sequences: 96, Clock: time.Now},
-		{Seed: 2, Sequences: 48, New: newClub, Together: 8},
+		{Seed: 1, Sequences: 64, Clock: time.Now},
+		{Seed: 2, Sequences: 32, New: newClub, Together: 8},
 	} {
 		c, err := r.Live(0)
 		require.NoError(t, err)

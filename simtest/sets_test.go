@@ -141,7 +141,7 @@ func (m *maskMatch) tables() int { return int(m.srv.World().Used()*math.MaxUint1
 func TestComponentSetsWithoutEnd(t *testing.T) {
 	costtest.Ratio(t)
 	const window, players = 100 * time.Millisecond, 6
-	length := time.Duration(costtest.Count(45, 1800)) * time.Second
+	length := time.Duration(costtest.Count(45, 900)) * time.Second
 	for name, cfg := range map[string]foretick.ServerConfig{
 		"late inputs": {LateInputs: window},
 		"late world":  {LateInputs: window, LateWorld: true},
@@ -184,9 +184,9 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			require.Equal(t, foretick.Playing, honest.View().State)
 			var cost, usual time.Duration
 			for range 20 {
-				_, took := costtest.Cost(func() { m.RunFor(20 * time.Second) })
+				_, took := costtest.Cost(func() { m.RunFor(8 * time.Second) })
 				cost += took
-				_, took = costtest.Cost(func() { calm.RunFor(20 * time.Second) })
+				_, took = costtest.Cost(func() { calm.RunFor(8 * time.Second) })
 				usual += took
 			}
 			require.Less(t, cost.Seconds()/usual.Seconds(), 1.2, "a step's cost, and that of a match without them")

@@ -17,7 +17,7 @@ import (
 // that the server used, and trails the server's own.
 func TestDrawShots(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shots")
-	r := play(t, "-seconds", "6", "-clients", "4", "-rtt", "200ms", "-draw-shots", dir)
+	r := play(t, "-seconds", "4", "-clients", "4", "-rtt", "200ms", "-draw-shots", dir)
 	require.NotZero(t, r.ShotsConfirmed)
 	list, err := os.ReadFile(filepath.Join(dir, "shots.txt"))
 	require.NoError(t, err)

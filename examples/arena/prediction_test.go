@@ -247,7 +247,7 @@ func TestPredictionTable(t *testing.T) {
 	if longer() {
 		losses = []float64{0, 0.05, 0.2}
 	}
-	clients, seconds := 4, 12.0
+	clients, seconds := 4, 9.0
 	if *fullPrediction {
 		trips, losses = []int{0, 50, 100, 200, 300, 400}, []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2}
 		clients, seconds = 8, 60

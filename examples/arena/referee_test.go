@@ -35,7 +35,7 @@ func TestRefereeAgrees(t *testing.T) {
 		{"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
 		{"-rtt", "300ms"}, {"-plant", "code"}, {"-plant", "desync"}, {"-peaceful"},
 	} {
-		out, err := recounted(t, logged(t, append([]string{"-seconds", "5", "-clients", "6", "-seed", "3"}, args...)...))
+		out, err := recounted(t, logged(t, append([]string{"-seconds", "4", "-clients", "6", "-seed", "3"}, args...)...))
 		require.NoError(t, err, "%v\n%s", args, out)
 		lines := 37
 		if slices.Contains(args, "desync") {
@@ -82,12 +82,12 @@ func TestRefereeAgreesOnOutages(t *testing.T) {
 // Without lag compensation every verdict matches the present, which differs
 // from what shooters see.
 func TestVerdictsWithoutLagCompensation(t *testing.T) {
-	out, err := recounted(t, logged(t, with("-no-lagcomp")...))
+	out, err := recounted(t, logged(t, with("-no-lagcomp", "-seconds", "12")...))
 	require.NoError(t, err, out)
-	require.Contains(t, out, " 0 of 4", "of some four hundred verdicts")
+	require.Contains(t, out, " 0 of 2", "of more than two hundred verdicts")
 	// The past is another matter: the same question asked of a match with lag
 	// compensation finds verdicts that differ.
-	name := logged(t, badNetwork...)
+	name := logged(t, with("-seconds", "12")...)
 	rewrite(t, name, func(f *Fact) {
 		if f.F == "match" {
 			f.NoLag = true
@@ -117,7 +117,7 @@ func rewrite(t *testing.T, name string, change func(f *Fact)) {
 
 // A log whose facts or whose report are not what happened is found out.
 func TestRefereeFinds(t *testing.T) {
-	play := logged(t, "-seconds", "6", "-clients", "4")
+	play := logged(t, "-seconds", "4", "-clients", "4")
 	b, err := os.ReadFile(play)
 	require.NoError(t, err)
 	once := false

@@ -1,4 +1,4 @@
-package simtest_test
+package spawntest
 
 import (
 	"fmt"
@@ -13,6 +13,10 @@ import (
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
+
+type position struct {
+	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
+}
 
 // rope is a predicted component that refers to what prediction spawned.
 type rope struct {

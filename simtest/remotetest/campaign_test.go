@@ -1,4 +1,4 @@
-package simtest_test
+package remotetest
 
 import (
 	"flag"
@@ -84,6 +84,11 @@ func (g *melee) dice(f *foretick.Frame, salt uint64) *rand.Rand {
 		return g.rand
 	}
 	return rand.New(rand.NewPCG(f.Rand(salt), uint64(f.Tick)))
+}
+
+// boosted is a component that comes and goes: while a car has it, it is fast.
+type boosted struct {
+	Left uint8 `net:"max=60"`
 }
 
 // melee is a game of cars with every kind of event.
@@ -765,22 +770,14 @@ func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Clien
 // Whatever happens, predicted entities come to rest where the server has them,
 // every event and spawn has its end, and every misprediction has a cause.
 func TestRemotePredictedCampaign(t *testing.T) {
-	seeds := uint64(*meleeSeeds)
-	if raced {
-		seeds = min(seeds, 2)
-	}
-	all, _ := campaign(t, *meleeFirst, seeds, lateNone)
+	all, _ := campaign(t, *meleeFirst, uint64(*meleeSeeds), lateNone)
 	require.Positive(t, all.RemotePredicted)
 }
 
 // So it is where inputs come late, in both modes, with all that each admits.
 func TestLateCampaign(t *testing.T) {
-	seeds := uint64(*meleeSeeds)
-	if raced {
-		seeds = min(seeds, 2)
-	}
 	for _, late := range []lateKind{lateOwn, lateWhole} {
-		all, n := campaign(t, *meleeFirst, seeds, late)
+		all, n := campaign(t, *meleeFirst, uint64(*meleeSeeds), late)
 		require.Equal(t, late == lateWhole, all.RemotePredicted > 0)
 		require.Positive(t, n["run late"])
 	}

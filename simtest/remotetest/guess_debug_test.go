@@ -1,6 +1,6 @@
 //go:build foretick_debug
 
-package simtest_test
+package remotetest
 
 import (
 	"testing"

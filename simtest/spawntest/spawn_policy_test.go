@@ -1,4 +1,4 @@
-package simtest_test
+package spawntest
 
 import (
 	"strings"
@@ -417,4 +417,24 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 	require.Equal(t, st.SpawnsMatched, again.SpawnsMatched)
 	require.Zero(t, again.SpawnsCancelled)
 	require.LessOrEqual(t, busy, empty+1)
+}
+
+// Volleys of a player whose inputs come late are spawned in their own tick: the server's
+// rockets match those that the client predicted, once each, in every run of a tick.
+func TestLateInputsSpawn(t *testing.T) {
+	for _, world := range []bool{false, true} {
+		until := 12 * time.Second
+		b := newBattery(t, 4, 4, sim.LTE, func(g *artillery) { g.late, g.world = 200*time.Millisecond, world }, gunner{every: 2, until: until})
+		b.m.Run(until + 5*time.Second)
+		b.rest(t)
+		st := b.srv.Stats()
+		t.Logf("whole world %t: %v", world, st)
+		require.Greater(t, st.InputsRerun+st.InputsHindsight, uint64(3))
+		require.Greater(t, st.InputsRerun, uint64(1))
+		for _, c := range b.clients {
+			cs := c.Stats()
+			require.Zero(t, cs.ByCause[prediction.Code])
+			require.Greater(t, cs.SpawnsMatched, uint64(100))
+		}
+	}
 }

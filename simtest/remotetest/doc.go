@@ -1,0 +1,3 @@
+// Package remotetest plays matches in which clients predict what others own, with
+// PredictRemote, and compares each end with what the server did.
+package remotetest
