@@ -1,6 +1,9 @@
 package netcode
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // sampleWindow keeps the last samples of a measurement, both in order of
 // arrival and sorted, so that any quantile is quick to read.
@@ -224,14 +227,13 @@ func (w *sampleWindow) insert(at, v, hitch float64) {
 // recent returns the greatest of the last samples. The window must not be
 // empty.
 func (w *sampleWindow) recent() float64 {
-	n := min(len(w.sorted), settled)
-	first := w.at - n
-	if first >= 0 {
-		return slices.Max(w.ring[first:w.at])
-	}
-	top := slices.Max(w.ring[first+len(w.ring):])
-	for _, v := range w.ring[:w.at] {
-		top = max(top, v)
+	i, top := w.at, math.Inf(-1)
+	for range min(len(w.sorted), settled) {
+		if i == 0 {
+			i = len(w.ring)
+		}
+		i--
+		top = max(top, w.ring[i])
 	}
 	return top
 }

@@ -267,7 +267,7 @@ func every(method string) int {
 	case is:
 		return 19
 	case long:
-		return 7
+		return 20
 	}
 	return 211
 }

@@ -52,6 +52,8 @@ func (*weighed) Tick(*simtest.Match) error             { return nil }
 func (*weighed) Quiet(*simtest.Match) error            { return nil }
 func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
 
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
 // Who joins late gets 3 000 things within the rate, in packets that fit the path, the
 // nearest of them first.
 func TestLateJoinerInAMatch(t *testing.T) {

@@ -98,34 +98,3 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 	require.NotEqual(t, one[1], other[1], "the first one is sent his own")
 	require.NotEqual(t, one[2], play(9000, true)[2], "what is not hidden is sent")
 }
-
-// TestJoinWithThousandsOfEntities: a client that joins a full world soon has all
-// of it, in packets that fit, and can play in the meantime.
-func TestJoinWithThousandsOfEntities(t *testing.T) {
-	const crowd = 4000
-	m, err := newRange(23, 30, foretick.ServerConfig{})
-	require.NoError(t, err)
-	for n := range crowd {
-		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
-		*m.game.pos.Get(m.server.World(), e) = place{X: float32(n%250) - 125, Y: float32(n/250) + 10}
-	}
-	m.game.still = true
-	m.Run(time.Second)
-	link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.05}
-	s, err := m.seat(link, link, time.Hour, time.Hour)
-	require.NoError(t, err)
-	m.Run(2 * time.Second)
-	require.Equal(t, foretick.Playing, s.client.View().State)
-	var had time.Duration
-	for now := 2 * time.Second; now < 20*time.Second && had == 0; now += 100 * time.Millisecond {
-		m.Run(now)
-		if s.game.runners.Count(s.client.View().World) == crowd+runners {
-			had = now
-		}
-	}
-	t.Logf("all %d entities are there %v after joining", crowd, had-time.Second)
-	require.NotZero(t, had)
-	require.Zero(t, s.client.Stats().Malformed)
-	st, _ := m.server.Player(s.client.View().Player)
-	require.Greater(t, st.InputsTaken, 5*st.InputsMissing)
-}

@@ -1,4 +1,4 @@
-package simtest_test
+package shottest
 
 import (
 	"flag"
@@ -237,9 +237,6 @@ func TestAbuseDelay(t *testing.T) {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
 			t.Parallel()
 			last := uint64(*abuseSeeds)
-			if raced {
-				last = min(last, 1)
-			}
 			if !path.lossy {
 				last = (last + 3) / 4
 			}

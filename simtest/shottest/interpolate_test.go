@@ -1,0 +1,71 @@
+package shottest
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// hop goes from one value to the next in an arch that no tag makes.
+func hop(from, to kite, t float32) kite {
+	from.Line += float32((to.Line - from.Line) * t)
+	from.Y = from.Line
+	from.X = from.Line + float32(2*t*(1-t))
+	return from
+}
+
+// TestOwnInterpolationIsJudgedWhereDrawn: what the game interpolates is drawn so on
+// screens, and shots at it are judged there.
+func TestOwnInterpolationIsJudgedWhereDrawn(t *testing.T) {
+	m := simtest.New(3)
+	server, client := kites{own: true}, kites{own: true}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(30), SnapshotRate: 15})
+	require.NoError(t, err)
+	for n := range kiteCount {
+		server.kite.Get(srv.World(), srv.Frame().Spawn(&server.prefab, ecs.Nobody)).N = uint8(n)
+	}
+	judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
+	server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.frame(f.World, f.Rewind(by)) }
+	var cli *foretick.Client
+	client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.frame(f.World, f.Rewind(cli.View().Player)) }
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
+	arches := 0
+	cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(30), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+		return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
+	})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+		for _, rows := range client.all.All(v.World) {
+			for _, k := range client.kite.Slice(rows) {
+				if k.X != k.Line && k.Y == k.Line {
+					arches++
+				}
+			}
+		}
+	}})
+	require.NoError(t, err)
+	m.Run(16 * time.Second)
+	require.Greater(t, arches, 1000, "the screen shows them")
+	compared, bent := 0, 0
+	for tick, all := range drawn {
+		for n, saw := range all {
+			was, ok := judged[tick][n]
+			if !ok || saw.held {
+				continue
+			}
+			if compared++; saw.kite.X-saw.kite.Line > 0.1 {
+				bent++
+			}
+			require.LessOrEqual(t, math.Abs(float64(saw.kite.X-was.kite.X)), placeStep, "tick %d", tick)
+			require.LessOrEqual(t, distance(saw.hitboxes[0], was.hitboxes[0]), placeStep, "tick %d", tick)
+		}
+	}
+	t.Logf("%d compared, %d of them in an arch", compared, bent)
+	require.Greater(t, compared, 500)
+	require.Greater(t, bent, compared/2)
+}
