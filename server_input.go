@@ -49,7 +49,7 @@ func (s *Server) takeCommand(p *player, c *layout.Command) {
 
 // observe measures the limits of this tick's claims.
 func (s *Server) observe(p *player) {
-	p.shooter.Observe(s.sim.frame.Tick, p.session.conn.RTT(), p.inputs.early)
+	p.shooter.Observe(s.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
 }
 
 // fillCommands writes each player's command into its rows.

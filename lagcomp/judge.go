@@ -26,7 +26,8 @@ type Measured struct {
 	// Newest is the newest tick whose snapshot this client has acknowledged; zero: none
 	// yet.
 	Newest Tick
-	// RTT is the round trip to the client.
+	// RTT is the round trip to the client. Negative: it is not measured yet, as on a new
+	// connection, and the judge keeps what it believes. A 0 in its place would count.
 	RTT time.Duration
 	// Interpolation is the longest delay after the newest snapshot that this client may
 	// draw with.

@@ -112,6 +112,36 @@ func TestJudgeBeforeTheFirstAck(t *testing.T) {
 	require.Equal(t, uint64(1), j.Stats().Overdue)
 }
 
+// TestJudgeWaitsForTheRoundTrip: a time without a measurement, at the start and on a new
+// connection, changes nothing. The first measurement counts in full.
+func TestJudgeWaitsForTheRoundTrip(t *testing.T) {
+	j := lagcomp.NewJudge(lagcomp.Config{})
+	now := lagcomp.Tick(100)
+	wait := func(ticks lagcomp.Tick) {
+		for range ticks {
+			now++
+			j.Observe(lagcomp.Measured{Now: now, Newest: now - 10, RTT: -1})
+		}
+	}
+	wait(50)
+	now++
+	j.Observe(lagcomp.Measured{Now: now, Newest: now - 10, RTT: 300 * ms})
+	require.Equal(t, 300*ms, j.RTT())
+	for range 600 {
+		now++
+		j.Observe(lagcomp.Measured{Now: now, Newest: now - 10, RTT: 300 * ms})
+	}
+	wait(300) // away, and then back
+	require.Equal(t, 300*ms, j.RTT())
+	asked := lagcomp.Claim{Tick: now - 10}
+	got, reason := j.Allow(asked, lagcomp.Measured{Now: now, Newest: now - 9, RTT: -1, Interpolation: 50 * ms})
+	require.Equal(t, lagcomp.OK, reason)
+	require.Equal(t, asked, got)
+	now++
+	j.Observe(lagcomp.Measured{Now: now, Newest: now - 10, RTT: time.Second})
+	require.InDelta(t, (300 * ms).Seconds(), j.RTT().Seconds(), 0.01, "it grows no faster for the time without a measurement")
+}
+
 // TestJudgeBounds draws measurements and claims of every kind: what is allowed
 // is never outside of the rule.
 func TestJudgeBounds(t *testing.T) {

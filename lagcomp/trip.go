@@ -28,6 +28,10 @@ func newTrip(c Config) trip {
 
 // observe takes one measurement; several of one tick count once.
 func (r *trip) observe(now Tick, measured time.Duration) {
+	if measured < 0 {
+		r.last = max(r.last, now)
+		return
+	}
 	measured = bounded(measured)
 	if !r.started {
 		r.started, r.last = true, now

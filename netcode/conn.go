@@ -201,6 +201,14 @@ func (c *Conn) SetRate(bytesPerSecond int) {
 // acks back. It returns 0 before the first sample.
 func (c *Conn) RTT() time.Duration { return c.rtt.smoothed }
 
+// MeasuredRTT is RTT, but negative before the first sample, as lagcomp.Measured takes it.
+func (c *Conn) MeasuredRTT() time.Duration {
+	if c.rtt.samples == 0 {
+		return -1
+	}
+	return c.rtt.smoothed
+}
+
 // Jitter returns the smoothed mean deviation of the round-trip time.
 func (c *Conn) Jitter() time.Duration { return c.rtt.deviation }
 

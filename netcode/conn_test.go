@@ -47,6 +47,9 @@ func TestAckTellsDeliveryAtOnceAndMeasuresTheRoundTrip(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, netcode.Fate{Seq: seq, Delivered: true}, f)
 	require.Equal(t, 80*time.Millisecond, a.RTT())
+	require.Equal(t, 80*time.Millisecond, a.MeasuredRTT())
+	require.Zero(t, b.RTT())
+	require.Negative(t, b.MeasuredRTT(), "it knows of no packet of its own that arrived")
 }
 
 func TestDuplicateAndDamagedAreRefusedAndCounted(t *testing.T) {

@@ -108,7 +108,7 @@ func (s *Server) remove(peer transport.PeerID) {
 // the shot.
 func (s *Server) play(g *guest) {
 	s.settle(g)
-	me, measured := s.Drones[g.player], lagcomp.Measured{Now: s.Tick, Newest: g.acked, RTT: g.conn.RTT(), Interpolation: 150 * time.Millisecond}
+	me, measured := s.Drones[g.player], lagcomp.Measured{Now: s.Tick, Newest: g.acked, RTT: g.conn.MeasuredRTT(), Interpolation: 150 * time.Millisecond}
 	g.judge.Observe(measured)
 	c, ok := g.commands.Take(s.Tick)
 	if !ok || stick.Unpack(c.Data, unsafe.Pointer(&g.last)) != nil {
