@@ -1,4 +1,4 @@
-package simtest_test
+package shottest
 
 import (
 	"fmt"
