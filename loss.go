@@ -46,7 +46,7 @@ type losses struct {
 func newLosses(p *compiled, log guard.Logger, tick *Tick, outside, swallowed *uint64) losses {
 	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
 	if debugBuild {
-		l.wrote, l.before = map[[2]int]string{}, map[[2]int]bool{}
+		l.wrote, l.before, l.systems = map[[2]int]string{}, map[[2]int]bool{}, p.schedule.Systems()
 		for i := range p.Components {
 			l.queries = append(l.queries, ecs.NewQuery(p.Types, ecs.With(p.Components[i].Handle)))
 		}

@@ -13,6 +13,7 @@ type lossWatch struct {
 	wrote   map[[2]int]string // by component and field: who left it outside of its range
 	before  map[[2]int]bool   // what was outside ahead of the system that runs
 	running string            // the system or request handler that runs
+	systems []ecs.SystemInfo  // all of them: the schedule makes a new list for each call
 }
 
 // begin forgets the systems that left values outside in the tick before: predicted values
@@ -27,7 +28,7 @@ func (l *losses) begin() {
 
 // beforeSystem saves the values to compare after a system.
 func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
-	l.running = l.p.schedule.Systems()[system].Name
+	l.running = l.systems[system].Name
 	clear(l.before)
 	l.visit(w, system, func(k [2]int) { l.before[k] = true })
 	if !l.due(t) {
@@ -64,7 +65,7 @@ func (l *losses) afterSystem(w *ecs.World, system int, t Tick) {
 // visit calls found for each field that a system may write and that some entity has
 // outside of its range.
 func (l *losses) visit(w *ecs.World, system int, found func([2]int)) {
-	sys := l.p.schedule.Systems()[system]
+	sys := &l.systems[system]
 	for _, ids := range [][]ecs.ID{sys.Writes, sys.OtherWrites} {
 		for _, id := range ids {
 			i := l.p.Index(id)

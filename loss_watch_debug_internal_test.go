@@ -1,0 +1,42 @@
+//go:build foretick_debug
+
+package foretick
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestWatchingASystemListsNoSystems: what a debug build does before and after each system
+// allocates nothing, however many systems there are.
+func TestWatchingASystemListsNoSystems(t *testing.T) {
+	type spot struct {
+		X float32 `net:"min=-1,max=1,step=0.01"`
+	}
+	var pos ecs.Component[spot]
+	var body ecs.Prefab
+	p := NewProtocol("watched", 1)
+	p.Component(&pos, Predicted())
+	p.Prefab(&body, "body", &pos)
+	for _, name := range []string{"one", "two", "three", "four"} {
+		p.Server(name, func(*Frame, ecs.Rows) {}, ecs.Write(&pos))
+	}
+	s, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	require.NoError(t, err)
+	e := s.Frame().Spawn(&body, ecs.Nobody)
+	pos.Get(s.World(), e).X = 5 // outside: it is noted
+	l := newLosses(s.p, nil, new(Tick), new(uint64), new(uint64))
+	systems := len(s.p.schedule.Systems())
+	require.GreaterOrEqual(t, systems, 4)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for system := range systems {
+			l.beforeSystem(s.World(), system, 1)
+			l.afterSystem(s.World(), system, 1)
+		}
+	}))
+	require.NotEmpty(t, l.before, "the value outside was seen")
+}
