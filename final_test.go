@@ -131,7 +131,7 @@ func (g *Siege) save(f *foretick.Frame, by foretick.PlayerID, s Smashed) {
 func TestWhatCannotBeTakenBack(t *testing.T) {
 	costtest.Ratio(t)
 	for _, world := range []bool{false, true} {
-		again, repeated, seeds := uint64(0), 0, costtest.Count(4, 8)
+		again, repeated, seeds := uint64(0), 0, costtest.Count(2, 8)
 		if world {
 			seeds *= 3
 		}

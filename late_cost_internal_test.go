@@ -259,7 +259,7 @@ func (h *lateHall) againWorld() time.Duration {
 func TestLateWorldCost(t *testing.T) {
 	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, true)
-	for range 100 {
+	for range 50 {
 		off.step()
 		on.step()
 	}
