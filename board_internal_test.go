@@ -167,6 +167,7 @@ var aboutNobody = []string{
 	`"the server falls behind`,                    // of everybody
 	`"this build has the tag`,                     // of the build
 	`"tools do not get the labels`,                // of the game
+	`"panic in ServerConfig.OnPanic`,              // the line before it says of whom
 }
 
 // TestEveryLogLineSaysWho walks the server's log lines: each about a player carries the

@@ -2,9 +2,11 @@ package foretick
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"time"
 
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -15,6 +17,8 @@ const (
 	dialSilent  = time.Second            // that a dial may be unanswered at first, and six round trips
 	resumeTime  = 30 * time.Second
 )
+
+var errNoEndpoint = errors.New("foretick: ClientConfig.Redial returned neither an endpoint nor an error: return one of them")
 
 // redialling is the state of reconnecting after a lost connection.
 type redialling struct {
@@ -90,6 +94,12 @@ func (l *link) redial() {
 	_ = l.endpoint.Close(transport.Timeout, "")
 	e, err := l.cfg.Redial()
 	l.lost.begun = l.now
+	if err == nil && guard.Missing(e) {
+		if err = errNoEndpoint; l.lost.by != err {
+			l.lost.by = err
+			l.cfg.Logger.Error("cannot reconnect", append(l.who(), "err", err)...)
+		}
+	}
 	if err != nil {
 		l.lost.next = l.now + l.redialWait()
 		return

@@ -1,12 +1,15 @@
 package foretick
 
 import (
+	"runtime/debug"
 	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
 )
 
 // serverInterest decides which entities each player receives.
@@ -26,6 +29,13 @@ type survey struct {
 	everything bool // that is granted: Never does not count
 	ask        func(snapshot.NetID) snapshot.Relevance
 	looks      []observerLook // of this tick
+	failed     []placeFailure // of this tick
+}
+
+// placeFailure is an entity whose position the game's function did not return.
+type placeFailure struct {
+	owner PlayerID
+	value any // of the panic
 }
 
 // observerLook is how an observer looked. Others that look the same way share its view.
@@ -79,10 +89,58 @@ func (v *survey) fill(m *simulation) {
 				v.area.PutAlways(net, hooked)
 				continue
 			}
-			x, y, z := it.at(unsafe.Add(base, uintptr(i)*size))
+			x, y, z, ok := v.place(it.at, unsafe.Add(base, uintptr(i)*size), rows.Owner())
+			if !ok {
+				v.area.PutAlways(net, hooked)
+				continue
+			}
 			v.area.Put(net, x, y, z, hooked)
 		}
 	}
+}
+
+// sees updates the set of entities that a player or an observer receives. If a function of the game
+// panics in it, that one is dropped, and sees returns false.
+func (s *Server) sees(p *player) (looked bool) {
+	defer func() {
+		if !looked {
+			s.containLook(p, recover())
+		}
+	}()
+	s.interest.survey.look(&s.sim, &s.sessions, p)
+	return true
+}
+
+// containLook drops whoever an interest function panicked for.
+func (s *Server) containLook(p *player, v any) {
+	s.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(v), debug.Stack())
+	s.sessions.kick(p, transport.Kicked, failedText)
+}
+
+// fillSurvey notes the position of every entity. Where the game's function panics, the entity's
+// player is dropped.
+func (s *Server) fillSurvey() {
+	v := s.interest.survey
+	v.fill(&s.sim)
+	for _, f := range v.failed {
+		if p := s.sessions.player(f.owner); p != nil {
+			s.containLook(p, f.value)
+		} else {
+			s.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
+		}
+	}
+	v.failed = v.failed[:0]
+}
+
+// place calls the game's function for an entity's position. If it panics, the entity has none.
+func (v *survey) place(at func(unsafe.Pointer) (x, y, z float32), c unsafe.Pointer, owner PlayerID) (x, y, z float32, ok bool) {
+	defer func() {
+		if !ok {
+			v.failed = append(v.failed, placeFailure{owner, contain.Recovered(recover())})
+		}
+	}()
+	x, y, z = at(c)
+	return x, y, z, true
 }
 
 // look updates the set of entities that a player or an observer receives.

@@ -28,22 +28,44 @@ func (s *Server) contain(player PlayerID, handler string) {
 	if v == nil {
 		return
 	}
+	p := s.sessions.player(player)
+	s.reportPanic(player, p, handler, v, debug.Stack())
+	if p != nil {
+		s.sessions.kick(p, transport.Kicked, failedText)
+	}
+}
+
+const failedText = "the server failed at what it did for this player"
+
+// reportPanic counts and logs a panic in a function of the game, and tells the game and the tape. p may be
+// nil.
+func (s *Server) reportPanic(of PlayerID, p *player, handler string, v any, stack []byte) {
 	s.stats.Panics++
-	stack := debug.Stack()
-	line := []any{"player", player}
-	if p := s.sessions.player(player); p != nil {
+	line := []any{"player", of}
+	if p != nil {
 		line = p.who()
 	}
 	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
-	if s.cfg.OnPanic != nil {
-		s.cfg.OnPanic(Panic{Player: player, Handler: handler, Value: v, Stack: stack})
-	}
+	s.tellPanic(Panic{Player: of, Handler: handler, Value: v, Stack: stack})
 	if r := s.sink; r != nil {
-		r.Report(fmt.Sprintf("panic in %s for player %d: %v", handler, player, v))
+		r.Report(fmt.Sprintf("panic in %s for player %d: %v", handler, of, v))
 	}
-	if p := s.sessions.player(player); p != nil {
-		s.sessions.kick(p, transport.Kicked, "the server failed at what it did for this player")
+}
+
+// tellPanic calls ServerConfig.OnPanic. A panic in that is counted and logged, too.
+func (s *Server) tellPanic(p Panic) {
+	if s.cfg.OnPanic == nil {
+		return
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.stats.Panics++
+			if skipped, ok := s.logs.limits.allow("OnPanic", s.clock.now); ok {
+				s.cfg.Logger.Error("panic in ServerConfig.OnPanic", "player", p.Player, "handler", p.Handler, "value", v, "skipped", skipped, "stack", string(debug.Stack()))
+			}
+		}
+	}()
+	s.cfg.OnPanic(p)
 }
 
 // contained calls a handler for a player.

@@ -49,8 +49,8 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	if !p.due(s.sim.frame.Tick) || !p.outbox.reads(s.level.named) {
 		return
 	}
-	if p.interest.near != nil {
-		s.interest.survey.look(&s.sim, &s.sessions, p)
+	if p.interest.near != nil && !s.sees(p) {
+		return
 	}
 	if p.observing == nil {
 		if debugBuild {

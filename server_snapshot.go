@@ -69,7 +69,7 @@ func (s *Server) capture() {
 	}
 	s.group()
 	if s.interest.survey != nil {
-		s.interest.survey.fill(&s.sim)
+		s.fillSurvey()
 	}
 	s.senders.source.End()
 	s.recordPast()

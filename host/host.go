@@ -44,6 +44,7 @@ type Host struct {
 	stops     atomic.Pointer[string]
 	stalled   atomic.Int64 // workers
 	tally     tally
+	hooks     hooks
 	tails     sync.WaitGroup // what waits for a disk
 
 	clock   func() time.Duration // of Run; nil: virtual time
@@ -121,9 +122,12 @@ func (h *Host) wakeAll() {
 // Allocate makes a match before its first player comes. Its worker calls Config.NewMatch, soon
 // after. Errors: ErrFull, ErrExists, ErrDraining, transport.ErrClosed, and one for an empty name.
 func (h *Host) Allocate(name string) error {
-	kind := h.cfg.Kind(name)
+	kind, err := h.askKind(name)
+	if err != nil {
+		return fmt.Errorf("host: Config.Kind failed for match %q: %w", name, err)
+	}
 	h.mu.Lock()
-	_, err := h.begin(name, kind)
+	_, err = h.begin(name, kind)
 	h.mu.Unlock()
 	if err == nil {
 		h.logBegin(name)
@@ -231,9 +235,9 @@ func (h *Host) ask(peer transport.PeerID) newcomer {
 	if c.there = h.endpoint.Info(peer, &info); !c.there {
 		return c // gone already
 	}
-	name, identity, err := h.cfg.Match(&info)
+	name, identity, err := h.askMatch(&info)
 	if c.match = name; err == nil && h.cfg.OnDemand {
-		c.kind = h.cfg.Kind(name)
+		c.kind, err = h.askKind(name)
 	}
 	c.identity, c.whole, c.address, c.err = slices.Clone(identity), slices.Clone(info.Identity), info.Addr, err
 	return c

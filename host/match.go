@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"github.com/foretick/foretick/internal/contain"
 )
 
 // match is one match. Its worker owns what has no lock of its own.
@@ -36,13 +38,21 @@ func (m *match) run(h *Host, now time.Time) bool {
 		m.next = m.server.Next()
 	})
 	if m.ended != nil && m.ended.Panic != nil {
-		first := m.ended
-		m.guard(func() { _ = m.server.Close("the match failed") })
-		m.ended = first
-		_ = m.port.Close(0, "the match failed") // in case Close failed too
+		m.fail(h)
 		return false
 	}
 	return !m.port.over()
+}
+
+// fail closes a match whose game panicked.
+func (m *match) fail(h *Host) {
+	if m.server == nil {
+		h.cfg.Logger.Error("a match could not be made", "match", m.name, "err", m.ended.Err, "panic", m.ended.Panic)
+		_ = m.port.Close(codeRefused, "the match could not be made")
+		return
+	}
+	contain.Call(func() { _ = m.server.Close("the match failed") }) // which may end its goroutine again
+	_ = m.port.Close(0, "the match failed")                         // in case Close failed too
 }
 
 // make makes the server of a match.
@@ -62,19 +72,22 @@ func (m *match) make(h *Host) bool {
 		}
 		return true
 	}
-	h.cfg.Logger.Error("a match could not be made", "match", m.name, "err", m.ended.Err, "panic", m.ended.Panic)
-	_ = m.port.Close(codeRefused, "the match could not be made")
+	m.server = nil
+	m.fail(h)
 	return false
 }
 
-// guard calls a function of the game, and keeps its panic.
+// guard calls a function of the game, and keeps its panic. A function that calls runtime.Goexit
+// ends the worker's goroutine too, which begins another: see Host.work.
 func (m *match) guard(fn func()) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			m.ended = &End{Match: m.name, Panic: v, Stack: debug.Stack()}
+		if !returned {
+			m.ended = &End{Match: m.name, Panic: contain.Recovered(recover()), Stack: debug.Stack()}
 		}
 	}()
 	fn()
+	returned = true
 }
 
 // moved hands a match over to the worker that it is to move to, between two steps.

@@ -46,7 +46,9 @@ func (h *Host) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	var running sync.WaitGroup
 	for _, w := range h.workers {
-		running.Go(func() { h.work(w, done) })
+		var begin func()
+		begin = func() { running.Go(func() { h.work(w, done, begin) }) }
+		begin()
 	}
 	running.Go(func() { h.carry(done) })
 	err := h.watch(ctx)
@@ -79,8 +81,22 @@ func (h *Host) carry(done <-chan struct{}) {
 	}
 }
 
-// work is a worker's goroutine.
-func (h *Host) work(w *worker, done <-chan struct{}) {
+// wall returns the time, of the host's own steps where no clock runs.
+func (h *Host) wall() time.Time {
+	if h.clock != nil {
+		return time.Now()
+	}
+	return h.now
+}
+
+// work is a worker's goroutine. A game that calls runtime.Goexit ends it: then again begins another.
+func (h *Host) work(w *worker, done <-chan struct{}, again func()) {
+	ended := false
+	defer func() {
+		if !ended {
+			again()
+		}
+	}()
 	w.number.Store(goroutine())
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -100,6 +116,7 @@ func (h *Host) work(w *worker, done <-chan struct{}) {
 		timer.Reset(wait)
 		select {
 		case <-done:
+			ended = true
 			return
 		case <-w.wake:
 		case <-timer.C:

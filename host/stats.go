@@ -20,6 +20,8 @@ type Stats struct {
 	Moves    uint64 // matches that changed their worker
 	Steps    uint64 // steps of matches
 	Late     uint64 // ticks that began more than 5 ms after they were due
+	// HookPanics counts panics in Config.Match and Kind, each of which refused a peer, and in OnEnd.
+	HookPanics uint64
 
 	Refusals Refused // refused peers, by Refusal
 }
@@ -70,6 +72,7 @@ func (r Refused) String() string {
 type tally struct {
 	matches, players                                   atomic.Int64
 	made, ended, panicked, dropped, moves, steps, late atomic.Uint64
+	hookPanics                                         atomic.Uint64
 	refused                                            [Refusals]atomic.Uint64
 }
 
@@ -79,7 +82,7 @@ func (h *Host) Stats() (st Stats) {
 	t := &h.tally
 	st = Stats{
 		Matches: int(t.matches.Load()), Players: int(t.players.Load()), Made: t.made.Load(), Ended: t.ended.Load(),
-		Panicked: t.panicked.Load(), Dropped: t.dropped.Load(), Moves: t.moves.Load(), Steps: t.steps.Load(), Late: t.late.Load(),
+		Panicked: t.panicked.Load(), Dropped: t.dropped.Load(), Moves: t.moves.Load(), Steps: t.steps.Load(), Late: t.late.Load(), HookPanics: t.hookPanics.Load(),
 	}
 	for i := range t.refused {
 		st.Refusals[i] = t.refused[i].Load()

@@ -12,9 +12,7 @@ func (h *Host) report(m *match, end End) {
 		h.cfg.Logger.Error("a panic ended a match", append(line, m.tape(&end)...)...)
 	}
 	h.cfg.Logger.Info("match ended", "match", m.name)
-	if h.cfg.OnEnd != nil {
-		h.cfg.OnEnd(end)
-	}
+	h.tellEnd(end)
 }
 
 // tape notes the file with the tape of a match that panicked. It returns what the log says.

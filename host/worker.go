@@ -63,8 +63,14 @@ const lateAfter = 5 * time.Millisecond
 func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)
 	mine := w.members()
-	kept := mine[:0]
-	for _, m := range mine {
+	kept, at := mine[:0], 0
+	defer func() {
+		if at < len(mine) { // the game ended the goroutine
+			w.loses(h, mine, len(kept), at)
+		}
+	}()
+	for ; at < len(mine); at++ {
+		m := mine[at]
 		due := m.next.IsZero() || !now.Before(m.next)
 		there := true
 		if due || everyone || m.port.hurry.Load() {
@@ -94,4 +100,17 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	clear(mine[len(kept):])
 	w.mine = kept
 	return next
+}
+
+// loses forgets the match mine[at], whose step ended the worker's goroutine, and keeps those before
+// it that were kept, and those behind it.
+func (w *worker) loses(h *Host, mine []*match, kept, at int) {
+	m := mine[at]
+	pprof.SetGoroutineLabels(context.Background())
+	w.ends()
+	w.mine = append(mine[:kept], mine[at+1:]...)
+	clear(mine[len(w.mine):])
+	w.load.Add(-1)
+	m.fail(h)
+	h.reap(m)
 }

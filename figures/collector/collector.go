@@ -208,4 +208,5 @@ func (e emitter) host(s host.Stats) {
 	e.count(hostMoves, s.Moves)
 	e.count(hostSteps, s.Steps)
 	e.count(hostLate, s.Late)
+	e.count(hostHooks, s.HookPanics)
 }

@@ -85,5 +85,6 @@ var (
 	hostDropped  = onHost("dropped_total", "Datagrams dropped because an inbox was full.")
 	hostMoves    = onHost("moves_total", "Matches that changed their worker.")
 	hostSteps    = onHost("steps_total", "Steps of matches.")
+	hostHooks    = onHost("hook_panics_total", "Panics in functions of host.Config, which the host survived.")
 	hostLate     = onHost("late_total", "Ticks that began more than 5 ms after they were due.")
 )

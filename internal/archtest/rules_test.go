@@ -45,7 +45,7 @@ const planted = "internal/plantedtest"
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
@@ -160,7 +160,7 @@ func (f *file) imports(imported string) string {
 		return "the root does not know " + of + ": it stands on top of it"
 	case f.dir() == "host" && !f.test() && ours && within(dir, "host/lifecycle"):
 		return "a host knows no fleet: a lifecycle stands on top of it"
-	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/counts", "internal/published", "figures"}, dir):
+	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/contain", "internal/counts", "internal/published", "figures"}, dir):
 		return "a host knows transports and a small interface of a match, not what a match is"
 	case f.dir() == "figures" && !f.test() && (ours || !standard(imported)):
 		return "figures are plain values: they need the standard library only"

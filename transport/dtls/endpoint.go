@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/crowd"
+	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -24,6 +25,7 @@ type Endpoint struct {
 	kick    chan struct{} // capacity 1: keys have arrived for early records
 	running sync.WaitGroup
 	asking  sync.Mutex // held during a call of the accept hook
+	accept  hook.Accept
 
 	mu        sync.Mutex
 	peers     slot.Table[*peer]
@@ -53,7 +55,7 @@ const (
 var _ transport.Endpoint = (*Endpoint)(nil)
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
+	e := &Endpoint{cfg: cfg, accept: hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
 		kick: make(chan struct{}, 1), links: make(map[transport.PeerID]*peer), handshake: handshakeTime}
 	e.buf = e.in.Buffer()
 	e.clock.Store(1)

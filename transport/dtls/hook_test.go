@@ -25,3 +25,12 @@ func TestAcceptHookCallsBack(t *testing.T) {
 		})
 	}
 }
+
+func TestAcceptHookFails(t *testing.T) {
+	cert := certificate(t)
+	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+		return listen(t, dtls.Config{Certificate: cert, Accept: accept, Logger: log})
+	}, func(srv transport.BanList, token string) transport.Endpoint {
+		return dial(t, addr(srv.(*dtls.Endpoint)), dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}, Token: []byte(token)})
+	}, func(srv transport.BanList) uint64 { return srv.(*dtls.Endpoint).Counters().AcceptPanics })
+}

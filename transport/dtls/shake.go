@@ -227,9 +227,12 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 	if e.cfg.Accept != nil {
 		e.mu.Unlock()
 		e.asking.Lock()
-		id, err := e.cfg.Accept(p.addr, token)
+		id, err, panicked := e.accept.Ask(p.addr, token)
 		e.asking.Unlock()
 		e.mu.Lock()
+		if panicked {
+			e.counters.AcceptPanics++
+		}
 		switch {
 		case p.state != greeting: // dropped in the meantime
 			return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -43,6 +44,7 @@ type Endpoint struct {
 	dial   *dial // of a client; nil: a server
 	mint   *mint // this and the rest: owned by the reading goroutine
 	limits *limits
+	accept hook.Accept
 	note   [endSize + transport.MaxDetail]byte // buffer for a reply
 }
 

@@ -25,3 +25,13 @@ func TestAcceptHookCallsBack(t *testing.T) {
 		return cli
 	})
 }
+
+func TestAcceptHookFails(t *testing.T) {
+	var srv *udp.Endpoint
+	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+		srv = listen(t, "127.0.0.1:0", udp.Config{Accept: accept, Logger: log})
+		return srv
+	}, func(_ transport.BanList, token string) transport.Endpoint {
+		return dial(t, srv.LocalAddr().String(), udp.Config{Token: []byte(token)})
+	}, func(transport.BanList) uint64 { return srv.Counters().AcceptPanics })
+}

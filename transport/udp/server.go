@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/hook"
 )
 
 // Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It returns an error that
@@ -37,6 +38,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	e.byConn, e.byNonce, e.mint = make(map[uint64]*peer), make(map[uint64]*peer), newMint()
 	e.graves = newGraves()
 	e.limits = newLimits(cfg.HelloRate)
+	e.accept = hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}
 	if _, err := e.attach(conn, false); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("udp: cannot listen: %w", err)
@@ -301,9 +303,12 @@ func (e *Endpoint) admit(h *hello, from route) []byte {
 	}
 	var identity []byte
 	if e.cfg.Accept != nil {
-		id, err := e.cfg.Accept(from.AddrPort, h.token)
+		id, err, panicked := e.accept.Ask(from.AddrPort, h.token)
 		if err != nil {
 			e.mu.Lock()
+			if panicked {
+				e.counters.AcceptPanics++
+			}
 			e.counters.Refused++
 			e.mu.Unlock()
 			return e.refusal(h.nonce, err)

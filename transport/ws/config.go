@@ -53,6 +53,10 @@ type Config struct {
 	// its call is pending. token is valid during the call. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
+	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.
+	// nil: standard error.
+	Logger transport.Logger
+
 	// Same decides on a second connection of one identity, as returned by Accept. 0: transport.ReplaceOld. A client
 	// ignores it.
 	Same transport.Same

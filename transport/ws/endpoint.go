@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/crowd"
+	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -23,6 +24,7 @@ type Endpoint struct {
 	done    chan struct{}
 	running sync.WaitGroup
 	asking  chan struct{} // capacity 1, full during a call of the accept hook
+	accept  hook.Accept
 
 	mu       sync.Mutex
 	peers    slot.Table[*peer]
@@ -46,6 +48,7 @@ var _ transport.Endpoint = (*Endpoint)(nil)
 
 func (e *Endpoint) init(cfg Config) {
 	e.cfg, e.in, e.done = cfg, inbox.New(bufferSize, cfg.ReceiveQueue), make(chan struct{})
+	e.accept = hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}
 	e.conns, e.asking = make(map[*peer]struct{}), make(chan struct{}, 1)
 	e.clock.Store(1)
 }

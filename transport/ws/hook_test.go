@@ -19,3 +19,13 @@ func TestAcceptHookCallsBack(t *testing.T) {
 		return dial(t, srv.(*site).url(), ws.Config{Token: []byte(token)})
 	})
 }
+
+func TestAcceptHookFails(t *testing.T) {
+	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+		srv := listen(t, ws.Config{Accept: accept, Logger: log})
+		t.Cleanup(func() { srv.Close(0, "") })
+		return srv
+	}, func(srv transport.BanList, token string) transport.Endpoint {
+		return dial(t, srv.(*site).url(), ws.Config{Token: []byte(token)})
+	}, func(srv transport.BanList) uint64 { return srv.(*site).Counters().AcceptPanics })
+}

@@ -125,8 +125,13 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 // ask calls the accept hook when it is p's turn. It releases the lock temporarily. If the peer is dropped while it
 // waits, ask returns without calling the hook.
 func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
+	panicked := false
 	e.mu.Unlock()
-	defer e.mu.Lock()
+	defer func() {
+		if e.mu.Lock(); panicked {
+			e.counters.AcceptPanics++
+		}
+	}()
 	select {
 	case e.asking <- struct{}{}:
 	case <-p.gone:
@@ -137,7 +142,8 @@ func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
 	case <-p.gone:
 		return nil, nil
 	default:
-		return e.cfg.Accept(p.addr, token)
+		identity, err, panicked = e.accept.Ask(p.addr, token)
+		return identity, err
 	}
 }
 

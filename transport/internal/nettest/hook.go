@@ -2,6 +2,9 @@ package nettest
 
 import (
 	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,4 +41,53 @@ func Hook(t *testing.T, listen func(Accept) transport.BanList, dial func(srv tra
 	eve := dial(srv, "eve")
 	toServer, toClient := Pair(t, srv, eve)
 	Talk(t, srv, eve, toServer, toClient)
+}
+
+// Failures is a transport.Logger that counts lines.
+type Failures struct {
+	mu    sync.Mutex
+	lines int
+}
+
+// Error implements transport.Logger.
+func (f *Failures) Error(msg string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lines++
+}
+
+// HookFails tests an accept hook that panics, or ends its goroutine, at what some strangers sent: each is
+// refused, one line an hour is logged, and everybody else is served. panics reads the endpoint's counter.
+func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint, panics func(transport.BanList) uint64) {
+	t.Helper()
+	log := &Failures{}
+	srv := listen(func(_ netip.AddrPort, token []byte) ([]byte, error) {
+		switch {
+		case strings.HasPrefix(string(token), "panic"):
+			panic("of the game")
+		case strings.HasPrefix(string(token), "exit"):
+			runtime.Goexit()
+		}
+		return token, nil
+	}, log)
+	ann := dial(srv, "ann")
+	toServer, toClient := Pair(t, srv, ann)
+	for _, token := range []string{"panic1", "exit1", "panic2", "exit2"} {
+		if ev := Next(t, dial(srv, token), transport.Disconnected); ev.Code != transport.Refused || !strings.Contains(ev.Detail, "the server failed") {
+			t.Fatalf("%s: %v %q", token, ev.Code, ev.Detail)
+		}
+	}
+	if n := panics(srv); n < 4 { // a client may have asked twice
+		t.Errorf("%d panics counted", n)
+	}
+	log.mu.Lock()
+	lines := log.lines
+	log.mu.Unlock()
+	if lines != 1 {
+		t.Errorf("%d lines", lines)
+	}
+	Talk(t, srv, ann, toServer, toClient)
+	bob := dial(srv, "bob")
+	toServer, toClient = Pair(t, srv, bob)
+	Talk(t, srv, bob, toServer, toClient)
 }

@@ -1,0 +1,82 @@
+package foretick_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// TestPanicsOfInterest: a panic in a function that says where an entity is, or whether a player is to see it,
+// drops that player. The others play on.
+func TestPanicsOfInterest(t *testing.T) {
+	for _, fn := range []string{"Interest", "Relevant", "OnPanic"} {
+		t.Run(fn, func(t *testing.T) {
+			faulty := foretick.PlayerID(0)
+			place := func(pos *Position) (x, y, z float32) {
+				if fn == "Interest" && faulty != 0 && pos.X > 80 {
+					panic("no place")
+				}
+				return pos.X, pos.Y, 0
+			}
+			var pos *ecs.Component[Position]
+			var bodies *ecs.Query
+			h := newVenue(t, foretick.ServerConfig{OnPanic: func(foretick.Panic) {
+				if fn == "OnPanic" {
+					panic("in OnPanic")
+				}
+			}}, func(h *venue, p *foretick.Protocol) {
+				pos, bodies = &h.game.Pos, ecs.NewQuery(p.Types(), ecs.With(&h.game.Pos))
+				foretick.Interest(p, &h.game.Pos, snapshot.AreaConfig{Enter: 50}, place)
+				p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, _ ecs.Entity) snapshot.Relevance {
+					if fn != "Interest" && player == faulty {
+						panic("of whom?")
+					}
+					return snapshot.ByDistance
+				}, &h.game.Player)
+			})
+			a, b := h.join("10.0.0.1"), h.join("10.0.0.2")
+			h.run(2 * time.Second)
+			require.Equal(t, foretick.Playing, a.View().State)
+			require.Equal(t, foretick.Playing, b.View().State)
+			faulty = a.View().Player
+			if fn == "Interest" {
+				pos.Get(h.srv.World(), bodies.FirstOwned(h.srv.World(), faulty)).X = 90
+			}
+			h.run(2 * time.Second)
+			require.Equal(t, transport.Kicked, transport.CloseCode(a.View().Err))
+			require.Equal(t, foretick.Playing, b.View().State)
+			require.Positive(t, h.srv.Stats().Panics)
+			if fn == "OnPanic" {
+				require.Equal(t, 1, strings.Count(h.log.String(), "panic in ServerConfig.OnPanic"))
+			}
+		})
+	}
+}
+
+// TestRedialWithoutEndpoint: a Redial that returns nothing is a fault that the client's error names.
+func TestRedialWithoutEndpoint(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{})
+	g := &Walk{}
+	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(""),
+		Redial: func() (transport.Endpoint, error) { return nil, nil },
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{} })})
+	require.NoError(t, err)
+	h.clients = append(h.clients, c)
+	h.run(time.Second)
+	require.Equal(t, foretick.Playing, c.View().State)
+	h.clients = nil
+	for range 45 * 30 { // the server is gone
+		h.net.Run(h.net.Now() + time.Second/30)
+		c.Step(simtest.Epoch.Add(h.net.Now()))
+	}
+	require.Equal(t, foretick.Closed, c.View().State)
+	require.ErrorContains(t, c.View().Err, "Redial returned neither an endpoint nor an error")
+}
