@@ -80,8 +80,21 @@ func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
 	if w == 0 || g == nil {
 		return probe.ClientEntity{}
 	}
+	told := in.Newest()
+	for k := 0; told != 0; k, told = k+1, told-1 {
+		if _, ok := g.At(told); ok {
+			break
+		}
+		if k > in.c.cfg.History { // nothing older is remembered
+			told = 0
+			break
+		}
+	}
+	if v := g.Newest(); int32(v.Tick-told) > 0 {
+		told = v.Tick // it came in pieces, and the snapshot of its tick did not
+	}
 	return probe.ClientEntity{
-		Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
+		Told: told, Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
 		Alive: g.Data != 0 && in.c.world.Alive(ecs.Entity(g.Data)),
 	}
 }

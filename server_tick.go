@@ -5,7 +5,7 @@ import "time"
 // tick computes one tick and sends its results.
 func (s *Server) tick(now time.Duration) {
 	s.sim.frame.Tick++
-	s.run.ticking = true
+	s.run.ticking, s.sim.writes.outside.next = true, false
 	began := s.figures.begin(s, now)
 	tap := s.inspected.begin(&s.times)
 	s.takeCommands()
@@ -29,7 +29,7 @@ func (s *Server) tick(now time.Duration) {
 		s.tapped(tap, now)
 	}
 	s.dropKicked()
-	s.run.ticking = false
+	s.run.ticking, s.sim.writes.outside.next = false, true
 	s.figures.end(s, began)
 	s.run.finish()
 	if r := s.sink; r != nil {

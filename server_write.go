@@ -232,10 +232,13 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 	if e.late.test.running {
 		return
 	}
-	every := Tick(e.p.TickRate / calmShare)
+	t, every := e.frame.Tick, Tick(e.p.TickRate/calmShare)
+	if e.outside.next && e.running < 0 {
+		t++
+	}
 	if owner == ecs.Nobody && e.p.Common {
 		for _, p := range e.sessions.players {
-			p.reasons.Affected(e.frame.Tick, by, every)
+			p.reasons.Affected(t, by, every)
 		}
 		return
 	}
@@ -243,7 +246,7 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		if p.late != nil && e.running < 0 {
 			p.late.outside = true
 		}
-		p.reasons.Affected(e.frame.Tick, by, every)
+		p.reasons.Affected(t, by, every)
 	}
 }
 

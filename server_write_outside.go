@@ -18,6 +18,7 @@ type outsideWrites struct {
 	ids    []ecs.Entity
 	bytes  []byte
 	seen   []bool // scratch, by table
+	next   bool   // the newest tick has ended: what changes now is of the next one
 	by     int    // the handler that runs, by its number among causes; causeOutside
 }
 

@@ -2,8 +2,12 @@ package foretick
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
 )
 
 // A sudden effect brings a snapshot in its tick and the next, whatever the rate;
@@ -34,5 +38,59 @@ func TestSuddenEffectsAreToldAtOnce(t *testing.T) {
 			}
 			require.Equal(t, c.extra, extra)
 		})
+	}
+}
+
+// What is spawned between ticks is of the next tick, also if it has nothing that is predicted.
+// What a function of Do spawns is of the tick in which it runs.
+func TestSpawnsBetweenTicksAreOfTheNext(t *testing.T) {
+	type mark struct{ N uint8 }
+	type keys struct{ X int8 }
+	type parts struct {
+		cmd         ecs.Component[keys]
+		marks       ecs.Component[mark]
+		body, thing ecs.Prefab
+	}
+	protocol := func(g *parts) *Protocol {
+		p := NewProtocol("marks", 1)
+		p.Component(&g.marks)
+		p.Command(&g.cmd)
+		p.Prefab(&g.body, "body", &g.cmd)
+		p.Prefab(&g.thing, "thing", &g.marks)
+		p.OnJoin(func(f *Frame, player PlayerID) { f.Spawn(&g.body, player) })
+		return p
+	}
+	g, own, net := &parts{}, &parts{}, sim.NewNetwork(1)
+	listen := net.Listen()
+	s, err := NewServer(ServerConfig{Protocol: protocol(g), Transport: listen})
+	require.NoError(t, err)
+	c, err := NewClient(ClientConfig{Protocol: protocol(own), Transport: net.Dial(listen, sim.LAN, sim.LAN), Sample: Sample(&own.cmd, func(View) keys { return keys{} })})
+	require.NoError(t, err)
+	now := time.Duration(0)
+	step := func() {
+		for tick := s.Tick(); s.Tick() == tick; now += time.Millisecond {
+			net.Run(now)
+			c.Step(time.Unix(0, 0).Add(now))
+			s.Step(time.Unix(0, 0).Add(now))
+		}
+	}
+	for range 60 {
+		step()
+	}
+	spawn := func(f *Frame) { f.Spawn(&g.thing, 1) }
+	for name, do := range map[string]struct {
+		spawn func()
+		later Tick // than the newest tick
+	}{
+		"between ticks": {func() { spawn(s.Frame()) }, 1},
+		"in Do":         {func() { require.NoError(t, s.Do("spawn", spawn)); step() }, 0},
+	} {
+		step()
+		step()
+		require.NotNil(t, s.sessions.player(1))
+		do.spawn()
+		for k := Tick(0); k < 2; k++ {
+			require.Equal(t, k == do.later, s.sessions.player(1).reasons.AffectedIn(s.Tick()+k), "%s: %d ticks later", name, k)
+		}
 	}
 }

@@ -36,8 +36,9 @@ const madeRefs = 18
 
 // madeRound says with what games are made: 1 without references to entities, 2 without
 // systems that read others, 3 without those that give components to others or take them, 4
-// without values longer than a packet, 5 with all. A seed's game stays the same in a round.
-var madeRound = 5
+// without values longer than a packet, 5 without what madeExtra lists, 6 with all. A seed's game
+// stays the same in a round.
+var madeRound = 6
 
 type madeSystem struct {
 	what      int
@@ -61,6 +62,7 @@ type madePlan struct {
 	reads     bool // … or unpredicted fields of its rows
 	long      bool // some entities have more than a packet holds
 	until     foretick.Tick
+	extra     madeExtra
 }
 
 var madePrefabs = [...]string{"avatar", "pet", "thing", "shot"}
@@ -136,6 +138,9 @@ func newMadePlan(seed uint64) *madePlan {
 		}
 		p.systems = append(p.systems, s)
 	}
+	if p.extra.wild = -1; madeRound > 5 {
+		p.extend(rand.New(rand.NewPCG(seed, 166)))
+	}
 	if madeRound > 4 {
 		p.lengthen(rand.New(rand.NewPCG(seed, 152)), n)
 	}
@@ -165,6 +170,7 @@ type made struct {
 	queries map[int]*ecs.Query
 	players *ecs.Query
 	pets    map[foretick.PlayerID]ecs.Entity
+	parts   madeParts
 
 	// what happened, for who judges
 	ran    func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd)
@@ -173,6 +179,7 @@ type made struct {
 	fault  func(f *foretick.Frame) bool
 	seen   func(f *foretick.Frame, owner foretick.PlayerID, x uint64)
 	fresh  func(f *foretick.Frame, player foretick.PlayerID) // a tick begins to run
+	drawn  map[string]int                                    // how often the server did what madeExtra lists
 	blind  bool                                              // … to find out what its systems look at
 }
 
@@ -210,12 +217,16 @@ func (g *made) protocol() *foretick.Protocol {
 			p.Component(s.handle())
 		}
 	}
+	g.parts.declare(g, p)
 	p.Component(&g.fuse, foretick.Predicted())
 	p.Command(&g.cmd)
 	for k := range g.prefabs {
 		hs := []ecs.Handle{}
 		for _, i := range g.has[k] {
 			hs = append(hs, g.shapes[i].handle())
+		}
+		if k == g.extra.wild {
+			hs = append(hs, &g.parts.wild)
 		}
 		if k == 0 {
 			hs = append(hs, &g.cmd)
@@ -256,6 +267,7 @@ func (g *made) protocol() *foretick.Protocol {
 			g.system(p, n, &g.systems[n])
 		}
 	}
+	g.parts.systems(g, p)
 	p.Shared("age", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, fuse := 0, g.fuse.Slice(rows); i < len(fuse); i++ {
 			if fuse[i].Left == 1 {
@@ -429,7 +441,9 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 			}
 			for i := range rows.Len() {
 				if x, ok := g.due(f, s, n, uint64(rows.Owner())*8+uint64(i)); ok {
-					to.turn(rows, i, x)
+					if to.turn(rows, i, x); s.to == len(g.shapes)-1 {
+						g.happens("big entities")
+					}
 					if s.what == madeRule {
 						g.rule(f, rows.Owner(), name)
 					}

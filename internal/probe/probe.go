@@ -207,6 +207,7 @@ type ClientEntity struct {
 	Alien bool // of a prefab that this build does not have
 	Alive bool // in the world
 	Own   bool
+	Told  Tick // the newest tick of which it has the value, 0 for none that is remembered
 }
 
 // Field is a field on both ends.

@@ -1,0 +1,95 @@
+package simtest_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// A player is starved if it receives snapshots and yet, for starveAfter, they have no news of an
+// entity that it may see, neither a value nor that it did not change. It is also starved if
+// the server takes none of its commands in that time. Nothing counts in the time after a pause
+// of its process or the server's, a new line, or its own coming.
+//
+// Entities that are longer than a packet have longLasts: a lossy path leaves 2 kB a second for
+// them, and four of 2 kB may be on their way at once.
+const (
+	starveAfter = 2 * time.Second
+	longLasts   = 6 * time.Second
+)
+
+// madeHunger is what a seat waits for.
+type madeHunger struct {
+	calm   time.Duration // from when on it counts
+	asked  foretick.Tick // the tick of the snapshot that was looked at last
+	taken  uint64        // commands that the server took by then …
+	since  foretick.Tick // … and when they were fewer
+	seen   map[ecs.Entity]foretick.Tick
+	oldest foretick.Tick // the greatest age of a value that counted
+	idle   foretick.Tick // the longest time without a command that counted
+	looks  int
+}
+
+// upset has nothing count for a seat until a while after a time from now.
+func (a *madeMatch) upset(s *madeSeat, span time.Duration) {
+	s.hunger.calm = max(s.hunger.calm, a.m.Net.Now()+span+starveAfter)
+}
+
+// lengthens reports whether a prefab's entities may be longer than a packet.
+func (p *madePlan) lengthens(prefab string) bool {
+	k := slices.Index(madePrefabs[:], prefab)
+	return p.long && k >= 0 && slices.Contains(p.has[k], len(madeShapes())-1)
+}
+
+// feed looks at what a seat knows with a snapshot, every eighth tick.
+func (a *madeMatch) feed(s *madeSeat, t foretick.Tick) {
+	h, me := &s.hunger, s.c.View().Player
+	if t < h.asked+8 || me == ecs.Nobody || s.c.View().State != foretick.Playing {
+		return
+	}
+	h.asked = t
+	most, longest := foretick.Tick(starveAfter.Seconds()*float64(a.g.rate)), foretick.Tick(longLasts.Seconds()*float64(a.g.rate))
+	counts := a.m.Net.Now() >= h.calm
+	if st, ok := a.srv.Player(me); ok {
+		if st.InputsTaken != h.taken || !counts {
+			h.taken, h.since = st.InputsTaken, t
+		}
+		if h.idle = max(h.idle, t-h.since); t-h.since > most {
+			a.starved = append(a.starved, fmt.Sprintf("player %d: no command was taken in ticks %d to %d", me, h.since, t))
+			h.since = t
+		}
+	}
+	all, _ := a.srv.Internals().Entities(me)
+	known := map[ecs.Entity]foretick.Tick{}
+	for _, e := range all {
+		if e.Hidden {
+			continue
+		}
+		had := s.c.Internals().Entity(e.Wire)
+		first, ok := h.seen[e.Entity]
+		if !ok {
+			first = t
+		}
+		if known[e.Entity] = first; !counts {
+			known[e.Entity] = t
+			continue
+		}
+		if h.looks++; had.Known && had.Told > first {
+			known[e.Entity], first = had.Told, had.Told
+		}
+		late := most
+		if a.g.lengthens(e.Prefab) {
+			late = longest
+		} else if int32(t-first) > 0 {
+			h.oldest = max(h.oldest, t-first)
+		}
+		if int32(t-first) > int32(late) {
+			a.starved = append(a.starved, fmt.Sprintf("player %d: no value of %v, a %s, from tick %d to %d", me, e.Entity, e.Prefab, first, t))
+			known[e.Entity] = t
+		}
+	}
+	h.seen = known
+}
