@@ -143,7 +143,7 @@ func (p *Protocol) keptBack(s ecs.SystemInfo) string {
 	if s.Once || !slices.ContainsFunc(p.compiled.Prefabs, fits) {
 		return ""
 	}
-	for _, id := range slices.Concat(s.Reads, s.Writes) {
+	for _, id := range slices.Concat(s.Reads, s.Writes, s.OwnReads) {
 		i := p.compiled.Index(id)
 		if i < 0 {
 			continue

@@ -57,6 +57,9 @@ const stageMain = "tick"
 // before those that move them, and let each body write only itself. Bodies that touch then
 // get the same result on both ends, in any order of rows.
 //
+// With [ecs.ReadOwn] it reads other entities of the same player alone, such as the holder of a
+// weapon. That client predicts them, and receives their fields with the tag owner too.
+//
 // What a shared system writes of an entity that its client does not predict lasts for that
 // tick. The next tick finds the newest snapshot's values again, in every run.
 //

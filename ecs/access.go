@@ -24,6 +24,7 @@ const (
 	accessWrite
 	accessCreate
 	accessReadOther
+	accessReadOwn
 	accessWriteOther
 	accessWith
 	accessWithout
@@ -61,6 +62,11 @@ func Create(hs ...Handle) Access { return Access{kind: accessCreate, hs: hs} }
 // reaches through the world. Its own rows need not have them. For a [Singleton]
 // it is the same as [Read].
 func ReadOther(hs ...Handle) Access { return Access{kind: accessReadOther, hs: hs} }
+
+// ReadOwn is [ReadOther] for entities that have the same owner as the system's rows, such as
+// the holder of a weapon. A debug build panics when the system reads these components of an
+// entity with another owner. It takes no [Singleton], and no [Once] system has it.
+func ReadOwn(hs ...Handle) Access { return Access{kind: accessReadOwn, hs: hs} }
 
 // WriteOther declares that the system reads and writes these components of
 // entities that it reaches through the world, which may include its own rows.

@@ -16,6 +16,7 @@ type guard struct {
 	singles    *accessSets
 	optional   Mask
 	rows       []Rows
+	owner      Owner  // of the rows that the body has now
 	kept       []kept // the first n belong to this system
 	n          int
 	index      map[keptKey]struct{}
@@ -110,15 +111,28 @@ func (w *World) checkSlot(slot uint16) {
 // checkTable is checkSlot for the values in one table.
 func (w *World) checkTable(slot uint16, t *table) {
 	w.checkSlot(slot)
+	w.checkOwner(slot, t)
 	if w.guard.on && slot != 0 {
 		w.keep(slot, t)
 	}
+}
+
+// checkOwner panics when the running system reads a component of another owner's entities that
+// it declared with ReadOwn.
+func (w *World) checkOwner(slot uint16, t *table) {
+	g := &w.guard
+	if !g.on || slot == 0 || t.part == nil || t.part.owner == g.owner || !g.sets.own(ID(slot-1)) {
+		return
+	}
+	misuse("system %q reads %s of an entity with owner %d, and its rows have owner %d: name it in ReadOther, not ReadOwn",
+		g.system, w.types.slots[slot].name, t.part.owner, g.owner)
 }
 
 // checkEntity is checkSlot for one entity's value.
 func (w *World) checkEntity(slot uint16, e Entity) {
 	w.checkSlot(slot)
 	if place := w.find(e); w.guard.on && slot != 0 && place != 0 {
+		w.checkOwner(slot, w.tables[tableOf(place)])
 		w.keep(slot, w.tables[tableOf(place)])
 	}
 }

@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -52,7 +53,9 @@ func (s *Schedule[C]) phrases(i *SystemInfo) []string {
 	add("read", i.Reads, comps)
 	add("write", i.Writes, comps)
 	add("create", i.Creates, comps)
-	add("readother", i.OtherReads, comps)
+	own := func(id ID) bool { return slices.Contains(i.OwnReads, id) }
+	add("readother", slices.DeleteFunc(slices.Clone(i.OtherReads), own), comps)
+	add("readown", i.OwnReads, comps)
 	add("writeother", i.OtherWrites, comps)
 	add("without", i.Without.IDs(), comps)
 	add("readsingle", i.SingleReads, s.types.singles)

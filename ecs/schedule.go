@@ -272,6 +272,9 @@ func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	}
 	body := sys.run
 	for _, r := range rows {
+		if debug && r.t != nil {
+			w.guard.owner = r.Owner()
+		}
 		body(c, r)
 	}
 	if debug {

@@ -1,6 +1,9 @@
 package ecs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // system is one entry of a schedule.
 type system[C any] struct {
@@ -25,9 +28,26 @@ type system[C any] struct {
 // accessSets holds the components that a system touches, by kind of access.
 type accessSets struct {
 	reads, writes, creates, otherReads, otherWrites Mask
+
+	foreign Mask // those of otherReads that may be of any owner
 }
 
 func (a *accessSets) wrote() Mask { return a.writes.Or(a.otherWrites) }
+
+// ownReads returns the components that are read of entities with the owner of the rows alone.
+func (a *accessSets) ownReads() (ids []ID) {
+	for _, id := range a.otherReads.IDs() {
+		if a.own(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (a *accessSets) own(id ID) bool {
+	return a.otherReads.Has(id) && !a.foreign.Or(a.otherWrites).Or(a.creates).Has(id)
+}
+
 func (a *accessSets) touched() Mask {
 	return a.reads.Or(a.writes).Or(a.otherReads).Or(a.otherWrites)
 }
@@ -37,6 +57,9 @@ func (s *system[C]) declare(t *Types, acc []Access) (errs []error) {
 	for i, a := range acc {
 		terms[i] = a
 		errs = append(errs, s.declare1(t, a)...)
+	}
+	if s.once && s.sets.ownReads() != nil {
+		errs = append(errs, errors.New("ReadOwn in a Once system, which has no rows and so no owner: use ReadOther"))
 	}
 	if len(errs) > 0 || s.once {
 		return errs
@@ -84,6 +107,9 @@ func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 			sets.writes.Set(h.ID())
 		case accessReadOther:
 			sets.otherReads.Set(h.ID())
+			sets.foreign.Set(h.ID())
+		case accessReadOwn:
+			sets.otherReads.Set(h.ID())
 		case accessWriteOther:
 			sets.otherWrites.Set(h.ID())
 		}
@@ -91,7 +117,7 @@ func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 			sets.creates.Set(h.ID())
 			s.structural = true
 		}
-		if h.single() && (a.kind == accessWith || a.kind == accessWithout || a.kind == accessCreate) {
+		if h.single() && (a.kind == accessWith || a.kind == accessWithout || a.kind == accessCreate || a.kind == accessReadOwn) {
 			errs = append(errs, fmt.Errorf("singleton %v: every world has it: use Read or Write", h.Type()))
 		}
 	}
@@ -118,6 +144,7 @@ type SystemInfo struct {
 	Writes      []ID // components of its rows that the system writes
 	Creates     []ID // components of entities that the system spawns, or that it adds
 	OtherReads  []ID // components that the system reads of entities reached through the world
+	OwnReads    []ID // components in OtherReads that the system reads only of entities with the owner of its rows
 	OtherWrites []ID // components that the system writes of entities reached through the world
 	With        Mask // components that its rows have; empty for a Once system
 	Without     Mask // components that its rows lack
@@ -130,7 +157,7 @@ type SystemInfo struct {
 func (s *system[C]) info() SystemInfo {
 	i := SystemInfo{Name: s.name, Stage: s.stage, Tags: s.tags,
 		Reads: s.sets.reads.IDs(), Writes: s.sets.writes.IDs(), Creates: s.sets.creates.IDs(),
-		OtherReads: s.sets.otherReads.IDs(), OtherWrites: s.sets.otherWrites.IDs(),
+		OtherReads: s.sets.otherReads.IDs(), OwnReads: s.sets.ownReads(), OtherWrites: s.sets.otherWrites.IDs(),
 		SingleReads:  s.singles.reads.Or(s.singles.otherReads).IDs(),
 		SingleWrites: s.singles.wrote().IDs(),
 		Render:       s.render, Once: s.once, Structural: s.structural, Partial: s.partial}

@@ -159,12 +159,12 @@ func (l *Layout) FindUnpredicted() {
 }
 
 // FindUnpredictedReads lists the replicated, unpredicted components that shared systems
-// read in the rows that they run for.
+// read in the rows that they run for, or in other entities with the same owner.
 func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
 	l.Unpredicted.Read, l.Unpredicted.Rounded = nil, nil
 	for i := range l.Components {
 		read := slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool {
-			return Shared(s) && slices.Contains(s.Reads, l.Components[i].ID)
+			return Shared(s) && (slices.Contains(s.Reads, l.Components[i].ID) || slices.Contains(s.OwnReads, l.Components[i].ID))
 		})
 		if read && !l.Components[i].Predicted {
 			l.Unpredicted.Read = append(l.Unpredicted.Read, i)

@@ -147,7 +147,7 @@ var catalogue = map[string]option{
 	"Event.OnConfirmed": declared(), "Event.OnCancelled": declared(),
 	"Message.OnClient": declared(), "Message.Channel": declared("Message.OnClient", "Protocol.Channel"), "Request.Handle": declared(),
 	"ecs.After": declared(), "ecs.Before": declared(), "ecs.Create": declared("Protocol.Spawns"), "ecs.Once": declared(),
-	"ecs.Optional": declared(), "ecs.OptionalWrite": declared(), "ecs.Partial": declared(), "ecs.ReadOther": declared(),
+	"ecs.Optional": declared(), "ecs.OptionalWrite": declared(), "ecs.Partial": declared(), "ecs.ReadOther": declared(), "ecs.ReadOwn": declared(),
 	"ecs.Render": declared(), "ecs.Stage": declared("Protocol.Stages"), "ecs.Structural": declared(), "ecs.Tags": declared(),
 	"ecs.With": declared(), "ecs.Without": declared(), "ecs.WriteOther": declared(),
 	"ecs.Copier": declared(), "ecs.Enum": declared(), "ecs.Meta": declared(), "ecs.Named": declared(), "ecs.Open": declared(),

@@ -195,6 +195,13 @@ func (g *game) sharedSystems(p *foretick.Protocol) {
 			}
 		}, ecs.Write(&g.whole), ecs.ReadOther(&g.whole))
 	}
+	if g.has("ecs.ReadOwn") {
+		p.Shared("look at mine", func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range rows.Len() {
+				_ = g.place.Get(f.World, rows.Entity(i)).X
+			}
+		}, ecs.Write(&g.whole), ecs.With(&g.cmd), ecs.ReadOwn(&g.place))
+	}
 	if g.has("ecs.WriteOther") {
 		p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 			for _, cmd := range g.cmd.Slice(rows) {
