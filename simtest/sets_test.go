@@ -184,9 +184,9 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			require.Equal(t, foretick.Playing, honest.View().State)
 			var cost, usual time.Duration
 			for range 20 {
-				_, took := costtest.Cost(func() { m.RunFor(8 * time.Second) })
+				_, took := costtest.Cost(func() { m.RunFor(20 * time.Second) })
 				cost += took
-				_, took = costtest.Cost(func() { calm.RunFor(8 * time.Second) })
+				_, took = costtest.Cost(func() { calm.RunFor(20 * time.Second) })
 				usual += took
 			}
 			require.Less(t, cost.Seconds()/usual.Seconds(), 1.2, "a step's cost, and that of a match without them")
