@@ -109,10 +109,10 @@ func (p *compiled) bind(s *schema.Protocol, d *difference) *compiled {
 	q.Hitboxes, q.Lives, q.Tracks = nil, nil, nil
 	for _, v := range p.Hitboxes {
 		own := v.Components
-		v.Components, v.Mask = nil, 0
+		v.Components = nil
 		for _, i := range own {
 			if at[i] >= 0 {
-				v.Components, v.Mask = append(v.Components, at[i]), v.Mask|1<<at[i]
+				v.Components = append(v.Components, at[i])
 			}
 		}
 		if len(v.Components) == len(own) {

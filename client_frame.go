@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
 )
 
 // What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client
@@ -41,7 +42,7 @@ func (c *Client) shownBefore(player PlayerID) uint8 {
 	return 0
 }
 
-func (c *Client) drawsPartly(rows ecs.Rows, components uint64) {
+func (c *Client) drawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
 	c.screen.partial.note(rows, components)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -34,9 +35,9 @@ func TestWhatIsRememberedOfOthers(t *testing.T) {
 	show := func(tick Tick, has bool, v flag) {
 		src.Begin(tick)
 		if has {
-			src.Put(7, 0, 2, 1<<at, []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
+			src.Put(7, 0, 2, schema.MaskOf(at), []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
 		} else {
-			src.Put(7, 0, 2, 0, nil, nil)
+			src.Put(7, 0, 2, schema.Mask{}, nil, nil)
 		}
 		src.End()
 		var sent snapshot.Sent

@@ -28,15 +28,16 @@ func (sc *screen) recordVisible() {
 	sc.visible.End()
 }
 
-// maskOf returns the replicated components of a local entity, as bits.
-func (sc *screen) maskOf(e ecs.Entity) uint64 {
-	var mask uint64
+// maskOf returns the replicated components of a local entity.
+func (sc *screen) maskOf(e ecs.Entity) schema.Mask {
+	var set schema.MaskBuilder
 	for i := range sc.p.Components {
 		if sc.world.Pointer(e, sc.p.Components[i].ID) != nil {
-			mask |= 1 << i
+			set.Set(i)
 		}
 	}
-	return mask
+	sc.masked = set.MaskLike(sc.masked)
+	return sc.masked
 }
 
 // seen implements Frame.Rewind. For a tick of the simulation it returns the rendered frame

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 )
 
 // partialTick is the part of a tick that a frame draws on top of the newest whole one.
@@ -22,18 +23,20 @@ type partialTick struct {
 // partlyDrawn says which predicted components of an entity a partial tick has computed.
 type partlyDrawn struct {
 	e          ecs.Entity
-	components uint64
+	components schema.MaskBuilder
 }
 
 func (pt *partialTick) clear() { pt.drawn, pt.next = pt.drawn[:0], 0 }
 
 // note adds the components that a system writes of its rows.
-func (pt *partialTick) note(rows ecs.Rows, components uint64) {
+func (pt *partialTick) note(rows ecs.Rows, components *schema.MaskBuilder) {
 	for _, e := range rows.Entities() {
 		if d := pt.find(e); d != nil {
-			d.components |= components
+			for k, w := range components {
+				d.components[k] |= w
+			}
 		} else {
-			pt.drawn = append(pt.drawn, partlyDrawn{e, components})
+			pt.drawn = append(pt.drawn, partlyDrawn{e, *components})
 		}
 	}
 }
@@ -111,7 +114,7 @@ func (pt *partialTick) upcoming(ip *input, t Tick, looking screenFrame) []byte {
 func (sc *screen) drewPartly(e ecs.Entity, comp int, at unsafe.Pointer) bool {
 	c := &sc.p.Components[comp]
 	own := sc.cfg.Protocol.compiled.Index(c.ID) // a server of another build numbers them otherwise
-	if d := sc.partial.find(e); d == nil || own < 0 || d.components>>own&1 == 0 {
+	if d := sc.partial.find(e); d == nil || own < 0 || !d.components.Has(own) {
 		return false
 	}
 	if sc.fades.has(e, comp) {

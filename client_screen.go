@@ -25,7 +25,8 @@ type screen struct {
 
 	fades     fades
 	shown     shownTime
-	rendered  Tick // number of the newest rendered frame
+	rendered  Tick        // number of the newest rendered frame
+	masked    schema.Mask // what maskOf returned last
 	drawn     bool
 	visible   *lagcomp.History
 	rendering bool // render systems run

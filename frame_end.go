@@ -65,7 +65,7 @@ type clientEnd interface {
 	refuseSpawn(k *ecs.Prefab)
 	again(t Tick) bool
 	anothers(e ecs.Entity) bool
-	drawsPartly(rows ecs.Rows, components uint64)
+	drawsPartly(rows ecs.Rows, components *schema.MaskBuilder)
 	decoded()
 	seen(t Tick) HitView
 	predictedSum() uint32

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -241,10 +242,11 @@ func (s *siege) welcome() netcode.Welcome {
 // put says what an entity of a kind is.
 func (s *siege) put(id snapshot.NetID, kind int, owner uint16) {
 	var at []unsafe.Pointer
-	mask := uint64(0)
+	mask := schema.Mask{}
 	for c, v := range []unsafe.Pointer{unsafe.Pointer(&s.value), unsafe.Pointer(&s.bag), unsafe.Pointer(&s.origin)} {
 		if s.p.compiled.Registry.PrefabHas(kind, c) {
-			mask, at = mask|1<<c, append(at, v)
+			mask = mask.With(c)
+			at = append(at, v)
 		}
 	}
 	s.src.Put(id, kind, owner, mask, at, besiegedRefs{})

@@ -27,11 +27,14 @@ import (
 // declares, or configures, n of what its first column names.
 var limits = map[string]func(n int) error{
 	"replicated components": of(func(p *foretick.Protocol, n int) {
-		cs, ss, _ := madeTypes()
-		for _, c := range cs[:n/2] {
+		cs, _, _ := madeTypes()
+		for _, c := range cs[:n] {
 			p.Component(c)
 		}
-		for _, s := range ss[:n-n/2] {
+	}),
+	"singletons that are sent": of(func(p *foretick.Protocol, n int) {
+		_, ss, _ := madeTypes()
+		for _, s := range ss[:n] {
 			p.Singleton(s)
 		}
 	}),

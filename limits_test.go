@@ -99,14 +99,19 @@ func TestTypeLimits(t *testing.T) {
 		also                   func(*foretick.Protocol, *ecs.Prefab)
 		err                    string
 	}{
-		{64, 0, 0, nil, ""},
-		{63, 0, 0, spawns, ""},
-		{65, 0, 0, nil, "65 replicated components (65 registered): use up to 64"},
-		{64, 0, 0, spawns, "65 replicated components (64 registered, 1 for Spawns): use up to 64"},
-		{10, 54, 0, nil, ""},
-		{10, 60, 0, nil, "70 replicated components (10 registered, 60 singletons): use up to 64"},
+		{128, 0, 0, nil, ""},
+		{127, 0, 0, spawns, ""},
+		{128, 126, 0, nil, ""},
+		{126, 128, 0, nil, ""},
+		{129, 0, 0, nil, "129 replicated components (129 registered): use up to 128"},
+		{144, 0, 0, nil, "144 replicated components (144 registered): use up to 128"},
+		{128, 0, 0, spawns, "129 replicated components (128 registered, 1 for Spawns): use up to 128"},
+		{10, 128, 0, nil, ""},
+		{10, 129, 0, nil, "129 singletons: use up to 128"},
+		{10, 144, 0, spawns, "144 singletons: use up to 128"},
 		{10, 54, 190, nil, ""},
 		{10, 54, 191, nil, "more than 255 types (10 components, 54 singletons, 190 local components, 0 command, and the library's own): use fewer"},
+		{128, 127, 0, nil, "more than 255 types (128 components, 126 singletons, 0 local components, 0 command, and the library's own): use fewer"},
 	} {
 		t.Run(fmt.Sprint(row.comps, row.singles, row.locals, row.also != nil), func(t *testing.T) {
 			p := crowd(row.comps, row.singles, row.locals, row.also)

@@ -29,7 +29,7 @@ type canvas struct {
 // keptEntity is an entity as the tick left it.
 type keptEntity struct {
 	e    ecs.Entity
-	mask uint64 // the replicated components that it has
+	mask schema.Mask // the replicated components that it has
 }
 
 func newCanvas(s *Server) canvas {
@@ -166,9 +166,9 @@ func (c *canvas) keep() {
 }
 
 // each calls fn for the components of a mask.
-func (c *canvas) each(mask uint64, fn func(i int, comp *layout.Component)) {
+func (c *canvas) each(mask schema.Mask, fn func(i int, comp *layout.Component)) {
 	for i := range c.s.p.Components {
-		if mask>>i&1 != 0 {
+		if mask.Has(i) {
 			fn(i, &c.s.p.Components[i])
 		}
 	}
@@ -213,11 +213,11 @@ func (c *canvas) undraw() {
 				layout.CopyBytes(at, from, comp.Size)
 			}
 		})
-		c.each(^k.mask, func(_ int, comp *layout.Component) {
-			if w.Pointer(k.e, comp.ID) != nil {
-				w.RemoveByID(k.e, comp.ID)
+		for i := range c.s.p.Components {
+			if id := c.s.p.Components[i].ID; !k.mask.Has(i) && w.Pointer(k.e, id) != nil {
+				w.RemoveByID(k.e, id)
 			}
-		})
+		}
 	}
 	c.s.sim.parents.apply()
 	c.s.sim.row.give()

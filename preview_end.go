@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -106,18 +107,18 @@ func (previewEnd) spawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	return ecs.None
 }
 
-func (previewEnd) destroy(ecs.Entity) bool      { return false }
-func (previewEnd) teleport(ecs.Entity) bool     { return false }
-func (previewEnd) refuseSpawn(*ecs.Prefab)      {}
-func (previewEnd) beforeSystem(int)             {}
-func (previewEnd) afterSystem(int)              {}
-func (previewEnd) simulates(ecs.Entity) bool    { return false }
-func (previewEnd) again(Tick) bool              { return true }
-func (previewEnd) shownBefore(PlayerID) uint8   { return 0 }
-func (previewEnd) drawsPartly(ecs.Rows, uint64) {}
-func (previewEnd) anothers(ecs.Entity) bool     { return true } // only ticks raise events
-func (previewEnd) decoded()                     {}
-func (previewEnd) predictedSum() uint32         { return 0 } // its handlers run in the only world
+func (previewEnd) destroy(ecs.Entity) bool                   { return false }
+func (previewEnd) teleport(ecs.Entity) bool                  { return false }
+func (previewEnd) refuseSpawn(*ecs.Prefab)                   {}
+func (previewEnd) beforeSystem(int)                          {}
+func (previewEnd) afterSystem(int)                           {}
+func (previewEnd) simulates(ecs.Entity) bool                 { return false }
+func (previewEnd) again(Tick) bool                           { return true }
+func (previewEnd) shownBefore(PlayerID) uint8                { return 0 }
+func (previewEnd) drawsPartly(ecs.Rows, *schema.MaskBuilder) {}
+func (previewEnd) anothers(ecs.Entity) bool                  { return true } // only ticks raise events
+func (previewEnd) decoded()                                  {}
+func (previewEnd) predictedSum() uint32                      { return 0 } // its handlers run in the only world
 
 func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.prefabOf(of) }
 

@@ -57,7 +57,6 @@ type Protocol struct {
 	spoilt  []ecs.ID      // components with a fault, which is reported once
 	unmade  []*ecs.Prefab // and prefabs
 	crowded bool          // it was said that there are too many types
-	surplus surplus
 	built   bool
 	err     error // once built
 }

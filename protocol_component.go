@@ -79,11 +79,6 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	p.compiled.Extrapolates = p.compiled.Extrapolates || s.Extrapolates()
 	c.Interpolate(s)
 	p.compiled.Curved = p.compiled.Curved || c.Curved
-	if p.compiled.Registry.Components() == mostComponents {
-		p.surplus.components++
-		p.spoilt = append(p.spoilt, h.ID())
-		return
-	}
 	if _, err := p.compiled.Registry.Component(s); err != nil {
 		p.fault(err)
 		return
@@ -318,13 +313,13 @@ func (p *Protocol) registerPrefabs() {
 				}
 			}
 		}
-		if k.Matched() && !p.surplus.told {
+		if k.Matched() {
 			comps = append(comps, p.compiled.Origins.Matched)
 		}
-		if k.ClientOnly() && !p.surplus.told {
+		if k.ClientOnly() {
 			comps = append(comps, p.compiled.Origins.ClientOnly)
 		}
-		if k.Interpolated && !p.surplus.told {
+		if k.Interpolated {
 			comps = append(comps, p.compiled.Origins.Interpolated)
 		}
 		_, err := p.compiled.Registry.Prefab(k.ECS.Name(), comps, defaults)

@@ -60,7 +60,6 @@ func (p *Protocol) hitbox(hs []ecs.Handle, build func(*HitboxBuilder)) {
 		}
 		v.Components = append(v.Components, i)
 		v.IDs = append(v.IDs, h.ID())
-		v.Mask |= 1 << i
 	}
 	p.compiled.Hitboxes = append(p.compiled.Hitboxes, v)
 	p.compiled.handlers.hitboxes = append(p.compiled.handlers.hitboxes, build)

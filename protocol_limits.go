@@ -7,18 +7,18 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// mostComponents is the greatest number of replicated components of a game: singletons and
-// the library's own included.
-const mostComponents = 64
+// What a game may declare. Each of its types counts towards [ecs.MaxTypes], too.
+const (
+	mostComponents = 128 // replicated ones, the library's own included, without singletons
+	mostSingletons = 128
+)
 
-// checkCounts refuses more replicated components than a game may have, and names their
-// number by kind.
+// checkCounts refuses more replicated components or singletons than a game may have, and
+// names the number of components by kind.
 func (p *Protocol) checkCounts() {
-	singles := 0
-	for i := range p.compiled.Components {
-		if p.compiled.Components[i].Singleton >= 0 {
-			singles++
-		}
+	singles := len(p.compiled.singletons)
+	if singles > mostSingletons {
+		p.faultf("%d singletons: use up to %d, and merge small ones", singles, mostSingletons)
 	}
 	var kinds []string
 	all := 0
@@ -28,12 +28,11 @@ func (p *Protocol) checkCounts() {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	singles, own := singles+p.surplus.singles, len(p.compiled.Components)-singles+p.surplus.components
+	own := len(p.compiled.Components) - singles
 	if p.compiled.hierarchy {
 		own--
 	}
 	add(own, "registered")
-	add(singles, "singletons")
 	if p.compiled.hierarchy {
 		add(1, "for Hierarchy")
 	}
@@ -53,7 +52,6 @@ func (p *Protocol) checkCounts() {
 	add(matched+clientOnly, "for Spawns")
 	add(interpolated, "for Interpolated")
 	if all > mostComponents {
-		p.surplus.told = true
 		p.faultf("%d replicated components (%s): use up to %d, and merge small ones", all, strings.Join(kinds, ", "), mostComponents)
 	}
 }
@@ -75,10 +73,4 @@ func (p *Protocol) full() bool {
 	p.faultf("more than %d types (%d components, %d singletons, %d local components, %d command, and the library's own): use fewer, and merge small ones",
 		ecs.MaxTypes, len(p.compiled.Components)-singles, singles, len(p.compiled.Locals), command)
 	return true
-}
-
-// surplus counts declarations of replicated components for which there is no room.
-type surplus struct {
-	components, singles int
-	told                bool // so the registry's own refusals say nothing new
 }

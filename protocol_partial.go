@@ -3,16 +3,17 @@ package foretick
 import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 )
 
 // partial wraps a system that runs for parts of ticks too, so that it is known what of
 // which entities a part has computed.
 func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
-	components := new(uint64)
+	components := new(schema.MaskBuilder)
 	p.partials = append(p.partials, partialSystem{name, components})
 	return func(f *Frame, rows ecs.Rows) {
 		if f.partial {
-			f.client.drawsPartly(rows, *components)
+			f.client.drawsPartly(rows, components)
 		}
 		run(f, rows)
 	}
@@ -21,7 +22,7 @@ func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame,
 // partialSystem is a shared system declared with ecs.Partial.
 type partialSystem struct {
 	name       string
-	components *uint64 // those that it writes of its rows, as bits
+	components *schema.MaskBuilder // those that it writes of its rows
 }
 
 // checkPartial refuses systems of which no part of a tick can be drawn, and notes what the
@@ -38,7 +39,7 @@ func (p *Protocol) checkPartial() {
 		for _, of := range p.partials {
 			for _, id := range s.Writes {
 				if i := p.compiled.Index(id); of.name == s.Name && i >= 0 {
-					*of.components |= 1 << i
+					of.components.Set(i)
 				}
 			}
 		}

@@ -1,8 +1,6 @@
 package foretick
 
 import (
-	"math/bits"
-
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -11,8 +9,7 @@ func (p *Protocol) checkRecords() {
 	reg := p.compiled.Registry.Plan()
 	for i := range reg.Prefabs {
 		k, total, most, greatest := &reg.Prefabs[i], 0, 0, ""
-		for m := k.Mask; m != 0; m &= m - 1 {
-			c := bits.TrailingZeros64(m)
+		for c := k.Mask.Next(0); c >= 0; c = k.Mask.Next(c + 1) {
 			n := reg.MostBits(c)
 			if total += n; n > most {
 				most, greatest = n, reg.Comps[c].Name

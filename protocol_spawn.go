@@ -42,9 +42,6 @@ func (p *Protocol) registerSpawns() {
 			}
 			s, err := schema.Compile(t, schema.Options{Name: name})
 			p.fault(err)
-			if p.surplus.told {
-				return -1
-			}
 			at, err := p.compiled.Registry.Component(s)
 			p.fault(err)
 			return at

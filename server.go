@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -223,8 +224,8 @@ type senders struct {
 	put     putScratch
 	grouped map[snapshot.NetID]uint32 // the groups of entities that changed theirs since the last tick
 
-	toldLong  uint64 // the components that made an entity too long to send, and were named
-	toldCrowd bool   // the log says that there are too many entities for a player
+	toldLong  schema.MaskBuilder // the components that made an entity too long to send, and were named
+	toldCrowd bool               // the log says that there are too many entities for a player
 
 	encoding []*player         // whose snapshots are due in this tick
 	caches   []*snapshot.Cache // one for each share of them
@@ -242,6 +243,8 @@ type bandwidth struct {
 type putScratch struct {
 	pointers []unsafe.Pointer
 	columns  []column
+	masks    []tableMask // of the tables, in the order of the tick
+	tables   int         // that had their turn
 }
 
 // column is a replicated component of one table.

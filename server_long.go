@@ -41,10 +41,10 @@ func (s *Server) nameCrowd(p *player) {
 
 // nameLong logs an entity that is too long to send, once for each component that takes most.
 func (s *Server) nameLong(p *player, l snapshot.TooLong) {
-	if s.senders.toldLong>>l.Component&1 != 0 {
+	if s.senders.toldLong.Has(l.Component) {
 		return
 	}
-	s.senders.toldLong |= 1 << l.Component
+	s.senders.toldLong.Set(l.Component)
 	line := p.who()
 	line = append(line, "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
 		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)

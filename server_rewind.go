@@ -25,13 +25,13 @@ func (p *compiled) rewindGame() rewind.Game {
 		g.Components = append(g.Components, of)
 	}
 	for _, h := range p.Hitboxes {
-		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components, Mask: h.Mask})
+		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components})
 	}
 	for _, l := range p.Lives {
 		g.Lives = append(g.Lives, rewind.Life{Component: l.Component, Of: p.handlers.lives[l.Own]})
 	}
 	for _, t := range p.Tracks {
-		g.Tracked |= 1 << t.Component
+		g.Tracked.Set(t.Component)
 	}
 	for i := range p.Prefabs {
 		k := &p.Prefabs[i]
@@ -89,8 +89,10 @@ func shot(c *netcode.Command) rewind.Command {
 // recordPast records what others can hit in the tick that was computed.
 func (s *Server) recordPast() {
 	s.past.Begin(s.sim.frame.Tick)
+	table := 0
 	for _, rows := range s.sim.entities.All(s.sim.world) {
-		if s.past.Fit(s.p.Mask(rows)) {
+		mask := s.senders.put.masks[table].has // as capture found it
+		if table++; s.past.Fit(mask) {
 			ids := s.p.identity.Slice(rows)
 			for k := range ids {
 				e := rewind.Entity{Net: snapshot.NetID(ids[k].Net), Owner: uint32(rows.Owner()), Prefab: ids[k].Prefab}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -64,6 +65,7 @@ func (s *Server) capture() {
 	t := s.sim.frame.Tick
 	s.senders.source.Begin(t)
 	s.late.fades.age(s)
+	s.senders.put.tables = 0
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		s.putRows(rows)
 	}
@@ -75,18 +77,58 @@ func (s *Server) capture() {
 	s.recordPast()
 }
 
+// tableMask has the components of a table's entities. It is kept for the next tick: then the
+// same table mostly has the same place, and needs no new mask.
+type tableMask struct {
+	has    schema.Mask // those of the game
+	sent   schema.Mask // and the library's own, of entities of a prefab
+	prefab int         // that one; −1: sent is not known
+}
+
+// next returns the mask of the next table, which has these components of the game.
+func (p *putScratch) next(has schema.MaskBuilder) *tableMask {
+	if p.tables == len(p.masks) {
+		p.masks = append(p.masks, tableMask{prefab: -1})
+	}
+	m := &p.masks[p.tables]
+	p.tables++
+	if now := has.MaskLike(m.has); !now.Equal(m.has) {
+		m.has, m.prefab = now, -1
+	}
+	return m
+}
+
+// of returns the mask of the table's entities of a prefab.
+func (m *tableMask) of(p *compiled, prefab uint16) schema.Mask {
+	if m.prefab == int(prefab) {
+		return m.sent
+	}
+	set, k := m.has.Builder(), &p.Prefabs[prefab]
+	switch {
+	case k.Matched():
+		set.Set(p.Origins.Matched)
+	case k.ClientOnly():
+		set.Set(p.Origins.ClientOnly)
+	}
+	if k.Interpolated {
+		set.Set(p.Origins.Interpolated)
+	}
+	m.sent, m.prefab = set.MaskLike(m.sent), int(prefab)
+	return m.sent
+}
+
 func (s *Server) putRows(rows ecs.Rows) {
-	var mask uint64
+	var set schema.MaskBuilder
 	cols := s.senders.put.columns[:0]
 	for i := range s.p.Components {
 		c := &s.p.Components[i]
 		if base := rows.Column(c.ID); base != nil {
-			mask |= 1 << i
+			set.Set(i)
 			cols = append(cols, column{base, c.Size, i})
 		}
 	}
 	s.senders.put.columns = cols
-	ids := s.p.identity.Slice(rows)
+	ids, mask := s.p.identity.Slice(rows), s.senders.put.next(set)
 	for k := range ids {
 		at := s.senders.put.pointers[:0]
 		for _, c := range cols {
@@ -98,17 +140,14 @@ func (s *Server) putRows(rows ecs.Rows) {
 				s.sim.losses.bounds(c.index, at[len(at)-1])
 			}
 		}
-		owner, prefab, all := uint16(rows.Owner()), &s.p.Prefabs[ids[k].Prefab], mask
+		owner, prefab := uint16(rows.Owner()), &s.p.Prefabs[ids[k].Prefab]
 		switch {
 		case prefab.Matched():
-			all |= 1 << s.p.Origins.Matched
 			at = append(at, ids[k].sent(rows.Owner()))
 		case prefab.ClientOnly():
-			all |= 1 << s.p.Origins.ClientOnly
 			at = append(at, unsafe.Pointer(&noOrigin))
 		}
 		if prefab.Interpolated {
-			all |= 1 << s.p.Origins.Interpolated
 			at = append(at, unsafe.Pointer(&ids[k].ahead))
 		}
 		s.senders.put.pointers = at
@@ -116,7 +155,7 @@ func (s *Server) putRows(rows ecs.Rows) {
 			owner = snapshot.Everyone
 		}
 		s.late.fades.displace(s.senders.source, rows.Entity(k))
-		if s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s}) {
+		if s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(s.p, ids[k].Prefab), at, serverRefs{s}) {
 			s.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
 		}
 		if rows.Entity(k) == s.sim.row.e {

@@ -83,7 +83,7 @@ func newWriteWatch(m *simulation, players *sessions, log *slog.Logger) *writeWat
 // before remembers what the system may change.
 func (e *writeWatch) before(i int) {
 	e.settle()
-	e.row.take()
+	e.row.takePredicted()
 	e.running = i
 	if e.both[i] {
 		e.others.begin(i)
@@ -126,7 +126,7 @@ func (e *writeWatch) after(i int) {
 		e.running = -1
 		return
 	}
-	e.row.take()
+	e.row.takePredicted()
 	for _, t := range e.tables {
 		now := e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID))
 		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
@@ -188,10 +188,10 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 		if owner >= len(sums) || owner == 0 && !e.p.Common {
 			continue
 		}
-		mask := uint64(0)
+		x := uint64(1)
 		for i := range e.p.Components {
 			if c := &e.p.Components[i]; c.Predicted && rows.Has(c.ID) {
-				mask |= 1 << i
+				x = (x ^ uint64(i)) * 0x100000001B3
 			}
 		}
 		n := uint64(rows.Len())
@@ -203,7 +203,7 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 				}
 			}
 		}
-		x := (mask + 1) * 0x9E3779B97F4A7C15
+		x *= 0x9E3779B97F4A7C15
 		x = (x ^ x>>29) * 0xBF58476D1CE4E5B9
 		sums[owner] += n * (x ^ x>>32)
 	}

@@ -68,7 +68,7 @@ func (w *otherWrites) begin(system int) {
 }
 
 func (w *otherWrites) end() {
-	w.e.row.take()
+	w.e.row.takePredicted()
 	for i := range w.tables {
 		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.test.running {
 			w.pushed(t)

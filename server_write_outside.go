@@ -32,7 +32,7 @@ type outsideTable struct {
 
 // keep saves the current predicted state.
 func (o *outsideWrites) keep() {
-	o.e.row.take()
+	o.e.row.takePredicted()
 	o.tables, o.ids, o.bytes = o.tables[:0], o.ids[:0], o.bytes[:0]
 	for _, rows := range o.e.entities.All(o.e.world) {
 		if !o.e.p.predicts(rows) {
@@ -49,7 +49,7 @@ func (o *outsideWrites) keep() {
 // look notes the players whose predicted state has changed, with by as the cause, and saves
 // the current state. It reports whether there was a change.
 func (o *outsideWrites) look(by int) (changed bool) {
-	o.e.row.take()
+	o.e.row.takePredicted()
 	o.seen = append(o.seen[:0], make([]bool, len(o.tables))...)
 	next := 0
 	for _, rows := range o.e.entities.All(o.e.world) {

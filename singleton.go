@@ -51,11 +51,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 		return
 	}
 	n := len(p.compiled.Components)
-	was := p.surplus.components
 	p.Component(row, opts...)
-	if p.surplus.components > was {
-		p.surplus.components, p.surplus.singles = was, p.surplus.singles+1
-	}
 	if len(p.compiled.Components) == n {
 		_ = p.compiled.Types.RegisterSingleton(h, ecs.Named(name), ecs.CopierAt(func(_, _ unsafe.Pointer) {})) // so that systems do not report it again
 		return
@@ -125,6 +121,8 @@ type singletonRow struct {
 	world *ecs.World
 	e     ecs.Entity // on a server
 	each  []singletonCopy
+	// predicted is the number of those that are predicted. They come first.
+	predicted int
 }
 
 type singletonCopy struct {
@@ -135,8 +133,15 @@ type singletonCopy struct {
 
 func newSingletonRow(p *compiled, w *ecs.World) singletonRow {
 	r := singletonRow{world: w}
-	for _, v := range p.singletons {
-		r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.row)), w.SingletonPointer(v.id)})
+	for _, predicted := range []bool{true, false} {
+		for _, v := range p.singletons {
+			if v.predicted == predicted {
+				r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.row)), w.SingletonPointer(v.id)})
+			}
+		}
+		if predicted {
+			r.predicted = len(r.each)
+		}
 	}
 	return r
 }
@@ -149,10 +154,17 @@ func (m *simulation) spawnSingletonRow() {
 }
 
 // take copies the world's values into the row.
-func (r *singletonRow) take() {
-	for i := range r.each {
-		if v := &r.each[i]; r.find(v) != nil {
-			v.copy(r.find(v), v.at)
+func (r *singletonRow) take() { r.takeOf(r.each) }
+
+// takePredicted copies the values of predicted singletons alone. What compares predicted
+// state calls it before and after each system.
+func (r *singletonRow) takePredicted() { r.takeOf(r.each[:r.predicted]) }
+
+func (r *singletonRow) takeOf(each []singletonCopy) {
+	for i := range each {
+		v := &each[i]
+		if at := r.find(v); at != nil {
+			v.copy(at, v.at)
 		}
 	}
 }
@@ -160,8 +172,9 @@ func (r *singletonRow) take() {
 // give copies the row's values into the world.
 func (r *singletonRow) give() {
 	for i := range r.each {
-		if v := &r.each[i]; r.find(v) != nil {
-			v.copy(v.at, r.find(v))
+		v := &r.each[i]
+		if at := r.find(v); at != nil {
+			v.copy(v.at, at)
 		}
 	}
 }

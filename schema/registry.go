@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxComponents  = 64
+	maxComponents  = plan.MaskBits
 	maxPrefabs     = 65535
 	maxPrefabWords = 1 << 16
 )
@@ -34,7 +34,7 @@ func NewRegistry() *Registry {
 	return &Registry{names: map[string]bool{}, plan: plan.NewRegistry()}
 }
 
-// Component registers a component and returns its id, 0 to 63, which is also its
+// Component registers a component and returns its id, 0 to 255, which is also its
 // bit in masks.
 func (r *Registry) Component(s *Schema) (int, error) {
 	switch {
@@ -74,20 +74,21 @@ func (r *Registry) Prefab(name string, comps []int, defaults []unsafe.Pointer) (
 	case len(defaults) > len(comps):
 		return 0, fmt.Errorf("schema: prefab %s has %d defaults for %d components", name, len(defaults), len(comps))
 	}
-	var mask uint64
+	var set plan.MaskBuilder
 	at := map[int]unsafe.Pointer{}
 	for i, c := range comps {
 		if c < 0 || c >= len(r.plan.Comps) {
 			return 0, fmt.Errorf("schema: prefab %s: no component %d: register components before prefabs", name, c)
 		}
-		if mask>>c&1 != 0 {
+		if set.Has(c) {
 			return 0, fmt.Errorf("schema: prefab %s lists component %s twice", name, r.plan.Comps[c].Name)
 		}
-		mask |= 1 << c
+		set.Set(c)
 		if i < len(defaults) {
 			at[c] = defaults[i]
 		}
 	}
+	mask := set.Mask()
 	n := r.plan.WordsOf(mask)
 	if r.prefabWords += n; r.prefabWords > maxReadPrefabWords {
 		return 0, fmt.Errorf("schema: prefab %s brings the words of all prefabs to %d: there can be %d; use one prefab for what has the same components, and set values when it spawns", name, r.prefabWords, maxReadPrefabWords)
@@ -119,7 +120,7 @@ func (r *Registry) Describe() string {
 		k := &r.plan.Prefabs[i]
 		fmt.Fprintf(&b, "prefab %s", k.Name)
 		for c, off := 0, 0; c < len(r.plan.Comps); c++ {
-			if k.Mask>>c&1 != 0 {
+			if k.Mask.Has(c) {
 				n := r.plan.Comps[c].Words
 				fmt.Fprintf(&b, " %s=%v", r.plan.Comps[c].Name, r.plan.Defaults(k)[plan.ToOwner][off:off+n])
 				off += n
@@ -134,7 +135,7 @@ func (r *Registry) Describe() string {
 func (r *Registry) Prefabs() int { return len(r.plan.Prefabs) }
 
 // PrefabHas reports whether entities of a prefab start with a component.
-func (r *Registry) PrefabHas(prefab, comp int) bool { return r.plan.Prefabs[prefab].Mask>>comp&1 != 0 }
+func (r *Registry) PrefabHas(prefab, comp int) bool { return r.plan.Prefabs[prefab].Mask.Has(comp) }
 
 // PrefabName returns a prefab's name, by its number.
 func (r *Registry) PrefabName(prefab int) string { return r.plan.Prefabs[prefab].Name }

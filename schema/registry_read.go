@@ -69,7 +69,7 @@ func (r *schemaReader) tables(reg *Registry) error {
 
 func (r *schemaReader) kind(reg *Registry, words *int) {
 	name := r.text("prefab's name")
-	mask := r.uint(1<<len(reg.plan.Comps)-1, "prefab's components")
+	mask := r.mask(len(reg.plan.Comps))
 	n := reg.plan.WordsOf(mask)
 	if *words += n; *words > maxReadPrefabWords || n > maxPrefabWords || name == "" || reg.names["k "+name] {
 		r.fail("prefab")
@@ -83,7 +83,7 @@ func (r *schemaReader) kind(reg *Registry, words *int) {
 }
 
 // defaults reads the words of a prefab's defaults, of n, that differ from zero values.
-func (r *schemaReader) defaults(reg *Registry, mask uint64, n int) (set []plan.WordDefault) {
+func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.WordDefault) {
 	comp, first := -1, 0 // the component that the word is of, and its first word
 	var s *Schema
 	began := 0 // the words set
@@ -103,7 +103,7 @@ func (r *schemaReader) defaults(reg *Registry, mask uint64, n int) (set []plan.W
 				first += s.plan.Words
 			}
 			comp, began = comp+1, len(set)
-			for mask>>comp&1 == 0 {
+			for !mask.Has(comp) {
 				comp++
 			}
 			s = reg.Schemas[comp]

@@ -157,7 +157,7 @@ func (r *Registry) AppendSchema(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(r.plan.Prefabs)))
 	for i := range r.plan.Prefabs {
 		k := &r.plan.Prefabs[i]
-		dst = binary.AppendUvarint(appendText(dst, k.Name), k.Mask)
+		dst = appendMask(appendText(dst, k.Name), k.Mask)
 		dst = r.appendDefaults(dst, k)
 	}
 	return dst
@@ -175,4 +175,20 @@ func (r *Registry) appendDefaults(dst []byte, k *plan.Prefab) []byte {
 		}
 	}
 	return append(dst, 0)
+}
+
+// appendMask appends a set of components as one LEB128 number, bit i for component i.
+func appendMask(dst []byte, mask Mask) []byte {
+	for at, end := 0, mask.End(); ; {
+		b := byte(0)
+		for i := range 7 {
+			if mask.Has(at + i) {
+				b |= 1 << i
+			}
+		}
+		if at += 7; at >= end {
+			return append(dst, b)
+		}
+		dst = append(dst, b|128)
+	}
 }

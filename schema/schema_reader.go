@@ -109,3 +109,27 @@ func (r *schemaReader) text(what string) string {
 	}
 	return s
 }
+
+// mask reads a set of components whose ids are below comps.
+func (r *schemaReader) mask(comps int) Mask {
+	var m plan.MaskBuilder
+	last := byte(0)
+	for at, more := 0, true; more; at++ {
+		if at%7 == 0 {
+			last = r.byte()
+		}
+		if last>>(at%7)&1 != 0 {
+			if at >= comps {
+				break
+			}
+			m.Set(at)
+		}
+		if at%7 == 6 {
+			if more = last >= 128; !more && (last != 0 || at < 7) {
+				return m.Mask()
+			}
+		}
+	}
+	r.fail("prefab's components")
+	return Mask{}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -67,7 +68,7 @@ func TestChurnDoesNotAllocate(t *testing.T) {
 		for i, id := range alive {
 			c.move(i)
 			c.ps[0] = ptr(&c.boxes[i])
-			c.src.Put(id, 0, 0, 1, c.ps, nil)
+			c.src.Put(id, 0, 0, schema.MaskOf(0), c.ps, nil)
 		}
 		c.src.End()
 		rec := &c.sent[c.tick%16]

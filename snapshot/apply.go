@@ -86,7 +86,7 @@ func (r *Receiver) applyRecord(rec *record, t schema.Tick) {
 		r.changes = append(r.changes, Change{Ghost: g, What: Spawned})
 	default:
 		c := Change{Ghost: g, What: Updated, Transferred: before.Owner != rec.owner || before.Mine != g.Mine, Teleported: before.Jumps != rec.jumps}
-		if before.Mask != rec.mask {
+		if !before.Mask.Equal(rec.mask) {
 			c.What = Components
 		}
 		r.changes = append(r.changes, c)

@@ -41,7 +41,7 @@ func TestChangingComponentsKeepThreeBaselines(t *testing.T) {
 				at[i].X += step
 				at[i].Y += step
 				has := []unsafe.Pointer{unsafe.Pointer(&at[i]), unsafe.Pointer(&mark{})}[:1+tick/10%2]
-				src.Put(snapshot.NetID(1+i), 0, 1, 1<<len(has)-1, has, nil)
+				src.Put(snapshot.NetID(1+i), 0, 1, setOf(1<<len(has)-1), has, nil)
 			}
 			src.End()
 			var out snapshot.Sent

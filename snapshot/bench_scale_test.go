@@ -67,7 +67,7 @@ func (f *fleet) put(src *snapshot.Source, t schema.Tick, p []unsafe.Pointer) {
 	src.Begin(t)
 	for i := range f.units {
 		p[0] = ptr(&f.units[i])
-		src.Put(snapshot.NetID(i+1), 0, 0, 1, p, nil)
+		src.Put(snapshot.NetID(i+1), 0, 0, schema.MaskOf(0), p, nil)
 	}
 	src.End()
 }

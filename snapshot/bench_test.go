@@ -52,7 +52,7 @@ func (x *stage) put() {
 	x.src.Begin(x.tick)
 	for i := range x.scene.Bodies {
 		x.ps[0] = unsafe.Pointer(&x.scene.Bodies[i])
-		x.src.Put(snapshot.NetID(i+1), 0, 0, 1, x.ps[:], nil)
+		x.src.Put(snapshot.NetID(i+1), 0, 0, schema.MaskOf(0), x.ps[:], nil)
 	}
 	x.src.End()
 }
@@ -134,7 +134,7 @@ func TestFightBytes(t *testing.T) {
 		sc.Fight(1.0 / 30)
 		src.Begin(tick)
 		for i := range sc.Players {
-			src.Put(snapshot.NetID(i+1), 0, uint16(i+1), 7, []unsafe.Pointer{ptr(&sc.Players[i]), ptr(&sc.Health[i]), ptr(&sc.Ammo[i])}, nil)
+			src.Put(snapshot.NetID(i+1), 0, uint16(i+1), schema.MaskOf(0, 1, 2), []unsafe.Pointer{ptr(&sc.Players[i]), ptr(&sc.Health[i]), ptr(&sc.Ammo[i])}, nil)
 		}
 		src.End()
 		if tick > 4 {

@@ -55,7 +55,7 @@ func (c *crowd) put() {
 	c.src.Begin(c.tick)
 	for i := range c.boxes {
 		c.ps[0] = unsafe.Pointer(&c.boxes[i])
-		c.src.Put(snapshot.NetID(i+1), 0, c.owner(i), 1, c.ps, nil)
+		c.src.Put(snapshot.NetID(i+1), 0, c.owner(i), schema.MaskOf(0), c.ps, nil)
 		if c.group != nil {
 			require.True(c.t, c.src.SetGroup(snapshot.NetID(i+1), c.group(i)))
 		}

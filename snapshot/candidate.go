@@ -135,8 +135,7 @@ func (s *Sender) weigh(c *candidate) {
 // freshWords returns the number of words that the receiver must store for a record.
 func (s *Sender) freshWords(w schema.WireID) int32 {
 	e := s.src.slots[s.slots[w]]
-	v := &e.vers[e.head]
-	return int32(s.src.reg.WordsOf(s.src.reg.VisibleMask(v.mask, s.auds[w])))
+	return int32(s.src.reg.WordsOf(s.src.reg.VisibleMask(e.mask(e.head), s.auds[w])))
 }
 
 // choose encodes the records that fit, and reports whether all of the viewer's own did.

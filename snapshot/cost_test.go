@@ -48,7 +48,7 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 		src.Begin(tick)
 		v.N = tick
 		for id := range entities {
-			src.Put(snapshot.NetID(id+1), 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
+			src.Put(snapshot.NetID(id+1), 0, 0, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
 		}
 		src.End()
 		var sent snapshot.Sent

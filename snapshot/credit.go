@@ -30,6 +30,7 @@ const (
 	changeBytes  = int(unsafe.Sizeof(Change{}))
 	chunkBytes   = int(unsafe.Sizeof([chunkOf]record{}))
 	pageBytes    = int(unsafe.Sizeof([pageSlots]wireSlot{}))
+	maskBytes    = 32 // of a mask's ids from 64 on
 )
 
 // begin gives a snapshot of n bytes its memory credit.
@@ -100,9 +101,8 @@ func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
 	return a.chunks[a.at][:n:n], true
 }
 
-// charge counts a record and gives it room for its words.
-func (r *Receiver) charge(rec *record) (err error) {
-	n := r.reg.WordsOf(rec.mask)
+// charge counts a record and gives it room for its n words.
+func (r *Receiver) charge(rec *record, n int) (err error) {
 	slot := r.slot(rec.wire)
 	fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
 	if !r.load.add(&candidate{spawn: fresh, words: int32(n)}) {

@@ -194,7 +194,7 @@ func (s *Sender) tooLong(c *candidate) bool {
 // if nothing can be cut.
 func (s *Sender) cutRecord(cand *candidate) bool {
 	e, w := s.src.slots[s.slots[cand.wire]], cand.wire
-	mask := s.src.reg.VisibleMask(e.vers[e.head].mask, s.auds[w])
+	mask := s.src.reg.VisibleMask(e.mask(e.head), s.auds[w])
 	if countUnits(s.src.reg, mask, s.auds[w]) == 0 {
 		return false
 	}

@@ -24,7 +24,7 @@ func (s *Source) Displace(comp, field int, by schema.Offset) {
 
 // displaced returns the words that the public lane is made from: own, or a copy with the
 // fields of Displace moved.
-func (s *Source) displaced(mask uint64, own []int32) []int32 {
+func (s *Source) displaced(mask plan.Mask, own []int32) []int32 {
 	if len(s.moved) == 0 {
 		return own
 	}
@@ -44,12 +44,12 @@ func (s *Source) displaced(mask uint64, own []int32) []int32 {
 
 // same reports whether a Put has the value of the newest version. The public lane is
 // compared where it may differ from the owner's.
-func (s *Source) same(e *entity, owner uint16, mask uint64, own, pub []int32, moved bool) bool {
+func (s *Source) same(e *entity, owner uint16, mask plan.Mask, own, pub []int32, moved bool) bool {
 	if e.n == 0 {
 		return false
 	}
 	v := &e.vers[e.head]
 	n := len(own)
-	return v.mask == mask && v.owner == owner && v.jumps == e.jumps && slices.Equal(own, e.lane(e.head, plan.ToOwner)[:n]) &&
+	return e.mask(e.head).Equal(mask) && v.owner == owner && v.jumps == e.jumps && slices.Equal(own, e.lane(e.head, plan.ToOwner)[:n]) &&
 		(!moved || slices.Equal(pub, e.lane(e.head, plan.Public)[:n]))
 }

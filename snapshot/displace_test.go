@@ -45,7 +45,7 @@ func TestDisplacedForOthers(t *testing.T) {
 			src.Displace(7, 0, schema.Offset{1}) // there is no such component …
 			src.Displace(0, 9, schema.Offset{1}) // … and no such field
 		}
-		src.Put(1, 0, 1, 1, []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
+		src.Put(1, 0, 1, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
 		src.End()
 		require.InDelta(t, 9, s.Number(0, src.OwnerWords(1, 0), schema.GridSim), 0.001)
 		require.InDelta(t, row.told, s.Number(0, src.PublicWords(1, 0), schema.GridPublic), 0.051)
@@ -76,7 +76,7 @@ func TestDisplacedForOthers(t *testing.T) {
 		if dice.IntN(2) > 0 {
 			src.Displace(0, 0, schema.Offset{float32(dice.IntN(9)-4) / 16})
 		}
-		src.Put(1, 0, 1, 1, []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
+		src.Put(1, 0, 1, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
 		src.End()
 		for owner, to := range send {
 			sent := &snapshot.Sent{}
@@ -104,7 +104,7 @@ func TestDisplacedForOthers(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		src.Begin(src.Tick() + 1)
 		src.Displace(0, 0, schema.Offset{float32(src.Tick()%3) - 1})
-		src.Put(1, 0, 1, 1, []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
+		src.Put(1, 0, 1, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
 		src.End()
 	}))
 }

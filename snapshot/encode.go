@@ -35,8 +35,7 @@ func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, 
 		return false
 	}
 	reg := s.src.reg
-	mask := reg.VisibleMask(e.vers[base].mask, a)
-	last := base
+	mask, last := e.mask(base), base
 	for i := 1; i < 3; i++ {
 		at, ok := s.trail.holds(w, s.ages[i])
 		if !ok || after(s.from[w], at) {
@@ -46,10 +45,10 @@ func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, 
 		if after(e.vers[v].tick, at) {
 			v = s.src.held(e, at, a)
 		}
-		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.owns(e.vers[v].owner) != a&plan.ToOwner || reg.VisibleMask(e.vers[v].mask, a) != mask)) {
+		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.owns(e.vers[v].owner) != a&plan.ToOwner || !reg.SeenAlike(a, e.mask(v), mask))) {
 			return false
 		}
-		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(v, a), e.vers[v].mask, e.vers[v].tick
+		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(v, a), e.mask(v), e.vers[v].tick
 		last = v
 	}
 	r.base.N = 3
@@ -101,8 +100,8 @@ func (s *Sender) encodeSteady(c *candidate, a plan.Audience) bool {
 		k.code.Scales = &p.scale
 		at := k.code.Open()
 		k.code.Flag(coder.CtxPlain, true)
-		mask := e.vers[e.head].mask
-		r.body(mask, s.src.reg.VisibleMask(mask, a), e.lane(e.head, a))
+		mask := e.mask(e.head)
+		r.body(mask, e.lane(e.head, a))
 		k.code.Close(&at)
 		x.is |= planRecord
 		x.at, k.entries = int32(len(k.entries)), append(k.entries, cached{at: at})
@@ -120,14 +119,14 @@ func (s *Sender) steady(x *slotPlan, e *entity, r *recordWriter) bool {
 	if x.is&planMoot != 0 {
 		return false
 	}
-	v := &e.vers[e.head]
+	v, mask := &e.vers[e.head], e.mask(e.head)
 	for i, k := range x.vers {
-		if b := &e.vers[k]; b.jumps != v.jumps || b.mask != v.mask {
+		if e.vers[k].jumps != v.jumps || !e.mask(int(k)).Equal(mask) {
 			return false
 		}
 		r.base.Words[i] = e.lane(int(k), r.a)
 	}
-	r.base.N, r.packs = 3, [3]uint64{v.mask, v.mask, v.mask}
+	r.base.N, r.packs = 3, [3]plan.Mask{mask, mask, mask}
 	return true
 }
 
@@ -176,8 +175,7 @@ func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
 	case t-at[0] >= uint32(s.cfg.Window) && s.trail.last(w) != at[0] && t-s.trail.since(w) >= uint32(s.cfg.Window):
 		return false
 	}
-	v, mask := &e.vers[e.head], s.src.reg.VisibleMask(e.vers[e.head].mask, r.a)
-	last := -1
+	v, mask, last := &e.vers[e.head], e.mask(e.head), -1
 	for i := range at {
 		k := last
 		if k < 0 || after(e.vers[k].tick, at[i]) {
@@ -186,11 +184,11 @@ func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
 		if k < 0 {
 			return false
 		}
-		b := &e.vers[k]
-		if b.jumps != v.jumps || b.mask != v.mask && s.src.reg.VisibleMask(b.mask, r.a) != mask || b.owner != v.owner && (i == 0 || s.owns(b.owner) != r.a&plan.ToOwner) {
+		b, has := &e.vers[k], e.mask(k)
+		if b.jumps != v.jumps || !has.Equal(mask) && !s.src.reg.SeenAlike(r.a, has, mask) || b.owner != v.owner && (i == 0 || s.owns(b.owner) != r.a&plan.ToOwner) {
 			return false
 		}
-		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(k, r.a), b.mask, b.tick
+		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(k, r.a), has, b.tick
 		last = k
 	}
 	r.base.N, r.acked = 3, at[0]
@@ -226,8 +224,8 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
 	w.Scales = &p.scale
 	c.at, c.sym = w.Open(), int32(len(w.Syms))
 	w.Flag(coder.CtxPlain, true)
-	mask := e.vers[e.head].mask
-	r.body(mask, r.reg.VisibleMask(mask, a), e.lane(e.head, a))
+	mask := e.mask(e.head)
+	r.body(mask, e.lane(e.head, a))
 	w.Close(&c.at)
 	c.k = int32(len(w.Syms)) - c.sym
 	if k != nil {
@@ -242,8 +240,7 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
 func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
 	r := s.encodeHead(&s.code, g, e, a)
 	r.prof = s.prof
-	v := &e.vers[e.head]
-	r.body(v.mask, s.src.reg.VisibleMask(v.mask, a), e.lane(e.head, a))
+	r.body(e.mask(e.head), e.lane(e.head, a))
 }
 
 // encodeHead writes what is before the components of a full record. It returns the writer of
@@ -263,9 +260,9 @@ func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audien
 		c.Bits.Bool(a&(m&-m) != 0)
 	}
 	c.Bits.Golomb(s.src.tick - g.born)
-	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]uint64{k.Mask}}
+	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]plan.Mask{k.Mask}}
 	r.base.Words[0] = reg.Defaults(k)[a.Lane()]
-	s.encodeShape(c, reg.VisibleMask(v.mask, a), reg.VisibleMask(k.Mask, a), v.jumps-g.jumps)
+	s.encodeShape(c, reg.VisibleMask(e.mask(e.head), a), reg.VisibleMask(k.Mask, a), v.jumps-g.jumps)
 	return r
 }
 
@@ -273,9 +270,9 @@ func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audien
 // holds.
 func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base int, acked schema.Tick) {
 	reg, v, b, c := s.src.reg, &e.vers[e.head], &e.vers[base], &s.code
-	r := recordWriter{Encoder: c, reg: reg, g: &s.shown[w], acked: acked, a: a, packs: [3]uint64{b.mask}, prof: s.prof}
+	all, was := e.mask(e.head), e.mask(base)
+	r := recordWriter{Encoder: c, reg: reg, g: &s.shown[w], acked: acked, a: a, packs: [3]plan.Mask{was}, prof: s.prof}
 	r.base.N, r.base.Words[0] = 1, e.lane(base, a)
-	mask := reg.VisibleMask(v.mask, a)
 	usual := s.isUsual(w, acked)
 	jumps := v.jumps - b.jumps // its motion at the old place predicts nothing
 	history := usual && jumps == 0 && s.history(w, e, base, &r, a)
@@ -292,19 +289,20 @@ func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base i
 	} else if s.usual[2] != 0 {
 		c.Flag(coder.CtxHistory, history)
 	}
-	s.encodeShape(c, mask, reg.VisibleMask(b.mask, a), jumps)
-	r.body(v.mask, mask, e.lane(e.head, a))
+	s.encodeShape(c, reg.VisibleMask(all, a), reg.VisibleMask(was, a), jumps)
+	r.body(all, e.lane(e.head, a))
 }
 
 // encodeShape writes the components and the teleports since the baseline.
-func (s *Sender) encodeShape(c *coder.Encoder, mask, usual uint64, jumps uint16) {
-	c.Flag(coder.CtxShape, mask != usual || jumps != 0)
-	if mask == usual && jumps == 0 {
+func (s *Sender) encodeShape(c *coder.Encoder, mask, usual plan.Mask, jumps uint16) {
+	differs := !mask.Equal(usual)
+	c.Flag(coder.CtxShape, differs || jumps != 0)
+	if !differs && jumps == 0 {
 		return
 	}
-	c.Bits.Bool(mask != usual)
-	if mask != usual {
-		c.Bits.Write(mask, len(s.src.reg.Comps))
+	c.Bits.Bool(differs)
+	if differs {
+		encodeMask(c, mask, usual, len(s.src.reg.Comps))
 		c.Bits.Bool(jumps != 0)
 	}
 	if jumps != 0 {

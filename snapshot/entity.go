@@ -16,9 +16,10 @@ type entity struct {
 	words  []int32 // two lanes a version, each without the components it lacks
 	head   int     // index of the newest version
 	n      int
-	news   []classTicks // of each version, where there are such audiences
-	moved  bool         // others were told it displaced
-	jumps  uint16       // times it was somewhere else at once, modulo 2¹⁶
+	high   []plan.MaskHigh // of the mask of each version, in a game with ids from 64 on
+	news   []classTicks    // of each version, where there are such audiences
+	moved  bool            // others were told it displaced
+	jumps  uint16          // times it was somewhere else at once, modulo 2¹⁶
 }
 
 // version is an entity's value from tick on, until the next version.
@@ -26,7 +27,7 @@ type version struct {
 	tick  schema.Tick
 	owner uint16
 	jumps uint16
-	mask  uint64
+	low   uint64 // of its mask
 	// changed is slotHot's as of this version.
 	changed [plan.Lanes]schema.Tick
 }
@@ -43,6 +44,9 @@ func (s *Source) room(e *entity, n int) {
 	}
 	vers, words := make([]version, slots), make([]int32, slots*stride*plan.Lanes)
 	old := *e
+	if s.reg.Wide() {
+		e.high = make([]plan.MaskHigh, slots)
+	}
 	e.vers, e.words, e.stride = vers, words, stride
 	if s.reg.Shared() {
 		e.news = make([]classTicks, slots)
@@ -50,6 +54,9 @@ func (s *Source) room(e *entity, n int) {
 	for i := range old.n { // oldest first, from index 0
 		from := (old.head - old.n + 1 + i + len(old.vers)) & (len(old.vers) - 1)
 		vers[i] = old.vers[from]
+		if e.high != nil {
+			e.high[i] = old.high[from]
+		}
 		if e.news != nil {
 			e.news[i] = old.news[from]
 		}
@@ -58,6 +65,21 @@ func (s *Source) room(e *entity, n int) {
 		}
 	}
 	e.head = old.n - 1
+}
+
+// mask returns the components of version i.
+func (e *entity) mask(i int) plan.Mask {
+	if e.high == nil {
+		return plan.JoinMask(e.vers[i].low, nil)
+	}
+	return plan.JoinMask(e.vers[i].low, e.high[i])
+}
+
+func (e *entity) setMask(i int, m plan.Mask) {
+	low, high := m.Split()
+	if e.vers[i].low = low; e.high != nil {
+		e.high[i] = high
+	}
 }
 
 // lane is the storage of the words for an audience in version i.

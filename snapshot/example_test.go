@@ -31,7 +31,7 @@ func Example() {
 	source := snapshot.NewSource(registry(), snapshot.SourceConfig{})
 	ship := Ship{X: 1.234, Y: -5, Fuel: 80}
 	source.Begin(1)
-	source.Put(1, 0, 7, 1, []unsafe.Pointer{unsafe.Pointer(&ship)}, nil)
+	source.Put(1, 0, 7, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&ship)}, nil)
 	source.End()
 
 	for _, viewer := range []uint16{7, 8} {

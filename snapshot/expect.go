@@ -93,23 +93,19 @@ func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
 	if i < 0 || j < 0 {
 		return false
 	}
-	reg, v, w := s.src.reg, &e.vers[i], &e.vers[j]
+	reg, v, w, mv, mw := s.src.reg, &e.vers[i], &e.vers[j], e.mask(i), e.mask(j)
 	own := s.owns(v.owner)
-	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && v.mask == w.mask && v.jumps == w.jumps && !reg.Shared() {
+	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && mv.Equal(mw) && v.jumps == w.jumps && !reg.Shared() {
 		return v.changed[own] != v.tick // they were compared when the newer was put
 	}
 	if own != s.owns(w.owner) {
 		return false
 	}
 	a = a&^plan.ToOwner | own
-	mask := reg.VisibleMask(v.mask, a)
-	if mask != reg.VisibleMask(w.mask, a) {
-		return false
+	if mv.Equal(mw) && !reg.Shared() {
+		return !s.src.differ(mv, e.lane(i, a), e.lane(j, a))
 	}
-	if v.mask == w.mask && !reg.Shared() {
-		return !s.src.differ(v.mask, e.lane(i, a), e.lane(j, a))
-	}
-	return !reg.DifferWithin(mask, a, v.mask, e.lane(i, a), w.mask, e.lane(j, a))
+	return reg.SeenAlike(a, mv, mw) && !reg.DifferSeen(a, mv, e.lane(i, a), mw, e.lane(j, a))
 }
 
 // list returns the contents of a tick's snapshot, or nil.
@@ -179,5 +175,5 @@ func (g *Ghost) sameVersion(i, j int) bool {
 		return false
 	}
 	v, w := g.vers[i], g.vers[j]
-	return v.mask == w.mask && v.aud == w.aud && !g.r.reg.Differ(v.mask, g.lane(i), g.lane(j))
+	return v.mask.Equal(w.mask) && v.aud == w.aud && !g.r.reg.Differ(v.mask, g.lane(i), g.lane(j))
 }

@@ -83,11 +83,13 @@ func states(t tester) []*held {
 	own, _ := registry(t)
 	short, _ := recorded(t)
 	spins, turns := spinning(t)
+	wide, sets := playWide(t, 100, 24)
 	out := []*held{
 		{registry: match}, {registry: match, packets: packets[:len(packets)/3]}, {registry: match, packets: packets[:len(packets)-1]},
 		{registry: own}, {registry: own, packets: short[:len(short)-1]},
 		{registry: spins, packets: turns[:len(turns)-1]},
 		{registry: hulkRegistry(t), packets: inPieces(t)[:7]},
+		{registry: wide, packets: sets[:20]},
 	}
 	for _, h := range out {
 		h.fresh(t)
@@ -114,7 +116,7 @@ func spinning(t tester) (*schema.Registry, [][]byte) {
 			v[i].Turn, v[i].Secret = [4]float32{x, 1, -x, 0.5}, [4]float64{float64(x), 0, 1, 0}
 			v[i].At.X, v[i].At.Z = x*x, -x
 			v[i].Packed = [4]int32{int32(tick) / 3 % 4, int32(tick), 300, 0}
-			src.Put(snapshot.NetID(i+1), 0, uint16(i%3), 1, []unsafe.Pointer{ptr(&v[i])}, nil)
+			src.Put(snapshot.NetID(i+1), 0, uint16(i%3), schema.MaskOf(0), []unsafe.Pointer{ptr(&v[i])}, nil)
 		}
 		src.End()
 		packets = append(packets, s.Append(nil, 700, &rec))
@@ -191,6 +193,10 @@ func FuzzRead(f *testing.F) {
 	f.Add(byte(5), turns[len(turns)-1])
 	for _, p := range inPieces(f) {
 		f.Add(byte(6), p)
+	}
+	_, sets := playWide(f, 100, 24)
+	for _, p := range sets[19:] {
+		f.Add(byte(7), p)
 	}
 	for _, p := range hostile(f) {
 		f.Add(byte(3), p)

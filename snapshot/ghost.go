@@ -27,7 +27,7 @@ type Ghost struct {
 
 type ghostVersion struct {
 	tick  schema.Tick
-	mask  uint64
+	mask  plan.Mask
 	owner uint16
 	jumps uint16
 	aud   plan.Audience
@@ -73,8 +73,8 @@ func (g *Ghost) upTo(t schema.Tick) int {
 
 func (g *Ghost) state(i int, t schema.Tick) State {
 	v := g.vers[i]
-	n := g.r.reg.WordsOf(v.mask)
-	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&plan.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: g.lane(i)[:n:n], reg: g.r.reg}
+	n := len(v.words)
+	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&plan.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: v.words[:n:n], reg: g.r.reg}
 }
 
 // Newest returns the newest value received.

@@ -198,7 +198,7 @@ func TestIndependentReader(t *testing.T) {
 				}
 				vals := ind.ghosts[int(g.Wire)].vals
 				v, st := vals[len(vals)-1], g.Newest()
-				require.Equal(t, st.Mask, v.mask)
+				require.Equal(t, st.Mask, v.mask.mask())
 				require.Equal(t, int(st.Jumps), v.jumps)
 				require.Equal(t, int(st.Audience), v.class)
 				classes |= v.class

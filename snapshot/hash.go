@@ -19,16 +19,18 @@ func (h *hasher) add(v uint64) {
 
 // entity adds one entity's value, as its viewer may know it, and returns the number of
 // fields. ref gives the i-th reference's wire id; it is nil if the words hold wire ids.
-func (h *hasher) entity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask uint64, words []int32, a plan.Audience, refs []refNote) int {
+func (h *hasher) entity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask plan.Mask, words []int32, a plan.Audience, refs []refNote) int {
 	h.add(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
 	h.add(uint64(a))
 	visible := reg.VisibleMask(mask, a)
-	h.add(visible)
+	h.add(visible.Part(0))
+	for k := 1; k < visible.Parts(); k++ {
+		h.add(visible.Part(k))
+	}
 	fields, ref, off := 0, 0, 0
-	for m := mask; m != 0; m &= m - 1 {
-		n := bits.TrailingZeros64(m)
+	for n := mask.Next(0); n >= 0; n = mask.Next(n + 1) {
 		c := reg.Comps[n]
-		if visible>>n&1 == 0 {
+		if !visible.Has(n) {
 			off += c.Words
 			continue
 		}
@@ -84,7 +86,7 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 		if g.refs != nil {
 			refs = g.refs.list
 		}
-		fields += h.entity(s.src.reg, schema.WireID(w), e.prefab, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
+		fields += h.entity(s.src.reg, schema.WireID(w), e.prefab, v.owner, v.jumps-g.jumps, e.mask(e.head), e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

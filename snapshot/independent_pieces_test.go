@@ -46,7 +46,7 @@ func (d *independent) piece(wire int, pin uint32, from, end int) {
 	}
 	at := 0
 	for c := range d.comps[0] {
-		if v.mask>>c&1 == 0 {
+		if !v.mask[c] {
 			continue
 		}
 		k := d.comps[v.class&1][c].as(v.class)

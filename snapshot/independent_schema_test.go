@@ -65,10 +65,19 @@ func independentSchema(b []byte) (text string, err error) {
 	}
 	for range d.varint() {
 		fmt.Fprintf(&d.out, "prefab %s", d.text())
-		mask := d.varint()
+		var mask indSet
+		for at, more := 0, true; more; at += 7 {
+			b := d.u8()
+			for i := range 7 {
+				if b>>i&1 != 0 {
+					mask[at+i] = true
+				}
+			}
+			more = b >= 128
+		}
 		var words []int32
 		for c := range names {
-			if mask>>c&1 != 0 {
+			if mask[c] {
 				words = append(words, zeros[c]...)
 			}
 		}
@@ -78,7 +87,7 @@ func independentSchema(b []byte) (text string, err error) {
 			words[at] = int32(d.zigzag())
 		}
 		for c := range names {
-			if mask>>c&1 != 0 {
+			if mask[c] {
 				n := len(zeros[c])
 				fmt.Fprintf(&d.out, " %s=%v", names[c], words[:n])
 				words = words[n:]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"math/bits"
 	"slices"
 )
@@ -66,9 +67,23 @@ func (k indComponent) zero() []int32 {
 	return z
 }
 
+// indSet is a set of components.
+type indSet [256]bool
+
+// String writes it as a binary number.
+func (s indSet) String() string {
+	n := new(big.Int)
+	for c, is := range s {
+		if is {
+			n.SetBit(n, c, 1)
+		}
+	}
+	return fmt.Sprintf("%010b", n)
+}
+
 type indValue struct {
 	tick  uint32
-	mask  uint64
+	mask  indSet
 	owner int
 	class int             // of the viewer, when it was sent
 	jumps int             // teleports since the birth
@@ -91,6 +106,7 @@ type independent struct {
 	ghosts  map[int]*indGhost
 	parts   map[int]*indParts
 	log     []string
+	open    bool // no field is for an audience
 
 	flagsIn     []byte
 	newest      uint32
@@ -510,7 +526,7 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 	}
 	v.tick, v.words = t, map[int][]int32{}
 	for c := range d.comps[0] {
-		if v.mask>>c&1 != 0 {
+		if v.mask[c] {
 			v.words[c] = d.component(c, d.comps[v.class&1][c].as(v.class), n, base, since)
 		}
 	}
@@ -520,12 +536,12 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 
 // note logs a value.
 func (d *independent) note(what string, wire int, g *indGhost, v indValue) {
-	line := fmt.Sprintf(what+" %d prefab %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
+	line := fmt.Sprintf(what+" %d prefab %d born %d owner %d class %d mask %v", wire, g.kind, g.born, v.owner, v.class, v.mask)
 	if v.jumps > 0 {
 		line += fmt.Sprintf(" jumps %d", v.jumps)
 	}
 	for c := range d.comps[0] {
-		if v.mask>>c&1 != 0 {
+		if v.mask[c] {
 			line += fmt.Sprintf(" %d%v", c, v.words[c])
 		}
 	}
@@ -542,7 +558,7 @@ func (d *independent) head(t uint32) (v indValue, prefab int, born uint32, base 
 	if v.class == 1 || d.flag(8) {
 		v.owner = int(d.number(16))
 	}
-	if len(d.comps[0]) > 1 {
+	if len(d.comps[0]) > 1 && !d.open {
 		v.class |= int(d.number(4)) << 1 // all five classes make a difference
 	}
 	born, base = t-uint32(d.golomb()), map[int][]int32{}
@@ -559,7 +575,7 @@ func (d *independent) head(t uint32) (v indValue, prefab int, born uint32, base 
 				}
 			}
 		}
-		v.mask |= 1 << c
+		v.mask[c] = true
 	}
 	return v, prefab, born, base
 }
@@ -571,7 +587,7 @@ func (d *independent) shape(v *indValue) {
 	}
 	jumped := uint64(1)
 	if d.bit() == 1 {
-		v.mask = d.number(len(d.comps[0]))
+		d.set(&v.mask)
 		jumped = d.bit()
 	}
 	if jumped == 1 {
@@ -580,6 +596,24 @@ func (d *independent) shape(v *indValue) {
 }
 
 // seenBy tells whether a viewer of some classes receives any of a component.
+// set reads a component set that differs from the usual one.
+func (d *independent) set(s *indSet) {
+	n := len(d.comps[0])
+	if n <= 64 {
+		for c := range n {
+			s[c] = d.bit() == 1
+		}
+		return
+	}
+	c := -1
+	for range d.golomb() + 1 {
+		if c += d.golomb() + 1; c >= n {
+			panic(errIndependent)
+		}
+		s[c] = !s[c]
+	}
+}
+
 func (k indComponent) seenBy(class int) bool {
 	for _, w := range k.sent {
 		if w.seenBy(class) {

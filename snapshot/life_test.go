@@ -42,7 +42,7 @@ func (p *play) make() schema.Tick {
 	p.src.Begin(p.tick)
 	for id := snapshot.NetID(1); id < 100; id++ {
 		if b := p.bodies[id]; b != nil {
-			p.src.Put(id, 0, b.owner, b.mask, b.pointers(), sameRefs{})
+			p.src.Put(id, 0, b.owner, setOf(b.mask), b.pointers(), sameRefs{})
 			p.src.SetTeam(id, b.team)
 		}
 	}
@@ -378,15 +378,15 @@ func TestUsage(t *testing.T) {
 	i := ident{}
 	ps := []unsafe.Pointer{ptr(&i)}
 	for want, call := range map[string]func(){
-		"call Begin":             func() { src.Put(1, 1, 0, 1, ps, nil) },
+		"call Begin":             func() { src.Put(1, 1, 0, schema.MaskOf(0), ps, nil) },
 		"no tick is open":        func() { src.End() },
 		"ticks start at 1":       func() { src.Begin(0) },
-		"is not registered":      func() { src.Begin(1); src.Put(1, 77, 0, 1, ps, nil) },
+		"is not registered":      func() { src.Begin(1); src.Put(1, 77, 0, schema.MaskOf(0), ps, nil) },
 		"was not ended":          func() { src.Begin(2) },
-		"does not fit 1 pointer": func() { src.Put(1, 1, 0, 3, ps, nil) },
-		"put twice":              func() { src.Put(1, 1, 0, 1, ps, nil); src.Put(1, 1, 0, 1, ps, nil) },
-		"from prefab 1 to 2":     func() { src.Put(5, 1, 0, 1, ps, nil); src.Put(5, 2, 0, 1, ps, nil) },
-		"start at 1":             func() { src.Put(0, 1, 0, 1, ps, nil) },
+		"does not fit 1 pointer": func() { src.Put(1, 1, 0, schema.MaskOf(0, 1), ps, nil) },
+		"put twice":              func() { src.Put(1, 1, 0, schema.MaskOf(0), ps, nil); src.Put(1, 1, 0, schema.MaskOf(0), ps, nil) },
+		"from prefab 1 to 2":     func() { src.Put(5, 1, 0, schema.MaskOf(0), ps, nil); src.Put(5, 2, 0, schema.MaskOf(0), ps, nil) },
+		"start at 1":             func() { src.Put(0, 1, 0, schema.MaskOf(0), ps, nil) },
 	} {
 		if want == "was not ended" || want == "does not fit 1 pointer" || want == "put twice" || want == "from prefab 1 to 2" || want == "start at 1" {
 			src = snapshot.NewSource(r, snapshot.SourceConfig{})

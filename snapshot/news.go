@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
-
 	"github.com/foretick/foretick/internal/plan"
 	"github.com/foretick/foretick/schema"
 )
@@ -52,22 +50,28 @@ func (s *Source) tell(n news) {
 }
 
 // saw returns who sees a difference between an entity's newest version and the new
-// words: newsPublic, newsOwner, and newsClass << i for class i from ToAllies on.
-func (s *Source) saw(e *entity, mask uint64, own, pub []int32) (saw uint16) {
-	v := &e.vers[e.head]
+// words, some of which are new: newsPublic, newsOwner, and newsClass << i for class i from
+// ToAllies on. moves is set if the public words are or were displaced.
+func (s *Source) saw(e *entity, mask plan.Mask, own, pub []int32, moves bool) (saw uint16) {
+	was := e.mask(e.head)
 	if !s.reg.Shared() {
-		if v.mask != mask || s.differ(mask, own, e.lane(e.head, plan.ToOwner)) {
-			saw |= newsOwner
+		if was.Equal(mask) {
+			// All of own is known not to be equal, but references do not count.
+			if !moves && !s.reg.HasRefs(mask) || s.differ(mask, own, e.lane(e.head, plan.ToOwner)) {
+				saw |= newsOwner
+			}
+			if s.differ(mask, pub, e.lane(e.head, plan.Public)) {
+				saw |= newsPublic
+			}
+			return saw
 		}
-		pm := s.reg.VisibleMask(mask, plan.Public)
-		if pm != s.reg.VisibleMask(v.mask, plan.Public) || v.mask == mask && s.differ(mask, pub, e.lane(e.head, plan.Public)) || v.mask != mask && s.reg.DifferWithin(pm, plan.Public, mask, pub, v.mask, e.lane(e.head, plan.Public)) {
+		if !s.reg.SeenAlike(plan.Public, mask, was) || s.reg.DifferSeen(plan.Public, mask, pub, was, e.lane(e.head, plan.Public)) {
 			saw |= newsPublic
 		}
-		return saw
+		return saw | newsOwner
 	}
 	look := func(a plan.Audience, now []int32) bool {
-		vm := s.reg.VisibleMask(mask, a)
-		return vm != s.reg.VisibleMask(v.mask, a) || s.reg.DifferWithin(vm, a, mask, now, v.mask, e.lane(e.head, a))
+		return !s.reg.SeenAlike(a, mask, was) || s.reg.DifferSeen(a, mask, now, was, e.lane(e.head, a))
 	}
 	if look(plan.Public, pub) {
 		saw |= newsPublic
@@ -81,8 +85,7 @@ func (s *Source) saw(e *entity, mask uint64, own, pub []int32) (saw uint16) {
 		if s.reg.Classes&c == 0 {
 			continue
 		}
-		vm := s.reg.VisibleMask(mask, c)
-		if vm != s.reg.VisibleMask(v.mask, c) || s.reg.DifferWithin(vm, c, mask, own, v.mask, e.lane(e.head, plan.ToOwner)) {
+		if !s.reg.SeenAlike(c, mask, was) || s.reg.DifferSeen(c, mask, own, was, e.lane(e.head, plan.ToOwner)) {
 			saw |= newsClass << i
 		}
 	}
@@ -91,16 +94,7 @@ func (s *Source) saw(e *entity, mask uint64, own, pub []int32) (saw uint16) {
 
 // differ compares the words of equal masks, without references: the sender tracks their
 // meaning for each viewer.
-func (s *Source) differ(mask uint64, a, b []int32) bool { return s.reg.Differ(mask, a, b) }
-
-func (s *Source) hasRefs(mask uint64) bool {
-	for m := mask; m != 0; m &= m - 1 {
-		if len(s.reg.Comps[bits.TrailingZeros64(m)].RefWords) > 0 {
-			return true
-		}
-	}
-	return false
-}
+func (s *Source) differ(mask plan.Mask, a, b []int32) bool { return s.reg.Differ(mask, a, b) }
 
 // SetTeam sets an entity's team, for the audiences [schema.ToAllies] and
 // [schema.ToEnemies]. Team 0, the default, is no team. Viewers whose audience changes are

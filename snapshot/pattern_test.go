@@ -73,7 +73,7 @@ func TestEveryPatternArrives(t *testing.T) {
 			}
 		}
 		src.Begin(tick)
-		src.Put(snapshot.NetID(1+tick/100), 0, 1, 15, []unsafe.Pointer{ptr(&a), ptr(&b), ptr(&c), ptr(&d)}, limitedRefs{})
+		src.Put(snapshot.NetID(1+tick/100), 0, 1, schema.MaskOf(0, 1, 2, 3), []unsafe.Pointer{ptr(&a), ptr(&b), ptr(&c), ptr(&d)}, limitedRefs{})
 		src.SetTeam(snapshot.NetID(1+tick/100), 2)
 		src.End()
 		for _, e := range ends {

@@ -130,9 +130,9 @@ func (r *Receiver) pieceUnits(c *plan.Plan, a plan.Audience, k, end int, b *code
 func pieceLoad(n, units int) int { return n + units/8 }
 
 // countUnits returns the number of units of the components of a mask, for an audience.
-func countUnits(reg *plan.Registry, mask uint64, a plan.Audience) (n int) {
+func countUnits(reg *plan.Registry, mask plan.Mask, a plan.Audience) (n int) {
 	for i, c := range reg.Comps {
-		if mask>>i&1 != 0 {
+		if mask.Has(i) {
 			n += len(c.Coding(a).Units)
 		}
 	}

@@ -131,7 +131,7 @@ func (y *yard) put() {
 		if h == nil {
 			continue
 		}
-		y.src.Put(h.id, map[bool]int{true: 1}[h.mask == 1<<cDot], h.owner, h.mask, h.pointers(), sameRefs{})
+		y.src.Put(h.id, map[bool]int{true: 1}[h.mask == 1<<cDot], h.owner, setOf(h.mask), h.pointers(), sameRefs{})
 		y.src.SetGroup(h.id, y.group)
 	}
 	y.src.End()
@@ -588,8 +588,8 @@ func TestLongRecordsDoNotAllocate(t *testing.T) {
 		y.hulks[0].slabs[0].L[y.tick%500]++
 		y.hulks[1].dot.X++
 		y.src.Begin(y.tick)
-		y.src.Put(1, 0, 1, 0b111111, ps[0], sameRefs{})
-		y.src.Put(2, 1, 0, 1<<cDot, ps[1], sameRefs{})
+		y.src.Put(1, 0, 1, schema.MaskOf(0, 1, 2, 3, 4, 5), ps[0], sameRefs{})
+		y.src.Put(2, 1, 0, schema.MaskOf(cDot), ps[1], sameRefs{})
 		y.src.End()
 		rec := &sent[y.tick%8]
 		buf = y.sender.Append(buf[:0], 1100, rec)

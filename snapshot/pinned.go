@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
-
 	"github.com/foretick/foretick/internal/coder"
 	"github.com/foretick/foretick/internal/plan"
 	"github.com/foretick/foretick/schema"
@@ -66,12 +64,11 @@ func (s *Sender) pin(w schema.WireID, e *entity) *pinned {
 	k.Bits.Reset(k.Bits.Buf[:0])
 	cutter := pieceWriter{s: s, x: x, e: e, limit: min(pieceBits, s.alone/2)}
 	cutter.open()
-	reg, v := s.src.reg, &e.vers[e.head]
-	visible, off, words := reg.VisibleMask(v.mask, a), 0, e.lane(e.head, a)
-	for m := v.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
+	reg, mask := s.src.reg, e.mask(e.head)
+	visible, off, words := reg.VisibleMask(mask, a), 0, e.lane(e.head, a)
+	for i := mask.Next(0); i >= 0; i = mask.Next(i + 1) {
 		p := reg.Comps[i]
-		if visible>>i&1 != 0 {
+		if visible.Has(i) {
 			cutter.component(i, p, words[off:off+p.Words])
 		}
 		off += p.Words

@@ -138,7 +138,7 @@ func (w *twin) public(label uint32, dice *rand.Rand) {
 func (w *twin) snapshot(t schema.Tick, room int) []byte {
 	w.src.Begin(t)
 	for _, b := range w.bodies {
-		w.src.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+		w.src.Put(b.id, b.kind, b.owner, setOf(b.mask), b.pointers(), sameRefs{})
 		w.src.SetTeam(b.id, b.team)
 	}
 	w.src.End()
@@ -218,7 +218,7 @@ func TestCanary(t *testing.T) {
 					b.squad.Plan ^= 1
 				}
 				b.pos.X++
-				w.source.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+				w.source.Put(b.id, b.kind, b.owner, setOf(b.mask), b.pointers(), sameRefs{})
 				w.source.SetTeam(b.id, 2)
 			}
 			w.source.End()

@@ -151,7 +151,7 @@ func TestTumbling(t *testing.T) {
 			v.At.X, v.At.Y, v.At.Z = float32(100*math.Sin(x/30)), float32(x/10), -3
 			v.Packed = [4]int32{int32(tick) / 20 % 4, int32(tick) % 512, 511 - int32(tick)%512, 256}
 			src.Begin(tick)
-			src.Put(1, 0, 1, 1, []unsafe.Pointer{ptr(&v)}, nil)
+			src.Put(1, 0, 1, schema.MaskOf(0), []unsafe.Pointer{ptr(&v)}, nil)
 			src.End()
 			p := sender.Append(nil, 1000, &sent[tick%16])
 			if tick%200 < 30 {

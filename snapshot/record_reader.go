@@ -18,7 +18,7 @@ type record struct {
 	jumps  uint16
 	prefab int32
 	born   schema.Tick
-	mask   uint64
+	mask   plan.Mask
 	words  []int32
 }
 
@@ -152,8 +152,11 @@ func (r *Receiver) parseHead(rec *record, slot *wireSlot, t schema.Tick) (b code
 		return b, err
 	}
 	k := &r.reg.Prefabs[rec.prefab]
-	if !r.parseShape(rec, r.reg.VisibleMask(k.Mask, rec.aud)) {
-		return b, malformed("components")
+	if k.Mask.Wide() && r.reg.Hides(k.Mask, rec.aud) && !r.spend(maskBytes) {
+		return b, ErrHeavy
+	}
+	if err := r.parseShape(rec, r.reg.VisibleMask(k.Mask, rec.aud)); err != nil {
+		return b, err
 	}
 	b.Words[0] = r.reg.Defaults(k)[rec.aud.Lane()]
 	return b, nil
@@ -211,7 +214,10 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t schema.Tick) error 
 		return ErrBaseline
 	}
 	rec.prefab, rec.born, rec.aud, rec.owner, rec.jumps = int32(g.Prefab), g.Born, v.aud, v.owner, v.jumps
-	if !r.parseShape(rec, v.mask) || (b.N == 3 && rec.jumps != v.jumps) {
+	if err := r.parseShape(rec, v.mask); err != nil {
+		return err
+	}
+	if b.N == 3 && rec.jumps != v.jumps {
 		return malformed("components")
 	}
 	return r.parseBody(rec, v.mask, &b)
@@ -223,7 +229,7 @@ func (r *Receiver) history(g *Ghost, v *ghostVersion, t schema.Tick, b *coder.Ba
 	for i := 1; i < 3; i++ {
 		t -= r.usual[i]
 		k := g.upTo(t)
-		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].aud != v.aud || g.vers[k].jumps != v.jumps {
+		if k < 0 || !g.vers[k].mask.Equal(v.mask) || g.vers[k].aud != v.aud || g.vers[k].jumps != v.jumps {
 			return false
 		}
 		b.Words[i] = g.lane(k)
@@ -234,63 +240,92 @@ func (r *Receiver) history(g *Ghost, v *ghostVersion, t schema.Tick, b *coder.Ba
 
 // parseShape reads the components of a record and the number of teleports since its
 // baseline.
-func (r *Receiver) parseShape(rec *record, usual uint64) bool {
+func (r *Receiver) parseShape(rec *record, usual plan.Mask) error {
 	rec.mask = usual
-	if !r.in.Flag(coder.CtxShape) {
-		return !r.in.Bad
+	shaped, jumped := r.in.Flag(coder.CtxShape), true
+	switch {
+	case r.in.Bad:
+		return malformed("components")
+	case !shaped:
+		return nil
 	}
-	jumped := true
 	if r.in.Bool() {
-		rec.mask = r.in.Read(len(r.reg.Comps))
+		if err := r.parseMask(rec); err != nil {
+			return err
+		}
 		jumped = r.in.Bool()
 	}
 	if jumped {
 		n := r.in.Golomb()
 		if n >= maxBack {
-			return false
+			return malformed("components")
 		}
 		rec.jumps += uint16(n + 1)
 	}
 	// The mask must not name components that the viewer receives nothing of.
-	return !r.in.Bad && rec.mask == r.reg.VisibleMask(rec.mask, rec.aud)
+	if r.in.Bad || r.reg.Hides(rec.mask, rec.aud) {
+		return malformed("components")
+	}
+	return nil
 }
 
 // parseBody reads the components of a record into the scratch words.
-func (r *Receiver) parseBody(rec *record, baseMask uint64, base *coder.Baselines) error {
-	if err := r.charge(rec); err != nil {
+func (r *Receiver) parseBody(rec *record, baseMask plan.Mask, base *coder.Baselines) error {
+	n := len(base.Words[0])
+	if !rec.mask.Equal(baseMask) {
+		n = r.reg.WordsOf(rec.mask)
+	}
+	if err := r.charge(rec, n); err != nil {
 		return err
 	}
-	off, a, packs := 0, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
-	counts := r.counted.prof != nil
-	for m := rec.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		c := r.reg.Comps[i]
-		b := r.reg.BaseOf(base, &packs, i, a)
-		to := rec.words[off : off+c.Words]
-		copy(to, b.Words[0])
-		if b.N == 0 {
-			c.Hide(to, a)
-		}
-		off += c.Words
-		coded := c.Coding(a)
-		if len(coded.Codes) == 0 {
-			continue
-		}
-		if counts {
-			r.counted.comp, r.counted.mark = i, r.in.Cost()
-		}
-		changed := r.in.Flag(plan.Context(c, &b, a))
-		if counts {
-			r.counted.component(&r.in, i, changed)
-		}
-		if changed {
-			if _, ok := r.units(c, a, 0, len(coded.Units), &b, to, coder.Unsurprised); !ok {
-				return malformed("value of " + c.Name)
+	off, from, a := 0, 0, rec.aud // from: in the baselines
+	for k := range max(rec.mask.Parts(), baseMask.Parts()) {
+		has, had := rec.mask.Part(k), baseMask.Part(k)
+		for m := has | had; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			c := r.reg.Comps[k<<6+i]
+			b := coder.Baselines{Words: [3][]int32{c.Zero[a.Lane()]}}
+			if had>>i&1 != 0 {
+				b = base.At(from, c.Words)
+				from += c.Words
+			}
+			if has>>i&1 != 0 {
+				if err := r.parseComponent(k<<6+i, a, &b, rec.words[off:off+c.Words]); err != nil {
+					return err
+				}
+				off += c.Words
 			}
 		}
-		if r.in.Bad {
-			return malformed("length")
+	}
+	return nil
+}
+
+// parseComponent reads a component's words.
+func (r *Receiver) parseComponent(i int, a plan.Audience, b *coder.Baselines, to []int32) error {
+	c := r.reg.Comps[i]
+	copy(to, b.Words[0])
+	if b.N == 0 {
+		c.Hide(to, a)
+	}
+	coded := c.Coding(a)
+	if len(coded.Codes) == 0 {
+		return nil
+	}
+	counts := r.counted.prof != nil
+	if counts {
+		r.counted.comp, r.counted.mark = i, r.in.Cost()
+	}
+	changed := r.in.Flag(plan.Context(c, b, a))
+	if counts {
+		r.counted.component(&r.in, i, changed)
+	}
+	if changed {
+		if _, ok := r.units(c, a, 0, len(coded.Units), b, to, coder.Unsurprised); !ok {
+			return malformed("value of " + c.Name)
 		}
+	}
+	if r.in.Bad {
+		return malformed("length")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type recordWriter struct {
 	g     *shown      // nil: it holds no references
 	acked schema.Tick // of its newest delivered record
 	a     plan.Audience
-	packs [3]uint64 // the components whose words the baselines hold
+	packs [3]plan.Mask // the components whose words the baselines hold
 	base  coder.Baselines
 	vers  [3]schema.Tick // of the baselines
 	ref   int
@@ -28,23 +28,27 @@ type recordWriter struct {
 func (r *recordWriter) counts() bool { return r.Tally != nil || r.prof != nil }
 
 // body writes the components with words that the viewer may see.
-func (r *recordWriter) body(mask, visible uint64, words []int32) {
-	alike := mask == r.packs[0] && (r.base.N < 3 || mask == r.packs[1] && mask == r.packs[2])
+func (r *recordWriter) body(mask plan.Mask, words []int32) {
+	alike := mask.Equal(r.packs[0]) && (r.base.N < 3 || mask.Equal(r.packs[1]) && mask.Equal(r.packs[2]))
+	hides := r.reg.Hidden(r.a)
 	off := 0
-	for m := mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		c := r.reg.Comps[i]
-		if visible>>i&1 != 0 && len(c.Leaves) > 0 {
-			r.comp = i
-			if alike {
-				b := r.base.At(off, c.Words)
-				r.component(c, &b, words[off:off+c.Words])
-			} else {
-				b := r.reg.BaseOf(&r.base, &r.packs, i, r.a)
-				r.component(c, &b, words[off:off+c.Words])
+	for k := range mask.Parts() {
+		hidden := hides.Part(k)
+		for m := mask.Part(k); m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			c := r.reg.Comps[k<<6+i]
+			if hidden>>i&1 == 0 && len(c.Leaves) > 0 {
+				r.comp = k<<6 + i
+				if alike {
+					b := r.base.At(off, c.Words)
+					r.component(c, &b, words[off:off+c.Words])
+				} else {
+					b := r.reg.BaseOf(&r.base, &r.packs, r.comp, r.a)
+					r.component(c, &b, words[off:off+c.Words])
+				}
 			}
+			off += c.Words
 		}
-		off += c.Words
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // refNotes are the meanings of an entity's references to the viewer.
 type refNotes struct {
-	mask  uint64 // the components and the audience that the list is of
+	mask  plan.Mask // the components and the audience that the list is of
 	aud   plan.Audience
 	epoch uint32 // as of
 	ver   schema.Tick
@@ -41,24 +41,24 @@ func (s *Sender) refer() {
 
 // noteRefs updates the meanings of an entity's references to the viewer.
 func (s *Sender) noteRefs(g *shown, e *entity, a plan.Audience) {
-	v := &e.vers[e.head]
-	mask := s.src.reg.VisibleMask(v.mask, a)
+	v, all := &e.vers[e.head], e.mask(e.head)
+	mask := s.src.reg.VisibleMask(all, a)
 	n := g.refs
 	if n == nil {
 		n = &refNotes{}
 		g.refs = n
-	} else if n.epoch == s.mapEpoch && n.ver == v.tick && n.aud == a && n.mask == mask {
+	} else if n.epoch == s.mapEpoch && n.ver == v.tick && n.aud == a && n.mask.Equal(mask) {
 		return
 	}
-	fresh := n.mask != mask || n.aud != a
+	fresh := !n.mask.Equal(mask) || n.aud != a
 	n.epoch, n.ver, n.aud, n.mask = s.mapEpoch, v.tick, a, mask
 	if fresh {
 		n.list = n.list[:0]
 	}
 	lane := e.lane(e.head, a)
 	i, off := 0, 0
-	for m := v.mask; m != 0; m &= m - 1 {
-		c := s.src.reg.Comps[bits.TrailingZeros64(m)]
+	for k := all.Next(0); k >= 0; k = all.Next(k + 1) {
+		c := s.src.reg.Comps[k]
 		for _, word := range c.RefWords {
 			if c.CodedFor(word, a) {
 				w := schema.WireID(0)

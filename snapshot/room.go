@@ -1,10 +1,10 @@
 package snapshot
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -64,7 +64,7 @@ func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
 	if err != nil {
 		return err
 	}
-	words, packs := rec.words, [3]uint64{r.reg.Prefabs[rec.prefab].Mask}
+	words, packs := rec.words, [3]plan.Mask{r.reg.Prefabs[rec.prefab].Mask}
 	if m != nil {
 		words = m.rec.words
 	}
@@ -72,8 +72,7 @@ func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
 		r.fillDefaults(&rec, words, &base, &packs)
 	}
 	at, off := 0, 0
-	for k := rec.mask; k != 0; k &= k - 1 {
-		i := bits.TrailingZeros64(k)
+	for i := rec.mask.Next(0); i >= 0; i = rec.mask.Next(i + 1) {
 		c := r.reg.Comps[i]
 		all := len(c.Coding(rec.aud).Units)
 		lo, hi := max(int(from)-at, 0), min(int(from+n)-at, all)
@@ -106,10 +105,9 @@ func (m *room) note(from, n int) {
 }
 
 // fillDefaults sets the words of a record to those of its baseline.
-func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baselines, packs *[3]uint64) {
+func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baselines, packs *[3]plan.Mask) {
 	off := 0
-	for k := rec.mask; k != 0; k &= k - 1 {
-		i := bits.TrailingZeros64(k)
+	for i := rec.mask.Next(0); i >= 0; i = rec.mask.Next(i + 1) {
 		c := r.reg.Comps[i]
 		b := r.reg.BaseOf(base, packs, i, rec.aud)
 		copy(words[off:off+c.Words], b.Words[0])
@@ -129,7 +127,7 @@ func (r *Receiver) roomFor(rec *record, slot *wireSlot, pin schema.Tick, units i
 		m := r.rooms[i]
 		switch {
 		case m.tick == pin && !useless:
-			if o := &m.rec; o.prefab != rec.prefab || o.aud != rec.aud || o.owner != rec.owner || o.jumps != rec.jumps || o.born != rec.born || o.mask != rec.mask {
+			if o := &m.rec; o.prefab != rec.prefab || o.aud != rec.aud || o.owner != rec.owner || o.jumps != rec.jumps || o.born != rec.born || !o.mask.Equal(rec.mask) {
 				return nil, malformed("pieces of one record differ")
 			}
 			return m, nil
@@ -239,8 +237,8 @@ func (r *Receiver) applyRooms() {
 // the defaults may be longer.
 func (r *Receiver) blankSlices(rec *record) {
 	off := 0
-	for k := rec.mask; k != 0; k &= k - 1 {
-		c := r.reg.Comps[bits.TrailingZeros64(k)]
+	for k := rec.mask.Next(0); k >= 0; k = rec.mask.Next(k + 1) {
+		c := r.reg.Comps[k]
 		words := rec.words[off : off+c.Words]
 		for i := range c.Lists {
 			if l := &c.Lists[i]; c.CodedFor(l.Word-1, rec.aud) {

@@ -18,7 +18,7 @@ func (g *Ghost) Before(a State) (State, bool) {
 			return State{}, false
 		}
 		o := g.state(i, u)
-		return o, o.Mask == a.Mask && o.Audience == a.Audience && o.Owner == a.Owner && o.Jumps == a.Jumps
+		return o, o.Mask.Equal(a.Mask) && o.Audience == a.Audience && o.Owner == a.Owner && o.Jumps == a.Jumps
 	}
 	return State{}, false
 }
@@ -54,7 +54,7 @@ func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok b
 			break
 		}
 	}
-	if a.Mask != b.Mask || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
+	if !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
 		return a, a, 0, true
 	}
 	x := float32(int32(t-a.Tick)) + f
@@ -85,7 +85,7 @@ func (g *Ghost) Beyond(t schema.Tick, f float32) (a, b State, span, beyond float
 		}
 	}
 	a, _, _, ok = g.Sample(b.Tick-1, 0)
-	if !ok || a.Tick == b.Tick || a.Mask != b.Mask || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
+	if !ok || a.Tick == b.Tick || !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
 		return State{}, State{}, 0, 0, false
 	}
 	return a, b, float32(b.Tick - a.Tick), float32(int32(t-b.Tick)) + f, true

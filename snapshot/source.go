@@ -37,11 +37,11 @@ type Source struct {
 	log     [logLength][]news
 	free    []int32
 	index   map[NetID]int32
-	order   []int32 // live slots by network id
-	fresh   []int32 // put for the first time this tick
-	tmp     [plan.Lanes][]int32
-	moved   []displacement // for the next Put
-	other   []int32        // scratch: the owner's words, displaced
+	order   []int32             // live slots by network id
+	fresh   []int32             // put for the first time this tick
+	tmp     [plan.Lanes][]int32 // scratch: the words of a Put
+	moved   []displacement      // for the next Put
+	other   []int32             // scratch: the owner's words, displaced
 }
 
 // NewSource returns an empty source and freezes the registry. It panics with a
@@ -49,7 +49,11 @@ type Source struct {
 func NewSource(r *schema.Registry, cfg SourceConfig) *Source {
 	r.Plan().Frozen = true
 	h := orDefault("NewSource", "SourceConfig.History", cfg.History, 64, mostHistory)
-	return &Source{reg: r.Plan(), schemas: r, history: 1 << bits.Len(uint(h-1)), index: map[NetID]int32{}}
+	s := &Source{reg: r.Plan(), schemas: r, history: 1 << bits.Len(uint(h-1)), index: map[NetID]int32{}}
+	for a := range s.tmp {
+		s.tmp[a] = make([]int32, s.reg.Words)
+	}
+	return s
 }
 
 // Tick returns the tick of the last Begin.
@@ -75,7 +79,7 @@ func (s *Source) Begin(t schema.Tick) {
 	s.log[s.seq%logLength] = s.log[s.seq%logLength][:0]
 }
 
-// Put sets an entity's value in this tick. Bit c of mask means that it has component c.
+// Put sets an entity's value in this tick. mask lists its components by id, and
 // comps holds the addresses of the components in the order of their ids.
 //
 // Put quantises to both grids and compares with the newest version; only a change makes
@@ -83,22 +87,18 @@ func (s *Source) Begin(t schema.Tick) {
 // the entity in the tick before: it is new, or it comes back. For one that comes back, set
 // [Sender.SetVisible] and [Sender.SetAudience] again. Put panics with a [*UsageError] when
 // called wrongly. It does not allocate once an entity's history has its full length.
-func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
+func (s *Source) Put(id NetID, prefab int, owner uint16, mask schema.Mask, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
 	e := s.entity(id, prefab, mask, len(comps))
 	fresh = e.head < 0
-	n := s.reg.WordsOf(mask)
-	for a := range s.tmp {
-		if len(s.tmp[a]) < n {
-			s.tmp[a] = make([]int32, n)
+	own, n, i := s.tmp[plan.ToOwner], 0, 0
+	for k := range mask.Parts() {
+		for m := mask.Part(k); m != 0; m &= m - 1 {
+			c := s.reg.Comps[k<<6+bits.TrailingZeros64(m)]
+			c.Quantise(comps[i], plan.GridSim, refs, own[n:n+c.Words])
+			n, i = n+c.Words, i+1
 		}
 	}
-	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
-	off := 0
-	for i, m := 0, mask; m != 0; i, m = i+1, m&(m-1) {
-		c := s.reg.Comps[bits.TrailingZeros64(m)]
-		c.Quantise(comps[i], plan.GridSim, refs, own[off:off+c.Words])
-		off += c.Words
-	}
+	own, pub := own[:n], s.tmp[plan.Public][:n]
 	moves := len(s.moved) > 0 || e.moved
 	if moves {
 		e.moved = len(s.moved) > 0
@@ -128,17 +128,19 @@ func (s *Source) Teleport(id NetID) bool {
 }
 
 // publish makes the words of the public lane.
-func (s *Source) publish(mask uint64, own, pub []int32) {
+func (s *Source) publish(mask plan.Mask, own, pub []int32) {
 	off := 0
-	for m := mask; m != 0; m &= m - 1 {
-		c := s.reg.Comps[bits.TrailingZeros64(m)]
-		c.Publish(own[off:off+c.Words], pub[off:off+c.Words])
-		off += c.Words
+	for k := range mask.Parts() {
+		for m := mask.Part(k); m != 0; m &= m - 1 {
+			c := s.reg.Comps[k<<6+bits.TrailingZeros64(m)]
+			c.Publish(own[off:off+c.Words], pub[off:off+c.Words])
+			off += c.Words
+		}
 	}
 }
 
 // entity finds or makes the entity of a Put, and checks the call.
-func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
+func (s *Source) entity(id NetID, prefab int, mask plan.Mask, comps int) *entity {
 	switch {
 	case !s.open:
 		panic(&UsageError{"Source.Put", "no tick is open: call Begin"})
@@ -146,8 +148,8 @@ func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
 		panic(&UsageError{"Source.Put", "network id 0 is none: start at 1"})
 	case prefab < 0 || prefab >= len(s.reg.Prefabs):
 		panic(&UsageError{"Source.Put", fmt.Sprintf("prefab %d is not registered", prefab)})
-	case bits.OnesCount64(mask) != comps || mask>>len(s.reg.Comps) != 0 && len(s.reg.Comps) < 64:
-		panic(&UsageError{"Source.Put", fmt.Sprintf("mask %b does not fit %d pointers and %d registered components", mask, comps, len(s.reg.Comps))})
+	case mask.Len() != comps || !s.reg.Holds(mask):
+		panic(&UsageError{"Source.Put", fmt.Sprintf("a mask of %d components up to id %d does not fit %d pointers and %d registered components", mask.Len(), mask.End()-1, comps, len(s.reg.Comps))})
 	}
 	if slot, ok := s.index[id]; ok {
 		e := s.slots[slot]
@@ -170,7 +172,7 @@ func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
 		s.classes = append(s.classes, classTicks{})
 	}
 	e := s.slots[slot]
-	*e = entity{id: id, slot: slot, prefab: prefab, seen: s.tick, stride: e.stride, vers: e.vers, words: e.words, news: e.news, head: -1}
+	*e = entity{id: id, slot: slot, prefab: prefab, seen: s.tick, stride: e.stride, vers: e.vers, words: e.words, high: e.high, news: e.news, head: -1}
 	s.hot[slot], s.classes[slot] = slotHot{id: id}, classTicks{}
 	if int(slot) < len(s.groups) {
 		s.groups[slot] = 0
@@ -182,12 +184,12 @@ func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
 
 // push makes a version of the words in tmp. moves is set if the public ones are or were
 // displaced.
-func (s *Source) push(e *entity, owner uint16, mask uint64, n int, moves bool) {
+func (s *Source) push(e *entity, owner uint16, mask plan.Mask, n int, moves bool) {
 	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
 	saw := newsAll
 	if e.n > 0 {
 		if v := &e.vers[e.head]; v.owner == owner && v.jumps == e.jumps {
-			if saw = s.saw(e, mask, own, pub); moves {
+			if saw = s.saw(e, mask, own, pub, moves); moves {
 				saw |= newsAll &^ (newsOwner | newsPublic) // the classes are judged by the owner's words
 			}
 		}
@@ -199,14 +201,16 @@ func (s *Source) push(e *entity, owner uint16, mask uint64, n int, moves bool) {
 	copy(e.lane(e.head, plan.ToOwner), own)
 	copy(e.lane(e.head, plan.Public), pub)
 	h := &s.hot[e.slot]
-	h.owner, h.refs = owner, h.refs || s.hasRefs(mask)
+	h.owner, h.refs = owner, h.refs || s.reg.HasRefs(mask)
 	if saw&newsOwner != 0 {
 		h.changed[plan.ToOwner] = s.tick
 	}
 	if saw&newsPublic != 0 {
 		h.changed[plan.Public] = s.tick
 	}
-	*v = version{s.tick, owner, e.jumps, mask, h.changed}
+	v.tick, v.owner, v.jumps = s.tick, owner, e.jumps
+	v.changed = h.changed
+	e.setMask(e.head, mask)
 	if s.reg.Shared() {
 		for i := range s.classes[e.slot] {
 			if saw&(newsClass<<i) != 0 {
@@ -280,7 +284,7 @@ func (s *Source) OwnerWordsAt(id NetID, comp int, t schema.Tick) []int32 {
 	if i < 0 {
 		return nil
 	}
-	return s.reg.Component(e.vers[i].mask, e.lane(i, plan.ToOwner), comp)
+	return s.reg.Component(e.mask(i), e.lane(i, plan.ToOwner), comp)
 }
 
 // Words returns the words of a component that an audience receives in the current tick.
@@ -292,7 +296,7 @@ func (s *Source) Words(id NetID, comp int, to schema.Audience) []int32 {
 	if e == nil || e.n == 0 {
 		return nil
 	}
-	words := s.reg.Component(e.vers[e.head].mask, e.lane(e.head, a), comp)
+	words := s.reg.Component(e.mask(e.head), e.lane(e.head, a), comp)
 	if words == nil || !s.reg.Comps[comp].SeenBy(a) {
 		return nil
 	}

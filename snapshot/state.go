@@ -9,7 +9,7 @@ import (
 // Read.
 type State struct {
 	Tick  schema.Tick // the tick that the value is known for
-	Mask  uint64      // the components present, by id
+	Mask  schema.Mask // the components present, by id
 	Owner uint16      // the owner of the entity; 0: none
 	Mine  bool        // the viewer is the owner, and received what only owners do
 	// Audience is the viewer's classes, limited to those that make a difference in this

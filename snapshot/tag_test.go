@@ -60,7 +60,7 @@ func TestNothingIsNotNil(t *testing.T) {
 			if tick == 2 {
 				id = set ^ 31 + 1
 			}
-			src.Put(snapshot.NetID(id), 0, 1, set, p, nil)
+			src.Put(snapshot.NetID(id), 0, 1, setOf(set), p, nil)
 		}
 		src.End()
 		for v := range send {

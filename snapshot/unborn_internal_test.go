@@ -30,7 +30,7 @@ func TestUnbornAreForgotten(t *testing.T) {
 		to.SetAudience(passing+1, schema.GameAudience(0), true)
 		to.SetVisible(passing+2, false) // this one is put
 		src.Begin(tick)
-		src.Put(passing+2, 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
+		src.Put(passing+2, 0, 0, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
 		src.End()
 		if tick%3 == 0 { // also for viewers who are sent fewer
 			to.Append(nil, 1000, &sent)

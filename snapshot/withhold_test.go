@@ -54,7 +54,7 @@ func (c *throng) step(from, upto int) {
 	c.src.Begin(c.tick)
 	ps := []unsafe.Pointer{unsafe.Pointer(&c.it)}
 	for id := from; id < upto; id++ {
-		c.src.Put(snapshot.NetID(id), 0, 0, 1, ps, nil)
+		c.src.Put(snapshot.NetID(id), 0, 0, schema.MaskOf(0), ps, nil)
 	}
 	c.src.End()
 	for _, p := range c.peers {

@@ -341,7 +341,7 @@ func (w *world) step(calm bool) {
 		for ; b.told < b.jumps; b.told++ {
 			w.source.Teleport(b.id)
 		}
-		w.source.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+		w.source.Put(b.id, b.kind, b.owner, setOf(b.mask), b.pointers(), sameRefs{})
 		w.source.SetTeam(b.id, b.team)
 	}
 	w.source.End()
@@ -585,7 +585,7 @@ func (v *viewer) check(t schema.Tick) {
 			aud         schema.Audience
 		}
 		a := key{true, false, tr.kind, tr.owner, v.owner != 0 && tr.owner == v.owner, tr.mask, tr.aud}
-		if b := (key{there, seen[id], g.Prefab, s.Owner, s.Mine, s.Mask, s.Audience}); a != b {
+		if b := (key{there, seen[id], g.Prefab, s.Owner, s.Mine, s.Mask.Part(0), s.Audience}); a != b {
 			require.Equal(v.t, a, b, "tick %d: entity %d", t, id)
 		}
 		seen[id] = true

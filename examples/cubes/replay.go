@@ -108,7 +108,7 @@ func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, erro
 		src.Begin(schema.Tick(i + 1))
 		for j := range f {
 			ptr[0] = unsafe.Pointer(&f[j])
-			src.Put(snapshot.NetID(j+1), 0, 0, 1, ptr, nil)
+			src.Put(snapshot.NetID(j+1), 0, 0, schema.MaskOf(0), ptr, nil)
 		}
 		src.End()
 		packet = sender.Append(packet[:0], 1<<16, &l.sent[i%len(l.sent)])

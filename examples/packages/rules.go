@@ -60,9 +60,11 @@ func must[T any](v T, err error) T {
 const (
 	bodyID = iota
 	scoreID
-	drone    = 0
-	droneHas = 1<<bodyID | 1<<scoreID
+	drone = 0
 )
+
+// droneHas are the components of a drone.
+var droneHas = schema.MaskOf(bodyID, scoreID)
 
 func registry() *schema.Registry {
 	r := schema.NewRegistry()

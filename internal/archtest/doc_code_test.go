@@ -114,7 +114,7 @@ var docCode = map[string]map[string]string{
 	"simtest/pair/doc.go": {"func TestPair(": `var newPlayer func() simtest.Player`},
 	"snapshot/doc.go": {
 		"source.Begin(tick)": `
-		type entity struct { id snapshot.NetID; prefab int; owner uint16; mask uint64; pointers []unsafe.Pointer; refs schema.Refs }
+		type entity struct { id snapshot.NetID; prefab int; owner uint16; mask schema.Mask; pointers []unsafe.Pointer; refs schema.Refs }
 		type client struct { sender *snapshot.Sender; packet []byte; sent snapshot.Sent }
 		var source *snapshot.Source
 		var tick schema.Tick

@@ -6,8 +6,7 @@ import "github.com/foretick/foretick/ecs"
 type Hitbox struct {
 	Components []int // registry indices, in the order of the declaration
 	IDs        []ecs.ID
-	Mask       uint64 // of Components
-	Own        int    // its number in this build
+	Own        int // its number in this build
 }
 
 // Life tells an entity's lives apart by a component that both ends have.

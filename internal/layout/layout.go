@@ -105,14 +105,15 @@ func (l *Layout) PrefabOf(k *ecs.Prefab) int {
 	return -1
 }
 
-// Mask returns a bit for each replicated component of some rows.
-func (l *Layout) Mask(rows ecs.Rows) (mask uint64) {
+// Mask returns the replicated components of some rows.
+func (l *Layout) Mask(rows ecs.Rows) schema.Mask {
+	var set schema.MaskBuilder
 	for i := range l.Components {
 		if rows.Has(l.Components[i].ID) {
-			mask |= 1 << i
+			set.Set(i)
 		}
 	}
-	return mask
+	return set.Mask()
 }
 
 // CommandSize returns the bytes of a packed command, 0 without one.
@@ -197,20 +198,20 @@ func (l *Layout) FindWrittenForOthers(systems []ecs.SystemInfo) {
 // ReadOfOthers lists the replicated components that shared systems read or write of other
 // entities than their own rows.
 func (l *Layout) ReadOfOthers(systems []ecs.SystemInfo) []int {
-	var mask uint64
+	var set schema.MaskBuilder
 	for _, s := range systems {
 		if !Shared(s) {
 			continue
 		}
 		for _, id := range append(append([]ecs.ID{}, s.OtherReads...), s.OtherWrites...) {
 			if i := l.Index(id); i >= 0 {
-				mask |= 1 << i
+				set.Set(i)
 			}
 		}
 	}
 	var out []int
 	for i := range l.Components {
-		if mask>>i&1 != 0 {
+		if set.Has(i) {
 			out = append(out, i)
 		}
 	}

@@ -92,7 +92,7 @@ func (s *Shooter) aheadWords(it *item, from, to *record, f float32, hint *int) a
 	if s.past.hitboxes.unpredicted {
 		known := s.knownOf(it.id)
 		if j := known.find(it.id, max(*hint-1, 0)); j >= 0 {
-			if o := &known.items[j]; o.mask == it.mask && o.grid == it.grid {
+			if o := &known.items[j]; o.mask.Equal(it.mask) && o.grid == it.grid {
 				w.known = known.words[o.off:]
 			}
 		}
@@ -142,7 +142,7 @@ func (s *Shooter) putAhead(f *frame, k Keys) {
 func (s *Shooter) componentAhead(k Keys, id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 	from, to := s.past.aheadEnds(k)
 	i := to.find(id, 0)
-	if i < 0 || to.items[i].mask>>comp&1 == 0 {
+	if i < 0 || !to.items[i].mask.Has(comp) {
 		return false
 	}
 	hint := 0

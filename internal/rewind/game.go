@@ -1,7 +1,6 @@
 package rewind
 
 import (
-	"math/bits"
 	"reflect"
 	"unsafe"
 
@@ -16,10 +15,10 @@ type Tick = uint32
 // Game describes a game for rewinding. It must not change once it is in use.
 type Game struct {
 	TickRate   int
-	Components []Component   // by registry index, at most 64
+	Components []Component   // by registry index
 	Hitboxes   []Declaration // in the order in which their hitboxes are given
 	Lives      []Life
-	Tracked    uint64 // a bit for each component that View.Component returns
+	Tracked    schema.MaskBuilder // the components that View.Component returns
 	Prefabs    []Prefab
 	Shapes     []lagcomp.Shape
 	Curved     bool // some component is interpolated over three snapshots
@@ -40,7 +39,16 @@ type Component struct {
 // Declaration names the components that hitboxes are built from.
 type Declaration struct {
 	Components []int // registry indices, in the order in which a Builder is given them
-	Mask       uint64
+}
+
+// fits reports whether an entity with the components of mask has all that it needs.
+func (d *Declaration) fits(mask schema.Mask) bool {
+	for _, c := range d.Components {
+		if !mask.Has(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // Life counts the lives of an entity by one of its components.
@@ -91,25 +99,34 @@ type Screen interface {
 
 // needs returns the components to read of an entity with those of mask: for its hitboxes,
 // its lives, and View.Component.
-func (g *Game) needs(mask uint64) (need uint64) {
+func (g *Game) needs(mask schema.Mask) (need schema.MaskBuilder) {
 	for i := range g.Hitboxes {
-		if d := &g.Hitboxes[i]; mask&d.Mask == d.Mask {
-			need |= d.Mask
+		if d := &g.Hitboxes[i]; d.fits(mask) {
+			for _, c := range d.Components {
+				need.Set(c)
+			}
 		}
 	}
-	need |= mask & g.Tracked
-	if need != 0 {
+	for k, w := range g.Tracked {
+		need[k] |= w & mask.Part(k)
+	}
+	if need != (schema.MaskBuilder{}) {
 		for _, l := range g.Lives {
-			need |= mask & (1 << l.Component)
+			if mask.Has(l.Component) {
+				need.Set(l.Component)
+			}
 		}
 	}
 	return need
 }
 
 // before returns the number of an entity's stored words before those of one component.
-func (g *Game) before(mask uint64, comp int) (words int) {
-	for need := g.needs(mask) & (1<<comp - 1); need != 0; need &= need - 1 {
-		words += g.Components[bits.TrailingZeros64(need)].Schema.Words()
+func (g *Game) before(mask schema.Mask, comp int) (words int) {
+	need := g.needs(mask)
+	for c := range comp {
+		if need.Has(c) {
+			words += g.Components[c].Schema.Words()
+		}
 	}
 	return words
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/schema"
 )
 
 // Hitboxes builds the hitboxes of entities, and holds the memory for it. One goroutine may
@@ -13,7 +14,7 @@ type Hitboxes struct {
 	game   *Game
 	make   Builder
 	values []unsafe.Pointer // by registry index: memory to decode words into; nil if nothing reads it
-	mask   uint64           // that table and need are for
+	mask   schema.Mask      // that table and need are for
 	table  []int            // the declarations that fit
 	need   []int            // registry indices of what is read
 	at     []unsafe.Pointer
@@ -40,7 +41,7 @@ func NewHitboxes(g *Game) *Hitboxes {
 		use(l.Component)
 	}
 	for i := range g.Components {
-		if g.Tracked>>i&1 != 0 {
+		if g.Tracked.Has(i) {
 			use(i)
 		}
 	}
@@ -49,19 +50,19 @@ func NewHitboxes(g *Game) *Hitboxes {
 
 // Fit selects the declarations for entities with the components of mask. It reports whether
 // any component of such an entity is read.
-func (b *Hitboxes) Fit(mask uint64) bool {
-	if mask == b.mask {
+func (b *Hitboxes) Fit(mask schema.Mask) bool {
+	if mask.Equal(b.mask) {
 		return len(b.need) > 0
 	}
 	b.mask, b.table, b.need = mask, b.table[:0], b.need[:0]
 	for i := range b.game.Hitboxes {
-		if d := &b.game.Hitboxes[i]; mask&d.Mask == d.Mask {
+		if d := &b.game.Hitboxes[i]; d.fits(mask) {
 			b.table = append(b.table, i)
 		}
 	}
 	need := b.game.needs(mask)
 	for i := range b.values {
-		if need>>i&1 != 0 {
+		if need.Has(i) {
 			b.need = append(b.need, i)
 		}
 	}
@@ -90,9 +91,9 @@ func (b *Hitboxes) BuildFrom(at func(comp int) unsafe.Pointer) []lagcomp.Hitbox 
 }
 
 // life returns the life counter of an entity, from the memory of Value.
-func (b *Hitboxes) life(mask uint64) (n uint32) {
+func (b *Hitboxes) life(mask schema.Mask) (n uint32) {
 	for _, l := range b.game.Lives {
-		if mask>>l.Component&1 != 0 {
+		if mask.Has(l.Component) {
 			n = n*31 + l.Of(b.values[l.Component])
 		}
 	}

@@ -54,7 +54,7 @@ type item struct {
 	off    int32  // where the words of the components that are read begin
 	prefab uint16
 	grid   schema.Grid // of its words
-	mask   uint64      // its replicated components
+	mask   schema.Mask // its replicated components
 }
 
 // NewPast makes an empty past. The game gives the tick rate and the shapes. Zero means
@@ -107,7 +107,7 @@ func (p *Past) AsOf(t Tick) {
 
 // Fit prepares for entities with the components of mask. It reports whether they must be
 // Put.
-func (p *Past) Fit(mask uint64) bool { return p.hitboxes.Fit(mask) }
+func (p *Past) Fit(mask schema.Mask) bool { return p.hitboxes.Fit(mask) }
 
 // Put records an entity with the components that Fit was called for, with the values that
 // other players are sent.
@@ -231,5 +231,5 @@ func (f *record) find(id lagcomp.ID, hint int) int {
 // same reports whether an entity has the same life, owner and components in another tick.
 // Otherwise nothing is interpolated.
 func (it *item) same(o *item) bool {
-	return it.mask == o.mask && it.owner == o.owner && it.life == o.life
+	return it.mask.Equal(o.mask) && it.owner == o.owner && it.life == o.life
 }

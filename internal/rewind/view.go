@@ -155,7 +155,7 @@ func (v *View) Component(id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 		return false
 	}
 	i := from.find(id, 0)
-	if i < 0 || from.items[i].mask>>comp&1 == 0 {
+	if i < 0 || !from.items[i].mask.Has(comp) {
 		return false
 	}
 	var hint, earlier int

@@ -75,7 +75,7 @@ func newYard(t testing.TB, cfg Config) *yard {
 	}
 	y.past, err = NewPast(Game{
 		TickRate: 30, Components: []Component{{Type: reflect.TypeFor[arm](), Schema: words}},
-		Hitboxes: []Declaration{{Components: []int{0}, Mask: 1}}, Tracked: 1, Prefabs: make([]Prefab, 1),
+		Hitboxes: []Declaration{{Components: []int{0}}}, Tracked: schema.MaskBuilder{1}, Prefabs: make([]Prefab, 1),
 		NewBuilder: func() Builder { return tipBuilder{} },
 	}, cfg, y)
 	require.NoError(t, err)
@@ -97,12 +97,12 @@ func (y *yard) run(to Tick) {
 		for id := lagcomp.ID(1); id <= 3; id++ {
 			if e, ok := y.alive[id]; ok {
 				a := at(id, y.tick)
-				y.source.Put(e.Net, 0, uint16(e.Owner), 1, []unsafe.Pointer{unsafe.Pointer(&a)}, noRefs{})
+				y.source.Put(e.Net, 0, uint16(e.Owner), schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&a)}, noRefs{})
 			}
 		}
 		y.source.End()
 		y.past.Begin(y.tick)
-		if y.past.Fit(1) {
+		if y.past.Fit(schema.MaskOf(0)) {
 			for id := lagcomp.ID(1); id <= 3; id++ {
 				if e, ok := y.alive[id]; ok {
 					y.past.Put(id, e, y.source)

@@ -67,10 +67,10 @@ func play(st *snapshot.Statistics, seed uint64, step func(*scene.Scene, float64)
 		step(sc, dt)
 		src.Begin(t)
 		for i := range sc.Bodies {
-			src.Put(snapshot.NetID(1+i), 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&sc.Bodies[i])}, nil)
+			src.Put(snapshot.NetID(1+i), 0, 0, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&sc.Bodies[i])}, nil)
 		}
 		for i := range sc.Players {
-			src.Put(snapshot.NetID(1000+i), 1, uint16(i+1), 14, []unsafe.Pointer{unsafe.Pointer(&sc.Players[i]), unsafe.Pointer(&sc.Health[i]), unsafe.Pointer(&sc.Ammo[i])}, nil)
+			src.Put(snapshot.NetID(1000+i), 1, uint16(i+1), schema.MaskOf(1, 2, 3), []unsafe.Pointer{unsafe.Pointer(&sc.Players[i]), unsafe.Pointer(&sc.Health[i]), unsafe.Pointer(&sc.Ammo[i])}, nil)
 		}
 		src.End()
 		for i, s := range senders {
@@ -121,7 +121,7 @@ func tumble(st *snapshot.Statistics, seed uint64, lag int) {
 			b := trace[i*cubeBytes:]
 			word := func(k int) int32 { return int32(binary.LittleEndian.Uint32(b[4*k:])) }
 			c := cube{[4]int32{word(0), word(1), word(2), word(3)}, [3]int32{word(4), word(5), word(6)}, word(7) != 0}
-			src.Put(snapshot.NetID(1+i), 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&c)}, nil)
+			src.Put(snapshot.NetID(1+i), 0, 0, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&c)}, nil)
 		}
 		trace = trace[cubes*cubeBytes:]
 		src.End()
