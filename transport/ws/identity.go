@@ -8,21 +8,6 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the identity rules to a peer and refuses it if they say so.
-func (e *Endpoint) identify(p *peer) bool {
-	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
-	if err != nil {
-		e.counters.Refused++
-		e.refuse(p, err)
-		return false
-	}
-	if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
-		return false
-	}
-	e.expel(replaced, transport.Replaced, "connected anew")
-	return true
-}
-
 // expel drops peers and notifies both them and the caller.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {

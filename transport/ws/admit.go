@@ -1,0 +1,109 @@
+//go:build !js
+
+package ws
+
+import (
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// serveHello decides on a client. It is called with the lock held, and releases it during the accept hook.
+func (e *Endpoint) serveHello(p *peer, b []byte) {
+	token, err := parseHello(b)
+	if err != nil {
+		e.malformed(p)
+		return
+	}
+	if e.crowded(p, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0) {
+		return
+	}
+	if e.cfg.Accept != nil {
+		identity, err := e.ask(p, token)
+		switch {
+		case p.state != greeting: // dropped in the meantime
+			return
+		case err != nil:
+			e.counters.Refused++
+			e.refuse(p, err)
+			return
+		}
+		p.identity = append([]byte(nil), identity...)
+	}
+	if !e.identify(p) {
+		return
+	}
+	e.settled(p)
+	p.state, p.greet = open, true
+	p.heard, p.sent = e.clock.Load(), e.clock.Load()
+	p.id = e.peers.Add(p)
+	p.q = e.in.Add(p.id, true)
+	e.named.Add(p.identity, p)
+	e.counters.Connections++
+	p.signal()
+}
+
+// ask calls the accept hook when it is p's turn. It releases the lock temporarily. If the peer is dropped while it
+// waits, ask returns without calling the hook.
+func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
+	panicked := false
+	e.mu.Unlock()
+	defer func() {
+		if e.mu.Lock(); panicked {
+			e.counters.AcceptPanics++
+		}
+	}()
+	select {
+	case e.asking <- struct{}{}:
+	case <-p.gone:
+		return nil, nil
+	}
+	defer func() { <-e.asking }()
+	select {
+	case <-p.gone:
+		return nil, nil
+	default:
+		identity, err, panicked = e.accept.Ask(p.addr, token)
+		return identity, err
+	}
+}
+
+// crowded refuses a peer when there is no room, unless it may replace another. Ended peers whose event the caller has
+// not read also count, since they use memory.
+func (e *Endpoint) crowded(p *peer, replaces bool) bool {
+	if e.closed {
+		e.cut(p)
+		return true
+	}
+	if (replaces || e.peers.Len() < e.cfg.MaxPeers) && e.in.Open() < 2*e.cfg.MaxPeers {
+		return false
+	}
+	e.counters.Full++
+	e.leave(p, transport.Full, "")
+	return true
+}
+
+func (e *Endpoint) refuse(p *peer, err error) {
+	var ce *transport.CloseError
+	if errors.As(err, &ce) {
+		e.leave(p, ce.Code, ce.Detail)
+		return
+	}
+	e.leave(p, transport.Refused, err.Error())
+}
+
+// identify applies the identity rules to a peer and refuses it if they say so.
+func (e *Endpoint) identify(p *peer) bool {
+	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
+	if err != nil {
+		e.counters.Refused++
+		e.refuse(p, err)
+		return false
+	}
+	if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
+		return false
+	}
+	e.expel(replaced, transport.Replaced, "connected anew")
+	return true
+}
