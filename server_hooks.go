@@ -10,10 +10,11 @@ import (
 
 // serverHooks are called for what passes a server, in order.
 type serverHooks struct {
-	message []func(probe.MessageSent)
-	request []func(probe.RequestTaken)
-	call    []func(name string)
-	system  []func(probe.SystemRun)
+	message  []func(probe.MessageSent)
+	request  []func(probe.RequestTaken)
+	panicked []func(probe.Panicked)
+	call     []func(name string)
+	system   []func(probe.SystemRun)
 
 	settled []func(probe.Settled)
 	now     probe.Settled // what the network decided in the running tick, if settled has any

@@ -80,6 +80,10 @@ func (in serverInternals) OnRequest(fn func(probe.RequestTaken)) {
 	in.s.hooks.request = append(in.s.hooks.request, fn)
 }
 
+func (in serverInternals) OnPanic(fn func(probe.Panicked)) {
+	in.s.hooks.panicked = append(in.s.hooks.panicked, fn)
+}
+
 func (in serverInternals) OnSettled(fn func(probe.Settled)) {
 	in.s.hooks.settled = append(in.s.hooks.settled, fn)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -47,6 +48,9 @@ func (s *Server) reportPanic(of PlayerID, p *player, handler string, v any, stac
 	}
 	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
 	s.tellPanic(Panic{Player: of, Handler: handler, Value: v, Stack: stack})
+	for _, fn := range s.hooks.panicked {
+		fn(probe.Panicked{Player: of, Handler: handler, Value: v, Stack: stack})
+	}
 	if r := s.sink; r != nil {
 		r.Report(fmt.Sprintf("panic in %s for player %d: %v", handler, of, v))
 	}

@@ -97,9 +97,6 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		binary.LittleEndian.PutUint64(seed[:], m.rand.Uint64())
 		cfg.Random = rand.NewChaCha8(seed)
 	}
-	if cfg.OnPanic == nil {
-		cfg.OnPanic = m.panicked
-	}
 	onTick := cfg.OnTick
 	cfg.OnTick = func(f *foretick.Frame) {
 		if onTick != nil {
@@ -121,6 +118,9 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	m.inside, m.activity.Known = server.Internals(), false
 	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
+	if cfg.OnPanic == nil {
+		m.inside.OnPanic(m.panicked)
+	}
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
 	m.kinds, m.requests = 0, len(game.Requests)
 	for _, k := range game.Messages {
@@ -143,7 +143,7 @@ func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
 }
 
 // panicked ends the match with a panic that a server would only log.
-func (m *Match) panicked(p foretick.Panic) {
+func (m *Match) panicked(p probe.Panicked) {
 	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack)))
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -45,12 +46,13 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	binary.LittleEndian.PutUint64(seed[:], s.Seed+number)
 	p := s.New()
 	var err error
-	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed), OnPanic: func(p foretick.Panic) {
-		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Player, p.Value))
-	}})
+	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed)})
 	if err != nil {
 		return nil, err
 	}
+	l.server.Internals().OnPanic(func(p probe.Panicked) {
+		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Player, p.Value))
+	})
 	l.server.Internals().SetArchitecture(architecture)
 	if p.Begin != nil {
 		p.Begin(l.server)

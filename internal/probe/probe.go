@@ -62,6 +62,9 @@ type Server interface {
 	OnMessage(fn func(MessageSent))
 	// OnRequest calls fn for each request of a player before its handler.
 	OnRequest(fn func(RequestTaken))
+	// OnPanic calls fn for each panic in a function of the game. A panic in fn leaves Step, which
+	// one in ServerConfig.OnPanic does not.
+	OnPanic(fn func(Panicked))
 	// OnSettled calls fn at the end of each tick with everything that the network decided
 	// in it: see Preview.Replay.
 	OnSettled(fn func(Settled))
@@ -249,6 +252,14 @@ type RequestTaken struct {
 	Session uint64
 	Kind    uint8
 	Payload []byte
+}
+
+// Panicked is a panic in a function of the game, as foretick.Panic.
+type Panicked struct {
+	Player  ecs.Owner
+	Handler string
+	Value   any
+	Stack   []byte
 }
 
 // Kinds of a Desync.

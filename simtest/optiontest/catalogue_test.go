@@ -81,7 +81,7 @@ var catalogue = map[string]option{
 	"ServerConfig.Tags":                 server(func(c *foretick.ServerConfig) { c.Tags = []string{"battle"} }, "ecs.Tags"),
 	"ServerConfig.Executor":             server(func(c *foretick.ServerConfig) { c.Executor = inline{} }),
 	"ServerConfig.Logger":               server(func(c *foretick.ServerConfig) { c.Logger = quiet() }),
-	"ServerConfig.OnPanic":              server(func(c *foretick.ServerConfig) { c.OnPanic = func(p foretick.Panic) { panic(p.Value) } }),
+	"ServerConfig.OnPanic":              server(func(c *foretick.ServerConfig) { c.OnPanic = func(foretick.Panic) {} }),
 	"ServerConfig.Clock": server(func(c *foretick.ServerConfig) {
 		at := time.Duration(0)
 		c.Clock = func() time.Duration { at += ms; return at }
