@@ -2,6 +2,7 @@ package ecs_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,12 +13,18 @@ import (
 // TestSetTags: each way to run a schedule runs the systems whose tags the world has now.
 func TestSetTags(t *testing.T) {
 	g := newGame(t)
+	var mu sync.Mutex // systems run at once in one of the ways
 	var ran []string
+	note := func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		ran = append(ran, name)
+	}
 	s := ecs.NewSchedule[*frame](g.types)
 	for name, tags := range map[string][]string{"war": {"battle"}, "night war": {"battle", "night"}} {
-		s.Add(name, func(*frame, ecs.Rows) { ran = append(ran, name) }, ecs.Read(&g.pos), ecs.Partial(), ecs.Tags(tags...), ecs.After("peace"))
+		s.Add(name, func(*frame, ecs.Rows) { note(name) }, ecs.Read(&g.pos), ecs.Partial(), ecs.Tags(tags...), ecs.After("peace"))
 	}
-	s.Add("peace", func(*frame, ecs.Rows) { ran = append(ran, "peace") }, ecs.Read(&g.pos), ecs.Partial())
+	s.Add("peace", func(*frame, ecs.Rows) { note("peace") }, ecs.Read(&g.pos), ecs.Partial())
 	require.NoError(t, s.Build())
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{Tags: []string{"night"}})
 	w.Spawn(&g.rock, 1)
