@@ -1,8 +1,6 @@
 package foretick_test
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -66,22 +65,6 @@ func (g *grove) median(n int) time.Duration {
 	return times[n/2]
 }
 
-// carriesSnapshot reports whether a packet carries a snapshot.
-func carriesSnapshot(b []byte) bool {
-	head := 7
-	if flags := b[4]; flags&0x10 != 0 { // an ack, and those of its bytes that are not full
-		head += 3 + bits.OnesCount8(flags&0xf)
-	}
-	for b = b[head:]; len(b) > 1; {
-		n, k := binary.Uvarint(b[1:])
-		if netcode.MessageType(b[0]) == netcode.MessageSnapshot {
-			return true
-		}
-		b = b[1+k+int(n):]
-	}
-	return false
-}
-
 // TestStepUnderWhoAcknowledgesNoSnapshot: 65 000 entities that came and went under a
 // player who acknowledges packets, and none with a snapshot, make the server's whole
 // step at most twice as long as one with an honest player.
@@ -89,7 +72,7 @@ func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
 	costtest.Ratio(t)
 	const each, ticks, late = 90, 740, 200
 	honest, silent := newGrove(t, each), newGrove(t, each)
-	silent.player.deaf = carriesSnapshot
+	silent.player.deaf = packettest.Carries(netcode.MessageSnapshot)
 	for range ticks { // in turns, so that what else the machine does troubles both
 		honest.tick()
 		silent.tick()
@@ -119,7 +102,7 @@ func TestStepAfterAllItHeldIsGone(t *testing.T) {
 		}
 		g.stay = false
 	}
-	silent.player.deaf = carriesSnapshot
+	silent.player.deaf = packettest.Carries(netcode.MessageSnapshot)
 	for range 150 {
 		honest.tick()
 		silent.tick()

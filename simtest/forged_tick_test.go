@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
@@ -44,7 +45,7 @@ func (f *forger) packet(peer transport.PeerID, ahead int, t netcode.Tick, before
 	b = append(b, before...)
 	body := f.empty(t)
 	b = binary.AppendUvarint(append(b, byte(netcode.MessageSnapshot)), uint64(len(body)))
-	return transport.Event{Kind: transport.Data, Peer: peer, Data: seal(append(b, body...))}
+	return transport.Event{Kind: transport.Data, Peer: peer, Data: packettest.Seal(append(b, body...))}
 }
 
 func (f *forger) Recv(ev []transport.Event) int {
@@ -62,11 +63,11 @@ func (f *forger) Recv(ev []transport.Event) int {
 
 func (f *forger) take(e transport.Event) {
 	if e.Kind == transport.Data && len(e.Data) >= 7 {
-		seq, _, messages := packetFields(e.Data)
+		seq, _, messages := packettest.Fields(e.Data)
 		if s := binary.LittleEndian.Uint16(seq); netcode.Newer(s, f.seq) {
 			f.seq = s
 		}
-		eachMessage(messages, func(t netcode.MessageType, body []byte) {
+		packettest.Each(messages, func(t netcode.MessageType, body []byte) {
 			if t != netcode.MessageWelcome {
 				return
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -141,7 +142,7 @@ func stream(first uint16, marks []byte, size int) []byte {
 func addRaw(b []byte, kind byte, body []byte) []byte {
 	b = append(b, kind)
 	b = binary.AppendUvarint(b, uint64(len(body)))
-	return seal(append(b, body...))
+	return packettest.Seal(append(b, body...))
 }
 
 const streamType, first, last = 1, 1, 2
@@ -163,7 +164,7 @@ func TestMaliciousClients(t *testing.T) {
 		{"extreme sequence", func() *rogue {
 			return &rogue{mangle: func(_ *rogue, b []byte) []byte {
 				binary.LittleEndian.PutUint16(b[5:], binary.LittleEndian.Uint16(b[5:])+30_000)
-				return seal(b)
+				return packettest.Seal(b)
 			}}
 		}, 30, transport.Protocol, time.Second},
 		{"extreme ack", func() *rogue {
@@ -196,7 +197,7 @@ func TestMaliciousClients(t *testing.T) {
 				for len(b)+2 < 1180 {
 					b = append(b, byte(netcode.MessageReady), 0)
 				}
-				return seal(b)
+				return packettest.Seal(b)
 			}}
 		}, 30, transport.Protocol, time.Second},
 		{"10k inputs a second", func() *rogue {
@@ -212,8 +213,8 @@ func TestMaliciousClients(t *testing.T) {
 		{"withholds one ack for ever", func() *rogue {
 			kept, held := uint16(0), false
 			return &rogue{deaf: func(b []byte) (drop bool) {
-				_, _, messages := packetFields(b)
-				eachMessage(messages, func(kind netcode.MessageType, body []byte) {
+				_, _, messages := packettest.Fields(b)
+				packettest.Each(messages, func(kind netcode.MessageType, body []byte) {
 					if kind == streamType {
 						id := binary.LittleEndian.Uint16(body)
 						if !held {

@@ -2,9 +2,9 @@ package simtest_test
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"time"
 
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -36,13 +36,6 @@ type rogue struct {
 	taken  []uint32 // the counts that go with it
 	// times is how many packets it sends at each step; 0 means 1.
 	times int
-}
-
-// seal gives a packet the checksum of its bytes.
-func seal(b []byte) []byte {
-	var magic [8]byte
-	binary.LittleEndian.PutUint32(b, crc32.Update(crc32.Update(0, castagnoli, magic[:]), castagnoli, b[4:]))
-	return b
 }
 
 // step handles incoming packets and sends.
@@ -129,10 +122,10 @@ func withAck(b []byte, to func(ack uint16) uint16) []byte {
 	}
 	if to != nil {
 		binary.LittleEndian.PutUint16(b[7:], to(binary.LittleEndian.Uint16(b[7:])))
-		return seal(b)
+		return packettest.Seal(b)
 	}
-	_, ack, messages := packetFields(b)
+	_, ack, messages := packettest.Fields(b)
 	out := append(append([]byte{}, b[:7]...), messages...)
 	out[4] = ack[0] &^ 0x1f
-	return seal(out)
+	return packettest.Seal(out)
 }

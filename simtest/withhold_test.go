@@ -7,18 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
-
-// carriesSnapshot reports whether a packet holds a snapshot.
-func carriesSnapshot(b []byte) (is bool) {
-	_, _, messages := packetFields(b)
-	eachMessage(messages, func(kind netcode.MessageType, _ []byte) { is = is || kind == netcode.MessageSnapshot })
-	return is
-}
 
 // Who acknowledges packets, and none that carries a snapshot, is dropped with that
 // reason when the time-out is over; at few snapshots a second, when 16 were lost.
@@ -41,7 +35,7 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 		link := sim.Link{Latency: 20 * time.Millisecond}
 		n, began := 0, time.Duration(0)
 		c := &rogue{endpoint: m.Dial(link, link), hash: p.Hash(), deaf: func(b []byte) bool {
-			if !carriesSnapshot(b) {
+			if !packettest.Carries(netcode.MessageSnapshot)(b) {
 				return false
 			}
 			if n++; n <= row.from {

@@ -2,11 +2,11 @@ package shottest
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	mathbits "math/bits"
 	"reflect"
 	"time"
 
+	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
@@ -39,24 +39,6 @@ type heldAck struct {
 	bytes []byte // flags and ack fields of a header
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// packet takes a packet apart: the fields of its header up to its messages.
-func packetFields(b []byte) (seq []byte, ack []byte, messages []byte) {
-	flags := b[4]
-	seq = b[5:7]
-	if flags&0x10 == 0 {
-		return seq, b[4:5], b[7:]
-	}
-	end := 9
-	for i := range 4 {
-		if flags&(1<<i) != 0 {
-			end++
-		}
-	}
-	return seq, append([]byte{flags}, b[7:end+1]...), b[end+1:]
-}
-
 // Recv looks for the Welcome, which tells the size of commands.
 func (l *liar) Recv(ev []transport.Event) int {
 	n := l.Endpoint.Recv(ev)
@@ -64,8 +46,8 @@ func (l *liar) Recv(ev []transport.Event) int {
 		if ev[i].Kind != transport.Data || len(ev[i].Data) < 7 {
 			continue
 		}
-		_, _, messages := packetFields(ev[i].Data)
-		eachMessage(messages, func(t netcode.MessageType, body []byte) {
+		_, _, messages := packettest.Fields(ev[i].Data)
+		packettest.Each(messages, func(t netcode.MessageType, body []byte) {
 			if t == netcode.MessageWelcome {
 				if w, err := netcode.ParseWelcome(body); err == nil {
 					l.size = int(w.CommandSize)
@@ -76,19 +58,10 @@ func (l *liar) Recv(ev []transport.Event) int {
 	return n
 }
 
-func eachMessage(b []byte, fn func(t netcode.MessageType, body []byte)) {
-	for len(b) > 1 {
-		n, k := binary.Uvarint(b[1:])
-		body := b[1+k : 1+k+int(n)]
-		fn(netcode.MessageType(b[0]), body)
-		b = b[1+k+int(n):]
-	}
-}
-
 // Send rewrites the packet and sends that.
 func (l *liar) Send(p transport.PeerID, b []byte) error {
 	now := l.now()
-	seq, ack, messages := packetFields(b)
+	seq, ack, messages := packettest.Fields(b)
 	l.acks = append(l.acks, heldAck{now, append([]byte{}, ack...)})
 	if l.hold != nil {
 		old := 0
@@ -106,7 +79,7 @@ func (l *liar) Send(p transport.PeerID, b []byte) error {
 	out := append(l.buffer[:0], 0, 0, 0, 0, ack[0])
 	out = append(out, seq...)
 	out = append(out, ack[1:]...)
-	eachMessage(messages, func(t netcode.MessageType, body []byte) {
+	packettest.Each(messages, func(t netcode.MessageType, body []byte) {
 		if t == netcode.MessageCommands && l.claim != nil && l.size > 0 {
 			body = l.commands(now, body)
 		}
@@ -114,10 +87,7 @@ func (l *liar) Send(p transport.PeerID, b []byte) error {
 		out = binary.AppendUvarint(out, uint64(len(body)))
 		out = append(out, body...)
 	})
-	var magic [8]byte
-	sum := crc32.Update(crc32.Update(0, castagnoli, magic[:]), castagnoli, out[4:])
-	binary.LittleEndian.PutUint32(out, sum)
-	l.buffer = out
+	l.buffer = packettest.Seal(out)
 	return l.Endpoint.Send(p, out)
 }
 
