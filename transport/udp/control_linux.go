@@ -30,8 +30,16 @@ func tellLocal(fd uintptr, v6 bool) error {
 	return syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_PKTINFO, 1)
 }
 
-// local returns the local address in a control message of n bytes that came with a datagram.
+// local returns the local address in a control message of n bytes that came with a datagram. A group's address is not
+// one to send from.
 func (c *control) local(n int) netip.Addr {
+	if a := c.address(n); !a.IsMulticast() {
+		return a
+	}
+	return netip.Addr{}
+}
+
+func (c *control) address(n int) netip.Addr {
 	switch {
 	case n < syscall.CmsgLen(syscall.SizeofInet4Pktinfo):
 	case c.head.Level == syscall.IPPROTO_IP && c.head.Type == syscall.IP_PKTINFO:
