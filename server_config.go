@@ -179,7 +179,7 @@ type ServerConfig struct {
 	Logger *slog.Logger
 	// OnPanic, when set, is called for each panic in a handler that runs for one player.
 	// The player is dropped and the match continues. A panic in a system concerns every
-	// player: it is not caught.
+	// player: it is not caught. A panic in OnPanic itself is counted and logged.
 	OnPanic func(Panic)
 	// Clock, when set, measures the times of systems in [Server.Figures]: it returns the
 	// time since any fixed moment, and never goes back. nil means the process's clock in [Server.Run], and no

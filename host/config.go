@@ -38,6 +38,7 @@ type Config struct {
 	NewMatch func(name string, end transport.Endpoint) (Server, error)
 	// Match tells which match a peer plays in, and as whom. nil takes both from a ticket that names
 	// a match, with [ticket.SplitIdentity]. An error refuses the peer with the error's text.
+	// A panic in it refuses the peer too: see [Stats].HookPanics.
 	Match func(info *transport.Info) (name string, identity []byte, err error)
 	// Same decides what happens to a second connection of one identity in one match, which may come
 	// through another part of a joined endpoint. The zero value replaces the old one. Endpoints ask
@@ -73,11 +74,11 @@ type Config struct {
 	Stall time.Duration
 	// Kind, when set, names the kind of a match for figures, such as its mode: figures are summed by
 	// kind (see [Host.Figures]). Of more than 32 kinds, the others are one named "other". Any
-	// goroutine of the host may call it. nil gives all matches the kind "match".
+	// goroutine of the host may call it. If it panics, the match is not made. nil gives all matches the kind "match".
 	Kind func(name string) string
 	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker
-	// of the match calls it, or Step; of a match that panicked and has a tape, a goroutine of its
-	// own, when the tape is written.
+	// of the match calls it, or Step; of a match that panicked and has a tape, a separate
+	// goroutine, when the tape is written. A panic in it is counted and logged.
 	OnEnd func(End)
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger

@@ -1,5 +1,5 @@
-// Package contain calls functions of the game for the library's own goroutines, which must
-// go on whatever such a function does.
+// Package contain calls functions of the game, so that a panic in one does not stop the
+// library's own goroutines.
 package contain
 
 import (
@@ -17,7 +17,7 @@ type Failure struct {
 // Goexit is the value of a function that called runtime.Goexit, as testing's FailNow does.
 const Goexit = "runtime.Goexit was called"
 
-// Call calls a function in a goroutine of its own, so that runtime.Goexit in it ends nothing
+// Call calls a function in a new goroutine, so that runtime.Goexit in it ends nothing
 // else, and waits for it. It returns nil if the function returned. Call costs some
 // microseconds: it is for what happens once for a player or a match.
 func Call(fn func()) (failed *Failure) {

@@ -1,3 +1,3 @@
-// Package remotetest plays matches in which clients predict what others own, with
-// PredictRemote, and compares each end with what the server did.
+// Package remotetest tests PredictRemote: it plays matches and compares the entities of other
+// players on each client with those of the server.
 package remotetest

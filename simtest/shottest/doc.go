@@ -1,3 +1,3 @@
-// Package shottest plays matches of shooters, honest ones and liars, and compares what each
-// saw with what the server judges its shots by.
+// Package shottest tests lag compensation. Honest players and cheaters shoot, and the tests
+// compare the targets on their screens with the targets that the server used.
 package shottest

@@ -1,3 +1,3 @@
-// Package spawntest plays matches in which clients predict what is spawned and what is theirs
-// alone, and compares each end with what the server spawned.
+// Package spawntest tests predicted spawns and local components: it plays matches and compares
+// the clients' entities with those of the server.
 package spawntest

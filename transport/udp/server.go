@@ -14,9 +14,9 @@ import (
 // Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It returns an error that
 // lists all faults of the config, or one that says why the address is not available.
 //
-// On a machine with several addresses an endpoint on ":27015" answers each client from the address that it was spoken
-// to, on Linux. Other systems answer from one of their own choice, which clients of the others take nothing from:
-// listen on each address by itself there.
+// A machine may have several addresses. On Linux an endpoint on ":27015" sends to each client from the address that
+// the client dialled. Other systems choose the address themselves, and clients that dialled another one do not
+// connect: listen on each address separately there.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {

@@ -1,5 +1,5 @@
-// Package hook calls the accept hooks of transports. They see what strangers sent, and a
-// transport goes on whatever they do.
+// Package hook calls the accept hooks of transports. Strangers choose the bytes that a hook
+// reads, so a panic in it must not stop the transport.
 package hook
 
 import (

@@ -56,8 +56,8 @@ func (f *Failures) Error(msg string, args ...any) {
 	f.lines++
 }
 
-// HookFails tests an accept hook that panics, or ends its goroutine, at what some strangers sent: each is
-// refused, one line an hour is logged, and everybody else is served. panics reads the endpoint's counter.
+// HookFails tests an accept hook that panics, or ends its goroutine, for some tokens. Their clients are
+// refused, one line is logged, and all other clients connect. panics reads the endpoint's counter.
 func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint, panics func(transport.BanList) uint64) {
 	t.Helper()
 	log := &Failures{}
