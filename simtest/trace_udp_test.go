@@ -53,7 +53,6 @@ type shownFinding struct {
 // look asks a page as a browser does.
 func (p *page) look(t *testing.T) {
 	request, answer := httptest.NewRequest(http.MethodGet, "http://localhost/inspect/trace.json?"+p.query, nil), httptest.NewRecorder()
-	request.RemoteAddr = "127.0.0.1:40000"
 	p.ServeHTTP(answer, request)
 	require.Equal(t, http.StatusOK, answer.Code, answer.Body)
 	var got struct {
@@ -89,7 +88,8 @@ func newUDPTrace(t *testing.T, name string, fault plantedtest.Fault) *udpTrace {
 		m.clients = append(m.clients, c)
 	}
 	m.trace = trace.OfClient(m.clients[1])
-	client, server := web.Client(m.clients[1], web.Config{}), web.Server(m.server, web.Config{})
+	open := web.Config{Authorize: func(*http.Request) bool { return true }}
+	client, server := web.Client(m.clients[1], open), web.Server(m.server, open)
 	t.Cleanup(client.Close)
 	t.Cleanup(server.Close)
 	m.pages = [2]*page{{Handler: client, both: map[trace.Tick]bool{}}, {Handler: server, both: map[trace.Tick]bool{}}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -26,10 +27,10 @@ func inspectAt(addr string, in *inspect.Inspector, out io.Writer) (stop func(), 
 	if err != nil {
 		return nil, err
 	}
-	h := inspector.New(in, inspector.Config{AllowEdit: true})
+	h := inspector.New(in, inspector.Config{AllowEdit: true, Logger: slog.New(slog.DiscardHandler)})
 	page := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = page.Serve(l) }()
-	fmt.Fprintf(out, "inspect at http://%s/\n", l.Addr())
+	fmt.Fprintf(out, "inspect at %s\n", h.URL("http://"+l.Addr().String()+"/"))
 	return func() {
 		h.Close()
 		_ = page.Close()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -457,8 +458,15 @@ func TestInspectedProcesses(t *testing.T) {
 	bots.says(t, "playing")
 	for name, p := range map[string]*watched{`"role":"server"`: server, `"name":"bot 2"`: bots} {
 		_, url, _ := strings.Cut(p.text(), "inspect at ")
+		page, query, _ := strings.Cut(strings.Fields(url)[0], "?")
+		jar, err := cookiejar.New(nil)
+		require.NoError(t, err)
+		operator := http.Client{Jar: jar}
+		opened, err := operator.Get(page + "?" + query)
+		require.NoError(t, err)
+		require.NoError(t, opened.Body.Close())
 		for path, want := range map[string]string{"ends.json": name, "": "<!doctype html>", "graph.dot": "digraph", "entities.json?q=avatar": `"prefab":"avatar"`} {
-			res, err := http.Get(strings.Fields(url)[0] + path)
+			res, err := operator.Get(page + path)
 			require.NoError(t, err)
 			body, err := io.ReadAll(res.Body)
 			require.NoError(t, err)

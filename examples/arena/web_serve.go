@@ -85,7 +85,8 @@ func hostWeb(ctx context.Context, o options, at string, client webClient, out io
 	}
 	go func() { _ = page.Serve(l) }()
 	defer func() { _ = page.Close() }()
-	fmt.Fprintf(out, "play at http://%s/ (open it in two tabs to play each other; /inspect/ shows the server and the bots)\n", addr)
+	fmt.Fprintf(out, "play at http://%s/ (open it in two tabs to play each other)\n", addr)
+	fmt.Fprintf(out, "inspect at %s (shows the server and the bots)\n", w.inspector.URL("http://"+addr+"/inspect/"))
 	if o.seconds > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.duration())
@@ -107,7 +108,7 @@ func ended(err error) bool {
 	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// proxies are the headers that proxies add. The inspector refuses the same.
+// proxies are the headers that proxies add.
 var proxies = []string{
 	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server",
 	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "Fly-Client-Ip",
@@ -183,7 +184,7 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	}
 	start := time.Now()
 	w.in = inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
-	w.inspector = inspector.New(w.in, inspector.Config{AllowEdit: true})
+	w.inspector = inspector.New(w.in, inspector.Config{AllowEdit: true, Logger: slog.New(slog.DiscardHandler)})
 	p, err := w.game.Protocol()
 	if err != nil {
 		return nil, err

@@ -9,14 +9,11 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/inspect"
-	inspector "github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/transport/ws"
 )
 
@@ -50,8 +47,10 @@ func hosted(t *testing.T, at string) string {
 		stop()
 		require.NoError(t, <-ended)
 	})
-	line, err := bufio.NewReader(read).ReadString('\n')
+	lines := bufio.NewReader(read)
+	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
 	_, rest, _ := strings.Cut(line, "http://")
 	addr, _, _ := strings.Cut(rest, "/")
 	return addr
@@ -93,7 +92,7 @@ func TestWebRefusesOtherHosts(t *testing.T) {
 				require.NoError(t, answer.Body.Close())
 				return answer.StatusCode
 			}
-			for path, well := range map[string]int{"/": 200, "/page.js": 200, "/inspect/": 200, "/truth": 101, "/play": 101} {
+			for path, well := range map[string]int{"/": 200, "/page.js": 200, "/truth": 101, "/play": 101} {
 				for _, host := range []string{"127.0.0.1:" + port, "localhost:" + port, "LocalHost:" + port, "[::1]:" + port, addr} {
 					require.Equal(t, well, status(path, host, nil), "%s of %s", path, host)
 				}
@@ -105,19 +104,5 @@ func TestWebRefusesOtherHosts(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// The inspector refuses every proxy that the arena refuses.
-func TestWebProxies(t *testing.T) {
-	in := inspector.New(inspect.New(inspect.Config{}), inspector.Config{})
-	defer in.Close()
-	for _, name := range proxies {
-		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/inspect/", nil)
-		r.RemoteAddr = "127.0.0.1:1"
-		r.Header.Set(name, "x")
-		w := httptest.NewRecorder()
-		in.ServeHTTP(w, r)
-		require.Equal(t, http.StatusForbidden, w.Code, name)
 	}
 }

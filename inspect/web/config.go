@@ -1,9 +1,8 @@
 package web
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -14,10 +13,12 @@ import (
 
 // Config configures a Handler. Zero in a field means the default that its comment names.
 type Config struct {
-	// Authorize decides who may look. It is called for each request, from many goroutines.
-	// nil lets in this machine only: a loopback address and host, and no sign of a proxy. A
-	// program with a proxy before it sets Authorize, and checks the proxy's word on the user.
+	// Authorize decides who may look, in place of the key. It is called for each request, from
+	// many goroutines. nil lets in who brings the key: see [Handler.URL].
 	Authorize func(r *http.Request) bool
+	// Logger logs the key, one line when the handler is made. nil means [slog.Default]. With
+	// Authorize nothing is logged.
+	Logger *slog.Logger
 	// AllowEdit lets whoever may look set values in servers' worlds.
 	AllowEdit bool
 	// Linger is the time for which figures are collected after the last request, so that a
@@ -32,6 +33,7 @@ type Config struct {
 type Handler struct {
 	in    *inspect.Inspector
 	cfg   Config
+	key   key
 	token string
 	gate  gate
 	watch watch
@@ -51,12 +53,27 @@ func New(in *inspect.Inspector, cfg Config) *Handler {
 	if cfg.MaxStreams == 0 {
 		cfg.MaxStreams = 16
 	}
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return &Handler{
-		in: in, cfg: cfg, token: hex.EncodeToString(b[:]), ended: make(chan struct{}),
+	h := &Handler{
+		in: in, cfg: cfg, key: newKey(), token: random(), ended: make(chan struct{}),
 		gate: newGate(), watch: watch{in: in, linger: max(cfg.Linger, 0)},
 	}
+	if cfg.Authorize == nil {
+		log := cfg.Logger
+		if log == nil {
+			log = slog.Default()
+		}
+		log.Info("the inspector's page opens with its key", "query", "?"+h.key.query())
+	}
+	return h
+}
+
+// URL returns the address of the page with the key, for a page that is mounted at an address
+// such as http://127.0.0.1:8080/inspect/. With [Config.Authorize] it returns the address alone.
+func (h *Handler) URL(page string) string {
+	if h.cfg.Authorize != nil {
+		return page
+	}
+	return page + "?" + h.key.query()
 }
 
 // Server returns a handler for one server. It panics if the server is nil.

@@ -18,11 +18,12 @@
 // # Who may look
 //
 // A server's page shows everything that the server knows, also what players hide from one
-// another. So without [Config].Authorize only this machine may look: the connection comes
-// from a loopback address, names a loopback host, and was forwarded by no proxy. With it,
-// Authorize alone decides. In both cases pages of other origins are refused, and edits need
-// [Config].AllowEdit, the method POST, an Origin of the same host, and the token that
-// ends.json has.
+// another. So without [Config].Authorize only who has the key may look, from wherever: 128
+// random bits of this process, which its log and [Handler.URL] have. The first request brings
+// the key in its query, as ?key=…, and gets a cookie for it; the address that stays in the
+// browser has none. With Authorize, that alone decides. In both cases pages of other origins
+// are refused, and edits need [Config].AllowEdit, the method POST, an Origin of the same host,
+// and the token that ends.json has.
 //
 // # What it costs
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// A server's page is mounted in one line. Its path ends with a slash.
+// A server's page is mounted at a path that ends with a slash. Its key is in the log, and in URL.
 func ExampleServer() {
 	server, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: foretick.NewProtocol("empty", 1)})
 	if err != nil {
@@ -18,12 +18,13 @@ func ExampleServer() {
 	}
 	mux := http.NewServeMux()
 
-	mux.Handle("/inspect/", web.Server(server, web.Config{}))
+	page := web.Server(server, web.Config{})
+	mux.Handle("/inspect/", page)
 
-	request := httptest.NewRequest(http.MethodGet, "http://localhost:8080/inspect/", nil)
-	request.RemoteAddr = "127.0.0.1:50000" // others are refused
-	answer := httptest.NewRecorder()
-	mux.ServeHTTP(answer, request)
-	fmt.Println(answer.Code, answer.Header().Get("Content-Type"))
-	// Output: 200 text/html; charset=utf-8
+	stranger := httptest.NewRecorder()
+	mux.ServeHTTP(stranger, httptest.NewRequest(http.MethodGet, "http://localhost:8080/inspect/", nil))
+	operator := httptest.NewRecorder()
+	mux.ServeHTTP(operator, httptest.NewRequest(http.MethodGet, page.URL("http://localhost:8080/inspect/"), nil))
+	fmt.Println(stranger.Code, operator.Code)
+	// Output: 403 303
 }

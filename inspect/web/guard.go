@@ -2,9 +2,7 @@ package web
 
 import (
 	"crypto/subtle"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -12,70 +10,42 @@ import (
 
 // Bounds of requests.
 const (
-	mostQuery    = 2 << 10 // bytes of a query
-	mostEdit     = 4 << 10 // bytes of an edit
-	mostAtOnce   = 32      // requests, streams apart
-	mostASecond  = 50      // requests, on average
-	mostInARow   = 200     // requests, at once
-	askPatience  = 2 * time.Second
-	slowReader   = 5 * time.Second // until a write to it must have ended
-	headerToken  = "X-Foretick-Token"
-	refusedProxy = "the request was forwarded by a proxy: set web.Config.Authorize, and check there who asks"
+	mostQuery   = 2 << 10 // bytes of a query
+	mostEdit    = 4 << 10 // bytes of an edit
+	mostAtOnce  = 32      // requests, streams apart
+	mostASecond = 50      // requests, on average
+	mostInARow  = 200     // requests, at once
+	askPatience = 2 * time.Second
+	slowReader  = 5 * time.Second // until a write to it must have ended
+	headerToken = "X-Foretick-Token"
 )
 
-// proxies are the headers that proxies add.
-var proxies = []string{
-	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server",
-	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "Fly-Client-Ip",
-}
+// refusedKey is what a request without the key is told.
+const refusedKey = "only who has the key may look: open the address with ?" + keyWord + "= that the program's log shows, or set web.Config.Authorize"
 
 // refusal returns why a request may not look, or "".
 func (h *Handler) refusal(r *http.Request, page bool) string {
-	if h.cfg.Authorize != nil {
-		if !h.cfg.Authorize(r) {
-			return "web.Config.Authorize refused the request"
-		}
-		return foreign(r, page)
-	}
-	for _, name := range proxies {
-		if _, has := r.Header[name]; has {
-			return refusedProxy
-		}
-	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !from.Addr().Unmap().IsLoopback() {
-		return "only this machine may look: set web.Config.Authorize to let others in"
-	}
-	if !local(r.Host) {
-		return "the host is not this machine's: use localhost or 127.0.0.1"
+	switch {
+	case h.cfg.Authorize == nil && !h.key.kept(r):
+		return refusedKey
+	case h.cfg.Authorize != nil && !h.cfg.Authorize(r):
+		return "web.Config.Authorize refused the request"
 	}
 	return foreign(r, page)
 }
 
-// local reports whether a host is a name of this machine. A foreign page whose name leads
-// here has another.
-func local(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
 // foreign returns why a request of another origin's page is refused, or "". Following a link
-// to the page is fine.
+// to the page is fine. Where a browser says itself who asks, that decides: a proxy may have
+// put another host into the request.
 func foreign(r *http.Request, page bool) string {
 	const why = "another origin's page may not look"
-	if origin, has := r.Header["Origin"]; has && (len(origin) != 1 || !sameOrigin(origin[0], r.Host)) {
-		return why
-	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "", "none", "same-origin":
+	case "none", "same-origin":
+		return ""
+	case "":
+		if origin, has := r.Header["Origin"]; has && (len(origin) != 1 || !sameOrigin(origin[0], r.Host)) {
+			return why + " (a proxy has to pass the header Host on: the page's is " + strings.Join(origin, ", ") + ", the request's " + r.Host + ")"
+		}
 		return ""
 	default:
 		if page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {

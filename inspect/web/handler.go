@@ -70,6 +70,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		name = "index.html"
 	}
+	if h.cfg.Authorize == nil && r.Method == http.MethodGet && h.key.change(w, r) {
+		return
+	}
 	if why := h.refusal(r, name == "index.html"); why != "" {
 		fail(w, http.StatusForbidden, why)
 		return

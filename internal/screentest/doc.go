@@ -33,8 +33,9 @@ var ErrNoBrowser = errors.New("there is no Chromium: apt-get install -y chromium
 
 // Arena is a running arena -web.
 type Arena struct {
-	URL string
-	cmd *exec.Cmd
+	URL     string
+	Inspect string // The inspector's address, with its key.
+	cmd     *exec.Cmd
 }
 
 // Build builds the arena into a directory, and returns the program.
@@ -62,6 +63,9 @@ func Start(program string, flags ...string) (*Arena, error) {
 	for lines.Scan() {
 		if _, rest, ok := strings.Cut(lines.Text(), "play at "); ok {
 			a.URL, _, _ = strings.Cut(rest, " ")
+		}
+		if _, rest, ok := strings.Cut(lines.Text(), "inspect at "); ok {
+			a.Inspect, _, _ = strings.Cut(rest, " ")
 			go func() {
 				for lines.Scan() {
 				}

@@ -66,7 +66,10 @@ const ink = `JSON.stringify([...document.querySelectorAll("canvas")].slice(0, 6)
 // widths, by day and by night, and keys reach it.
 func TestInspector(t *testing.T) {
 	t.Parallel()
-	p := open(t, browse(t, ""), arena(t, "-clients", "6", "-rtt", "80ms", "-loss", "0.02").URL+"inspect/")
+	p := open(t, browse(t, ""), arena(t, "-clients", "6", "-rtt", "80ms", "-loss", "0.02").Inspect)
+	var href string
+	p.do(chromedp.Evaluate(`location.href`, &href))
+	require.NotContains(t, href, "key", "the address that stays has no key")
 	p.do(emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1600, 1000, 1, false))
 	s := p.inspects("connects", func(s inspected) bool { return s.Connected && s.Samples > 40 && s.Draws > 20 })
 	require.Equal(t, "server", s.End)

@@ -16,7 +16,7 @@ const asked = {};
 
 async function get(path, query = {}) {
 	const number = asked[path] = (asked[path] ?? 0) + 1, end = page.end;
-	const words = new URLSearchParams({ end: page.end });
+	const words = new URLSearchParams("end" in query ? {} : { end: page.end });
 	for (const [k, v] of Object.entries(query)) for (const one of [v].flat()) words.append(k, one);
 	const res = await fetch(path + "?" + words);
 	const body = await res.json();

@@ -58,7 +58,7 @@ func run() error {
 	}
 	all := []struct {
 		name string
-		make func(tab context.Context, url string) error
+		make func(tab context.Context, arena *screentest.Arena) error
 		of   []string // flags of the arena
 	}{
 		{"arena", game, []string{"-clients", "9"}},
@@ -77,7 +77,7 @@ func run() error {
 }
 
 // picture makes one of an arena of its own, in a browser of its own.
-func picture(dir, program, name string, flags []string, makes func(tab context.Context, url string) error) error {
+func picture(dir, program, name string, flags []string, makes func(tab context.Context, arena *screentest.Arena) error) error {
 	arena, err := screentest.Start(program, flags...)
 	if err != nil {
 		return err
@@ -88,12 +88,12 @@ func picture(dir, program, name string, flags []string, makes func(tab context.C
 		return err
 	}
 	defer stop()
-	return makes(tab, arena.URL)
+	return makes(tab, arena)
 }
 
 // game makes the pictures of the arena.
-func game(tab context.Context, url string) error {
-	if err := play(tab, url); err != nil {
+func game(tab context.Context, arena *screentest.Arena) error {
+	if err := play(tab, arena.URL); err != nil {
 		return err
 	}
 	var shot []byte
@@ -114,13 +114,13 @@ func game(tab context.Context, url string) error {
 }
 
 // inspector makes the picture of the inspector: the charts of a server, once they are full.
-func inspector(tab context.Context, url string) error {
+func inspector(tab context.Context, arena *screentest.Arena) error {
 	var shot []byte
 	full := fmt.Sprintf(`inspector.read().connected && inspector.read().samples >= %d`, charted)
 	if err := chromedp.Run(tab,
 		emulation.SetDeviceMetricsOverride(1600, 1000, 1, false),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}),
-		emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url+"inspect/"),
+		emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(arena.Inspect),
 		chromedp.Evaluate(fmt.Sprintf(`(e => { e.value = "%d"; e.dispatchEvent(new Event("change")); })(document.getElementById("window"))`, charted), nil),
 		chromedp.Poll(full, nil, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(time.Minute)),
 		chromedp.FullScreenshot(&shot, 100),
