@@ -48,7 +48,7 @@ func (a *admission) ban(identity []byte, until time.Time, detail string) {
 
 // tellBans passes new bans to a transport, except those lifted since.
 func (a *admission) tellBans(e transport.Endpoint) {
-	list, ok := e.(transport.BanList)
+	list, ok := transport.As[transport.BanList](e)
 	for _, b := range a.barred {
 		if ok && a.bans[string(b.identity)] == (ban{b.until, b.detail}) {
 			list.Ban(b.identity, b.until, b.detail)

@@ -325,7 +325,7 @@ func checkDuration(name string, d *time.Duration, most, byDefault time.Duration)
 // checkClients holds MaxClients to what the transport takes.
 func (c *ServerConfig) checkClients() error {
 	peers, kept, besides := 0, 0, "" // of the peers, for observers
-	if l, ok := c.Transport.(transport.Limited); ok {
+	if l, ok := transport.As[transport.Limited](c.Transport); ok {
 		peers = l.MaxPeers()
 	}
 	if c.MaxObservers == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/transport"
 )
 
 // serverFigures are the figures of a server for monitoring.
@@ -35,7 +36,7 @@ type clocked interface{ Clock() func() time.Duration }
 
 // clockOf returns the clock that measures systems and ticks; nil: there is none.
 func clockOf(cfg *ServerConfig) func() time.Duration {
-	if c, ok := cfg.Transport.(clocked); ok && cfg.Clock == nil {
+	if c, ok := transport.As[clocked](cfg.Transport); ok && cfg.Clock == nil {
 		return c.Clock()
 	}
 	return cfg.Clock

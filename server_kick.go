@@ -111,7 +111,7 @@ func (s *Server) ban(identity []byte, until time.Time, detail string) bool {
 func (s *Server) Unban(identity []byte) {
 	s.outside(tape.Call{Op: tape.Unban, Data: identity})
 	delete(s.admission.bans, string(identity))
-	if d, ok := s.endpoint.(transport.BanList); ok {
+	if d, ok := transport.As[transport.BanList](s.endpoint); ok {
 		d.Unban(identity)
 	}
 }

@@ -3,7 +3,6 @@ package flight
 import (
 	"encoding/binary"
 	"io"
-	"time"
 
 	"github.com/foretick/foretick/transport"
 )
@@ -14,7 +13,10 @@ type listener struct {
 	r *Recorder
 }
 
-var _ transport.BanList = (*listener)(nil)
+var _ transport.Wrapper = (*listener)(nil)
+
+// Unwrap implements transport.Wrapper.
+func (l *listener) Unwrap() transport.Endpoint { return l.Endpoint }
 
 // Recv implements transport.Endpoint.
 func (l *listener) Recv(ev []transport.Event) int {
@@ -76,26 +78,6 @@ func (l *listener) failed(err error) {
 	defer r.mu.Unlock()
 	r.scratch = appendSendError(r.scratch[:0], r.sends.n, err)
 	r.put(recSendError)
-}
-
-// DisconnectIdentity implements transport.BanList.
-func (l *listener) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
-	b, ok := l.Endpoint.(transport.BanList)
-	return ok && b.DisconnectIdentity(identity, c, detail)
-}
-
-// Ban implements transport.BanList.
-func (l *listener) Ban(identity []byte, until time.Time, detail string) {
-	if b, ok := l.Endpoint.(transport.BanList); ok {
-		b.Ban(identity, until, detail)
-	}
-}
-
-// Unban implements transport.BanList.
-func (l *listener) Unban(identity []byte) {
-	if b, ok := l.Endpoint.(transport.BanList); ok {
-		b.Unban(identity)
-	}
 }
 
 // sends counts and sums the datagrams that a server sends.

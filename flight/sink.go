@@ -30,7 +30,7 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 		return nil, nil, errors.New("flight: a Recorder records one server: call flight.New for each")
 	}
 	r.begun = true
-	if k, ok := e.(tape.Keeper); ok {
+	if k, ok := transport.As[tape.Keeper](e); ok {
 		r.aside = k.Aside
 	}
 	b := r.scratch[:0]

@@ -284,7 +284,7 @@ func (p *port) Ban(identity []byte, until time.Time, detail string) {
 	if len(identity) == 0 {
 		return
 	}
-	if bans, ok := p.host.endpoint.(transport.BanList); ok {
+	if bans, ok := transport.As[transport.BanList](p.host.endpoint); ok {
 		bans.Ban(p.whole(identity), until, detail)
 		return
 	}
@@ -293,7 +293,7 @@ func (p *port) Ban(identity []byte, until time.Time, detail string) {
 
 // Unban implements transport.BanList.
 func (p *port) Unban(identity []byte) {
-	if bans, ok := p.host.endpoint.(transport.BanList); ok && len(identity) > 0 {
+	if bans, ok := transport.As[transport.BanList](p.host.endpoint); ok && len(identity) > 0 {
 		bans.Unban(p.whole(identity))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/tape"
@@ -220,4 +222,33 @@ func TestTapesOfWorkers(t *testing.T) {
 		require.Greater(t, res.Ticks, 60)
 		require.NoError(t, file.Close())
 	}
+}
+
+// TestRecordedMatchHasTimes: the times of a match's ticks are measured with the host's clock, also
+// where a recorder stands between the match and the host.
+func TestRecordedMatchHasTimes(t *testing.T) {
+	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, foretick.ServerConfig{})
+	var clock atomic.Int64
+	w.host.clock = func() time.Duration { return time.Duration(clock.Add(int64(time.Millisecond))) }
+	plain := w.host.cfg.NewMatch
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+		if kindOf(name) == "plain" {
+			return plain(name, end)
+		}
+		never := foretick.Tick(0)
+		_, newMatch, _ := fields(&never)
+		return flight.Record(flight.Config{Name: name, Dir: t.TempDir()}, foretick.ServerConfig{Transport: end}, newMatch)
+	}
+	w.join("plain-1", "one")
+	w.join("taped-1", "one")
+	w.run(2 * time.Second)
+	var sum figures.Host
+	w.host.Figures(&sum)
+	require.Len(t, sum.Kinds, 2)
+	for _, k := range sum.Kinds {
+		require.InDelta(t, k.Sum.Ticks, k.Sum.TickTime.Count(), 1, k.Name)
+		require.GreaterOrEqual(t, k.Sum.TickTime.Quantile(0.5), time.Millisecond, k.Name)
+		require.Positive(t, k.Sum.Systems[0].Total, k.Name)
+	}
+	require.NoError(t, w.host.Close(""))
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // BanList is a server's Endpoint that knows the identity of each peer, as set by its accept hook, and can ban
-// identities. Calls with an empty identity do nothing.
+// identities. Calls with an empty identity do nothing. [As] finds it.
 type BanList interface {
 	Endpoint
 

@@ -1,7 +1,6 @@
 package transport
 
-// Limited is a server's Endpoint with a limit on the number of peers. A wrapper of an endpoint
-// should pass it on.
+// Limited is a server's Endpoint with a limit on the number of peers. [As] finds it.
 type Limited interface {
 	Endpoint
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -54,4 +55,65 @@ func TestCutDetail(t *testing.T) {
 		assert.True(t, strings.HasPrefix(long, cut))
 		assert.Equal(t, utf8.ValidString(long), utf8.ValidString(cut), s)
 	}
+}
+
+// end is an endpoint that nobody calls.
+type end struct{ transport.Endpoint }
+
+// limited and barred are ends that can do one thing each.
+type limited struct {
+	end
+	most int
+}
+
+func (l *limited) MaxPeers() int { return l.most }
+
+type barred struct{ end }
+
+func (*barred) DisconnectIdentity([]byte, transport.Code, string) bool { return true }
+func (*barred) Ban([]byte, time.Time, string)                          {}
+func (*barred) Unban([]byte)                                           {}
+
+// around is a wrapper.
+type around struct {
+	end
+	inside transport.Endpoint
+}
+
+func (w *around) Unwrap() transport.Endpoint { return w.inside }
+
+// limits is a wrapper that has a limit of its own.
+type limits struct{ around }
+
+func (*limits) MaxPeers() int { return 3 }
+
+func TestAs(t *testing.T) {
+	most := func(e transport.Endpoint) int {
+		if l, ok := transport.As[transport.Limited](e); ok {
+			return l.MaxPeers()
+		}
+		return -1
+	}
+	ten := &limited{most: 10}
+	for _, c := range []struct {
+		name string
+		of   transport.Endpoint
+		most int
+	}{
+		{"nil", nil, -1},
+		{"it can", ten, 10},
+		{"it cannot", &barred{}, -1},
+		{"wrapped", &around{inside: ten}, 10},
+		{"wrapped twice", &around{inside: &around{inside: ten}}, 10},
+		{"around nothing", &around{}, -1},
+		{"the outermost counts", &around{inside: &limits{around{inside: ten}}}, 3},
+		{"another thing", &around{inside: &barred{}}, -1},
+	} {
+		assert.Equal(t, c.most, most(c.of), c.name)
+	}
+	b, ok := transport.As[transport.BanList](&limits{around{inside: &barred{}}})
+	assert.True(t, ok && b.DisconnectIdentity(nil, 0, ""))
+	inner, ok := transport.As[*limited](&around{inside: ten})
+	assert.True(t, ok)
+	assert.Same(t, ten, inner)
 }

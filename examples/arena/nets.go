@@ -24,6 +24,9 @@ type network struct {
 	parts []*network // of a server with several transports, in the order of kinds
 }
 
+// Unwrap implements transport.Wrapper.
+func (n *network) Unwrap() transport.Endpoint { return n.Endpoint }
+
 // kinds are the transports of -transport all. Bots take them in turn.
 var kinds = []string{"udp", "dtls", "ws"}
 
@@ -106,7 +109,7 @@ func listenPinned(o options, at string) (*network, error) {
 		return nil, err
 	}
 	pin := dtls.PinOf(cert)
-	return &network{Endpoint: e, addr: e.Below().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
+	return &network{Endpoint: e, addr: e.Unwrap().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
 }
 
 // pinned returns the server's pin from the command line.
@@ -130,7 +133,7 @@ func listenDTLS(o options, at string) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	addr := e.Below().(*udp.Endpoint).LocalAddr().String()
+	addr := e.Unwrap().(*udp.Endpoint).LocalAddr().String()
 	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) {
 		t, err := ticket.Issue(key, ticket.Claims{Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
 		if err != nil {

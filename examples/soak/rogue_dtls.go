@@ -47,7 +47,7 @@ func overDTLS() (*socketNet, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.addr = e.Below().(*udp.Endpoint).LocalAddr()
+	w.addr = e.Unwrap().(*udp.Endpoint).LocalAddr()
 	return newSocketNet(w, e), nil
 }
 

@@ -106,7 +106,7 @@ func (n *socketNet) Dial(honest bool) transport.Endpoint {
 // Abandon implements simtest.RogueNet: it simulates the end of the process for
 // every other peer, and the loss of the machine for the rest.
 func (n *socketNet) Abandon(e transport.Endpoint) {
-	r, ok := e.(rogueEnd)
+	r, ok := transport.As[rogueEnd](e)
 	if !ok {
 		return
 	}
@@ -133,7 +133,7 @@ func (n *socketNet) HangUp(e transport.Endpoint, code transport.Code) {
 }
 
 func (n *socketNet) Break(e transport.Endpoint, draw func(int) int) {
-	if r, ok := e.(rogueEnd); ok {
+	if r, ok := transport.As[rogueEnd](e); ok {
 		r.misuse(draw)
 		return
 	}
@@ -196,6 +196,9 @@ type patient struct {
 	ending *sync.WaitGroup
 	closed bool
 }
+
+// Unwrap implements transport.Wrapper.
+func (p *patient) Unwrap() transport.Endpoint { return p.Endpoint }
 
 func (p *patient) Close(c transport.Code, detail string) error {
 	p.closed = true

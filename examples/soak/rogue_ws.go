@@ -43,6 +43,9 @@ type wsRogue struct {
 	tcp *tcpRogue
 }
 
+// Unwrap implements transport.Wrapper.
+func (r *wsRogue) Unwrap() transport.Endpoint { return r.Endpoint }
+
 // tcpRogue is the connection below.
 type tcpRogue struct {
 	net.Conn

@@ -176,7 +176,7 @@ func TestForgedCloseBelow(t *testing.T) {
 		a.Return(append([]byte{0xAA}, id...))
 		talk(t, srv, cli, toServer, toClient)
 	}
-	assert.NotZero(t, srv.Below().(*udp.Endpoint).Counters().Unbelieved)
+	assert.NotZero(t, srv.Unwrap().(*udp.Endpoint).Counters().Unbelieved)
 }
 
 // carried is a net.Conn over a udp client, for a DTLS client that is not this package's.
@@ -385,7 +385,7 @@ func TestSoakHelloFlood(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	sent := nettest.GreetAgain(t, addr(srv), srv, func() transport.Endpoint { return dial(t, addr(srv), dtls.Config{}) }, 32<<20,
 		func(b []byte, r *rand.Rand) []byte { return nettest.Hello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64()) })
-	low := srv.Below().(*udp.Endpoint).Counters()
+	low := srv.Unwrap().(*udp.Endpoint).Counters()
 	t.Logf("%d handshakes; below: %d hellos, %d bad cookies", srv.Counters().Handshakes, low.Hellos, low.BadCookie)
 	assert.EqualValues(t, 1, srv.Counters().Handshakes)
 	assert.Greater(t, low.Hellos, uint64(sent/2))

@@ -52,7 +52,7 @@ const (
 	handshakeTime = 10 * time.Second // five round trips of two seconds each
 )
 
-var _ transport.Endpoint = (*Endpoint)(nil)
+var _ transport.Wrapper = (*Endpoint)(nil)
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
 	e := &Endpoint{cfg: cfg, accept: hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
@@ -77,9 +77,9 @@ func (e *Endpoint) start() {
 // ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
-// Below returns the wrapped endpoint. For Listen and Dial it is a *udp.Endpoint, with LocalAddr and Counters. Do not
-// send or receive on it.
-func (e *Endpoint) Below() transport.Endpoint { return e.below }
+// Unwrap implements transport.Wrapper. For Listen and Dial it returns a *udp.Endpoint, with LocalAddr and Counters. Do
+// not send or receive on it.
+func (e *Endpoint) Unwrap() transport.Endpoint { return e.below }
 
 // Recv implements transport.Endpoint.
 func (e *Endpoint) Recv(ev []transport.Event) int {

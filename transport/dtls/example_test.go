@@ -36,7 +36,7 @@ func Example() {
 	}
 	b, _ := t.MarshalBinary() // to the player, over HTTPS
 
-	addr := srv.Below().(*udp.Endpoint).LocalAddr().String() // in production: "", for the ticket's address
+	addr := srv.Unwrap().(*udp.Endpoint).LocalAddr().String() // in production: "", for the ticket's address
 	cli, err := dtls.Dial(addr, dtls.Config{Ticket: b})
 	if err != nil {
 		fmt.Println(err)
@@ -75,7 +75,7 @@ func Example_certificate() {
 		return
 	}
 	defer srv.Close(transport.Closed, "")
-	addr, pins := srv.Below().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
+	addr, pins := srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
 	for _, token := range []string{"let me in", "please"} {
 		cli, err := dtls.Dial(addr, dtls.Config{Pins: pins, Token: []byte(token)})
 		if err != nil {

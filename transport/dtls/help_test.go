@@ -44,7 +44,7 @@ func certificate(t testing.TB) *tls.Certificate {
 }
 
 // addr is where a server listens.
-func addr(e *dtls.Endpoint) string { return e.Below().(*udp.Endpoint).LocalAddr().String() }
+func addr(e *dtls.Endpoint) string { return e.Unwrap().(*udp.Endpoint).LocalAddr().String() }
 
 func listen(t testing.TB, cfg dtls.Config) *dtls.Endpoint {
 	t.Helper()

@@ -22,7 +22,7 @@ func TestSeveralAddresses(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { srv.Close(0, "") })
 	for _, host := range []string{"127.0.0.1", "127.0.0.2", "127.1.2.3"} {
-		to := netip.AddrPortFrom(netip.MustParseAddr(host), srv.Below().(*udp.Endpoint).LocalAddr().Port())
+		to := netip.AddrPortFrom(netip.MustParseAddr(host), srv.Unwrap().(*udp.Endpoint).LocalAddr().Port())
 		pair(t, srv, dial(t, to.String(), dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}}))
 	}
 }

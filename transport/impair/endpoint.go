@@ -29,7 +29,7 @@ type Endpoint struct {
 	closed   bool
 }
 
-var _ transport.Endpoint = (*Endpoint)(nil)
+var _ transport.Wrapper = (*Endpoint)(nil)
 
 // flow is the traffic between the endpoint and one peer.
 type flow struct {
@@ -87,6 +87,9 @@ func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
 	}()
 	return e
 }
+
+// Unwrap implements transport.Wrapper.
+func (e *Endpoint) Unwrap() transport.Endpoint { return e.inner }
 
 // SetLinks changes the links for future datagrams of current and later peers.
 func (e *Endpoint) SetLinks(up, down sim.Link) {

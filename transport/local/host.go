@@ -50,6 +50,7 @@ type ban struct {
 var (
 	_ transport.BanList = (*Endpoint)(nil)
 	_ transport.Limited = (*Endpoint)(nil)
+	_ transport.Wrapper = (*Endpoint)(nil)
 )
 
 // Host returns a server's endpoint that has the peers of outer and those that Dial connects. With a nil outer it has
@@ -68,6 +69,9 @@ func Host(outer transport.Endpoint) *Endpoint {
 	}
 	return e
 }
+
+// Unwrap implements transport.Wrapper: it returns outer.
+func (e *Endpoint) Unwrap() transport.Endpoint { return e.outer }
 
 // forward joins the signals of both kinds of peers.
 func (e *Endpoint) forward() {
@@ -232,7 +236,7 @@ func (e *Endpoint) MaxPeers() int {
 	if e.outer == nil {
 		return MaxClients
 	}
-	if l, ok := e.outer.(transport.Limited); ok && l.MaxPeers() > 0 {
+	if l, ok := transport.As[transport.Limited](e.outer); ok && l.MaxPeers() > 0 {
 		return l.MaxPeers() + MaxClients
 	}
 	return 0
@@ -244,7 +248,7 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 		return false
 	}
 	found := false
-	if l, ok := e.outer.(transport.BanList); ok {
+	if l, ok := transport.As[transport.BanList](e.outer); ok {
 		found = l.DisconnectIdentity(identity, c, detail)
 	}
 	e.mu.Lock()
@@ -264,7 +268,7 @@ func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	if len(identity) == 0 {
 		return
 	}
-	if l, ok := e.outer.(transport.BanList); ok {
+	if l, ok := transport.As[transport.BanList](e.outer); ok {
 		l.Ban(identity, until, detail)
 	}
 	e.mu.Lock()
@@ -275,7 +279,7 @@ func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 
 // Unban implements transport.BanList.
 func (e *Endpoint) Unban(identity []byte) {
-	if l, ok := e.outer.(transport.BanList); ok {
+	if l, ok := transport.As[transport.BanList](e.outer); ok {
 		l.Unban(identity)
 	}
 	e.mu.Lock()

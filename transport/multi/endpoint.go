@@ -127,8 +127,8 @@ func JoinParts(parts ...Part) (*Endpoint, error) {
 
 func newPart(name string, inner transport.Endpoint) *part {
 	p := &part{Endpoint: inner, ids: make(map[transport.PeerID]transport.PeerID)}
-	p.bans, _ = inner.(transport.BanList)
-	if l, ok := inner.(transport.Limited); ok {
+	p.bans, _ = transport.As[transport.BanList](inner)
+	if l, ok := transport.As[transport.Limited](inner); ok {
 		p.most = max(l.MaxPeers(), 0)
 	}
 	p.counters = Counters{Name: name, MaxPeers: p.most}

@@ -22,6 +22,9 @@ func (e *timed) check(call string, begin time.Time, limit time.Duration) {
 	}
 }
 
+// Unwrap implements transport.Wrapper.
+func (e *timed) Unwrap() transport.Endpoint { return e.Endpoint }
+
 func (e *timed) Recv(ev []transport.Event) int {
 	defer e.check("Recv", time.Now(), prompt)
 	return e.Endpoint.Recv(ev)
