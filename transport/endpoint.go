@@ -122,7 +122,7 @@ type Stats struct {
 	SentBytes, ReceivedBytes uint64 // bytes of the datagrams sent, and received
 	ReceiveDropped           uint64 // datagrams received, but dropped from a full queue before Recv
 	SendDropped              uint64 // sends that failed with ErrBacklog
-	Migrations               uint64 // changes of the peer's address
+	Migrations               uint64 // changes of the peer's address, and of a client's own
 }
 
 // String returns the counters as one line for a log; fault counters appear only when they are not zero.

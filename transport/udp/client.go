@@ -90,6 +90,7 @@ func (e *Endpoint) takeAccept(b []byte) error {
 	d.state = open
 	now := e.clock.Load()
 	d.p.conn, d.p.heard, d.p.sent = conn, now, now
+	d.far = min(now-d.tried, staysFor)
 	e.counters.Connections++
 	e.in.Connect(d.p.q)
 	e.closeParked(e.conn)

@@ -28,6 +28,11 @@ type dial struct {
 	code    transport.Code // reason of the end
 	detail  string
 	told    uint32 // when the server was last told that the connection has ended
+	far     uint32 // ticks of two round trips, as the handshake took them
+	looked  uint32 // when the client last looked at its own address
+	moved   uint32 // when the client last changed to another address of its own
+	probe   *probe // nil: the first socket does
+	open    func(to netip.AddrPort) (*net.UDPConn, error)
 }
 
 type dialState uint8
@@ -52,11 +57,11 @@ const (
 // there, or the name is unknown). Dial tries a name's addresses in turn, a second each, and repeats until one replies.
 // It returns an error for a faulty config or address format.
 func Dial(addr string, cfg Config) (*Endpoint, error) {
-	return dialBy(addr, cfg, (*Endpoint).resolve)
+	return dialBy(addr, cfg, (*Endpoint).resolve, openTo)
 }
 
-// dialBy is Dial with another function to resolve a name.
-func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Addr, error)) (*Endpoint, error) {
+// dialBy is Dial with other functions to resolve a name, and to open a socket.
+func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Addr, error), open func(netip.AddrPort) (*net.UDPConn, error)) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -73,7 +78,8 @@ func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Ad
 	var r [8]byte
 	rand.Read(r[:])
 	p := &peer{nonce: binary.BigEndian.Uint64(r[:])}
-	e.dial = &dial{p: p, hello: hello{nonce: p.nonce}, begun: e.clock.Load()}
+	now := e.clock.Load()
+	e.dial = &dial{p: p, hello: hello{nonce: p.nonce}, begun: now, moved: now - staysFor, open: open}
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, false)
 	e.running.Add(2)
@@ -101,7 +107,7 @@ func (e *Endpoint) connect(addrs []netip.Addr, port uint16) {
 	conns := make([]*net.UDPConn, len(addrs))
 	var last error // why there is no socket
 	for i, a := range addrs {
-		if conns[i], last = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, port))); last == nil {
+		if conns[i], last = e.dial.open(netip.AddrPortFrom(a, port)); last == nil {
 			e.park(conns[i])
 		}
 	}
@@ -240,6 +246,7 @@ func (e *Endpoint) over(c transport.Code, detail string) {
 		d.state, d.code, d.detail = ended, c, transport.CutDetail(detail)
 		e.end(d.p, c, d.detail)
 		e.closeParked(e.conn)
+		d.endProbe()
 	}
 }
 

@@ -27,7 +27,8 @@ type Endpoint struct {
 	done    chan struct{}
 	quiet   chan struct{} // signalled when a closing endpoint has notified all peers
 	running sync.WaitGroup
-	tells   bool // the system says which of its addresses a datagram was sent to
+	tells   bool        // the system says which of its addresses a datagram was sent to
+	failed  atomic.Bool // a send failed since a client last looked
 
 	mu       sync.Mutex
 	conn     *net.UDPConn
@@ -85,8 +86,11 @@ func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
 	e.conn = c
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
-	e.tells = canAnswer && !connected && wild(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr())
-	return true, e.out.attach(c, connected, e.tells)
+	tells := canAnswer && !connected && wild(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr())
+	if tells { // a client's other socket may be read meanwhile
+		e.tells = true
+	}
+	return true, e.out.attach(c, connected, tells)
 }
 
 // LocalAddr returns the address of the socket; the zero AddrPort while a dial is still resolving a name.
@@ -187,6 +191,7 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 		return nil
 	}
 	e.counters.SendErrors++
+	e.failed.Store(true)
 	return nil
 }
 

@@ -44,6 +44,7 @@ func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
 	e.in.Drop(p.q)
 	if d := e.dial; d != nil {
 		d.state, d.code, d.detail = ended, c, detail
+		d.endProbe()
 	}
 	return leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
 }

@@ -33,7 +33,7 @@ func TestFarNames(t *testing.T) {
 					out = append(out, netip.MustParseAddr(a))
 				}
 				return out, nil
-			})
+			}, openTo)
 			require.NoError(t, err)
 			var ev [1]transport.Event
 			nettest.Until(t, "it is connected with", func() bool { return e.Recv(ev[:]) == 1 })

@@ -12,9 +12,14 @@ import (
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
 		e.out.flush() // for callers that do not
-		if passed > 0 && e.tendOnce(e.clock.Add(passed)) {
+		if passed == 0 {
+			return
+		}
+		now := e.clock.Add(passed)
+		if e.tendOnce(now) {
 			e.greet()
 		}
+		e.mind(now)
 	})
 }
 

@@ -35,11 +35,11 @@ func (c Rebinding) Run(t *testing.T) {
 	}
 	busy.Wait()
 	for _, r := range runs {
-		r.judge(t, times)
+		r.judge(t, times, every)
 	}
 }
 
-func (r *rebinding) judge(t *testing.T, times int) {
+func (r *rebinding) judge(t *testing.T, times int, every time.Duration) {
 	t.Helper()
 	if len(r.gaps) == 0 {
 		t.Fatalf("%s: no gap was measured", r.name)
@@ -50,7 +50,7 @@ func (r *rebinding) judge(t *testing.T, times int) {
 		"%d of the game's datagrams among them", r.name, r.moves, r.gaps[len(r.gaps)/2].Round(time.Millisecond),
 		worst.Round(time.Millisecond), r.limit, r.away.Round(time.Millisecond), r.down, r.up, r.worst, r.early)
 	switch {
-	case worst > r.limit+r.away || r.moves != uint64(times):
+	case worst > r.limit+r.away || r.moves != uint64(times) && r.away < every: // a machine may stand still for a whole turn
 		t.Errorf("%s: a gap is too long, or a move was missed", r.name)
 	case r.down == 0:
 		t.Errorf("%s: nothing was asked of the new paths", r.name)

@@ -1,0 +1,24 @@
+package dtls_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/internal/nettest"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// A client stays in play while its own address goes and another comes: no other handshake, the same keys.
+func TestMoving(t *testing.T) {
+	costtest.Sockets(t)
+	nettest.Moving{
+		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {
+			srv := listen(t, dtls.Config{})
+			return srv, srv.Below().(*udp.Endpoint).LocalAddr()
+		},
+		Dial: func(t testing.TB, to string) transport.Endpoint { return dial(t, to, dtls.Config{}) },
+	}.Run(t)
+}
