@@ -131,6 +131,7 @@ func (tl *timeline) runAside(t Tick, run func() bool) bool {
 		for _, e := range tl.predictedHere() {
 			tl.keepEntity(&tl.looks.result, e)
 		}
+		tl.keepSpawns(&tl.looks.result)
 	}
 	for _, e := range tl.spawning.practised {
 		tl.world.Unreserve(e)
@@ -138,6 +139,18 @@ func (tl *timeline) runAside(t Tick, run func() bool) bool {
 	tl.spawning.practised = tl.spawning.practised[:0]
 	f.Replay, f.blind, tl.tester.replay = false, false, false
 	return ok
+}
+
+// keepSpawns adds what the tick spawned that no earlier run of it did. Its handles are new in
+// each run, so the record has numbers instead: two runs that spawned the same are equal.
+func (tl *timeline) keepSpawns(r *record) {
+	for n, e := range tl.spawning.practised {
+		from := len(r.items)
+		tl.keepEntity(r, e)
+		for i := from; i < len(r.items); i++ {
+			r.items[i].e = ^ecs.Entity(n)
+		}
+	}
 }
 
 // RanFirst runs the ticks again with the first of the two commands that were made for each.
