@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // mostLooks is how many ticks are run again to explain one misprediction. Of further ticks
@@ -81,6 +82,17 @@ func (tl *timeline) looked(t Tick) []int {
 		}
 	}
 	return l.read
+}
+
+// swayedByOthers reports whether tick t has another result without the entities that are not
+// predicted here, or whether none of those that are known here has one of some components.
+func (tl *timeline) swayedByOthers(t Tick, components []int) bool {
+	if at := tl.looks.find(t); at == nil || at.unknown {
+		return true
+	}
+	return !slices.ContainsFunc(tl.ghosts.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
+		return !tl.ghosts.ahead(g) && tl.ghosts.has(g, t, components)
+	})
 }
 
 // runConcealed runs a tick again with the entities concealed that are not predicted here,

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"bytes"
 	"reflect"
 
 	"github.com/foretick/foretick/ecs"
@@ -149,6 +148,26 @@ func (e evidence) OthersUnknown(t Tick) bool {
 	return false
 }
 
+// OthersUnseen reports whether a shared system may have read entities on the server that are
+// not sent to this client. The server says when it hides some. Which of them are too far away
+// to be sent, it does not say: they matter where those do that are near, or where none is.
+func (e evidence) OthersUnseen(t Tick) bool {
+	tl := e.tl
+	if !tl.fromOthers() {
+		return false
+	}
+	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
+		hidden := tl.reasons.Concealed(k)
+		if !hidden && tl.p.handlers.interest == nil {
+			continue
+		}
+		if read := tl.looked(k); len(read) > 0 && (hidden || tl.swayedByOthers(k, read)) {
+			return true
+		}
+	}
+	return false
+}
+
 // OwnDiffered finds an unpredicted component of the player's own that changed on the server
 // after the newest value known here when the tick was predicted.
 func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
@@ -170,61 +189,6 @@ func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// takeNote reads the note of the snapshot of t.
-func (tl *timeline) takeNote(t Tick) {
-	n := tl.reasons.Take(t)
-	if n.Substituted == 0 {
-		return
-	}
-	if !tl.likeItsOwn(n, t-(n.Substituted-1)) {
-		tl.reasons.Substituted()
-	} else if last, ok := n.EarlierTick(t); ok && !tl.repeatedItself(&n.Earlier, last) {
-		tl.reasons.SubstitutedEarlier()
-	}
-}
-
-// repeatedItself reports whether the client's own commands repeated the one before a run of
-// ticks. The run ends at last, and the server ran it with repetitions. Ticks on which both
-// ends agreed, or before the client's first command, do not count.
-func (tl *timeline) repeatedItself(run *reason.EarlierRun, last Tick) bool {
-	first := last - run.Run
-	before := tl.input.unpressed(first - 1)
-	for k := last; int32(k-first) >= 0 && int32(k-tl.agreed.newest) > 0 && int32(k-tl.input.first) >= 0; k-- {
-		if run.How != prediction.Repeated || before == nil || !bytes.Equal(tl.input.played(k), before) {
-			return false
-		}
-	}
-	return true
-}
-
-// likeItsOwn reports whether the server ran the client's own command anyway, in tick last
-// and in the run of ticks before it.
-func (tl *timeline) likeItsOwn(n *reason.Note, last Tick) bool {
-	if tl.p.Command == nil {
-		return false
-	}
-	if !n.HasStandIn() { // too old for the note to hold the command
-		return tl.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
-	}
-	for i := uint32(0); i <= n.Run; i++ {
-		if k := last - i; i > 0 && (int32(k-tl.agreed.newest) <= 0 || int32(k-tl.input.first) < 0) {
-			break // both ends agreed on it, or neither had a command
-		}
-		// Earlier ticks of the run ran with the same only where it was repeated, or where the
-		// zero command of its end is what was repeated before.
-		if !bytes.Equal(tl.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated && !tl.repeatsZero(n, last) {
-			return false
-		}
-	}
-	return true
-}
-
-// repeatsZero reports whether a run that ended with zero commands began with repetitions of
-// one, so that all its ticks ran with the same.
-func (tl *timeline) repeatsZero(n *reason.Note, last Tick) bool {
-	return n.How == prediction.Neutral && tl.p.handlers.decay == nil && bytes.Equal(tl.input.unpressed(last-n.Run-1), n.StandIn)
 }
 
 // doubtful returns the first remembered tick up to t on which the ends may have differed.

@@ -101,6 +101,7 @@ type playerInterest struct {
 	swept, sweptMembers Tick // when hides and members were
 
 	blind  bool       // one of its own entities is hidden from it
+	veiled bool       // … or one that shared systems may read of others
 	eye    [3]float32 // that the game set …
 	hasEye bool       // … in place of its own entities
 }

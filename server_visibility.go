@@ -203,8 +203,12 @@ func (s *Server) teamOf(e ecs.Entity, owner PlayerID) uint8 {
 // entity, which the server runs on, does to the others of its own.
 func (s *Server) markHidden() {
 	for _, p := range s.sessions.players {
-		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind {
+		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind && !p.interest.veiled {
 			continue
+		}
+		veiled := p.interest.veiled
+		if p.interest.veiled = s.hidesRead(p); p.interest.veiled || veiled {
+			p.reasons.Conceal(s.sim.frame.Tick, p.told())
 		}
 		was := p.interest.blind // and in the tick in which it is shown again
 		p.interest.blind = s.hidesOwn(p, p.owner) || s.p.Common && s.hidesOwn(p, ecs.Nobody)
@@ -212,6 +216,20 @@ func (s *Server) markHidden() {
 			p.reasons.Affected(s.sim.frame.Tick, s.p.hiddenCause(), Tick(s.p.TickRate/calmShare))
 		}
 	}
+}
+
+// hidesRead reports whether an entity is hidden from the player that has a component which
+// shared systems read of others.
+func (s *Server) hidesRead(p *player) bool {
+	if s.p.ReadsOthers == (ecs.Mask{}) {
+		return false
+	}
+	for e := range p.interest.hides {
+		if s.sim.world.Mask(e).Overlaps(s.p.ReadsOthers) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
@@ -229,6 +247,7 @@ func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
 // newSender makes what codes a player's snapshots.
 func (s *Server) newSender(p *player) *snapshot.Sender {
 	p.unread.forgetLevel()
+	p.reasons.ForgetConcealed()
 	p.outbox.long = longCounts{}
 	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression, Profile: s.profile()}
 	if p.interest.near = nil; s.interest.survey != nil {

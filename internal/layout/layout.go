@@ -32,7 +32,8 @@ type Layout struct {
 
 	Remote      Remote
 	Unpredicted Unpredicted
-	FromOthers  Reach // what shared systems compute from others than their own rows
+	FromOthers  Reach    // what shared systems compute from others than their own rows
+	ReadsOthers ecs.Mask // the replicated components that they read of those
 	Looks       []Looks
 	Origins     Origins
 

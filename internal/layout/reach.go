@@ -73,7 +73,7 @@ type Looks struct {
 
 // FindFromOthers finds what shared systems compute from others than their own rows.
 func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
-	l.FromOthers, l.Looks = Reach{}, nil
+	l.FromOthers, l.Looks, l.ReadsOthers = Reach{}, nil, ecs.Mask{}
 	for i := range systems {
 		s := &systems[i]
 		single := len(s.SingleReads)+len(s.SingleWrites) > 0
@@ -88,6 +88,9 @@ func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
 		looks.add(s)
 		looks.grow(systems)
 		l.Looks = append(l.Looks, looks)
+		for _, comp := range looks.Others {
+			l.ReadsOthers.Set(l.Components[comp].ID)
+		}
 	}
 	l.FromOthers.grow(systems)
 }

@@ -10,6 +10,8 @@ type Log struct {
 	has     bool // there is one
 	causes  causes
 	counted Tick // the newest tick of a stall that was counted
+	hidden  hiddenTicks
+	hides   bool // until now
 }
 
 // causes are the newest causes of all notes. A cause is told until a snapshot of its tick
@@ -47,6 +49,9 @@ type Evidence interface {
 	// OthersUnknown reports whether shared systems may have read of others what no snapshot
 	// had.
 	OthersUnknown(t Tick) bool
+	// OthersUnseen reports whether shared systems read entities of others, some of which this
+	// client may not be sent.
+	OthersUnseen(t Tick) bool
 	// OthersRounded finds a component of others that shared systems read, and whose rounding
 	// on its way to the client may be the cause.
 	OthersRounded(t Tick) (component string, ok bool)
@@ -60,7 +65,7 @@ type Evidence interface {
 }
 
 // Clear forgets everything: a level begins.
-func (l *Log) Clear() { l.has, l.tick, l.causes, l.counted = false, 0, causes{}, 0 }
+func (l *Log) Clear() { *l = Log{note: l.note, arrived: l.arrived} }
 
 // Arrive reads a note, for the snapshot that follows. It returns the note, whose events
 // the caller may renumber.
@@ -87,7 +92,20 @@ func (l *Log) Take(t Tick) *Note {
 	if n := &l.note; n.Pushed != 0 {
 		l.causes.pushed, l.causes.by = t-(n.Pushed-1), uint16(n.By)
 	}
+	if n := &l.note; n.Concealed != 0 {
+		ticks, still := n.Concealed.split()
+		if l.hides = still; still {
+			l.hidden.from = t - ticks
+		}
+		l.hidden.to = t - ticks
+	}
 	return &l.note
+}
+
+// Concealed reports whether entities were hidden from the player in tick t that shared systems
+// may read on the server.
+func (l *Log) Concealed(t Tick) bool {
+	return int32(t-l.hidden.from) >= 0 && (l.hides || l.hidden.to != 0 && int32(t-l.hidden.to) <= 0)
 }
 
 // Substituted records the newest note's substitution as a cause. Call it when the server's
@@ -171,7 +189,7 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		w.Cause, w.Player, w.OfOther, w.Read = prediction.Untracked, owner, true, component
 	} else if component, ok := e.OwnDiffered(w.Tick); ok {
 		w.Cause, w.Read = prediction.Untracked, component
-	} else if e.OthersUnknown(w.Tick) { // says less than the next, and is true of both
+	} else if e.OthersUnknown(w.Tick) || e.OthersUnseen(w.Tick) { // says less than the next, and is true of both
 		w.Cause = prediction.Untracked
 	} else {
 		l.eliminate(w, e, remade, ticks)

@@ -15,6 +15,7 @@ type client struct {
 	pushed, remote bool
 	differed, own  bool
 	sure, unknown  bool
+	unseen         bool
 	rounded        bool
 	ran            int // the first of two commands
 }
@@ -32,6 +33,7 @@ func (c client) RanFirst(Tick, uint32, Tick) (bool, bool)   { return c.ran == ce
 func (c client) Pushed(Tick) bool                           { return c.pushed }
 func (c client) RemoteWrong(Tick) bool                      { return c.remote }
 func (c client) OthersUnknown(Tick) bool                    { return c.unknown }
+func (c client) OthersUnseen(Tick) bool                     { return c.unseen }
 func (c client) OthersDiffered(Tick) (uint16, string, bool) { return 9, "Score", c.differed }
 func (c client) OthersRounded(Tick) (string, bool)          { return "At", c.rounded }
 func (c client) OwnDiffered(Tick) (string, bool)            { return "Stun", c.own }
@@ -81,6 +83,8 @@ func TestExplain(t *testing.T) {
 			Cause: prediction.RemoteInput}},
 		"what no snapshot had": {Note{}, false, 20, client{agreed: 10, unknown: true}, prediction.Misprediction{
 			Tick: 20, Cause: prediction.Untracked}},
+		"what is not sent": {Note{}, false, 20, client{agreed: 10, remade: 15, ticks: 2, unseen: true, rounded: true}, prediction.Misprediction{
+			Tick: 20, Cause: prediction.Untracked}},
 		"another read entity": {Note{}, false, 20, client{agreed: 10, differed: true}, prediction.Misprediction{
 			Cause: prediction.Untracked, Player: 9, OfOther: true, Read: "Score"}},
 		"a value of its own": {Note{}, false, 20, client{agreed: 10, own: true}, prediction.Misprediction{
@@ -104,6 +108,62 @@ func TestExplain(t *testing.T) {
 		c.want.Tick = c.at
 		require.Equal(t, c.want, w, name)
 	}
+}
+
+// The notes say in which ticks entities were hidden.
+func TestConcealed(t *testing.T) {
+	var (
+		l Log
+		p Player
+	)
+	tell := func(now, acked Tick) *Note {
+		p.Write(now, acked, &Substitution{}, false)
+		if len(p.Packed()) == 0 {
+			return nil
+		}
+		_, err := l.Arrive(p.Packed(), 2)
+		require.NoError(t, err)
+		require.True(t, l.Snapshot())
+		return l.Take(now)
+	}
+	is := func(want bool, ticks ...Tick) {
+		t.Helper()
+		for _, k := range ticks {
+			require.Equal(t, want, l.Concealed(k), "tick %d", k)
+		}
+	}
+	is(false, 0, 1, 1000)
+	require.Nil(t, tell(9, 0))
+	for k := Tick(10); k <= 14; k++ {
+		p.Conceal(k, 0)
+		p.Conceal(k, 0) // it is looked twice
+	}
+	require.Equal(t, Concealed(9), tell(14, 8).Concealed)
+	is(false, 9)
+	is(true, 10, 14, 20)
+	p.Conceal(15, 14)
+	require.Nil(t, tell(15, 14), "it knows that")
+	require.Equal(t, Concealed(4), tell(16, 14).Concealed, "it is shown since tick 16")
+	is(false, 9, 16)
+	is(true, 10, 15)
+	p.Conceal(18, 14)
+	require.Equal(t, Concealed(17), tell(18, 14).Concealed, "of the end it may not know")
+	is(true, 10, 17, 18)
+	require.Equal(t, Concealed(4), tell(19, 17).Concealed)
+	require.Nil(t, tell(20, 18))
+	p.Conceal(21, 18)
+	require.Equal(t, Concealed(1), tell(21, 18).Concealed)
+	is(false, 20)
+	is(true, 21, 22)
+	for k := Tick(22); k <= 600; k++ {
+		p.Conceal(k, 0)
+	}
+	require.Equal(t, Concealed(2*Window-1), tell(600, 20).Concealed, "of a client from which nothing came for long")
+	is(true, 351, 601)
+	p.ForgetConcealed()
+	require.Nil(t, tell(601, 600))
+	l.Clear()
+	is(false, 351, 601)
 }
 
 // A level forgets what the notes of the one before said.

@@ -36,9 +36,22 @@ type Note struct {
 	System      uint32 // the number of the cause: a system's index plus 1, 0 for what no system did
 	Pushed      uint32 // ticks since another player's run of a shared system wrote predicted state, plus 1; 0 none
 	By          uint32 // that player; 0: not known
+	Concealed   Concealed
 	StandIn     []byte // the command that the tick ran with, packed; for 16 ticks
 	Raised      []Raised
 }
+
+// Concealed says in which ticks entities were hidden from the player that shared systems may
+// read on the server. 0: nothing to say. 2n−1: in all since the tick n−1 before the
+// snapshot's. 2n: in none since then, and in that tick for the last time.
+type Concealed uint32
+
+// concealedSince and concealedUntil are what is said of a tick that is so long ago.
+func concealedSince(ticks uint32) Concealed { return Concealed(2*min(ticks, Window-1) + 1) }
+func concealedUntil(ticks uint32) Concealed { return Concealed(2*ticks + 2) }
+
+// split returns how long ago the tick is, and whether entities still are hidden.
+func (c Concealed) split() (ticks uint32, still bool) { return uint32(c-1) / 2, c%2 == 1 }
 
 // EarlierRun is a run of ticks without the client's own command, which ended before the
 // newest run began. Without it a newest run that equals the client's own commands would
@@ -71,6 +84,7 @@ func (n *Note) Append(dst []byte) []byte {
 			}
 		}
 	}
+	dst = binary.AppendUvarint(dst, uint64(n.Concealed))
 	if n.HasStandIn() {
 		dst = append(dst, n.StandIn...)
 	}
@@ -129,6 +143,11 @@ func (n *Note) Parse(b []byte, size int) error {
 		}
 	}
 	n.How, n.Run = splitRun(n.Run &^ earlierBit)
+	concealed, ok := next()
+	if !ok || concealed > 2*Window {
+		return ErrNote
+	}
+	n.Concealed = Concealed(concealed)
 	if n.HasStandIn() {
 		if len(b) < size {
 			return ErrNote

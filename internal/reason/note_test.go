@@ -13,16 +13,18 @@ func TestNoteGolden(t *testing.T) {
 		n    Note
 		wire []byte
 	}{
-		{Note{Substituted: 1, Run: 2, How: prediction.Repeated, StandIn: []byte{8, 9}}, []byte{1, 17, 0, 0, 8, 9}},
-		{Note{Substituted: 2, Effect: 1, System: 4, StandIn: []byte{8, 9}, Raised: []Raised{{1, 1}}}, []byte{2, 0, 1, 4, 0, 8, 9, 1, 1}},
-		{Note{Substituted: 1, How: prediction.Repeated, Earlier: EarlierRun{Gap: 2, Run: 3, How: prediction.Neutral}, StandIn: []byte{8, 9}}, []byte{1, 0x81, 0x80, 2, 2, 27, 0, 0, 8, 9}},
-		{Note{Substituted: 17, How: prediction.Neutral}, []byte{17, 3, 0, 0}},
-		{Note{Effect: 3, System: 7}, []byte{0, 3, 7, 0}},
-		{Note{Effect: 3, System: 7, Pushed: 4, By: 2}, []byte{0, 3, 7, 4, 2}},
-		{Note{Pushed: 1}, []byte{0, 0, 1, 0}},
-		{Note{Substituted: 200, Run: MaxRun, How: prediction.Refused, Effect: 1}, []byte{0xC8, 1, 0xFC, 0xFF, 1, 1, 0, 0}},
-		{Note{Effect: 2, System: 3, Raised: []Raised{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 0, 1, 16, 0}},
-		{Note{Effect: 2, System: 3, Raised: []Raised{{249, 1}}}, []byte{0, 2, 3, 0, 0xF9, 1, 1}},
+		{Note{Substituted: 1, Run: 2, How: prediction.Repeated, StandIn: []byte{8, 9}}, []byte{1, 17, 0, 0, 0, 8, 9}},
+		{Note{Substituted: 2, Effect: 1, System: 4, StandIn: []byte{8, 9}, Raised: []Raised{{1, 1}}}, []byte{2, 0, 1, 4, 0, 0, 8, 9, 1, 1}},
+		{Note{Substituted: 1, How: prediction.Repeated, Earlier: EarlierRun{Gap: 2, Run: 3, How: prediction.Neutral}, StandIn: []byte{8, 9}}, []byte{1, 0x81, 0x80, 2, 2, 27, 0, 0, 0, 8, 9}},
+		{Note{Substituted: 17, How: prediction.Neutral}, []byte{17, 3, 0, 0, 0}},
+		{Note{Effect: 3, System: 7}, []byte{0, 3, 7, 0, 0}},
+		{Note{Effect: 3, System: 7, Pushed: 4, By: 2}, []byte{0, 3, 7, 4, 2, 0}},
+		{Note{Pushed: 1}, []byte{0, 0, 1, 0, 0}},
+		{Note{Concealed: 7}, []byte{0, 0, 0, 7}},
+		{Note{Effect: 3, System: 7, Concealed: 2 * Window, Raised: []Raised{{1, 1}}}, []byte{0, 3, 7, 0, 0xF4, 3, 1, 1}},
+		{Note{Substituted: 200, Run: MaxRun, How: prediction.Refused, Effect: 1}, []byte{0xC8, 1, 0xFC, 0xFF, 1, 1, 0, 0, 0}},
+		{Note{Effect: 2, System: 3, Raised: []Raised{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 0, 0, 1, 16, 0}},
+		{Note{Effect: 2, System: 3, Raised: []Raised{{249, 1}}}, []byte{0, 2, 3, 0, 0, 0xF9, 1, 1}},
 	} {
 		require.Equal(t, c.wire, c.n.Append(nil))
 		var n Note
@@ -35,17 +37,17 @@ func TestNoteGolden(t *testing.T) {
 		}
 		require.Equal(t, c.n, n)
 	}
-	long := append([]byte{0, 1, 0, 0}, make([]byte, 2*(MaxRaised+1))...)
-	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0, 8}, {1, 0, 0, 0, 8, 9, 0}, {0, 1, 0, 0, 0xFA, 1, 0}, {0, 0, 1}, {17, 0x81, 0x80, 2}, {17, 0x81, 0x80, 2, 0, 27, 0, 0}, {17, 0x81, 0x80, 2, 2, 0x81, 0x80, 2, 0, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
+	long := append([]byte{0, 1, 0, 0, 0}, make([]byte, 2*(MaxRaised+1))...)
+	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 8}, {1, 0, 0, 0, 0, 8, 9, 0}, {0, 1, 0, 0, 0, 0xFA, 1, 0}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0, 0xF5, 3}, {0, 0, 0, 0x81}, {17, 0x81, 0x80, 2}, {17, 0x81, 0x80, 2, 0, 27, 0, 0, 0}, {17, 0x81, 0x80, 2, 2, 0x81, 0x80, 2, 0, 0, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
 		var n Note
 		require.Error(t, n.Parse(bad, 2), "%x", bad)
 	}
 }
 
 func FuzzNote(f *testing.F) {
-	f.Add([]byte{1, 17, 0, 0, 8, 9})
-	f.Add([]byte{1, 0x81, 0x80, 2, 2, 27, 0, 0, 8, 9})
-	f.Add([]byte{0xC8, 1, 0, 1, 0, 3, 2})
+	f.Add([]byte{1, 17, 0, 0, 0, 8, 9})
+	f.Add([]byte{1, 0x81, 0x80, 2, 2, 27, 0, 0, 0, 8, 9})
+	f.Add([]byte{0xC8, 1, 0, 1, 0, 3, 2, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		costtest.Bound(t, len(b), func() { _ = new(Note).Parse(b, 2) })
 		var n, again Note

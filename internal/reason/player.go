@@ -14,9 +14,47 @@ type Player struct {
 	sudden   Tick // newest such tick after some without; 0: none
 	pushed   Tick // newest tick in which another player's run of a shared system wrote what it predicts
 	pushedBy uint16
+	hidden   hiddenTicks
 	raised   []raisedAt
 	told     []Raised // scratch
 	packed   []byte   // the note of the snapshot that is being built; empty: none
+}
+
+// hiddenTicks are the newest ticks in which entities were hidden from the player that shared
+// systems may read. to is 0 for none.
+type hiddenTicks struct {
+	from, to Tick
+	again    Tick // the newest one after some without
+}
+
+// Conceal notes that an entity is hidden from the player in tick now, and shared systems may
+// read it. acked is the newest snapshot that the client is known to have. Ticks without, of
+// which the client may not know yet, count as well.
+func (p *Player) Conceal(now, acked Tick) {
+	h := &p.hidden
+	if h.to == 0 || now-h.to > 1 {
+		if h.again = now; age(h.to, now, acked) == 0 {
+			h.from = now
+		}
+	}
+	h.to = now
+}
+
+// ForgetConcealed is for a client that has been told nothing: a connection or a level begins.
+func (p *Player) ForgetConcealed() { p.hidden = hiddenTicks{} }
+
+// concealed returns what the note of tick now says of hidden entities.
+func (p *Player) concealed(now, acked Tick) Concealed {
+	switch h := &p.hidden; {
+	case h.to == 0:
+	case h.to != now:
+		if a := age(h.to, now, acked); a != 0 {
+			return concealedUntil(a - 1)
+		}
+	case acked == 0 || int32(h.again-acked) > 0:
+		return concealedSince(now - h.from)
+	}
+	return 0
 }
 
 // raisedAt is an event that an entity of the player's raised.
@@ -96,8 +134,8 @@ func (p *Player) Rerun(from Tick) {
 func (p *Player) Write(now, acked Tick, s *Substitution, always bool) {
 	p.packed = p.packed[:0]
 	p.forget(now, acked)
-	n := Note{Substituted: age(s.To, now, acked), Effect: age(p.effect, now, acked), Pushed: age(p.pushed, now, acked)}
-	calm := n.Substituted == 0 && n.Effect == 0 && n.Pushed == 0
+	n := Note{Substituted: age(s.To, now, acked), Effect: age(p.effect, now, acked), Pushed: age(p.pushed, now, acked), Concealed: p.concealed(now, acked)}
+	calm := n.Substituted == 0 && n.Effect == 0 && n.Pushed == 0 && n.Concealed == 0
 	if calm && !(always && len(p.raised) > 0) {
 		return
 	}
