@@ -14,10 +14,12 @@ type serverFigures struct {
 	posted  uint64         // ticks whose causes are counted
 	took    time.Duration  // by the newest tick; 0 without a clock
 	newest  published.Cell[figures.Server]
+
+	endpoint endpointCounts
 }
 
 // Figures sets dst to the server's figures as of the end of the newest tick, and before the first
-// tick to zeros with the names of the systems. It uses the memory of dst.Systems. Any
+// tick to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
 // goroutine may call it, also while Run
 // runs. No tick ever waits for it.
 func (s *Server) Figures(dst *figures.Server) {
@@ -74,13 +76,14 @@ func (s *Server) postAll() {
 // post publishes the figures.
 func (f *serverFigures) post(s *Server) {
 	to, st := f.newest.Draft(), &s.stats
-	systems := append(to.Systems[:0], s.times.each...)
+	f.endpoint.read(s)
+	systems, endpoint := append(to.Systems[:0], s.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
 	if f.posted < st.Ticks { // once a tick
 		f.posted = st.Ticks
 		f.countCauses(s)
 	}
 	*to = f.counted
-	to.Systems = systems
+	to.Systems, to.Endpoint = systems, endpoint
 	to.Ticks, to.Slips, to.TicksLost = st.Ticks, st.Slips, st.TicksLost
 	to.LongRecords, to.RecordsTooLong, to.NotShown = st.LongRecords, st.RecordsTooLong, st.NotShown
 	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed

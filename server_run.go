@@ -88,6 +88,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if debugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
+	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post(s) // the names of systems are known before the first Step
 	return s, nil
 }

@@ -7,6 +7,10 @@ type Host struct {
 	Kinds []Kind
 	// Matches is the number of matches that run. It is a gauge.
 	Matches int
+	// Endpoint has the counters of the host's endpoint, as of the newest second. They count what it
+	// dropped, and which peers it refused before a match saw them. It is empty for an endpoint that
+	// is no transport.Counted.
+	Endpoint []Count
 }
 
 // Kind has the figures of all matches of one kind.

@@ -62,6 +62,10 @@ type Server struct {
 	// Systems are in the order of running. Structural changes that wait for the end of a system
 	// are not counted.
 	Systems []System
+
+	// Endpoint has the counters of the server's own endpoint, as of the newest second. It is empty
+	// for a match of a host, whose endpoint is in Host.Endpoint. Sums leave it out.
+	Endpoint []Count
 }
 
 // System has the times of one system.
@@ -120,11 +124,11 @@ func name(names []string, i int) string {
 	return "unknown"
 }
 
-// Copy sets s to a copy of other. It uses the memory of s.Systems.
+// Copy sets s to a copy of other. It uses the memory of s.Systems and s.Endpoint.
 func (s *Server) Copy(other *Server) {
-	systems := append(s.Systems[:0], other.Systems...)
+	systems, endpoint := append(s.Systems[:0], other.Systems...), append(s.Endpoint[:0], other.Endpoint...)
 	*s = *other
-	s.Systems = systems
+	s.Systems, s.Endpoint = systems, endpoint
 }
 
 // Add adds the figures of another server, gauges included. QueuedMost becomes the larger one.

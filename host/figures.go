@@ -99,7 +99,7 @@ func (m *match) figured() Figured {
 // have ended, so they never go back. It uses the memory of dst. Any goroutine may call it. No tick
 // waits for it. Matches whose Server is not Figured count as matches alone.
 func (h *Host) Figures(dst *figures.Host) {
-	dst.Matches = 0
+	dst.Matches, dst.Endpoint = 0, h.counted.copyTo(dst.Endpoint)
 	p := h.roll.Hold()
 	if p == nil {
 		dst.Kinds = dst.Kinds[:0]

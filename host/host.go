@@ -45,6 +45,7 @@ type Host struct {
 	stalled   atomic.Int64 // workers
 	tally     tally
 	hooks     hooks
+	counted   counted
 	tails     sync.WaitGroup // what waits for a disk
 
 	clock   func() time.Duration // of Run; nil: virtual time
@@ -65,6 +66,7 @@ func New(cfg Config) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{cfg: cfg, endpoint: cfg.Transport, matches: map[string]*match{}, refusals: map[string]*quiet{}, routes: map[transport.PeerID]*match{}}
+	h.counted.of, _ = transport.As[transport.Counted](cfg.Transport)
 	h.workers = []*worker{newWorker()} // Run makes the others
 	return h, nil
 }
@@ -358,6 +360,7 @@ func (h *Host) done() bool {
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.now = now
 	h.porter()
+	h.counted.read(h, now)
 	next = h.workers[0].run(h, now)
 	h.endpoint.Flush()
 	return next
@@ -381,5 +384,8 @@ func (h *Host) Close(detail string) error {
 			h.reap(m)
 		}
 	}
-	return h.endpoint.Close(transport.Closed, detail)
+	err := h.endpoint.Close(transport.Closed, detail)
+	h.counted.next = time.Time{}
+	h.counted.read(h, h.wall())
+	return err
 }

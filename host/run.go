@@ -158,6 +158,7 @@ func (h *Host) watch(ctx context.Context) error {
 			h.Shutdown("the host ends")
 		case now := <-ticker.C:
 			h.lookForStalls(told)
+			h.counted.read(h, now)
 			if now.Sub(balanced) >= balanceEvery {
 				h.balance(busy, now.Sub(balanced))
 				balanced = now

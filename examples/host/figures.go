@@ -18,8 +18,9 @@ type sheet struct {
 	Free      int // matches that may still be made
 	Host      host.Stats
 	Endpoints []multi.Counters
-	Sums      []line // of all matches of a kind, those that have ended included
-	Matches   []line // that run
+	Refused   []figures.Count // peers that the endpoints refused, by reason
+	Sums      []line          // of all matches of a kind, those that have ended included
+	Matches   []line          // that run
 }
 
 // line has the figures of a match, or the sum of several.
@@ -51,6 +52,11 @@ func (h *hosting) figures() sheet {
 	}
 	var sum figures.Host
 	h.host.Figures(&sum)
+	for _, c := range sum.Endpoint {
+		if c.Refusal != "" && c.N > 0 {
+			f.Refused = append(f.Refused, c)
+		}
+	}
 	for i := range sum.Kinds {
 		k := &sum.Kinds[i]
 		f.Sums = append(f.Sums, newLine(k.Name, k.Matches, &k.Sum))
@@ -90,6 +96,9 @@ var view = template.Must(template.New("figures").Parse(`<!doctype html>
 <table><tr><th>endpoint<th>players<th>ever<th>datagrams in<th>out<th>bytes in<th>out
 {{range .Endpoints}}<tr><td>{{.Name}}<td>{{.Peers}}<td>{{.Connected}}<td>{{.Received}}<td>{{.Sent}}<td>{{.ReceivedBytes}}<td>{{.SentBytes}}
 {{end}}</table>
+{{if .Refused}}<table><tr><th>refused by<th>reason<th>players
+{{range .Refused}}<tr><td>{{.Part}}<td>{{.Refusal}}<td>{{.N}}
+{{end}}</table>{{end}}
 {{define "lines"}}<th>matches<th>players<th>ticks<th>tick p50<th>p99<th>late p99<th>slips<th>inputs missing<th>taken<th>kB out<th>reconnects
 {{range .}}<tr><td>{{.Name}}<td>{{.Matches}}<td>{{.Players}}<td>{{.Ticks}}<td>{{.P50}}<td>{{.P99}}<td>{{.Late99}}<td>{{.Slips}}<td>{{.Missing}}<td>{{.Taken}}<td>{{.KBytesOut}}<td>{{.Reconnects}}
 {{end}}{{end}}<table><tr><th>kind{{template "lines" .Sums}}</table>

@@ -65,7 +65,7 @@ type single struct {
 func (s single) Figures(dst *figures.Host) {
 	k := figures.Kind{Name: s.kind, Matches: 1, Begun: 1}
 	s.server.Figures(&k.Sum)
-	dst.Matches, dst.Kinds = 1, append(dst.Kinds[:0], k)
+	dst.Matches, dst.Kinds, dst.Endpoint = 1, append(dst.Kinds[:0], k), k.Sum.Endpoint
 }
 
 func (s single) EachMatch(func(name, kind string, one *figures.Server) bool) {}
@@ -90,6 +90,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 		e.put(begun, float64(k.Begun))
 		e.server(&k.Sum)
 	}
+	emitter{to: to}.endpoint(sum.Endpoint)
 	if _, alone := c.source.(single); !alone {
 		emitter{to: to}.host(c.source.Stats())
 	}
@@ -192,6 +193,25 @@ func (e emitter) server(s *figures.Server) {
 			seen[name] = true
 			e.put(systemTime, x.Total.Seconds(), name)
 			e.count(systemRuns, x.Runs, name)
+		}
+	}
+}
+
+// endpoint sends the counters of an endpoint. Those of one name are one.
+func (e emitter) endpoint(all []figures.Count) {
+	sums := map[figures.Count]uint64{}
+	for _, c := range all {
+		key := figures.Count{Part: text(c.Part), Layer: text(c.Layer), Name: text(c.Name)}
+		if c.Refusal != "" {
+			key.Refusal = "refused"
+		}
+		sums[key] += c.N
+	}
+	for c, n := range sums {
+		if c.Refusal != "" {
+			e.count(endpointRefused, n, c.Part, c.Layer, c.Name)
+		} else {
+			e.count(endpointEvents, n, c.Part, c.Layer, c.Name)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,8 +27,12 @@ import (
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/multi"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
 )
 
 // Metrics of a host at /metrics.
@@ -71,6 +76,12 @@ func protocol() *foretick.Protocol {
 type named struct {
 	*sim.Endpoint
 	names map[string]string
+}
+
+// AppendCounts implements transport.Counted: a simulated endpoint counts nothing of its own.
+func (n *named) AppendCounts(dst []transport.Count) []transport.Count {
+	return append(dst, transport.Count{Layer: "sim", Name: "overrun", N: 3},
+		transport.Count{Layer: "sim", Name: "forged", Refusal: "another key", N: 312}, transport.Count{Layer: "sim", Name: "forged", Refusal: "again", N: 1})
 }
 
 func (n *named) Info(p transport.PeerID, out *transport.Info) bool {
@@ -191,6 +202,62 @@ func TestScrape(t *testing.T) {
 	require.Equal(t, 2.0, series[`foretick_match_players{kind="duel",match="duel-1"}`])
 	require.Equal(t, 1.0, series[`foretick_match_players{kind="duel",match="\"duel-\\xff\""}`], page)
 	require.Contains(t, page, "foretick_host_peers 4\n")
+	require.Equal(t, 3.0, series[`foretick_endpoint_events_total{event="overrun",layer="sim",part=""}`])
+	require.Equal(t, 313.0, series[`foretick_endpoint_refused_total{layer="sim",part="",reason="forged"}`])
+}
+
+// TestEndpoints: each counter of each endpoint over sockets is in a scrape, of a host and of a
+// server alone.
+func TestEndpoints(t *testing.T) {
+	cert, err := dtls.NewCertificate()
+	require.NoError(t, err)
+	join := func() transport.Endpoint {
+		plain, err := udp.Listen("127.0.0.1:0", udp.Config{})
+		require.NoError(t, err)
+		sealed, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert})
+		require.NoError(t, err)
+		web, err := ws.Listen("127.0.0.1:0", ws.Config{})
+		require.NoError(t, err)
+		all, err := multi.Join(plain, sealed, web)
+		require.NoError(t, err)
+		return all
+	}
+	h, err := host.New(host.Config{Transport: join(), NewMatch: func(string, transport.Endpoint) (host.Server, error) { return nil, nil }})
+	require.NoError(t, err)
+	h.Step(time.Unix(9000, 0))
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol(), Transport: join()})
+	require.NoError(t, err)
+	for of, source := range map[string]collector.Source{"host": h, "server": collector.Of("arena", srv)} {
+		reg := prometheus.NewPedanticRegistry()
+		reg.MustRegister(collector.New(source, collector.Config{}))
+		families, err := reg.Gather()
+		require.NoError(t, err)
+		found := map[string]bool{}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				key := f.GetName()
+				for _, l := range m.GetLabel() {
+					key += " " + l.GetValue()
+				}
+				found[key] = true
+			}
+		}
+		for _, c := range []struct {
+			part, layer string
+			of          any
+		}{{"udp", "udp", udp.Counters{}}, {"udp", "multi", multi.Counters{}}, {"dtls", "dtls", dtls.Counters{}}, {"dtls", "udp", udp.Counters{}}, {"ws", "ws", ws.Counters{}}} {
+			for f := range reflect.TypeOf(c.of).Fields() {
+				if f.Type.Kind() != reflect.Uint64 {
+					continue // a name, or a number of now
+				}
+				name := strings.ToLower(regexp.MustCompile("([a-z])([A-Z])").ReplaceAllString(f.Name, "${1}_$2"))
+				require.True(t, found["foretick_endpoint_events_total "+name+" "+c.layer+" "+c.part] || found["foretick_endpoint_refused_total "+c.layer+" "+c.part+" "+name],
+					"%s of %s in %s of a %s", f.Name, c.layer, c.part, of)
+			}
+		}
+	}
+	require.NoError(t, srv.Close(""))
+	require.NoError(t, h.Close(""))
 }
 
 // TestMatchLimit: above the limit no match has series of its own.

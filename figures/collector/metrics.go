@@ -88,3 +88,9 @@ var (
 	hostHooks    = onHost("hook_panics_total", "Panics in functions of host.Config, which the host survived.")
 	hostLate     = onHost("late_total", "Ticks that began more than 5 ms after they were due.")
 )
+
+// The metrics of an endpoint.
+var (
+	endpointEvents  = describe("endpoint_events_total", "What an endpoint counts, by its package and part.", prometheus.CounterValue, "part", "layer", "event")
+	endpointRefused = describe("endpoint_refused_total", "Peers that an endpoint refused before a match saw them, by reason.", prometheus.CounterValue, "part", "layer", "reason")
+)

@@ -42,6 +42,7 @@ type code struct {
 	info  *types.Info
 	end   *types.Interface // transport.Endpoint, as the package sees it
 	wraps *types.Interface // transport.Wrapper
+	shows *types.Interface // transport.Counted
 }
 
 // overEndpoints checks the types of every package that can see an endpoint, tests left out.
@@ -88,7 +89,7 @@ func overEndpoints(t *testing.T) (all []*code) {
 		named := func(name string) *types.Interface {
 			return contract.Scope().Lookup(name).Type().Underlying().(*types.Interface)
 		}
-		c.end, c.wraps = named("Endpoint"), named("Wrapper")
+		c.end, c.wraps, c.shows = named("Endpoint"), named("Wrapper"), named("Counted")
 		all = append(all, c)
 	}
 	require.Greater(t, len(all), 20)
@@ -156,6 +157,20 @@ func (c *code) wrappers() map[string]bool {
 	return found
 }
 
+// uncounted lists the package's endpoints that have Counters, and do not show them as counts.
+func (c *code) uncounted() (faults []string) {
+	for _, name := range c.pkg.Scope().Names() {
+		o, ok := c.pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || types.IsInterface(o.Type()) || !is(o.Type(), c.end) || is(o.Type(), c.shows) {
+			continue
+		}
+		if m, _, _ := types.LookupFieldOrMethod(types.NewPointer(o.Type()), false, c.pkg, "Counters"); m != nil {
+			faults = append(faults, c.dir+"."+name+" has Counters that reach no host, log or metric: implement transport.Counted")
+		}
+	}
+	return faults
+}
+
 // assertions lists where the package asks an endpoint itself for another interface.
 func (c *code) assertions() (faults []string) {
 	ask := func(of, to ast.Expr) {
@@ -195,7 +210,8 @@ func (c *code) assertions() (faults []string) {
 }
 
 // TestEndpointsAreFoundInWrappers: what an endpoint can do is found through every wrapper. An
-// endpoint that holds another one is a Wrapper or stands in opaque, and all code asks transport.As.
+// endpoint that holds another one is a Wrapper or stands in opaque, all code asks transport.As, and
+// endpoints with Counters are transport.Counted.
 func TestEndpointsAreFoundInWrappers(t *testing.T) {
 	held, wrapped := map[string]bool{}, 0
 	for _, c := range overEndpoints(t) {
@@ -208,7 +224,7 @@ func TestEndpointsAreFoundInWrappers(t *testing.T) {
 				t.Errorf("%s holds an endpoint, and %v is whether it has Unwrap: give it one, or say in opaque why not", name, wraps)
 			}
 		}
-		for _, fault := range c.assertions() {
+		for _, fault := range append(c.assertions(), c.uncounted()...) {
 			t.Error(fault)
 		}
 	}

@@ -38,8 +38,9 @@ type Config struct {
 	// the identity to show in Info, or an error to refuse the client. A *transport.CloseError sets the code, any
 	// other error refuses with transport.Refused; the client receives the error's text. token is the ticket's
 	// identity with a Gate, and the client's Token with a Certificate; it is valid only during the call. With a Gate,
-	// a nil identity means the ticket's. Calls are made one at a time, and so must not block. nil: everyone is
-	// accepted. A client ignores it.
+	// a nil identity means the ticket's. Calls are made one at a time, and so must not block. An error with a method
+	// Reason() string, which returns one word, is counted by that word: see AppendCounts. nil: everyone is accepted.
+	// A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
 	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.

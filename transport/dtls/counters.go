@@ -1,5 +1,7 @@
 package dtls
 
+import "github.com/foretick/foretick/transport"
+
 // Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer,
 // since anybody can have sent it.
 type Counters struct {
@@ -26,4 +28,36 @@ func (e *Endpoint) Counters() Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.counters
+}
+
+// AppendCounts implements transport.Counted. Refused clients are counted by reason too: the error of an accept hook may
+// name it with a method Reason() string, as those of package ticket do. Names are the fields of Counters.
+func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
+	const layer = "dtls"
+	c := e.Counters()
+	dst = append(dst,
+		transport.Count{Layer: layer, Name: "connections", N: c.Connections},
+		transport.Count{Layer: layer, Name: "handshakes", N: c.Handshakes},
+		transport.Count{Layer: layer, Name: "failed", N: c.Failed},
+		transport.Count{Layer: layer, Name: "evicted", N: c.Evicted},
+		transport.Count{Layer: layer, Name: "limited", N: c.Limited, Refusal: "too many handshakes from one address: Config.MaxHandshakesPerAddr"},
+		transport.Count{Layer: layer, Name: "refused", N: c.Refused},
+		transport.Count{Layer: layer, Name: "accept_panics", N: c.AcceptPanics},
+		transport.Count{Layer: layer, Name: "full", N: c.Full, Refusal: "no room: Config.MaxPeers are connected"},
+		transport.Count{Layer: layer, Name: "guarded", N: c.Guarded},
+		transport.Count{Layer: layer, Name: "damaged", N: c.Damaged},
+		transport.Count{Layer: layer, Name: "forged", N: c.Forged},
+		transport.Count{Layer: layer, Name: "replayed", N: c.Replayed},
+		transport.Count{Layer: layer, Name: "early", N: c.Early},
+		transport.Count{Layer: layer, Name: "malformed", N: c.Malformed},
+		transport.Count{Layer: layer, Name: "exhausted", N: c.Exhausted},
+		transport.Count{Layer: layer, Name: "overrun", N: c.Overrun},
+	)
+	e.mu.Lock()
+	dst = e.refusals.Append(dst, layer)
+	e.mu.Unlock()
+	if below, ok := transport.As[transport.Counted](e.below); ok {
+		dst = below.AppendCounts(dst)
+	}
+	return dst
 }

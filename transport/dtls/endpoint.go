@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/crowd"
 	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/refused"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 	"github.com/foretick/foretick/transport/ticket"
@@ -35,6 +36,7 @@ type Endpoint struct {
 	shakes    []*peer                    // a server's handshakes, oldest first
 	unsettled []*peer                    // peers that still need the library
 	counters  Counters
+	refusals  refused.Tally
 	closed    bool
 	dial      *peer          // a client's peer; nil: a server
 	ticket    *ticket.Ticket // a client's ticket
@@ -52,7 +54,10 @@ const (
 	handshakeTime = 10 * time.Second // five round trips of two seconds each
 )
 
-var _ transport.Wrapper = (*Endpoint)(nil)
+var (
+	_ transport.Wrapper = (*Endpoint)(nil)
+	_ transport.Counted = (*Endpoint)(nil)
+)
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
 	e := &Endpoint{cfg: cfg, accept: hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),

@@ -14,6 +14,7 @@ func (e *Endpoint) identify(p *peer) bool {
 		replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
 		if err != nil {
 			e.counters.Refused++
+			e.refusals.Add(err)
 			e.refuse(p, err)
 			return false
 		}

@@ -154,6 +154,7 @@ func (e *Endpoint) failed(p *peer, err error) {
 	switch {
 	case p.verdict != nil:
 		e.counters.Refused++
+		e.refusals.Add(p.verdict)
 		detail = p.verdict.Error()
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		code, detail = transport.Timeout, "the handshake was not finished"
@@ -191,6 +192,7 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 	case e.cfg.Gate != nil:
 		if err := e.cfg.Gate.Use(p.claims); err != nil {
 			e.counters.Refused++
+			e.refusals.Add(err)
 			e.refuse(p, err)
 			return
 		}
@@ -238,6 +240,7 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 			return
 		case err != nil:
 			e.counters.Refused++
+			e.refusals.Add(err)
 			e.refuse(p, err)
 			return
 		}

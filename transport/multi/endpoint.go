@@ -23,17 +23,6 @@ type Part struct {
 	Endpoint transport.Endpoint
 }
 
-// Counters counts the traffic of one part.
-type Counters struct {
-	Name                     string // of the part
-	Peers                    int    // connected now
-	MaxPeers                 int    // most peers that the part accepts; 0: it does not say
-	Connected                uint64 // peers that ever connected
-	Sent, Received           uint64 // datagrams
-	SentBytes, ReceivedBytes uint64 // bytes of these datagrams
-	SendFailed               uint64 // sends that the part refused with an error
-}
-
 // Endpoint is several endpoints as one. Join and JoinParts create it. Any goroutine may call its methods if the parts
 // allow it, but only one at a time may call Recv.
 type Endpoint struct {
@@ -53,6 +42,7 @@ type part struct {
 	transport.Endpoint
 	brought  int               // events of the newest Recv
 	bans     transport.BanList // nil: it knows none
+	counts   transport.Counted // nil: it has none
 	most     int
 	ids      map[transport.PeerID]transport.PeerID // the joined endpoint's, by the part's own
 	counters Counters
@@ -67,6 +57,7 @@ type peer struct {
 var (
 	_ transport.BanList = (*Endpoint)(nil)
 	_ transport.Limited = (*Endpoint)(nil)
+	_ transport.Counted = (*Endpoint)(nil)
 )
 
 // Join joins the endpoints of servers, and takes them over: nobody else may call their Recv or Close. Close closes
@@ -128,6 +119,7 @@ func JoinParts(parts ...Part) (*Endpoint, error) {
 func newPart(name string, inner transport.Endpoint) *part {
 	p := &part{Endpoint: inner, ids: make(map[transport.PeerID]transport.PeerID)}
 	p.bans, _ = transport.As[transport.BanList](inner)
+	p.counts, _ = transport.As[transport.Counted](inner)
 	if l, ok := transport.As[transport.Limited](inner); ok {
 		p.most = max(l.MaxPeers(), 0)
 	}
@@ -377,14 +369,4 @@ func (e *Endpoint) Part(name string) transport.Endpoint {
 		}
 	}
 	return nil
-}
-
-// Counters appends the counters of each part to dst, in the order of Join.
-func (e *Endpoint) Counters(dst []Counters) []Counters {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.parts {
-		dst = append(dst, p.counters)
-	}
-	return dst
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/refused"
 )
 
 // Gate decides which tickets a server accepts. It remembers a used ticket until the ticket expires. Any goroutine may
@@ -113,7 +114,7 @@ func (g *Gate) Use(c Claims) error {
 		}
 	}
 	if len(g.used) >= maxUsed {
-		return &transport.CloseError{Code: transport.Full, Detail: "too many tickets"}
+		return refused.Because("tickets", &transport.CloseError{Code: transport.Full, Detail: "too many tickets"})
 	}
 	g.used[c.ID] = c.Expires.Unix()
 	return nil

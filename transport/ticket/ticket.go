@@ -41,18 +41,27 @@ const (
 
 var (
 	// ErrMalformed: the bytes are not a ticket.
-	ErrMalformed = errors.New("ticket: malformed")
+	ErrMalformed error = &fault{"malformed", "ticket: malformed"}
 	// ErrForged: the sealed part was not made with this key, or was changed.
-	ErrForged = errors.New("ticket: not issued under this key")
+	ErrForged error = &fault{"forged", "ticket: not issued under this key"}
 	// ErrExpired: the ticket is no longer valid.
-	ErrExpired = errors.New("ticket: expired")
+	ErrExpired error = &fault{"expired", "ticket: expired"}
 	// ErrServer: the ticket names other servers.
-	ErrServer = errors.New("ticket: issued for another server")
+	ErrServer error = &fault{"server", "ticket: issued for another server"}
 	// ErrUsed: the ticket was used before.
-	ErrUsed = errors.New("ticket: already used")
+	ErrUsed error = &fault{"used", "ticket: already used"}
 	// ErrBanned: the ticket's identity may not connect.
-	ErrBanned = errors.New("ticket: banned")
+	ErrBanned error = &fault{"banned", "ticket: banned"}
 )
+
+// fault is why a ticket is not accepted. Endpoints count refused clients by its reason.
+type fault struct{ reason, text string }
+
+// Error returns the text.
+func (f *fault) Error() string { return f.text }
+
+// Reason returns the reason in a word, as metrics show it.
+func (f *fault) Reason() string { return f.reason }
 
 // ID identifies a ticket.
 type ID [idSize]byte

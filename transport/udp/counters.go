@@ -1,5 +1,7 @@
 package udp
 
+import "github.com/foretick/foretick/transport"
+
 // Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer.
 type Counters struct {
 	Foreign      uint64 // datagrams not of this format, or not for this end
@@ -33,4 +35,37 @@ func (e *Endpoint) Counters() Counters {
 	c.Reads = e.reads.Load()
 	e.out.count(&c)
 	return c
+}
+
+// AppendCounts implements transport.Counted. Refused clients are counted by reason too: the error of an accept hook may
+// name it with a method Reason() string, as those of package ticket do. Names are the fields of Counters.
+func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
+	const layer = "udp"
+	c := e.Counters()
+	dst = append(dst,
+		transport.Count{Layer: layer, Name: "foreign", N: c.Foreign},
+		transport.Count{Layer: layer, Name: "malformed", N: c.Malformed},
+		transport.Count{Layer: layer, Name: "checksum", N: c.Checksum},
+		transport.Count{Layer: layer, Name: "hellos", N: c.Hellos},
+		transport.Count{Layer: layer, Name: "bad_cookie", N: c.BadCookie},
+		transport.Count{Layer: layer, Name: "limited", N: c.Limited},
+		transport.Count{Layer: layer, Name: "refused", N: c.Refused},
+		transport.Count{Layer: layer, Name: "accept_panics", N: c.AcceptPanics},
+		transport.Count{Layer: layer, Name: "full", N: c.Full, Refusal: "no room: Config.MaxPeers are connected"},
+		transport.Count{Layer: layer, Name: "unknown_id", N: c.UnknownID},
+		transport.Count{Layer: layer, Name: "challenges", N: c.Challenges},
+		transport.Count{Layer: layer, Name: "tried", N: c.Tried},
+		transport.Count{Layer: layer, Name: "bad_proof", N: c.BadProof},
+		transport.Count{Layer: layer, Name: "unbelieved", N: c.Unbelieved},
+		transport.Count{Layer: layer, Name: "overrun", N: c.Overrun},
+		transport.Count{Layer: layer, Name: "backlog", N: c.Backlog},
+		transport.Count{Layer: layer, Name: "send_errors", N: c.SendErrors},
+		transport.Count{Layer: layer, Name: "read_errors", N: c.ReadErrors},
+		transport.Count{Layer: layer, Name: "connections", N: c.Connections},
+		transport.Count{Layer: layer, Name: "reads", N: c.Reads},
+		transport.Count{Layer: layer, Name: "writes", N: c.Writes},
+	)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.refusals.Append(dst, layer)
 }

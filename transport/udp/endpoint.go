@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/refused"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 )
@@ -40,6 +41,7 @@ type Endpoint struct {
 	leaving  []leaver
 	post     []letter // to send when mu is released
 	counters Counters
+	refusals refused.Tally
 	closed   bool
 
 	dial   *dial // of a client; nil: a server
@@ -58,7 +60,7 @@ const (
 )
 
 var (
-	_ transport.Endpoint = (*Endpoint)(nil)
+	_ transport.Counted = (*Endpoint)(nil)
 
 	errRefused = errors.New("udp: connection refused")
 )

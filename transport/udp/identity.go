@@ -13,6 +13,7 @@ func (e *Endpoint) identify(h *hello, identity []byte) []byte {
 	replaced, err := e.named.Judge(identity, e.cfg.Same, time.Now())
 	if err != nil {
 		e.counters.Refused++
+		e.refusals.Add(err)
 		return e.refusal(h.nonce, err)
 	}
 	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the accept hook took some time

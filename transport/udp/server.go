@@ -310,6 +310,7 @@ func (e *Endpoint) admit(h *hello, from route) []byte {
 				e.counters.AcceptPanics++
 			}
 			e.counters.Refused++
+			e.refusals.Add(err)
 			e.mu.Unlock()
 			return e.refusal(h.nonce, err)
 		}

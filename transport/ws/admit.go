@@ -26,6 +26,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 			return
 		case err != nil:
 			e.counters.Refused++
+			e.refusals.Add(err)
 			e.refuse(p, err)
 			return
 		}
@@ -98,6 +99,7 @@ func (e *Endpoint) identify(p *peer) bool {
 	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
 	if err != nil {
 		e.counters.Refused++
+		e.refusals.Add(err)
 		e.refuse(p, err)
 		return false
 	}

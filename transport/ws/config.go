@@ -50,7 +50,8 @@ type Config struct {
 	// refuse the client. A *transport.CloseError sets the code, any other error refuses with transport.Refused; the
 	// client receives the error's text. addr is the result of ClientAddr, or http.Request.RemoteAddr; the zero
 	// AddrPort if neither is an address. Calls are made one at a time, and so must not block; a client that waits for
-	// its call is pending. token is valid during the call. nil: everyone is accepted. A client ignores it.
+	// its call is pending. token is valid during the call. An error with a method Reason() string, which returns one
+	// word, is counted by that word: see AppendCounts. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
 	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.

@@ -1,5 +1,7 @@
 package ws
 
+import "github.com/foretick/foretick/transport"
+
 // Counters counts, by cause, what an endpoint dropped or refused.
 type Counters struct {
 	Connections  uint64 // connections ever established
@@ -25,4 +27,32 @@ func (e *Endpoint) Counters() Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.counters
+}
+
+// AppendCounts implements transport.Counted. Refused clients are counted by reason too: the error of an accept hook may
+// name it with a method Reason() string, as those of package ticket do. Names are the fields of Counters.
+func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
+	const layer = "ws"
+	c := e.Counters()
+	dst = append(dst,
+		transport.Count{Layer: layer, Name: "connections", N: c.Connections},
+		transport.Count{Layer: layer, Name: "refused", N: c.Refused},
+		transport.Count{Layer: layer, Name: "accept_panics", N: c.AcceptPanics},
+		transport.Count{Layer: layer, Name: "full", N: c.Full, Refusal: "no room: Config.MaxPeers are connected"},
+		transport.Count{Layer: layer, Name: "limited", N: c.Limited, Refusal: "too many connections without a hello from one address: Config.MaxPendingPerAddr"},
+		transport.Count{Layer: layer, Name: "crowded", N: c.Crowded, Refusal: "too many connections: Config.MaxConns"},
+		transport.Count{Layer: layer, Name: "unfinished", N: c.Unfinished},
+		transport.Count{Layer: layer, Name: "evicted", N: c.Evicted},
+		transport.Count{Layer: layer, Name: "unsaid", N: c.Unsaid},
+		transport.Count{Layer: layer, Name: "not_upgraded", N: c.NotUpgraded},
+		transport.Count{Layer: layer, Name: "foreign", N: c.Foreign, Refusal: "the page is of another host than the request names: Config.Origins"},
+		transport.Count{Layer: layer, Name: "malformed", N: c.Malformed},
+		transport.Count{Layer: layer, Name: "overrun", N: c.Overrun},
+		transport.Count{Layer: layer, Name: "backlog", N: c.Backlog},
+		transport.Count{Layer: layer, Name: "stalled", N: c.Stalled},
+		transport.Count{Layer: layer, Name: "flooded", N: c.Flooded},
+	)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.refusals.Append(dst, layer)
 }

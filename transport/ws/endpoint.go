@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/crowd"
 	"github.com/foretick/foretick/transport/internal/hook"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/refused"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 )
@@ -32,6 +33,7 @@ type Endpoint struct {
 	pending  crowd.Crowd[*peer] // a server's connections without a decision
 	named    roster.Roster[*peer]
 	counters Counters
+	refusals refused.Tally
 	closed   bool
 
 	dial   *peer // of a client; nil: a server
@@ -44,7 +46,7 @@ const (
 	askEvery  = 4                      // ticks: 200 ms
 )
 
-var _ transport.Endpoint = (*Endpoint)(nil)
+var _ transport.Counted = (*Endpoint)(nil)
 
 func (e *Endpoint) init(cfg Config) {
 	e.cfg, e.in, e.done = cfg, inbox.New(bufferSize, cfg.ReceiveQueue), make(chan struct{})

@@ -10,7 +10,10 @@ import (
 
 	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/refused"
 )
+
+var errFailed = refused.Because("panic", &transport.CloseError{Code: transport.Refused, Detail: "the server failed at deciding on this client"})
 
 // Accept is an endpoint's accept hook. Calls must be made one at a time.
 type Accept struct {
@@ -35,5 +38,5 @@ func (a *Accept) Ask(addr netip.AddrPort, token []byte) (identity []byte, err er
 			a.Log.Error(text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
 		}
 	}
-	return nil, &transport.CloseError{Code: transport.Refused, Detail: "the server failed at deciding on this client"}, true
+	return nil, errFailed, true
 }

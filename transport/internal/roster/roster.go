@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/refused"
 )
 
 // Roster holds the peers P of an endpoint by identity. It stores nothing for an empty identity. The zero value is
@@ -23,18 +24,18 @@ type ban struct {
 
 func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
 
-// Judge decides on a new peer. It returns the peers to replace, or a *transport.CloseError with the reason for a
-// refusal. The caller drops the replaced peers before it adds the new one.
+// Judge decides on a new peer. It returns the peers to replace, or an error with the reason for a refusal, which
+// wraps a *transport.CloseError. The caller drops the replaced peers before it adds the new one.
 func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (replaced []P, err error) {
 	if b, ok := r.bans[string(identity)]; ok && !b.over(now) {
-		return nil, &transport.CloseError{Code: transport.Refused, Detail: b.detail}
+		return nil, refused.Because("banned", &transport.CloseError{Code: transport.Refused, Detail: b.detail})
 	}
 	there := r.by[string(identity)]
 	switch {
 	case len(there) == 0 || same == transport.AllowBoth:
 		return nil, nil
 	case same == transport.RefuseNew:
-		return nil, &transport.CloseError{Code: transport.Refused, Detail: "already connected"}
+		return nil, refused.Because("twice", &transport.CloseError{Code: transport.Refused, Detail: "already connected"})
 	}
 	return slices.Clone(there), nil
 }

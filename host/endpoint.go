@@ -1,0 +1,55 @@
+package host
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/transport"
+)
+
+// counted are the counters of the host's endpoint. They tell of peers that the endpoint refused,
+// which no match ever saw. The goroutine of Run or Step reads them.
+type counted struct {
+	of    transport.Counted // nil: it counts nothing
+	newly []transport.Count
+	told  []transport.Count // as of the newest line about refusals
+	next  time.Time         // when to read them again
+	line  time.Time         // no line before
+	shown published.Cell[[]figures.Count]
+}
+
+// readEvery is the time between two readings.
+const readEvery = time.Second
+
+// read reads the counters once a second, and logs refusals once a minute at most.
+func (c *counted) read(h *Host, now time.Time) {
+	if c.of == nil || now.Before(c.next) {
+		return
+	}
+	c.next = now.Add(readEvery)
+	c.newly = c.of.AppendCounts(c.newly[:0])
+	to := c.shown.Draft()
+	*to = (*to)[:0]
+	for _, n := range c.newly {
+		*to = append(*to, figures.Count(n))
+	}
+	c.shown.Publish()
+	if now.Before(c.line) {
+		return
+	}
+	if line := transport.RefusedLine(c.told, c.newly); line != "" {
+		h.cfg.Logger.Warn(line)
+		c.told, c.line = append(c.told[:0], c.newly...), now.Add(logEvery)
+	}
+}
+
+// copyTo copies the newest reading into the memory of dst.
+func (c *counted) copyTo(dst []figures.Count) []figures.Count {
+	dst = dst[:0]
+	if p := c.shown.Hold(); p != nil {
+		dst = append(dst, p.Value...)
+		p.Release()
+	}
+	return dst
+}

@@ -1,0 +1,45 @@
+package refused_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/refused"
+)
+
+// TestTally: an error is counted by its reason, with its newest words.
+func TestTally(t *testing.T) {
+	var y refused.Tally
+	require.Empty(t, y.Append(nil, "udp"))
+	forged := refused.Because("forged", errors.New("another key"))
+	for range 2 {
+		y.Add(forged)
+	}
+	y.Add(fmt.Errorf("a client: %w", forged))
+	y.Add(errors.New("go\naway"))
+	y.Add(refused.Because("banned", &transport.CloseError{Code: transport.Refused, Detail: "cheats"}))
+	y.Add(refused.Because("crowded", &transport.CloseError{Code: transport.Full}))
+	require.Equal(t, []transport.Count{
+		{Layer: "udp", Name: "forged", Refusal: "a client: another key", N: 3},
+		{Layer: "udp", Name: "hook", Refusal: `the accept hook said "go\naway"`, N: 1},
+		{Layer: "udp", Name: "banned", Refusal: "banned: cheats", N: 1},
+		{Layer: "udp", Name: "crowded", Refusal: "crowded: full", N: 1},
+	}, y.Append(nil, "udp"))
+	dst := make([]transport.Count, 0, 8)
+	require.Zero(t, testing.AllocsPerRun(100, func() { y.Append(dst, "udp") }))
+}
+
+// TestReasonsAreBounded: a hook that invents reasons fills no memory, and none is lost.
+func TestReasonsAreBounded(t *testing.T) {
+	var y refused.Tally
+	for i := range 1000 {
+		y.Add(refused.Because(fmt.Sprint("reason", i), errors.New("no")))
+	}
+	all := y.Append(nil, "ws")
+	require.Len(t, all, 16)
+	require.Equal(t, transport.Count{Layer: "ws", Name: "other", Refusal: "no", N: 985}, all[15])
+}
