@@ -17,7 +17,7 @@ func TestMoving(t *testing.T) {
 	nettest.Moving{
 		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {
 			srv := listen(t, dtls.Config{})
-			return srv, srv.Below().(*udp.Endpoint).LocalAddr()
+			return srv, srv.Unwrap().(*udp.Endpoint).LocalAddr()
 		},
 		Dial: func(t testing.TB, to string) transport.Endpoint { return dial(t, to, dtls.Config{}) },
 	}.Run(t)
