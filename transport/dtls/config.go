@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// Config configures an endpoint. A server sets Gate or Certificate. A client sets Ticket for a server with a Gate, or
+// Config configures an endpoint. A server sets Gate, Certificate or GetCertificate. A client sets Ticket for a server with a Gate, or
 // Pins for one with a Certificate. The rest may be zero.
 type Config struct {
 	// Gate decides which tickets a server accepts; the ticket's secret keys the connection. A client ignores it.
@@ -21,6 +21,12 @@ type Config struct {
 	// Certificate identifies a server; it needs an ECDSA key, see NewCertificate. Clients prove nothing except
 	// through their token, which Accept judges. A client ignores it.
 	Certificate *tls.Certificate
+
+	// GetCertificate returns the certificate for the next handshake, in place of Certificate, so that a running server
+	// can change it. Give the new one's pin to the clients first. An error, a nil certificate or a panic refuses that
+	// client. Calls are made one at a time with those of Accept, once a handshake, and so must not block. A client
+	// ignores it.
+	GetCertificate func() (*tls.Certificate, error)
 
 	// Ticket is the client's ticket, as returned by the matchmaker's Ticket.MarshalBinary. It is valid for one
 	// connection. A server ignores it.
@@ -114,6 +120,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// usable reports whether a server can use a certificate.
+func usable(c *tls.Certificate) bool {
+	if c == nil || len(c.Certificate) == 0 {
+		return false
+	}
+	_, ok := c.PrivateKey.(*ecdsa.PrivateKey)
+	return ok
+}
+
 // validate reports every fault of a config with defaults applied.
 func (c Config) validate(server bool) error {
 	var errs []error
@@ -122,11 +137,16 @@ func (c Config) validate(server bool) error {
 			errs = append(errs, fmt.Errorf("dtls: "+format, args...))
 		}
 	}
-	fault(server && (c.Gate == nil) == (c.Certificate == nil), "a server needs exactly one of Config.Gate and Config.Certificate")
+	ways := 0
+	for _, set := range []bool{c.Gate != nil, c.Certificate != nil, c.GetCertificate != nil} {
+		if set {
+			ways++
+		}
+	}
+	fault(server && ways != 1, "a server needs exactly one of Config.Gate, Certificate and GetCertificate")
 	fault(!server && (c.Ticket == nil) == (c.Pins == nil), "a client needs exactly one of Config.Ticket and Config.Pins")
 	if server && c.Certificate != nil {
-		_, ok := c.Certificate.PrivateKey.(*ecdsa.PrivateKey)
-		fault(!ok || len(c.Certificate.Certificate) == 0, "Config.Certificate needs a certificate with an ECDSA key")
+		fault(!usable(c.Certificate), "Config.Certificate needs a certificate with an ECDSA key")
 	}
 	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<15, "Config.MaxPeers is %d; it may be 1 to 32768", c.MaxPeers)

@@ -27,6 +27,7 @@ type Endpoint struct {
 	running sync.WaitGroup
 	asking  sync.Mutex // held during a call of the accept hook
 	accept  hook.Accept
+	certify hook.Other
 
 	mu        sync.Mutex
 	peers     slot.Table[*peer]
@@ -60,7 +61,7 @@ var (
 )
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, accept: hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
+	e := &Endpoint{cfg: cfg, accept: hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, certify: hook.Other{Reason: "certificate", Text: "panic in Config.GetCertificate: the client was refused", Log: cfg.Logger}, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
 		kick: make(chan struct{}, 1), links: make(map[transport.PeerID]*peer), handshake: handshakeTime}
 	e.buf = e.in.Buffer()
 	e.clock.Store(1)

@@ -48,7 +48,7 @@ func addr(e *dtls.Endpoint) string { return e.Unwrap().(*udp.Endpoint).LocalAddr
 
 func listen(t testing.TB, cfg dtls.Config) *dtls.Endpoint {
 	t.Helper()
-	if cfg.Gate == nil && cfg.Certificate == nil {
+	if cfg.Gate == nil && cfg.Certificate == nil && cfg.GetCertificate == nil {
 		cfg.Gate = gate(t)
 	}
 	srv, err := dtls.Listen("127.0.0.1:0", cfg)

@@ -72,12 +72,14 @@ func (e *Endpoint) unshake(p *peer) {
 // shakeHands runs a handshake. It then answers repeats of the client's last flight until none can come any more.
 func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 	s := &suite{psk: e.cfg.Gate != nil || e.ticket != nil}
-	cfg := e.library(p, s)
 	var conn *pion.Conn
-	var err error
-	if e.dial != nil {
+	cfg, err := e.library(p, s)
+	switch {
+	case err != nil:
+		e.uncertified(p, err)
+	case e.dial != nil:
 		conn, err = pion.ClientWithContext(ctx, p.shim, cfg)
-	} else {
+	default:
 		conn, err = pion.ServerWithContext(ctx, p.shim, cfg)
 	}
 	k := s.keys.Load()
@@ -102,7 +104,7 @@ func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 }
 
 // library returns the library's configuration for one connection.
-func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
+func (e *Endpoint) library(p *peer, s *suite) (*pion.Config, error) {
 	cfg := &pion.Config{
 		CipherSuites:            []pion.CipherSuiteID{}, // none of the library's suites
 		CustomCipherSuites:      func() []pion.CipherSuite { return []pion.CipherSuite{s} },
@@ -124,14 +126,51 @@ func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
 			e.mu.Unlock()
 			return secret[:], err
 		}
-	case e.cfg.Certificate != nil && e.dial == nil:
-		cfg.Certificates = []tls.Certificate{*e.cfg.Certificate}
+	case e.dial == nil:
+		cert, err := e.certificate(p)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Certificates = []tls.Certificate{*cert}
 	default:
 		cfg.InsecureSkipVerify = true // the pin decides instead
 		cfg.VerifyPeerCertificate = e.pinned
 	}
-	return cfg
+	return cfg, nil
 }
+
+// certificate returns the server's certificate for a handshake.
+func (e *Endpoint) certificate(p *peer) (*tls.Certificate, error) {
+	if e.cfg.GetCertificate == nil {
+		return e.cfg.Certificate, nil
+	}
+	e.asking.Lock()
+	defer e.asking.Unlock()
+	var cert *tls.Certificate
+	err := e.certify.Ask(p.addr, func() (err error) {
+		if cert, err = e.cfg.GetCertificate(); err == nil && !usable(cert) {
+			err = errCertificate
+		}
+		return err
+	})
+	return cert, err
+}
+
+// uncertified refuses a client for lack of a certificate. The error is not for clients.
+func (e *Endpoint) uncertified(p *peer, err error) {
+	const detail = "the server has no certificate to show"
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.state != shaking {
+		return
+	}
+	e.counters.Failed++
+	e.counters.Refused++
+	e.refusals.Add(err)
+	e.cut(p, transport.Refused, detail)
+}
+
+var errCertificate = errors.New("dtls: Config.GetCertificate returned no certificate with an ECDSA key")
 
 var errPin = errors.New("dtls: the server's certificate is not one of those expected")
 
@@ -208,7 +247,7 @@ func (e *Endpoint) greet(p *peer) {
 
 // hello handles a client's hello.
 func (e *Endpoint) hello(p *peer, token []byte) {
-	if p.state == greeting && e.cfg.Certificate != nil {
+	if p.state == greeting && e.cfg.Gate == nil {
 		e.admit(p, token)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -19,8 +20,7 @@ import (
 // expires. That takes its secret (with package dtls) or the ticket itself (with other transports). So keep tickets
 // short-lived.
 type Gate struct {
-	key     []byte
-	aead    cipher.AEAD
+	keys    atomic.Pointer[[]gateKey] // newest first
 	servers []netip.AddrPort
 	now     func() time.Time
 
@@ -29,6 +29,15 @@ type Gate struct {
 	swept int64
 	bans  map[string]time.Time
 }
+
+// gateKey is a key that tickets may be sealed with.
+type gateKey struct {
+	key  []byte
+	aead cipher.AEAD
+}
+
+// MaxKeys is the most keys of a Gate: the new one and the old one.
+const MaxKeys = 2
 
 const (
 	maxUsed   = 1 << 17
@@ -40,20 +49,16 @@ const (
 // tickets may name this server: the ones that players dial, not the local ones. now is the clock; nil: time.Now. It
 // returns an error for a faulty key or server address.
 func NewGate(key []byte, servers []netip.AddrPort, now func() time.Time) (*Gate, error) {
-	if len(key) != KeySize {
-		return nil, fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)
-	}
 	if len(servers) == 0 {
 		return nil, fmt.Errorf("ticket: servers is empty: list the addresses under which tickets name this server")
-	}
-	aead, err := sealer(key)
-	if err != nil {
-		return nil, err
 	}
 	if now == nil {
 		now = time.Now
 	}
-	g := &Gate{key: slices.Clone(key), aead: aead, now: now, used: make(map[ID]int64), bans: make(map[string]time.Time)}
+	g := &Gate{now: now, used: make(map[ID]int64), bans: make(map[string]time.Time)}
+	if err := g.SetKeys(key); err != nil {
+		return nil, err
+	}
 	for _, a := range servers {
 		if !a.IsValid() || a.Addr().IsUnspecified() || a.Port() == 0 {
 			return nil, fmt.Errorf("ticket: %v is not an address that a ticket can name", a)
@@ -63,13 +68,46 @@ func NewGate(key []byte, servers []netip.AddrPort, now func() time.Time) (*Gate,
 	return g, nil
 }
 
+// SetKeys replaces the keys that tickets may be issued under, while the server runs. To change the key, call it with
+// both keys on every server, let the matchmaker issue under the new one, and call it with the new one alone when the last
+// old ticket has expired. Used tickets stay used. It takes 1 to MaxKeys keys. After an error the keys are as before.
+func (g *Gate) SetKeys(keys ...[]byte) error {
+	if len(keys) == 0 || len(keys) > MaxKeys {
+		return fmt.Errorf("ticket: a Gate has 1 to %d keys, and not %d", MaxKeys, len(keys))
+	}
+	all := make([]gateKey, len(keys))
+	for i, key := range keys {
+		if len(key) != KeySize {
+			return fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)
+		}
+		aead, err := sealer(key)
+		if err != nil {
+			return err
+		}
+		all[i] = gateKey{slices.Clone(key), aead}
+	}
+	g.keys.Store(&all)
+	return nil
+}
+
+// open opens a sealed part with one of the keys.
+func (g *Gate) open(sealed []byte) (c Claims, key []byte, err error) {
+	for _, k := range *g.keys.Load() {
+		if c, err = open(k.aead, sealed); err != ErrForged {
+			return c, k.key, err
+		}
+	}
+	return c, nil, err
+}
+
 // Check opens a sealed part. It returns the claims, and the secret that the bearer must know, without marking the
 // ticket as used. Errors: ErrMalformed, ErrForged, ErrExpired, ErrServer, ErrUsed, ErrBanned.
 func (g *Gate) Check(sealed []byte) (c Claims, secretOf [SecretSize]byte, err error) {
-	if c, err = open(g.aead, sealed); err != nil {
+	c, key, err := g.open(sealed)
+	if err != nil {
 		return Claims{}, secretOf, err
 	}
-	if secretOf, err = secret(g.key, sealed); err != nil {
+	if secretOf, err = secret(key, sealed); err != nil {
 		return Claims{}, secretOf, err
 	}
 	g.mu.Lock()
@@ -84,7 +122,7 @@ func (g *Gate) judge(c *Claims) error {
 	now := g.now()
 	switch until, banned := g.bans[string(c.Identity)]; {
 	case !now.Before(c.Expires) || c.Expires.Sub(now) > longest:
-		return ErrExpired
+		return &expiredError{c.Expires, now}
 	case !slices.ContainsFunc(c.Servers, func(a netip.AddrPort) bool { return slices.Contains(g.servers, a) }):
 		return ErrServer
 	case banned && (until.IsZero() || now.Before(until)):
@@ -95,6 +133,21 @@ func (g *Gate) judge(c *Claims) error {
 	}
 	return nil
 }
+
+// expiredError is ErrExpired with both clocks: often one of them is wrong.
+type expiredError struct{ expires, now time.Time }
+
+// Error returns a text with both times. Clients receive it.
+func (e *expiredError) Error() string {
+	when, now := e.expires.UTC().Format(time.DateTime), e.now.UTC().Format(time.DateTime)
+	if e.now.Before(e.expires) {
+		return fmt.Sprintf("ticket: valid until %s UTC, which is over %v after this server's clock, %s UTC: issue it for less, or set the clock", when, longest, now)
+	}
+	return fmt.Sprintf("ticket: expired at %s UTC by the matchmaker's clock; this server's clock says %s UTC, %v later", when, now, e.now.Sub(e.expires).Round(time.Second))
+}
+
+// Unwrap returns ErrExpired.
+func (e *expiredError) Unwrap() error { return ErrExpired }
 
 // Use marks a ticket that passed Check as used. For concurrent callers with the same ticket, all except the first get
 // ErrUsed.

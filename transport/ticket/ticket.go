@@ -44,7 +44,7 @@ var (
 	ErrMalformed error = &fault{"malformed", "ticket: malformed"}
 	// ErrForged: the sealed part was not made with this key, or was changed.
 	ErrForged error = &fault{"forged", "ticket: not issued under this key"}
-	// ErrExpired: the ticket is no longer valid.
+	// ErrExpired: the ticket is no longer valid. The error of a Gate wraps it, and names both clocks.
 	ErrExpired error = &fault{"expired", "ticket: expired"}
 	// ErrServer: the ticket names other servers.
 	ErrServer error = &fault{"server", "ticket: issued for another server"}

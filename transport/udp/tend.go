@@ -49,10 +49,13 @@ func (e *Endpoint) tendOnce(now uint32) (greet bool) {
 	return greet
 }
 
+// noAnswer names the size of a hello, since some paths drop what is as long.
+const noAnswer = "no answer: nothing listens there, or the path drops UDP, perhaps only payloads of 1200 bytes, which it must carry"
+
 func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 	switch {
 	case now-d.begun >= ticks(e.cfg.Timeout):
-		e.over(transport.Timeout, "no answer")
+		e.over(transport.Timeout, noAnswer)
 	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
 		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect tries the next address

@@ -30,13 +30,18 @@ func (a *Accept) Ask(addr netip.AddrPort, token []byte) (identity []byte, err er
 	if failed == nil {
 		return identity, err, false
 	}
-	if skipped, due := a.rarely.Due(time.Now()); due {
-		const text = "panic in the accept hook: the client was refused"
-		if a.Log == nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\naddress %v, skipped %d\n%s\n", text, failed.Value, addr, skipped, failed.Stack)
-		} else {
-			a.Log.Error(text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
-		}
-	}
+	report(&a.rarely, a.Log, "panic in the accept hook: the client was refused", addr, failed)
 	return nil, errFailed, true
+}
+
+// report logs a failure once an hour.
+func report(rarely *contain.Rarely, log transport.Logger, text string, addr netip.AddrPort, failed *contain.Failure) {
+	skipped, due := rarely.Due(time.Now())
+	switch {
+	case !due:
+	case log == nil:
+		fmt.Fprintf(os.Stderr, "%s: %v\naddress %v, skipped %d\n%s\n", text, failed.Value, addr, skipped, failed.Stack)
+	default:
+		log.Error(text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
+	}
 }
