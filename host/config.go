@@ -69,29 +69,34 @@ type Config struct {
 	// Linger is the longest time that matches wait for their last messages to arrive when Run's context ends. 0
 	// means 2 s. Negative does not wait. At most 24 h.
 	Linger time.Duration
-	// Stall is the time after which a step of a match is logged with its stack, and Healthy reports
-	// false. 0 means 5 s. Negative is an error. At most 24 h.
+	// Stall is the time after which a step of a match that does not end is told stuck: it is logged
+	// with its stack, and Healthy reports false. 0 means 5 s. Negative is an error. At most 24 h.
 	Stall time.Duration
+	// Abandon is the time after which a match whose step does not end is given up. Its players are
+	// closed, OnEnd gets ErrStuck, and its place is lost until the step ends. Less than Stall means
+	// Stall. 0 means 30 s. Negative is an error. At most 24 h.
+	Abandon time.Duration
 	// Kind, when set, names the kind of a match for figures, such as its mode: figures are summed by
 	// kind (see [Host.Figures]). Of more than 32 kinds, the others are one named "other". Any
 	// goroutine of the host may call it. If it panics, the match is not made. nil gives all matches the kind "match".
 	Kind func(name string) string
 	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker
-	// of the match calls it, or Step; of a match that panicked and has a tape, a separate
-	// goroutine, when the tape is written. A panic in it is counted and logged.
+	// of the match calls it, or Step. A separate goroutine calls it for a match that panicked and has
+	// a tape, when the tape is written, and for a match that was given up. A panic in it is counted and logged.
 	OnEnd func(End)
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger
 
-	heap func() uint64
+	heap    func() uint64
+	elapsed func() time.Duration // for tests: what the times of steps are measured with
 }
 
 // End says how a match ended.
 type End struct {
 	Match string // its name
-	Err   error  // why it could not be made; nil: it was
+	Err   error  // why it could not be made, or ErrStuck; else nil
 	Panic any    // what a system of the match panicked with; nil: nothing
-	Stack []byte // of the panic
+	Stack []byte // of the panic, or of the step that did not end
 	Tape  string // the file with the match's tape, if a system panicked and the server has a recorder: see package flight
 }
 
@@ -128,10 +133,14 @@ func (c *Config) check() error {
 	}
 	fault(c.Same > transport.AllowBoth, "Same is %d: use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.Stall < 0 || c.Stall > longest, "Stall is %v: use up to %v, or 0 for 5 s", c.Stall, longest)
+	fault(c.Abandon < 0 || c.Abandon > longest, "Abandon is %v: use up to %v, or 0 for 30 s", c.Abandon, longest)
 	fault(c.HeapLimit > 1<<46, "HeapLimit is %d: use up to 2⁴⁶ bytes, or 0 for no limit", c.HeapLimit)
 	fault(c.Linger > longest, "Linger is %v: use up to %v, 0 for 2 s, or less for none", c.Linger, longest)
 	if c.Stall == 0 {
 		c.Stall = 5 * time.Second
+	}
+	if c.Abandon == 0 {
+		c.Abandon = 30 * time.Second
 	}
 	if c.Linger == 0 {
 		c.Linger = 2 * time.Second
@@ -147,6 +156,9 @@ func (c *Config) check() error {
 	}
 	if c.heap == nil {
 		c.heap = heapObjects
+	}
+	if c.elapsed == nil {
+		c.elapsed = sinceEpoch
 	}
 	return errors.Join(errs...)
 }

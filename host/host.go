@@ -42,11 +42,11 @@ type Host struct {
 	workers   []*worker
 	drains    atomic.Pointer[string]
 	stops     atomic.Pointer[string]
-	stalled   atomic.Int64 // workers
 	tally     tally
 	hooks     hooks
 	counted   counted
-	tails     sync.WaitGroup // what waits for a disk
+	running   sync.WaitGroup // goroutines of Run
+	tails     sync.WaitGroup // what waits for a disk, and OnEnd of matches that were given up
 
 	clock   func() time.Duration // of Run; nil: virtual time
 	roll    published.Cell[roll] // for figures; written under the lock
@@ -57,6 +57,12 @@ type Host struct {
 	matches map[string]*match
 	routes  map[transport.PeerID]*match
 	closed  bool
+	start   func(*worker) // begins the goroutine of a worker, in Run
+	loners  []*worker     // with a match of their own, beside workers: see hang.go
+	hangs   []*hang
+	lost    int           // matches that were given up and have not ended: they take places
+	stopped time.Duration // when the watch saw stops
+	weighed time.Duration // when the watch weighed the matches
 }
 
 // New makes a host. The error lists every fault of the configuration. On an error the Transport
@@ -84,7 +90,7 @@ func (h *Host) Matches(dst []string) []string {
 }
 
 // Healthy reports whether no match has been in one step for longer than Config.Stall.
-func (h *Host) Healthy() bool { return h.stalled.Load() == 0 }
+func (h *Host) Healthy() bool { return h.tally.stuck.Load() == 0 }
 
 // Drain makes the host take no new matches. Running matches refuse newcomers, let players reconnect,
 // as Server.Drain does, and end by themselves. Run returns when the last one has. The
@@ -115,7 +121,7 @@ func (h *Host) Shutdown(detail string) {
 
 // wakeAll makes every worker look at its matches. The host is locked: Run adds workers.
 func (h *Host) wakeAll() {
-	for _, w := range h.workers {
+	for _, w := range slices.Concat(h.workers, h.loners) {
 		w.all.Store(true)
 		w.signal()
 	}
@@ -151,8 +157,8 @@ func (h *Host) begin(name, kind string) (*match, error) {
 		return nil, ErrDraining
 	case h.matches[name] != nil:
 		return nil, ErrExists
-	case len(h.matches) >= h.cfg.MaxMatches:
-		return nil, fmt.Errorf("%w: %d run", ErrFull, len(h.matches))
+	case len(h.matches)+h.lost >= h.cfg.MaxMatches:
+		return nil, fmt.Errorf("%w: %d run, and %d hang", ErrFull, len(h.matches), h.lost)
 	case h.cfg.HeapLimit > 0 && h.cfg.heap() > h.cfg.HeapLimit:
 		return nil, fmt.Errorf("%w: the heap is above %d bytes", ErrFull, h.cfg.HeapLimit)
 	}
@@ -163,10 +169,14 @@ func (h *Host) begin(name, kind string) (*match, error) {
 	h.tally.matches.Store(int64(len(h.matches)))
 	h.enroll(m)
 	m.labels = labelled(m)
-	w := slices.MinFunc(h.workers, func(a, b *worker) int { return int(a.load.Load() - b.load.Load()) })
-	m.home = w
-	w.take(m)
+	m.home = h.leastLoaded()
+	m.home.take(m)
 	return m, nil
+}
+
+// leastLoaded returns the worker with the fewest matches. The host is locked.
+func (h *Host) leastLoaded() *worker {
+	return slices.MinFunc(h.workers, func(a, b *worker) int { return int(a.load.Load() - b.load.Load()) })
 }
 
 // porter reads the endpoint until nothing is left.
@@ -322,31 +332,6 @@ func (h *Host) unroute(peer transport.PeerID) {
 	h.leads(peer, nil)
 }
 
-// reap forgets a match that has ended.
-func (h *Host) reap(m *match) {
-	end := End{Match: m.name}
-	if m.ended != nil {
-		end = *m.ended
-	}
-	_ = m.port.Close(transport.Closed, "") // where NewMatch or Close failed
-	h.mu.Lock()
-	if h.matches[m.name] == m {
-		delete(h.matches, m.name)
-		h.strike(m)
-	}
-	h.tally.matches.Store(int64(len(h.matches)))
-	h.tally.ended.Add(1)
-	if end.Panic != nil {
-		h.tally.panicked.Add(1)
-	}
-	h.mu.Unlock()
-	if _, ok := m.server.(taped); ok && end.Panic != nil {
-		h.aside(func() { h.report(m, end) })
-		return
-	}
-	h.report(m, end)
-}
-
 // done reports whether a host that drains has no match left.
 func (h *Host) done() bool {
 	h.mu.Lock()
@@ -376,7 +361,7 @@ func (h *Host) Close(detail string) error {
 	}
 	h.closed = true
 	h.mu.Unlock()
-	for _, w := range h.workers {
+	for _, w := range slices.Concat(h.workers, h.loners) {
 		for _, m := range w.members() {
 			if m.server != nil {
 				m.guard(func() { _ = m.server.Close(detail) })

@@ -7,21 +7,26 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/transport"
 )
 
 // match is one match. Its worker owns what has no lock of its own.
 type match struct {
-	name   string
-	kind   string          // guarded by the host's lock until it begins, then fixed
-	labels context.Context // for profiles
-	port   *port
-	server Server                 // nil: not made yet
-	made   atomic.Pointer[Server] // the same, for Drain
-	home   *worker                // guarded by the host's lock
-	target atomic.Pointer[worker] // where it moves to after its step
-	next   time.Time              // when a tick is due
-	ended  *End
-	asked  bool // to shut down
+	name    string
+	kind    string          // guarded by the host's lock until it begins, then fixed
+	labels  context.Context // for profiles
+	port    *port
+	server  Server                 // nil: not made yet
+	made    atomic.Pointer[Server] // the same, for Drain
+	home    *worker                // guarded by the host's lock
+	target  atomic.Pointer[worker] // where it moves to after its step
+	next    time.Time              // when a tick is due
+	ended   *End
+	asked   bool          // to shut down
+	busy    atomic.Int64  // nanoseconds spent in its steps
+	reaped  bool          // guarded by the host's lock
+	lost    *End          // of a match that was given up; guarded by the host's lock
+	weighed time.Duration // what the watch has seen of busy
 }
 
 // run steps a match, and reports whether it is still there.
@@ -104,5 +109,44 @@ func (h *Host) moved(m *match) bool {
 	m.home = to
 	h.tally.moves.Add(1)
 	to.take(m)
+	if to.lone {
+		h.loners = append(h.loners, to)
+		h.start(to)
+	}
 	return true
+}
+
+// reap forgets a match that has ended. Only the first call for a match does anything.
+func (h *Host) reap(m *match) {
+	_ = m.port.Close(transport.Closed, "") // where NewMatch or Close failed
+	h.mu.Lock()
+	if m.reaped {
+		h.mu.Unlock()
+		return
+	}
+	m.reaped = true
+	end := End{Match: m.name}
+	switch {
+	case m.lost != nil: // the rest is its goroutine's
+		end = *m.lost
+	case m.ended != nil:
+		end = *m.ended
+	}
+	if h.matches[m.name] == m {
+		delete(h.matches, m.name)
+		h.strike(m)
+	}
+	h.tally.matches.Store(int64(len(h.matches)))
+	h.tally.ended.Add(1)
+	if end.Panic != nil {
+		h.tally.panicked.Add(1)
+	}
+	h.mu.Unlock()
+	if end.Panic != nil {
+		if _, ok := m.server.(taped); ok {
+			h.aside(func() { h.report(m, end) })
+			return
+		}
+	}
+	h.report(m, end)
 }

@@ -23,9 +23,10 @@ type port struct {
 	peers  map[transport.PeerID]*resident
 	queue  []letter // from head on
 	head   int
-	empty  int      // letters of the queue that were dropped
+	empty  int      // letters of the queue whose peer is gone
 	out    [][]byte // that the caller of Recv may be reading
 	free   [][]byte
+	held   bool // the match's step hangs: see hang.go
 	closed bool
 }
 
@@ -34,16 +35,16 @@ type resident struct {
 	id       transport.PeerID
 	identity []byte // in the match
 	whole    []byte // as the endpoint knows it
-	waiting  int    // datagrams
+	inbox    inbox  // its datagrams, with a letter each
+	told     bool   // the match has read that it connected
 	gone     bool
 }
 
-// letter is an event that waits for the match.
+// letter is an event that waits for the match. One of Data stands for the oldest datagram of the
+// peer's inbox.
 type letter struct {
-	of     *resident // nil: dropped
+	of     *resident
 	kind   transport.EventKind
-	buf    []byte
-	at     time.Time // of Data, when it came
 	code   transport.Code
 	detail string
 }
@@ -79,42 +80,55 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 	if r == nil || r.gone {
 		return false, false
 	}
-	if dropped = r.waiting >= p.host.cfg.Inbox; dropped {
-		p.dropOldest(r)
+	in := &r.inbox
+	switch {
+	case p.held && in.waiting > 0: // the match finds the newest when it goes on
+		in.putForNewest(b, at)
+		return true, false
+	case in.waiting >= p.host.cfg.Inbox:
+		in.putForOldest(b, at)
+		dropped = true
+	default:
+		var buf []byte
+		if n := len(p.free); n > 0 {
+			buf, p.free = p.free[n-1], p.free[:n-1]
+		}
+		in.put(b, buf, at, p.host.cfg.Inbox)
+		p.add(letter{of: r, kind: transport.Data})
 	}
-	var buf []byte
-	if n := len(p.free); n > 0 {
-		buf, p.free = p.free[n-1], p.free[:n-1]
-	}
-	r.waiting++
-	p.add(letter{of: r, kind: transport.Data, buf: append(buf[:0], b...), at: at})
-	if hurry = 2*r.waiting > p.host.cfg.Inbox && !p.hurry.Load(); hurry {
+	if hurry = 2*in.waiting > p.host.cfg.Inbox && !p.hurry.Load(); hurry {
 		p.hurry.Store(true)
 	}
 	return dropped, hurry
 }
 
-func (p *port) dropOldest(r *resident) {
-	for i := p.head; i < len(p.queue); i++ {
-		if l := &p.queue[i]; l.of == r && l.kind == transport.Data {
-			p.free = append(p.free, l.buf)
-			*l = letter{}
-			r.waiting--
-			p.empty++
-			break
-		}
+// forget drops a peer and what waits of it. Peers that come and go do not grow the queue of a
+// match that stands.
+func (p *port) forget(r *resident) {
+	r.gone = true
+	delete(p.peers, r.id)
+	p.empty += r.inbox.waiting
+	if !r.told {
+		p.empty++
 	}
-	if p.empty > 64+(len(p.queue)-p.head)/2 { // a flood does not grow the queue of a match that stands
-		p.queue = slices.DeleteFunc(slices.Delete(p.queue, 0, p.head), func(l letter) bool { return l.of == nil })
+	for r.inbox.waiting > 0 {
+		p.free = append(p.free, r.inbox.take().buf)
+	}
+	if p.empty > 64+(len(p.queue)-p.head)/2 {
+		p.queue = slices.DeleteFunc(slices.Delete(p.queue, 0, p.head), func(l letter) bool { return l.of.gone })
 		p.head, p.empty = 0, 0
 	}
 }
 
-// disconnect reports that a peer is gone.
+// disconnect reports that a peer is gone. The match never hears of one that came and went unread.
 func (p *port) disconnect(id transport.PeerID, code transport.Code, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := p.peers[id]; r != nil {
+	switch r := p.peers[id]; {
+	case r == nil:
+	case !r.told:
+		p.forget(r)
+	default:
 		delete(p.peers, id)
 		p.add(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
 		p.hurry.Store(true)
@@ -142,18 +156,21 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 	for n < len(ev) && p.head < len(p.queue) {
 		l := &p.queue[p.head]
 		p.head++
-		if l.of == nil {
+		if l.of.gone {
 			p.empty--
+			*l = letter{}
 			continue
 		}
-		if l.kind == transport.Data {
-			l.of.waiting--
-			p.out = append(p.out, l.buf)
+		ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Code: l.code, Detail: l.detail}
+		switch l.kind {
+		case transport.Connected:
+			l.of.told = true
+		case transport.Data:
+			d := l.of.inbox.take()
+			ev[n].Data, ev[n].At = d.buf, d.at
+			p.out = append(p.out, d.buf)
 		}
-		if !l.of.gone {
-			ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Data: l.buf, Code: l.code, Detail: l.detail, At: l.at}
-			n++
-		}
+		n++
 		*l = letter{}
 	}
 	if p.head == len(p.queue) {
@@ -189,8 +206,7 @@ func (p *port) Disconnect(id transport.PeerID, c transport.Code, detail string) 
 	p.mu.Lock()
 	r := p.peers[id]
 	if r != nil {
-		r.gone = true
-		delete(p.peers, id)
+		p.forget(r)
 	}
 	p.mu.Unlock()
 	if r != nil {
@@ -234,6 +250,12 @@ func (p *port) Close(c transport.Code, detail string) error {
 	}
 	return nil
 }
+
+// hold has the port keep only the newest datagram of each peer, while a step of the match hangs.
+// Until release it costs nothing to have more of them.
+func (p *port) hold() { p.mu.Lock(); defer p.mu.Unlock(); p.held = true }
+
+func (p *port) release() { p.mu.Lock(); defer p.mu.Unlock(); p.held = false }
 
 func (p *port) over() bool {
 	p.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -33,7 +32,7 @@ func (h *Host) Run(ctx context.Context) error {
 	if count == 0 {
 		count = runtime.GOMAXPROCS(0)
 	}
-	h.clock = func() time.Duration { return time.Since(epoch) }
+	h.clock = sinceEpoch
 	for len(h.workers) < count {
 		h.workers = append(h.workers, newWorker())
 	}
@@ -42,18 +41,17 @@ func (h *Host) Run(ctx context.Context) error {
 			m.target.Store(w)
 		}
 	}
-	h.mu.Unlock()
 	done := make(chan struct{})
-	var running sync.WaitGroup
-	for _, w := range h.workers {
-		var begin func()
-		begin = func() { running.Go(func() { h.work(w, done, begin) }) }
-		begin()
+	h.start = func(w *worker) {
+		h.running.Add(1)
+		go h.work(w, done)
 	}
-	running.Go(func() { h.carry(done) })
-	err := h.watch(ctx)
-	close(done)
-	running.Wait()
+	for _, w := range h.workers {
+		h.start(w)
+	}
+	h.mu.Unlock()
+	h.running.Go(func() { h.carry(done) })
+	err := h.watch(ctx, done)
 	_ = h.Close("the host ends")
 	h.tails.Wait()
 	return err
@@ -81,6 +79,9 @@ func (h *Host) carry(done <-chan struct{}) {
 	}
 }
 
+// elapsed returns the time that steps are measured with.
+func (h *Host) elapsed() time.Duration { return h.cfg.elapsed() }
+
 // wall returns the time, of the host's own steps where no clock runs.
 func (h *Host) wall() time.Time {
 	if h.clock != nil {
@@ -89,13 +90,15 @@ func (h *Host) wall() time.Time {
 	return h.now
 }
 
-// work is a worker's goroutine. A game that calls runtime.Goexit ends it: then again begins another.
-func (h *Host) work(w *worker, done <-chan struct{}, again func()) {
+// work is a worker's goroutine. A game that calls runtime.Goexit ends it: then another one begins.
+func (h *Host) work(w *worker, done <-chan struct{}) {
 	ended := false
 	defer func() {
-		if !ended {
-			again()
+		if ended || w.over {
+			h.retire(w)
+			return
 		}
+		go h.work(w, done)
 	}()
 	w.number.Store(goroutine())
 	timer := time.NewTimer(0)
@@ -103,6 +106,10 @@ func (h *Host) work(w *worker, done <-chan struct{}, again func()) {
 	for {
 		now := time.Now()
 		next := w.run(h, now)
+		if w.over || w.lone && len(w.mine) == 0 {
+			ended = true
+			return
+		}
 		h.endpoint.Flush()
 		took := time.Since(now)
 		w.busy.Add(int64(took))
@@ -124,76 +131,68 @@ func (h *Host) work(w *worker, done <-chan struct{}, again func()) {
 	}
 }
 
-// begins and ends mark a step of a match for the watch. Where no goroutine runs the worker, nobody
-// watches.
-func (w *worker) begins(m *match) {
-	if w.number.Load() != 0 {
-		w.current.Store(m)
-		w.since.Store(int64(time.Since(epoch)))
+// retire takes leave of a worker whose goroutine ends.
+func (h *Host) retire(w *worker) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loners = slices.DeleteFunc(h.loners, func(o *worker) bool { return o == w })
+	if !w.left {
+		h.running.Done()
 	}
 }
-
-func (w *worker) ends() { w.since.Store(0) }
 
 // epoch is what times of steps count from.
 var epoch = time.Now()
 
+func sinceEpoch() time.Duration { return time.Since(epoch) }
+
 const (
-	watchEvery   = 100 * time.Millisecond
+	watchEvery   = 50 * time.Millisecond
 	balanceEvery = 2 * time.Second
 	unequal      = 0.25 // of the time, that one worker is busier than another: matches move
 )
 
-// watch looks at the workers until the host is to end.
-func (h *Host) watch(ctx context.Context) error {
+// watch looks at the workers until all matches have ended. Then it ends the goroutines, and looks
+// at them until they have: a function of the game may hang in one.
+func (h *Host) watch(ctx context.Context, done chan<- struct{}) error {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
-	told := make([]int64, len(h.workers)) // the step of each worker that was logged
-	balanced, busy := time.Now(), make([]int64, len(h.workers))
+	balanced := time.Now()
 	end, ctxEnds := error(nil), ctx.Done()
+	var gone chan struct{}
 	for {
 		select {
 		case <-ctxEnds:
 			end, ctxEnds = ctx.Err(), nil
 			h.Shutdown("the host ends")
+		case <-gone:
+			return end
 		case now := <-ticker.C:
-			h.lookForStalls(told)
+			h.lookForHangs(h.elapsed())
 			h.counted.read(h, now)
 			if now.Sub(balanced) >= balanceEvery {
-				h.balance(busy, now.Sub(balanced))
+				h.balance(now.Sub(balanced))
 				balanced = now
 			}
 		}
-		if h.done() {
-			return end
+		if gone == nil && h.done() {
+			close(done)
+			gone = make(chan struct{})
+			go func() {
+				h.running.Wait()
+				close(gone)
+			}()
 		}
 	}
-}
-
-// lookForStalls logs steps that do not end, each once.
-func (h *Host) lookForStalls(told []int64) {
-	stalled := int64(0)
-	for i, w := range h.workers {
-		since, now := w.since.Load(), int64(time.Since(epoch))
-		if since == 0 || now-since < int64(h.cfg.Stall) {
-			continue
-		}
-		stalled++
-		if told[i] != since {
-			told[i] = since
-			h.cfg.Logger.Error("a step of a match does not end", "match", w.current.Load().name, "since", time.Duration(now-since), "stack", stackOf(w.number.Load()))
-		}
-	}
-	h.stalled.Store(stalled)
 }
 
 // balance moves a match from the busiest worker to the idlest, if they are unequal.
-func (h *Host) balance(busy []int64, passed time.Duration) {
+func (h *Host) balance(passed time.Duration) {
 	most, least, high, low := 0, 0, int64(-1), int64(1<<62)
 	for i, w := range h.workers {
 		total := w.busy.Load()
-		d := total - busy[i]
-		busy[i] = total
+		d := total - w.counted
+		w.counted = total
 		if d > high {
 			most, high = i, d
 		}

@@ -16,10 +16,15 @@ type Stats struct {
 	Ended    uint64 // matches that ended, for whatever reason
 	Panicked uint64 // matches that a panic ended
 	Refused  uint64 // peers refused, for whatever reason: the sum of Refusals
-	Dropped  uint64 // datagrams dropped because an inbox was full
+	Dropped  uint64 // datagrams dropped because an inbox was full, or because a step of the match hung
 	Moves    uint64 // matches that changed their worker
 	Steps    uint64 // steps of matches
 	Late     uint64 // ticks that began more than 5 ms after they were due
+	Stalls   uint64 // steps that ran for more than 250 ms, for which the worker's other matches moved away
+	Stuck    int    // matches that have been in one step for longer than Config.Stall
+	// Abandoned counts matches that were given up after Config.Abandon.
+	Abandoned uint64
+	Lost      int // matches that were given up and whose step still runs: each takes a place
 	// HookPanics counts panics in Config.Match and Kind, each of which refused a peer, and in OnEnd.
 	HookPanics uint64
 
@@ -70,9 +75,9 @@ func (r Refused) String() string {
 
 // tally is what Stats reads. No lock guards it, so that no reader keeps a tick waiting.
 type tally struct {
-	matches, players                                   atomic.Int64
+	matches, players, stuck, lost                      atomic.Int64
 	made, ended, panicked, dropped, moves, steps, late atomic.Uint64
-	hookPanics                                         atomic.Uint64
+	hookPanics, stalls, abandoned                      atomic.Uint64
 	refused                                            [Refusals]atomic.Uint64
 }
 
@@ -83,6 +88,7 @@ func (h *Host) Stats() (st Stats) {
 	st = Stats{
 		Matches: int(t.matches.Load()), Players: int(t.players.Load()), Made: t.made.Load(), Ended: t.ended.Load(),
 		Panicked: t.panicked.Load(), Dropped: t.dropped.Load(), Moves: t.moves.Load(), Steps: t.steps.Load(), Late: t.late.Load(), HookPanics: t.hookPanics.Load(),
+		Stalls: t.stalls.Load(), Stuck: int(t.stuck.Load()), Abandoned: t.abandoned.Load(), Lost: int(t.lost.Load()),
 	}
 	for i := range t.refused {
 		st.Refusals[i] = t.refused[i].Load()

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"runtime/pprof"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,15 +16,27 @@ type worker struct {
 	load atomic.Int64
 
 	// What the watch reads.
-	number  atomic.Uint64 // of the goroutine
-	busy    atomic.Int64  // nanoseconds spent in steps
-	since   atomic.Int64  // when the step that runs began, nanoseconds after epoch; 0: none runs
-	current atomic.Pointer[match]
+	number  atomic.Uint64         // of the goroutine; 0: nobody watches
+	busy    atomic.Int64          // nanoseconds spent in steps
+	since   atomic.Int64          // when the step that runs began, in time of elapsed; 0: none runs; or taken
+	current atomic.Pointer[match] // the newest that was stepped
+	counted int64                 // what the watch has seen of busy
 
 	mu    sync.Mutex
 	fresh []*match // handed over, and not taken yet
 
-	mine []*match // the worker's alone
+	mine []*match // the goroutine's, but in a step: see hang.go
+	last int64    // the newest value of since, the goroutine's
+
+	// The host's lock guards these.
+	hang *hang         // the step that runs, if the watch took it
+	lone bool          // it has one match, and gets no other
+	left bool          // Run does not wait for its goroutine
+	calm time.Duration // when its newest hang ended
+
+	// The goroutine writes these.
+	slow bool // its match was logged as slow
+	over bool // its match was given up, and the goroutine ends
 }
 
 func newWorker() *worker { return &worker{wake: make(chan struct{}, 1)} }
@@ -62,15 +75,9 @@ const lateAfter = 5 * time.Millisecond
 // zero time where there is no match.
 func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)
-	mine := w.members()
-	kept, at := mine[:0], 0
-	defer func() {
-		if at < len(mine) { // the game ended the goroutine
-			w.loses(h, mine, len(kept), at)
-		}
-	}()
-	for ; at < len(mine); at++ {
-		m := mine[at]
+	w.members()
+	for i := 0; i < len(w.mine); {
+		m := w.mine[i]
 		due := m.next.IsZero() || !now.Before(m.next)
 		there := true
 		if due || everyone || m.port.hurry.Load() {
@@ -78,39 +85,66 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 				h.tally.late.Add(1)
 			}
 			h.tally.steps.Add(1)
-			w.begins(m)
-			pprof.SetGoroutineLabels(m.labels)
-			there = m.run(h, now)
-			pprof.SetGoroutineLabels(context.Background())
-			w.ends()
-		}
-		switch {
-		case !there:
-			w.load.Add(-1)
-			h.reap(m)
-		case h.moved(m):
-			w.load.Add(-1)
-		default:
-			kept = append(kept, m)
-			if next.IsZero() || m.next.Before(next) {
-				next = m.next
+			there = w.step(h, m, now)
+			if w.over {
+				return next
+			}
+			if i >= len(w.mine) || w.mine[i] != m { // the watch took the others
+				i = 0
 			}
 		}
+		if !there || h.moved(m) {
+			w.drop(i)
+			continue
+		}
+		i++
+		if next.IsZero() || m.next.Before(next) {
+			next = m.next
+		}
 	}
-	clear(mine[len(kept):])
-	w.mine = kept
 	return next
 }
 
-// loses forgets the match mine[at], whose step ended the worker's goroutine, and keeps those before
-// it that were kept, and those behind it.
-func (w *worker) loses(h *Host, mine []*match, kept, at int) {
-	m := mine[at]
-	pprof.SetGoroutineLabels(context.Background())
-	w.ends()
-	w.mine = append(mine[:kept], mine[at+1:]...)
-	clear(mine[len(w.mine):])
+// drop forgets a match.
+func (w *worker) drop(i int) {
+	w.mine = slices.Delete(w.mine, i, i+1)
 	w.load.Add(-1)
-	m.fail(h)
-	h.reap(m)
+}
+
+// step steps a match, and reports whether it is still there. If the game ends the goroutine, step
+// ends the match, and Host.work begins another goroutine.
+func (w *worker) step(h *Host, m *match, now time.Time) (there bool) {
+	w.begins(h, m)
+	returned := false
+	defer func() {
+		if !returned {
+			m.fail(h)
+			h.reap(m)
+		}
+		pprof.SetGoroutineLabels(context.Background())
+		if w.number.Load() != 0 {
+			m.busy.Add(int64(h.elapsed()) - w.last)
+			if !w.since.CompareAndSwap(w.last, 0) {
+				h.wakes(w)
+			}
+		}
+		if !returned {
+			w.drop(slices.Index(w.mine, m))
+		}
+	}()
+	pprof.SetGoroutineLabels(m.labels)
+	if there = m.run(h, now); !there {
+		h.reap(m)
+	}
+	returned = true
+	return there
+}
+
+// begins marks that a step of a match begins. Where no goroutine runs the worker, nobody watches.
+func (w *worker) begins(h *Host, m *match) {
+	if w.number.Load() != 0 {
+		w.current.Store(m)
+		w.last = max(w.last+1, int64(h.elapsed())) // no two steps have the same
+		w.since.Store(w.last)
+	}
 }

@@ -229,4 +229,8 @@ func (e emitter) host(s host.Stats) {
 	e.count(hostSteps, s.Steps)
 	e.count(hostLate, s.Late)
 	e.count(hostHooks, s.HookPanics)
+	e.count(hostStalls, s.Stalls)
+	e.count(hostGivenUp, s.Abandoned)
+	e.put(hostStuck, float64(s.Stuck))
+	e.put(hostLost, float64(s.Lost))
 }

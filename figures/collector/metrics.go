@@ -82,11 +82,15 @@ var (
 	hostEnded    = onHost("matches_ended_total", "Matches that ended, for whatever reason.")
 	hostPanicked = onHost("matches_panicked_total", "Matches that a panic ended.")
 	hostRefused  = onHost("refused_total", "Peers that the host refused, by reason.", "reason")
-	hostDropped  = onHost("dropped_total", "Datagrams dropped because an inbox was full.")
+	hostDropped  = onHost("dropped_total", "Datagrams dropped because an inbox was full, or because a step of the match hung.")
 	hostMoves    = onHost("moves_total", "Matches that changed their worker.")
 	hostSteps    = onHost("steps_total", "Steps of matches.")
 	hostHooks    = onHost("hook_panics_total", "Panics in functions of host.Config, which the host survived.")
 	hostLate     = onHost("late_total", "Ticks that began more than 5 ms after they were due.")
+	hostStalls   = onHost("stalls_total", "Steps of matches that ran for more than 250 ms.")
+	hostGivenUp  = onHost("matches_abandoned_total", "Matches that were given up because a step did not end.")
+	hostStuck    = describe("host_matches_stuck", "Matches that have been in one step for longer than host.Config.Stall.", prometheus.GaugeValue)
+	hostLost     = describe("host_matches_lost", "Matches that were given up and whose step still runs. Each takes a place.", prometheus.GaugeValue)
 )
 
 // The metrics of an endpoint.
