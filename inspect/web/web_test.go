@@ -179,20 +179,29 @@ func TestRefused(t *testing.T) {
 	status, _ = do(t, site, "GET", "ends.json", "", link...)
 	require.Equal(t, 403, status)
 	// A proxy that passes another host on than the browser's, in front of a browser that says who asks.
-	keeps := func(r *http.Request) { r.AddCookie(asked(h, "GET", h.URL("/i/")).Cookies()[0]) }
-	answer := asked(h, "GET", "http://upstream/i/ends.json", keeps, header("Origin", "https://game.example"), header("Sec-Fetch-Site", "same-origin"))
-	require.Equal(t, 200, answer.StatusCode)
+	keeps := func(r *http.Request) { r.AddCookie(asked(h, "GET", h.URL("/i/")).cookies[0]) }
+	got := asked(h, "GET", "http://upstream/i/ends.json", keeps, header("Origin", "https://game.example"), header("Sec-Fetch-Site", "same-origin"))
+	require.Equal(t, 200, got.status)
+}
+
+// answer is what a handler answers.
+type answer struct {
+	status  int
+	header  http.Header
+	cookies []*http.Cookie
 }
 
 // asked is what a handler answers to one request of a client without cookies.
-func asked(h *web.Handler, method, target string, changes ...change) *http.Response {
+func asked(h *web.Handler, method, target string, changes ...change) answer {
 	r := httptest.NewRequest(method, target, nil)
 	for _, c := range changes {
 		c(r)
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Result()
+	res := w.Result()
+	_ = res.Body.Close()
+	return answer{res.StatusCode, res.Header, res.Cookies()}
 }
 
 // Who has no key sees nothing, from wherever and through whichever proxy: no file, no endpoint, no token.
@@ -210,9 +219,9 @@ func TestWithoutTheKey(t *testing.T) {
 		for _, path := range paths {
 			for _, query := range []string{"", "?key=", "?key=" + strings.Repeat("0", 32)} {
 				for _, method := range []string{"GET", "POST", "HEAD"} {
-					answer := asked(h, method, "http://game.example/i/"+path+query, changes...)
-					require.Equal(t, 403, answer.StatusCode, "%s: %s %s", name, method, path+query)
-					require.Empty(t, answer.Cookies())
+					got := asked(h, method, "http://game.example/i/"+path+query, changes...)
+					require.Equal(t, 403, got.status, "%s: %s %s", name, method, path+query)
+					require.Empty(t, got.cookies)
 				}
 			}
 		}
@@ -235,26 +244,26 @@ func TestKey(t *testing.T) {
 		open: "./",
 		"http://game.example/admin/inspect/events.json?kind=correction&" + query: "./events.json?kind=correction",
 	} {
-		answer := asked(h, "GET", target)
-		require.Equal(t, 303, answer.StatusCode)
-		require.Equal(t, to, answer.Header.Get("Location"))
-		cookie := answer.Cookies()[0]
+		got := asked(h, "GET", target)
+		require.Equal(t, 303, got.status)
+		require.Equal(t, to, got.header.Get("Location"))
+		cookie := got.cookies[0]
 		require.True(t, cookie.HttpOnly)
 		require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
 		require.Empty(t, cookie.Path, "a proxy may serve another path")
 		require.False(t, cookie.Secure)
-		require.Equal(t, 200, asked(h, "GET", "http://game.example/admin/inspect/", func(r *http.Request) { r.AddCookie(cookie) }).StatusCode)
+		require.Equal(t, 200, asked(h, "GET", "http://game.example/admin/inspect/", func(r *http.Request) { r.AddCookie(cookie) }).status)
 		other := web.New(inspect.New(inspect.Config{}), web.Config{Logger: logger})
-		require.NotEqual(t, cookie.Name, asked(other, "GET", other.URL("/")).Cookies()[0].Name, "handlers of one host keep both")
-		require.Equal(t, 403, asked(other, "GET", "/", func(r *http.Request) { r.AddCookie(cookie) }).StatusCode)
+		require.NotEqual(t, cookie.Name, asked(other, "GET", other.URL("/")).cookies[0].Name, "handlers of one host keep both")
+		require.Equal(t, 403, asked(other, "GET", "/", func(r *http.Request) { r.AddCookie(cookie) }).status)
 		other.Close()
 	}
-	require.True(t, asked(h, "GET", open, header("X-Forwarded-Proto", "https")).Cookies()[0].Secure)
+	require.True(t, asked(h, "GET", open, header("X-Forwarded-Proto", "https")).cookies[0].Secure)
 	// A strict cookie is not sent after another site's link was redirected.
 	linked := asked(h, "GET", open, header("Sec-Fetch-Site", "cross-site"))
-	require.Equal(t, 200, linked.StatusCode)
-	require.Equal(t, "0; url=./", linked.Header.Get("Refresh"))
-	require.Len(t, linked.Cookies(), 1)
+	require.Equal(t, 200, linked.status)
+	require.Equal(t, "0; url=./", linked.header.Get("Refresh"))
+	require.Len(t, linked.cookies, 1)
 }
 
 // Authorize decides in place of the key.
@@ -268,9 +277,9 @@ func TestAuthorize(t *testing.T) {
 	const page = "http://game.example/i/"
 	require.Equal(t, page, h.URL(page))
 	require.Empty(t, lines.String())
-	require.Equal(t, 403, asked(h, "GET", page+"ends.json").StatusCode, "nobody is let in for nothing")
-	require.Equal(t, 200, asked(h, "GET", page+"ends.json", header("X-User", "ann")).StatusCode)
-	require.Equal(t, 403, asked(h, "GET", page+"ends.json", header("X-User", "ann"), header("Origin", "https://evil.example")).StatusCode)
+	require.Equal(t, 403, asked(h, "GET", page+"ends.json").status, "nobody is let in for nothing")
+	require.Equal(t, 200, asked(h, "GET", page+"ends.json", header("X-User", "ann")).status)
+	require.Equal(t, 403, asked(h, "GET", page+"ends.json", header("X-User", "ann"), header("Origin", "https://evil.example")).status)
 }
 
 // An edit needs permission, method, origin, token and type, and a body of a bounded size.
@@ -417,7 +426,7 @@ func TestSlowReader(t *testing.T) {
 	site, srv, _, h := serve(t, web.Config{Linger: -1, MaxStreams: 1})
 	for range 3 {
 		r := httptest.NewRequest(http.MethodGet, site.URL+"/i/stream", nil)
-		for _, c := range asked(h, "GET", h.URL("/i/")).Cookies() {
+		for _, c := range asked(h, "GET", h.URL("/i/")).cookies {
 			r.AddCookie(c)
 		}
 		s := &stuck{http.Header{}, make(chan time.Time, 1)}

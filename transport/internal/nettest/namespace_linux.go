@@ -2,6 +2,7 @@ package nettest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -38,7 +39,8 @@ func Namespace(t *testing.T) bool {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 	}
 	out, err := child.CombinedOutput()
-	if _, ran := err.(*exec.ExitError); err != nil && !ran {
+	var ran *exec.ExitError
+	if err != nil && !errors.As(err, &ran) {
 		t.Skipf("this system gives a process no network of its own: %v", err)
 	}
 	t.Logf("%s", out)
