@@ -41,6 +41,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	defer h.gate.stream(-1, h.cfg.MaxStreams)
 	defer h.watch.begin()()
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx passes each event on at once
 	s := reader{w: w, out: http.NewResponseController(w), end: r.FormValue("end"), from: from, after: after}
 	ticker := time.NewTicker(streamEvery)
 	defer ticker.Stop()

@@ -181,8 +181,8 @@ func (f *file) imports(imported string) string {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
-		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest")) && ours {
-			return "" // a game, and what plays games in windows and pages
+		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest")) && ours {
+			return "" // a game, and what plays games in windows and pages, and through proxies
 		}
 		if within(f.dir(), "internal/reason") && dir == "prediction" {
 			return "" // whose causes it finds
