@@ -117,6 +117,12 @@ func (e *end) open() {
 	}
 }
 
+func (e *end) isOpen() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.opens > 0
+}
+
 // close lets the next tick take the tap away.
 func (e *end) close() {
 	e.mu.Lock()

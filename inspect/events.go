@@ -9,7 +9,7 @@ import (
 // Event is something that happened in a tick of an end, or a line of a log.
 type Event struct {
 	Number uint64          `json:"number"`           // counted from 1, over all ends
-	End    string          `json:"end"`              // empty for a log
+	End    string          `json:"end"`              // of a log the one that its logger was given, or empty
 	Tick   Tick            `json:"tick"`             // 0: unknown
 	Kind   string          `json:"kind"`             // correction, input, player or log
 	Cause  string          `json:"cause"`            // of a correction: see package prediction; of other kinds what happened, of a log its level

@@ -96,7 +96,7 @@ var line = sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond
 func play(t *testing.T, clients int, shove float32) *match {
 	m := &match{Match: simtest.New(1), t: t, game: &game{shove: shove}, in: inspect.New(inspect.Config{})}
 	var err error
-	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol(), Logger: slog.New(m.in.LogHandler(nil))})
+	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol(), Logger: slog.New(m.in.LogHandler(nil)).With("end", "match")})
 	require.NoError(t, err)
 	for _, x := range []float32{5, 90} {
 		e := m.srv.Frame().Spawn(&m.game.chest, ecs.Nobody)
@@ -318,7 +318,11 @@ func TestEvents(t *testing.T) {
 	left := m.in.Events(inspect.EventQuery{Kind: "player", End: "match"})
 	require.Len(t, left, 1)
 	require.Equal(t, fmt.Sprintf("player %d left", who), left[0].Text)
-	require.NotEmpty(t, m.in.Logs(inspect.EventQuery{Text: fmt.Sprint("player=", who)}))
+	lines := m.in.Logs(inspect.EventQuery{Text: fmt.Sprint("left player=", who)})
+	require.Len(t, lines, 1)
+	require.Equal(t, "match", lines[0].End)
+	require.InDelta(t, left[0].Tick, lines[0].Tick, 2, "a line that names no tick")
+	require.NotContains(t, lines[0].Text, "end=")
 
 	stop()
 	m.run(200 * time.Millisecond)

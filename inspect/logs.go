@@ -9,7 +9,9 @@ import (
 
 // LogHandler returns a handler that keeps the newest lines for [Inspector.Logs] and passes
 // all on to next, which may be nil. Give it to [slog.New], and the logger to
-// [foretick.ServerConfig].Logger. Lines of level Debug are not kept.
+// [foretick.ServerConfig].Logger. Lines of level Debug are not kept. A logger that was given
+// an attribute "end", as in logger.With("end", "match 1"), writes lines of that end; where they
+// name no tick, they have the end's newest while somebody looks.
 func (in *Inspector) LogHandler(next slog.Handler) slog.Handler {
 	return &logHandler{in: in, next: next}
 }
@@ -19,6 +21,7 @@ type logHandler struct {
 	next  slog.Handler
 	attrs string // of WithAttrs
 	group string
+	end   string // The end that the lines are about, from an attribute "end" of WithAttrs.
 }
 
 func (h *logHandler) Enabled(ctx context.Context, l slog.Level) bool {
@@ -36,7 +39,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (h *logHandler) keep(r *slog.Record) {
-	e := Event{Kind: "log", Cause: strings.ToLower(r.Level.String())}
+	e := Event{Kind: "log", End: h.end, Cause: strings.ToLower(r.Level.String())}
 	var b strings.Builder
 	b.WriteString(r.Message)
 	b.WriteString(h.attrs)
@@ -56,8 +59,22 @@ func (h *logHandler) keep(r *slog.Record) {
 		put(&b, h.group, a)
 		return true
 	})
-	e.Text = b.String()
+	if e.Text = b.String(); e.Tick == 0 {
+		e.Tick = h.in.newest(h.end)
+	}
 	h.in.logs.add(e)
+}
+
+// newest returns the newest tick of an end, 0 where nobody looks at it.
+func (in *Inspector) newest(name string) Tick {
+	if name == "" {
+		return 0
+	}
+	e, err := in.end(name)
+	if err != nil || !e.isOpen() {
+		return 0
+	}
+	return e.newest.Load()
 }
 
 func put(b *strings.Builder, group string, a slog.Attr) {
@@ -78,6 +95,10 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	out := *h
 	var b strings.Builder
 	for _, a := range attrs {
+		if a.Key == "end" && h.group == "" {
+			out.end = a.Value.Resolve().String()
+			continue
+		}
 		put(&b, h.group, a)
 	}
 	out.attrs += b.String()

@@ -191,7 +191,7 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	}
 	w.server, err = foretick.NewServer(foretick.ServerConfig{
 		Protocol: p, Transport: w.play, MaxClients: o.seats(), MaxWaitingPerAddress: -1, // all come from this machine
-		DecayInput: game.HoldAim, LateInputs: webLateInputs, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)),
+		DecayInput: game.HoldAim, LateInputs: webLateInputs, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)).With("end", "server"),
 	})
 	if err != nil {
 		return nil, err

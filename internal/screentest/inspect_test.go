@@ -89,6 +89,7 @@ func TestInspector(t *testing.T) {
 
 	p.correction()
 	p.edits()
+	p.filled()
 	for _, view := range []string{"players", "systems", "logs"} {
 		p.do(chromedp.Click("#tab-"+view, chromedp.ByID), chromedp.Sleep(300*time.Millisecond))
 		if view == "players" {
@@ -102,6 +103,41 @@ func TestInspector(t *testing.T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	require.Empty(t, p.faults)
+}
+
+// filled reads every tab: each shows what it is there for, and an entity has one name on all of them.
+func (p *tab) filled() {
+	p.t.Helper()
+	rows := func(tab, of string, enough func(rows []string) bool) (all []string) {
+		p.t.Helper()
+		p.do(chromedp.Click("#tab-"+tab, chromedp.ByID))
+		p.inspects(tab+" shows "+of, func(inspected) bool {
+			all = nil
+			err := chromedp.Run(p, chromedp.Evaluate(`[...document.querySelectorAll("`+of+`")].map(e => e.innerText)`, &all))
+			return err == nil && enough(all)
+		})
+		return all
+	}
+	some := func(all []string) bool { return len(all) > 0 && all[0] != "" }
+	has := func(word string) func([]string) bool {
+		return func(all []string) bool {
+			return slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, word) })
+		}
+	}
+	p.do(chromedp.Evaluate(`for (const id of ["search", "entity-search", "log-search"]) { const e = document.getElementById(id); e.value = ""; e.dispatchEvent(new Event("input")); }`, nil))
+	rows("charts", "figcaption", has("Round trip"))
+	rows("timeline", "#events button", some)
+	counted := rows("timeline", "#count-table tbody tr", some)
+	require.Regexp(p.t, `^\w+\t\d+\t`, counted[0], "a cause, how many, and whose")
+	rows("players", "#player-table tbody tr", has("player 2"))
+	entities := rows("entities", "#entity-list strong", func(all []string) bool { return len(all) > 4 })
+	named := rows("players", "#sights-table tbody button", some)
+	require.Subset(p.t, entities, named[:1], "an entity has one name")
+	rows("systems", "#system-table tbody tr", some)
+	rows("trace", "#trace-status", some)
+	for _, line := range rows("logs", "#log-list li", has("joined")) {
+		require.Regexp(p.t, `^(\d+ · )?server · (info|warn|error) `, line)
+	}
 }
 
 // correction finds a stun by words, reads why, and goes to its tick on the charts.

@@ -2,12 +2,15 @@ package orchard
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/transport"
 )
 
 // MountServer puts a page that shows a server on the game's own mux.
@@ -24,4 +27,23 @@ func MountBoth(mux *http.ServeMux, server *foretick.Server, bot *foretick.Client
 	}
 	mux.Handle("/inspect/", web.New(in, web.Config{AllowEdit: true}))
 	return nil
+}
+
+// HostMatches runs matches of the game behind one port, and shows all that run on one page.
+func HostMatches(mux *http.ServeMux, at transport.Endpoint, logger *slog.Logger) (*host.Host, error) {
+	in := inspect.New(inspect.Config{})
+	mux.Handle("/inspect/", web.New(in, web.Config{}))
+	logger = slog.New(in.LogHandler(logger.Handler()))
+	return host.New(host.Config{
+		Transport: at, Logger: logger,
+		NewMatch: func(name string, end transport.Endpoint) (host.Server, error) {
+			var game Game
+			server, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: end, Logger: logger.With("end", name)})
+			if err != nil {
+				return nil, err
+			}
+			return server, in.AddServer(name, server)
+		},
+		OnEnd: func(ended host.End) { in.Remove(ended.Match) },
+	})
 }

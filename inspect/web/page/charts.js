@@ -119,9 +119,10 @@ class Chart {
 		};
 		const { low, high } = this.scale(groups, value, from, count);
 		this.left = 44;
-		const top = 6, bottom = h - 14;
+		const top = 6, bottom = h - 26;
 		const x = i => this.left + (w - this.left - 2) * (count > 1 ? (i - from) / (count - 1) : 1), y = v => bottom - (bottom - top) * (v - low) / (high - low);
 		this.axes(g, w, low, high, y);
+		this.times(g, from, count, x, bottom);
 		if (this.stacked) this.areas(g, groups, value, from, count, x, y);
 		else this.lines(g, groups, value, from, count, x, y);
 		this.marks(g, from, count, x, h);
@@ -165,6 +166,18 @@ class Chart {
 			g.lineTo(w, y(v));
 			g.stroke();
 			g.fillText(this.unit === "×" ? v.toFixed(3) : short(v), this.left - 5, y(v));
+		}
+	}
+	// times labels the axis with seconds before the newest tick.
+	times(g, from, count, x, bottom) {
+		const { ticks } = this.board.samples, newest = ticks.at(-1), rate = this.board.rate;
+		const all = (newest - ticks[from]) / rate, step = [1, 2, 5, 10, 20, 60].find(s => all / s <= 6) ?? 300;
+		g.textBaseline = "top";
+		for (let s = 0; s <= all; s += step) {
+			const i = this.board.samples.index(newest - Math.round(s * rate));
+			if (i < from || i >= from + count) continue;
+			g.textAlign = s === 0 ? "right" : "center";
+			g.fillText(s === 0 ? "now" : `−${s} s`, x(i), bottom + 2);
 		}
 	}
 	lines(g, groups, value, from, count, x, y) {
@@ -258,6 +271,7 @@ export class Board {
 		this.pointed = false;
 		this.paused = false;
 		this.draws = 0;
+		this.rate = 30; // ticks a second of the end that is shown
 		this.samples = new Samples([], 1800);
 	}
 	begin(series) {

@@ -1,5 +1,5 @@
 import { Board } from "./charts.js";
-import { $, explanation, list, make, round, sight, table, values } from "./tables.js";
+import { $, body, explanation, list, make, round, sight, table, values } from "./tables.js";
 import * as tracing from "./trace.js";
 
 // State of the page. Tests read it as window.inspector.
@@ -7,7 +7,7 @@ const page = { ends: [], end: "", edit: false, token: "", events: [], chosen: 0,
 const board = new Board($("grid"), look);
 window.inspector = {
 	page, board,
-	read: () => ({ end: page.end, connected: page.connected, samples: board.samples.ticks.length, tick: board.samples.ticks.at(-1) ?? 0, draws: board.draws, charts: board.charts.map(c => c.name), events: page.events.length, corrections: page.events.filter(e => e.kind === "correction").length, errors: page.errors, trace: tracing.read() }),
+	read: () => ({ rate: board.rate, end: page.end, connected: page.connected, samples: board.samples.ticks.length, tick: board.samples.ticks.at(-1) ?? 0, draws: board.draws, charts: board.charts.map(c => c.name), events: page.events.length, corrections: page.events.filter(e => e.kind === "correction").length, errors: page.errors, trace: tracing.read() }),
 };
 
 // Late is thrown for an answer that a newer question has overtaken.
@@ -71,6 +71,7 @@ async function begin() {
 
 async function follow(end, same = false) {
 	page.end = end;
+	board.rate = page.ends.find(e => e.name === end)?.tick_rate ?? board.rate;
 	$("end").value = end;
 	$("dot").href = "graph.dot?" + new URLSearchParams({ end });
 	if (!same) {
@@ -89,6 +90,7 @@ async function follow(end, same = false) {
 
 function showEnds(ends) {
 	page.ends = ends;
+	board.rate = ends.find(e => e.name === page.end)?.tick_rate ?? board.rate;
 	$("end").replaceChildren(...ends.map(e => make("option", { value: e.name }, `${e.name} (${e.role})`)));
 	$("end").value = page.end;
 }
@@ -173,13 +175,34 @@ function showEvents() {
 	const words = $("search").value.toLowerCase().split(/\s+/).filter(w => w), kind = $("kind").value;
 	const found = page.events.filter(e => (!kind || e.kind === kind) && words.every(w => `${e.text} ${e.kind} ${e.cause} ${e.end} ${e.tick}`.toLowerCase().includes(w)));
 	$("found").textContent = `${found.length} of ${page.events.length} events` + (found.length > 200 ? ", the newest 200 are listed" : "") + (page.events.length ? "" : ". Clients tell of corrections while a page of their server is open.");
+	countCorrections(found.filter(e => e.kind === "correction"));
 	list($("events"), found.slice(-200).reverse(), e => String(e.number), String(page.chosen), e => [`${e.tick} · ${e.end} · `, make("strong", {}, e.cause), make("br"), make("small", {}, e.text.replace(/^(player \d+: )?tick \d+: /, "$1").slice(0, 160))], chooseEvent);
 }
 
-function chooseEvent(e) {
+async function chooseEvent(e) {
 	page.chosen = e.number;
 	showEvents();
-	$("event").replaceChildren(...explanation(e, lookAt, traceAt));
+	const d = e.detail, show = about => $("event").replaceChildren(...explanation(e, about, lookAt, traceAt));
+	show(d?.prefab);
+	if (!d?.entity) return;
+	try {
+		const v = await get("values.json", { end: e.end, entity: d.entity });
+		if (page.chosen === e.number && v.net) show(body(v.prefab, v.net));
+	} catch { // it is gone: its prefab has to do
+	}
+}
+
+// countCorrections counts by cause and by whose they are.
+function countCorrections(found) {
+	const whose = e => e.player && /^player \d+: /.test(e.text) ? `player ${e.player}` : e.end, counts = new Map(), of = [...new Set(found.map(whose))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+	for (const e of found) {
+		if (!counts.has(e.cause)) counts.set(e.cause, new Map());
+		const by = counts.get(e.cause);
+		by.set(whose(e), (by.get(whose(e)) ?? 0) + 1);
+	}
+	const sum = by => [...by.values()].reduce((a, b) => a + b, 0);
+	$("counted").hidden = found.length === 0;
+	table($("count-table"), ["Corrections by cause", "All", ...of], [...counts].sort((a, b) => sum(b[1]) - sum(a[1])).map(([cause, by]) => [cause, sum(by), ...of.map(w => by.get(w) ?? "")]));
 }
 
 async function lookAt(e) {
@@ -237,7 +260,7 @@ async function showSights() {
 		note.textContent = `Player ${got.player} receives ${got.sees} of ${got.total} entities in tick ${got.tick}` + (got.found > got.list.length ? `; the first ${got.list.length} of ${got.found} are listed.` : ".");
 		note.className = "";
 		table(of, ["Entity", "Owner", "Received", "Why", "Fields kept from it"], got.list.map(e => [
-			make("button", { type: "button", onclick: () => { show($("tab-entities")); showEntity(e.id); } }, `${e.prefab} ${e.net}`), e.owner ? `player ${e.owner}` : "",
+			make("button", { type: "button", onclick: () => { show($("tab-entities")); showEntity(e.id); } }, body(e.prefab, e.net)), e.owner ? `player ${e.owner}` : "",
 			make("span", { class: e.sees ? "good" : "bad" }, e.sees ? "✓ yes" : "✗ no"), e.why.join(" "), e.sees ? (e.withheld ?? []).join(", ") : "all",
 		]));
 	} catch (fault) { say(note, fault); }
@@ -251,7 +274,7 @@ async function showEntities() {
 		const got = await get("entities.json", { q: $("entity-search").value });
 		$("entity-found").textContent = `${got.total} in tick ${got.tick}` + (got.total > got.list.length ? `, the first ${got.list.length} are listed` : "");
 		$("entity-found").className = "";
-		list($("entity-list"), got.list, e => e.id, page.entity, e => [make("strong", {}, e.prefab || "local entity"), ` ${e.id}` + (e.owner ? ` · player ${e.owner}` : "") + (e.net ? ` · net ${e.net}` : ""), make("br"), make("small", {}, (e.components ?? []).join(", "))], e => showEntity(e.id));
+		list($("entity-list"), got.list, e => e.id, page.entity, e => [make("strong", {}, body(e.prefab, e.net)), e.owner ? ` · player ${e.owner}` : "", make("br"), make("small", {}, (e.components ?? []).join(", "))], e => showEntity(e.id));
 	} catch (fault) { say($("entity-found"), fault); }
 }
 
@@ -380,7 +403,7 @@ async function showLogs() {
 	try {
 		const lines = await get("logs.json", { end: "", q: $("log-search").value });
 		$("log-note").textContent = lines.length ? "Newest first." : "No lines: give the server a logger of Inspector.LogHandler.";
-		$("log-list").replaceChildren(...lines.map(l => make("li", {}, make("strong", { class: l.cause === "info" ? false : "bad" }, l.cause), " " + l.text)));
+		$("log-list").replaceChildren(...lines.map(l => make("li", {}, (l.tick ? `${l.tick} · ` : "") + (l.end ? `${l.end} · ` : ""), make("strong", { class: l.cause === "info" ? false : "bad" }, l.cause), " " + l.text)));
 	} catch (fault) { say($("log-note"), fault); }
 }
 $("log-search").addEventListener("input", showLogs);

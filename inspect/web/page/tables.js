@@ -31,8 +31,11 @@ export function list(of, items, key, chosen, text, choose) {
 	if (focused) of.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-// explanation shows a correction.
-export function explanation(e, lookAt, traceAt) {
+// body names an entity, the same on all tabs and at both ends: by its number on the network.
+export const body = (prefab, net) => net ? `${prefab} ${net}` : prefab || "local entity";
+
+// explanation shows a correction. named is the entity that it is about.
+export function explanation(e, about, lookAt, traceAt) {
 	const d = e.detail, out = [make("h2", {}, `${e.kind}: ${e.cause}`), make("p", {}, `Tick ${e.tick} of ${e.end}. `, e.tick ? make("button", { type: "button", onclick: () => lookAt(e) }, "Show on the charts") : null, e.tick && e.kind === "correction" ? " " : null, e.tick && e.kind === "correction" ? make("button", { type: "button", onclick: () => traceAt(e) }, "Show in the trace") : null)];
 	if (!d) return [...out, make("p", {}, e.text)];
 	out.push(make("p", {}, d.why));
@@ -45,7 +48,7 @@ export function explanation(e, lookAt, traceAt) {
 	out.push(make("h3", {}, "Differences"));
 	const differences = make("table"), all = d.differences?.length ? d.differences : [{ prefab: d.prefab, component: d.component, field: d.field, predicted: d.predicted, actual: d.actual }];
 	const named = (v, x) => (x.values && x.values[v] ? x.values[v] : shown(v)) + (x.unit ? " " + x.unit : "");
-	table(differences, ["Entity", "Field", "Predicted", "Server"], all.map(x => [`${x.prefab} ${x.entity ?? ""}`, `${x.component}.${x.field}` + (x.label ? ` (${x.label})` : ""), named(x.predicted, x), named(x.actual, x)]));
+	table(differences, ["Entity", "Field", "Predicted", "Server"], all.map(x => [x.entity === undefined || String(x.entity) === String(d.entity) ? about : x.prefab, `${x.component}.${x.field}` + (x.label ? ` (${x.label})` : ""), named(x.predicted, x), named(x.actual, x)]));
 	out.push(make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Differences" }, differences));
 	if (d.input) {
 		out.push(make("h3", {}, "Inputs"));
@@ -59,8 +62,8 @@ export function explanation(e, lookAt, traceAt) {
 
 // values shows an entity, with forms where its fields can be set.
 export function values(v, edits, save) {
-	const out = [make("h2", {}, v.id === "0" ? "Singletons" : `${v.prefab || "local entity"} ${v.id}`), make("p", { class: "dim" },
-		v.id === "0" ? `As of tick ${v.tick}.` : `As of tick ${v.tick}. ${v.owner ? "Owned by player " + v.owner : "Owned by nobody"}. ${v.net ? "Number on the network: " + v.net : "Not replicated"}.` + (v.parent ? ` Child of ${v.parent}.` : ""))];
+	const out = [make("h2", {}, v.id === "0" ? "Singletons" : body(v.prefab, v.net)), make("p", { class: "dim" },
+		v.id === "0" ? `As of tick ${v.tick}.` : `As of tick ${v.tick}. ${v.owner ? "Owned by player " + v.owner : "Owned by nobody"}. ${v.net ? "Number on the network: " + v.net : "Not replicated"}. Handle at this end: ${v.id}.` + (v.parent ? ` Child of ${v.parent}.` : ""))];
 	for (const c of v.has ?? []) {
 		out.push(make("h3", {}, c.name, " ", make("small", { class: "dim" }, [c.replicated ? "" : "not sent", c.predicted ? "predicted" : ""].filter(x => x).join(", "))));
 		for (const f of c.fields ?? []) out.push(field(f, edits, save));
