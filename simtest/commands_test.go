@@ -73,6 +73,15 @@ type rawClient struct {
 
 // step handles incoming packets and sends one, with bodies of commands or none.
 func (c *rawClient) step(now time.Duration, bodies ...[]byte) error {
+	b, err := c.packet(now, bodies...)
+	if b == nil {
+		return err
+	}
+	return c.endpoint.Send(c.peer, b)
+}
+
+// packet handles incoming packets and returns the next one to send: nil before it is connected.
+func (c *rawClient) packet(now time.Duration, bodies ...[]byte) ([]byte, error) {
 	for n := c.endpoint.Recv(c.events[:]); n > 0; n = c.endpoint.Recv(c.events[:]) {
 		for _, ev := range c.events[:n] {
 			switch ev.Kind {
@@ -80,13 +89,13 @@ func (c *rawClient) step(now time.Duration, bodies ...[]byte) error {
 				c.peer, c.conn = ev.Peer, netcode.NewConn(netcode.Config{MTU: 1200})
 			case transport.Data:
 				if err := c.take(now, ev.Data); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
 	}
 	if c.conn == nil {
-		return nil
+		return nil, nil
 	}
 	pk := c.conn.Begin(now)
 	if c.size == 0 {
@@ -98,7 +107,7 @@ func (c *rawClient) step(now time.Duration, bodies ...[]byte) error {
 		}
 	}
 	_, b := pk.Finish()
-	return c.endpoint.Send(c.peer, b)
+	return b, nil
 }
 
 func (c *rawClient) take(now time.Duration, b []byte) error {
