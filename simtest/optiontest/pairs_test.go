@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +15,10 @@ import (
 	"github.com/foretick/foretick/internal/releasetest"
 )
 
-var pairSeed = flag.Uint64("pairs-seed", 1, "the seed of the matches in which options meet in pairs")
+var (
+	pairSeed = flag.Uint64("pairs-seed", 1, "the seed of the matches in which options meet in pairs")
+	pairsFor = flag.Duration("pairs-for", 0, "how long TestPairs goes on with the seeds after that, all their matches")
+)
 
 // refusal says how two options are refused together, and where the guide tells it.
 type refusal struct {
@@ -99,19 +103,31 @@ func TestRefusedOptionsPlayAlone(t *testing.T) {
 	t.Logf("%d options of %d refusals play alone", len(played), len(refusals))
 }
 
-// TestPairs plays the matches in which all pairs of options meet. The usual run plays some.
+// TestPairs plays the matches in which all pairs of options meet. The usual run plays some. With
+// -pairs-for it goes on until that time is over or a match failed, and plays a seed's last match.
 func TestPairs(t *testing.T) {
-	sets := cover(*pairSeed, 45)
-	n := min(len(sets), costtest.Count(20, len(sets)))
-	for i, s := range sets[:n] {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if seed := *pairSeed + uint64(i); s.run(seed) != nil {
-				few, err := s.shrink(seed)
-				t.Errorf("seed %d, with %v: %v", seed, few.drawn(), err)
+	begun, seeds, matches := time.Now(), 0, 0
+	over := func() bool { return time.Since(begun) >= *pairsFor || t.Failed() }
+	for first := *pairSeed; seeds == 0 || !over(); first++ {
+		sets := cover(first, 45)
+		n := min(len(sets), costtest.Count(20, len(sets)))
+		if *pairsFor > 0 {
+			n = len(sets)
+		}
+		for i, s := range sets[:n] {
+			t.Run(fmt.Sprintf("%d/%d", first, i), func(t *testing.T) {
+				if seed := first + uint64(i); s.run(seed) != nil {
+					few, err := s.shrink(seed)
+					t.Errorf("-pairs-seed %d: seed %d, with %v: %v", first, seed, few.drawn(), err)
+				}
+			})
+			if matches++; seeds > 0 && over() {
+				break
 			}
-		})
+		}
+		seeds++
+		t.Logf("%d options, %d pairs, %d refusals: %d matches played, with those of -pairs-seed %d, which has %d", len(catalogue), playedPairs, len(refusals), matches, first, len(sets))
 	}
-	t.Logf("%d options, %d pairs, %d refusals: %d of %d matches played", len(catalogue), playedPairs, len(refusals), n, len(sets))
 }
 
 // TestSyncTestSendsNothing: a server's sync test leaves no trace in what the server sends. A
