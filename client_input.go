@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -53,6 +52,8 @@ type tickInput struct {
 	seq, end  netcode.Seq // … from this number to that one
 	arrived   Tick        // the snapshot that acknowledged one of them first; 0: none yet
 	late      bool        // a snapshot of the tick, or of a later one, had not: the first ran
+	missed    bool        // a note told that the server had neither
+	suspect   bool        // packets of which no snapshot tells may have carried it
 	frame     Tick        // the rendered frame that the player looked at …
 	ahead     rewind.Keys // … the ticks that what is predicted was shown between in it …
 	whole     rewind.Keys // … and the time of the rest
@@ -166,8 +167,10 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		packed = cmd.Schema.Pack(in.at, packed[:0])
 	}
 	view := uint64(looked.shown.tick)<<8 | uint64(looked.shown.fraction)
-	if in.replaced = again && in.replaces(packed); in.replaced {
-		in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.firstView)<<24) <= 0
+	if again {
+		again = in.replaces(packed, view)
+	}
+	if in.replaced, in.missed = again, false; again {
 		ip.remade = append(ip.remade, t)
 	}
 	in.packed, in.view, in.offset = append(in.packed[:0], packed...), view, ip.behind(t, looked)
@@ -179,20 +182,6 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
 	})
 	ip.packed = packed
-}
-
-// replaces reports whether the command of a tick that has one becomes another one, and keeps
-// the one that the server may have instead. One that never left this client is none.
-func (in *tickInput) replaces(packed []byte) bool {
-	switch {
-	case in.replaced && !in.sent:
-		return in.several || !bytes.Equal(in.first, packed)
-	case !bytes.Equal(in.packed, packed):
-		in.several = in.replaced
-		in.first, in.firstView = append(in.first[:0], in.packed...), in.view
-		return true
-	}
-	return in.replaced
 }
 
 // behind returns the number of steps by which a frame showed predicted entities before tick
@@ -299,95 +288,6 @@ func (ip *input) unpressed(t Tick) []byte {
 	cmd.Schema.ClearMomentary(ip.made)
 	ip.compare = cmd.Schema.Pack(ip.made, ip.compare[:0])
 	return ip.compare
-}
-
-// sending notes the number of a packet that carries the commands from tick oldest on.
-func (ip *input) sending(seq netcode.Seq, oldest Tick) {
-	for _, t := range ip.remade {
-		in := ip.history.Find(t)
-		if in == nil || int32(t-oldest) < 0 {
-			continue
-		}
-		if in.end = seq; !in.sent {
-			in.sent, in.seq = true, seq
-		}
-	}
-}
-
-// delivered notes that the server had a packet when it wrote the snapshot of t. A command
-// that was made again travels in several, one after the other.
-func (ip *input) delivered(seq netcode.Seq, t Tick) {
-	if !ip.hasHad || precedes(ip.had, seq) {
-		ip.had, ip.hasHad = seq, true
-	}
-	for _, k := range ip.remade {
-		in := ip.history.Find(k)
-		if in != nil && in.sent && in.arrived == 0 && !precedes(seq, in.seq) && !precedes(in.end, seq) {
-			in.arrived = t
-		}
-	}
-}
-
-// ran notes, for the ticks up to that of a snapshot, that the server ran them without the
-// packets that it does not acknowledge yet.
-func (ip *input) ran(t Tick) {
-	live := ip.remade[:0]
-	for _, k := range ip.remade {
-		in := ip.history.Find(k)
-		switch {
-		case in == nil || !in.replaced || in.arrived != 0:
-		case int32(k-t) > 0:
-			live = append(live, k)
-		default:
-			in.late = !ip.mayHaveHad(in)
-		}
-	}
-	ip.remade = live
-}
-
-// mayHaveHad reports whether the server may have had a packet with the second command of a
-// tick, although no snapshot acknowledged it: after a stall it receives many packets at once,
-// and its next acknowledgement reaches the newest alone.
-func (ip *input) mayHaveHad(in *tickInput) bool {
-	return in.sent && ip.hasHad && netcode.Distance(ip.had, in.seq) > netcode.AckReach
-}
-
-// ranFirst reports whether the server ran the first of two commands made for tick t: for
-// certain, or perhaps. It ran the second for certain if it had it at an earlier tick's
-// snapshot.
-func (in *tickInput) ranFirst(t Tick) (certain, perhaps bool) {
-	certain = in.replaced && (in.stays || in.late)
-	return certain, certain || in.replaced && (in.arrived == 0 || int32(in.arrived-t) >= 0)
-}
-
-// remadeBy returns the newest tick in from … to of whose two commands the server ran the
-// first, and the number of such ticks in a row. It returns 0 if there is none. If none is
-// certain, it returns the newest for which that may be so.
-func (ip *input) remadeBy(from, to Tick) (last Tick, ticks uint32, certain bool) {
-	for k := to; int32(k-from) >= 0; k-- {
-		in := ip.history.Find(k)
-		if in == nil {
-			continue
-		}
-		sure, perhaps := in.ranFirst(k)
-		if sure || perhaps && last == 0 {
-			last = k
-		}
-		if certain = sure; certain {
-			break
-		}
-	}
-	for k := last; last != 0 && ticks <= reason.MaxRun; k-- {
-		in := ip.history.Find(k)
-		if in == nil {
-			break
-		}
-		if _, perhaps := in.ranFirst(k); !perhaps {
-			break
-		}
-		ticks++
-	}
-	return last, ticks, certain
 }
 
 // shownTime is the render time of the last rendered frame.

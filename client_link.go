@@ -128,10 +128,13 @@ func (l *link) believes(t Tick) bool {
 // fates checks whether the packet with the client's settings arrived, and tells the sender
 // of commands how many packets are lost in a row. Commands need no check: they are sent
 // repeatedly, and each snapshot has the newest that the server received.
-func (l *link) fates(commands *netcode.CommandSender) {
+func (l *link) fates(ip *input) {
 	for f, ok := l.conn.NextFate(); ok; f, ok = l.conn.NextFate() {
-		if commands != nil {
-			commands.Fate(f.Delivered)
+		if ip.commands != nil {
+			ip.commands.Fate(f.Delivered)
+		}
+		if !f.Delivered {
+			ip.lost(f.Seq)
 		}
 		if f.Delivered && len(l.delivered) < mostDelivered {
 			l.delivered = append(l.delivered, f.Seq)
@@ -170,7 +173,7 @@ func (l *link) send(ticks int, ip *input) {
 		l.builds.asked = l.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)) == nil
 	}
 	pk := l.conn.Begin(l.now)
-	l.fates(ip.commands)
+	l.fates(ip)
 	asks := l.view.State >= Syncing && !greet && l.ask(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
 		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}

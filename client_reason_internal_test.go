@@ -95,13 +95,15 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 		in   tickInput
 		want Tick
 	}{
-		"made once":           {tickInput{}, 0},
-		"not known":           {tickInput{replaced: true}, 20},
-		"the first":           {tickInput{replaced: true, late: true}, 20},
-		"the second":          {tickInput{replaced: true, arrived: 19}, 0},
-		"either":              {tickInput{replaced: true, arrived: 20}, 20},
-		"no newer view":       {tickInput{replaced: true, arrived: 10, stays: true}, 20},
-		"late, and then came": {tickInput{replaced: true, arrived: 25, late: true}, 20},
+		"made once":                              {tickInput{}, 0},
+		"not known":                              {tickInput{replaced: true}, 20},
+		"the first":                              {tickInput{replaced: true, late: true}, 20},
+		"the second":                             {tickInput{replaced: true, arrived: 19}, 0},
+		"either":                                 {tickInput{replaced: true, arrived: 20}, 20},
+		"no newer view":                          {tickInput{replaced: true, arrived: 10, stays: true}, 20},
+		"neither":                                {tickInput{replaced: true, late: true, missed: true}, 0},
+		"none that is newer, but for one before": {tickInput{replaced: true, arrived: 10, stays: true, suspect: true}, 20},
+		"late, and then came":                    {tickInput{replaced: true, arrived: 25, late: true}, 20},
 	} {
 		ip := input{history: prediction.NewHistory[tickInput](64)}
 		*ip.history.Put(20) = row.in
@@ -142,6 +144,15 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 		ip.ran(20)
 		require.Equal(t, late, ip.history.Find(20).late, "the newest acknowledged is %d", had)
 	}
+	for lost, late := range map[netcode.Seq]bool{4: true, 5: false, 6: true} {
+		ip = input{history: prediction.NewHistory[tickInput](64), remade: []Tick{20}}
+		*ip.history.Put(20) = tickInput{replaced: true}
+		ip.sending(5, 20)
+		ip.lost(lost) // and yet it may arrive
+		ip.delivered(4, 20)
+		ip.ran(20)
+		require.Equal(t, late, ip.history.Find(20).late, "%d counts as lost", lost)
+	}
 }
 
 // A command that never left its client cannot have run: where a tick's command is made three
@@ -178,4 +189,96 @@ func TestCommandThatNeverLeftItsClient(t *testing.T) {
 	require.True(t, in.stays, "its view is older")
 	require.True(t, makes(7, 15).replaced)
 	require.True(t, makes(3, 16).replaced, "the server may have the very first")
+}
+
+// A command that was sent, and is made and sent once more, may have been there since the first
+// time. A snapshot that lacks the packets of the second time proves nothing.
+func TestCommandMadeAgainAsItWas(t *testing.T) {
+	type keys struct{ X int8 }
+	now := keys{}
+	p, cmd := NewProtocol("again", 1), new(ecs.Component[keys])
+	p.Command(cmd)
+	net := sim.NewNetwork(1)
+	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return now })})
+	require.NoError(t, err)
+	ip := &c.input
+	ip.clear()
+	makes := func(x int8, view Tick) *tickInput {
+		now.X = x
+		looking := screenFrame{shown: shownTime{tick: view}}
+		ip.read(looking)
+		ip.command(20, looking, false)
+		return ip.history.Find(20)
+	}
+	certain := func() bool {
+		ip.delivered(40, 20)
+		ip.ran(20)
+		sure, perhaps := ip.history.Find(20).ranFirst(20)
+		require.True(t, perhaps)
+		return sure
+	}
+	makes(7, 10)
+	makes(1, 11)
+	ip.sending(41, 20)
+	require.True(t, certain(), "the server had no packet with the second")
+	makes(1, 12)
+	ip.sending(50, 20)
+	require.False(t, certain(), "packet 41 may have arrived since")
+	makes(1, 9)
+	require.False(t, certain(), "no newer view, but an earlier one was")
+	makes(2, 13)
+	require.True(t, ip.history.Find(20).several, "7, 1 or 2")
+	ip.sending(60, 20)
+	require.False(t, certain())
+}
+
+// Where the server ran a tick without any command, it ran neither of two that were made.
+func TestNeitherOfTwoCommandsRan(t *testing.T) {
+	ip := input{clientBase: &clientBase{p: &compiled{}}, history: prediction.NewHistory[tickInput](64)}
+	ip.p.TickRate, ip.cfg.History = 30, 64
+	for k := Tick(10); k < 30; k++ {
+		*ip.history.Put(k) = tickInput{replaced: true, late: true}
+	}
+	ip.missed(12, 25)
+	last, ticks, certain := ip.remadeBy(10, 25)
+	require.EqualValues(t, 11, last)
+	require.EqualValues(t, 2, ticks)
+	require.True(t, certain)
+	last, _, _ = ip.remadeBy(12, 25)
+	require.Zero(t, last)
+	ip.missed(1, 29)
+	last, _, _ = ip.remadeBy(10, 29)
+	require.Zero(t, last)
+}
+
+// Of runs that became one in later notes, the client keeps what it found while each was told.
+func TestRunsThatWereItsOwnStaySo(t *testing.T) {
+	type keys struct{ X int8 }
+	p, cmd := NewProtocol("runs", 1), new(ecs.Component[keys])
+	p.Command(cmd)
+	net := sim.NewNetwork(1)
+	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return keys{} })})
+	require.NoError(t, err)
+	tl, size := &c.timeline, p.compiled.Command.Schema.PackedSize()
+	packs := func(x int8) []byte { return p.compiled.Command.Schema.Pack(unsafe.Pointer(&keys{x}), nil) }
+	for k := Tick(10); k < 40; k++ {
+		tl.input.history.Put(k).packed = packs(int8(k / 8))
+	}
+	tl.input.first = 10
+	explains := func(at Tick, n reason.Note) prediction.Cause {
+		_, err := tl.reasons.Arrive(n.Append(nil), size)
+		require.NoError(t, err)
+		require.True(t, tl.reasons.Snapshot())
+		tl.takeNote(at)
+		w := prediction.Misprediction{Tick: at}
+		tl.reasons.Explain(&w, evidence{tl})
+		return w.Cause
+	}
+	merged := reason.Note{Substituted: 1, Run: 1, How: prediction.Repeated, Earlier: reason.EarlierRun{Gap: 6, Run: 8, How: prediction.Other}, StandIn: packs(4)}
+	tl.agreed.newest = 16
+	require.Equal(t, prediction.Code, explains(20, reason.Note{Substituted: 1, Run: 2, How: prediction.Repeated, StandIn: packs(2)}))
+	require.Equal(t, prediction.Code, explains(28, reason.Note{Substituted: 2, Run: 1, How: prediction.Repeated, Earlier: reason.EarlierRun{Gap: 6, Run: 2, How: prediction.Repeated}, StandIn: packs(3)}))
+	require.Equal(t, prediction.Code, explains(35, merged), "18 to 20, 26 and 27 were told one by one")
+	tl.agreed.standIns = 20
+	require.Equal(t, prediction.Input, explains(36, merged), "of 21 to 28 it knows nothing")
 }

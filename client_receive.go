@@ -65,7 +65,7 @@ func (c *Client) packet(b []byte) {
 	c.link.levelled, c.link.decoding = false, true
 	defer c.link.guard(b)
 	err := c.link.conn.Receive(c.now, b)
-	c.link.fates(c.input.commands)
+	c.link.fates(&c.input)
 	if err != nil {
 		c.link.decoded()
 		return // counted by the connection

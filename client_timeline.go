@@ -90,6 +90,9 @@ type agreement struct {
 	newest Tick // newest tick on which both ends agree
 	all    Tick // … also on what is predicted of remote players
 	unsure bool // a snapshot since has left something out
+	// standIns is the newest snapshot by whose note all that the server ran in place of the
+	// client's commands was equal to them. Later notes tell less of the same ticks.
+	standIns Tick
 }
 
 // comparison is the result of comparing a tick with its snapshot.

@@ -1,0 +1,142 @@
+package foretick
+
+import (
+	"bytes"
+
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+)
+
+// replaces reports whether the command of a tick that has one becomes another one, and keeps
+// the one that the server may have instead. One that never left this client is none.
+func (in *tickInput) replaces(packed []byte, view uint64) bool {
+	same := bytes.Equal(in.packed, packed)
+	switch {
+	case in.replaced && !in.sent:
+		in.several = in.several || in.suspect && !same
+		if !in.several && bytes.Equal(in.first, packed) {
+			return false
+		}
+	case !same:
+		in.several, in.suspect = in.replaced, false
+		in.first, in.firstView = append(in.first[:0], in.packed...), in.view
+	case !in.replaced:
+		return false
+	default:
+		in.suspect = true // it was sent, and is sent again
+	}
+	in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.firstView)<<24) <= 0
+	return true
+}
+
+// sending notes the number of a packet that carries the commands from tick oldest on.
+func (ip *input) sending(seq netcode.Seq, oldest Tick) {
+	for _, t := range ip.remade {
+		in := ip.history.Find(t)
+		if in == nil || int32(t-oldest) < 0 {
+			continue
+		}
+		if in.end = seq; !in.sent {
+			in.sent, in.seq = true, seq
+		}
+	}
+}
+
+// delivered notes that the server had a packet when it wrote the snapshot of t. A command
+// that was made again travels in several, one after the other.
+func (ip *input) delivered(seq netcode.Seq, t Tick) {
+	if !ip.hasHad || precedes(ip.had, seq) {
+		ip.had, ip.hasHad = seq, true
+	}
+	for _, k := range ip.remade {
+		in := ip.history.Find(k)
+		if in != nil && in.sent && in.arrived == 0 && !precedes(seq, in.seq) && !precedes(in.end, seq) {
+			in.arrived = t
+		}
+	}
+}
+
+// lost notes that a packet counts as lost. It may arrive later, and no snapshot says so then.
+func (ip *input) lost(seq netcode.Seq) {
+	for _, k := range ip.remade {
+		in := ip.history.Find(k)
+		if in != nil && in.sent && !precedes(seq, in.seq) && !precedes(in.end, seq) {
+			in.suspect = true
+		}
+	}
+}
+
+// ran notes, for the ticks up to that of a snapshot, that the server ran them without the
+// packets that it does not acknowledge yet.
+func (ip *input) ran(t Tick) {
+	live := ip.remade[:0]
+	for _, k := range ip.remade {
+		in := ip.history.Find(k)
+		switch {
+		case in == nil || !in.replaced || in.arrived != 0:
+		case int32(k-t) > 0:
+			live = append(live, k)
+		default:
+			in.late = !ip.mayHaveHad(in)
+		}
+	}
+	ip.remade = live
+}
+
+// mayHaveHad reports whether the server may have had a packet with the second command of a
+// tick, although no snapshot acknowledged it. After a stall it receives many packets at once, and
+// its next acknowledgement reaches the newest alone. A packet that counts as lost may have
+// arrived, and so may one that was sent before the command was made once more as it was.
+func (ip *input) mayHaveHad(in *tickInput) bool {
+	return in.suspect || in.sent && ip.hasHad && netcode.Distance(ip.had, in.seq) > netcode.AckReach
+}
+
+// ranFirst reports whether the server ran the first of two commands made for tick t: for
+// certain, or perhaps. It ran the second for certain if it had it at an earlier tick's
+// snapshot.
+func (in *tickInput) ranFirst(t Tick) (certain, perhaps bool) {
+	if !in.replaced || in.missed {
+		return false, false
+	}
+	certain = in.late || in.stays && !in.suspect
+	return certain, certain || in.stays || in.arrived == 0 || int32(in.arrived-t) >= 0
+}
+
+// missed notes that the server ran the ticks from … to without any command of the client's.
+func (ip *input) missed(from, to Tick) {
+	for k := to; int32(k-from) >= 0 && to-k < Tick(ip.commandsKept()); k-- {
+		if in := ip.history.Find(k); in != nil {
+			in.missed = true
+		}
+	}
+}
+
+// remadeBy returns the newest tick in from … to of whose two commands the server ran the
+// first, and the number of such ticks in a row. It returns 0 if there is none. If none is
+// certain, it returns the newest for which that may be so.
+func (ip *input) remadeBy(from, to Tick) (last Tick, ticks uint32, certain bool) {
+	for k := to; int32(k-from) >= 0; k-- {
+		in := ip.history.Find(k)
+		if in == nil {
+			continue
+		}
+		sure, perhaps := in.ranFirst(k)
+		if sure || perhaps && last == 0 {
+			last = k
+		}
+		if certain = sure; certain {
+			break
+		}
+	}
+	for k := last; last != 0 && ticks <= reason.MaxRun; k-- {
+		in := ip.history.Find(k)
+		if in == nil {
+			break
+		}
+		if _, perhaps := in.ranFirst(k); !perhaps {
+			break
+		}
+		ticks++
+	}
+	return last, ticks, certain
+}
