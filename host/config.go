@@ -70,7 +70,7 @@ type Config struct {
 	// means 2 s. Negative does not wait. At most 24 h.
 	Linger time.Duration
 	// Stall is the time after which a step of a match that does not end is told stuck: it is logged
-	// with its stack, and Healthy reports false. 0 means 5 s. Negative is an error. At most 24 h.
+	// with its stack, and Ready reports false. 0 means 5 s. Negative is an error. At most 24 h.
 	Stall time.Duration
 	// Abandon is the time after which a match whose step does not end is given up. Its players are
 	// closed, OnEnd gets ErrStuck, and its place is lost until the step ends. Less than Stall means

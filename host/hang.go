@@ -145,8 +145,9 @@ func (h *Host) wakes(w *worker) {
 	w.hang, w.calm = nil, now
 	w.over = g.abandoned
 	w.since.Store(0)
-	m, first := g.match, !w.slow
-	w.slow = true
+	m := g.match
+	first := !m.slow
+	m.slow = true
 	if g.abandoned {
 		h.lost--
 		h.tally.lost.Store(int64(h.lost))
@@ -218,7 +219,8 @@ func (h *Host) weigh(now, passed time.Duration) (slow []*match) {
 		case w.lone && took > passed/4:
 			w.calm = now
 		case !w.lone && took > passed/2 && w.load.Load() > 1:
-			if own := (&worker{wake: make(chan struct{}, 1), lone: true, slow: true, calm: now}); m.target.CompareAndSwap(nil, own) {
+			if own := (&worker{wake: make(chan struct{}, 1), lone: true, calm: now}); m.target.CompareAndSwap(nil, own) && !m.slow {
+				m.slow = true
 				slow = append(slow, m)
 			}
 		}

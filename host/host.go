@@ -43,6 +43,7 @@ type Host struct {
 	drains    atomic.Pointer[string]
 	stops     atomic.Pointer[string]
 	tally     tally
+	load      load
 	hooks     hooks
 	counted   counted
 	running   sync.WaitGroup // goroutines of Run
@@ -88,9 +89,6 @@ func (h *Host) Matches(dst []string) []string {
 	slices.Sort(dst[n:])
 	return dst
 }
-
-// Healthy reports whether no match has been in one step for longer than Config.Stall.
-func (h *Host) Healthy() bool { return h.tally.stuck.Load() == 0 }
 
 // Drain makes the host take no new matches. Running matches refuse newcomers, let players reconnect,
 // as Server.Drain does, and end by themselves. Run returns when the last one has. The
@@ -347,6 +345,7 @@ func (h *Host) Step(now time.Time) (next time.Time) {
 	h.porter()
 	h.counted.read(h, now)
 	next = h.workers[0].run(h, now)
+	h.judgeLoad(now.Sub(time.Unix(0, 0)))
 	h.endpoint.Flush()
 	return next
 }

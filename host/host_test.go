@@ -465,49 +465,6 @@ func (s *slow) Drain(string)                             {}
 func (s *slow) Shutdown(d string, _ time.Duration) error { return s.Close(d) }
 func (s *slow) Close(d string) error                     { return s.end.Close(transport.Closed, d) }
 
-// A step that does not end is logged with its stack, and the host is not healthy until it does.
-// The matches of the other worker still run.
-func TestStall(t *testing.T) {
-	var log lockedBuffer
-	hold, steps := make(chan struct{}), make(chan struct{}, 1000)
-	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), Workers: 2, Stall: 300 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		NewMatch: func(name string, end transport.Endpoint) (Server, error) {
-			if name == "stuck" {
-				return &slow{step: func() { waitInSystem(hold) }, end: end}, nil
-			}
-			return &slow{step: func() {
-				select {
-				case steps <- struct{}{}:
-				default:
-				}
-			}, end: end}, nil
-		}})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ran := make(chan error, 1)
-	go func() { ran <- h.Run(ctx) }()
-	require.Eventually(t, func() bool { return h.Healthy() }, time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.workers) == 2 }, 10*time.Second, time.Millisecond)
-	require.NoError(t, h.Allocate("stuck"))
-	require.NoError(t, h.Allocate("fine"))
-	require.Eventually(t, func() bool { return !h.Healthy() }, 20*time.Second, 5*time.Millisecond)
-	for len(steps) > 0 {
-		<-steps
-	}
-	for range 5 {
-		<-steps // the other one goes on
-	}
-	require.Contains(t, log.String(), "match=stuck")
-	require.Contains(t, log.String(), "waitInSystem")
-	require.Equal(t, 1, strings.Count(log.String(), "does not end"))
-	close(hold)
-	require.Eventually(t, h.Healthy, 20*time.Second, 5*time.Millisecond)
-	stop()
-	require.ErrorIs(t, <-ran, context.Canceled)
-}
-
-func waitInSystem(hold chan struct{}) { <-hold }
-
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

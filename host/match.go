@@ -21,9 +21,11 @@ type match struct {
 	home    *worker                // guarded by the host's lock
 	target  atomic.Pointer[worker] // where it moves to after its step
 	next    time.Time              // when a tick is due
+	tick    time.Duration          // between two ticks, as seen
 	ended   *End
 	asked   bool          // to shut down
 	busy    atomic.Int64  // nanoseconds spent in its steps
+	slow    bool          // logged as slow; guarded by the host's lock
 	reaped  bool          // guarded by the host's lock
 	lost    *End          // of a match that was given up; guarded by the host's lock
 	weighed time.Duration // what the watch has seen of busy
@@ -40,7 +42,11 @@ func (m *match) run(h *Host, now time.Time) bool {
 	}
 	m.guard(func() {
 		m.server.Step(now)
-		m.next = m.server.Next()
+		next := m.server.Next()
+		if d := next.Sub(m.next); !m.next.IsZero() && d > 0 { // one tick, if the step was in time
+			m.tick = min(m.tick, max(d, shortestTick))
+		}
+		m.next = next
 	})
 	if m.ended != nil && m.ended.Panic != nil {
 		m.fail(h)
@@ -72,6 +78,7 @@ func (m *match) make(h *Host) bool {
 		m.ended = &End{Match: m.name, Err: errNoServer}
 	default:
 		m.made.Store(&m.server)
+		m.tick = longestTick
 		if reason := h.drains.Load(); reason != nil {
 			m.server.Drain(*reason)
 		}
@@ -107,6 +114,7 @@ func (h *Host) moved(m *match) bool {
 		return false
 	}
 	m.home = to
+	m.slow = m.slow && to.lone
 	h.tally.moves.Add(1)
 	to.take(m)
 	if to.lone {

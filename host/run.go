@@ -33,6 +33,7 @@ func (h *Host) Run(ctx context.Context) error {
 		count = runtime.GOMAXPROCS(0)
 	}
 	h.clock = sinceEpoch
+	h.load.round.Store(int64(max(h.elapsed(), 1)))
 	for len(h.workers) < count {
 		h.workers = append(h.workers, newWorker())
 	}
@@ -116,9 +117,10 @@ func (h *Host) work(w *worker, done <-chan struct{}) {
 		if took < slot {
 			time.Sleep(slot - took)
 		}
+		h.load.round.Store(int64(h.elapsed()))
 		wait := time.Second
 		if !next.IsZero() {
-			wait = max(time.Until(next), 0)
+			wait = min(max(time.Until(next), 0), wait)
 		}
 		timer.Reset(wait)
 		select {
@@ -169,6 +171,7 @@ func (h *Host) watch(ctx context.Context, done chan<- struct{}) error {
 			return end
 		case now := <-ticker.C:
 			h.lookForHangs(h.elapsed())
+			h.judgeLoad(h.elapsed())
 			h.counted.read(h, now)
 			if now.Sub(balanced) >= balanceEvery {
 				h.balance(now.Sub(balanced))

@@ -5,10 +5,6 @@ import "slices"
 // Draining reports whether Drain or Shutdown was called.
 func (h *Host) Draining() bool { return h.drains.Load() != nil }
 
-// Limits returns Config.MaxMatches and Config.MaxPlayers, with their defaults. Of players, 0 means
-// no limit.
-func (h *Host) Limits() (matches, players int) { return h.cfg.MaxMatches, h.cfg.MaxPlayers }
-
 // Identities appends the identities of the peers in all matches to dst, sorted and each once.
 // Peers without an identity are left out.
 func (h *Host) Identities(dst []string) []string {

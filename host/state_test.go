@@ -22,11 +22,13 @@ func TestState(t *testing.T) {
 	w.run(time.Second)
 	require.Equal(t, 4, w.host.Stats().Players)
 	require.Equal(t, []string{"before", "ann", "bob"}, w.host.Identities([]string{"before"}), "each once, and nobody without a name")
-	matches, players := w.host.Limits()
-	require.Equal(t, []int{1000, 7}, []int{matches, players})
+	matches, players := w.host.Free()
+	require.Equal(t, []int{998, 3}, []int{matches, players})
 	require.False(t, w.host.Draining())
 	w.host.Drain("over")
 	require.True(t, w.host.Draining())
+	matches, players = w.host.Free()
+	require.Equal(t, []int{0, 0}, []int{matches, players})
 	for _, b := range w.bots {
 		w.leave(b)
 	}
@@ -34,8 +36,8 @@ func TestState(t *testing.T) {
 	require.Empty(t, w.host.Identities(nil))
 	empty, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: w.host.cfg.NewMatch})
 	require.NoError(t, err)
-	_, players = empty.Limits()
-	require.Zero(t, players)
+	_, players = empty.Free()
+	require.Equal(t, -1, players, "no limit")
 }
 
 // Another goroutine may end a host while its Run begins: the race detector sees both.

@@ -25,6 +25,10 @@ type Stats struct {
 	// Abandoned counts matches that were given up after Config.Abandon.
 	Abandoned uint64
 	Lost      int // matches that were given up and whose step still runs: each takes a place
+	// Behind counts ticks that began more than a tick after they were due.
+	Behind uint64
+	// Unready is set while overload or a stuck match takes the host's readiness: see Host.Ready.
+	Unready bool
 	// HookPanics counts panics in Config.Match and Kind, each of which refused a peer, and in OnEnd.
 	HookPanics uint64
 
@@ -89,6 +93,7 @@ func (h *Host) Stats() (st Stats) {
 		Matches: int(t.matches.Load()), Players: int(t.players.Load()), Made: t.made.Load(), Ended: t.ended.Load(),
 		Panicked: t.panicked.Load(), Dropped: t.dropped.Load(), Moves: t.moves.Load(), Steps: t.steps.Load(), Late: t.late.Load(), HookPanics: t.hookPanics.Load(),
 		Stalls: t.stalls.Load(), Stuck: int(t.stuck.Load()), Abandoned: t.abandoned.Load(), Lost: int(t.lost.Load()),
+		Behind: h.load.behind.Load(), Unready: h.load.unready.Load(),
 	}
 	for i := range t.refused {
 		st.Refusals[i] = t.refused[i].Load()

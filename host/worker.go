@@ -34,9 +34,7 @@ type worker struct {
 	left bool          // Run does not wait for its goroutine
 	calm time.Duration // when its newest hang ended
 
-	// The goroutine writes these.
-	slow bool // its match was logged as slow
-	over bool // its match was given up, and the goroutine ends
+	over bool // its match was given up: the goroutine ends, which writes this
 }
 
 func newWorker() *worker { return &worker{wake: make(chan struct{}, 1)} }
@@ -81,8 +79,12 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 		due := m.next.IsZero() || !now.Before(m.next)
 		there := true
 		if due || everyone || m.port.hurry.Load() {
-			if due && !m.next.IsZero() && now.Sub(m.next) > lateAfter {
-				h.tally.late.Add(1)
+			if due && !m.next.IsZero() {
+				late := now.Sub(m.next)
+				if late > lateAfter {
+					h.tally.late.Add(1)
+				}
+				h.load.note(late, m.tick)
 			}
 			h.tally.steps.Add(1)
 			there = w.step(h, m, now)

@@ -13,9 +13,10 @@ import (
 
 // sheet is what the page shows.
 type sheet struct {
-	Healthy   bool // no step of a match hangs
+	Live      bool // it finishes steps
+	Ready     bool // new matches should come
 	Draining  bool
-	Free      int // matches that may still be made
+	Free      int // matches that should still come
 	Host      host.Stats
 	Endpoints []multi.Counters
 	Refused   []figures.Count // peers that the endpoints refused, by reason
@@ -45,11 +46,8 @@ func newLine(name string, matches int, f *figures.Server) line {
 
 // figures collects them. No tick waits for it.
 func (h *hosting) figures() sheet {
-	most, _ := h.host.Limits()
-	f := sheet{Healthy: h.host.Healthy(), Draining: h.host.Draining(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
-	if f.Free = max(most-f.Host.Matches, 0); f.Draining {
-		f.Free = 0
-	}
+	f := sheet{Live: h.host.Live(), Ready: h.host.Ready(), Draining: h.host.Draining(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
+	f.Free, _ = h.host.Free()
 	var sum figures.Host
 	h.host.Figures(&sum)
 	for _, c := range sum.Endpoint {
@@ -74,10 +72,17 @@ func (h *hosting) json(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(h.figures())
 }
 
-// healthz replies 200 while ticks advance, and 503 when a match hangs.
-func (h *hosting) healthz(w http.ResponseWriter, _ *http.Request) {
-	if !h.host.Healthy() {
-		http.Error(w, "a step of a match does not end", http.StatusServiceUnavailable)
+// livez replies 200 while the host finishes steps, and 503 when the process should be restarted.
+func (h *hosting) livez(w http.ResponseWriter, _ *http.Request) {
+	if !h.host.Live() {
+		http.Error(w, "no step of a match ends", http.StatusServiceUnavailable)
+	}
+}
+
+// readyz replies 200 while new matches should come, and 503 when they should go elsewhere.
+func (h *hosting) readyz(w http.ResponseWriter, _ *http.Request) {
+	if !h.host.Ready() {
+		http.Error(w, "the host drains, is overloaded, or has a match that is stuck", http.StatusServiceUnavailable)
 	}
 }
 
@@ -91,8 +96,8 @@ var view = template.Must(template.New("figures").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2"><meta name="viewport" content="width=device-width">
 <title>{{.Host.Matches}} matches, {{.Host.Players}} players</title>
 <style>body{font:15px system-ui;margin:2em;max-width:60em}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ccc}td:first-child,th:first-child{text-align:left}</style>
-<h1>{{.Host.Matches}} matches, {{.Host.Players}} players{{if .Draining}}, draining{{end}}{{if not .Healthy}}, a match hangs{{end}}</h1>
-<p>{{.Free}} more matches fit. {{.Host.Made}} made, {{.Host.Ended}} ended, {{.Host.Panicked}} by a panic. {{.Host.Refused}} players refused. {{.Host.Late}} of {{.Host.Steps}} steps late.</p>
+<h1>{{.Host.Matches}} matches, {{.Host.Players}} players{{if .Draining}}, draining{{end}}{{if not .Live}}, no step ends{{else if .Host.Unready}}, not ready{{end}}</h1>
+<p>{{.Free}} more matches fit. {{.Host.Made}} made, {{.Host.Ended}} ended, {{.Host.Panicked}} by a panic, {{.Host.Abandoned}} given up. {{.Host.Stuck}} stuck. {{.Host.Refused}} players refused. {{.Host.Late}} of {{.Host.Steps}} steps late.</p>
 <table><tr><th>endpoint<th>players<th>ever<th>datagrams in<th>out<th>bytes in<th>out
 {{range .Endpoints}}<tr><td>{{.Name}}<td>{{.Peers}}<td>{{.Connected}}<td>{{.Received}}<td>{{.Sent}}<td>{{.ReceivedBytes}}<td>{{.SentBytes}}
 {{end}}</table>

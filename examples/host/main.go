@@ -71,7 +71,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.role, "role", "all", "all, host, matchmaker or bots")
 	fs.StringVar(&o.game, "game", "127.0.0.1:7777", "address to listen on for native players, over DTLS and UDP")
 	fs.StringVar(&o.web, "web", "127.0.0.1:7778", "address to listen on for browsers, over WebSocket")
-	fs.StringVar(&o.page, "page", "127.0.0.1:8080", "address of the matchmaker, the figures and /healthz")
+	fs.StringVar(&o.page, "page", "127.0.0.1:8080", "address of the matchmaker, the figures, /livez and /readyz")
 	fs.StringVar(&o.public, "public", "", "IP:PORT under which players reach -game; empty: -game itself, or what Agones says")
 	fs.BoolVar(&o.agones, "agones", false, "the host runs on Agones")
 	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")

@@ -154,7 +154,7 @@ func TestOneMachine(t *testing.T) {
 	require.Less(t, took, 20*time.Second)
 	s.wait("one sees the other", func() bool { return step() && sees() == 2 })
 	f := s.figures()
-	require.True(t, f.Healthy)
+	require.True(t, f.Live && f.Ready)
 	require.Equal(t, 99, f.Free)
 	require.Len(t, f.Matches, 1)
 	require.Equal(t, 2, f.Matches[0].Players)
@@ -163,13 +163,19 @@ func TestOneMachine(t *testing.T) {
 	require.Equal(t, "walk", f.Sums[0].Name)
 	require.Equal(t, 2, f.Sums[0].Players)
 	require.NotZero(t, f.Sums[0].P99, "ticks are timed")
-	require.Empty(t, s.get("/healthz"))
+	require.Empty(t, s.get("/livez"))
+	require.Empty(t, s.get("/readyz"))
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		step() // a place is held for as long as its player has played
 	}
 
 	s.stop()
 	s.wait("it drains", func() bool { return step() && s.figures().Draining })
+	require.Empty(t, s.get("/livez"), "a host that drains works")
+	resp, err := http.Get(s.url + "/readyz")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	carl := newPlayer(t, s.url, "carl", false)
 	var told []string
 	carl.say = func(err error) { told = append(told, err.Error()) }

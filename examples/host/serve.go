@@ -142,7 +142,8 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /figures", h.json)
-	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /livez", h.livez)
+	mux.HandleFunc("GET /readyz", h.readyz)
 	showing, hide := context.WithCancel(context.Background()) // figures are shown to the end
 	var page sync.WaitGroup
 	page.Go(func() {

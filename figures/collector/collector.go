@@ -233,4 +233,10 @@ func (e emitter) host(s host.Stats) {
 	e.count(hostGivenUp, s.Abandoned)
 	e.put(hostStuck, float64(s.Stuck))
 	e.put(hostLost, float64(s.Lost))
+	e.count(hostBehind, s.Behind)
+	unready := 0.
+	if s.Unready {
+		unready = 1
+	}
+	e.put(hostUnready, unready)
 }

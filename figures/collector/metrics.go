@@ -89,6 +89,8 @@ var (
 	hostLate     = onHost("late_total", "Ticks that began more than 5 ms after they were due.")
 	hostStalls   = onHost("stalls_total", "Steps of matches that ran for more than 250 ms.")
 	hostGivenUp  = onHost("matches_abandoned_total", "Matches that were given up because a step did not end.")
+	hostBehind   = onHost("behind_total", "Ticks that began more than a tick after they were due.")
+	hostUnready  = describe("host_unready", "1 while overload or a stuck match takes the host's readiness, else 0.", prometheus.GaugeValue)
 	hostStuck    = describe("host_matches_stuck", "Matches that have been in one step for longer than host.Config.Stall.", prometheus.GaugeValue)
 	hostLost     = describe("host_matches_lost", "Matches that were given up and whose step still runs. Each takes a place.", prometheus.GaugeValue)
 )

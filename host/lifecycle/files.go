@@ -14,7 +14,8 @@ import (
 // Files is a lifecycle by files, for a process without a fleet manager. A file without a name is
 // not used, so &Files{} does nothing. A supervisor or a probe looks at the files.
 type Files struct {
-	// ReadyFile exists while the process takes new matches. Its content is the status.
+	// ReadyFile exists while the process takes new matches: not while it drains, is overloaded, or has
+	// a match that is stuck. Its content is the status.
 	ReadyFile string
 	// HealthFile is written with each sign of life. A file that is older than some seconds says that
 	// no tick advances.
@@ -26,8 +27,10 @@ type Files struct {
 	// Poll is the time between two looks at DrainFile. 0 or less means 1 s.
 	Poll time.Duration
 
-	mu     sync.Mutex
-	status FileStatus
+	mu      sync.Mutex
+	status  FileStatus
+	open    bool // the process takes matches, if the host is ready
+	unready bool // the host is not
 }
 
 // FileStatus is the content of Files.StatusFile.
@@ -36,6 +39,7 @@ type FileStatus struct {
 	Matches     int    // that run now
 	Players     int    // in all matches
 	FreeMatches int    // that may be made
+	Ready       bool   // new matches should come
 }
 
 var _ Lifecycle = (*Files)(nil)
@@ -80,34 +84,39 @@ func (f *Files) Health(context.Context) error {
 func (f *Files) Counts(_ context.Context, c Counts) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := FileStatus{Phase: f.status.Phase, Matches: c.Matches, Players: c.Players, FreeMatches: c.FreeMatches}
+	f.unready = !c.Ready
+	s := FileStatus{Phase: f.status.Phase, Matches: c.Matches, Players: c.Players, FreeMatches: c.FreeMatches, Ready: f.open && c.Ready}
 	if s == f.status {
 		return nil
 	}
-	if err := put(f.StatusFile, s.text()); err != nil {
-		return err
-	}
-	f.status = s
-	return nil
+	return f.write(s)
 }
 
-// enter writes a phase.
-func (f *Files) enter(phase string, open bool) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := f.status
-	s.Phase = phase
+// write writes the files of a status.
+func (f *Files) write(s FileStatus) error {
 	errs := []error{put(f.StatusFile, s.text())}
-	if open {
+	if !s.Ready {
+		if err := os.Remove(f.ReadyFile); f.ReadyFile != "" && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	} else if !f.status.Ready || s.Phase != f.status.Phase {
 		errs = append(errs, put(f.ReadyFile, s.text()))
-	} else if err := os.Remove(f.ReadyFile); f.ReadyFile != "" && !errors.Is(err, fs.ErrNotExist) {
-		errs = append(errs, err)
 	}
 	err := errors.Join(errs...)
 	if err == nil {
 		f.status = s
 	}
 	return err
+}
+
+// enter writes a phase.
+func (f *Files) enter(phase string, open bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open = open
+	s := f.status
+	s.Phase, s.Ready = phase, open && !f.unready
+	return f.write(s)
 }
 
 func (s FileStatus) text() []byte {

@@ -14,9 +14,11 @@ type Lifecycle interface {
 	// it changes, until ctx ends or the connection is lost. It must not call change after it
 	// returned.
 	Watch(ctx context.Context, change func(State)) error
-	// Ready says that the process takes new matches, and that none runs.
+	// Ready says that the process takes new matches, and that none runs. From then on Counts says
+	// when it should get none.
 	Ready(ctx context.Context) error
-	// Health says that the process works. Run calls it as long as ticks advance.
+	// Health says that the process works. Run calls it as long as the host is live. An overloaded host
+	// is.
 	Health(ctx context.Context) error
 	// Allocated says that matches run: the manager must not remove the process.
 	Allocated(ctx context.Context) error
@@ -51,8 +53,11 @@ type State struct {
 type Counts struct {
 	// Matches and Players are those of now.
 	Matches, Players int
-	// FreeMatches and FreePlayers are how many more fit. -1 means no limit. A host that drains has
-	// room for none.
+	// Ready says that new matches should come: false while the host drains, is overloaded, or has a
+	// match that is stuck.
+	Ready bool
+	// FreeMatches and FreePlayers are how many more fit. -1 means no limit. A host that is not ready
+	// has room for none.
 	FreeMatches, FreePlayers int
 	// MatchNames and PlayerNames return the names of the matches and the identities of the players,
 	// sorted.
@@ -69,12 +74,14 @@ type Host interface {
 	Shutdown(detail string)
 	// Draining reports whether Drain or Shutdown was called.
 	Draining() bool
-	// Healthy reports whether no step of a match hangs.
-	Healthy() bool
+	// Live reports whether the host finishes steps.
+	Live() bool
+	// Ready reports whether new matches should come: false while it drains or is overloaded.
+	Ready() bool
 	// Stats returns the host's counters.
 	Stats() host.Stats
-	// Limits returns the most matches and players; of players, 0 means no limit.
-	Limits() (matches, players int)
+	// Free returns how many more matches and players should come; of players, -1 means no limit.
+	Free() (matches, players int)
 	// Matches appends the names of the matches.
 	Matches(dst []string) []string
 	// Identities appends the identities of the players.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,18 +83,18 @@ func TestFiles(t *testing.T) {
 	exists := func(name string) func() bool { // the files are written one after the other
 		return func() bool { _, err := os.Stat(name); return err == nil }
 	}
-	shows(FileStatus{"ready", 0, 0, 4})
+	shows(FileStatus{"ready", 0, 0, 4, true})
 	require.Eventually(t, exists(f.ReadyFile), patience, time.Millisecond)
 	require.Eventually(t, exists(f.HealthFile), patience, time.Millisecond)
 	require.NoError(t, h.Allocate("a"))
-	shows(FileStatus{"allocated", 1, 0, 3})
+	shows(FileStatus{"allocated", 1, 0, 3, true})
 	require.FileExists(t, f.ReadyFile, "there is room for more")
 	(<-made).finish()
-	shows(FileStatus{"ready", 0, 0, 4})
+	shows(FileStatus{"ready", 0, 0, 4, true})
 	require.NoError(t, h.Allocate("b"))
-	shows(FileStatus{"allocated", 1, 0, 3})
+	shows(FileStatus{"allocated", 1, 0, 3, true})
 	require.NoError(t, os.WriteFile(f.DrainFile, nil, 0o600))
-	shows(FileStatus{"draining", 1, 0, 0})
+	shows(FileStatus{"draining", 1, 0, 0, false})
 	require.Eventually(t, func() bool { return !exists(f.ReadyFile)() }, patience, time.Millisecond)
 	require.True(t, h.Draining())
 	m := <-made
@@ -104,6 +105,48 @@ func TestFiles(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, left, 3, "drain, health and status: %v", left)
+}
+
+// moody is a host that is not ready while a test says so.
+type moody struct {
+	*host.Host
+	unready atomic.Bool
+}
+
+func (m *moody) Ready() bool { return !m.unready.Load() && m.Host.Ready() }
+
+// A host that is not ready has no ready file and no free place, until it is ready again. Its
+// matches run on, and its health is told.
+func TestFilesOfUnreadyHost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := &Files{ReadyFile: filepath.Join(dir, "ready"), HealthFile: filepath.Join(dir, "health"), StatusFile: filepath.Join(dir, "status")}
+	of, made := newHost(t)
+	h := &moody{Host: of}
+	done := make(chan error, 1)
+	go func() { done <- Run(context.Background(), h, f, Config{Every: 40 * time.Millisecond, Idle: -1}) }()
+	shows := func(want FileStatus, ready bool) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			var s FileStatus
+			b, err := os.ReadFile(f.StatusFile)
+			_, missing := os.Stat(f.ReadyFile)
+			return err == nil && json.Unmarshal(b, &s) == nil && s == want && (missing == nil) == ready
+		}, patience, time.Millisecond, "%+v", want)
+	}
+	shows(FileStatus{"ready", 0, 0, 4, true}, true)
+	require.NoError(t, h.Allocate("a"))
+	shows(FileStatus{"allocated", 1, 0, 3, true}, true)
+	h.unready.Store(true)
+	shows(FileStatus{"allocated", 1, 0, 0, false}, false)
+	require.NoError(t, os.Remove(f.HealthFile))
+	require.Eventually(t, func() bool { _, err := os.Stat(f.HealthFile); return err == nil }, patience, time.Millisecond, "it is live")
+	h.unready.Store(false)
+	shows(FileStatus{"allocated", 1, 0, 3, true}, true)
+	h.Drain("over")
+	shows(FileStatus{"draining", 1, 0, 0, false}, false)
+	(<-made).finish()
+	require.NoError(t, <-done)
 }
 
 // Without any file it does nothing, and the host runs and drains all the same. A file that cannot
@@ -174,14 +217,4 @@ func TestManyStates(t *testing.T) {
 	require.Len(t, k.states, mostStates)
 	require.Equal(t, 2*mostStates-1, k.states[mostStates-1].Ports["n"])
 	require.Equal(t, mostStates, k.states[0].Ports["n"])
-}
-
-// Ticks stand only if the same matches were there all the time.
-func TestStands(t *testing.T) {
-	a := host.Stats{Matches: 1, Made: 3, Ended: 2, Steps: 9}
-	require.True(t, stands(a, a))
-	for _, b := range []host.Stats{{Matches: 1, Made: 3, Ended: 2, Steps: 10}, {Matches: 1, Made: 4, Ended: 3, Steps: 9}, {Made: 3, Ended: 3, Steps: 9}} {
-		require.False(t, stands(a, b))
-	}
-	require.False(t, stands(host.Stats{}, a))
 }

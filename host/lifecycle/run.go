@@ -170,16 +170,11 @@ func (k *keeper) tell(ctx context.Context, now time.Time) {
 
 // counts returns what the host carries.
 func (k *keeper) counts(st host.Stats) Counts {
-	c := Counts{Matches: st.Matches, Players: st.Players, FreePlayers: -1,
+	c := Counts{Matches: st.Matches, Players: st.Players, Ready: k.host.Ready(),
 		MatchNames:  func() []string { return k.host.Matches(nil) },
 		PlayerNames: func() []string { return k.host.Identities(nil) }}
-	matches, players := k.host.Limits()
-	c.FreeMatches = max(matches-st.Matches, 0)
-	if players > 0 {
-		c.FreePlayers = max(players-st.Players, 0)
-	}
-	if k.draining {
-		c.FreeMatches, c.FreePlayers = 0, 0
+	if c.Ready {
+		c.FreeMatches, c.FreePlayers = k.host.Free()
 	}
 	return c
 }
@@ -270,14 +265,11 @@ func (k *keeper) health(ctx context.Context) {
 		return
 	}
 	failed, withheld := 0, false
-	var before host.Stats
 	for {
-		st := k.host.Stats()
-		alive := k.host.Healthy() && !stands(before, st)
-		before = st
+		alive := k.host.Live()
 		if withheld == alive {
 			withheld = !alive
-			k.Logger.Warn("ticks of the host", "advance", alive)
+			k.Logger.Warn("steps of the host", "end", alive)
 		}
 		if alive {
 			// Without ctx: a sign of life that were broken off could arrive after Shutdown.
@@ -292,11 +284,6 @@ func (k *keeper) health(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// stands reports whether matches were there at two times, and none was stepped between them.
-func stands(before, now host.Stats) bool {
-	return before.Matches > 0 && now.Matches > 0 && before.Steps == now.Steps && before.Made == now.Made && before.Ended == now.Ended
 }
 
 // failed says that calls of Health failed, the times-th in a row now.

@@ -34,7 +34,7 @@ type fake struct {
 	st      host.Stats
 	reason  string
 	sick    bool
-	stands  bool
+	full    bool // not ready
 	changes chan struct{}
 	hard    bool
 }
@@ -73,16 +73,10 @@ func (f *fake) Drain(reason string) {
 }
 func (f *fake) Shutdown(detail string) { f.Drain(detail); f.set(func() { f.hard = true }) }
 func (f *fake) Draining() bool         { f.mu.Lock(); defer f.mu.Unlock(); return f.reason != "" }
-func (f *fake) Healthy() bool          { f.mu.Lock(); defer f.mu.Unlock(); return !f.sick }
-func (f *fake) Limits() (int, int)     { return 5, 0 }
-func (f *fake) Stats() host.Stats {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.stands {
-		f.st.Steps++
-	}
-	return f.st
-}
+func (f *fake) Live() bool             { f.mu.Lock(); defer f.mu.Unlock(); return !f.sick }
+func (f *fake) Ready() bool            { f.mu.Lock(); defer f.mu.Unlock(); return f.reason == "" && !f.full }
+func (f *fake) Free() (int, int)       { return 5 - f.Stats().Matches, -1 }
+func (f *fake) Stats() host.Stats      { f.mu.Lock(); defer f.mu.Unlock(); return f.st }
 
 func (f *fake) Matches(dst []string) []string {
 	for i := range f.Stats().Matches {
@@ -310,37 +304,60 @@ func TestEscalation(t *testing.T) {
 	require.Equal(t, 1, strings.Count(strings.Join(s.Calls(), " "), "shutdown"))
 }
 
-// Health is withheld while no tick advances, and the manager then removes the game server.
-func TestWithheldHealth(t *testing.T) {
-	for name, stop := range map[string]func(f *fake){"a step hangs": func(f *fake) { f.sick = true }, "nothing is stepped": func(f *fake) { f.stands = true }} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := listen(t, "127.0.0.1:0")
-			r := start(t, s, s.Port(), quick())
-			r.matches(1)
-			r.called("allocate")
-			signs := func() (n int) {
-				for _, c := range s.Calls() {
-					if c == "health" {
-						n++
-					}
-				}
-				return n
-			}
-			before := signs()
-			r.wait("signs of life", func() bool { return signs() >= before+3 })
-			r.host.set(func() { stop(r.host) })
-			r.wait("silence", func() bool { n := signs(); time.Sleep(250 * time.Millisecond); return signs() == n })
-			require.Equal(t, "Allocated", s.GameServer().State)
-			s.CheckHealth(100*time.Millisecond, 2)
-			r.wait("unhealthy", func() bool { return s.GameServer().State == "Unhealthy" })
-			r.wait("drain", r.host.Draining)
-			require.Equal(t, "this server is removed", r.host.reason)
-			r.matches(0)
-			require.NoError(t, r.ends())
-			require.Equal(t, "Unhealthy", s.GameServer().State, "no call leads out of it")
+// The capacities of an unready host are what runs now, so that allocations go elsewhere.
+func TestCountersOfUnreadyHost(t *testing.T) {
+	t.Parallel()
+	s := listen(t, "127.0.0.1:0")
+	s.Change(func(g *agonestest.GameServer) {
+		g.Counters, g.Lists = map[string]agonestest.Counter{"rooms": {}}, nil
+	})
+	r := start(t, s, s.Port(), quick())
+	r.matches(2)
+	rooms := func(count, capacity int64) {
+		t.Helper()
+		r.wait(fmt.Sprint("rooms ", count, " of ", capacity), func() bool {
+			return s.GameServer().Counters["rooms"] == agonestest.Counter{Count: count, Capacity: capacity}
 		})
 	}
+	rooms(2, 5)
+	r.host.set(func() { r.host.full = true })
+	rooms(2, 2)
+	r.host.set(func() { r.host.full = false })
+	rooms(2, 5)
+	require.False(t, r.host.Draining())
+	r.host.Drain("over")
+	rooms(2, 2)
+	r.matches(0)
+	require.NoError(t, r.ends())
+}
+
+// Health is withheld while the host is not live, and the manager then removes the game server.
+func TestWithheldHealth(t *testing.T) {
+	t.Parallel()
+	s := listen(t, "127.0.0.1:0")
+	r := start(t, s, s.Port(), quick())
+	r.matches(1)
+	r.called("allocate")
+	signs := func() (n int) {
+		for _, c := range s.Calls() {
+			if c == "health" {
+				n++
+			}
+		}
+		return n
+	}
+	before := signs()
+	r.wait("signs of life", func() bool { return signs() >= before+3 })
+	r.host.set(func() { r.host.sick = true })
+	r.wait("silence", func() bool { n := signs(); time.Sleep(250 * time.Millisecond); return signs() == n })
+	require.Equal(t, "Allocated", s.GameServer().State)
+	s.CheckHealth(100*time.Millisecond, 2)
+	r.wait("unhealthy", func() bool { return s.GameServer().State == "Unhealthy" })
+	r.wait("drain", r.host.Draining)
+	require.Equal(t, "this server is removed", r.host.reason)
+	r.matches(0)
+	require.NoError(t, r.ends())
+	require.Equal(t, "Unhealthy", s.GameServer().State, "no call leads out of it")
 }
 
 // An allocation reaches the game with its annotations. A process that stays without a match says
