@@ -45,7 +45,7 @@ func (g *game) protocol() *foretick.Protocol {
 	return p
 }
 
-func walk(dst *Move, _ uint32) { dst.X = 1 }
+func walk(dst *Move, _ int, _ uint32) { dst.X = 1 }
 
 // A light bot plays like any player: over a bad line its commands arrive in time, the server
 // moves it, and it comes back to its place.
@@ -61,7 +61,7 @@ func TestLightBotPlays(t *testing.T) {
 	dial := func() (transport.Endpoint, error) { return net.Dial(listen, line, line), nil }
 	first, err := dial()
 	require.NoError(t, err)
-	bot, err := light.Join(first)
+	bot, err := light.Join(0, first)
 	require.NoError(t, err)
 	bot.Redial = dial
 	over := false
@@ -107,11 +107,11 @@ func TestLightBotPlays(t *testing.T) {
 func TestWhatIsNoGame(t *testing.T) {
 	_, err := bots.New[Move](new(game).protocol(), nil)
 	require.ErrorContains(t, err, "no command function")
-	_, err = bots.New(new(game).protocol(), func(*Position, uint32) {})
+	_, err = bots.New(new(game).protocol(), func(*Position, int, uint32) {})
 	require.ErrorContains(t, err, "is not the command of crowd")
 	light, err := bots.New(new(game).protocol(), walk)
 	require.NoError(t, err)
-	_, err = light.Join(nil)
+	_, err = light.Join(0, nil)
 	require.ErrorContains(t, err, "nil endpoint")
 	require.ErrorContains(t, (&bots.Crowd{Count: 1}).Run(context.Background()), "Start is required")
 }
@@ -144,7 +144,7 @@ func TestCrowd(t *testing.T) {
 			return bots.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: e,
 				Sample: foretick.Sample(&g.Cmd, func(foretick.View) Move { return Move{X: 1} })}, 0)
 		}
-		return light.Join(e)
+		return light.Join(n, e)
 	}
 	playing, leave := context.WithCancel(ctx)
 	ran := make(chan error, 1)

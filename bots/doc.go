@@ -11,13 +11,13 @@
 // A [Crowd] starts players of either kind one after another, at a rate, and runs them in
 // a few goroutines:
 //
-//	light, err := bots.New(protocol, func(dst *Move, tick uint32) { dst.X = 1 })
+//	light, err := bots.New(protocol, func(dst *Move, bot int, tick uint32) { dst.X = float32(bot % 2) })
 //	crowd := bots.Crowd{Count: 2000, PerSecond: 100, Start: func(n int) (bots.Player, error) {
 //		endpoint, err := udp.Dial(addr, udp.Config{})
 //		if err != nil {
 //			return nil, err
 //		}
-//		return light.Join(endpoint)
+//		return light.Join(n, endpoint)
 //	}}
 //	err = crowd.Run(ctx)
 //

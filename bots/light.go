@@ -26,13 +26,14 @@ type Game struct {
 	channels []netcode.Channel
 	size     int
 	fields   []uint8
-	pack     func(dst []byte, tick uint32) []byte // nil: the game has no command
+	packs    func(bot int) func(dst []byte, tick uint32) []byte // a packer of commands for each bot
 }
 
 // New reads a game's protocol for light bots. command fills the command of a tick, which
-// is zero before. It must be that of the protocol's Command. The error is the protocol's, or
-// says that the command is another one.
-func New[T any](p *foretick.Protocol, command func(dst *T, tick uint32)) (*Game, error) {
+// is zero before; bot is the number that the bot was given in [Game.Join], so that each may
+// do something else. The command must be that of the protocol's Command. The error is the
+// protocol's, or says that the command is another one.
+func New[T any](p *foretick.Protocol, command func(dst *T, bot int, tick uint32)) (*Game, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -57,10 +58,13 @@ func New[T any](p *foretick.Protocol, command func(dst *T, tick uint32)) (*Game,
 		return nil, fmt.Errorf("bots: %v is not the command of %s: pass a function over the type given to Protocol.Command", reflect.TypeFor[T](), all.Game)
 	}
 	g.size, g.fields = own.PackedSize(), own.PackedFields()
-	g.pack = func(dst []byte, tick uint32) []byte {
-		var v T
-		command(&v, tick)
-		return own.Pack(unsafe.Pointer(&v), dst)
+	g.packs = func(bot int) func(dst []byte, tick uint32) []byte {
+		v, zero := new(T), *new(T)
+		return func(dst []byte, tick uint32) []byte {
+			*v = zero
+			command(v, bot, tick)
+			return own.Pack(unsafe.Pointer(v), dst)
+		}
 	}
 	return g, nil
 }
@@ -89,6 +93,7 @@ type Light struct {
 	Redial func() (transport.Endpoint, error)
 
 	game     *Game
+	pack     func(dst []byte, tick uint32) []byte
 	endpoint transport.Endpoint
 	conn     *netcode.Conn
 	peer     transport.PeerID
@@ -133,12 +138,13 @@ const (
 	silence       = 5 * time.Second
 )
 
-// Join makes a bot that plays over a dialled endpoint, which it closes in Close.
-func (g *Game) Join(endpoint transport.Endpoint) (*Light, error) {
+// Join makes a bot that plays over a dialled endpoint, which it closes in Close. The number
+// is any, for example that of [Crowd.Start].
+func (g *Game) Join(bot int, endpoint transport.Endpoint) (*Light, error) {
 	if guard.Missing(endpoint) {
 		return nil, errors.New("bots: Join is given a nil endpoint: look at the error of Dial first")
 	}
-	return &Light{game: g, endpoint: endpoint}, nil
+	return &Light{game: g, endpoint: endpoint, pack: g.packs(bot)}, nil
 }
 
 // Playing reports whether the server has let the bot in, and it is still connected.

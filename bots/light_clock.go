@@ -89,7 +89,7 @@ func (l *Light) command() {
 	}
 	for ; int32(until-l.made) > 0; l.stats.Commands++ {
 		l.made++
-		l.packed = l.game.pack(l.packed[:0], l.made)
+		l.packed = l.pack(l.packed[:0], l.made)
 		l.commands.Push(netcode.Command{Tick: l.made, Render: l.newest - 2, Data: l.packed})
 	}
 }

@@ -26,7 +26,7 @@ func TestLightBotFollowsAnOverloadedServer(t *testing.T) {
 				light, err := bots.New(new(game).protocol(), walk)
 				require.NoError(t, err)
 				line := sim.Link{Latency: rtt / 2}
-				bot, err := light.Join(net.Dial(listen, line, line))
+				bot, err := light.Join(0, net.Dial(listen, line, line))
 				require.NoError(t, err)
 				next, every := time.Duration(0), 5*time.Millisecond
 				run := func(d time.Duration) {

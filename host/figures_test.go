@@ -221,11 +221,11 @@ func TestLogsHoldNoLock(t *testing.T) {
 	require.NoError(t, err)
 	log.of = h
 	require.NoError(t, h.Allocate("asked"))
-	light, err := bots.New(new(game).protocol(), func(*Move, uint32) {})
+	light, err := bots.New(new(game).protocol(), func(*Move, int, uint32) {})
 	require.NoError(t, err)
 	dialled := net.Dial(end.Endpoint, sim.Link{}, sim.Link{})
 	end.names[sim.Addr(dialled.ID())] = string(ticket.JoinIdentity("wanted", []byte("one")))
-	b, err := light.Join(dialled)
+	b, err := light.Join(0, dialled)
 	require.NoError(t, err)
 	for range 100 {
 		net.Run(net.Now() + 10*time.Millisecond)

@@ -111,7 +111,7 @@ func newTown(t *testing.T, cfg Config, server foretick.ServerConfig) *town {
 	var err error
 	w.host, err = New(cfg)
 	require.NoError(t, err)
-	w.light, err = bots.New(new(game).protocol(), func(dst *Move, _ uint32) { dst.X = 1 })
+	w.light, err = bots.New(new(game).protocol(), func(dst *Move, _ int, _ uint32) { dst.X = 1 })
 	require.NoError(t, err)
 	return w
 }
@@ -126,7 +126,7 @@ func (w *town) dial(match, who string) transport.Endpoint {
 
 func (w *town) join(match, who string) *bots.Light {
 	w.Helper()
-	b, err := w.light.Join(w.dial(match, who))
+	b, err := w.light.Join(0, w.dial(match, who))
 	require.NoError(w, err)
 	b.Redial = func() (transport.Endpoint, error) { return w.dial(match, who), nil }
 	w.bots = append(w.bots, b)
@@ -273,7 +273,7 @@ func TestLimits(t *testing.T) {
 	w.leave(w.bots[0])
 	w.run(time.Second)
 	refused("d", "1", "no room for another match")
-	plain, err := w.light.Join(w.net.Dial(w.end.Endpoint, sim.Link{}, sim.Link{}))
+	plain, err := w.light.Join(0, w.net.Dial(w.end.Endpoint, sim.Link{}, sim.Link{}))
 	require.NoError(t, err)
 	w.bots = append(w.bots, plain)
 	w.run(time.Second)
@@ -502,7 +502,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	ran := make(chan error, 1)
 	go func() { ran <- h.Run(context.Background()) }()
-	light, err := bots.New(new(game).protocol(), func(dst *Move, _ uint32) { dst.X = 1 })
+	light, err := bots.New(new(game).protocol(), func(dst *Move, _ int, _ uint32) { dst.X = 1 })
 	require.NoError(t, err)
 	const matches, each = 12, 3
 	var all [matches * each]*bots.Light
@@ -519,7 +519,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		b, err := light.Join(e)
+		b, err := light.Join(0, e)
 		if err != nil {
 			return nil, err
 		}

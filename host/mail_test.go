@@ -40,7 +40,7 @@ func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 		path := sim.Link{Latency: time.Duration(13+8*i) * time.Millisecond, Jitter: 9 * time.Millisecond, Loss: 0.02}
 		e := w.net.Dial(w.end.Endpoint, path, path)
 		w.end.names[sim.Addr(e.ID())] = string(ticket.JoinIdentity("a", []byte(who)))
-		b, err := w.light.Join(e)
+		b, err := w.light.Join(0, e)
 		require.NoError(t, err)
 		w.bots = append(w.bots, b)
 	}

@@ -176,7 +176,7 @@ func TestTapesOfWorkers(t *testing.T) {
 	playing, leave := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- h.Run(playing) }()
-	light, err := bots.New(new(game).protocol(), func(dst *Move, _ uint32) { dst.X = 1 })
+	light, err := bots.New(new(game).protocol(), func(dst *Move, _ int, _ uint32) { dst.X = 1 })
 	require.NoError(t, err)
 	const matches, each = 6, 2
 	crowd := &bots.Crowd{Count: matches * each, Workers: 1, Start: func(n int) (bots.Player, error) {
@@ -188,7 +188,7 @@ func TestTapesOfWorkers(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return light.Join(e)
+		return light.Join(0, e)
 	}}
 	bots, stop := context.WithCancel(context.Background())
 	left := make(chan error, 1)

@@ -263,9 +263,9 @@ func TestTagsReachBotsAndTools(t *testing.T) {
 		return foretick.Grant{Everything: true}, nil
 	}})
 	require.NoError(t, err)
-	light, err := bots.New((&weather{}).protocol(), func(dst *move, _ uint32) { dst.X = 1 })
+	light, err := bots.New((&weather{}).protocol(), func(dst *move, _ int, _ uint32) { dst.X = 1 })
 	require.NoError(t, err)
-	bot, err := light.Join(m.Dial(sim.Link{}, sim.Link{}))
+	bot, err := light.Join(0, m.Dial(sim.Link{}, sim.Link{}))
 	require.NoError(t, err)
 	tool, err := observe.New(observe.Config{Transport: m.Dial(sim.Link{}, sim.Link{})})
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ type drain struct {
 // drained fills a server, sends it SIGTERM while every player loses its connection once, and lets
 // them leave.
 func drained(server *child, o options, play time.Duration) (d drain, err error) {
-	light, err := bots.New((&Game{rate: o.rate}).Protocol(), func(dst *Command, tick uint32) { *dst = walk(tick, o.rate) })
+	light, err := bots.New((&Game{rate: o.rate}).Protocol(), func(dst *Command, bot int, tick uint32) { *dst = walk(bot, tick, o.rate) })
 	if err != nil {
 		return d, err
 	}
@@ -38,7 +38,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 		if err != nil {
 			return nil, err
 		}
-		b, err := light.Join(e)
+		b, err := light.Join(n, e)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func refuses(light *bots.Game, addr string) bool {
 	if err != nil {
 		return false
 	}
-	b, err := light.Join(e)
+	b, err := light.Join(0, e)
 	if err != nil {
 		return false
 	}

@@ -54,8 +54,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// walk is the bots' input: in a circle, each about another point.
-func walk(tick uint32, rate int) Command {
-	s, c := math.Sincos(float64(tick) / float64(rate))
+// walk is the bots' input: in a circle, each about another point and from another side of it.
+func walk(bot int, tick uint32, rate int) Command {
+	s, c := math.Sincos(float64(tick)/float64(rate) + float64(bot))
 	return Command{X: float32(c), Y: float32(s)}
 }

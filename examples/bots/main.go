@@ -20,6 +20,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/foretick/foretick/transport/sim"
 )
 
 // options are the command line.
@@ -32,6 +35,8 @@ type options struct {
 	matches, each  int
 	how            string
 	serve, join    string
+	rtt, jitter    time.Duration
+	loss           float64
 	table, hosting bool
 	rounds, most   int
 	report         bool
@@ -57,6 +62,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.IntVar(&o.rate, "rate", 30, "ticks a second, 10 to 128; the same on both ends")
 	fs.Float64Var(&o.near, "near", 0, "metres that players see; 0: everybody sees everybody. The same on both ends")
 	fs.IntVar(&o.matches, "matches", 1, "matches; more than one with -how host or sockets")
+	fs.DurationVar(&o.rtt, "rtt", 0, "the bots' round trip, such as 60ms")
+	fs.DurationVar(&o.jitter, "jitter", 0, "its jitter, such as 20ms")
+	fs.Float64Var(&o.loss, "loss", 0, "the share of datagrams that are lost each way, such as 0.02")
 	fs.StringVar(&o.how, "how", "one", "one match, a host of matches behind one port, or sockets: a port for each match")
 	fs.StringVar(&o.serve, "serve", "", "be the server, at this address")
 	fs.StringVar(&o.join, "join", "", "join the server at this address, which runs one match")
@@ -75,6 +83,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		err = fmt.Errorf("-how %q: use one, host or sockets", o.how)
 	case o.count < 1 || o.full < 0 || o.full > o.count || o.matches < 1 || o.count%o.matches != 0:
 		err = errors.New("-count must be positive and a multiple of -matches, and -full at most -count")
+	case o.link().Validate() != nil:
+		err = o.link().Validate()
 	case o.rate < 10 || o.rate > 128 || o.seconds < 1 || o.perSecond <= 0 || o.rounds < 1:
 		err = errors.New("-rate is 10 to 128, and -seconds, -ramp and -rounds are positive")
 	case o.how == "one" && o.matches > 1:
@@ -82,6 +92,11 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	o.each = o.count / max(o.matches, 1)
 	return o, err
+}
+
+// link is the bots' line, one way.
+func (o *options) link() sim.Link {
+	return sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss}
 }
 
 // run is the program without its process.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -81,7 +85,7 @@ func (c *child) stop() {
 
 // crowd makes the bots of all matches. Every n-th one is a full client.
 func crowd(o options, addrs []string) (*bots.Crowd, error) {
-	light, err := bots.New((&Game{rate: o.rate, near: float32(o.near)}).Protocol(), func(dst *Command, tick uint32) { *dst = walk(tick, o.rate) })
+	light, err := bots.New((&Game{rate: o.rate, near: float32(o.near)}).Protocol(), func(dst *Command, bot int, tick uint32) { *dst = walk(bot, tick, o.rate) })
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +93,20 @@ func crowd(o options, addrs []string) (*bots.Crowd, error) {
 	c.Start = func(n int) (bots.Player, error) {
 		match := n / o.each
 		token := fmt.Appendf(nil, "%d/%d", match, n)
-		e, err := udp.Dial(addrs[match%len(addrs)], udp.Config{Token: token, SocketBuffer: -1})
+		socket, err := udp.Dial(addrs[match%len(addrs)], udp.Config{Token: token, SocketBuffer: -1})
 		if err != nil {
 			return nil, err
 		}
+		var e transport.Endpoint = socket
+		if line := o.link(); line != (sim.Link{}) {
+			e = impair.Wrap(e, line, line, uint64(n)+1)
+		}
 		if n >= o.full {
-			return light.Join(e)
+			return light.Join(n, e)
 		}
 		g := &Game{rate: o.rate, near: float32(o.near)}
 		cfg := foretick.ClientConfig{Protocol: g.Protocol(), Transport: e}
-		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) Command { return walk(v.Tick, o.rate) })
+		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) Command { return walk(n, v.Tick, o.rate) })
 		return bots.NewClient(cfg, 0)
 	}
 	return c, nil
@@ -109,6 +117,7 @@ type row struct {
 	options
 	counts   // of the time measured
 	seconds  float64
+	bots     time.Duration // processor time of the bots
 	gone     int
 	reasons  map[string]int
 	p50, p99 time.Duration
@@ -150,7 +159,7 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
+	begun, own := time.Now(), cpuTime()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -161,7 +170,7 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 		return nil, err
 	}
 	r.seconds = time.Since(begun).Seconds()
-	r.counts = after.since(before)
+	r.counts, r.bots = after.since(before), cpuTime()-own
 	r.gone = o.count - all.Playing()
 	if slices.Sort(r.Late); len(r.Late) > 0 {
 		r.p50, r.p99 = r.Late[len(r.Late)/2], r.Late[len(r.Late)*99/100]
@@ -177,6 +186,7 @@ func (c counts) since(b counts) counts {
 	c.Missing -= b.Missing
 	c.Taken -= b.Taken
 	c.BytesOut -= b.BytesOut
+	c.BytesIn -= b.BytesIn
 	c.Left -= b.Left
 	c.Datagrams -= b.Datagrams
 	c.Calls -= b.Calls
@@ -191,18 +201,37 @@ func (r *row) perClientTick() time.Duration {
 func (r *row) callsPerDatagram() float64 { return float64(r.Calls) / max(float64(r.Datagrams), 1) }
 
 const heading = `
-| matches | players | dropped | slips | inputs missing | late p50 | late p99 | server CPU | CPU a player and tick | down a player | calls a datagram |
-|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| matches | players | dropped | slips | inputs missing | late p50 | late p99 | server CPU | CPU a player and tick | down a player | up a player | memory | calls a datagram |
+|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 func (r *row) print(out io.Writer) {
-	fmt.Fprintf(out, "| %d %s | %d | %d | %d | %.2f %% | %.1f ms | %.1f ms | %.0f %% | %.1f µs | %.1f kB/s | %.3f |\n",
+	fmt.Fprintf(out, "| %d %s | %d | %d | %d | %.2f %% | %.1f ms | %.1f ms | %.0f %% | %.1f µs | %.1f kB/s | %.1f kB/s | %.0f MB | %.3f |\n",
 		r.matches, r.how, r.Players, r.gone, r.Slips, 100*float64(r.Missing)/max(float64(r.Missing+r.Taken), 1),
 		ms(r.p50), ms(r.p99), 100*r.CPU.Seconds()/r.seconds, float64(r.perClientTick())/1e3,
-		float64(r.BytesOut)/1e3/r.seconds/max(float64(r.Players), 1), r.callsPerDatagram())
+		r.perPlayer(r.BytesOut), r.perPlayer(r.BytesIn), float64(r.Memory)/1e6, r.callsPerDatagram())
+	if why := r.starved(); why != "" {
+		fmt.Fprintln(out, why)
+	}
 	for why, n := range r.reasons {
 		fmt.Fprintf(out, "%d dropped: %s\n", n, why)
 	}
+}
+
+// perPlayer returns bytes in kB a second and player.
+func (r *row) perPlayer(bytes uint64) float64 {
+	return float64(bytes) / 1e3 / r.seconds / max(float64(r.Players), 1)
+}
+
+// starved says when ticks were skipped though the server had little to do: then the processor went
+// elsewhere, and the row says nothing of the server.
+func (r *row) starved() string {
+	server, all := r.CPU.Seconds()/r.seconds, float64(runtime.NumCPU())
+	if r.Slips == 0 || server > 0.8*min(all, float64(r.matches)) {
+		return ""
+	}
+	return fmt.Sprintf("Ticks were skipped while the server used %.0f %% of a processor: the machine's other time went elsewhere, %.0f %% of %.0f processors to the bots. "+
+		"This row says nothing of the server: run the bots on another machine, with -serve there and -join here.", 100*server, 100*r.bots.Seconds()/r.seconds/all, all)
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -210,7 +239,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 // growth prints what one match needs for 8 players and twice as many each time.
 func growth(ctx context.Context, o options, out io.Writer) error {
 	fmt.Fprint(out, heading)
-	best := 0
+	best, unsure := 0, false
 	for n := 8; n <= o.most; n *= 2 {
 		o.count, o.matches, o.each, o.full, o.how = n, 1, n, min(2, n), "one"
 		r, err := measure(ctx, o)
@@ -221,8 +250,12 @@ func growth(ctx context.Context, o options, out io.Writer) error {
 		if r.Slips == 0 && r.gone == 0 {
 			best = n
 		}
+		unsure = unsure || r.starved() != ""
 	}
 	fmt.Fprintf(out, "\nThe largest number without slips: %d players at %d Hz.\n", best, o.rate)
+	if unsure {
+		fmt.Fprintln(out, "It may hold more: in a row above the processor went elsewhere.")
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ type counts struct {
 	Missing   uint64 // ticks without a command of a player
 	Taken     uint64 // ticks with one
 	BytesOut  uint64
+	BytesIn   uint64
+	Memory    uint64 // bytes that the process holds
 	Left      uint64
 	Datagrams uint64 // received and sent
 	Calls     uint64 // system calls for them
@@ -165,7 +168,9 @@ func (s *servers) count() counts {
 	all, late := slices.Clone(s.all), s.late
 	s.late = make([]time.Duration, 0, 1024)
 	s.mu.Unlock()
-	c := counts{CPU: cpuTime(), Late: late}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	c := counts{CPU: cpuTime(), Memory: m.Sys - m.HeapReleased, Late: late}
 	for _, srv := range all {
 		st := srv.Stats()
 		c.Players += len(srv.Players(nil))
@@ -174,6 +179,7 @@ func (s *servers) count() counts {
 		c.Missing += st.InputsMissing
 		c.Taken += st.InputsTaken
 		c.BytesOut += st.BytesOut
+		c.BytesIn += st.BytesIn
 		c.Left += st.Left
 		c.Datagrams += st.PacketsIn + st.PacketsOut
 	}

@@ -112,7 +112,7 @@ func (s *service) ends() {
 
 func newPlayer(t *testing.T, url, name string, web bool) *player {
 	t.Helper()
-	game, err := bots.New(new(Game).Protocol(), func(dst *Command, tick uint32) { *dst = walk(tick) })
+	game, err := bots.New(new(Game).Protocol(), func(dst *Command, _ int, tick uint32) { *dst = walk(tick) })
 	require.NoError(t, err)
 	return &player{ctx: context.Background(), game: game, url: url, name: name, web: web, say: func(err error) { t.Log(name, err) }}
 }

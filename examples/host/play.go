@@ -111,7 +111,7 @@ func (p *player) join() (*bots.Light, error) {
 	if err != nil {
 		return nil, err
 	}
-	light, err := p.game.Join(e)
+	light, err := p.game.Join(0, e)
 	if err == nil {
 		light.Redial = func() (transport.Endpoint, error) { p.match = ""; return dial() }
 	}
@@ -139,7 +139,7 @@ func (p *player) Close() error {
 
 // play runs the bots until ctx ends. Every second one comes as a browser does.
 func play(ctx context.Context, o options) error {
-	game, err := bots.New(new(Game).Protocol(), func(dst *Command, tick uint32) { *dst = walk(tick) })
+	game, err := bots.New(new(Game).Protocol(), func(dst *Command, _ int, tick uint32) { *dst = walk(tick) })
 	if err != nil {
 		return err
 	}

@@ -127,11 +127,11 @@ func newHall(t *testing.T, cfg collector.Config) *hall {
 
 func (w *hall) join(match, who string) {
 	w.Helper()
-	light, err := bots.New(protocol(), func(dst *move, _ uint32) { dst.X = 1 })
+	light, err := bots.New(protocol(), func(dst *move, _ int, _ uint32) { dst.X = 1 })
 	require.NoError(w, err)
 	e := w.net.Dial(w.end.Endpoint, sim.Link{}, sim.Link{})
 	w.end.names[sim.Addr(e.ID())] = string(ticket.JoinIdentity(match, []byte(who)))
-	b, err := light.Join(e)
+	b, err := light.Join(0, e)
 	require.NoError(w, err)
 	w.bots = append(w.bots, b)
 }
