@@ -25,14 +25,11 @@ type Source interface {
 type Config struct {
 	// MatchLimit is the number of running matches up to which each has series with the
 	// label match. With more matches there are none, because each match would leave its series in
-	// the database. 0 means 100. Negative means no such series at all. At most 10 000.
+	// the database. 0 means no such series. Negative is an error. At most 10 000.
 	MatchLimit int
 }
 
-const (
-	defaultMatches = 100
-	mostMatches    = 10_000
-)
+const mostMatches = 10_000
 
 // Collector is a [prometheus.Collector]. Any goroutine may call its methods.
 type Collector struct {
@@ -45,10 +42,8 @@ func New(source Source, cfg Config) *Collector {
 	switch {
 	case source == nil:
 		panic("collector: New is given no source: pass a *host.Host, or collector.Of a server")
-	case cfg.MatchLimit > mostMatches:
-		panic(fmt.Sprintf("collector: Config.MatchLimit is %d: use up to %d, 0 for %d, or less for none", cfg.MatchLimit, mostMatches, defaultMatches))
-	case cfg.MatchLimit == 0:
-		cfg.MatchLimit = defaultMatches
+	case cfg.MatchLimit < 0 || cfg.MatchLimit > mostMatches:
+		panic(fmt.Sprintf("collector: Config.MatchLimit is %d: use up to %d, or 0 for none", cfg.MatchLimit, mostMatches))
 	}
 	return &Collector{source, cfg.MatchLimit}
 }

@@ -171,7 +171,7 @@ func (w *hall) scrape() (page string, series map[string]float64) {
 // TestScrape: a scrape has the median and the 99th percentile of the tick time by kind of match,
 // and the figures of the servers.
 func TestScrape(t *testing.T) {
-	w := newHall(t, collector.Config{})
+	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")
 	w.join("duel-1", "two")
 	w.join("siege-1", "one")
@@ -260,9 +260,9 @@ func TestEndpoints(t *testing.T) {
 	require.NoError(t, h.Close(""))
 }
 
-// TestMatchLimit: above the limit no match has series of its own.
+// TestMatchLimit: no match has series of its own unless they are asked for, and none above the limit.
 func TestMatchLimit(t *testing.T) {
-	for _, c := range []struct{ limit, matches, want int }{{0, 100, 100}, {0, 101, 0}, {3, 3, 3}, {3, 4, 0}, {-1, 1, 0}} {
+	for _, c := range []struct{ limit, matches, want int }{{0, 1, 0}, {100, 100, 100}, {3, 3, 3}, {3, 4, 0}} {
 		w := newHall(t, collector.Config{MatchLimit: c.limit})
 		for i := range c.matches {
 			require.NoError(t, w.host.Allocate(fmt.Sprint("duel-", i)))
@@ -300,7 +300,7 @@ func TestSingleServer(t *testing.T) {
 // TestConfig: zero is the default, and an absurd value names the field.
 func TestConfig(t *testing.T) {
 	var h *host.Host
-	fieldtest.Config[collector.Config](t, fieldtest.Rules{Off: []string{"MatchLimit"}}, func(c collector.Config) (err error) {
+	fieldtest.Config[collector.Config](t, fieldtest.Rules{}, func(c collector.Config) (err error) {
 		defer func() {
 			if v := recover(); v != nil {
 				err = fmt.Errorf("%v", v)
@@ -330,7 +330,7 @@ type dashboard struct {
 
 // TestGuide: the guide's table has each metric of a scrape, with its type and labels.
 func TestGuide(t *testing.T) {
-	w := newHall(t, collector.Config{})
+	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")
 	w.run(time.Second)
 	page, _ := w.scrape()
@@ -354,7 +354,7 @@ func TestGuide(t *testing.T) {
 
 // TestDashboard: the dashboard is valid, and names only metrics and labels of a scrape.
 func TestDashboard(t *testing.T) {
-	w := newHall(t, collector.Config{})
+	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")
 	w.run(time.Second)
 	page, _ := w.scrape()

@@ -26,6 +26,9 @@ type Files struct {
 	StatusFile string
 	// Poll is the time between two looks at DrainFile. 0 or less means 1 s.
 	Poll time.Duration
+	// Mode is the permissions of the files. 0 means 0600, which lets no other user read them. A
+	// supervisor of another user needs 0644.
+	Mode fs.FileMode
 
 	mu      sync.Mutex
 	status  FileStatus
@@ -72,12 +75,18 @@ func (f *Files) Allocated(context.Context) error { return f.enter("allocated", t
 // Draining implements Lifecycle.
 func (f *Files) Draining(context.Context) error { return f.enter("draining", false) }
 
-// Shutdown implements Lifecycle.
-func (f *Files) Shutdown(context.Context) error { return f.enter("shutdown", false) }
+// Shutdown implements Lifecycle. It removes HealthFile, which tells of a process that lives.
+// StatusFile stays: nothing runs any more, and its phase is shutdown.
+func (f *Files) Shutdown(context.Context) error {
+	f.mu.Lock()
+	f.status = FileStatus{Phase: f.status.Phase, Ready: f.status.Ready}
+	f.mu.Unlock()
+	return errors.Join(f.enter("shutdown", false), remove(f.HealthFile))
+}
 
 // Health implements Lifecycle.
 func (f *Files) Health(context.Context) error {
-	return put(f.HealthFile, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"))
+	return f.put(f.HealthFile, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"))
 }
 
 // Counts implements Lifecycle.
@@ -94,13 +103,11 @@ func (f *Files) Counts(_ context.Context, c Counts) error {
 
 // write writes the files of a status.
 func (f *Files) write(s FileStatus) error {
-	errs := []error{put(f.StatusFile, s.text())}
+	errs := []error{f.put(f.StatusFile, s.text())}
 	if !s.Ready {
-		if err := os.Remove(f.ReadyFile); f.ReadyFile != "" && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, remove(f.ReadyFile))
 	} else if !f.status.Ready || s.Phase != f.status.Phase {
-		errs = append(errs, put(f.ReadyFile, s.text()))
+		errs = append(errs, f.put(f.ReadyFile, s.text()))
 	}
 	err := errors.Join(errs...)
 	if err == nil {
@@ -124,8 +131,16 @@ func (s FileStatus) text() []byte {
 	return append(b, '\n')
 }
 
+// remove removes a file, if it has a name and is there.
+func remove(name string) error {
+	if err := os.Remove(name); name != "" && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // put writes a file whole: a reader sees the old one or the new one.
-func put(name string, b []byte) error {
+func (f *Files) put(name string, b []byte) error {
 	if name == "" {
 		return nil
 	}
@@ -134,6 +149,9 @@ func put(name string, b []byte) error {
 		return err
 	}
 	_, err = t.Write(b)
+	if f.Mode != 0 {
+		err = errors.Join(err, t.Chmod(f.Mode))
+	}
 	if err = errors.Join(err, t.Close()); err == nil {
 		err = os.Rename(t.Name(), name)
 	}

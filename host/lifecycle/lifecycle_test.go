@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,7 +66,7 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := &Files{ReadyFile: filepath.Join(dir, "ready"), HealthFile: filepath.Join(dir, "health"), DrainFile: filepath.Join(dir, "drain"),
-		StatusFile: filepath.Join(dir, "status"), Poll: 10 * time.Millisecond}
+		StatusFile: filepath.Join(dir, "status"), Poll: 10 * time.Millisecond, Mode: 0o644}
 	h, made := newHost(t)
 	done := make(chan error, 1)
 	go func() {
@@ -84,6 +87,11 @@ func TestFiles(t *testing.T) {
 		return func() bool { _, err := os.Stat(name); return err == nil }
 	}
 	shows(FileStatus{"ready", 0, 0, 4, true})
+	if runtime.GOOS != "windows" { // which has no such permissions
+		info, err := os.Stat(f.StatusFile)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	}
 	require.Eventually(t, exists(f.ReadyFile), patience, time.Millisecond)
 	require.Eventually(t, exists(f.HealthFile), patience, time.Millisecond)
 	require.NoError(t, h.Allocate("a"))
@@ -101,10 +109,10 @@ func TestFiles(t *testing.T) {
 	require.Eventually(t, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return m.drained }, patience, time.Millisecond)
 	m.finish()
 	require.NoError(t, <-done)
-	require.Equal(t, "shutdown", status().Phase)
+	require.Equal(t, FileStatus{Phase: "shutdown"}, status(), "nothing runs any more")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, left, 3, "drain, health and status: %v", left)
+	require.Len(t, left, 2, "drain and status: %v", left)
 }
 
 // moody is a host that is not ready while a test says so.
@@ -194,6 +202,59 @@ func TestFaults(t *testing.T) {
 	require.ErrorContains(t, err, "did not take Shutdown: deaf")
 	require.ErrorIs(t, err, transport.ErrClosed, "and what ended the host")
 }
+
+// fickle is a manager that hangs up after each state, of which no two in a row are the same, and
+// that takes every other call.
+type fickle struct {
+	Files
+	states, calls atomic.Int64
+}
+
+func (f *fickle) Watch(_ context.Context, change func(State)) error {
+	change(State{Phase: []string{"Ready", "Allocated"}[f.states.Add(1)%2]})
+	return errDeaf
+}
+
+func (f *fickle) Counts(context.Context, Counts) error {
+	if f.calls.Add(1)%2 == 0 {
+		return errDeaf
+	}
+	return nil
+}
+
+// A manager that changes its mind all the time gets one line a second of each kind at most.
+func TestLinesOfFickleManager(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder // the host logs nothing, and the lines of Run are one after another
+	var mu sync.Mutex
+	h, made := newHost(t)
+	f := &fickle{}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	begun := time.Now()
+	go func() {
+		done <- Run(ctx, h, f, Config{Every: 8 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(locked{&mu, &log}, nil))})
+	}()
+	require.NoError(t, h.Allocate("a"))
+	require.Eventually(t, func() bool { return f.states.Load() > 300 && f.calls.Load() > 60 && time.Since(begun) > time.Second }, patience, time.Millisecond)
+	stop()
+	(<-made).finish()
+	require.NoError(t, <-done)
+	most := 1 + int(time.Since(begun)/lineEvery)
+	for _, line := range []string{"the watch of the fleet manager ended", "the fleet manager says", "did not take a call"} {
+		n := strings.Count(log.String(), line)
+		require.Positive(t, n, line)
+		require.LessOrEqual(t, n, most, line)
+	}
+	require.Contains(t, log.String(), "skipped=")
+}
+
+type locked struct {
+	mu *sync.Mutex
+	to *strings.Builder
+}
+
+func (l locked) Write(b []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.to.Write(b) }
 
 // deaf is a manager that takes nothing.
 type deaf struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	if err := cfg.check(h, l); err != nil {
 		return err
 	}
-	k := &keeper{Config: cfg, host: h, life: l, known: make(chan struct{}), news: make(chan struct{}, 1),
+	k := &keeper{Config: cfg, host: h, life: l, lines: lines{log: cfg.Logger}, known: make(chan struct{}), news: make(chan struct{}, 1),
 		poll: max(cfg.Every/8, time.Millisecond), count: cfg.Every / 2, retry: max(cfg.Every/20, time.Millisecond)}
 	stopped := context.AfterFunc(ctx, func() { h.Drain("this server ends") })
 	defer stopped()
@@ -45,6 +46,7 @@ type keeper struct {
 	Config
 	host  Host
 	life  Lifecycle
+	lines lines
 	known chan struct{} // closed with the first state
 	news  chan struct{} // states wait
 
@@ -57,6 +59,7 @@ type keeper struct {
 
 	// The rest is the loop's alone.
 	newest    State
+	logged    string    // the phase that the log has
 	some      bool      // a state was seen
 	told      phase     // what the manager was told last, or said itself
 	idle      time.Time // when the last match ended, or the manager allocated the process
@@ -108,9 +111,10 @@ func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
 			if k.DrainFor > 0 {
 				overdue = time.AfterFunc(k.DrainFor, func() { k.host.Shutdown("this server ends now") })
 			}
-			k.Logger.Info("the host drains")
+			k.lines.put(slog.LevelInfo, "the host drains", "")
 		}
 		k.take()
+		k.logPhase()
 		if k.some { // a manager that is not there yet is told nothing
 			k.tell(ctx, time.Now())
 		}
@@ -126,9 +130,6 @@ func (k *keeper) take() {
 	for _, s := range all {
 		before := k.newest
 		k.newest, k.some = s, true
-		if s.Phase != before.Phase {
-			k.Logger.Info("the fleet manager says", "state", s.Phase, "name", s.Name)
-		}
 		switch {
 		case s.Allocated && (!before.Allocated || !maps.Equal(s.Annotations, before.Annotations)):
 			k.told, k.idle = allocated, time.Now()
@@ -141,6 +142,17 @@ func (k *keeper) take() {
 		if k.OnState != nil {
 			k.OnState(s)
 		}
+	}
+}
+
+// logPhase logs the newest phase. One that lasts for less than a second may be left out.
+func (k *keeper) logPhase() {
+	if k.newest.Phase == k.logged {
+		return
+	}
+	if skipped, due := k.lines.due("phase"); due {
+		k.logged = k.newest.Phase
+		k.Logger.Info("the fleet manager says", "state", k.newest.Phase, "name", k.newest.Name, "skipped", skipped)
 	}
 }
 
@@ -192,14 +204,14 @@ func (k *keeper) call(ctx context.Context, name string, fn func(context.Context)
 	if err == nil {
 		delete(k.tries, name)
 		if name != "Counts" {
-			k.Logger.Info("told the fleet manager", "call", name)
+			k.lines.put(slog.LevelInfo, "told the fleet manager", name)
 		}
 		return true
 	}
 	if t == nil {
 		t = &trial{wait: k.retry}
 		k.tries[name] = t
-		k.Logger.Warn("the fleet manager did not take a call, which is tried again", "call", name, "err", err)
+		k.lines.put(slog.LevelWarn, "the fleet manager did not take a call, which is tried again", name, "err", err)
 	} else {
 		t.wait = min(2*t.wait, longestWait)
 	}
@@ -227,7 +239,7 @@ func (k *keeper) watch(ctx context.Context) {
 			return
 		}
 		if !said {
-			k.Logger.Warn("the watch of the fleet manager ended, and is opened again", "err", err)
+			k.lines.put(slog.LevelWarn, "the watch of the fleet manager ended, and is opened again", "", "err", err)
 			said = true
 		}
 		if !pause(ctx, wait) {
@@ -269,7 +281,7 @@ func (k *keeper) health(ctx context.Context) {
 		alive := k.host.Live()
 		if withheld == alive {
 			withheld = !alive
-			k.Logger.Warn("steps of the host", "end", alive)
+			k.lines.put(slog.LevelWarn, "steps of the host", "", "end", alive)
 		}
 		if alive {
 			// Without ctx: a sign of life that were broken off could arrive after Shutdown.
@@ -288,7 +300,7 @@ func (k *keeper) health(ctx context.Context) {
 
 // failed says that calls of Health failed, the times-th in a row now.
 func (k *keeper) failed(times int, err error) {
-	k.Logger.Warn("the fleet manager did not take a sign of life", "times", times, "err", err)
+	k.lines.put(slog.LevelWarn, "the fleet manager did not take a sign of life", "", "times", times, "err", err)
 	if times != k.Failures {
 		return
 	}

@@ -1,0 +1,61 @@
+package lifecycle
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// lineEvery is the time between two lines of one kind, so that a manager which changes its mind, or
+// hangs up again and again, does not fill the log.
+const lineEvery = time.Second
+
+// lines logs each kind of line once a second at most, with the number of those left out.
+type lines struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	kind map[string]*lineKind
+}
+
+type lineKind struct {
+	next    time.Time // no line before
+	skipped int
+}
+
+// due reports whether a line of a kind may be logged now. It counts one that may not.
+func (l *lines) due(kind string) (skipped int, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kind == nil {
+		l.kind = map[string]*lineKind{}
+	}
+	k := l.kind[kind]
+	if k == nil {
+		k = &lineKind{}
+		l.kind[kind] = k
+	}
+	now := time.Now()
+	if now.Before(k.next) {
+		k.skipped++
+		return 0, false
+	}
+	skipped, k.skipped, k.next = k.skipped, 0, now.Add(lineEvery)
+	return skipped, true
+}
+
+// put logs a line, unless there was one of its kind in the second before. call tells kinds apart
+// that have one text.
+func (l *lines) put(level slog.Level, text, call string, args ...any) {
+	skipped, due := l.due(text + call)
+	if !due {
+		return
+	}
+	if call != "" {
+		args = append([]any{"call", call}, args...)
+	}
+	if skipped > 0 {
+		args = append(args, "skipped", skipped)
+	}
+	l.log.Log(context.Background(), level, text, args...)
+}
