@@ -17,7 +17,19 @@ type serverClock struct {
 	slip     slip          // of the Step that runs
 	now      time.Duration // of the Step that runs
 	before   time.Duration // of the one before
+	woke     time.Duration // of the newest Step before which the server stood still
 }
+
+// wakes notes whether the server stood still before this Step: its process was stopped, its host's
+// worker hung, or its clock was set. Peers could not reach it, so silence counts from now on.
+func (c *serverClock) wakes(timeout time.Duration) {
+	if c.now-c.before > timeout/2 {
+		c.woke = c.now
+	}
+}
+
+// lasted returns how long something has lasted since from while the server ran.
+func (c *serverClock) lasted(t, from time.Duration) time.Duration { return min(t-from, t-c.woke) }
 
 // slip is how many ticks a Step skips, after those that it computes.
 type slip struct {

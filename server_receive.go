@@ -11,9 +11,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// receive drains the transport and drops silent peers.
+// receive drains the transport and drops silent peers. The mail comes first, and who was silent
+// while the server stood still has all of its time again.
 func (s *Server) receive(t time.Duration) {
 	s.clock.step(t, s.sim.frame.Tick)
+	s.clock.wakes(s.cfg.Timeout)
 	for {
 		n := s.endpoint.Recv(s.events[:])
 		for i := range s.events[:n] {
@@ -24,6 +26,7 @@ func (s *Server) receive(t time.Duration) {
 		}
 	}
 	s.admission.sweep(s.clock.start, t)
+	rested := s.clock.lasted(t, 0) > s.cfg.Timeout || s.clock.woke == 0
 	for _, p := range slices.Backward(s.sessions.players) {
 		if p.session.state == local {
 			continue
@@ -33,16 +36,16 @@ func (s *Server) receive(t time.Duration) {
 		}
 		switch {
 		case p.session.state == away:
-			if t-p.session.since > p.session.hold {
+			if s.clock.lasted(t, p.session.since) > p.session.hold {
 				s.giveUp(p, transport.Timeout, "did not come back in time")
 			}
-		case p.session.conn.Silent(t) > s.cfg.Timeout:
+		case rested && p.session.conn.Silent(t) > s.cfg.Timeout:
 			s.drop(p, transport.Timeout, "silent for too long")
-		case (p.session.state == playing || p.session.state == watching) && s.dropMute(p, t):
-		case p.session.state == greeting && t-p.session.since > greetingTime:
+		case rested && (p.session.state == playing || p.session.state == watching) && s.dropMute(p, t):
+		case p.session.state == greeting && s.clock.lasted(t, p.session.since) > greetingTime:
 			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
-		case p.session.state == refusing && (p.session.conn.Pending() == 0 || t-p.session.since > greetingTime):
+		case p.session.state == refusing && (p.session.conn.Pending() == 0 || s.clock.lasted(t, p.session.since) > greetingTime):
 			s.drop(p, p.session.kickCode, p.session.kickText)
 		}
 	}

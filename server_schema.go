@@ -53,9 +53,9 @@ const (
 func (s *Server) fetching(p *player, t time.Duration) bool {
 	switch {
 	case p.session.state == greeting && p.schemas.otherBuilds && !p.schemas.asked:
-		return t-p.session.came < askTime
+		return s.clock.lasted(t, p.session.came) < askTime
 	case p.session.state == refusing, p.session.state == greeting && p.schemas.asked:
-		return p.session.conn.Pending() > 0 && t-p.session.came < fetchTime && p.session.conn.Unanswered(t) < s.cfg.Timeout
+		return p.session.conn.Pending() > 0 && s.clock.lasted(t, p.session.came) < fetchTime && s.clock.lasted(t, t-p.session.conn.Unanswered(t)) < s.cfg.Timeout
 	}
 	return false
 }

@@ -49,8 +49,8 @@ type Config struct {
 	// A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.
-	// nil: standard error.
+	// Logger logs a panic in Accept or GetCertificate, which refuses the client: one an hour of each, with its stack. A
+	// client ignores it. nil: standard error.
 	Logger transport.Logger
 
 	// Same decides on a second connection of one identity, the ticket's or the one that Accept returned. 0:

@@ -80,6 +80,7 @@ func TestCertificateFails(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]uint64{"certificate": 4, "panic": 2}, reasons)
+	require.Equal(t, 1, log.Lines(), "of both panics")
 }
 
 // TestTicketKeyRotates: players with tickets of the old and of the new key connect while a running

@@ -54,8 +54,8 @@ type Config struct {
 	// word, is counted by that word: see AppendCounts. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.
-	// nil: standard error.
+	// Logger logs a panic in Accept, which refuses the client, and that Listen cannot accept connections: one an hour of
+	// each. A client ignores it. nil: standard error.
 	Logger transport.Logger
 
 	// Same decides on a second connection of one identity, as returned by Accept. 0: transport.ReplaceOld. A client

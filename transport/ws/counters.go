@@ -7,6 +7,7 @@ type Counters struct {
 	Connections  uint64 // connections ever established
 	Refused      uint64 // clients refused by the accept hook
 	AcceptPanics uint64 // panics in the accept hook, each of which refused a client
+	AcceptErrors uint64 // errors of Listen's listener, such as no free file descriptors; it waits and goes on
 	Full         uint64 // clients refused because MaxPeers was reached
 	Limited      uint64 // connections refused with HTTP status 429: too many pending from one address
 	Crowded      uint64 // connections refused because MaxConns were open
@@ -38,6 +39,7 @@ func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
 		transport.Count{Layer: layer, Name: "connections", N: c.Connections},
 		transport.Count{Layer: layer, Name: "refused", N: c.Refused},
 		transport.Count{Layer: layer, Name: "accept_panics", N: c.AcceptPanics},
+		transport.Count{Layer: layer, Name: "accept_errors", N: c.AcceptErrors},
 		transport.Count{Layer: layer, Name: "full", N: c.Full, Refusal: "no room: Config.MaxPeers are connected"},
 		transport.Count{Layer: layer, Name: "limited", N: c.Limited, Refusal: "too many connections without a hello from one address: Config.MaxPendingPerAddr"},
 		transport.Count{Layer: layer, Name: "crowded", N: c.Crowded, Refusal: "too many connections: Config.MaxConns"},

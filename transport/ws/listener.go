@@ -3,18 +3,26 @@
 package ws
 
 import (
+	"errors"
 	"net"
 	"net/netip"
+	"sync"
+	"time"
 
+	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/transport/internal/crowd"
+	"github.com/foretick/foretick/transport/internal/hook"
 )
 
 // listener is the listener of Listen's http.Server. It limits the connections without a handshake, which the
 // http.Server does not.
 type listener struct {
 	net.Listener
-	srv  *Server
-	half crowd.Crowd[*halfOpen] // guarded by the endpoint's lock
+	srv    *Server
+	closed chan struct{}
+	close  sync.Once
+	rarely contain.Rarely         // of the log
+	half   crowd.Crowd[*halfOpen] // guarded by the endpoint's lock
 }
 
 // halfOpen is a connection of a listener before its handshake. After that, its peer takes its place.
@@ -37,18 +45,49 @@ func (h *halfOpen) Close() error {
 	return h.Conn.Close()
 }
 
-// Accept implements net.Listener: it returns the next connection that has room.
+// Close implements net.Listener.
+func (l *listener) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// Accept implements net.Listener: it returns the next connection that has room. An error that does not close the
+// listener, such as no free file descriptors, does not end it: it waits, up to a second, and tries again.
 func (l *listener) Accept() (net.Conn, error) {
-	for {
+	for wait := acceptWait; ; {
 		c, err := l.Listener.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return nil, err
 		}
+		if err != nil {
+			l.failed(err)
+			select {
+			case <-l.closed:
+				return nil, net.ErrClosed
+			case <-time.After(wait):
+			}
+			wait = min(2*wait, mostAcceptWait)
+			continue
+		}
+		wait = acceptWait
 		h := &halfOpen{Conn: c, from: l}
 		if l.admit(h) {
 			return h, nil
 		}
 		c.Close()
+	}
+}
+
+const (
+	acceptWait     = 5 * time.Millisecond
+	mostAcceptWait = time.Second
+)
+
+// failed counts an error of the listener, and logs one an hour.
+func (l *listener) failed(err error) {
+	l.srv.note(func() { l.srv.counters.AcceptErrors++ })
+	if skipped, due := l.rarely.Due(time.Now()); due {
+		hook.Line(l.srv.cfg.Logger, "no connection can be accepted for now: look at the limit of open files (ulimit -n)", "err", err, "skipped", skipped)
 	}
 }
 

@@ -50,7 +50,13 @@ func Listen(addr string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("ws: cannot listen: %w", err)
 	}
 	s.addr = l.Addr().(*net.TCPAddr).AddrPort()
-	s.listener = &listener{Listener: l, srv: s}
+	s.serve(l)
+	return s, nil
+}
+
+// serve begins to accept connections.
+func (s *Server) serve(l net.Listener) {
+	s.listener = &listener{Listener: l, srv: s, closed: make(chan struct{})}
 	s.web = &http.Server{Handler: s, ReadHeaderTimeout: s.cfg.Timeout, ReadTimeout: s.cfg.Timeout, WriteTimeout: s.cfg.Timeout,
 		IdleTimeout: s.cfg.Timeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
 	s.web.SetKeepAlivesEnabled(false)
@@ -59,7 +65,6 @@ func Listen(addr string, cfg Config) (*Server, error) {
 		defer s.running.Done()
 		_ = s.web.Serve(s.listener) // it ends with Close
 	}()
-	return s, nil
 }
 
 // LocalAddr returns the address of Listen; the zero AddrPort for NewServer.

@@ -36,12 +36,19 @@ func (a *Accept) Ask(addr netip.AddrPort, token []byte) (identity []byte, err er
 
 // report logs a failure once an hour.
 func report(rarely *contain.Rarely, log transport.Logger, text string, addr netip.AddrPort, failed *contain.Failure) {
-	skipped, due := rarely.Due(time.Now())
-	switch {
-	case !due:
-	case log == nil:
-		fmt.Fprintf(os.Stderr, "%s: %v\naddress %v, skipped %d\n%s\n", text, failed.Value, addr, skipped, failed.Stack)
-	default:
-		log.Error(text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
+	if skipped, due := rarely.Due(time.Now()); due {
+		Line(log, text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
 	}
+}
+
+// Line logs a line, to standard error without a logger.
+func Line(log transport.Logger, text string, args ...any) {
+	if log != nil {
+		log.Error(text, args...)
+		return
+	}
+	for i := 0; i+1 < len(args); i += 2 {
+		text += fmt.Sprintf("\n%v: %v", args[i], args[i+1])
+	}
+	fmt.Fprintln(os.Stderr, text)
 }

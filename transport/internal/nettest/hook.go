@@ -56,6 +56,13 @@ func (f *Failures) Error(msg string, args ...any) {
 	f.lines++
 }
 
+// Lines returns the number of lines.
+func (f *Failures) Lines() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lines
+}
+
 // HookFails tests an accept hook that panics, or ends its goroutine, for some tokens. Their clients are
 // refused, one line is logged, and all other clients connect. panics reads the endpoint's counter.
 func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint, panics func(transport.BanList) uint64) {
@@ -80,10 +87,7 @@ func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.Ban
 	if n := panics(srv); n < 4 { // a client may have asked twice
 		t.Errorf("%d panics counted", n)
 	}
-	log.mu.Lock()
-	lines := log.lines
-	log.mu.Unlock()
-	if lines != 1 {
+	if lines := log.Lines(); lines != 1 {
 		t.Errorf("%d lines", lines)
 	}
 	Talk(t, srv, ann, toServer, toClient)
