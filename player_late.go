@@ -65,11 +65,18 @@ type lateWrite struct {
 // lateSpawn is a predicted spawn: in every run of its tick it has the same handle and id.
 type lateSpawn struct {
 	ordinalKey
-	n    uint16
-	tick Tick
-	e    ecs.Entity
-	net  uint32
-	gone Tick // since when it does not live; 0: it does
+	n     uint16
+	tick  Tick
+	e     ecs.Entity
+	net   uint32
+	gone  Tick // since when it does not live; 0: it does
+	first firstOrigin
+}
+
+// firstOrigin is the origin of a spawn in the first run of its tick.
+type firstOrigin struct {
+	known  bool
+	origin uint32
 }
 
 // at returns a tick's slot, which may hold an earlier tick.

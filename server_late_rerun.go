@@ -274,6 +274,27 @@ func (l *lateInputs) spawn(owner PlayerID, by ecs.Entity, kind int, n uint16) *l
 	return &st.spawned[len(st.spawned)-1]
 }
 
+// originOf returns the origin of a spawn in the first run of its tick, which is this one's if no
+// other was before. Meanwhile the client may have been told the spawner, which it could not
+// predict with when it ran the tick.
+func (l *lateInputs) originOf(owner PlayerID, e ecs.Entity, origin uint32) uint32 {
+	first := l.world.named(e)
+	if p := l.s.sessions.player(owner); first == nil && l.own() && p != nil && l.ready(p) {
+		for i := range p.late.spawned {
+			if k := &p.late.spawned[i]; k.e == e && k.tick == l.s.sim.frame.Tick {
+				first = &k.first
+			}
+		}
+	}
+	if first == nil {
+		return origin
+	}
+	if !first.known {
+		*first = firstOrigin{known: true, origin: origin}
+	}
+	return first.origin
+}
+
 // forgetSpawns gives the handles of spawns back that no save holds any more.
 func (l *lateInputs) forgetSpawns(p *player) {
 	now, live := l.s.sim.frame.Tick, p.late.spawned[:0]

@@ -21,9 +21,10 @@ type spawnKey struct {
 
 type worldSpawn struct {
 	spawnKey
-	e    ecs.Entity
-	net  uint32
-	gone bool // it was not there at the end of a tick: clients have removed it
+	e     ecs.Entity
+	net   uint32
+	gone  bool // it was not there at the end of a tick: clients have removed it
+	first firstOrigin
 }
 
 type reservedHandle struct {
@@ -66,7 +67,7 @@ func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, 
 	key.n = n
 	it := m.placed[key]
 	if it == nil || it.gone && !w.s.late.test.running {
-		it = &worldSpawn{key, w.s.sim.world.Reserve(ecs.RangeServer, owner), w.s.sim.nets.next(), false}
+		it = &worldSpawn{spawnKey: key, e: w.s.sim.world.Reserve(ecs.RangeServer, owner), net: w.s.sim.nets.next()}
 		m.placed[key] = it
 		m.reserved = append(m.reserved, reservedHandle{e: it.e})
 		w.at(t).spawned = append(w.at(t).spawned, it)
@@ -75,6 +76,19 @@ func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, 
 		return ecs.None, 0
 	}
 	return it.e, it.net
+}
+
+// named returns where the origin of an entity is kept that the present tick spawned, in any of
+// its runs.
+func (w *lateWorld) named(e ecs.Entity) *firstOrigin {
+	if w.runs() {
+		for _, it := range w.at(w.s.sim.frame.Tick).spawned {
+			if it.e == e {
+				return &it.first
+			}
+		}
+	}
+	return nil
 }
 
 // keep says that a restore may have brought entities back that lived since a tick.

@@ -26,7 +26,7 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		s.setVisible(owner, e, false)
 		return e
 	}
-	origin := s.originOf(owner, by, i, s.sim.ordinal)
+	origin := s.late.originOf(owner, e, s.originOf(owner, by, i, s.sim.ordinal))
 	id := s.p.identity.Get(s.sim.world, e)
 	id.maker, id.origin = uint16(owner), origin
 	return e

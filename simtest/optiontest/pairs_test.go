@@ -143,3 +143,14 @@ func TestSyncTestSendsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestSpawnsOfALevelsFirstTick: what a player's body spawns in the first tick of a level has the
+// same name in each run of the tick. In the first run the player's client lacks the body.
+func TestSpawnsOfALevelsFirstTick(t *testing.T) {
+	for _, late := range []string{"ServerConfig.LateWorld", "ServerConfig.LateInputs"} {
+		s := setOf("Protocol.OnLevel", "Protocol.Spawns", "ecs.Create", late)
+		for _, seed := range []uint64{3, 16, 38} {
+			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())
+		}
+	}
+}
