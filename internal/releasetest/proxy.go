@@ -1,12 +1,14 @@
 package releasetest
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +18,9 @@ import (
 // Module, and of each of Nested. Everything else comes from the module cache of the test's own
 // environment. What that does not hold is brought there first, as any go command would.
 // The environment has a module cache of its own, so that no other checkout's Version is taken
-// for this one. All of it ends with the test. Proxy skips the test where Root does.
+// for this one, and trims paths, so that the build cache knows the modules again in the next.
+// A module cache that holds this very Version is used as it is: what was built from it is not
+// built again. All of it ends with the test. Proxy skips the test where Root does.
 func Proxy(t testing.TB) []string {
 	t.Helper()
 	root := Root(t)
@@ -31,14 +35,36 @@ func Proxy(t testing.TB) []string {
 	p := &proxy{release: dir, cache: filepath.Join(cache, "cache", "download")}
 	s := httptest.NewServer(p)
 	t.Cleanup(s.Close)
-	return append(os.Environ(),
+	env := append(os.Environ(),
 		"GOPROXY="+s.URL,           // nothing after it: where it has no module, there is none
 		"GOPRIVATE=", "GONOPROXY=", // a pattern, even "none", makes the go command look past the proxy
 		"GONOSUMDB=*", // what comes from the cache was checked when it came there
 		"GOWORK=off",
-		"GOMODCACHE="+t.TempDir(),
-		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -modcacherw"), // so that it can be removed
 	)
+	if holds(p.cache, dir) {
+		return append(env, "GOMODCACHE="+cache)
+	}
+	return append(env,
+		"GOMODCACHE="+t.TempDir(),
+		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -modcacherw -trimpath"), // writable, so that it can be removed
+	)
+}
+
+// holds reports whether the downloads of a module cache have the root module's Version, byte
+// for byte that of release. It may have none of those nested, and no other of them.
+func holds(downloads, release string) bool {
+	for _, nested := range append([]string{"."}, Nested...) {
+		name := filepath.Join(filepath.FromSlash(path.Join(Module, nested)), "@v", Version+".zip")
+		had, err := os.ReadFile(filepath.Join(downloads, name)) // #nosec G304 -- of the module cache
+		if nested != "." && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		made, missing := os.ReadFile(filepath.Join(release, name)) // #nosec G304 -- of the release
+		if err != nil || missing != nil || !bytes.Equal(had, made) {
+			return false
+		}
+	}
+	return true
 }
 
 // proxy serves the release, and a module cache. It may serve several requests at once.

@@ -95,6 +95,29 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestHolds: a module cache's Version is this checkout's where each byte is, and nowhere else.
+func TestHolds(t *testing.T) {
+	release, cache := t.TempDir(), t.TempDir()
+	write := func(dir, module, text string) {
+		at := filepath.Join(dir, filepath.FromSlash(module), "@v")
+		require.NoError(t, os.MkdirAll(at, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(at, Version+".zip"), []byte(text), 0o600))
+	}
+	write(release, Module, "root")
+	write(release, Module+"/"+Nested[0], "nested")
+	require.False(t, holds(cache, release), "nothing there")
+	write(cache, Module, "rooT")
+	require.False(t, holds(cache, release), "another root")
+	write(cache, Module, "root")
+	require.True(t, holds(cache, release), "the root alone")
+	write(cache, Module+"/"+Nested[0], "nesteD")
+	require.False(t, holds(cache, release), "another nested module")
+	write(cache, Module+"/"+Nested[0], "nested")
+	require.True(t, holds(cache, release))
+	write(cache, Module+"/"+Nested[1], "unknown")
+	require.False(t, holds(cache, release), "a nested module that is not released")
+}
+
 // TestUnescape has the capital letters of a module path, which a proxy's path marks.
 func TestUnescape(t *testing.T) {
 	require.Equal(t, "github.com/BurntSushi/toml", unescape("github.com/!burnt!sushi/toml"))

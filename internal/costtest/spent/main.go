@@ -3,7 +3,9 @@
 //	spent FILE PROGRAM [ARGUMENTS]
 //
 // It appends a line to FILE: the processor seconds that the program and its children took,
-// and the directory of its package. It ends with the program's exit code.
+// and the directory of its package. It ends with the program's exit code. A go command that the
+// test starts does not have this one's -exec from GOFLAGS. The go command finds the list of what
+// the test read where it asks for it without -exec, and so keeps the result in its cache.
 package main
 
 import (
@@ -12,13 +14,17 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
 )
 
 func main() {
 	file, name, args := os.Args[1], os.Args[2], os.Args[3:]
-	cmd := exec.Command(name, args...)
+	cmd := exec.Command(name, append([]string{"-test.testlogfile=" + filepath.Join(filepath.Dir(name), "testlog.txt")}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "GOFLAGS="+withoutExec(os.Getenv("GOFLAGS")))
 	check(cmd.Start())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGINT, syscall.SIGTERM) // go test's own when time is up
@@ -42,6 +48,11 @@ func main() {
 		os.Exit(max(code, 1)) // a signal has no code
 	}
 }
+
+// quoted finds a flag -exec in quotes, as GOFLAGS may have one.
+var quoted = regexp.MustCompile(` *'-exec=[^']*'`)
+
+func withoutExec(flags string) string { return strings.TrimSpace(quoted.ReplaceAllString(flags, "")) }
 
 func check(err error) {
 	if err != nil {
