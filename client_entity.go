@@ -55,7 +55,7 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 // noteAppeared remembers for a while that a ghost has an entity only since now, where
 // references or systems may concern it.
 func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
-	if tl.p.PredictedRefs || len(tl.ghosts.others) > 0 {
+	if tl.p.PredictedRefs || tl.p.Unpredicted.Refs || len(tl.ghosts.others) > 0 {
 		tl.scenes++
 		tl.appeared = append(tl.appeared, appeared{wire: g.Wire, tick: tl.input.sampled, next: tl.input.sent + 1, scene: tl.scenes})
 	}

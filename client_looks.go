@@ -27,6 +27,7 @@ type looks struct {
 type lookedTick struct {
 	tick    Tick
 	unknown bool  // they may have read everything that they declare
+	parents bool  // they asked for parents
 	systems []int // that looked
 }
 
@@ -67,7 +68,7 @@ func (tl *timeline) looked(t Tick) []int {
 		l.n++
 		at.tick = t
 		at.unknown = !tl.runConcealed(t)
-		at.systems = append(at.systems[:0], l.systems...)
+		at.systems, at.parents = append(at.systems[:0], l.systems...), tl.world.AskedParents()
 	}
 	l.read = l.read[:0]
 	for i := range tl.p.Looks {
@@ -82,6 +83,13 @@ func (tl *timeline) looked(t Tick) []int {
 		}
 	}
 	return l.read
+}
+
+// askedParents reports whether a system may have asked for parents in tick t.
+func (tl *timeline) askedParents(t Tick) bool {
+	tl.looked(t)
+	at := tl.looks.find(t)
+	return at == nil || at.unknown || at.parents
 }
 
 // swayedByOthers reports whether tick t has another result without the entities that are not

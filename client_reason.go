@@ -125,9 +125,9 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok boo
 const unrest = 32
 
 // OthersUnknown reports whether a shared system may have read of others what no snapshot
-// had: a value that found no room, one that was in a lost snapshot, or one that changed and
-// changed back between two. The last is taken to have happened only with values that are known
-// to change.
+// had: a value that found no room, one that was in a lost snapshot, one that changed and changed
+// back between two, or a reference that the server could not send yet. A change back is taken to
+// have happened only with values that are known to change.
 func (e evidence) OthersUnknown(t Tick) bool {
 	tl := e.tl
 	if !tl.fromOthers() {
@@ -137,11 +137,12 @@ func (e evidence) OthersUnknown(t Tick) bool {
 	here, all, _ := tl.ghosts.receiver.Complete(t)
 	whole := before && here
 	missing := here && !all || !whole && tl.ghosts.tellsEachTick() // what found no room, or was lost, may have changed
-	if !missing && (whole || !tl.ghosts.restless(t, tl.ghosts.others)) {
+	changes := missing || !whole && tl.ghosts.restless(t, tl.ghosts.others)
+	if !changes && !tl.holdsBackRefs() {
 		return false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
-		if read := tl.looked(k); len(read) > 0 && (missing || tl.ghosts.restless(t, read)) {
+		if read := tl.looked(k); len(read) > 0 && (missing || changes && tl.ghosts.restless(t, read) || tl.untoldAmong(k, read)) {
 			return true
 		}
 	}
@@ -169,10 +170,13 @@ func (e evidence) OthersUnseen(t Tick) bool {
 }
 
 // OwnDiffered finds an unpredicted component of the player's own that changed on the server
-// after the newest value known here when the tick was predicted.
+// after the newest value known here when the tick was predicted, or that may have had a
+// reference which the server could not send yet. The component of parents counts where
+// systems looked for any.
 func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 	tl := e.tl
-	if len(tl.p.Unpredicted.Read) == 0 {
+	read, parent := tl.p.Unpredicted.Read, tl.p.parentIndex()
+	if len(read) == 0 && parent < 0 {
 		return "", false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
@@ -181,10 +185,15 @@ func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 			continue
 		}
 		for _, g := range tl.ghosts.ours {
-			if known, ok := g.At(r.basis); ok && g.Data != 0 {
-				if i := changedIn(g, known, k, tl.p.Unpredicted.Read); i >= 0 {
-					return tl.p.componentName(i), true
-				}
+			known, ok := g.At(r.basis)
+			if !ok || g.Data == 0 {
+				continue
+			}
+			if i := tl.differsFrom(g, known, k, read); i >= 0 {
+				return tl.p.componentName(i), true
+			}
+			if parent >= 0 && tl.differsFrom(g, known, k, []int{parent}) >= 0 && tl.askedParents(k) {
+				return parentName, true
 			}
 		}
 	}

@@ -181,6 +181,48 @@ func (tl *timeline) matchedBy(key uint32) bool {
 	return false
 }
 
+// differsFrom returns the first of some unpredicted components of a ghost that had another value
+// than known when t ran, or may have had another reference. It is −1 for none.
+func (tl *timeline) differsFrom(g *snapshot.Ghost, known snapshot.State, t Tick, components []int) int {
+	if i := changedIn(g, known, t, components); i >= 0 {
+		return i
+	}
+	return tl.untoldRef(g, t, components)
+}
+
+// holdsBackRefs reports whether the server may send references as none because it does not know
+// yet that this client has their entities.
+func (tl *timeline) holdsBackRefs() bool {
+	return slices.ContainsFunc(tl.appeared, func(a appeared) bool { return !a.known })
+}
+
+// untoldRef returns the first of some components of a ghost with a reference that the server
+// sent as none in t, and may have held back. It is −1 for none.
+func (tl *timeline) untoldRef(g *snapshot.Ghost, t Tick, components []int) int {
+	if !tl.holdsBackRefs() {
+		return -1
+	}
+	s, ok := g.At(t)
+	if !ok {
+		s = g.Newest()
+	}
+	for _, i := range components {
+		words := s.Component(i)
+		if words != nil && slices.ContainsFunc(tl.p.Components[i].Refs, func(at int) bool { return words[at] == 0 }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// untoldAmong reports whether the server may have held back a reference of some components in t,
+// of an entity that is not predicted here.
+func (tl *timeline) untoldAmong(t Tick, components []int) bool {
+	return tl.holdsBackRefs() && slices.ContainsFunc(tl.ghosts.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
+		return !tl.ghosts.ahead(g) && tl.untoldRef(g, t, components) >= 0
+	})
+}
+
 // cameLater reports whether two values of a component differ only in references to entities
 // that were not drawn here yet when t was predicted, or that the server sent as none until
 // it knew that they are. That is corrected, but is no misprediction. Nor is a reference of

@@ -13,7 +13,7 @@ func (w *World) Conceal(but ...Owner) {
 	if w.blind != 0 || w.locks > 0 {
 		misuse("Conceal of a world that is locked, or concealed already")
 	}
-	w.blind, w.peeked = 1, false
+	w.blind, w.peeked, w.climbed = 1, false, false
 	for _, p := range w.parts {
 		if p.concealed = !slices.Contains(but, p.owner); !p.concealed {
 			continue
@@ -55,6 +55,10 @@ func (w *World) Peeked() (yes bool) {
 	yes, w.peeked = w.peeked, false
 	return yes
 }
+
+// AskedParents reports whether something asked for the parent of an entity between the last
+// Conceal and Reveal.
+func (w *World) AskedParents() bool { return w.climbed }
 
 // peek notes that something looked at concealed rows.
 func (w *World) peek(concealed bool) {

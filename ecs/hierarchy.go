@@ -53,6 +53,9 @@ func (w *World) below(e, top Entity) bool {
 
 // Parent returns the entity's parent, or None.
 func (w *World) Parent(e Entity) Entity {
+	if w.blind != 0 {
+		w.climbed = true
+	}
 	if place := w.find(e); place != 0 {
 		t := w.tables[tableOf(place)]
 		if t.arch.linked {

@@ -81,6 +81,7 @@ type World struct {
 	guard   guard
 	blind   uint16 // 1 while rows are concealed: see Conceal
 	peeked  bool   // something looked for concealed rows
+	climbed bool   // something asked for a parent while rows were concealed
 }
 
 // NewWorld returns an empty world and freezes the types. It panics with

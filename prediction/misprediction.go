@@ -188,6 +188,8 @@ func (m Misprediction) whyUntracked() string {
 		return fmt.Sprintf("a shared system read %s of player %d, which was newer on the server", read, m.Player)
 	case m.OfOther:
 		return "a shared system read " + read + " of an unowned entity, which was newer on the server"
+	case m.Read == "foretick.Parent":
+		return "a shared system asked for a parent, which this client was not told yet"
 	case m.Read != "":
 		return "a shared system read " + read + ", which is not Predicted and was newer on the server, or is rounded on its way here: declare it with Predicted()"
 	}
