@@ -165,6 +165,7 @@ var aboutNobody = []string{
 	`"the world has no table for an entity`,       // of an owner that is no player
 	"kind",                                        // in refusal: with an address, before there is a player; abuse adds one
 	`"the server falls behind`,                    // of everybody
+	`"the game ended the server's goroutine`,      // of everybody
 	"refusals",                                    // of peers that the endpoint refused
 	`"this build has the tag`,                     // of the build
 	`"tools do not get the labels`,                // of the game

@@ -18,7 +18,8 @@ import (
 //
 // Run does not recover a panic in a system, because the match's state can no longer be
 // trusted. A process with several matches recovers around each Run, logs the stack, and
-// closes that server.
+// closes that server. A function of the game that calls runtime.Goexit, as testing's FailNow does,
+// ends the goroutine of Run: Run then counts and logs it as a panic, and closes the server.
 func (s *Server) Run(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("foretick: Server.Run is given a nil context: pass context.Background()")
@@ -29,6 +30,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	stepping := false
+	defer s.closeAfterExit(&stepping)
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,7 +40,9 @@ func (s *Server) Run(ctx context.Context) error {
 		case <-s.endpoint.Ready():
 		case <-timer.C:
 		}
+		stepping = true
 		s.Step(time.Now())
+		stepping = false
 		if s.run.closed {
 			return transport.ErrClosed
 		}

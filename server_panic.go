@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport"
 )
@@ -70,6 +71,20 @@ func (s *Server) tellPanic(p Panic) {
 		}
 	}()
 	s.cfg.OnPanic(p)
+}
+
+// closeAfterExit closes the server if Run's Step did not return and nothing panicked: then the game
+// called runtime.Goexit, and nobody is left to close it. It must be deferred directly.
+func (s *Server) closeAfterExit(stepping *bool) {
+	if !*stepping {
+		return
+	}
+	if v := recover(); v != nil {
+		panic(v) // the caller's
+	}
+	s.stats.Panics++
+	s.cfg.Logger.Error("the game ended the server's goroutine: the match is over", "tick", s.sim.frame.Tick, "value", contain.Goexit, "stack", string(debug.Stack()))
+	_ = s.Close("the match failed")
 }
 
 // contained calls a handler for a player.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
@@ -120,7 +121,7 @@ func (s *Server) Step(now time.Time) {
 			r.Stepped()
 			if !done {
 				v := recover()
-				r.Panicked(s.sim.frame.Tick, v, debug.Stack())
+				r.Panicked(s.sim.frame.Tick, contain.Recovered(v), debug.Stack())
 				if v != nil {
 					panic(v)
 				}

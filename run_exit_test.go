@@ -1,0 +1,68 @@
+package foretick_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/transport"
+)
+
+// TestGoexitClosesServer: a function of the game that ends the goroutine of Run is counted and
+// logged as a panic, and the server closes. A panic stays the caller's.
+func TestGoexitClosesServer(t *testing.T) {
+	costtest.Concurrent(t)
+	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
+		for _, where := range []string{"system", "OnTick", "Do"} {
+			t.Run(where+" "+way, func(t *testing.T) {
+				in := func(here string) {
+					if here == where {
+						fail()
+					}
+				}
+				h := newVenue(t, foretick.ServerConfig{OnTick: func(*foretick.Frame) { in("OnTick") }}, func(_ *venue, p *foretick.Protocol) {
+					p.Server("fails", func(*foretick.Frame, ecs.Rows) { in("system") }, ecs.Once())
+				})
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				if where == "Do" {
+					require.NoError(t, h.srv.Do("fails", func(*foretick.Frame) {
+						if way == "panic" {
+							stop() // which the server survives
+						}
+						in("Do")
+					}))
+				}
+				ended := make(chan any)
+				go func() {
+					var v any
+					defer func() { ended <- v }()
+					defer func() { v = recover() }()
+					_ = h.srv.Run(ctx)
+				}()
+				v := <-ended
+				contained := where == "Do" && way == "panic"
+				if way == "panic" && !contained {
+					require.Equal(t, "planted", v)
+					require.Zero(t, h.srv.Stats().Panics, "the caller knows")
+					require.NoError(t, h.srv.Close("over"))
+					return
+				}
+				require.Nil(t, v)
+				require.EqualValues(t, 1, h.srv.Stats().Panics)
+				require.ErrorIs(t, h.srv.Close("over"), transport.ErrClosed)
+				require.ErrorIs(t, h.listen.Send(1, nil), transport.ErrClosed)
+				if way == "Goexit" {
+					require.Equal(t, 1, strings.Count(h.log.String(), "the game ended the server's goroutine"))
+					require.Contains(t, h.log.String(), "run_exit_test.go")
+				}
+			})
+		}
+	}
+}
