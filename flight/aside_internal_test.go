@@ -2,9 +2,12 @@ package flight
 
 import (
 	"bytes"
+	"compress/flate"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"testing"
@@ -200,3 +203,21 @@ func TestUnwantedFileGoes(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// What is stored is DEFLATE that any reader unpacks, also beyond one block of it.
+func TestStoredBlocks(t *testing.T) {
+	for _, size := range []int{1, 5000, mostStored, mostStored + 1, maxBlock} {
+		raw := make([]byte, size)
+		for i := range raw {
+			raw[i] = byte(i * i)
+		}
+		var a appender
+		a.store(raw)
+		require.Equal(t, uint32(len(a.b)-blockHead), binary.LittleEndian.Uint32(a.b))
+		require.Equal(t, uint32(size), binary.LittleEndian.Uint32(a.b[4:]))
+		require.Equal(t, crc32.ChecksumIEEE(a.b[blockHead:]), binary.LittleEndian.Uint32(a.b[8:]))
+		got, err := io.ReadAll(flate.NewReader(bytes.NewReader(a.b[blockHead:])))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(raw, got))
+	}
+}

@@ -45,10 +45,37 @@ func (a *appender) pack(raw []byte) {
 	_, _ = w.Write(raw) // an appender takes everything
 	_ = w.Close()
 	packers.Put(w)
+	a.head(at, len(raw))
+}
+
+// head fills in what is before a block that begins at a byte.
+func (a *appender) head(at, unpacked int) {
 	h, packed := a.b[at:], a.b[at+blockHead:]
 	binary.LittleEndian.PutUint32(h, uint32(len(packed)))
-	binary.LittleEndian.PutUint32(h[4:], uint32(len(raw)))
+	binary.LittleEndian.PutUint32(h[4:], uint32(unpacked))
 	binary.LittleEndian.PutUint32(h[8:], crc32.ChecksumIEEE(packed))
+}
+
+// mostStored is how much one stored block of DEFLATE holds (RFC 1951, section 3.2.4).
+const mostStored = 1<<16 - 1
+
+// store appends a block of records to a, as DEFLATE that is not compressed: to compress a second of
+// a match takes ten times as long as to write it.
+func (a *appender) store(raw []byte) {
+	at, size := len(a.b), len(raw)
+	a.b = append(a.b, make([]byte, blockHead)...)
+	for last := byte(0); last == 0; {
+		n := min(len(raw), mostStored)
+		if n == len(raw) {
+			last = 1
+		}
+		a.b = append(a.b, last)
+		a.b = binary.LittleEndian.AppendUint16(a.b, uint16(n))
+		a.b = binary.LittleEndian.AppendUint16(a.b, ^uint16(n))
+		a.b = append(a.b, raw[:n]...)
+		raw = raw[n:]
+	}
+	a.head(at, size)
 }
 
 // slabs are bytes in pieces of equal size, so that none is copied as they grow.
@@ -68,6 +95,18 @@ func (s *slabs) write(p []byte) {
 		*last = append(*last, p[:n]...)
 		p = p[n:]
 	}
+}
+
+// takeCopy removes everything and returns it, and keeps the last piece's memory for what comes.
+func (s *slabs) takeCopy() (list [][]byte) {
+	if n := len(s.list); n > 0 {
+		last := s.list[n-1]
+		list = append(list, s.list[:n-1]...)
+		list = append(list, append([]byte(nil), last...))
+		s.list = append([][]byte(nil), last[:0])
+	}
+	s.size = 0
+	return list
 }
 
 // take removes and returns everything, or all full pieces.

@@ -19,6 +19,11 @@ type Config struct {
 	// Keep writes the tape of every match when the server closes. With false a tape is written
 	// after a panic, a report or Save, and no file is left of other matches.
 	Keep bool
+	// Durable writes the tape into a file of the folder while the match runs, once a second, so
+	// that it is there when the process is killed. When the match ends well the file is removed,
+	// as without it. Dir is the folder's then if it is empty. nil: a tape is in memory until a
+	// panic, a report or Save.
+	Durable *Folder
 	// Memory is how many bytes of compressed tape are held in memory before they go into the
 	// file. 0 means 16 MB. Negative is an error. At most 2³⁰.
 	Memory int
@@ -34,6 +39,9 @@ func (c *Config) check() error {
 	}
 	if c.MaxFile < 0 || c.MaxFile > 1<<40 {
 		errs = append(errs, fmt.Errorf("flight: Config.MaxFile is %d: use up to 2⁴⁰ bytes, or 0 for 1 GiB", c.MaxFile))
+	}
+	if c.Durable != nil && c.Dir == "" {
+		c.Dir = c.Durable.cfg.Dir
 	}
 	if len(c.Game) > 16<<10 {
 		errs = append(errs, fmt.Errorf("flight: Config.Game has %d bytes: the most is 16 384", len(c.Game)))

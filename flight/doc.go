@@ -11,6 +11,10 @@
 // write it too, while the match continues, and so does [Recorder.Save]. A match that ends well
 // leaves no file.
 //
+// A process that is killed, or ends with a fatal error, writes nothing. With [Config].Durable a
+// [Folder] writes each match once a second while it runs, and removes its file when it ends well.
+// What is left is read up to where it ends, and replays.
+//
 // # Replay
 //
 // [Play] plays a tape through the game's own code and compares the world's hash of each tick.

@@ -47,14 +47,11 @@ func fileName(match string, start time.Time) string {
 	return safe[:min(len(safe), 80)] + "-" + start.UTC().Format("20060102T150405")
 }
 
-// push adds bytes to what is to be written.
+// push adds bytes to what is to be written, and has them written.
 func (d *file) push(list [][]byte) {
+	d.queueUp(list)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queue = append(d.queue, list...)
-	for _, b := range list {
-		d.got += int64(len(b))
-	}
 	if len(d.queue) > 0 {
 		d.begin()
 	}
@@ -66,6 +63,27 @@ func (d *file) finish(keep bool) {
 	defer d.mu.Unlock()
 	d.last, d.drop = true, !keep
 	d.begin()
+}
+
+// queueUp adds bytes to what is to be written, and begins nothing: writeNow does.
+func (d *file) queueUp(list [][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, list...)
+	for _, b := range list {
+		d.got += int64(len(b))
+	}
+}
+
+// writeNow writes all that waits, unless another goroutine is at it.
+func (d *file) writeNow() {
+	d.mu.Lock()
+	writes := !d.busy && len(d.queue) > 0
+	d.busy = d.busy || writes
+	d.mu.Unlock()
+	if writes {
+		d.write()
+	}
 }
 
 func (d *file) begin() {
@@ -119,6 +137,9 @@ func (d *file) writeAll(list [][]byte) (n int64, err error) {
 	return n, nil
 }
 
+// ending is that of a tape's file.
+const ending = ".tape"
+
 var openFile = os.OpenFile // tests have slow ones
 
 // create makes the file, under a name that is free. It holds the players' tokens and chat:
@@ -128,9 +149,9 @@ func (d *file) create() (err error) {
 		return err
 	}
 	for i := 1; i < 1000; i++ {
-		name := d.name + ".tape"
+		name := d.name + ending
 		if i > 1 {
-			name = fmt.Sprintf("%s-%d.tape", d.name, i)
+			name = fmt.Sprintf("%s-%d%s", d.name, i, ending)
 		}
 		d.f, err = openFile(filepath.Join(d.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, os.ErrExist) {

@@ -36,6 +36,7 @@ type Recorder struct {
 	dropped bool // the file
 	reports int
 	full    fullBlock
+	stored  appender // of a Folder's blocks
 	memory  slabs
 	file    *file             // nil: nothing is written
 	aside   func(wait func()) // nil: the caller of the server waits for the disk

@@ -74,7 +74,9 @@ func (r *sink) Step(now time.Time, hash func() uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.started {
-		r.started, r.start = true, now
+		if r.started, r.start = true, now; r.cfg.Durable != nil {
+			r.cfg.Durable.add((*Recorder)(r))
+		}
 		r.scratch = appendTime(r.scratch[:0], now)
 		r.put(recStart)
 	} else if r.touched {

@@ -30,6 +30,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -47,7 +48,7 @@ type options struct {
 	public          string
 	agones          bool
 	fleet, to, ask  string
-	files           string
+	files, tapes    string
 	players, bots   int
 	matches         int
 	length, drain   time.Duration
@@ -75,6 +76,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.public, "public", "", "IP:PORT under which players reach -game; empty: -game itself, or what Agones says")
 	fs.BoolVar(&o.agones, "agones", false, "the host runs on Agones")
 	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")
+	fs.StringVar(&o.tapes, "tapes", filepath.Join(os.TempDir(), "tapes"), "directory for the tapes of running matches, which a killed process leaves; empty: none")
 	fs.StringVar(&o.fleet, "fleet", "", "the matchmaker allocates hosts of this Agones fleet")
 	fs.StringVar(&o.to, "to", "", "the matchmaker sends everybody to the host at this IP:PORT")
 	fs.StringVar(&o.ask, "ask", "", "bots ask the matchmaker at this URL")

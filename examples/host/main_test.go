@@ -38,8 +38,9 @@ type service struct {
 	done chan error
 	url  string // of its pages
 
-	mu  sync.Mutex
-	out bytes.Buffer
+	tapes string // directory
+	mu    sync.Mutex
+	out   bytes.Buffer
 }
 
 func (s *service) Write(b []byte) (int, error) {
@@ -52,9 +53,9 @@ func (s *service) Write(b []byte) (int, error) {
 func begin(t *testing.T, args ...string) *service {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &service{T: t, stop: stop, done: make(chan error, 1)}
+	s := &service{T: t, stop: stop, done: make(chan error, 1), tapes: t.TempDir()}
 	go func() {
-		s.done <- run(ctx, append([]string{"-game", "127.0.0.1:0", "-web", "127.0.0.1:0", "-page", "127.0.0.1:0"}, args...), s)
+		s.done <- run(ctx, append([]string{"-game", "127.0.0.1:0", "-web", "127.0.0.1:0", "-page", "127.0.0.1:0", "-tapes", s.tapes}, args...), s)
 	}()
 	t.Cleanup(stop)
 	at := regexp.MustCompile(`figures=(http://[0-9.:]+)/`)
@@ -153,6 +154,10 @@ func TestOneMachine(t *testing.T) {
 	t.Logf("from asking the matchmaker to playing: %v", took)
 	require.Less(t, took, 20*time.Second)
 	s.wait("one sees the other", func() bool { return step() && sees() == 2 })
+	s.wait("the match is on a tape", func() bool {
+		all, err := filepath.Glob(filepath.Join(s.tapes, "*.tape"))
+		return step() && err == nil && len(all) == 1
+	})
 	f := s.figures()
 	require.True(t, f.Live && f.Ready)
 	require.Equal(t, 99, f.Free)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/host/lifecycle/agones"
@@ -32,7 +33,8 @@ type hosting struct {
 	joined  *multi.Endpoint
 	manager lifecycle.Lifecycle
 	pages   net.Listener
-	newest  string // match that an allocation asked for
+	newest  string         // match that an allocation asked for
+	tapes   *flight.Folder // nil: matches are not recorded
 }
 
 // emptyFor is how long a match waits for its first player, or for one to come back.
@@ -54,6 +56,20 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 		h.manager = m
 		if known, err = m.GameServer(ctx); err != nil {
 			return nil, err
+		}
+	}
+	if o.tapes != "" {
+		if h.tapes, err = flight.NewFolder(flight.FolderConfig{Dir: o.tapes, Most: 1 << 30}); err != nil {
+			return nil, fmt.Errorf("name another directory with -tapes, or none: %w", err)
+		}
+		tapes := h.tapes
+		defer func() {
+			if err != nil {
+				_ = tapes.Close()
+			}
+		}()
+		for _, path := range tapes.Left() { // collect them here, with the build that recorded them
+			o.log.Warn("a match ended with its process", "tape", path)
 		}
 	}
 	if h.pages, err = net.Listen("tcp", o.page); err != nil {
@@ -121,8 +137,8 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error) {
 	var srv *foretick.Server
 	over, begun, busy := false, time.Now(), time.Now()
-	srv, err := foretick.NewServer(foretick.ServerConfig{
-		Protocol: new(Game).Protocol(), Transport: end, MaxClients: h.o.players, Logger: h.o.log.With("match", name),
+	cfg := foretick.ServerConfig{
+		Transport: end, MaxClients: h.o.players, Logger: h.o.log.With("match", name),
 		OnTick: func(*foretick.Frame) {
 			now := time.Now()
 			if len(srv.Players(nil)) > 0 {
@@ -133,8 +149,23 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 				_ = srv.Shutdown("the match is over", 2*time.Second)
 			}
 		},
+	}
+	if h.tapes == nil {
+		var err error
+		srv, err = newMatch(cfg)
+		return srv, err
+	}
+	return flight.Record(flight.Config{Name: name, Durable: h.tapes}, cfg, func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		var err error
+		srv, err = newMatch(cfg)
+		return srv, err
 	})
-	return srv, err
+}
+
+// newMatch makes a match's server, for players and for the replay of its tape.
+func newMatch(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	cfg.Protocol = new(Game).Protocol()
+	return foretick.NewServer(cfg)
 }
 
 // serve runs the host until ctx ends and its matches have ended. mux has the pages besides the
@@ -155,5 +186,8 @@ func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
 	err := lifecycle.Run(ctx, h.host, h.manager, lifecycle.Config{DrainFor: h.o.drain, OnState: h.placed, Logger: h.o.log})
 	hide()
 	page.Wait()
+	if h.tapes != nil {
+		_ = h.tapes.Close()
+	}
 	return err
 }

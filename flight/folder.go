@@ -1,0 +1,257 @@
+package flight
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// FolderConfig configures a Folder. Dir is required.
+type FolderConfig struct {
+	// Dir is the directory for the tapes. It is made if it is not there. Required.
+	Dir string
+	// Most is how many bytes all tapes in Dir may take. Beyond it the oldest go, whichever process
+	// left them, but none of a match that runs. 0 means 10 GiB. Negative is an error. At most 2⁵⁰.
+	Most int64
+	// Every is the time between two writes of a match, and so how much of it is lost at most when
+	// the process is killed. 0 means 1 s. Negative is an error. 10 ms to an hour.
+	Every time.Duration
+}
+
+// Folder keeps the tapes of running matches in files: see [Config].Durable. A process that is
+// killed, runs out of memory or ends with a fatal error leaves what its matches were up to a
+// second before. A match that ends well leaves nothing, as without a Folder. One goroutine
+// writes for all matches. Any goroutine may call its methods.
+type Folder struct {
+	cfg  FolderConfig
+	left []string
+	stop chan struct{}
+	done chan struct{}
+	once sync.Once
+
+	mu      sync.Mutex
+	running []*Recorder
+	stats   FolderStats
+}
+
+// FolderStats counts what a Folder did.
+type FolderStats struct {
+	Running int    // matches that are kept now
+	Written uint64 // bytes
+	Failed  uint64 // matches whose tape ended early, since it could not be written: the disk is full, or Config.MaxFile is reached
+	Removed uint64 // tapes that went since FolderConfig.Most was reached
+}
+
+func (c *FolderConfig) check() error {
+	var errs []error
+	if c.Dir == "" {
+		errs = append(errs, errors.New("flight: FolderConfig.Dir is empty: name a directory"))
+	}
+	if c.Most < 0 || c.Most > 1<<50 {
+		errs = append(errs, fmt.Errorf("flight: FolderConfig.Most is %d: use up to 2⁵⁰ bytes, or 0 for 10 GiB", c.Most))
+	}
+	if c.Every < 0 || c.Every > time.Hour || c.Every > 0 && c.Every < 10*time.Millisecond {
+		errs = append(errs, fmt.Errorf("flight: FolderConfig.Every is %v: use 10 ms to an hour, or 0 for 1 s", c.Every))
+	}
+	if c.Most == 0 {
+		c.Most = 10 << 30
+	}
+	if c.Every == 0 {
+		c.Every = time.Second
+	}
+	return errors.Join(errs...)
+}
+
+// NewFolder makes a folder, and removes the oldest tapes in it if they are too many. Close it.
+// The error lists every fault of the configuration, or says why the directory cannot be used.
+func NewFolder(cfg FolderConfig) (*Folder, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	f := &Folder{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
+	all, err := f.tapes()
+	if err != nil {
+		return nil, err
+	}
+	f.trim(all)
+	if all, err = f.tapes(); err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		f.left = append(f.left, t.path)
+	}
+	go f.run()
+	return f, nil
+}
+
+// Left returns the paths of the tapes that were in the directory when the Folder was made, oldest
+// first: what earlier processes left. A program that collects them removes them, or moves them away.
+func (f *Folder) Left() []string { return slices.Clone(f.left) }
+
+// Stats returns the counters so far.
+func (f *Folder) Stats() FolderStats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	st := f.stats
+	st.Running = len(f.running)
+	return st
+}
+
+// Close ends the writing. Matches that still run go on, and their files end here.
+func (f *Folder) Close() error {
+	f.once.Do(func() { close(f.stop) })
+	<-f.done
+	return nil
+}
+
+func (f *Folder) add(r *Recorder) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running = append(f.running, r)
+}
+
+// written notes what came into a file, and that nothing more can.
+func (f *Folder) written(r *Recorder, bytes int64, more bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats.Written += uint64(max(bytes, 0))
+	if err != nil {
+		f.stats.Failed++
+	}
+	if !more {
+		f.running = slices.DeleteFunc(f.running, func(x *Recorder) bool { return x == r })
+	}
+}
+
+// run writes what is new of each match, one after another, and trims the directory now and then.
+func (f *Folder) run() {
+	defer close(f.done)
+	ticker := time.NewTicker(f.cfg.Every)
+	defer ticker.Stop()
+	since := int64(0) // bytes written since the directory was trimmed
+	for {
+		select {
+		case <-ticker.C:
+		case <-f.stop:
+			return
+		}
+		f.mu.Lock()
+		running := slices.Clone(f.running)
+		f.mu.Unlock()
+		for _, r := range running {
+			n, more, err := r.flush()
+			since += n
+			f.written(r, n, more, err)
+		}
+		if since > f.cfg.Most/64 {
+			since = 0
+			if all, err := f.tapes(); err == nil {
+				f.trim(all)
+			}
+		}
+	}
+}
+
+// flush writes what was recorded since the last time, and waits for it. It reports how much that
+// was, and whether the match goes on being written.
+func (r *Recorder) flush() (n int64, more bool, err error) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return 0, false, nil
+	}
+	if !r.inStep && len(r.raw) > 0 {
+		r.scratch = r.scratch[:0]
+		r.put(recPause)
+	}
+	r.settle()
+	if len(r.raw) > 0 {
+		r.stored.b = r.stored.b[:0]
+		r.stored.store(r.raw)
+		r.memory.write(r.stored.b)
+		r.raw = r.raw[:0]
+	}
+	r.toFile()
+	list, f := r.memory.takeCopy(), r.file
+	for _, b := range list {
+		n += int64(len(b))
+	}
+	f.queueUp(list)
+	r.mu.Unlock()
+	f.writeNow() // without mu: the match goes on meanwhile
+	_, err = f.wait()
+	return n, err == nil, err
+}
+
+// kept is a tape in the directory.
+type kept struct {
+	path string
+	size int64
+	at   time.Time
+}
+
+// tapes lists the tapes in the directory, oldest first.
+func (f *Folder) tapes() (all []kept, err error) {
+	list, err := os.ReadDir(f.cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), ending) {
+			all = append(all, kept{filepath.Join(f.cfg.Dir, e.Name()), info.Size(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b kept) int { return a.at.Compare(b.at) })
+	return all, nil
+}
+
+// trim removes the oldest tapes while all together are too large.
+func (f *Folder) trim(all []kept) {
+	f.mu.Lock()
+	running := slices.Clone(f.running)
+	f.mu.Unlock()
+	runs := map[string]bool{}
+	for _, r := range running { // without mu: a match adds itself while its own lock is held
+		runs[r.path()] = true
+	}
+	size, removed := int64(0), uint64(0)
+	for _, t := range all {
+		size += t.size
+	}
+	for _, t := range all {
+		if size <= f.cfg.Most {
+			break
+		}
+		if !runs[t.path] && os.Remove(t.path) == nil {
+			size -= t.size
+			removed++
+		}
+	}
+	f.mu.Lock()
+	f.stats.Removed += removed
+	f.mu.Unlock()
+}
+
+// path returns the file's path, or "" where there is none yet.
+func (r *Recorder) path() string {
+	r.mu.Lock()
+	f := r.file
+	r.mu.Unlock()
+	if f == nil {
+		return ""
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.f == nil {
+		return ""
+	}
+	return f.f.Name()
+}
