@@ -206,7 +206,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 	root, home := releasetest.Root(t), t.TempDir()
 	source := filepath.Join(home, "author", "foretick")
 	r := &runner{t: t, home: home, game: filepath.Join(home, "author", "mygame"), env: append(os.Environ(),
-		"GOFLAGS=-trimpath", "GOWORK=", "GIT_CONFIG_COUNT=3", // builds of one run serve the next
+		"GOFLAGS=", "GOWORK=", "GIT_CONFIG_COUNT=3", // all runs have one workspace, so builds of one serve the next
 		"GIT_CONFIG_KEY_0=url."+source+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/foretick/foretick",
 		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=player", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=player@example.com")}
 	require.NoError(t, os.MkdirAll(source, 0o777))
