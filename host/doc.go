@@ -36,6 +36,10 @@
 // stack overflow), or a panic in a goroutine that the game started itself, ends the process: no
 // recover can catch it.
 //
+// A step that does not end costs its own match alone. After 250 ms the worker's other matches go
+// to a new worker. After [Config].Stall the match is told stuck. After [Config].Abandon it is over
+// for its players and for Run. [Host.Live] and [Host.Ready] tell a fleet of a host in trouble.
+//
 // [Host.Step] does the same as Run in the caller's goroutine at a time that it names, for tests in
 // virtual time.
 package host
