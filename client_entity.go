@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -66,20 +68,26 @@ func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
 func (tl *timeline) noteUndrawn(g *snapshot.Ghost) {
 	if len(tl.ghosts.others) > 0 {
 		tl.scenes++
-		tl.undrawn = append(tl.undrawn, undrawn{g.Owner, g.Gone, tl.predictor.Tick(), tl.scenes})
+		d := undrawn{owner: g.Owner, gone: g.Gone, until: tl.predictor.Tick(), scene: tl.scenes}
+		for k, i := range tl.ghosts.others {
+			if tl.ghosts.has(g, g.Gone, tl.ghosts.others[k:k+1]) {
+				d.had[i/64] |= 1 << (i % 64)
+			}
+		}
+		tl.undrawn = append(tl.undrawn, d)
 	}
 }
 
-// drawnOtherwise finds a ghost that was drawn while tick t was predicted, as r, and that the
-// server no longer had in it, or that was not drawn yet.
-func (tl *timeline) drawnOtherwise(t Tick, r *record) (owner uint16, ok bool) {
+// drawnOtherwise finds a ghost with one of some components that was drawn while tick t was
+// predicted, as r, and that the server no longer had in it, or that was not drawn yet.
+func (tl *timeline) drawnOtherwise(t Tick, r *record, components []int) (owner uint16, ok bool) {
 	for _, d := range tl.undrawn {
-		if int32(d.gone-t) <= 0 && d.scene > r.scene {
+		if int32(d.gone-t) <= 0 && d.scene > r.scene && slices.ContainsFunc(components, func(i int) bool { return d.had[i/64]>>(i%64)&1 != 0 }) {
 			return d.owner, true
 		}
 	}
 	for _, a := range tl.appeared {
-		if g := tl.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !tl.ghosts.ahead(g) {
+		if g := tl.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !tl.ghosts.ahead(g) && tl.ghosts.has(g, t, components) {
 			return g.Owner, true
 		}
 	}

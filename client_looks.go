@@ -265,6 +265,6 @@ func (tl *timeline) differedIn(k Tick, components []int) (owner uint16, componen
 			return g.Owner, tl.p.componentName(i), true
 		}
 	}
-	owner, ok = tl.drawnOtherwise(k, r)
+	owner, ok = tl.drawnOtherwise(k, r, components)
 	return owner, "", ok
 }

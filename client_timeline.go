@@ -162,8 +162,9 @@ type appeared struct {
 // undrawn is a ghost of another player's, or of none, that is no longer drawn.
 type undrawn struct {
 	owner uint16
-	gone  Tick // the server's first tick without it
-	until Tick // the newest that was predicted with it
+	had   [4]uint64 // the components that shared systems read of others, a bit for each
+	gone  Tick      // the server's first tick without it
+	until Tick      // the newest that was predicted with it
 	scene uint64
 }
 

@@ -67,8 +67,19 @@ func (r *Reach) grow(systems []ecs.SystemInfo) {
 type Looks struct {
 	System int   // its index in the schedule
 	Others []int // registry indices of components of others
-	Always bool  // nothing shows whether it did: it uses singletons
+	Always bool  // nothing shows whether it did: it has no rows, and uses singletons
 	Reach        // what depends on that
+}
+
+// looksFurther reports whether a shared system may look at other entities than its rows. A
+// singleton is no entity, and the same on both ends unless a system that wrote it looked: what
+// depends on that system says so.
+func looksFurther(s *ecs.SystemInfo) bool {
+	n := len(s.OtherReads) + len(s.OtherWrites)
+	if s.Once { // its queries find every entity
+		n += len(s.Reads) + len(s.Writes) + len(s.Creates)
+	}
+	return n > 0 || s.Once && (s.Structural || len(s.SingleReads)+len(s.SingleWrites) == 0)
 }
 
 // FindFromOthers finds what shared systems compute from others than their own rows.
@@ -76,14 +87,13 @@ func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
 	l.FromOthers, l.Looks, l.ReadsOthers = Reach{}, nil, ecs.Mask{}
 	for i := range systems {
 		s := &systems[i]
-		single := len(s.SingleReads)+len(s.SingleWrites) > 0
-		if !Shared(*s) || !s.Once && !single && len(s.OtherReads)+len(s.OtherWrites) == 0 {
+		if !Shared(*s) || !looksFurther(s) {
 			continue
 		}
 		l.FromOthers.add(s)
-		looks := Looks{System: i, Others: l.ReadOfOthers(systems[i : i+1]), Always: single}
-		if s.Once || single {
-			looks.Others = l.ReadOfOthers(systems)
+		looks := Looks{System: i, Others: l.ReadOfOthers(systems[i : i+1])}
+		if s.Once {
+			looks.Others, looks.Always = l.ReadOfOthers(systems), len(s.SingleReads)+len(s.SingleWrites) > 0
 		}
 		looks.add(s)
 		looks.grow(systems)

@@ -1,0 +1,149 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type (
+	belfryClock struct{ N uint32 }
+	belfryToll  struct{ N uint32 }
+	belfryFlag  struct{ N uint32 }
+	belfrySight struct{ N uint32 }
+	belfryDust  struct{ N uint32 }
+)
+
+// belfry is a game with a clock and flags that the server alone moves, or with dust that comes
+// and goes.
+type belfry struct {
+	clock  ecs.Singleton[belfryClock]
+	toll   ecs.Component[belfryToll]
+	flag   ecs.Component[belfryFlag]
+	sight  ecs.Component[belfrySight]
+	dust   ecs.Component[belfryDust]
+	cmd    ecs.Component[lunge]
+	ringer ecs.Prefab
+	pole   ecs.Prefab
+	mote   ecs.Prefab
+	flags  *ecs.Query
+	motes  *ecs.Query
+
+	still  bool // there is no clock, flags stand, and dust blows
+	biased int  // a planted fault: 1 in what the clock makes, 2 in what is seen of flags
+}
+
+func (g *belfry) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("belfry", 1)
+	if !g.still {
+		p.Singleton(&g.clock, foretick.Predicted())
+	}
+	p.Component(&g.toll, foretick.Predicted())
+	p.Component(&g.sight, foretick.Predicted())
+	p.Component(&g.flag)
+	p.Component(&g.dust)
+	p.Command(&g.cmd)
+	p.Prefab(&g.ringer, "ringer", &g.toll, &g.sight, &g.cmd)
+	p.Prefab(&g.pole, "pole", &g.flag)
+	p.Prefab(&g.mote, "mote", &g.dust)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.ringer, player) })
+	p.InOrder()
+	access := []ecs.Access{ecs.Write(&g.toll)}
+	if !g.still {
+		access = append(access, ecs.Read(&g.clock))
+		p.Shared("tick", func(f *foretick.Frame, _ ecs.Rows) { g.clock.Get(f.World).N++ }, ecs.Once(), ecs.Write(&g.clock))
+	}
+	p.Shared("strike", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, all := 0, g.toll.Slice(rows); i < len(all); i++ {
+			if !g.still && g.clock.Get(f.World).N%20 == 0 || g.biased == 1 && f.Tick%30 == 0 {
+				all[i].N++
+			}
+		}
+	}, access...)
+	g.flags, g.motes = ecs.NewQuery(p.Types(), ecs.With(&g.flag)), ecs.NewQuery(p.Types(), ecs.With(&g.dust))
+	p.Shared("look", func(f *foretick.Frame, rows ecs.Rows) {
+		sum := uint32(0)
+		for _, poles := range g.flags.All(f.World) {
+			for _, v := range g.flag.Slice(poles) {
+				sum += v.N
+			}
+		}
+		for i, all := 0, g.sight.Slice(rows); i < len(all); i++ {
+			if all[i].N = sum; g.biased == 2 && f.Tick%30 == 0 {
+				all[i].N++
+			}
+		}
+	}, ecs.ReadOther(&g.flag), ecs.Write(&g.sight))
+	if !g.still {
+		p.Server("wave", func(_ *foretick.Frame, rows ecs.Rows) {
+			for i, all := 0, g.flag.Slice(rows); i < len(all); i++ {
+				all[i].N++
+			}
+		}, ecs.Write(&g.flag))
+		return p
+	}
+	p.Server("blow", func(f *foretick.Frame, _ ecs.Rows) {
+		for _, rows := range g.motes.All(f.World) {
+			for i, v := range g.dust.Slice(rows) {
+				if f.Tick > v.N {
+					f.Destroy(rows.Entity(i))
+				}
+			}
+		}
+		g.dust.Get(f.World, f.Spawn(&g.mote, ecs.Nobody)).N = f.Tick + 10
+	}, ecs.Once(), ecs.Write(&g.dust), ecs.Create(&g.dust), ecs.Structural())
+	return p
+}
+
+// What others have excuses a fault only where a system reads it: a clock that nobody else moves
+// is no value of others, and nor is an entity that comes or goes without any component that is
+// read.
+func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		g         belfry
+		component string
+	}{
+		"a clock, while flags wave":          {belfry{biased: 1}, "belfryToll"},
+		"flags that stand, while dust blows": {belfry{biased: 2, still: true}, "belfrySight"},
+		"no fault, while flags wave":         {belfry{}, ""},
+		"no fault, while flags stand":        {belfry{still: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, server := simtest.New(3), c.g
+			server.biased = 0
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			require.NoError(t, err)
+			srv.Frame().Spawn(&server.pole, ecs.Nobody)
+			link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
+			by, cg := map[string]*prediction.ByCause{}, c.g
+			_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lunge { return lunge{} }),
+				OnMisprediction: func(w prediction.Misprediction) {
+					if by[w.Component] == nil {
+						by[w.Component] = new(prediction.ByCause)
+					}
+					by[w.Component][w.Cause]++
+				}}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			m.Run(20 * time.Second)
+			require.NoError(t, m.Err())
+			for component, n := range by {
+				t.Log(component, *n)
+				if component != c.component {
+					require.Zero(t, n[prediction.Code])
+				}
+			}
+			if n := by[c.component]; c.component != "" {
+				require.NotNil(t, n)
+				require.GreaterOrEqual(t, n[prediction.Code], uint64(10)) // it is told of once a tick, and flags come first in some
+				require.Less(t, n[prediction.Untracked], uint64(2))
+			}
+		})
+	}
+}
