@@ -194,7 +194,7 @@ type hanging struct {
 
 func (h *hanging) Shutdown(d string, _ time.Duration) error {
 	h.closing()
-	return h.slow.Close(d)
+	return h.Close(d)
 }
 
 // passes has time pass, and a little more, since no two steps begin at the same time.
