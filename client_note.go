@@ -19,7 +19,7 @@ func (tl *timeline) takeNote(t Tick) {
 		tl.reasons.Substituted()
 	} else if last, ok := n.EarlierTick(t); ok && !tl.repeatedItself(&n.Earlier, last) {
 		tl.reasons.SubstitutedEarlier()
-	} else {
+	} else if tl.input.late == 0 { // a late command changes what stands in for those after it
 		tl.agreed.standIns = t
 	}
 }

@@ -102,8 +102,12 @@ func (in *tickInput) ranFirst(t Tick) (certain, perhaps bool) {
 	return certain, certain || in.stays || in.arrived == 0 || int32(in.arrived-t) >= 0
 }
 
-// missed notes that the server ran the ticks from … to without any command of the client's.
+// missed notes that the server ran the ticks from … to without any command of the client's. A server that takes late
+// commands may have run one in its tick since.
 func (ip *input) missed(from, to Tick) {
+	if ip.late > 0 {
+		return
+	}
 	for k := to; int32(k-from) >= 0 && to-k < Tick(ip.commandsKept()); k-- {
 		if in := ip.history.Find(k); in != nil {
 			in.missed = true
