@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -30,6 +31,7 @@ var told = map[string]fmt.Stringer{
 	"stats.Player":            stats.Player{},
 	"stats.Client":            stats.Client{},
 	"bots.Stats":              bots.Stats{},
+	"flight.FolderStats":      flight.FolderStats{},
 	"host.Stats":              host.Stats{},
 	"netcode.ClockStats":      netcode.ClockStats{},
 	"netcode.Stats":           netcode.Stats{},

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // FolderConfig configures a Folder. Dir is required.
@@ -46,6 +48,9 @@ type FolderStats struct {
 	Failed  uint64 // matches whose tape ended early, since it could not be written: the disk is full, or Config.MaxFile is reached
 	Removed uint64 // tapes that went since FolderConfig.Most was reached
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s FolderStats) String() string { return counts.Line(s) }
 
 func (c *FolderConfig) check() error {
 	var errs []error
