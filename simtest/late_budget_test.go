@@ -98,7 +98,11 @@ func TestLateWorldBudgetBesideMisers(t *testing.T) {
 	t.Logf("of the honest %d late inputs ran and %d were refused, of the misers %d and %d; at most %d ticks ran again in a second of %d", x.late, x.refused, x.theirs, x.beyond, x.most, miseryRate)
 	require.Greater(t, x.late+x.refused, uint64(100))
 	require.GreaterOrEqual(t, float64(x.late), 0.95*float64(x.late+x.refused))
-	require.LessOrEqual(t, x.most, 2*miseryRate)
+	checks := 0
+	if debugging {
+		checks = miseryRate // a debug build runs each tick once more
+	}
+	require.LessOrEqual(t, x.most, 2*miseryRate+checks)
 	require.Greater(t, x.theirs, uint64(200))
 	require.Greater(t, x.beyond, x.theirs, "or this test shows nothing")
 }
