@@ -359,8 +359,9 @@ func (h *Host) Close(detail string) error {
 		return transport.ErrClosed
 	}
 	h.closed = true
+	all := slices.Concat(h.workers, h.loners) // those that a hung match has left behind may still end
 	h.mu.Unlock()
-	for _, w := range slices.Concat(h.workers, h.loners) {
+	for _, w := range all {
 		for _, m := range w.members() {
 			if m.server != nil {
 				m.guard(func() { _ = m.server.Close(detail) })
