@@ -159,7 +159,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	m.game.Watch = game.Watch{}
 	cfg.Transport = endpoint.Endpoint
 	in := inspect.New(inspect.Config{})
-	cfg.Logger = slog.New(in.LogHandler(slog.NewTextHandler(out, nil))).With("end", "server")
+	cfg.Logger = slog.New(in.LogHandler(slog.NewTextHandler(out, nil)))
 	var rec *flight.Recorder
 	if o.record != "" {
 		if rec, err = record(o.record, o.rules()); err != nil {
