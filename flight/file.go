@@ -49,11 +49,8 @@ func fileName(match string, start time.Time) string {
 
 // push adds bytes to what is to be written, and has them written.
 func (d *file) push(list [][]byte) {
-	d.queueUp(list)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.queue) > 0 {
-		d.begin()
+	if d.queueUp(list) {
+		go d.write()
 	}
 }
 
@@ -65,25 +62,18 @@ func (d *file) finish(keep bool) {
 	d.begin()
 }
 
-// queueUp adds bytes to what is to be written, and begins nothing: writeNow does.
-func (d *file) queueUp(list [][]byte) {
+// queueUp adds bytes to the queue, and reports whether the caller has to call write: until it has, others wait for
+// these bytes.
+func (d *file) queueUp(list [][]byte) (writes bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, list...)
 	for _, b := range list {
 		d.got += int64(len(b))
 	}
-}
-
-// writeNow writes all that waits, unless another goroutine is at it.
-func (d *file) writeNow() {
-	d.mu.Lock()
-	writes := !d.busy && len(d.queue) > 0
+	writes = !d.busy && len(d.queue) > 0
 	d.busy = d.busy || writes
-	d.mu.Unlock()
-	if writes {
-		d.write()
-	}
+	return writes
 }
 
 func (d *file) begin() {

@@ -15,7 +15,8 @@ import (
 
 // FolderConfig configures a Folder. Dir is required.
 type FolderConfig struct {
-	// Dir is the directory for the tapes. It is made if it is not there. Required.
+	// Dir is the directory for the tapes. It is made if it is not there. Give each process another
+	// one: a Folder takes all tapes that it finds for those of processes that have ended. Required.
 	Dir string
 	// Most is how many bytes all tapes in Dir may take. Beyond it the oldest go, whichever process
 	// left them, but none of a match that runs. 0 means 10 GiB. Negative is an error. At most 2⁵⁰.
@@ -189,9 +190,11 @@ func (r *Recorder) flush() (n int64, more bool, err error) {
 	for _, b := range list {
 		n += int64(len(b))
 	}
-	f.queueUp(list)
+	writes := f.queueUp(list)
 	r.mu.Unlock()
-	f.writeNow() // without mu: the match goes on meanwhile
+	if writes {
+		f.write() // without mu: the match goes on meanwhile
+	}
 	_, err = f.wait()
 	return n, err == nil, err
 }

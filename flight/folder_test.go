@@ -1,14 +1,17 @@
 package flight_test
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/flight"
@@ -127,6 +130,55 @@ func TestDurable(t *testing.T) {
 	require.NotNil(t, m.died)
 	_ = m.srv.Close("the match failed")
 	require.Len(t, tapesIn(t, dir), 1)
+}
+
+// slowly takes what it is given in small pieces, and remembers it.
+type slowly struct{ b bytes.Buffer }
+
+func (s *slowly) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		k := min(64, len(p)-n)
+		s.b.Write(p[n : n+k])
+		n += k
+		runtime.Gosched()
+	}
+	return n, nil
+}
+
+// Whoever copies the tape of a match that is kept in a file gets the whole of it, however slowly.
+func TestCopyBesideFolder(t *testing.T) {
+	costtest.Concurrent(t)
+	f := folder(t, flight.FolderConfig{Dir: t.TempDir(), Every: time.Hour})
+	m := newMatch(t, 9, 6, flight.Config{Durable: f}, &game{})
+	m.run(3 * time.Second)
+	stop, flushed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(flushed)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = flight.Flush(m.rec)
+			}
+		}
+	}()
+	for range 40 {
+		copied := make(chan []byte)
+		go func() {
+			var s slowly
+			_, err := m.rec.WriteTo(&s)
+			assert.NoError(t, err)
+			copied <- s.b.Bytes()
+		}()
+		m.run(200 * time.Millisecond)
+		b := <-copied
+		_, err := flight.Read(bytes.NewReader(b), int64(len(b)))
+		require.NoError(t, err)
+	}
+	close(stop)
+	<-flushed
+	require.NoError(t, m.srv.Close("over"))
 }
 
 // The oldest tapes go where all together take too much, but none of a match that runs.

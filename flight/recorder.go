@@ -221,6 +221,9 @@ func (r *Recorder) WriteTo(w io.Writer) (n int64, err error) {
 		size = f.pushed()
 	}
 	rest := slices.Clone(r.memory.list) // the match appends to the last, behind what is in it now
+	if n := len(rest); n > 0 && r.cfg.Durable != nil {
+		rest[n-1] = slices.Clone(rest[n-1]) // a folder uses its memory again
+	}
 	r.mu.Unlock()
 	if f != nil {
 		if n, err = f.copyTo(w, size); err != nil {
