@@ -7,8 +7,8 @@ type Host struct {
 	Kinds []Kind
 	// Matches is the number of matches that run. It is a gauge.
 	Matches int
-	// Endpoint has the counters of the host's endpoint, as of the newest second. They count what it
-	// dropped, and which peers it refused before a match saw them. It is empty for an endpoint that
+	// Endpoint has the counters of the host's endpoint, as of the newest second. They count datagrams that it
+	// dropped, and peers that it refused before a match saw them. It is empty for an endpoint that
 	// is no transport.Counted.
 	Endpoint []Count
 }

@@ -110,7 +110,7 @@ func (h *Host) Live() bool {
 }
 
 // Ready reports whether new matches should come here: false while the host drains, is overloaded
-// or has a match that is told stuck. The host is overloaded when the 99th percentile of the delays
+// or has a stuck match. The host is overloaded when the 99th percentile of the delays
 // of ticks was above a tick, or 100 ms, in each of 5 s, until it was below in each of 30 s. A host
 // that is not ready still makes the matches that it is asked for.
 func (h *Host) Ready() bool { return !h.Draining() && !h.load.unready.Load() }

@@ -1,7 +1,7 @@
 package transport
 
-// Wrapper is an Endpoint around another one. Every endpoint that is given another one implements it,
-// but for those that join several.
+// Wrapper is an Endpoint around another one. Every endpoint that is given another one implements it.
+// Those that join several do not.
 type Wrapper interface {
 	Endpoint
 

@@ -76,7 +76,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.public, "public", "", "IP:PORT under which players reach -game; empty: -game itself, or what Agones says")
 	fs.BoolVar(&o.agones, "agones", false, "the host runs on Agones")
 	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")
-	fs.StringVar(&o.tapes, "tapes", filepath.Join(os.TempDir(), "tapes"), "directory for the tapes of running matches, which a killed process leaves; empty: none")
+	fs.StringVar(&o.tapes, "tapes", filepath.Join(os.TempDir(), "tapes"), "directory for the tapes of running matches, which a killed process leaves; another one for each process; empty: none")
 	fs.StringVar(&o.fleet, "fleet", "", "the matchmaker allocates hosts of this Agones fleet")
 	fs.StringVar(&o.to, "to", "", "the matchmaker sends everybody to the host at this IP:PORT")
 	fs.StringVar(&o.ask, "ask", "", "bots ask the matchmaker at this URL")

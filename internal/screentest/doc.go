@@ -1,13 +1,13 @@
 // Package screentest plays the arena's page in a real browser, and opens the window of a new
-// game on a display without a screen. It is a module of its own, so
-// that nobody else downloads what drives the browser. Its go.work uses the repository.
+// game on a display without a screen. It is a separate module, so
+// that nobody else downloads the browser's driver. Its go.work uses the repository.
 //
 //	go test ./...                       # needs Chromium, and Xvfb for the hidden tab
 //	go test -run TestHidden -hidden 2m  # the long form
-//	go run ./pictures                   # the pictures in docs/pictures
+//	go run ./pictures                   # makes docs/pictures
 //
 // Without a browser the tests say so and stop, unless REQUIRE_BROWSER is 1.
-// ARENA_SCREENSHOTS names a directory that keeps what the page looked like.
+// ARENA_SCREENSHOTS names a directory that keeps screenshots of the page.
 package screentest
 
 import (

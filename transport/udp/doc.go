@@ -7,7 +7,7 @@
 // by their address. A client whose NAT changes its port stays connected after a challenge to the new address,
 // which takes two round trips of silence. So does a client whose own address changes, since its machine is in another
 // network now: when a send fails, or nothing comes for 250 ms and two round trips, it asks from the address that the
-// system would choose, and goes on from there once the server answers. docs/STANDARD-udp.md describes every datagram.
+// system would choose, and uses that one once the server replies. docs/STANDARD-udp.md describes every datagram.
 //
 // Nothing is encrypted or authenticated: an attacker who can read the traffic can forge it (Info.Secure is false).
 // Without reading it, an attacker must guess 64 bits to disturb a connection's handshake, end or client datagrams,

@@ -20,7 +20,7 @@ func FillCounters(counters any) {
 }
 
 // Counts tests that an endpoint's AppendCounts has each field of its Counters, under the field's name in small letters,
-// and needs no memory of its own.
+// and allocates nothing.
 func Counts(t *testing.T, layer string, counters any, of transport.Counted) {
 	t.Helper()
 	v, all := reflect.ValueOf(counters), of.AppendCounts(nil)

@@ -15,7 +15,7 @@ import (
 // within is set in a process that runs a test in a network of its own.
 const within = "FORETICK_TEST_NETWORK"
 
-// Namespace runs a test in a process with a network of its own, which the test may change, and reports whether this
+// Namespace runs a test in a process with a separate network, which the test may change, and reports whether this
 // is that process. Where the system gives no network to the user, it is left out.
 func Namespace(t *testing.T) bool {
 	t.Helper()
