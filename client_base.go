@@ -89,6 +89,7 @@ type clientBase struct {
 
 	tracer  *clientTrace
 	reports clientReports
+	counts  clientCounts
 
 	techniques probe.Techniques // in force
 	wanted     probe.Techniques // by setTechniques, from the next Step on

@@ -207,6 +207,9 @@ func (l *link) send(ticks int, ip *input) {
 	if l.reports.until > 0 && l.view.State == Playing {
 		l.reports.write(l.now, pk)
 	}
+	if l.view.State == Playing {
+		l.counts.write(l, pk)
+	}
 	seq, b := pk.Finish()
 	ip.sent = seq
 	if carries {

@@ -109,6 +109,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
+	c.counts.begin(&c.clientBase)
 	c.logSession(&session)
 	c.post() // hooks ask
 	c.ghosts.newReceiver(c.link.newest)

@@ -33,6 +33,8 @@ type player struct {
 	tracing playerTracing
 	reports playerReports
 	unread  playerUnread
+	counts  playerCounts
+	path    playerPath
 
 	observing *observing   // nil: it is no observer
 	local     *localPlayer // nil: it has a connection, or had one

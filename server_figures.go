@@ -108,8 +108,8 @@ func (f *serverFigures) post(s *Server) {
 	f.newest.Publish()
 }
 
-// countCauses counts what the clients could not predict in this tick, and their claims of render
-// times.
+// countCauses counts what the clients could not predict in this tick, their claims of render times,
+// and the paths to them.
 func (f *serverFigures) countCauses(s *Server) {
 	now := s.sim.frame.Tick
 	count := func(c figures.Cause, is bool) {
@@ -133,6 +133,7 @@ func (f *serverFigures) countCauses(s *Server) {
 			count(figures.CauseInput, p.inputs.replaced.To == now)
 			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
 			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
+			p.path.look(&f.counted, s.clock.now, &p.session)
 		}
 	}
 }

@@ -81,6 +81,9 @@ func (s *Server) takeReport(p *player, body, b []byte) error {
 	if p.session.state != playing {
 		return nil
 	}
+	if len(body) > 0 && body[0] == reason.CountsSaid {
+		return s.takeCounts(p, body, b)
+	}
 	if p.observing != nil || now >= r.until {
 		return netcode.ErrMalformed // nobody asked for it
 	}

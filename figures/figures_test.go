@@ -91,6 +91,9 @@ func filled(from uint64) (s figures.Server) {
 	}
 	s.TickTime.Observe(time.Duration(from) * time.Millisecond)
 	s.Lateness.Observe(time.Duration(from) * time.Microsecond)
+	s.RTT.Observe(time.Duration(from) * time.Millisecond)
+	s.LossIn.Observe(float64(from) / 1e5)
+	s.LossOut.Observe(float64(from) / 1e5)
 	return s
 }
 
@@ -133,6 +136,9 @@ func TestServersAdd(t *testing.T) {
 		}
 		require.EqualValues(t, 2, sum.TickTime.Count())
 		require.EqualValues(t, 2, sum.Lateness.Count())
+		require.EqualValues(t, 2, sum.RTT.Count())
+		require.EqualValues(t, 2, sum.LossIn.Count())
+		require.EqualValues(t, 2, sum.LossOut.Count())
 		require.Equal(t, []figures.System{{Name: "move", Runs: 9, Total: 2, Max: 9}, {Name: "shoot", Runs: 14, Total: 5}, {Name: "build", Runs: 7}}, sum.Systems)
 		require.Len(t, a.Systems, 2)
 		require.EqualValues(t, 1, a.Systems[0].Runs, "Copy copies")

@@ -53,9 +53,17 @@ type Server struct {
 	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
 
 	// Causes counts, by Cause, the ticks of each player with an event that its client could not
-	// predict. Clients do not report corrections to the server, so the server knows no
-	// others. The client's own count is stats.Client.ByCause.
-	Causes [Causes]uint64
+	// predict. The server knows these three causes by itself. Not each such tick is corrected.
+	Causes [ServerCauses]uint64
+	// Corrections counts, by Cause, the corrections of predictions that clients reported. A client
+	// reports every ten seconds. One that lies is counted with at most one correction a tick.
+	Corrections [Causes]uint64
+
+	// RTT counts round trips to players: the smoothed one of each player, every ten seconds.
+	RTT Histogram
+	// LossIn and LossOut count the shares of lost packets, from players and to players: that of the
+	// last ten seconds of each player, every ten seconds.
+	LossIn, LossOut Shares
 
 	Panics uint64 // panics that the server contained
 
@@ -100,21 +108,27 @@ var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "p
 // String returns the reason's name in metrics, such as "too_often".
 func (r Refusal) String() string { return name(refusalNames[:], int(r)) }
 
-// Cause is what a client could not predict.
+// Cause is why a client's prediction was wrong, or had to be.
 type Cause uint8
 
-// The causes. They have the names of the same causes in package prediction.
+// The causes. They have the names and the order of those in package prediction, which says more.
 const (
 	CauseInput        Cause = iota // the tick ran without the player's own command, or with a refused one
 	CauseServerEffect              // code that runs only on the server wrote predicted state of the player
 	CauseRemoteInput               // another player's run of a shared system wrote predicted state of the player
+	CauseUntracked                 // a shared system read a value that differed on the client
+	CauseCode                      // none of the others: the same code with the same inputs had another result
+	CauseUnknown                   // the records of the time are gone
+	CauseLateInput                 // ticks ran again for another player's late command
 	// Causes is the number of causes.
-	Causes = 3
+	Causes = 7
+	// ServerCauses is the number of those that a server knows by itself, which come first.
+	ServerCauses = 3
 )
 
-var causeNames = [Causes]string{"input", "server_effect", "remote_input"}
+var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown", "late_input"}
 
-// String returns the cause's name in metrics: input, server_effect or remote_input.
+// String returns the cause's name in metrics, such as "server_effect".
 func (c Cause) String() string { return name(causeNames[:], int(c)) }
 
 func name(names []string, i int) string {
@@ -147,6 +161,9 @@ func (s *Server) Add(other *Server) {
 func (s *Server) AddCounters(other *Server) {
 	s.TickTime.Add(&other.TickTime)
 	s.Lateness.Add(&other.Lateness)
+	s.RTT.Add(&other.RTT)
+	s.LossIn.Add(&other.LossIn)
+	s.LossOut.Add(&other.LossOut)
 	from, to := other.counters(), s.counters()
 	for i, n := range from {
 		*to[i] += *n
@@ -156,6 +173,9 @@ func (s *Server) AddCounters(other *Server) {
 	}
 	for i, n := range other.Causes {
 		s.Causes[i] += n
+	}
+	for i, n := range other.Corrections {
+		s.Corrections[i] += n
 	}
 	for i := range other.Systems {
 		s.addSystem(&other.Systems[i], i)

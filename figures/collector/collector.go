@@ -135,6 +135,16 @@ func (e emitter) histogram(m *metric, h *figures.Histogram) {
 	e.to <- prometheus.MustNewConstHistogram(m.desc, h.Count(), h.Sum.Seconds(), buckets, e.labels...)
 }
 
+// shares sends a histogram of shares, with the bounds of figures.
+func (e emitter) shares(m *metric, s *figures.Shares, more ...string) {
+	buckets, sum := make(map[float64]uint64, figures.ShareBuckets), uint64(0)
+	for i, n := range s.Counts {
+		sum += n
+		buckets[figures.ShareBound(i)] = sum
+	}
+	e.to <- prometheus.MustNewConstHistogram(m.desc, sum, s.Sum, buckets, append(e.labels[:len(e.labels):len(e.labels)], more...)...)
+}
+
 // quantiles sends the median and the 99th percentile of a histogram.
 func (e emitter) quantiles(m *metric, h *figures.Histogram) {
 	q := map[float64]float64{}
@@ -180,6 +190,12 @@ func (e emitter) server(s *figures.Server) {
 	for cause, n := range s.Causes {
 		e.count(unpredicted, n, figures.Cause(cause).String())
 	}
+	for cause, n := range s.Corrections {
+		e.count(corrections, n, figures.Cause(cause).String())
+	}
+	e.histogram(rtt, &s.RTT)
+	e.shares(loss, &s.LossIn, "in")
+	e.shares(loss, &s.LossOut, "out")
 	e.count(panics, s.Panics)
 	seen := map[string]bool{}
 	for i := range s.Systems {

@@ -13,6 +13,7 @@ import (
 const (
 	AskReports = iota // a server's: report each correction of the next 30 seconds
 	ReportSaid        // a client's: a [Report]
+	CountsSaid        // a client's, unasked: its [Counts]
 )
 
 // Bounds of a report.

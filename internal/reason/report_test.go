@@ -137,7 +137,8 @@ func TestReportVectors(t *testing.T) {
 	for _, v := range []struct{ predicted, actual any }{{1.5, -2.}, {int64(-5), nil}, {true, uint64(300)}, {"red", [4]float64{0, 0, 0, 1}}} {
 		r.Wrong.Differences = append(r.Wrong.Differences, prediction.Difference{Entity: 1<<31 + 1, Component: "c", Field: "F", Predicted: v.predicted, Actual: v.actual})
 	}
-	want := fmt.Sprintf("question\n> %02x\nreport\n> %x\n", reason.AskReports, r.Append(nil))
+	counts := reason.Counts{prediction.Input: 300, prediction.RemoteInput: 5, prediction.LateInput: 1}
+	want := fmt.Sprintf("question\n> %02x\nreport\n> %x\ncounts\n> %x\n", reason.AskReports, r.Append(nil), counts.Append(nil))
 	standard, err := os.ReadFile("../../docs/STANDARD.md")
 	require.NoError(t, err)
 	require.Contains(t, string(standard), want)

@@ -1,0 +1,59 @@
+package foretick_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestFiguresOfPaths: on a network that loses packets, the server's figures have the corrections that
+// clients counted, the round trip, and the losses of both directions.
+func TestFiguresOfPaths(t *testing.T) {
+	link := sim.Link{Latency: 40 * time.Millisecond, Loss: 0.05}
+	g := new(Walk)
+	m := simtest.New(7)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol()})
+	require.NoError(t, err)
+	var players []*foretick.Client
+	for range 3 {
+		c, err := m.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		players = append(players, c)
+	}
+	everyone := ecs.NewQuery(srv.Frame().World.Types(), ecs.With(&g.Pos))
+	m.Run(2 * time.Second)
+	for m.Net.Now() < time.Minute {
+		require.NoError(t, srv.Do("a push", func(f *foretick.Frame) {
+			for _, rows := range everyone.All(f.World) {
+				g.Pos.Slice(rows)[0].X++
+			}
+		}))
+		m.Run(m.Net.Now() + 700*time.Millisecond)
+	}
+	m.Run(m.Net.Now() + 40*time.Second)
+	var f figures.Server
+	srv.Figures(&f)
+	want := [figures.Causes]uint64{}
+	for _, c := range players {
+		for cause, n := range c.Stats().ByCause {
+			want[cause] += n
+		}
+	}
+	t.Log(want, f.RTT.Quantile(0.5), f.LossIn.Mean(), f.LossOut.Mean())
+	require.Greater(t, want[prediction.ServerEffect], uint64(50))
+	require.Equal(t, want, f.Corrections)
+	require.InDelta(t, 3*10, float64(f.RTT.Count()), 3, "three players, each ten seconds")
+	require.Equal(t, f.RTT.Count(), f.LossIn.Count())
+	require.Equal(t, f.RTT.Count(), f.LossOut.Count())
+	require.InDelta(t, 0.09, f.RTT.Quantile(0.5).Seconds(), 0.03)
+	require.InDelta(t, link.Loss, f.LossIn.Mean(), 0.02)
+	require.InDelta(t, link.Loss, f.LossOut.Mean(), 0.02)
+}
