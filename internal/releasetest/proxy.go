@@ -20,7 +20,9 @@ import (
 // The environment has a module cache of its own, so that no other checkout's Version is taken
 // for this one, and trims paths, so that the build cache knows the modules again in the next.
 // A module cache that holds this very Version is used as it is: what was built from it is not
-// built again. All of it ends with the test. Proxy skips the test where Root does.
+// built again. What that cache lacks comes from where the go command has it from: the proxy could
+// not bring it there, for the go command that asks holds the cache's lock of it.
+// All of it ends with the test. Proxy skips the test where Root does.
 func Proxy(t testing.TB) []string {
 	t.Helper()
 	root := Root(t)
@@ -33,16 +35,21 @@ func Proxy(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	p := &proxy{release: dir, cache: filepath.Join(cache, "cache", "download")}
+	p.shared = holds(p.cache, dir)
 	s := httptest.NewServer(p)
 	t.Cleanup(s.Close)
 	env := append(os.Environ(),
-		"GOPROXY="+s.URL,           // nothing after it: where it has no module, there is none
+		"GOPROXY="+s.URL,           // nothing after it, unless the cache is shared: where it has no module, there is none
 		"GOPRIVATE=", "GONOPROXY=", // a pattern, even "none", makes the go command look past the proxy
 		"GONOSUMDB=*", // what comes from the cache was checked when it came there
 		"GOWORK=off",
 	)
-	if holds(p.cache, dir) {
-		return append(env, "GOMODCACHE="+cache)
+	if p.shared {
+		after, err := goOutput("env", "GOPROXY")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(env, "GOMODCACHE="+cache, "GOPROXY="+s.URL+","+after)
 	}
 	return append(env,
 		"GOMODCACHE="+t.TempDir(),
@@ -70,6 +77,7 @@ func holds(downloads, release string) bool {
 // proxy serves the release, and a module cache. It may serve several requests at once.
 type proxy struct {
 	release, cache string
+	shared         bool // The go commands that ask have this cache too.
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +87,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := filepath.Join(from, filepath.FromSlash(r.URL.Path)) // Path is clean, or the client is redirected
 	b, err := os.ReadFile(name)                                 // #nosec G304 -- below from
-	if errors.Is(err, fs.ErrNotExist) && from == p.cache {
+	if errors.Is(err, fs.ErrNotExist) && from == p.cache && !p.shared {
 		if err = fetch(r.URL.Path); err == nil {
 			b, err = os.ReadFile(name) // #nosec G304 -- below from
 		}

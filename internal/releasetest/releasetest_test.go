@@ -2,11 +2,15 @@ package releasetest
 
 import (
 	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -69,30 +73,47 @@ func TestFindRoot(t *testing.T) {
 }
 
 // TestProxy: in its environment the go command finds the checkout, the modules that the cache
-// holds and those that it lacks, and nothing else.
+// holds and those that it lacks, and nothing else: with a cache of its own, and in one that holds
+// the checkout, whose locks the go command keeps while it asks.
 func TestProxy(t *testing.T) {
-	cache, err := goOutput("env", "GOMODCACHE")
+	filled, err := goOutput("env", "GOMODCACHE")
 	require.NoError(t, err)
-	// A cache that holds nothing, filled from the one that this test was built from.
-	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(cache)+"/cache/download")
+	// Caches that hold nothing, filled from the one that this test was built from.
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(filled)+"/cache/download")
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOFLAGS", "-modcacherw")
 	t.Setenv("GOMODCACHE", t.TempDir())
-	env, dir := Proxy(t), t.TempDir()
-	list := func(what string) (string, error) {
-		cmd := exec.Command("go", "mod", "download", "-json", what)
-		cmd.Dir, cmd.Env = dir, env
+	env := Proxy(t)
+	download := func(what string) error {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", what)
+		cmd.Dir, cmd.Env, cmd.WaitDelay = t.TempDir(), env, time.Second
 		out, err := cmd.CombinedOutput()
-		return string(out), err
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", what, errors.Join(err, ctx.Err()), out)
+		}
+		return nil
 	}
-	for _, what := range []string{Module + "@" + Version, Module + "@latest", Module + "/cmd/foretick-vet@" + Version, "github.com/stretchr/testify@v1.12.1"} {
-		out, err := list(what)
-		require.NoError(t, err, "%s: %s", what, out)
+	tries := func() {
+		for _, what := range []string{Module + "@" + Version, Module + "@latest", Module + "/cmd/foretick-vet@" + Version, "github.com/stretchr/testify@v1.12.1"} {
+			require.NoError(t, download(what))
+		}
+		for _, what := range []string{Module + "@v0.0.9", "github.com/foretick@v0.1.0", "example.com/none@v1.0.0"} {
+			err := download(what)
+			require.Error(t, err)
+			require.NotErrorIs(t, err, context.DeadlineExceeded)
+		}
 	}
-	for _, what := range []string{Module + "@v0.0.9", "github.com/foretick@v0.1.0", "example.com/none@v1.0.0"} {
-		out, err := list(what)
-		require.Error(t, err, "%s: %s", what, out)
-	}
+	tries()
+
+	shared := t.TempDir()
+	env = append(env, "GOMODCACHE="+shared)
+	require.NoError(t, download(Module+"@"+Version))
+	t.Setenv("GOMODCACHE", shared)
+	env = Proxy(t)
+	require.Contains(t, env, "GOMODCACHE="+shared, "the cache holds the checkout")
+	tries()
 }
 
 // TestHolds: a module cache's Version is this checkout's where each byte is, and nowhere else.
