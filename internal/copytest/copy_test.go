@@ -4,7 +4,7 @@ package copytest
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,13 +137,38 @@ type example struct {
 // runs runs a command to its end, and returns its seconds of processor.
 func (c *example) runs(dir, name string, args ...string) float64 {
 	c.t.Helper()
-	ctx, stop := context.WithTimeout(c.t.Context(), 20*time.Minute)
-	defer stop()
-	cmd := exec.CommandContext(ctx, name, args...) // #nosec G204 -- the page's commands
+	cmd := exec.Command(name, args...) // #nosec G204 -- the page's commands
 	cmd.Dir, cmd.Env = dir, c.env
-	out, err := cmd.CombinedOutput()
-	require.NoError(c.t, err, "%s %v: %s", name, args, out)
-	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	_, seconds := c.ends(cmd, 15*time.Minute)
+	return seconds
+}
+
+// ends runs a command to its end, and returns its output and its seconds of processor.
+func (c *example) ends(cmd *exec.Cmd, limit time.Duration) (string, float64) {
+	c.t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, 10*time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the program that go run starts
+	require.NoError(c.t, cmd.Start())
+	err := c.waits(cmd, limit)
+	require.NoError(c.t, err, "%v:\n%s", cmd.Args, &out)
+	return out.String(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+}
+
+// waits waits for a command that leads a group of processes. One that takes longer than the limit
+// is asked where it stands, with all that it started: a program in Go then prints the stacks of
+// its goroutines.
+func (c *example) waits(cmd *exec.Cmd, limit time.Duration) error {
+	group := -cmd.Process.Pid
+	late := time.AfterFunc(limit, func() {
+		_ = syscall.Kill(group, syscall.SIGQUIT)
+		time.Sleep(5 * time.Second)
+		_ = syscall.Kill(group, syscall.SIGKILL)
+	})
+	if err := cmd.Wait(); late.Stop() {
+		return err
+	}
+	return fmt.Errorf("not ended after %v", limit)
 }
 
 func (c *example) countFiles() (n int) {
@@ -203,9 +228,9 @@ func (c *example) start(programs []start) (seconds float64) {
 	}
 	for _, cmd := range slices.Backward(serving) { // players leave before their server ends
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
-		err := cmd.Wait()
+		err := c.waits(cmd, time.Minute)
 		var exit *exec.ExitError
-		require.True(c.t, err == nil || errors.As(err, &exit))
+		require.True(c.t, err == nil || errors.As(err, &exit), "%v: %v", cmd.Args, err)
 		seconds += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	}
 	return seconds
@@ -213,11 +238,11 @@ func (c *example) start(programs []start) (seconds float64) {
 
 // says runs a program that ends by itself, and looks for what it must print.
 func (c *example) says(p start, args []string) float64 {
+	c.t.Helper()
 	cmd := releasetest.GoCommand(append([]string{"run"}, args...)...)
 	cmd.Dir, cmd.Env = c.dir, c.env
-	out, err := cmd.CombinedOutput()
-	require.NoError(c.t, err, "go run %v: %s", args, out)
+	out, seconds := c.ends(cmd, 5*time.Minute)
 	require.NotEmpty(c.t, out)
-	require.Contains(c.t, string(out), p.says, "go run %v", args)
-	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	require.Contains(c.t, out, p.says, "go run %v", args)
+	return seconds
 }
