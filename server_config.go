@@ -185,6 +185,11 @@ type ServerConfig struct {
 	// time since any fixed moment, and never goes back. nil means the process's clock in [Server.Run], and no
 	// times if the program calls Step itself.
 	Clock func() time.Duration
+	// OnDrain, when set, is called once, in the first tick after [Server.Drain], with its reason: tell
+	// the players by when the match should end. It may change the world and send messages, as
+	// OnJoin may. A singleton that it sets reaches everybody, also who reconnects later. It is not called
+	// if nobody is left to be told. A panic in it is logged, and the match goes on.
+	OnDrain func(f *Frame, reason string)
 	// AllowTrace, when set, decides which players may trace their own entities: see package
 	// inspect/trace. It is called within Step, for each request of a player's client. A player
 	// sees no more than snapshots show it, but traces take bandwidth and time. nil allows

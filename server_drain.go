@@ -14,6 +14,7 @@ import (
 type serverDrain struct {
 	asked  atomic.Pointer[string] // by Drain, which any goroutine may call
 	reason *string                // why newcomers are refused, since the newest Step; nil: they are not
+	told   bool                   // ServerConfig.OnDrain was called
 	linger *lingering             // the match is over, and messages are still on their way
 }
 
@@ -30,6 +31,7 @@ type lingering struct {
 // observers are refused too. Once no player is left and no place is held for one, the next
 // Step closes the server, and Run returns [transport.ErrClosed]. Use it to take a process
 // out of service while its match ends: call it on SIGTERM, and let Run end by itself.
+// [ServerConfig].OnDrain may tell the players.
 //
 // Any goroutine may call Drain, also while Run runs. It takes effect with the next Step. The
 // reason of the first call counts.

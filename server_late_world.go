@@ -265,7 +265,7 @@ func (w *lateWorld) restoreWorld(slot int) {
 }
 
 // open begins what runs again with the present tick. changed says that players came or went
-// in it.
+// in it, or that OnDrain was called.
 func (w *lateWorld) open(changed bool) {
 	if !w.on {
 		return

@@ -21,6 +21,7 @@ func TestEveryFieldIsOnTheTape(t *testing.T) {
 		"OnPanic":          "it is told, and changes nothing",
 		"Clock":            "it measures how long ticks take",
 		"AllowTrace":       "what was asked for is recorded as it was granted",
+		"OnDrain":          "the replay's game adds it, as its systems",
 		"OnTick":           "the replay's game adds it, as its systems",
 	}
 	on := map[string]bool{}

@@ -13,7 +13,8 @@ func (s *Server) tick(now time.Duration) {
 	s.settle()
 	changed := s.sessions.changing()
 	s.changePlayers()
-	s.late.world.open(changed)
+	told := s.tellDrain()
+	s.late.world.open(changed || told)
 	s.handleRequests()
 	s.simulate()
 	s.run.captured = true

@@ -55,6 +55,7 @@ type game struct {
 	srv     *foretick.Server
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
+	drained int                                    // calls of OnDrain
 	tags    []string                               // of a shared system each
 	skew    float32                                // by which move errs
 	config  func(*foretick.ServerConfig)           // changes the server's configuration
@@ -136,6 +137,10 @@ func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
 // serve makes a server with the first entities of a match.
 func (g *game) serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	cfg.Protocol = g.protocol()
+	cfg.OnDrain = func(f *foretick.Frame, _ string) {
+		g.drained++
+		f.Spawn(&g.Rock, ecs.Nobody)
+	}
 	if g.config != nil {
 		g.config(&cfg)
 	}

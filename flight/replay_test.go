@@ -18,6 +18,9 @@ func TestReplaysToThePanic(t *testing.T) {
 		m := newMatch(t, seed, 6, flight.Config{Name: "meadow"}, &game{})
 		m.events()
 		m.run(more)
+		m.srv.Drain("enough")
+		m.run(time.Second)
+		require.Equal(t, 1, m.game.drained)
 		m.game.panicAt = m.srv.Tick() + 10
 		m.run(2 * time.Second)
 		require.NotNil(t, m.died)

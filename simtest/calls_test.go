@@ -39,7 +39,7 @@ var played = []string{
 	"Hitbox", "Hitboxes", "Interest", "Interpolate", "LifeID", "Message.OnClient", "PredictRemote",
 	"Protocol.OnAppear", "Protocol.OnDisconnect", "Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnLevel", "Protocol.OnReconnect",
 	"Protocol.OnVanish", "Protocol.Relevant", "Protocol.Render", "Protocol.Server", "Protocol.Shared", "Request.Handle", "Sample",
-	"Server.Do", "Server.KickObservers", "Server.NextLevel", "ServerConfig.Observe", "ServerConfig.OnPanic", "ServerConfig.OnTick",
+	"Server.Do", "Server.KickObservers", "Server.NextLevel", "ServerConfig.Observe", "ServerConfig.OnDrain", "ServerConfig.OnPanic", "ServerConfig.OnTick",
 	"SpawnConfig.OnCancelled", "SpawnConfig.OnConfirmed", "SpawnConfig.OnPredicted",
 }
 
@@ -174,6 +174,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 			return foretick.Grant{Everything: true}, nil
 		},
 		OnPanic: func(foretick.Panic) { g.runs("ServerConfig.OnPanic", nil) },
+		OnDrain: func(f *foretick.Frame, _ string) { g.runs("ServerConfig.OnDrain", f) },
 		OnTick:  func(f *foretick.Frame) { g.runs("ServerConfig.OnTick", f) },
 	})
 	require.NoError(t, err)
@@ -254,6 +255,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		resumed := k.srv.Stats().Resumed
 		level(func() bool { return k.srv.Stats().Resumed > resumed })
 	}
+	k.srv.Drain("over")
 	m.RunFor(1500 * time.Millisecond)
 	return out, k, bystander
 }

@@ -87,6 +87,7 @@ var catalogue = map[string]option{
 		c.Clock = func() time.Duration { at += ms; return at }
 	}),
 	"ServerConfig.AllowTrace": server(func(c *foretick.ServerConfig) { c.AllowTrace = func(foretick.PlayerID) bool { return true } }),
+	"ServerConfig.OnDrain":    server(func(c *foretick.ServerConfig) { c.OnDrain = func(*foretick.Frame, string) {} }),
 	"ServerConfig.OnTick":     server(func(c *foretick.ServerConfig) { c.OnTick = func(*foretick.Frame) {} }),
 
 	"ClientConfig.Protocol":        {always: true},
