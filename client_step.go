@@ -90,7 +90,7 @@ func (c *Client) advance() int {
 		return 0
 	case t.Reset || ahead > int32(c.cfg.History):
 		c.stats.HardResets++
-		if ahead > 0 || -ahead > int32(c.p.TickRate/4) && c.backTo(t.Predicted) {
+		if ahead > 0 || float64(-ahead) > float64(c.p.TickRate)/4*t.Speed && c.backTo(t.Predicted) {
 			if c.mayStart(t.Predicted) {
 				c.startOver(t)
 			}
@@ -117,8 +117,9 @@ func (c *Client) advance() int {
 }
 
 // backTo reports whether the prediction can start over from the newest snapshot when the clock
-// is set back to a tick, so that it does not stand still until then. That is for more than a
-// quarter of a second: commands of ticks that run again may differ from those already sent.
+// is set back to a tick, so that it does not stand still until then. That is for as many ticks
+// as the server computes in a quarter of a second, or more: commands of ticks that run again may
+// differ from those already sent.
 func (c *Client) backTo(t Tick) bool {
 	newest, ok := c.ghosts.receiver.Newest()
 	return ok && int32(t-newest) >= 0

@@ -164,6 +164,16 @@ func (c *Clock) hear(t int64, early int16, has bool, far float64) (late float64,
 // get in step.
 func (c *Clock) far() float64 { return max(c.cfg.HardReset.Seconds()*c.rate, 3*c.frames.usual) }
 
+// farAhead is far for a predicted time that is ahead of where it should be. Inputs wait for all
+// the ticks that it is ahead. In an overload each takes longer, and predicted time falls back no
+// faster than the server's ticks go on. So it jumps sooner, but not for two steps of the server.
+func (c *Clock) farAhead() float64 {
+	if c.slips.speed == 1 {
+		return c.far()
+	}
+	return min(c.far(), max(c.far()*c.slips.speed/2, 2*float64(c.slips.span), 3*c.frames.usual))
+}
+
 // apart is the largest difference, in ticks, between samples of one path.
 func (c *Clock) apart() float64 { return max(samplesApart, 3*c.frames.usual) }
 
@@ -277,7 +287,7 @@ func (c *Clock) begin(local float64) {
 func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	target := c.target()
 	off := c.slips.tickAt(c.last-dt+target) - c.predicted
-	if math.Abs(off) > c.far() {
+	if off > c.far() || -off > c.farAhead() {
 		c.predicted, reset = c.slips.tickAt(c.last+target), true
 	} else {
 		due := dt * c.slips.speed

@@ -32,10 +32,13 @@ type Time struct {
 	// Interpolation is the age of the render time, measured from the tick of a
 	// snapshot that arrives now with the average delay.
 	Interpolation time.Duration
+	// Speed is the speed of the server's ticks as a share of time. It is below 1 while an
+	// overloaded server loses ticks.
+	Speed float64
 }
 
 func (c *Clock) describe(out *Time) {
-	out.Started = true
+	out.Started, out.Speed = true, c.slips.speed
 	out.Command = c.base + Tick(c.executed)
 	out.Predicted = out.Command - Tick(c.delay)
 	out.Fraction = float32(min(max(c.predicted-float64(c.executed), 0), 1))

@@ -118,13 +118,13 @@ func (m *slowMatch) leads(until time.Duration) time.Duration {
 // A server that computes fewer ticks than are due takes nobody's control away: the match goes on
 // in slow motion, inputs run soon, and three seconds after the overload all is as before.
 func TestOverloadedServerKeepsItsPlayersInControl(t *testing.T) {
-	playOverloads(t, []int{30}, []int{100, 89, 50, 20}, []time.Duration{0, 300 * time.Millisecond})
+	playOverloads(t, []int{30, 60}, []int{100, 89, 50, 20}, []time.Duration{0, 300 * time.Millisecond})
 }
 
-// All speeds and round trips, at two tick rates.
+// All speeds and round trips, at three tick rates.
 func TestOverloadedServerAtAnySpeed(t *testing.T) {
 	costtest.Long(t)
-	playOverloads(t, []int{30, 60}, []int{100, 89, 75, 50, 20}, []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond})
+	playOverloads(t, []int{20, 30, 60}, []int{100, 89, 75, 50, 40, 30, 20, 15, 10}, []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond})
 }
 
 // A server whose steps take now longer, now shorter, does so too.
@@ -195,9 +195,7 @@ func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func
 		require.GreaterOrEqual(t, float64(taken), 0.95*float64(taken+missed))
 		require.LessOrEqual(t, again, uint64(rtt.Seconds()*float64(rate))+uint64(rate/5), "the server's speed came back unannounced")
 		require.LessOrEqual(t, p99+rtt/2, rtt+3*longest+buffer)
-		// What was predicted ahead runs in slow motion. The clock jumps where that is over 500 ms.
-		speed := min(1, 4/(longest.Seconds()*float64(rate)))
-		require.LessOrEqual(t, onset.Seconds(), (before.Seconds()+0.5)/speed+3*longest.Seconds())
+		require.LessOrEqual(t, onset+rtt/2, rtt+3*longest+buffer, "what was predicted ahead runs in slow motion")
 		require.InDelta(t, before.Seconds(), after.Seconds(), 0.2*before.Seconds())
 		require.Zero(t, code)
 	})
