@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/transport/multi"
 )
@@ -17,6 +20,7 @@ type sheet struct {
 	Ready     bool // new matches should come
 	Draining  bool
 	Free      int // matches that should still come
+	Build     metrics.Build
 	Host      host.Stats
 	Endpoints []multi.Counters
 	Refused   []figures.Count // peers that the endpoints refused, by reason
@@ -37,16 +41,28 @@ type line struct {
 	Taken      uint64        // ticks with one
 	KBytesOut  uint64
 	Reconnects uint64
+	RTT95      time.Duration // round trip that 95 % of players stay below
+	Loss       float64       // share of packets to players that are lost, in percent
+	Wrong      string        // what clients predicted wrong, by cause
 }
 
 func newLine(name string, matches int, f *figures.Server) line {
-	return line{Name: name, Matches: matches, Players: f.Players, Ticks: f.Ticks, P50: f.TickTime.Quantile(0.5), P99: f.TickTime.Quantile(0.99),
-		Late99: f.Lateness.Quantile(0.99), Slips: f.Slips, Missing: f.InputsMissing, Taken: f.InputsTaken, KBytesOut: f.BytesOut / 1000, Reconnects: f.Resumed}
+	wrong := []string{}
+	for c, n := range f.Corrections {
+		if n > 0 {
+			wrong = append(wrong, fmt.Sprint(figures.Cause(c), " ", n))
+		}
+	}
+	return line{
+		Name: name, Matches: matches, Players: f.Players, Ticks: f.Ticks, P50: f.TickTime.Quantile(0.5), P99: f.TickTime.Quantile(0.99),
+		Late99: f.Lateness.Quantile(0.99), Slips: f.Slips, Missing: f.InputsMissing, Taken: f.InputsTaken, KBytesOut: f.BytesOut / 1000, Reconnects: f.Resumed,
+		RTT95: f.RTT.Quantile(0.95), Loss: 100 * f.LossOut.Mean(), Wrong: strings.Join(wrong, ", "),
+	}
 }
 
 // figures collects them. No tick waits for it.
 func (h *hosting) figures() sheet {
-	f := sheet{Live: h.host.Live(), Ready: h.host.Ready(), Draining: h.host.Draining(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
+	f := sheet{Live: h.host.Live(), Ready: h.host.Ready(), Draining: h.host.Draining(), Build: metrics.ReadBuild(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
 	f.Free, _ = h.host.Free()
 	var sum figures.Host
 	h.host.Figures(&sum)
@@ -104,9 +120,10 @@ var view = template.Must(template.New("figures").Parse(`<!doctype html>
 {{if .Refused}}<table><tr><th>refused by<th>reason<th>players
 {{range .Refused}}<tr><td>{{.Part}}<td>{{.Refusal}}<td>{{.N}}
 {{end}}</table>{{end}}
-{{define "lines"}}<th>matches<th>players<th>ticks<th>tick p50<th>p99<th>late p99<th>slips<th>inputs missing<th>taken<th>kB out<th>reconnects
-{{range .}}<tr><td>{{.Name}}<td>{{.Matches}}<td>{{.Players}}<td>{{.Ticks}}<td>{{.P50}}<td>{{.P99}}<td>{{.Late99}}<td>{{.Slips}}<td>{{.Missing}}<td>{{.Taken}}<td>{{.KBytesOut}}<td>{{.Reconnects}}
+{{define "lines"}}<th>matches<th>players<th>ticks<th>tick p50<th>p99<th>late p99<th>slips<th>inputs missing<th>taken<th>kB out<th>reconnects<th>rtt p95<th>lost %<th>corrections
+{{range .}}<tr><td>{{.Name}}<td>{{.Matches}}<td>{{.Players}}<td>{{.Ticks}}<td>{{.P50}}<td>{{.P99}}<td>{{.Late99}}<td>{{.Slips}}<td>{{.Missing}}<td>{{.Taken}}<td>{{.KBytesOut}}<td>{{.Reconnects}}<td>{{.RTT95}}<td>{{printf "%.1f" .Loss}}<td>{{.Wrong}}
 {{end}}{{end}}<table><tr><th>kind{{template "lines" .Sums}}</table>
 <table><tr><th>match{{template "lines" .Matches}}</table>
+<p>{{.Build.Version}} {{.Build.Commit}} {{.Build.Go}}</p>
 </html>
 `))

@@ -17,11 +17,16 @@ type Command struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
+// Notice says when the match ends because its host does, as a tick; 0: that is not known. A game shows
+// the time that is left: (Ends - View.Tick) / tickRate seconds.
+type Notice struct{ Ends uint32 }
+
 // Game is a game in which everybody walks about. Replace it by your own.
 type Game struct {
 	Pos    ecs.Component[Position]
 	Cmd    ecs.Component[Command]
 	Avatar ecs.Prefab
+	Notice ecs.Singleton[Notice]
 }
 
 const (
@@ -35,6 +40,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.SetTickRate(tickRate)
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Cmd)
+	p.Singleton(&g.Notice)
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Cmd)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Avatar, player)

@@ -11,15 +11,14 @@
 //	host -role matchmaker -fleet hosts    # allocates from the fleet by the API of Kubernetes
 //	host -role bots -ask http://MATCHMAKER:8080 -bots 40
 //
-// Matchmaker and hosts share a key, 64 hexadecimal digits in FORETICK_TICKET_KEY. The files in
-// fleet/ and the Dockerfile show the rest.
+// Matchmaker and hosts share a key, 64 hexadecimal digits in FORETICK_TICKET_KEY or a file. The files
+// in fleet/, on one machine those in machine/, and the Dockerfile show the rest.
 //
 // On SIGTERM a host refuses new matches and ends with its last one.
 package main
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -31,6 +30,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -38,21 +38,21 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// keyVariable is where processes find the key that they share.
-const keyVariable = "FORETICK_TICKET_KEY"
-
 // options are the command line.
 type options struct {
 	role            string
 	game, web, page string
 	public          string
+	publicWeb       string
+	proxyHeader     string
 	agones          bool
 	fleet, to, ask  string
-	files, tapes    string
+	files           string
+	tapes, collect  string
 	players, bots   int
 	matches         int
 	length, drain   time.Duration
-	key             []byte
+	keys            *keys
 	log             *slog.Logger
 }
 
@@ -74,9 +74,14 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.web, "web", "127.0.0.1:7778", "address to listen on for browsers, over WebSocket")
 	fs.StringVar(&o.page, "page", "127.0.0.1:8080", "address of the matchmaker, the figures, /livez and /readyz")
 	fs.StringVar(&o.public, "public", "", "IP:PORT under which players reach -game; empty: -game itself, or what Agones says")
+	fs.StringVar(&o.publicWeb, "public-web", "", "URL under which browsers reach -web, such as wss://play.example.com/game; empty: ws:// and -web itself, or what Agones says")
+	fs.StringVar(&o.proxyHeader, "proxy-header", "", "header in which a proxy in front of -web writes the player's address, such as X-Forwarded-For; empty: there is no proxy")
 	fs.BoolVar(&o.agones, "agones", false, "the host runs on Agones")
 	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")
 	fs.StringVar(&o.tapes, "tapes", filepath.Join(os.TempDir(), "tapes"), "directory for the tapes of running matches, which a killed process leaves; another one for each process; empty: none")
+	fs.StringVar(&o.collect, "collect", "", "command that is run with the path of each tape of a match that panicked or was killed; if it succeeds, the tape is removed; empty: tapes stay in the directory")
+	file := fs.String("keys", "", "file with one or two ticket keys of 64 hexadecimal digits, which may change; the matchmaker issues under the first; empty: "+keyVariable)
+	logs := fs.String("log", "text", "form of log lines: text or json")
 	fs.StringVar(&o.fleet, "fleet", "", "the matchmaker allocates hosts of this Agones fleet")
 	fs.StringVar(&o.to, "to", "", "the matchmaker sends everybody to the host at this IP:PORT")
 	fs.StringVar(&o.ask, "ask", "", "bots ask the matchmaker at this URL")
@@ -88,12 +93,22 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	o.log = slog.New(slog.NewTextHandler(out, nil))
+	var lines slog.Handler = slog.NewTextHandler(out, nil)
+	if *logs == "json" {
+		lines = slog.NewJSONHandler(out, nil)
+	}
+	o.log = slog.New(lines)
 	switch {
 	case fs.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	case o.players < 1 || o.players > 64 || o.matches < 1 || o.bots < 0 || o.length <= 0 || o.drain < 0:
 		return o, errors.New("-players is 1 to 64, -matches and -length are positive, -bots and -drain are not negative")
+	case *logs != "text" && *logs != "json":
+		return o, fmt.Errorf("-log %q: use text or json", *logs)
+	case o.collect != "" && o.tapes == "":
+		return o, errors.New("-collect needs -tapes, the directory that it collects from")
+	case o.publicWeb != "" && !strings.HasPrefix(o.publicWeb, "ws://") && !strings.HasPrefix(o.publicWeb, "wss://"):
+		return o, fmt.Errorf("-public-web %q: use a URL such as wss://play.example.com/game", o.publicWeb)
 	case o.agones && o.files != "":
 		return o, errors.New("use either -agones or -files")
 	case o.role == "bots" && o.ask == "":
@@ -101,15 +116,16 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	case o.role == "matchmaker" && (o.fleet == "") == (o.to == ""):
 		return o, errors.New("-role matchmaker needs either -fleet or -to")
 	}
-	if text := os.Getenv(keyVariable); text != "" {
-		if o.key, err = hex.DecodeString(text); err != nil || len(o.key) != ticket.KeySize {
-			return o, fmt.Errorf("%s must be %d hexadecimal digits", keyVariable, 2*ticket.KeySize)
-		}
-	} else if o.role == "host" || o.role == "matchmaker" {
-		return o, fmt.Errorf("set %s to %d hexadecimal digits, the same for matchmaker and hosts", keyVariable, 2*ticket.KeySize)
-	} else {
-		o.key = ticket.NewKey()
+	if o.keys, err = readKeys(*file); err != nil {
+		return o, err
 	}
+	if len(o.keys.all()) > 0 {
+		return o, nil
+	}
+	if o.role == "host" || o.role == "matchmaker" {
+		return o, fmt.Errorf("set %s to %d hexadecimal digits, or name a file with -keys, the same for matchmaker and hosts", keyVariable, 2*ticket.KeySize)
+	}
+	o.keys.now.Store(&[][]byte{ticket.NewKey()})
 	return o, nil
 }
 
@@ -150,13 +166,14 @@ func matchmaking(ctx context.Context, o options) error {
 		if err != nil {
 			return fmt.Errorf("-to %q: use an address such as 192.0.2.1:7777", o.to)
 		}
-		m.place = func(context.Context, string) (server, error) { return server{Game: addr}, nil }
+		m.place = func(context.Context, string) (server, error) { return server{Game: addr, Web: o.publicWeb}, nil }
 	}
 	l, err := net.Listen("tcp", o.page)
 	if err != nil {
 		return err
 	}
 	o.log.Info("matchmaker", "url", "http://"+l.Addr().String()+"/play")
+	go o.keys.watch(ctx, o, func([][]byte) error { return nil })
 	mux := http.NewServeMux()
 	mux.Handle("POST /play", m)
 	return pages(ctx, l, mux)

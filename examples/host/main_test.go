@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ func begin(t *testing.T, args ...string) *service {
 		s.done <- run(ctx, append([]string{"-game", "127.0.0.1:0", "-web", "127.0.0.1:0", "-page", "127.0.0.1:0", "-tapes", s.tapes}, args...), s)
 	}()
 	t.Cleanup(stop)
-	at := regexp.MustCompile(`figures=(http://[0-9.:]+)/`)
+	at := regexp.MustCompile(`figures"?[=:]"?(http://[0-9.:]+)/`)
 	s.wait("it serves", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -119,17 +120,17 @@ func newPlayer(t *testing.T, url, name string, web bool) *player {
 }
 
 // client is a full client that counts the avatars on its screen.
-func newClient(t *testing.T, url, name string) (c *bots.Client, sees func() int) {
+func newClient(t *testing.T, url, name string) (c *bots.Client, g *Game, sees func() int) {
 	t.Helper()
 	s, err := askFor(context.Background(), url, request{Name: name})
 	require.NoError(t, err)
 	e, err := s.dial(false)
 	require.NoError(t, err)
-	g := new(Game)
+	g = new(Game)
 	c, err = bots.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: e, Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Command { return walk(v.Tick) })}, 0)
 	require.NoError(t, err)
 	everyone := ecs.NewQuery(c.View().World.Types(), ecs.With(&g.Pos))
-	return c, func() (n int) {
+	return c, g, func() (n int) {
 		for _, rows := range everyone.All(c.View().World) {
 			n += len(g.Pos.Slice(rows))
 		}
@@ -143,7 +144,7 @@ func TestOneMachine(t *testing.T) {
 	s := begin(t, "-bots", "0")
 	began := time.Now()
 	ann := newPlayer(t, s.url, "ann", true)
-	bob, sees := newClient(t, s.url, "bob")
+	bob, game, sees := newClient(t, s.url, "bob")
 	step := func() bool {
 		require.NoError(t, ann.Step(time.Now()))
 		require.NoError(t, bob.Step(time.Now()))
@@ -174,8 +175,14 @@ func TestOneMachine(t *testing.T) {
 		step() // a place is held for as long as its player has played
 	}
 
+	require.Contains(t, s.get("/"), runtime.Version())
+	require.Zero(t, game.Notice.Get(bob.View().World).Ends)
+
 	s.stop()
 	s.wait("it drains", func() bool { return step() && s.figures().Draining })
+	s.wait("players are told", func() bool { return step() && game.Notice.Get(bob.View().World).Ends != 0 })
+	left := time.Duration(game.Notice.Get(bob.View().World).Ends-bob.View().Tick) * time.Second / tickRate
+	require.InDelta(t, 10*time.Minute, left, float64(20*time.Second), "as -drain says")
 	require.Empty(t, s.get("/livez"), "a host that drains works")
 	resp, err := http.Get(s.url + "/readyz")
 	require.NoError(t, err)
@@ -362,6 +369,10 @@ func TestFlags(t *testing.T) {
 		"either -fleet or -to":  {"-role", "matchmaker"},
 		"set FORETICK_TICKET":   {"-role", "host"},
 		"use all, host":         {"-role", "king"},
+		"use text or json":      {"-log", "xml"},
+		"-collect needs":        {"-tapes", "", "-collect", "cat"},
+		"use a URL such as":     {"-public-web", "play.example.com"},
+		"-keys":                 {"-keys", "none/such"},
 		"say with -public":      {"-game", ":0", "-page", "127.0.0.1:0", "-web", "127.0.0.1:0"},
 		"use an address such":   nil,
 		"in a pod with a servi": nil,
@@ -377,5 +388,5 @@ func TestFlags(t *testing.T) {
 		t.Setenv(keyVariable, "")
 	}
 	t.Setenv(keyVariable, "abc")
-	require.ErrorContains(t, run(context.Background(), nil, io.Discard), "must be 64 hexadecimal digits")
+	require.ErrorContains(t, run(context.Background(), nil, io.Discard), "must be 64 hexadecimal digits for each key")
 }

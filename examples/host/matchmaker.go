@@ -92,7 +92,7 @@ func (m *matchmaker) seat(ctx context.Context, ask request, now time.Time) (seat
 	if err != nil {
 		return seat{}, err
 	}
-	t, err := ticket.Issue(m.o.key, ticket.Claims{Match: g.match, Identity: []byte(ask.Name), Expires: now.Add(ticketLife), Servers: []netip.AddrPort{g.server.Game}})
+	t, err := ticket.Issue(m.o.keys.first(), ticket.Claims{Match: g.match, Identity: []byte(ask.Name), Expires: now.Add(ticketLife), Servers: []netip.AddrPort{g.server.Game}})
 	if err != nil {
 		return seat{}, err
 	}

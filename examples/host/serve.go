@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/host/lifecycle"
@@ -33,8 +35,9 @@ type hosting struct {
 	joined  *multi.Endpoint
 	manager lifecycle.Lifecycle
 	pages   net.Listener
-	newest  string         // match that an allocation asked for
-	tapes   *flight.Folder // nil: matches are not recorded
+	newest  string // match that an allocation asked for
+	gate    *ticket.Gate
+	tapes   *tapes // nil: matches are not recorded
 }
 
 // emptyFor is how long a match waits for its first player, or for one to come back.
@@ -59,18 +62,15 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 		}
 	}
 	if o.tapes != "" {
-		if h.tapes, err = flight.NewFolder(flight.FolderConfig{Dir: o.tapes, Most: 1 << 30}); err != nil {
-			return nil, fmt.Errorf("name another directory with -tapes, or none: %w", err)
+		if h.tapes, err = newTapes(o); err != nil {
+			return nil, err
 		}
 		tapes := h.tapes
 		defer func() {
 			if err != nil {
-				_ = tapes.Close()
+				tapes.close()
 			}
 		}()
-		for _, path := range tapes.Left() { // collect them here, with the build that recorded them
-			o.log.Warn("a match ended with its process", "tape", path)
-		}
 	}
 	if h.pages, err = net.Listen("tcp", o.page); err != nil {
 		return nil, err
@@ -82,6 +82,11 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 	h.host, err = host.New(host.Config{
 		Transport: h.joined, NewMatch: h.match, OnDemand: true, PlayersPerMatch: o.players, MaxMatches: o.matches, Logger: o.log,
 		Kind: func(string) string { return "walk" }, // a game with several modes names them here
+		OnEnd: func(end host.End) {
+			if h.tapes != nil {
+				h.tapes.add(end)
+			}
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, h.joined.Close(transport.Closed, ""), h.pages.Close())
@@ -113,16 +118,23 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 	case h.o.agones:
 		h.where, err = reach(ctx, known.Address, known.Ports)
 	}
-	g, err2 := ticket.NewGate(h.o.key, []netip.AddrPort{h.where.Game}, nil)
+	if h.o.publicWeb != "" {
+		h.where.Web = h.o.publicWeb
+	}
+	g, err2 := ticket.NewGate(h.o.keys.first(), []netip.AddrPort{h.where.Game}, nil)
+	if err2 == nil {
+		err2 = g.SetKeys(h.o.keys.all()...)
+	}
 	if err = errors.Join(err, err2); err != nil {
 		return errors.Join(fmt.Errorf("say with -public what players dial: %w", err), below.Close(transport.Closed, ""))
 	}
 	gate.Store(g)
+	h.gate = g
 	native, err := dtls.WrapServer(below, dtls.Config{Gate: g, MaxPeers: most})
 	if err != nil {
 		return errors.Join(err, below.Close(transport.Closed, ""))
 	}
-	browsers, err := ws.Listen(h.o.web, ws.Config{MaxPeers: most, Accept: g.Accept, AnyOrigin: true})
+	browsers, err := ws.Listen(h.o.web, ws.Config{MaxPeers: most, Accept: g.Accept, AnyOrigin: true, ClientAddr: h.o.clientAddr()})
 	if err != nil {
 		return errors.Join(err, native.Close(transport.Closed, ""))
 	}
@@ -131,6 +143,19 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 	}
 	h.joined, err = multi.Join(native, browsers)
 	return err
+}
+
+// clientAddr returns what reads a browser's address from the header of a proxy; nil: there is none. The
+// last entry is the proxy's own: others may be anybody's words.
+func (o *options) clientAddr() func(r *ws.Request) netip.AddrPort {
+	if o.proxyHeader == "" {
+		return nil
+	}
+	return func(r *ws.Request) netip.AddrPort {
+		all := strings.Split(r.Header.Get(o.proxyHeader), ",")
+		ip, _ := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
+		return netip.AddrPortFrom(ip, 0)
+	}
 }
 
 // match makes the server of a match.
@@ -150,21 +175,25 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 			}
 		},
 	}
-	if h.tapes == nil {
-		var err error
-		srv, err = newMatch(cfg)
+	var err error
+	build := func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		srv, err = newMatch(cfg, h.o.drain)
 		return srv, err
 	}
-	return flight.Record(flight.Config{Name: name, Durable: h.tapes}, cfg, func(cfg foretick.ServerConfig) (*foretick.Server, error) {
-		var err error
-		srv, err = newMatch(cfg)
-		return srv, err
-	})
+	if h.tapes == nil {
+		return build(cfg)
+	}
+	return flight.Record(flight.Config{Name: name, Durable: h.tapes.folder}, cfg, build)
 }
 
-// newMatch makes a match's server, for players and for the replay of its tape.
-func newMatch(cfg foretick.ServerConfig) (*foretick.Server, error) {
-	cfg.Protocol = new(Game).Protocol()
+// newMatch makes a match's server, for players and for the replay of its tape. A process that is asked
+// to end gives matches the time drain, of which they tell their players.
+func newMatch(cfg foretick.ServerConfig, drain time.Duration) (*foretick.Server, error) {
+	g := new(Game)
+	cfg.Protocol = g.Protocol()
+	cfg.OnDrain = func(f *foretick.Frame, _ string) {
+		g.Notice.Get(f.World).Ends = f.Tick + uint32(drain.Seconds()*tickRate)
+	}
 	return foretick.NewServer(cfg)
 }
 
@@ -173,6 +202,7 @@ func newMatch(cfg foretick.ServerConfig) (*foretick.Server, error) {
 func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /figures", h.json)
+	mux.HandleFunc("GET /metrics", h.metrics)
 	mux.HandleFunc("GET /livez", h.livez)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	showing, hide := context.WithCancel(context.Background()) // figures are shown to the end
@@ -182,12 +212,15 @@ func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
 			h.o.log.Error("pages", "err", err)
 		}
 	})
+	go h.o.keys.watch(showing, h.o, func(all [][]byte) error { return h.gate.SetKeys(all...) })
+	b := metrics.ReadBuild()
+	h.o.log.Info("build", "version", b.Version, "commit", b.Commit, "go", b.Go)
 	h.o.log.Info("host", "game", h.where.Game, "web", h.where.Web, "figures", "http://"+h.pages.Addr().String()+"/")
 	err := lifecycle.Run(ctx, h.host, h.manager, lifecycle.Config{DrainFor: h.o.drain, OnState: h.placed, Logger: h.o.log})
 	hide()
 	page.Wait()
 	if h.tapes != nil {
-		_ = h.tapes.Close()
+		h.tapes.close()
 	}
 	return err
 }

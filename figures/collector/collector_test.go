@@ -24,6 +24,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/figures/collector"
+	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/transport"
@@ -260,6 +261,20 @@ func TestEndpoints(t *testing.T) {
 	require.NoError(t, h.Close(""))
 }
 
+// TestText: package metrics writes the page that the client of Prometheus writes, byte for byte.
+func TestText(t *testing.T) {
+	w := newHall(t, collector.Config{MatchLimit: 100})
+	w.join("duel-1", "one")
+	w.join("siege-2", "two")
+	w.join("duel-\xff \"\\\n", "one")
+	w.run(15 * time.Second)
+	page, _ := w.scrape()
+	var own strings.Builder
+	require.NoError(t, metrics.Write(&own, w.host, metrics.Config{MatchLimit: 100}))
+	require.Contains(t, page, "foretick_rtt_seconds_count{kind=\"duel\"} 2\n")
+	require.Equal(t, strings.Split(page, "\n"), strings.Split(own.String(), "\n"))
+}
+
 // TestMatchLimit: no match has series of its own unless they are asked for, and none above the limit.
 func TestMatchLimit(t *testing.T) {
 	for _, c := range []struct{ limit, matches, want int }{{0, 1, 0}, {100, 100, 100}, {3, 3, 3}, {3, 4, 0}} {
@@ -309,7 +324,7 @@ func TestConfig(t *testing.T) {
 		collector.New(h, c)
 		return nil
 	})
-	require.PanicsWithValue(t, "collector: New is given no source: pass a *host.Host, or collector.Of a server", func() { collector.New(nil, collector.Config{}) })
+	require.PanicsWithValue(t, "collector: New: there is no source: pass a *host.Host, or Of a server", func() { collector.New(nil, collector.Config{}) })
 }
 
 // dashboard is what the tests read of the dashboard.

@@ -151,6 +151,9 @@ var docCode = map[string]map[string]string{
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
 	"figures/doc.go": {"var sum figures.Host": `
 		var h *host.Host`},
+	"figures/metrics/doc.go": {"mux.HandleFunc(\"GET /metrics\"": `
+		var mux *http.ServeMux
+		var h *host.Host`},
 	"server_record.go": {"seed := time.Now().Unix()": `var srv *foretick.Server`},
 	"flight/doc.go": {
 		"rec, err := flight.New(": `
@@ -329,7 +332,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "expert", "figures", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "stats", "transport",
+		"bots", "bridge", "ecs", "expert", "figures", "figures/metrics", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "stats", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

@@ -1,39 +1,60 @@
-package collector
+package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+// Type is the type of a metric.
+type Type uint8
 
-// metric is the description of a metric and its type.
-type metric struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
+// The types.
+const (
+	Counter Type = iota
+	Gauge
+	Histogram
+	Summary
+)
+
+// String returns the type's name in the text format of Prometheus.
+func (t Type) String() string { return [...]string{"counter", "gauge", "histogram", "summary"}[t&3] }
+
+// Metric describes a metric.
+type Metric struct {
+	Name   string // such as "foretick_ticks_total"
+	Help   string // what it counts, in a sentence
+	Type   Type
+	Labels []string // names
 }
 
 // all are the metrics, in the order below.
-var all []*metric
+var all []*Metric
 
-func describe(name, help string, kind prometheus.ValueType, labels ...string) *metric {
-	m := &metric{prometheus.NewDesc("foretick_"+name, help, labels, nil), kind}
+// All returns the metrics that a page may have. Do not change them.
+func All() []*Metric { return all }
+
+func describe(name, help string, kind Type, labels ...string) *Metric {
+	m := &Metric{Name: "foretick_" + name, Help: help, Type: kind, Labels: labels}
 	all = append(all, m)
 	return m
 }
 
-// counter and gauge describe a metric by kind of match.
-func counter(name, help string, more ...string) *metric {
-	return describe(name, help, prometheus.CounterValue, append([]string{"kind"}, more...)...)
+// byKind describes a metric by kind of match.
+func byKind(kind Type, name, help string, more ...string) *Metric {
+	return describe(name, help, kind, append([]string{"kind"}, more...)...)
 }
 
-func gauge(name, help string, more ...string) *metric {
-	return describe(name, help, prometheus.GaugeValue, append([]string{"kind"}, more...)...)
+func counter(name, help string, more ...string) *Metric { return byKind(Counter, name, help, more...) }
+
+func gauge(name, help string, more ...string) *Metric { return byKind(Gauge, name, help, more...) }
+
+func histogram(name, help string, more ...string) *Metric {
+	return byKind(Histogram, name, help, more...)
 }
 
 // of describes a metric of one match.
-func of(name, help string, kind prometheus.ValueType) *metric {
+func of(name, help string, kind Type) *Metric {
 	return describe("match_"+name, help, kind, "match", "kind")
 }
 
 // onHost describes a counter of the host itself.
-func onHost(name, help string, labels ...string) *metric {
-	return describe("host_"+name, help, prometheus.CounterValue, labels...)
+func onHost(name, help string, labels ...string) *Metric {
+	return describe("host_"+name, help, Counter, labels...)
 }
 
 // The metrics of all matches of a kind.
@@ -43,9 +64,9 @@ var (
 	ticks         = counter("ticks_total", "Ticks computed.")
 	slips         = counter("slips_total", "Times a server skipped time after a stall.")
 	ticksLost     = counter("ticks_lost_total", "Ticks skipped in slips.")
-	tick          = gauge("tick_seconds", "Durations of ticks, from their commands to their packets. A histogram.")
-	tickQuantiles = gauge("tick_quantiles_seconds", "Median and 99th percentile of the durations of all ticks since the start.")
-	lateness      = gauge("tick_lateness_seconds", "Delays of ticks, from the due time to the begin. A histogram.")
+	tick          = histogram("tick_seconds", "Durations of ticks, from their commands to their packets.")
+	tickQuantiles = byKind(Summary, "tick_quantiles_seconds", "Median and 99th percentile of the durations of all ticks since the start.")
+	lateness      = histogram("tick_lateness_seconds", "Delays of ticks, from the due time to the begin.")
 	players       = gauge("players", "Peers by state: playing, held (absent, with a place), waiting (not joined yet), observing.", "state")
 	moves         = counter("player_moves_total", "Players that joined, left, or resumed their place.", "event")
 	bytesMoved    = counter("bytes_total", "Bytes of packets in and out, without headers of UDP and IP.", "direction")
@@ -63,8 +84,8 @@ var (
 	clamped       = counter("rewinds_clamped_total", "Claims that were replaced by the nearest allowed moment.")
 	unpredicted   = counter("unpredicted_total", "Ticks of players with an event that their client could not predict, by cause.", "cause")
 	corrections   = counter("corrections_total", "Corrections of predictions that clients reported, by cause.", "cause")
-	rtt           = gauge("rtt_seconds", "Round trips to players, each counted every 10 s. A histogram.")
-	loss          = gauge("loss_ratio", "Shares of lost packets of players, each counted every 10 s. A histogram.", "direction")
+	rtt           = histogram("rtt_seconds", "Round trips to players, each counted every 10 s.")
+	loss          = histogram("loss_ratio", "Shares of lost packets of players, each counted every 10 s.", "direction")
 	panics        = counter("panics_total", "Panics that servers contained.")
 	systemTime    = counter("system_seconds_total", "Time of systems.", "system")
 	systemRuns    = counter("system_runs_total", "Runs of systems.", "system")
@@ -72,16 +93,16 @@ var (
 
 // The metrics of one match, up to Config.MatchLimit.
 var (
-	matchPlayers = of("players", "Connected players of a match.", prometheus.GaugeValue)
-	matchHeld    = of("held", "Absent players of a match whose place is held.", prometheus.GaugeValue)
-	matchQueued  = of("queued_bytes", "Bytes of reliable messages that wait for players of a match.", prometheus.GaugeValue)
-	matchSlips   = of("slips_total", "Times a match skipped time after a stall.", prometheus.CounterValue)
-	matchTick    = of("tick_seconds", "Median and 99th percentile of the durations of a match's ticks since its start.", prometheus.GaugeValue)
+	matchPlayers = of("players", "Connected players of a match.", Gauge)
+	matchHeld    = of("held", "Absent players of a match whose place is held.", Gauge)
+	matchQueued  = of("queued_bytes", "Bytes of reliable messages that wait for players of a match.", Gauge)
+	matchSlips   = of("slips_total", "Times a match skipped time after a stall.", Counter)
+	matchTick    = of("tick_seconds", "Median and 99th percentile of the durations of a match's ticks since its start.", Summary)
 )
 
 // The metrics of a host.
 var (
-	hostPeers    = describe("host_peers", "Peers in all matches.", prometheus.GaugeValue)
+	hostPeers    = describe("host_peers", "Peers in all matches.", Gauge)
 	hostEnded    = onHost("matches_ended_total", "Matches that ended, for whatever reason.")
 	hostPanicked = onHost("matches_panicked_total", "Matches that a panic ended.")
 	hostRefused  = onHost("refused_total", "Peers that the host refused, by reason.", "reason")
@@ -93,13 +114,16 @@ var (
 	hostStalls   = onHost("stalls_total", "Steps of matches that ran for more than 250 ms.")
 	hostGivenUp  = onHost("matches_abandoned_total", "Matches that were given up because a step did not end.")
 	hostBehind   = onHost("behind_total", "Ticks that began more than a tick after they were due.")
-	hostUnready  = describe("host_unready", "1 while overload or a stuck match takes the host's readiness, else 0.", prometheus.GaugeValue)
-	hostStuck    = describe("host_matches_stuck", "Matches that have been in one step for longer than host.Config.Stall.", prometheus.GaugeValue)
-	hostLost     = describe("host_matches_lost", "Matches that were given up and whose step still runs. Each takes a place.", prometheus.GaugeValue)
+	hostUnready  = describe("host_unready", "1 while overload or a stuck match takes the host's readiness, else 0.", Gauge)
+	hostStuck    = describe("host_matches_stuck", "Matches that have been in one step for longer than host.Config.Stall.", Gauge)
+	hostLost     = describe("host_matches_lost", "Matches that were given up and whose step still runs. Each takes a place.", Gauge)
 )
 
 // The metrics of an endpoint.
 var (
-	endpointEvents  = describe("endpoint_events_total", "What an endpoint counts, by its package and part.", prometheus.CounterValue, "part", "layer", "event")
-	endpointRefused = describe("endpoint_refused_total", "Peers that an endpoint refused before a match saw them, by reason.", prometheus.CounterValue, "part", "layer", "reason")
+	endpointEvents  = describe("endpoint_events_total", "What an endpoint counts, by its package and part.", Counter, "part", "layer", "event")
+	endpointRefused = describe("endpoint_refused_total", "Peers that an endpoint refused before a match saw them, by reason.", Counter, "part", "layer", "reason")
 )
+
+// build is what runs.
+var build = describe("build_info", "1, with the version and the commit of the program, and its Go.", Gauge, "version", "commit", "go")

@@ -1,0 +1,229 @@
+package metrics
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/host"
+)
+
+// Each calls to with each sample of a source. Those of one metric may come apart. It panics if source
+// is nil, or if a field of cfg is out of its range. Any goroutine may call it, and no tick waits for it.
+func Each(source Source, cfg Config, to func(*Sample)) {
+	if err := Check(source, cfg); err != nil {
+		panic("metrics: Each: " + err.Error())
+	}
+	var sum figures.Host
+	source.Figures(&sum)
+	for i := range sum.Kinds {
+		k := &sum.Kinds[i]
+		e := emitter{to: to, labels: []string{text(k.Name)}}
+		e.put(matches, float64(k.Matches))
+		e.put(begun, float64(k.Begun))
+		e.server(&k.Sum)
+	}
+	emitter{to: to}.build()
+	emitter{to: to}.endpoint(sum.Endpoint)
+	if _, alone := source.(single); !alone {
+		emitter{to: to}.host(source.Stats())
+	}
+	if sum.Matches > cfg.MatchLimit {
+		return
+	}
+	n := 0
+	source.EachMatch(func(name, kind string, one *figures.Server) bool {
+		e := emitter{to: to, labels: []string{text(name), text(kind)}}
+		e.put(matchPlayers, float64(one.Players))
+		e.put(matchHeld, float64(one.Held))
+		e.put(matchQueued, float64(one.QueuedBytes))
+		e.put(matchSlips, float64(one.Slips))
+		e.quantiles(matchTick, &one.TickTime)
+		n++
+		return n < cfg.MatchLimit
+	})
+}
+
+// text returns a label's value: names may come from outside, and labels must be UTF-8.
+func text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// Sample is a value of a metric with its labels. A reader must not keep it.
+type Sample struct {
+	Metric *Metric
+	Labels []string // values, as many as the metric has names
+	Value  float64  // of a counter or a gauge
+
+	// Count and Sum are of all that a histogram or a summary counted.
+	Count uint64
+	Sum   float64
+	// Buckets are a histogram's, without the last one, which has no bound.
+	Buckets []Bucket
+	// Quantiles are a summary's.
+	Quantiles []Quantile
+}
+
+// Bucket is how many values are at most Bound.
+type Bucket struct {
+	Bound float64
+	Count uint64
+}
+
+// Quantile is the value that the share At of all values does not exceed.
+type Quantile struct{ At, Value float64 }
+
+// emitter sends samples with the same first labels.
+type emitter struct {
+	to     func(*Sample)
+	labels []string
+}
+
+func (e emitter) send(s Sample, more ...string) {
+	s.Labels = append(e.labels[:len(e.labels):len(e.labels)], more...)
+	e.to(&s)
+}
+
+func (e emitter) put(m *Metric, v float64, more ...string) {
+	e.send(Sample{Metric: m, Value: v}, more...)
+}
+
+func (e emitter) count(m *Metric, n uint64, more ...string) { e.put(m, float64(n), more...) }
+
+// histogram sends a histogram with the bounds of figures.
+func (e emitter) histogram(m *Metric, h *figures.Histogram) {
+	s := Sample{Metric: m, Sum: h.Sum.Seconds(), Count: h.Count()}
+	sum := uint64(0)
+	for i := range figures.Buckets - 1 {
+		sum += h.Counts[i]
+		s.Buckets = append(s.Buckets, Bucket{figures.Bound(i).Seconds(), sum})
+	}
+	e.send(s)
+}
+
+// shares sends a histogram of shares, with the bounds of figures.
+func (e emitter) shares(m *Metric, h *figures.Shares, more ...string) {
+	s := Sample{Metric: m, Sum: h.Sum, Count: h.Count()}
+	sum := uint64(0)
+	for i, n := range h.Counts {
+		sum += n
+		s.Buckets = append(s.Buckets, Bucket{figures.ShareBound(i), sum})
+	}
+	e.send(s, more...)
+}
+
+// quantiles sends the median and the 99th percentile of a histogram.
+func (e emitter) quantiles(m *Metric, h *figures.Histogram) {
+	s := Sample{Metric: m, Sum: h.Sum.Seconds(), Count: h.Count()}
+	for _, at := range []float64{0.5, 0.99} {
+		s.Quantiles = append(s.Quantiles, Quantile{at, h.Quantile(at).Seconds()})
+	}
+	e.send(s)
+}
+
+// build says what runs.
+func (e emitter) build() {
+	b := ReadBuild()
+	e.put(build, 1, text(b.Version), text(b.Commit), text(b.Go))
+}
+
+// server sends the figures of a sum of servers.
+func (e emitter) server(s *figures.Server) {
+	e.count(ticks, s.Ticks)
+	e.count(slips, s.Slips)
+	e.count(ticksLost, s.TicksLost)
+	e.count(longRecords, s.LongRecords)
+	e.count(tooLong, s.RecordsTooLong)
+	e.count(notShown, s.NotShown)
+	e.histogram(tick, &s.TickTime)
+	e.quantiles(tickQuantiles, &s.TickTime)
+	e.histogram(lateness, &s.Lateness)
+	for state, n := range map[string]int{"playing": s.Players, "held": s.Held, "waiting": s.Waiting, "observing": s.Observers} {
+		e.put(players, float64(n), state)
+	}
+	for event, n := range map[string]uint64{"joined": s.Joined, "left": s.Left, "resumed": s.Resumed} {
+		e.count(moves, n, event)
+	}
+	e.count(bytesMoved, s.BytesIn, "in")
+	e.count(bytesMoved, s.BytesOut, "out")
+	e.count(packets, s.PacketsIn, "in")
+	e.count(packets, s.PacketsOut, "out")
+	e.count(packetsFailed, s.PacketsRefused)
+	e.count(malformed, s.Malformed)
+	e.put(queued, float64(s.QueuedBytes))
+	e.put(queuedMost, float64(s.QueuedMost))
+	for r, n := range s.Refused {
+		e.count(refused, n, figures.Refusal(r).String())
+	}
+	for result, n := range map[string]uint64{"taken": s.InputsTaken, "missing": s.InputsMissing, "rejected": s.InputsRejected, "rerun": s.InputsRerun} {
+		e.count(inputs, n, result)
+	}
+	e.count(rewinds, s.Rewinds)
+	e.count(clamped, s.RewindsClamped)
+	for cause, n := range s.Causes {
+		e.count(unpredicted, n, figures.Cause(cause).String())
+	}
+	for cause, n := range s.Corrections {
+		e.count(corrections, n, figures.Cause(cause).String())
+	}
+	e.histogram(rtt, &s.RTT)
+	e.shares(loss, &s.LossIn, "in")
+	e.shares(loss, &s.LossOut, "out")
+	e.count(panics, s.Panics)
+	seen := map[string]bool{}
+	for i := range s.Systems {
+		x := &s.Systems[i]
+		if name := text(x.Name); !seen[name] {
+			seen[name] = true
+			e.put(systemTime, x.Total.Seconds(), name)
+			e.count(systemRuns, x.Runs, name)
+		}
+	}
+}
+
+// endpoint sends the counters of an endpoint. Those of one name are one.
+func (e emitter) endpoint(all []figures.Count) {
+	sums := map[figures.Count]uint64{}
+	for _, c := range all {
+		key := figures.Count{Part: text(c.Part), Layer: text(c.Layer), Name: text(c.Name)}
+		if c.Refusal != "" {
+			key.Refusal = "refused"
+		}
+		sums[key] += c.N
+	}
+	for c, n := range sums {
+		if c.Refusal != "" {
+			e.count(endpointRefused, n, c.Part, c.Layer, c.Name)
+		} else {
+			e.count(endpointEvents, n, c.Part, c.Layer, c.Name)
+		}
+	}
+}
+
+// host sends the counters of a host.
+func (e emitter) host(s host.Stats) {
+	e.put(hostPeers, float64(s.Players))
+	e.count(hostEnded, s.Ended)
+	e.count(hostPanicked, s.Panicked)
+	for r, n := range s.Refusals {
+		e.count(hostRefused, n, host.Refusal(r).String())
+	}
+	e.count(hostDropped, s.Dropped)
+	e.count(hostMoves, s.Moves)
+	e.count(hostSteps, s.Steps)
+	e.count(hostLate, s.Late)
+	e.count(hostHooks, s.HookPanics)
+	e.count(hostStalls, s.Stalls)
+	e.count(hostGivenUp, s.Abandoned)
+	e.put(hostStuck, float64(s.Stuck))
+	e.put(hostLost, float64(s.Lost))
+	e.count(hostBehind, s.Behind)
+	unready := 0.
+	if s.Unready {
+		unready = 1
+	}
+	e.put(hostUnready, unready)
+}

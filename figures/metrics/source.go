@@ -1,0 +1,59 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/host"
+)
+
+// Source has the figures. A *host.Host is one, and Of makes one of a single server.
+type Source interface {
+	// Figures sets dst to the sums by kind of match.
+	Figures(dst *figures.Host)
+	// EachMatch calls fn with each match that runs, until it returns false.
+	EachMatch(fn func(name, kind string, one *figures.Server) bool)
+	// Stats returns the counters of the host itself.
+	Stats() host.Stats
+}
+
+// Config configures what is shown. Zero in each field means the default named.
+type Config struct {
+	// MatchLimit is the number of running matches up to which each has series with the
+	// label match. With more matches there are none, because each match would leave its series in
+	// the database. 0 means no such series. Negative is an error. At most 10 000.
+	MatchLimit int
+}
+
+const mostMatches = 10_000
+
+// Of makes a Source of a single server, which runs without a host. kind is the label kind of its
+// metrics.
+func Of(kind string, server host.Figured) Source { return single{kind, server} }
+
+type single struct {
+	kind   string
+	server host.Figured
+}
+
+func (s single) Figures(dst *figures.Host) {
+	k := figures.Kind{Name: s.kind, Matches: 1, Begun: 1}
+	s.server.Figures(&k.Sum)
+	dst.Matches, dst.Kinds, dst.Endpoint = 1, append(dst.Kinds[:0], k), k.Sum.Endpoint
+}
+
+func (s single) EachMatch(func(name, kind string, one *figures.Server) bool) {}
+
+func (s single) Stats() host.Stats { return host.Stats{} }
+
+// Check returns what is wrong with a source or a configuration.
+func Check(source Source, cfg Config) error {
+	switch {
+	case source == nil:
+		return errors.New("there is no source: pass a *host.Host, or Of a server")
+	case cfg.MatchLimit < 0 || cfg.MatchLimit > mostMatches:
+		return fmt.Errorf("Config.MatchLimit is %d: use up to %d, or 0 for none", cfg.MatchLimit, mostMatches)
+	}
+	return nil
+}
