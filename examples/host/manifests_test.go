@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -73,16 +74,22 @@ func documents(t *testing.T, name string) []object {
 	return docs
 }
 
-// flags parses the arguments of a container as the program does.
+// flags parses the arguments of a container as the program does. The secret with the key is mounted
+// where they say.
 func flags(t *testing.T, container any) options {
 	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("ab", ticket.KeySize)), 0o600))
+	require.Equal(t, object{"name": "keys", "mountPath": "/keys", "readOnly": true}, at(container, "volumeMounts.0"))
 	var args []string
 	for _, a := range at(container, "args").([]any) {
+		if a == "/keys/key" {
+			a = file
+		}
 		args = append(args, a.(string))
 	}
-	t.Setenv(keyVariable, strings.Repeat("ab", ticket.KeySize))
-	require.Equal(t, keyVariable, at(container, "env.0.name"))
 	o, err := parse(args, io.Discard)
+	require.Equal(t, file, o.keys.path)
 	require.NoError(t, err)
 	return o
 }
@@ -96,6 +103,9 @@ func TestManifests(t *testing.T) {
 	container := at(gs, "template.spec.containers.0")
 	o := flags(t, container)
 	require.Equal(t, "host", o.role)
+	volumes := at(gs, "template.spec.volumes").([]any)
+	require.Equal(t, []any{"keys", "tapes"}, []any{at(volumes[0], "name"), at(volumes[1], "name")})
+	require.Equal(t, object{"name": "tapes", "mountPath": o.tapes}, at(container, "volumeMounts.1"))
 	require.True(t, o.agones)
 	for i, p := range []struct{ name, listens, protocol string }{{gamePort, o.game, "UDP"}, {webPort, o.web, "TCP"}} {
 		port := at(gs, fmt.Sprint("ports.", i))
@@ -118,6 +128,16 @@ func TestManifests(t *testing.T) {
 	require.NotNil(t, at(gs, "counters."+at(counter, "key").(string)))
 	least, most, free := at(counter, "minCapacity").(float64), at(counter, "maxCapacity").(float64), at(counter, "bufferSize").(float64)
 	require.True(t, 0 < free && free <= least && least < most)
+
+	monitor := documents(t, "podmonitor.yaml")[0]
+	require.Equal(t, "PodMonitor", monitor["kind"])
+	labels := at(gs, "template.metadata.labels").(object)
+	require.Equal(t, labels["app"], at(monitor, "spec.selector.matchLabels.app"))
+	require.Equal(t, "foretick", labels[at(monitor, "spec.jobLabel").(string)], "as the alerts name the job")
+	endpoint := at(monitor, "spec.podMetricsEndpoints.0")
+	require.Equal(t, "/metrics", at(endpoint, "path"))
+	require.Equal(t, at(container, "ports.0.name"), at(endpoint, "port"))
+	require.Equal(t, o.page, fmt.Sprint(":", at(container, "ports.0.containerPort")))
 
 	asked, err := json.Marshal((&fleet{name: name}).allocation("try"))
 	require.NoError(t, err)
@@ -170,7 +190,7 @@ func TestDockerfile(t *testing.T) {
 			require.Regexp(t, line, l)
 		}
 	}
-	require.Contains(t, string(b), "go build -trimpath -o /host ${PACKAGE}\n")
+	require.Contains(t, string(b), " -o /host ${PACKAGE}\n")
 	require.Contains(t, string(b), `ENTRYPOINT ["/host"]`)
 	o := flags(t, at(documents(t, "fleet.yaml")[0], "spec.template.spec.template.spec.containers.0"))
 	require.Contains(t, string(b), fmt.Sprintf("EXPOSE %s/udp %s/tcp %s/tcp", o.game[1:], o.web[1:], o.page[1:]))

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -13,17 +14,20 @@ type Build struct {
 	Go      string // such as "go1.26.0"
 }
 
+// version is set by the linker: see ReadBuild.
+var version string
+
 // ReadBuild returns what the Go tool wrote into the program. The commit is there if the program was
-// built in a checkout, by go build of a package.
+// built in a checkout, by go build of a package. A build names its version by
+//
+//	go build -ldflags "-X github.com/foretick/foretick/figures/metrics.version=1.2.3"
 var ReadBuild = sync.OnceValue(func() Build {
 	b := Build{Version: "(devel)", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
+	b.Version = cmp.Or(version, info.Main.Version, b.Version)
 	dirty := ""
 	for _, s := range info.Settings {
 		switch s.Key {
