@@ -192,15 +192,16 @@ var docCode = map[string]map[string]string{
 
 // notGo are blocks in comments that hold no Go code, by their beginning.
 var notGo = map[string][]string{
-	"flight/doc.go":       {"u32  length of", " 1 head"},
-	"flight/command.go":   {"[-tick N]"},
-	"input/doc.go":        {"Key, Axis, Move", "keyboard  0-9"},
-	"input/json.go":       {"{"},
-	"inspect/export.go":   {`{"kind"`},
-	"netcode/command.go":  {"based 1, count 2"},
-	"netcode/event.go":    {"varint of the numbers"},
-	"schema/doc.go":       {"min=A max=B"},
-	"simtest/pair/doc.go": {"GOARCH=amd64"},
+	"flight/doc.go":            {"u32  length of", " 1 head"},
+	"figures/metrics/build.go": {"go build"},
+	"flight/command.go":        {"[-tick N]"},
+	"input/doc.go":             {"Key, Axis, Move", "keyboard  0-9"},
+	"input/json.go":            {"{"},
+	"inspect/export.go":        {`{"kind"`},
+	"netcode/command.go":       {"based 1, count 2"},
+	"netcode/event.go":         {"varint of the numbers"},
+	"schema/doc.go":            {"min=A max=B"},
+	"simtest/pair/doc.go":      {"GOARCH=amd64"},
 }
 
 // TestDocCodeCompiles typechecks the code in the comments of the packages that games import.
