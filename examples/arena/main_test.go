@@ -271,12 +271,14 @@ func TestAllTransportsInOneMatch(t *testing.T) {
 
 // All bots that are asked for find room, more than a transport has by default.
 func TestManyBotsOverUDP(t *testing.T) {
+	t.Parallel()
 	r := play(t, "-transport", "udp", "-seconds", "1", "-clients", "70")
 	require.Equal(t, 70, r.Clients)
 	require.NotZero(t, r.FieldsCompared)
 }
 
 func TestReadableSummary(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), []string{"-seconds", "1", "-clients", "2"}, &out))
 	for _, word := range []string{"2 clients", "traffic", "prediction", "shots", "agreement", "0 of 2 clients differ"} {

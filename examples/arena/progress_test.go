@@ -38,6 +38,7 @@ func TestProgress(t *testing.T) {
 
 // TestProgressOfMatch: a match of two seconds that writes into a pipe prints three lines.
 func TestProgressOfMatch(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{"sim", "udp"} {
 		var out bytes.Buffer
 		require.NoError(t, run(context.Background(), []string{"-seconds", "2", "-clients", "2", "-transport", over}, &out))

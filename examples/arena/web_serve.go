@@ -359,7 +359,7 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 	for {
 		for _, p := range players {
 			if v := p.Step(time.Now()); v.State == foretick.Closed {
-				return v.Err
+				return errors.Join(ctx.Err(), v.Err) // the server may have ended first
 			}
 		}
 		select {

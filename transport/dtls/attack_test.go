@@ -131,6 +131,7 @@ func TestSpoofsDisturbNoHandshake(t *testing.T) {
 // these are not authenticated before its end. Such messages forge no identity, and cost the server only one
 // handshake. They keep the client out for as long as they continue.
 func TestForgedHandshakeMessages(t *testing.T) {
+	t.Parallel()
 	srv := listen(t, dtls.Config{})
 	dtls.SetHandshakeTime(srv, time.Second)
 	for _, s := range plausible {
@@ -500,6 +501,7 @@ func FuzzAmplification(f *testing.F) {
 
 // A refused client is told why, with an authentic message from the server.
 func TestTickets(t *testing.T) {
+	t.Parallel()
 	g := gate(t)
 	srv := listen(t, dtls.Config{Gate: g, Accept: func(_ netip.AddrPort, identity []byte) ([]byte, error) {
 		switch string(identity) {

@@ -61,6 +61,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
+	t.Parallel()
 	cert := certificate(t)
 	modes := map[string]struct {
 		server dtls.Config
@@ -74,6 +75,7 @@ func TestIdentity(t *testing.T) {
 	}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			transporttest.RunIdentity(t, func(t testing.TB) transporttest.Doors {
 				return transporttest.Doors{
 					Server: func(same transport.Same, maxPeers int) transport.BanList {

@@ -51,6 +51,7 @@ func TestFarClientsGetIn(t *testing.T) {
 // As many clients as a server lets wait may do a handshake at the same time from one address: a LAN
 // party starts together.
 func TestHandshakesOfOneAddress(t *testing.T) {
+	t.Parallel()
 	srv := listen(t, dtls.Config{})
 	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)
 	for range 33 {

@@ -13,6 +13,7 @@ import (
 
 // A client stays in play while its own address goes and another comes: no other handshake, the same keys.
 func TestMoving(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	nettest.Moving{
 		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {

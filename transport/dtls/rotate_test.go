@@ -46,6 +46,7 @@ func TestCertificateRotates(t *testing.T) {
 // TestCertificateFails: a function for certificates that fails refuses that client, is counted, and
 // does not tell the client why. The next client connects.
 func TestCertificateFails(t *testing.T) {
+	t.Parallel()
 	good := certificate(t)
 	_, key, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)

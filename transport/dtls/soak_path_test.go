@@ -22,6 +22,7 @@ const ms = time.Millisecond
 
 // Connecting over a link that is worse than anybody's.
 func TestSoakConnecting(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	srv := listen(t, dtls.Config{MaxPeers: 1000, MaxHandshakes: 1024, MaxHandshakesPerAddr: 1024, HelloRate: 1 << 20})
 	link := sim.Hell
@@ -34,6 +35,7 @@ func TestSoakConnecting(t *testing.T) {
 
 // A client whose NAT gives it another port plays on: no other handshake, no loss of the connection.
 func TestSoakRebinding(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	var servers []*dtls.Endpoint
 	var mu sync.Mutex
@@ -54,6 +56,7 @@ func TestSoakRebinding(t *testing.T) {
 
 // A server that is killed and comes back at its port: the client notices, is back soon, and nothing of before is heard.
 func TestSoakRestart(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	(&nettest.Restarting{
 		Listen: func(at string) (transport.Endpoint, error) { return dtls.Listen(at, dtls.Config{Gate: gate(t)}) },
@@ -68,6 +71,7 @@ func TestSoakRestart(t *testing.T) {
 
 // Peers that come and go leave nothing behind.
 func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
 	srv := listen(t, dtls.Config{})
 	for i := range 9 {
 		cli, err := dtls.Dial(addr(srv), dtls.Config{Ticket: issue(t, "ann")})

@@ -319,7 +319,7 @@ func leaksNoGoroutine(s *suite) {
 		s.net.Release()
 	}
 	var after []string
-	for range 1000 {
+	for begin := time.Now(); time.Since(begin) < patience.get(); {
 		if after = stacks(); len(after) <= len(before) {
 			return
 		}

@@ -64,6 +64,8 @@ func TestExample(t *testing.T) { conforms(t) }
 // The suite finds each fault, by the case that is meant for it.
 func TestSuiteCatchesTheFaulty(t *testing.T) {
 	defer transporttest.SetStuck(time.Minute)
+	patience := transporttest.SetPatience(10 * time.Second)
+	defer transporttest.SetPatience(patience)
 	names := make(map[string]bool)
 	meant := make(map[string]bool)
 	for _, f := range faults {
@@ -72,6 +74,10 @@ func TestSuiteCatchesTheFaulty(t *testing.T) {
 		transporttest.SetStuck(time.Minute)
 		if f.hangs {
 			transporttest.SetStuck(500 * time.Millisecond)
+		}
+		transporttest.SetPatience(patience)
+		if f.caught == "Leak" { // which waits in real time, and in vain
+			transporttest.SetPatience(time.Second)
 		}
 		said := failed(f.caught, network(&f))
 		assert.NotEmpty(t, said, "%s did not find: %s", f.caught, f.name)

@@ -12,6 +12,7 @@ import (
 
 // A client stays in play while its own address goes and another comes.
 func TestMoving(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	nettest.Moving{
 		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {

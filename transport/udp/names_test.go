@@ -17,6 +17,7 @@ import (
 // TestFarNames: a server that replies only after the next address of its name was tried is still
 // connected, whichever of the addresses is its own.
 func TestFarNames(t *testing.T) {
+	t.Parallel()
 	const oneWay = 650 * time.Millisecond
 	for name, addrs := range map[string][]string{"the first": {"127.0.0.1", "127.0.0.2"}, "the last": {"127.0.0.2", "127.0.0.1"}} {
 		t.Run(name, func(t *testing.T) {

@@ -106,6 +106,7 @@ func (r *relay) run(front *net.UDPConn) {
 // TestSilenceMoves: a client whose datagrams leave, but from an address to which nothing comes back, goes on from the
 // one that the system would choose now. Where that is the same one, it keeps its socket and waits.
 func TestSilenceMoves(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	srv, err := Listen("127.0.0.1:0", Config{})
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 // Who reads a sealed connection's traffic cannot end it; one that is truly at its end is given up after a second.
 func TestSealedBelievesNoForgedEnd(t *testing.T) {
+	t.Parallel()
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})
 	require.NoError(t, err)
 	defer srv.Close(0, "")

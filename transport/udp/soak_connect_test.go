@@ -13,6 +13,7 @@ import (
 
 // Connecting over an extremely bad link, with additional outages.
 func TestSoakConnecting(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	srv := listen(t, "127.0.0.1:0", udp.Config{MaxPeers: 1000, HelloRate: 1 << 20})
 	nettest.Connecting{Server: srv.LocalAddr().String(), Link: sim.Hell, P99: 3 * time.Second, Lanes: 120, Short: 240,

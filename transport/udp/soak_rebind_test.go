@@ -13,6 +13,7 @@ import (
 
 // A client whose NAT gives it another port every 5 s plays on.
 func TestSoakRebinding(t *testing.T) {
+	t.Parallel()
 	costtest.Sockets(t)
 	nettest.Rebinding{OneWay: []time.Duration{0, 15 * ms, 30 * ms, 50 * ms, 75 * ms, 200 * ms},
 		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {

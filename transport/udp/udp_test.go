@@ -155,6 +155,7 @@ func TestServerRestarts(t *testing.T) {
 
 // A server that disappears is noticed by its silence, and sooner when the system reports that nobody listens.
 func TestServerDies(t *testing.T) {
+	t.Parallel()
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	cli := dial(t, srv.LocalAddr().String(), udp.Config{})
 	to := wait(t, cli, transport.Connected).Peer

@@ -58,6 +58,7 @@ func silent(t *testing.T) *httptest.Server {
 
 // A client in js/wasm, run by Node, whose WebSocket is the browsers' interface, against native servers.
 func TestBrowser(t *testing.T) {
+	t.Parallel()
 	node := releasetest.Program(t, "node")
 	file := build(t)
 	var tokens []string

@@ -222,6 +222,7 @@ func TestWhatIsNoHandshake(t *testing.T) {
 }
 
 func TestDialFails(t *testing.T) {
+	t.Parallel()
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
 	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
@@ -460,6 +461,7 @@ func TestSoakHalfOpenFlood(t *testing.T) {
 
 // One address cannot take all the room there is for those who said nothing yet.
 func TestPendingPerAddr(t *testing.T) {
+	t.Parallel()
 	srv := listen(t, ws.Config{MaxPendingPerAddr: 3, Timeout: 2 * time.Second})
 	defer srv.Close(0, "")
 	for range 3 {
