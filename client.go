@@ -27,6 +27,7 @@ type Client struct {
 	closing  bool // Close was called in it
 	begun    bool
 	start    time.Time
+	read     time.Time    // of the newest Step
 	time     netcode.Time // of the Step that runs
 }
 

@@ -27,7 +27,8 @@ type ClientConfig struct {
 	// or that was closed with [Server.CloseForRestart], counts as a lost connection. The
 	// client does not reconnect after a kick, a ban, a broken rule or [Server.Close]. The
 	// first attempt is made at once. Failed attempts are 250 ms apart, then up to 1 s, each
-	// varied by up to a quarter, for 30 s. Step calls it, so a Redial that blocks stops the
+	// varied by up to a quarter. It gives up after 30 s, or the server's ReconnectWindow if
+	// that is longer. Only time in which Step runs counts. Step calls it, so a Redial that blocks stops the
 	// client: return an endpoint that still connects, as udp.Dial and ws.Dial do.
 	Redial func() (transport.Endpoint, error)
 	// ResumeToken, when set, is what [Client.ResumeToken] returned in an earlier process of

@@ -39,6 +39,8 @@ type link struct {
 	delivered []netcode.Seq // packets that the server received, since the newest snapshot
 	unread    clientUnread
 	lost      redialling
+	stood     time.Duration // for how long the client had stood still when it woke, and heard nothing since; else 0
+	woke      time.Duration
 	eye       netcode.Eye // of an observer …
 	looks     bool        // … which said where it looks from
 
@@ -165,7 +167,7 @@ func (l *link) send(ticks int, ip *input) {
 	if l.cfg.Observe { // it has nothing to say but acknowledgements
 		interval, ticks = max(interval, l.snapshotInterval), 0
 	}
-	if ticks == 0 && l.now-l.lastSend < interval {
+	if ticks == 0 && l.now-l.lastSend < interval || l.conn.Paused(l.now) {
 		return
 	}
 	l.lastSend = l.now

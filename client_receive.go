@@ -32,9 +32,12 @@ func (c *Client) receive() {
 			break
 		}
 	}
-	if c.link.up && c.link.conn.Silent(c.now) > c.cfg.Timeout {
-		c.link.endpoint.Disconnect(c.link.peer, transport.Timeout, "silent for too long")
-		c.link.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+	switch {
+	case !c.link.up:
+	case c.link.silent():
+		c.link.breakOff("the server is silent")
+	case c.link.conn.Lapsed():
+		c.link.breakOff(lapsed)
 	}
 }
 
@@ -70,6 +73,7 @@ func (c *Client) packet(b []byte) {
 		c.link.decoded()
 		return // counted by the connection
 	}
+	c.link.stood = 0
 	for m, ok := c.link.conn.NextMessage(); ok; m, ok = c.link.conn.NextMessage() {
 		if err := c.message(m); err != nil {
 			if errors.Is(err, snapshot.ErrHeavy) {

@@ -15,14 +15,15 @@ const (
 	redialMost  = time.Second            // … twice as long each time, up to this …
 	redialPlay  = 4                      // … give or take a part in so many
 	dialSilent  = time.Second            // that a dial may be unanswered at first, and six round trips
-	resumeTime  = 30 * time.Second
+	resumeTime  = 30 * time.Second       // of Steps for which it tries, unless the server holds places for longer
+	resumeStep  = time.Second            // that a Step counts for at most
 )
 
 var errNoEndpoint = errors.New("foretick: ClientConfig.Redial returned neither an endpoint nor an error: return one of them")
 
 // redialling is the state of reconnecting after a lost connection.
 type redialling struct {
-	at       time.Duration // when the connection was lost
+	ran      time.Duration // for how long Steps ran since the connection was lost
 	by       error
 	begun    time.Duration // when the last attempt was
 	next     time.Duration // when the next one is due
@@ -60,7 +61,36 @@ func (l *link) lose(why *transport.DisconnectError) {
 	l.cfg.Logger.Info("connection lost", append(l.who(), "code", why.Code, "detail", why.Detail)...)
 	l.kept = l.conn
 	l.view.State, l.up = Resuming, false
-	l.lost = redialling{at: l.now, by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
+	l.lost = redialling{by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
+}
+
+// note takes the time that passed between two Steps, and the time that counts. A Step after a
+// pause is one in which the client looks, so the server's silence counts from there, and hardly
+// any of the pause is time in which it tried to come back.
+func (l *link) note(passed, counts time.Duration) {
+	l.lost.ran += min(counts, resumeStep)
+	if l.stood == 0 && passed > l.cfg.Timeout/2 {
+		l.stood, l.woke = passed, l.now
+	}
+}
+
+// silent reports whether the server is silent for too long. One that had reason to drop the
+// client meanwhile gets a shorter time, if there is another way to it.
+func (l *link) silent() bool {
+	silence, most := l.conn.Silent(l.now), l.cfg.Timeout
+	if l.stood > 0 {
+		silence = min(silence, l.now-l.woke)
+		if l.stood > most && l.cfg.Redial != nil {
+			most = min(most, dialSilent+6*l.conn.RTT())
+		}
+	}
+	return silence > most
+}
+
+// breakOff ends a connection that is of no more use, as if it had been lost.
+func (l *link) breakOff(why string) {
+	l.endpoint.Disconnect(l.peer, transport.Timeout, "silent for too long")
+	l.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: why})
 }
 
 // redialWait returns the time from one attempt to the next. It varies, so that not all
@@ -84,7 +114,7 @@ func (l *link) redial() {
 	if l.up {
 		return
 	}
-	if l.now-l.lost.at > resumeTime {
+	if l.lost.ran > max(resumeTime, l.place.hold) {
 		l.end(l.lost.by)
 		return
 	}

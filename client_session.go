@@ -47,6 +47,7 @@ type Session struct {
 type place struct {
 	token  [16]byte
 	server uint64                      // its number
+	hold   time.Duration               // for how long the server holds it; 0: not known to be longer than resumeTime
 	taken  [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
 }
 
@@ -106,6 +107,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 		c.input.newCommands()
 	}
 	c.world.SetTags(c.worldTags(w.Tags)...)
+	c.link.place.hold = time.Duration(w.Hold) * time.Second
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++

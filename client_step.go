@@ -3,13 +3,16 @@ package foretick
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
 
 // Step receives packets, predicts the ticks that are due at now, sends the player's
 // commands, and returns what to draw. Call it once per rendered frame. now must not go
-// back: if it does, no tick is predicted until now is later than ever before. It panics with
+// back: if it does, no tick is predicted until now is later than ever before. Of more than 30 s
+// between two Steps, either way, nothing counts: the client was hidden, or its clock was set.
+// It panics with
 // [UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
 func (c *Client) Step(now time.Time) View {
 	if c.stepping {
@@ -27,9 +30,9 @@ func (c *Client) Step(now time.Time) View {
 func (c *Client) step(now time.Time) View {
 	defer c.finish(c.inspected.begin())
 	if !c.begun {
-		c.begun, c.start = true, now
+		c.begun, c.start, c.read = true, now, now
 	}
-	c.now = now.Sub(c.start)
+	c.readClock(now)
 	if c.view.State == Closed {
 		return c.view
 	}
@@ -53,6 +56,15 @@ func (c *Client) step(now time.Time) View {
 	c.screen.draw(c.time)
 	c.link.endpoint.Flush()
 	return c.view
+}
+
+// readClock takes the time of a Step, and notes whether the client stood still before it: a page
+// was hidden, a process stopped, or a clock was set.
+func (c *Client) readClock(now time.Time) {
+	last := c.now
+	c.now = guard.Elapsed(&c.start, last, now)
+	c.link.note(now.Sub(c.read), c.now-last)
+	c.read = now
 }
 
 // advance moves time on and predicts the ticks that are due.

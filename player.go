@@ -77,7 +77,9 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 	if f.Delivered {
 		p.faults.news = now
 		p.outbox.welcomed = p.outbox.welcomed || sent.welcome
-		p.outbox.entered = p.outbox.entered || sent.level && sent.epoch == p.outbox.epoch
+		if sent.level && sent.epoch == p.outbox.epoch {
+			p.outbox.entered, p.outbox.levels = true, 0
+		}
 	}
 	// What a snapshot of another level carried is no baseline of this one.
 	if sent.has && p.outbox.sender != nil && sent.epoch == p.outbox.epoch {

@@ -13,12 +13,13 @@ const (
 	faultWindow   = time.Second
 	maxFaults     = 8   // in a window; more end the connection
 	mostMessages  = 16  // in a packet; an honest one has six at most
-	packetsSpare  = 64  // in a window, beyond four for each tick of its time
+	packetsTick   = 4   // for each tick of a window …
+	packetsSpare  = 64  // … and beyond
 	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
 	commandBodies = 1   // in a packet
 
 	mostBlank = 16          // snapshots in a row lost, while packets without one arrive, by a network
-	distant   = time.Minute // no stall that a connection survives puts a command so far ahead
+	distant   = time.Minute // a command so far ahead is no honest one, unless the server stood still
 )
 
 // peerFaults counts a peer's recent faults.
@@ -70,7 +71,7 @@ func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
 // received judges a datagram by the connection's error.
 func (c *peerFaults) received(err error) {
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, netcode.ErrGap): // a flood of either costs the same
 		c.packets++
 	case errors.Is(err, netcode.ErrChecksum), errors.Is(err, netcode.ErrDuplicate):
 		// Caused by the network, or by another peer.

@@ -21,6 +21,7 @@ type outbox struct {
 	welcomed   bool          // the Welcome was delivered
 	entered    bool          // the level's information was delivered
 	epoch      uint8         // of the level that it is sent
+	levels     int           // begun since it was known to be in one
 	overflowed bool          // too many messages wait for it: to be dropped
 }
 

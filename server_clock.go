@@ -3,6 +3,8 @@ package foretick
 import (
 	"errors"
 	"time"
+
+	"github.com/foretick/foretick/internal/guard"
 )
 
 // serverClock is the time of a match. All durations count from the start.
@@ -17,16 +19,28 @@ type serverClock struct {
 	slip     slip          // of the Step that runs
 	now      time.Duration // of the Step that runs
 	before   time.Duration // of the one before
-	woke     time.Duration // of the newest Step before which the server stood still
+	read     time.Time     // what the newest Step was given
+	stood    bool          // the server stood still once
+	woke     time.Duration // of the newest Step before which it did
 }
 
-// wakes notes whether the server stood still before this Step: its process was stopped, its host's
-// worker hung, or its clock was set. Peers could not reach it, so silence counts from now on.
-func (c *serverClock) wakes(timeout time.Duration) {
-	if c.now-c.before > timeout/2 {
-		c.woke = c.now
+// begin takes what a Step is given, and returns its time. It notes whether the server stood still
+// before: its process was stopped, its host's worker hung, or its clock was set. Peers could not
+// reach it, so silence counts from now on.
+func (c *serverClock) begin(now time.Time, timeout time.Duration) time.Duration {
+	if !c.begun {
+		c.begun, c.start, c.read = true, now, now
 	}
+	t := guard.Elapsed(&c.start, c.now, now)
+	if now.Sub(c.read) > min(timeout/2, guard.LongestStep) {
+		c.stood, c.woke = true, t
+	}
+	c.read = now
+	return t
 }
+
+// rested reports whether the server has run without standing still for so long.
+func (c *serverClock) rested(d time.Duration) bool { return !c.stood || c.now-c.woke > d }
 
 // lasted returns how long something has lasted since from while the server ran.
 func (c *serverClock) lasted(t, from time.Duration) time.Duration { return min(t-from, t-c.woke) }

@@ -132,7 +132,7 @@ func (s *Server) lingers(t time.Duration) bool {
 // sendPending sends every connected player a packet with what it has not acknowledged.
 func (s *Server) sendPending(t time.Duration) {
 	for _, p := range s.sessions.players {
-		if p.connected() {
+		if p.connected() && !p.session.conn.Paused(t) {
 			pk := p.session.conn.Begin(t)
 			p.fates(t)
 			s.finish(p, pk)

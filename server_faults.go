@@ -11,7 +11,7 @@ func (s *Server) offends(p *player) bool {
 	c, rate := &p.faults, s.p.TickRate
 	took := max(faultWindow, s.clock.now-c.window) // more, where the server stood still
 	switch {
-	case c.packets > int(4*took/s.clock.interval)+packetsSpare:
+	case c.packets > int(packetsTick*took/s.clock.interval)+packetsSpare:
 		c.why = "more packets than there are ticks"
 	case p.far()-min(c.far, p.far()) > uint64(farPerTick*rate):
 		c.why = "commands for a distant future"
@@ -27,10 +27,15 @@ func (s *Server) answerFaults(p *player) bool {
 	if s.sessions.byPeer[p.session.peer] != p || !s.offends(p) {
 		return false
 	}
+	s.offend(p)
+	return true
+}
+
+// offend ends the connection of a peer that broke a rule.
+func (s *Server) offend(p *player) {
 	s.stats.Offenders++
 	s.logs.abuse(s.clock.now, "dropped: broke the rules", p, "why", p.faults.why)
 	s.drop(p, transport.Protocol, p.faults.why)
-	return true
 }
 
 // mute reports whether a peer withholds acknowledgements: of everything, of snapshots, or

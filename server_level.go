@@ -64,6 +64,7 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 	s.sim.clear()
 	s.past.Reset()
 	for _, p := range s.sessions.players {
+		p.outbox.levels++
 		if p.session.state == playing {
 			p.outbox.sender.Close()
 			p.outbox.sender = s.newSender(p)

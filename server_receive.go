@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -15,7 +16,6 @@ import (
 // while the server stood still has all of its time again.
 func (s *Server) receive(t time.Duration) {
 	s.clock.step(t, s.sim.frame.Tick)
-	s.clock.wakes(s.cfg.Timeout)
 	for {
 		n := s.endpoint.Recv(s.events[:])
 		for i := range s.events[:n] {
@@ -26,7 +26,7 @@ func (s *Server) receive(t time.Duration) {
 		}
 	}
 	s.admission.sweep(s.clock.start, t)
-	rested := s.clock.lasted(t, 0) > s.cfg.Timeout || s.clock.woke == 0
+	rested := s.clock.rested(s.cfg.Timeout)
 	for _, p := range slices.Backward(s.sessions.players) {
 		if p.session.state == local {
 			continue
@@ -132,6 +132,10 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 		s.dropPoisoned(p)
 		return
 	}
+	if p.lapsed() {
+		s.dropLapsed(t, p)
+		return
+	}
 	p.faults.received(err)
 	p.shooter.Hear(s.clock.ticks(t, s.sim.frame.Tick))
 	p.fates(s.clock.now)
@@ -211,7 +215,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 				s.bandwidth.up += uint64(len(m.Body))
 			}
 			return s.decode(p, b, func() error {
-				if newest, ok := netcode.NewestCommand(m.Body, s.sim.frame.Tick); ok && int64(newest)-int64(s.sim.frame.Tick) > int64(distant/s.clock.interval) {
+				if newest, ok := netcode.NewestCommand(m.Body, s.sim.frame.Tick); ok && int64(newest)-int64(s.sim.frame.Tick) > int64(distant/s.clock.interval) && s.clock.rested(guard.DefaultTimeout) {
 					p.faults.fault("a command for a distant future")
 				}
 				if s.late.world.on {

@@ -96,7 +96,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 
 // Step receives packets and computes the ticks that are due at now. Call it when
 // [Server.Next] comes and whenever the transport is ready. now must not go back: if it does,
-// no tick is computed until now is later than ever before.
+// no tick is computed until now is later than ever before. Of more than 30 s between two
+// Steps, either way, nothing counts: the process stood still, or its clock was set.
 func (s *Server) Step(now time.Time) {
 	switch {
 	case s.run.closed:
@@ -132,10 +133,7 @@ func (s *Server) Step(now time.Time) {
 	if r := s.sink; r != nil {
 		r.Step(now, s.hash)
 	}
-	if !s.clock.begun {
-		s.clock.begun, s.clock.start = true, now
-	}
-	t := now.Sub(s.clock.start)
+	t := s.clock.begin(now, s.cfg.Timeout)
 	s.receive(t)
 	if s.lingers(t) || s.finishDraining() {
 		done = true

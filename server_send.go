@@ -15,7 +15,7 @@ func (s *Server) send(now time.Duration) {
 	s.dropOverflowed()
 	for _, p := range s.sessions.players {
 		p.outbox.draft.packet = nil
-		if p.session.state < away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) {
+		if p.session.state < away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) && !p.session.conn.Paused(now) {
 			s.beginPacket(p, now)
 		}
 	}
@@ -191,6 +191,9 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 		Owner: uint16(p.views()), TickRate: uint8(s.p.TickRate), SnapshotInterval: uint8(p.outbox.every), Tick: s.sim.frame.Tick, Resume: p.session.token, Epoch: s.level.epoch, Taken: p.requests.taken,
 		Server: s.sessions.serverID, Resumed: p.session.resumed, Code: uint16(p.session.lostCode), Text: p.session.lostText, Architecture: s.sessions.architecture,
 		Tags: s.p.TagBits(s.cfg.Tags),
+	}
+	if hold := s.cfg.ReconnectWindow / time.Second; hold > netcode.DefaultHold {
+		w.Hold = uint32(hold)
 	}
 	if s.p.Command != nil {
 		w.CommandSize, w.Late = uint16(s.p.Command.Schema.PackedSize()), uint8(s.late.window)

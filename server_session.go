@@ -117,6 +117,7 @@ func (s *Server) seat(p *player, owner PlayerID) {
 func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	p.session.state, p.session.since, p.outbox.welcomed, p.outbox.epoch, p.outbox.overflowed = playing, t, false, s.level.epoch, false
 	p.session.conn.Admit()
+	p.outbox.levels = 0
 	s.sessions.connections++
 	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
 	p.session.connection = s.sessions.connections

@@ -173,7 +173,7 @@ func (l *Light) Step(now time.Time) error {
 	if l.begun.IsZero() {
 		l.begun = now
 	}
-	l.now = now.Sub(l.begun)
+	l.now = guard.Elapsed(&l.begun, l.now, now)
 	if l.state == over {
 		return l.err
 	}

@@ -13,6 +13,9 @@ func (c *Conn) ackable(ack Seq) bool {
 // acknowledge reports the fates that an ack decides. Numbers that are not held,
 // because they are too old or were never sent, are ignored.
 func (c *Conn) acknowledge(now time.Duration, h *header) {
+	if Newer(h.ack, c.acked) {
+		c.acked = h.ack
+	}
 	if s := c.sent.Find(h.ack); s != nil {
 		if delay, ok := decodeDelay(h.delay); ok {
 			c.rtt.sample(now-s.at, delay)

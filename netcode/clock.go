@@ -116,11 +116,16 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 		c.hear(t, early, hasEarly, far)
 		return
 	}
-	moment := float64(t) + c.slips.lostBy(lost)
+	sum := c.slips.lostBy(lost)
+	if ahead := c.arrival.mean() - paced + float64(t) + sum; c.received > 0 && ahead > far && sum > c.slips.lost {
+		// Less time passed than the server says that it lost: its clock was set.
+		sum -= min(ahead, sum-c.slips.lost)
+	}
+	moment := float64(t) + sum
 	lag := paced - moment
 	// A snapshot that arrives after the caller itself paused says nothing about
 	// the path. One tick far in the future is ignored; three in a row are
-	// believed. A server that claims to have lost more time than has passed is in the future too.
+	// believed.
 	future := c.received > 0 && lag < c.arrival.mean()-far
 	onTime := future || !c.started || paced-c.last <= max(c.rate/10, 3*c.frames.usual)
 	taken, emptied := false, false
@@ -130,7 +135,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 		}
 	}
 	before := float64(c.newest) + c.slips.lost
-	if c.slips.add(t, lost, c.rate) {
+	if c.slips.add(t, lost, sum, c.rate) {
 		c.late.dropAfter(local - c.rate) // measured while the server fell behind already
 	}
 	late, reported := c.hear(t, early, hasEarly, far)

@@ -56,8 +56,8 @@ func (s *slipTime) lostBy(told uint32) float64 {
 }
 
 // add takes a snapshot that is newer than all others, and reports whether an overload begins.
-func (s *slipTime) add(tick int64, told uint32, rate float64) (begins bool) {
-	lost := s.lostBy(told)
+// lost is what is believed of what it says.
+func (s *slipTime) add(tick int64, told uint32, lost, rate float64) (begins bool) {
 	if lost > s.lost {
 		begins = !s.slipping(rate)
 		s.last = tick

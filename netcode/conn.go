@@ -17,9 +17,12 @@ type Conn struct {
 	before    beforePacket // what Refuse restores
 
 	sent   *SequenceBuffer[sentPacket]
-	next   Seq // number of the next packet
-	oldest Seq // fates before it are decided
-	kept   Seq // packets before it are forgotten
+	next   Seq           // number of the next packet
+	oldest Seq           // fates before it are decided
+	kept   Seq           // packets before it are forgotten
+	acked  Seq           // the newest packet that the peer said it has
+	sentAt time.Duration // the newest packet
+	lapsed bool          // see Lapsed
 	fates  fateQueue
 
 	packet  Packet
@@ -67,6 +70,7 @@ func NewConn(cfg Config) *Conn {
 		channels: newChannels(cfg.Channels, 0),
 	}
 	c.packet = Packet{c: c}
+	c.acked-- // the number before the first
 	c.rate = newRateControl(cfg)
 	return c
 }
@@ -225,6 +229,20 @@ func (c *Conn) Silent(now time.Duration) time.Duration {
 func (c *Conn) Unanswered(now time.Duration) time.Duration {
 	c.start(now)
 	return now - c.news
+}
+
+// Paused reports whether the next packet has to wait, because the peer has acknowledged none
+// for LongestSilence packets. From then on, one packet goes each second, so
+// that numbers last for hours more. Ask it before Begin.
+func (c *Conn) Paused(now time.Duration) bool {
+	return c.next-1-c.acked > LongestSilence && now-c.sentAt < time.Second && now >= c.sentAt
+}
+
+// Lapsed reports whether the two ends can no longer understand one another, because one did
+// not hear the other for more than LongestSilence packets.
+// Nobody broke a rule. End the connection, and begin a new one with fresh numbers.
+func (c *Conn) Lapsed() bool {
+	return c.lapsed || c.next-1-c.acked > 2*LongestSilence-2
 }
 
 // Timeout returns the configured limit for Silent.

@@ -18,6 +18,10 @@ var (
 	// ErrStale: the packet's sequence number is outside the window, ahead or
 	// behind, so it is unknown whether the packet was received before.
 	ErrStale = errors.New("netcode: packet outside the sequence window")
+	// ErrGap: the packet's sequence number is far ahead, like that of the packet before it.
+	// A third one shows that the peer was not heard for long, and is received. It is
+	// counted as stale. Never blame the peer for it. See also [Conn.Lapsed].
+	ErrGap = errors.New("netcode: packet far ahead, like the one before it")
 	// ErrBacklog: the packet carries reliable messages that have no room until
 	// [Conn.NextReliable] is drained, or more than a newcomer may send (see
 	// [Config.Newcomer]). It was not acknowledged, so the peer sends the

@@ -109,6 +109,16 @@ func (c *Conn) NextEvent() (Event, bool) {
 	}
 }
 
+// forgetEvents forgets which events came, after a silence in which their numbers may have gone
+// round the circle.
+func (c *Conn) forgetEvents() {
+	for i := range c.channels {
+		if ch := &c.channels[i]; ch.seen != nil {
+			ch.seen = NewSequenceBuffer[struct{}](eventsSeen)
+		}
+	}
+}
+
 // advance moves to the next message of events.
 func (e *eventCursor) advance(c *Conn) bool {
 	for len(e.messages) > 0 {

@@ -8,13 +8,21 @@ import (
 // Receive processes one datagram. It checks the whole datagram before it
 // changes anything, so a packet is either accepted and acknowledged whole, or
 // refused whole. Errors: ErrMalformed (ErrChecksum is one), ErrDuplicate,
-// ErrStale, ErrBacklog; each is counted. Then call NextMessage and NextEvent,
+// ErrStale, ErrGap, ErrBacklog; each is counted. Then call NextMessage and NextEvent,
 // which read b itself, and NextReliable. A caller that cannot use a message
 // calls Refuse to withdraw the acknowledgement.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.start(now)
 	c.messages, c.events, c.before = nil, eventCursor{}, beforePacket{}
 	h, messages, err := c.accept(b)
+	if err == ErrStale {
+		var lapsed bool
+		lapsed, err = c.window.cross(h.seq)
+		c.lapsed = c.lapsed || lapsed
+		if err == nil {
+			c.forgetEvents()
+		}
+	}
 	if err != nil {
 		c.count(err)
 		return err
@@ -57,13 +65,17 @@ func (c *Conn) accept(b []byte) (h header, messages []byte, err error) {
 	if !ok {
 		return h, nil, errHeader
 	}
-	if err := c.window.check(h.seq); err != nil {
-		return h, nil, err
+	there := c.window.check(h.seq)
+	if there != nil && there != ErrStale {
+		return h, nil, there
 	}
 	if h.hasAck && !c.ackable(h.ack) {
 		return h, nil, errAck
 	}
-	return h, messages, c.checkMessages(messages)
+	if err := c.checkMessages(messages); err != nil {
+		return h, nil, err
+	}
+	return h, messages, there
 }
 
 func (c *Conn) checkMessages(b []byte) error {
@@ -142,7 +154,7 @@ func (c *Conn) count(err error) {
 	switch {
 	case err == ErrDuplicate:
 		c.stats.Duplicate++
-	case err == ErrStale:
+	case err == ErrStale, err == ErrGap:
 		c.stats.Stale++
 	case err == ErrBacklog:
 		c.stats.Backlog++

@@ -84,6 +84,7 @@ func (c *Conn) streamRoom(p *Packet) int {
 func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	seq := c.next
 	c.next++
+	c.sentAt = p.now
 	if c.next-c.kept > sentPackets {
 		c.forget()
 	}

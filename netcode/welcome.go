@@ -30,22 +30,29 @@ type Welcome struct {
 	// Tags are the tags of shared systems that hold in the match, a bit for each: both ends
 	// number them alike, from 0.
 	Tags uint64
+	// Hold is for how many whole seconds the server holds the place of a lost connection,
+	// if that is longer than DefaultHold; else 0.
+	Hold uint32
 	// Architecture is the one that the server runs on, as in GOARCH; see
 	// MaxArchitecture. Empty: not stated.
 	Architecture string
 	Text         string // why the place is gone, as Code; at most MaxWelcomeText bytes
 }
 
+// DefaultHold is for how long, in seconds, a server is taken to hold a place that does not say.
+const DefaultHold = 30
+
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
 
 // The bits of the byte after Server. With welcomeLate, Late follows Code, with
-// welcomeLateShare LateShare follows Late, and with welcomeTags Tags follow these.
+// welcomeLateShare LateShare follows Late, with welcomeTags Tags follow these, and then Hold with welcomeHold.
 const (
 	welcomeResumed = 1 << iota
 	welcomeLate
 	welcomeLateShare
 	welcomeTags
+	welcomeHold
 	welcomeBits
 )
 
@@ -76,11 +83,17 @@ func (w Welcome) Append(dst []byte) []byte {
 	if w.Tags != 0 {
 		bits |= welcomeTags
 	}
+	if w.Hold != 0 {
+		bits |= welcomeHold
+	}
 	dst = append(dst, bits)
 	dst = le.AppendUint16(dst, w.Code)
 	dst = append(dst, late...)
 	if w.Tags != 0 {
 		dst = le.AppendUint64(dst, w.Tags)
+	}
+	if w.Hold != 0 {
+		dst = le.AppendUint32(dst, w.Hold)
 	}
 	dst = appendArchitecture(dst, w.Architecture)
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
@@ -108,6 +121,13 @@ func ParseWelcome(b []byte) (Welcome, error) {
 			ok = tags != 0
 		}
 	}
+	var hold uint32
+	if b[39]&welcomeHold != 0 && ok {
+		if ok = len(rest) >= 4; ok {
+			hold, rest = le.Uint32(rest), rest[4:]
+			ok = hold > DefaultHold
+		}
+	}
 	if !ok {
 		return Welcome{}, errWelcome
 	}
@@ -118,7 +138,7 @@ func ParseWelcome(b []byte) (Welcome, error) {
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
 		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
-		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, LateShare: share, Tags: tags, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
+		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, LateShare: share, Tags: tags, Hold: hold, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil

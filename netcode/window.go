@@ -11,6 +11,9 @@ type receiveWindow struct {
 	far  Seq  // a number away from the line that waits for a second one near it
 	hunt bool // far is set
 
+	gap  Seq // the newest of the numbers in a row that were too far ahead, and close together
+	gaps int // how many there were
+
 	decided Seq    // numbers before it came, or are counted as lost
 	lost    uint64 // numbers that did not come
 }
@@ -21,6 +24,14 @@ const (
 	windowAhead  = 2048 // accepted ahead of the line: 16 s at 128 packets/s
 	nearLine     = AckReach
 )
+
+// LongestSilence is the most packets in a row that may be lost before a connection lapses: a
+// quarter of the circle of their numbers. So no number, and no acknowledgement, is ever half the
+// circle away from what it is compared with. See [Conn.Lapsed].
+const LongestSilence = 1 << 14
+
+// believed is how many numbers in a row far ahead show that the peer really is there.
+const believed = 3
 
 // AckReach is how many packets before its own number an acknowledgement reports. What an
 // older packet's fate was, it does not say.
@@ -52,6 +63,7 @@ func (w *receiveWindow) check(s Seq) error {
 }
 
 func (w *receiveWindow) mark(s Seq) {
+	w.gaps = 0
 	i := s % windowSpan
 	w.bits[i/64] |= 1 << (i % 64)
 	if Newer(w.decided, s) {
@@ -99,6 +111,31 @@ func (w *receiveWindow) advance(line Seq) {
 		i := w.base % windowSpan
 		w.bits[i/64] &^= 1 << (i % 64)
 	}
+}
+
+// cross decides on a number that is too far ahead, as a peer's is that was not heard for long.
+// The third of a row, with none received between, moves the window to it. lapsed reports that
+// this would be more than a quarter of the circle: then it stays.
+func (w *receiveWindow) cross(s Seq) (lapsed bool, err error) {
+	if Distance(s, w.line) <= windowAhead {
+		return false, ErrStale
+	}
+	switch near := Distance(s, w.gap); {
+	case w.gaps == 0 || near < -nearLine || near > nearLine:
+		w.gap, w.gaps = s, 1
+		return false, ErrStale
+	case near > 0:
+		w.gap = s
+		w.gaps++
+	}
+	if w.gaps < believed {
+		return false, ErrGap
+	}
+	if Distance(s, w.line) > LongestSilence {
+		return true, ErrGap
+	}
+	w.advance(s)
+	return false, nil
 }
 
 // ackBits returns the bits of the 32 numbers before the line.

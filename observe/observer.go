@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -120,7 +121,7 @@ func (o *Observer) Step(now time.Time) error {
 	if !o.begun {
 		o.begun, o.start = true, now
 	}
-	o.now = now.Sub(o.start)
+	o.now = guard.Elapsed(&o.start, o.now, now)
 	if o.err != nil {
 		return o.err
 	}
@@ -130,10 +131,10 @@ func (o *Observer) Step(now time.Time) error {
 			o.handle(&o.events[k])
 		}
 	}
-	if o.up && o.err == nil && o.conn.Silent(o.now) > o.cfg.Timeout {
+	if o.up && o.err == nil && (o.conn.Silent(o.now) > o.cfg.Timeout || o.conn.Lapsed()) {
 		o.fail(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
 	}
-	if o.up && o.err == nil && (o.sent == 0 || o.now-o.sent >= o.interval()) {
+	if o.up && o.err == nil && !o.conn.Paused(o.now) && (o.sent == 0 || o.now-o.sent >= o.interval()) {
 		o.send()
 	}
 	o.cfg.Transport.Flush()
