@@ -17,6 +17,7 @@ type outbox struct {
 
 	draft draft
 
+	owed       bool          // a snapshot was due in an earlier tick of this Step: the packet of its last tick has one
 	insisted   time.Duration // when a message last went beyond the rate; 0: never
 	welcomed   bool          // the Welcome was delivered
 	entered    bool          // the level's information was delivered

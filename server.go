@@ -155,6 +155,7 @@ type serverRun struct {
 	ticking  bool
 	changing bool   // a level begins or the match ends: hooks and a build function run
 	building bool   // … the build function
+	behind   bool   // the Step computes another tick after this one
 	captured bool   // the tick's snapshots have its entities, and are not sent yet
 	inside   string // the method that runs, which calls the game's functions: Step or Draw; "": none
 	closed   bool

@@ -145,6 +145,7 @@ func (s *Server) Step(now time.Time) {
 			s.slip()
 			break
 		}
+		s.run.behind = n+1 < maxCatchUp && s.behind(t)
 		s.tick(t)
 		if s.run.closed || s.drain.linger != nil {
 			done = true

@@ -16,7 +16,11 @@ func (s *Server) send(now time.Duration) {
 	for _, p := range s.sessions.players {
 		p.outbox.draft.packet = nil
 		if p.session.state < away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) && !p.session.conn.Paused(now) {
-			s.beginPacket(p, now)
+			if s.waits(p) {
+				s.owe(p)
+			} else {
+				s.beginPacket(p, now)
+			}
 		}
 	}
 	s.encode()
@@ -46,7 +50,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 		s.senders.scratch = s.level.info().Append(s.senders.scratch[:0])
 		d.carries.level = p.outbox.insist(now, netcode.MessageLevel, s.senders.scratch)
 	}
-	if !p.due(s.sim.frame.Tick) || !p.outbox.reads(s.level.named) {
+	if !p.due(s.sim.frame.Tick) && !p.outbox.owed || !p.outbox.reads(s.level.named) {
 		return
 	}
 	if p.interest.near != nil && !s.sees(p) {
@@ -58,7 +62,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 		}
 		s.writeNote(p)
 	}
-	d.note, d.due = p.reasons.Packed(), true
+	d.note, d.due, p.outbox.owed = p.reasons.Packed(), true, false
 	s.senders.encoding = append(s.senders.encoding, p)
 }
 

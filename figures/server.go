@@ -32,12 +32,13 @@ type Server struct {
 	Left    uint64 // players that left
 	Resumed uint64 // times a player came back to its place
 
-	BytesIn        uint64 // bytes received from the transport
-	BytesOut       uint64 // bytes handed to the transport
-	PacketsIn      uint64 // packets received from the transport
-	PacketsOut     uint64 // packets handed to the transport
-	PacketsRefused uint64 // packets that the transport refused to send
-	Malformed      uint64 // packets or messages that could not be parsed
+	BytesIn          uint64 // bytes received from the transport
+	BytesOut         uint64 // bytes handed to the transport
+	PacketsIn        uint64 // packets received from the transport
+	PacketsOut       uint64 // packets handed to the transport
+	SnapshotsSkipped uint64 // snapshots that were due and not sent, because the same Step computed a newer one: the server was behind
+	PacketsRefused   uint64 // packets that the transport refused to send
+	Malformed        uint64 // packets or messages that could not be parsed
 
 	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
 	QueuedMost  int // gauge: bytes of reliable messages that wait for one player, of the player with the most
@@ -182,11 +183,11 @@ func (s *Server) AddCounters(other *Server) {
 	}
 }
 
-func (s *Server) counters() [22]*uint64 {
+func (s *Server) counters() [23]*uint64 {
 	return [...]*uint64{
 		&s.Ticks, &s.Slips, &s.TicksLost, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
 		&s.Malformed, &s.InputsTaken, &s.InputsMissing, &s.InputsRejected, &s.InputsRerun, &s.Rewinds, &s.RewindsClamped, &s.Panics,
-		&s.LongRecords, &s.RecordsTooLong, &s.NotShown,
+		&s.LongRecords, &s.RecordsTooLong, &s.NotShown, &s.SnapshotsSkipped,
 	}
 }
 

@@ -7,6 +7,7 @@ type Server struct {
 	Ticks            uint64 // ticks computed
 	Slips            uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
 	TicksLost        uint64 // ticks that were skipped in slips
+	SnapshotsSkipped uint64 // snapshots that were due and not sent, because the same Step computed a newer one: the server was behind
 	BytesOut         uint64 // bytes handed to the transport, this library's headers included
 	BytesIn          uint64 // bytes received from the transport
 	PacketsOut       uint64 // packets handed to the transport

@@ -64,6 +64,7 @@ var (
 	ticks         = counter("ticks_total", "Ticks computed.")
 	slips         = counter("slips_total", "Times a server skipped time after a stall.")
 	ticksLost     = counter("ticks_lost_total", "Ticks skipped in slips.")
+	skipped       = counter("snapshots_skipped_total", "Snapshots that a server that was behind did not send, because a newer one followed at once.")
 	tick          = histogram("tick_seconds", "Durations of ticks, from their commands to their packets.")
 	tickQuantiles = byKind(Summary, "tick_quantiles_seconds", "Median and 99th percentile of the durations of all ticks since the start.")
 	lateness      = histogram("tick_lateness_seconds", "Delays of ticks, from the due time to the begin.")

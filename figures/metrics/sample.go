@@ -135,6 +135,7 @@ func (e emitter) server(s *figures.Server) {
 	e.count(ticks, s.Ticks)
 	e.count(slips, s.Slips)
 	e.count(ticksLost, s.TicksLost)
+	e.count(skipped, s.SnapshotsSkipped)
 	e.count(longRecords, s.LongRecords)
 	e.count(tooLong, s.RecordsTooLong)
 	e.count(notShown, s.NotShown)

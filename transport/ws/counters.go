@@ -18,6 +18,7 @@ type Counters struct {
 	Foreign      uint64 // handshakes refused with HTTP status 403: the page is of another host than the request names. See Config.Origins
 	Malformed    uint64 // messages that could not be decoded; their peers were dropped
 	Overrun      uint64 // datagrams lost to full receive queues
+	Replaced     uint64 // datagrams not sent, because the connection took none until newer ones replaced them
 	Backlog      uint64 // datagrams lost to full send queues
 	Stalled      uint64 // peers dropped because they took no data for the timeout
 	Flooded      uint64 // peers dropped for exceeding ControlRate with pings, pongs or keep-alives
@@ -50,6 +51,7 @@ func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
 		transport.Count{Layer: layer, Name: "foreign", N: c.Foreign, Refusal: "the page is of another host than the request names: Config.Origins"},
 		transport.Count{Layer: layer, Name: "malformed", N: c.Malformed},
 		transport.Count{Layer: layer, Name: "overrun", N: c.Overrun},
+		transport.Count{Layer: layer, Name: "replaced", N: c.Replaced},
 		transport.Count{Layer: layer, Name: "backlog", N: c.Backlog},
 		transport.Count{Layer: layer, Name: "stalled", N: c.Stalled},
 		transport.Count{Layer: layer, Name: "flooded", N: c.Flooded},

@@ -22,6 +22,7 @@ type Endpoint struct {
 	cfg     Config
 	in      *inbox.Inbox  // guarded by mu, except Ready
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
+	batch   atomic.Uint64 // calls of Flush
 	done    chan struct{}
 	running sync.WaitGroup
 	asking  chan struct{} // capacity 1, full during a call of the accept hook
@@ -71,8 +72,9 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
-// Send implements transport.Endpoint. When the queue is full, the datagram displaces the oldest waiting one
-// (Stats.SendDropped), so Send never returns ErrBacklog.
+// Send implements transport.Endpoint. It drops the datagrams to the peer that have waited since before the last Flush: the
+// connection has not taken them, and this one is newer. When the queue is full, it also drops the oldest ones. Both count
+// in Stats.SendDropped. Send never returns ErrBacklog.
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,15 +88,17 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	if len(b) > MTU {
 		return &transport.TooBigError{Size: len(b), Limit: MTU}
 	}
-	dropped := uint64(p.out.push(b, e.cfg.SendQueue))
-	p.stats.SendDropped += dropped
-	e.counters.Backlog += dropped
+	replaced, dropped := p.out.push(b, e.batch.Load(), e.cfg.SendQueue)
 	p.signal()
+	p.stats.SendDropped += uint64(replaced + dropped)
+	e.counters.Replaced += uint64(replaced)
+	e.counters.Backlog += uint64(dropped)
 	return nil
 }
 
-// Flush implements transport.Endpoint. It does nothing, since datagrams leave as soon as the connection takes them.
-func (e *Endpoint) Flush() {}
+// Flush implements transport.Endpoint. Datagrams leave as soon as the connection takes them, even before Flush. Those
+// that the connection has not taken by the next Send to the same peer are replaced by the datagrams sent from then on.
+func (e *Endpoint) Flush() { e.batch.Add(1) }
 
 // Disconnect implements transport.Endpoint. Data waiting to be sent to the peer is discarded.
 func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {

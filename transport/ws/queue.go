@@ -3,18 +3,28 @@ package ws
 import "encoding/binary"
 
 // queue holds the datagrams waiting to be sent to one peer, up to a limit of bytes. It is a ring that grows as
-// needed; each datagram follows its length.
+// needed; each datagram follows its length. Datagrams of one batch wait together. The first of a later batch replaces
+// them, since what is sent in one tick makes worthless what was sent in the ticks before.
 type queue struct {
 	ring    []byte // its length is a power of two
 	head, n int    // bytes
 	waiting int    // datagrams
+	old     int    // how many of them are of batches before the newest
+	batch   uint64 // the newest
 }
 
 const lengthSize = 2
 
-// push adds b. It drops as many of the oldest datagrams as necessary to stay within limit, and returns their
-// number.
-func (q *queue) push(b []byte, limit int) (dropped int) {
+// push adds b, which is of a batch, and drops all datagrams of earlier batches. It also drops as many of the oldest
+// datagrams as necessary to stay within limit. It returns the number of each.
+func (q *queue) push(b []byte, batch uint64, limit int) (replaced, dropped int) {
+	if batch != q.batch {
+		q.batch, q.old = batch, q.waiting
+	}
+	for q.old > 0 {
+		q.skip(q.length())
+		replaced++
+	}
 	need := lengthSize + len(b)
 	for q.n > 0 && q.n+need > limit {
 		q.skip(q.length())
@@ -28,7 +38,7 @@ func (q *queue) push(b []byte, limit int) (dropped int) {
 	q.put(size[:])
 	q.put(b)
 	q.waiting++
-	return dropped
+	return replaced, dropped
 }
 
 // pop appends the oldest datagram to b, if there is one.
@@ -54,6 +64,7 @@ func (q *queue) skip(n int) {
 	q.head = (q.head + lengthSize + n) & (len(q.ring) - 1)
 	q.n -= lengthSize + n
 	q.waiting--
+	q.old = max(q.old-1, 0)
 }
 
 func (q *queue) put(b []byte) {

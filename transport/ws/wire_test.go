@@ -73,17 +73,23 @@ func TestReasonFits(t *testing.T) {
 	assert.Equal(t, "short", reason("short"))
 }
 
-// The queue holds the newest datagrams, whole and in order, as a slice would.
+// The queue holds the newest datagrams, whole and in order, as a slice would. The first of a batch replaces those of
+// the batches before.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(100, 9000).Draw(t, "limit")
 		var q queue
 		var want [][]byte
 		size := 0
-		next := byte(0)
+		next, batch, newest := byte(0), uint64(0), uint64(0)
 		t.Repeat(map[string]func(*rapid.T){
+			"flush": func(*rapid.T) { batch++ },
 			"push": func(t *rapid.T) {
 				next++
+				replaced := 0
+				if batch != newest {
+					newest, replaced, size, want = batch, len(want), 0, nil
+				}
 				b := bytes.Repeat([]byte{next}, rapid.IntRange(0, min(1200, limit-lengthSize)).Draw(t, "size"))
 				want = append(want, b)
 				size += lengthSize + len(b)
@@ -92,7 +98,9 @@ func TestQueue(t *testing.T) {
 					size -= lengthSize + len(want[0])
 					want = want[1:]
 				}
-				require.Equal(t, dropped, q.push(b, limit))
+				r, d := q.push(b, batch, limit)
+				require.Equal(t, replaced, r)
+				require.Equal(t, dropped, d)
 			},
 			"pop": func(t *rapid.T) {
 				b, ok := q.pop([]byte("x"))
@@ -118,7 +126,7 @@ func TestQueueAllocatesOnce(t *testing.T) {
 	b, buf := make([]byte, 500), make([]byte, 0, 2000)
 	round := func() {
 		for range 100 {
-			q.push(b, 16<<10)
+			q.push(b, 0, 16<<10)
 		}
 		for ok := true; ok; {
 			_, ok = q.pop(buf)
