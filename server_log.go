@@ -22,6 +22,11 @@ type logKind struct {
 // allow reports whether a line of a kind may be logged at t, and how many were left
 // out since the last one.
 func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) {
+	return l.allowEach(logEvery, kind, t)
+}
+
+// allowEach is allow for a kind of which one line may be logged in so much time.
+func (l logLimit) allowEach(every time.Duration, kind string, t time.Duration) (skipped uint64, ok bool) {
 	k := l[kind]
 	if k == nil {
 		k = &logKind{}
@@ -31,7 +36,7 @@ func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) 
 		k.skipped++
 		return 0, false
 	}
-	skipped, k.next, k.skipped = k.skipped, t+logEvery, 0
+	skipped, k.next, k.skipped = k.skipped, t+every, 0
 	return skipped, true
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/internal/probe"
@@ -39,15 +41,20 @@ func (s *Server) contain(player PlayerID, handler string) {
 
 const failedText = "the server failed at what it did for this player"
 
-// reportPanic counts and logs a panic in a function of the game, and tells the game and the tape. p may be
-// nil.
+// stackEvery is the time between two stacks of one function in the log.
+const stackEvery = time.Hour
+
+// reportPanic counts a panic in a function of the game, and tells the game and the tape. One an hour of each
+// function is logged, with its stack. p may be nil.
 func (s *Server) reportPanic(of PlayerID, p *player, handler string, v any, stack []byte) {
 	s.stats.Panics++
-	line := []any{"player", of}
-	if p != nil {
-		line = p.who()
+	if skipped, due := s.logs.limits.allowEach(stackEvery, "panic in "+function(handler), s.clock.now); due {
+		line := []any{"player", of}
+		if p != nil {
+			line = p.who()
+		}
+		s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "skipped", skipped, "stack", string(stack))...)
 	}
-	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
 	s.tellPanic(Panic{Player: of, Handler: handler, Value: v, Stack: stack})
 	for _, fn := range s.hooks.panicked {
 		fn(probe.Panicked{Player: of, Handler: handler, Value: v, Stack: stack})
@@ -55,6 +62,15 @@ func (s *Server) reportPanic(of PlayerID, p *player, handler string, v any, stac
 	if r := s.sink; r != nil {
 		r.Report(fmt.Sprintf("panic in %s for player %d: %v", handler, of, v))
 	}
+}
+
+// function is the name under which a handler's panics are counted in the log: calls of Do share one, for their names
+// are the caller's.
+func function(handler string) string {
+	if strings.HasPrefix(handler, callHandler) {
+		return callHandler
+	}
+	return handler
 }
 
 // tellPanic calls ServerConfig.OnPanic. A panic in that is counted and logged, too.
@@ -65,7 +81,7 @@ func (s *Server) tellPanic(p Panic) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.stats.Panics++
-			if skipped, ok := s.logs.limits.allow("OnPanic", s.clock.now); ok {
+			if skipped, due := s.logs.limits.allowEach(stackEvery, "panic in OnPanic", s.clock.now); due {
 				s.cfg.Logger.Error("panic in ServerConfig.OnPanic", "player", p.Player, "handler", p.Handler, "value", v, "skipped", skipped, "stack", string(debug.Stack()))
 			}
 		}

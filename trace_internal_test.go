@@ -95,6 +95,17 @@ func TestTraceOfHostileClients(t *testing.T) {
 	require.Equal(t, Playing, h.clients[2].View().State)
 }
 
+// TestTraceHookThatFails: a panic in ServerConfig.AllowTrace refuses the trace, and the match goes on.
+func TestTraceHookThatFails(t *testing.T) {
+	h := newHands(t)
+	h.server.cfg.AllowTrace = func(PlayerID) bool { panic("planted") }
+	require.NoError(t, traced(h.server, h.server.sessions.players[0], trace.AppendAsk(nil, nil)))
+	h.run(time.Second)
+	require.EqualValues(t, 1, h.server.stats.Panics)
+	require.Empty(t, h.server.traces.match.armed)
+	require.Equal(t, Playing, h.clients[1].View().State)
+}
+
 // And servers: a client answers with its own records alone, as often as it may be asked.
 func TestTraceOfHostileServer(t *testing.T) {
 	h := newHands(t)

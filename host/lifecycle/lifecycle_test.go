@@ -279,3 +279,24 @@ func TestManyStates(t *testing.T) {
 	require.Equal(t, 2*mostStates-1, k.states[mostStates-1].Ports["n"])
 	require.Equal(t, mostStates, k.states[0].Ports["n"])
 }
+
+// TestHooksThatFail: what a function of Config does, the host goes on. Each is logged with its
+// stack once an hour.
+func TestHooksThatFail(t *testing.T) {
+	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
+		var log strings.Builder
+		calls := 0
+		cfg := Config{Failures: 3, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			OnState: func(State) { calls++; fail() }, Escalate: func(error) { calls++; fail() }}
+		k := &keeper{Config: cfg, lines: lines{log: cfg.Logger}, states: []State{{}, {}, {}}}
+		k.take()
+		for range 2 {
+			k.failed(cfg.Failures, errors.New("no answer"))
+		}
+		require.Equal(t, 5, calls, way)
+		for _, name := range []string{"OnState", "Escalate"} {
+			require.Equal(t, 1, strings.Count(log.String(), "function="+name), way)
+		}
+		require.Contains(t, log.String(), "lifecycle_test.go", way)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/internal/contain"
 )
 
 // Run runs a host and calls a lifecycle, in the order that the package describes. It returns when
@@ -53,6 +54,8 @@ type keeper struct {
 	poll  time.Duration // between two looks at the host
 	count time.Duration // between two Counts
 	retry time.Duration // before a failed call is repeated
+
+	onState, escalate contain.Rarely // of the log
 
 	mu     sync.Mutex
 	states []State
@@ -140,7 +143,7 @@ func (k *keeper) take() {
 			k.host.Drain("this server is removed")
 		}
 		if k.OnState != nil {
-			k.OnState(s)
+			k.calls(&k.onState, "OnState", func() { k.OnState(s) })
 		}
 	}
 }
@@ -305,11 +308,23 @@ func (k *keeper) failed(times int, err error) {
 		return
 	}
 	if k.Escalate != nil {
-		k.Escalate(err)
+		k.calls(&k.escalate, "Escalate", func() { k.Escalate(err) })
 		return
 	}
 	k.Logger.Error("the fleet manager hears nothing of this host, which drains", "err", err)
 	k.host.Drain("this server lost its fleet")
+}
+
+// calls calls a function of Config. A panic in it, or runtime.Goexit, is logged with its stack once
+// an hour, and the manager hears on of the host.
+func (k *keeper) calls(rarely *contain.Rarely, name string, fn func()) {
+	failed := contain.Call(fn)
+	if failed == nil {
+		return
+	}
+	if skipped, due := rarely.Due(time.Now()); due {
+		k.Logger.Error("panic in a function of lifecycle.Config: the host goes on", "function", name, "value", failed.Value, "skipped", skipped, "stack", string(failed.Stack))
+	}
 }
 
 // shutdown tells the manager that the process ends.

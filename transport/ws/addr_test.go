@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 
@@ -94,4 +95,26 @@ func TestClientAddrLimits(t *testing.T) {
 	}
 	assert.EqualValues(t, 3, srv.Counters().Limited)
 	nettest.Until(t, "the rest wait", func() bool { return ws.Pending(srv.Server) == 8 })
+}
+
+// TestClientAddrFails: a ClientAddr that panics or ends its goroutine refuses that client, is counted, and is
+// logged once. Others get in.
+func TestClientAddrFails(t *testing.T) {
+	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
+		log := &nettest.Failures{}
+		srv := listen(t, ws.Config{Logger: log, ClientAddr: func(r *http.Request) netip.AddrPort {
+			if r.Header.Get("Test-Addr") == "bad" {
+				fail()
+			}
+			return told(r)
+		}})
+		for range 3 {
+			_, status := via(t, srv, "bad")
+			require.Equal(t, http.StatusInternalServerError, status, way)
+		}
+		_, status := via(t, srv, "203.0.113.7:4711")
+		require.Equal(t, http.StatusSwitchingProtocols, status, way)
+		require.EqualValues(t, 3, srv.Counters().AcceptPanics, way)
+		require.Equal(t, 1, log.Lines(), way)
+	}
 }

@@ -6,7 +6,7 @@ import "github.com/foretick/foretick/transport"
 type Counters struct {
 	Connections  uint64 // connections ever established
 	Refused      uint64 // clients refused by the accept hook
-	AcceptPanics uint64 // panics in the accept hook, each of which refused a client
+	AcceptPanics uint64 // panics in the accept hook and in Config.ClientAddr, each of which refused a client
 	AcceptErrors uint64 // errors of Listen's listener, such as no free file descriptors; it waits and goes on
 	Full         uint64 // clients refused because MaxPeers was reached
 	Limited      uint64 // connections refused with HTTP status 429: too many pending from one address

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/hook"
 )
 
 // maxHeader is the longest header of a request to Listen, in bytes. The cookies of a proxy and a browser fit.
@@ -29,6 +30,7 @@ type Server struct {
 	web      *http.Server // this and the rest: of Listen, otherwise nil
 	listener *listener
 	addr     netip.AddrPort
+	asks     hook.Other // calls Config.ClientAddr
 }
 
 var (
@@ -89,7 +91,7 @@ func NewServer(cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{}
+	s := &Server{asks: hook.Other{Text: "panic in Config.ClientAddr: the client was refused", Log: cfg.Logger}}
 	s.init(cfg)
 	s.running.Add(1)
 	go func() {
@@ -114,7 +116,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newPeer()
-	p.addr, p.name = s.whence(r)
+	if err := s.locate(p, r); err != nil {
+		s.note(func() { s.counters.AcceptPanics++ })
+		http.Error(w, "the server failed at this request", http.StatusInternalServerError)
+		return
+	}
 	p.secure = r.TLS != nil
 	if code := s.reserve(p); code != 0 {
 		http.Error(w, http.StatusText(code), code)
@@ -132,16 +138,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.start(p, newSocket(c, h.conn))
 }
 
-// whence returns the address that a request came from, and its name.
-func (s *Server) whence(r *http.Request) (addr netip.AddrPort, name string) {
-	if s.cfg.ClientAddr != nil {
-		if a := s.cfg.ClientAddr(r); a.IsValid() {
-			a = netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
-			return a, a.String()
-		}
-	}
+// locate notes the address that a request came from, and its name. It returns an error if Config.ClientAddr fails.
+func (s *Server) locate(p *peer, r *http.Request) error {
 	a, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), r.RemoteAddr
+	p.addr, p.name = netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), r.RemoteAddr
+	if s.cfg.ClientAddr == nil {
+		return nil
+	}
+	return s.asks.Ask(p.addr, func() error {
+		if a := s.cfg.ClientAddr(r); a.IsValid() {
+			p.addr = netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+			p.name = p.addr.String()
+		}
+		return nil
+	})
 }
 
 func (s *Server) note(fn func()) {
