@@ -28,7 +28,7 @@ func (tl *timeline) jump(to Tick) {
 	tl.putLocals()
 	tl.settle(newest)
 	tl.tester.since = newest
-	tl.agreed.newest, tl.agreed.all, tl.agreed.unsure = 0, 0, false
+	tl.agreed.clear()
 	tl.agree(newest)
 	tl.ghosts.othersNewest()
 	for int32(to-tl.predictor.Tick()) > 0 {
@@ -116,16 +116,4 @@ func (tl *timeline) restorable(t Tick) bool {
 		}
 	}
 	return tl.saves.own.Holds(slot) && (!tl.p.Common || tl.saves.common.Holds(slot))
-}
-
-// agree notes that both ends agree on t. Entities that the snapshot left out may still
-// differ, from an unknown tick on. Nothing may be known yet about a remote player that just
-// came.
-func (tl *timeline) agree(t Tick) {
-	_, all, _ := tl.ghosts.receiver.Complete(t)
-	if tl.agreed.unsure = !all; all {
-		tl.agreed.newest, tl.agreed.all = t, t
-	} else if tl.ghosts.whollyTold(t) {
-		tl.agreed.newest = t
-	}
 }

@@ -32,12 +32,15 @@ func (tl *timeline) corrected(t Tick) {
 }
 
 // explain finds the cause of a misprediction.
-func (tl *timeline) explain() { tl.reasons.Explain(&tl.found.wrong, evidence{tl}) }
+func (tl *timeline) explain() {
+	tl.found.agreed = tl.agreedOnWrong(tl.found.wrong.Tick)
+	tl.reasons.Explain(&tl.found.wrong, evidence{tl})
+}
 
 // evidence is everything that the client knows about the mispredicted tick.
 type evidence struct{ tl *timeline }
 
-func (e evidence) Agreed() Tick                    { return e.tl.agreed.newest }
+func (e evidence) Agreed() Tick                    { return e.tl.found.agreed }
 func (e evidence) SystemName(number uint32) string { return e.tl.p.systemName(number) }
 func (e evidence) Late(number uint32) bool         { return int(number) == e.tl.p.lateCause() }
 
@@ -202,10 +205,10 @@ func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 
 // doubtful returns the first remembered tick up to t on which the ends may have differed.
 func (tl *timeline) doubtful(t Tick) Tick {
-	if oldest := t - Tick(tl.cfg.History); int32(oldest-tl.agreed.newest) > 0 {
+	if oldest := t - Tick(tl.cfg.History); int32(oldest-tl.found.agreed) > 0 {
 		return oldest
 	}
-	return tl.agreed.newest + 1
+	return tl.found.agreed + 1
 }
 
 // swayed finds the first of the player's own fields that a wrong prediction of others

@@ -85,19 +85,10 @@ type remotePlayer struct {
 // player's arrival.
 func (o *remotePlayer) voids(slot int) bool { return o.history.Saved(slot) && !o.history.Holds(slot) }
 
-// agreement is the newest tick on which both ends are known to agree.
-type agreement struct {
-	newest Tick // newest tick on which both ends agree
-	all    Tick // … also on what is predicted of remote players
-	unsure bool // a snapshot since has left something out
-	// standIns is the newest snapshot by whose note all that the server ran in place of the
-	// client's commands was equal to them. Later notes tell less of the same ticks.
-	standIns Tick
-}
-
 // comparison is the result of comparing a tick with its snapshot.
 type comparison struct {
 	wrong        prediction.Misprediction
+	agreed       Tick               // newest tick on which the ends agree on all that it can come from
 	own          prediction.Verdict // on everything but remote players
 	remoteFailed bool               // a remote player was predicted wrongly
 	untracked    untrackedReads     // debug builds

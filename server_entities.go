@@ -60,7 +60,7 @@ func (m *simulation) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
 	}
 	*m.p.identity.Get(m.world, e) = networkID{Net: net, Prefab: uint16(i)}
-	m.writes.structural(owner)
+	m.writes.structural(owner, i)
 	return e
 }
 
@@ -74,7 +74,7 @@ func (m *simulation) destroy(e ecs.Entity) bool {
 
 // destroying notes the players that predicted an entity and its children.
 func (m *simulation) destroying(e ecs.Entity) {
-	m.writes.structural(m.world.Owner(e))
+	m.writes.structural(m.world.Owner(e), int(m.p.identity.Get(m.world, e).Prefab))
 	for _, child := range m.world.Children(e) {
 		m.destroying(child)
 	}

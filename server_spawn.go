@@ -45,7 +45,7 @@ func (s *Server) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Ent
 		return s.sim.spawn(k, owner)
 	}
 	*s.p.identity.Get(s.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
-	s.sim.writes.structural(owner)
+	s.sim.writes.structural(owner, kind)
 	return it.e
 }
 

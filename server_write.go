@@ -210,13 +210,15 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 	return sums
 }
 
-// structural notes that a server-only system made or removed an entity of owner's.
-func (e *writeWatch) structural(owner PlayerID) {
+// structural notes that an entity of owner's was made or removed. Of what nobody owns, clients
+// predict shared physics objects alone.
+func (e *writeWatch) structural(owner PlayerID, prefab int) {
 	if e.running < 0 || !e.both[e.running] || e.frame.spawner.once || e.frame.spawner.on && e.frame.spawner.owner != owner {
 		e.late.shaped(e.sessions.player(owner))
 	}
 	switch {
 	case e.late.test.running:
+	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // nobody predicts it
 	case e.running < 0:
 		e.mark(owner, e.outside.by)
 	case !e.both[e.running]:

@@ -19,6 +19,7 @@ type (
 	belfryFlag  struct{ N uint32 }
 	belfrySight struct{ N uint32 }
 	belfryDust  struct{ N uint32 }
+	belfryRope  struct{ Pulls uint32 }
 )
 
 // belfry is a game with a clock and flags that the server alone moves, or with dust that comes
@@ -29,14 +30,17 @@ type belfry struct {
 	flag   ecs.Component[belfryFlag]
 	sight  ecs.Component[belfrySight]
 	dust   ecs.Component[belfryDust]
+	rope   ecs.Component[belfryRope]
 	cmd    ecs.Component[lunge]
 	ringer ecs.Prefab
 	pole   ecs.Prefab
 	mote   ecs.Prefab
+	cord   ecs.Prefab
 	flags  *ecs.Query
 	motes  *ecs.Query
 
 	still  bool // there is no clock, flags stand, and dust blows
+	ropes  bool // there are shared physics objects
 	biased int  // a planted fault: 1 in what the clock makes, 2 in what is seen of flags
 }
 
@@ -55,6 +59,18 @@ func (g *belfry) protocol() *foretick.Protocol {
 	p.Prefab(&g.mote, "mote", &g.dust)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.ringer, player) })
 	p.InOrder()
+	if g.ropes {
+		p.Component(&g.rope, foretick.Predicted())
+		p.Prefab(&g.cord, "cord", &g.rope)
+		cords := ecs.NewQuery(p.Types(), ecs.With(&g.rope))
+		p.Shared("pull", func(f *foretick.Frame, rows ecs.Rows) {
+			for _, all := range cords.All(f.World) {
+				for i := range g.rope.Slice(all) {
+					g.rope.Slice(all)[i].Pulls += uint32(rows.Len())
+				}
+			}
+		}, ecs.With(&g.cmd), ecs.WriteOther(&g.rope))
+	}
 	access := []ecs.Access{ecs.Write(&g.toll)}
 	if !g.still {
 		access = append(access, ecs.Read(&g.clock))
@@ -112,6 +128,7 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 	}{
 		"a clock, while flags wave":          {belfry{biased: 1}, "belfryToll"},
 		"flags that stand, while dust blows": {belfry{biased: 2, still: true}, "belfrySight"},
+		"flags and ropes, while dust blows":  {belfry{biased: 2, still: true, ropes: true}, "belfrySight"},
 		"no fault, while flags wave":         {belfry{}, ""},
 		"no fault, while flags stand":        {belfry{still: true}, ""},
 	} {
@@ -121,6 +138,9 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
 			require.NoError(t, err)
 			srv.Frame().Spawn(&server.pole, ecs.Nobody)
+			if c.g.ropes {
+				srv.Frame().Spawn(&server.cord, ecs.Nobody)
+			}
 			link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 			by, cg := map[string]*prediction.ByCause{}, c.g
 			_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lunge { return lunge{} }),

@@ -80,3 +80,32 @@ func TestDeltaThatYieldsNoEntity(t *testing.T) {
 	require.EqualValues(t, 1, newest, "a snapshot that is refused was not received")
 	require.EqualValues(t, 1, c.recv.Counters().Baseline)
 }
+
+// TestPostponedUnknown: a snapshot that postpones an entity which the receiver never had says
+// so, however its runs of wire ids were joined.
+func TestPostponedUnknown(t *testing.T) {
+	const n = 60
+	c := newCrowd(t, n, 0, snapshot.SenderConfig{})
+	unknown, known := 0, 0
+	for range 200 {
+		for i := range c.boxes {
+			c.move(i)
+		}
+		c.step(120, 3)
+		if received, _, _ := c.recv.Complete(c.tick); !received {
+			require.True(t, c.recv.PostponedUnknown(c.tick))
+			continue
+		}
+		missing := len(c.recv.Ghosts()) < n
+		require.Equal(t, missing, c.recv.PostponedUnknown(c.tick), "tick %d: %d ghosts", c.tick, len(c.recv.Ghosts()))
+		if missing {
+			unknown++
+		} else {
+			known++
+		}
+	}
+	t.Logf("%d snapshots with unknown entities, %d without", unknown, known)
+	require.Positive(t, unknown)
+	require.Greater(t, known, 50)
+	require.True(t, c.recv.PostponedUnknown(c.tick+1))
+}

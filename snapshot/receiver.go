@@ -200,6 +200,27 @@ func (r *Receiver) Complete(t schema.Tick) (received, all, own bool) {
 	return true, e.complete, e.own
 }
 
+// PostponedUnknown reports whether the snapshot of a tick postponed an entity that has no living
+// ghost, as far as its runs of wire ids show. It returns true if it was not received.
+func (r *Receiver) PostponedUnknown(t schema.Tick) bool {
+	if !r.received(t) {
+		return true
+	}
+	for _, run := range r.ring[int(t)&(len(r.ring)-1)].late {
+		i, _ := slices.BinarySearchFunc(r.ghosts, run.from, func(g *Ghost, w schema.WireID) int { return int(g.Wire) - int(w) })
+		next, to := int(run.from), int(run.to)
+		for ; i < len(r.ghosts) && next <= to && int(r.ghosts[i].Wire) == next; i++ {
+			if r.ghosts[i].Gone == 0 {
+				next++
+			}
+		}
+		if next <= to {
+			return true
+		}
+	}
+	return false
+}
+
 // Grid returns the grid of a component's newest words: [schema.GridSim] for predicted
 // components of the viewer's own ghosts.
 func (r *Receiver) Grid(g *Ghost, comp int) schema.Grid {
