@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -24,21 +25,23 @@ func TestFiguresOfPaths(t *testing.T) {
 	require.NoError(t, err)
 	var players []*foretick.Client
 	for range 3 {
-		c, err := m.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(link, link), nil }}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		players = append(players, c)
 	}
 	everyone := ecs.NewQuery(srv.Frame().World.Types(), ecs.With(&g.Pos))
 	m.Run(2 * time.Second)
-	for m.Net.Now() < time.Minute {
-		require.NoError(t, srv.Do("a push", func(f *foretick.Frame) {
-			for _, rows := range everyone.All(f.World) {
-				g.Pos.Slice(rows)[0].X++
-			}
-		}))
-		m.Run(m.Net.Now() + 700*time.Millisecond)
+	push := func(d time.Duration) {
+		for end := m.Net.Now() + d; m.Net.Now() < end; m.RunFor(700 * time.Millisecond) {
+			require.NoError(t, srv.Do("a push", func(f *foretick.Frame) {
+				for _, rows := range everyone.All(f.World) {
+					g.Pos.Slice(rows)[0].X++
+				}
+			}))
+		}
 	}
-	m.Run(m.Net.Now() + 40*time.Second)
+	push(time.Minute)
+	m.RunFor(40 * time.Second)
 	var f figures.Server
 	srv.Figures(&f)
 	want := [figures.Causes]uint64{}
@@ -56,4 +59,36 @@ func TestFiguresOfPaths(t *testing.T) {
 	require.InDelta(t, 0.09, f.RTT.Quantile(0.5).Seconds(), 0.03)
 	require.InDelta(t, link.Loss, f.LossIn.Mean(), 0.02)
 	require.InDelta(t, link.Loss, f.LossOut.Mean(), 0.02)
+
+	// What was reported on a connection is not reported again on the next one.
+	m.Freeze(players[0], true)
+	m.RunFor(8 * time.Second)
+	m.Freeze(players[0], false)
+	m.RunFor(5 * time.Second)
+	require.EqualValues(t, 1, srv.Stats().Resumed)
+	push(20 * time.Second)
+	m.RunFor(40 * time.Second)
+	srv.Figures(&f)
+	now := [figures.Causes]uint64{}
+	for _, c := range players {
+		for cause, n := range c.Stats().ByCause {
+			now[cause] += n
+		}
+	}
+	require.Greater(t, now[prediction.ServerEffect], want[prediction.ServerEffect])
+	require.Equal(t, now, f.Corrections)
+
+	// Without losses the newest shares are 0. The player that came back has other paths.
+	for _, c := range players[1:] {
+		m.Link(c, sim.Link{Latency: link.Latency}, sim.Link{Latency: link.Latency})
+	}
+	m.RunFor(20 * time.Second)
+	before := f
+	srv.Figures(&before)
+	m.RunFor(30 * time.Second)
+	srv.Figures(&f)
+	for _, loss := range [][2]figures.Shares{{before.LossIn, f.LossIn}, {before.LossOut, f.LossOut}} {
+		require.InDelta(t, 3*3, float64(loss[1].Count()-loss[0].Count()), 3)
+		require.InDelta(t, 2*3, float64(loss[1].Counts[0]-loss[0].Counts[0]), 1)
+	}
 }
