@@ -112,6 +112,15 @@ type ClientConfig struct {
 	// View.InputDelay has the delay and View.Lead the time by which inputs run ahead. 0
 	// means no limit but History; negative is an error. At most 5 s.
 	DelayAbove time.Duration
+	// LateShare trades smoothness for delay on paths that stall, such as WebSocket over a
+	// network that loses packets. It is the share of commands, and of snapshots, that may come
+	// too late. The more may, the less far ahead inputs run, and the less far in the past remote
+	// entities are drawn. But the server computes more ticks without the player's command, which it
+	// runs after all with [ServerConfig.LateInputs], and remote entities stand still more
+	// often. On an even path it changes little. 0 means smooth: nearly no command is late, and 3 %
+	// of the snapshots. 0.05 suits a shooter on WebSocket. At most 0.2; negative and NaN are
+	// errors. Where [ServerConfig.LateShare] is more, that counts for commands.
+	LateShare float64
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
 	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.
 	SmoothHalfLife time.Duration
@@ -191,6 +200,9 @@ func (c *ClientConfig) check() error {
 	}
 	if c.DelayAbove < 0 || c.DelayAbove > 5*time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.DelayAbove is %v: use up to 5s, or 0 for no limit but History", c.DelayAbove))
+	}
+	if !(c.LateShare >= 0 && c.LateShare <= netcode.MaxLateShare) {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.LateShare is %v: use up to %v, or 0 for smoothness", c.LateShare, netcode.MaxLateShare))
 	}
 	errs = append(errs, c.checkResumeToken(), c.checkObserve(), c.checkPartialTicks())
 	if c.SmoothLimit == 0 {

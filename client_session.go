@@ -119,7 +119,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
-		LateShare: min(float64(w.LateShare)/256, netcode.MaxLateShare),
+		LateShare: max(min(float64(w.LateShare)/256, netcode.MaxLateShare), c.cfg.LateShare), SnapshotLateShare: c.cfg.LateShare,
 	})
 	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
 	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)

@@ -166,6 +166,7 @@ var limits = map[string]func(n int) error{
 	"ClientConfig.InputDelay":           joins(func(c *foretick.ClientConfig, n int) { c.InputDelay = time.Duration(n) * time.Millisecond }),
 	"ClientConfig.History":              joins(func(c *foretick.ClientConfig, n int) { c.History = n }),
 	"ClientConfig.SnapshotRate":         joins(func(c *foretick.ClientConfig, n int) { c.SnapshotRate = n }),
+	"ClientConfig.LateShare":            joins(func(c *foretick.ClientConfig, n int) { c.LateShare = float64(n) / 100 }),
 	"ClientConfig.ObserveData":          joins(func(c *foretick.ClientConfig, n int) { c.ObserveData = make([]byte, n) }),
 }
 

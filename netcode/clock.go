@@ -348,7 +348,7 @@ func (c *Clock) behind() float64 {
 	if c.need.len() < 4 {
 		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
 	}
-	return min(c.need.quantile(0.97), c.need.recent()+c.apart())
+	return min(c.need.quantile(1-max(leastSnapshotLateShare, c.cfg.SnapshotLateShare)), c.need.recent()+c.apart())
 }
 
 func (c *Clock) show(dt float64) {

@@ -48,6 +48,10 @@ type ClockConfig struct {
 	// run late commands in their own tick. 0 means none, at most MaxLateShare. Negative and
 	// NaN are errors.
 	LateShare float64
+	// SnapshotLateShare is the share of snapshots that may arrive after render time has reached the
+	// one before: render time then trails that much less, and stands still more often. 0.03 or
+	// less means 0.03. At most MaxLateShare. Negative and NaN are errors.
+	SnapshotLateShare float64
 	// Window is the number of seconds over which the buffers are measured. 0
 	// means 10, at most 60. Negative is an error.
 	Window int
@@ -73,6 +77,9 @@ func (c ClockConfig) Validate() error {
 	if !(c.LateShare >= 0 && c.LateShare <= MaxLateShare) {
 		errs = append(errs, fmt.Errorf("ClockConfig.LateShare is %v: use up to %v, or 0 for none", c.LateShare, MaxLateShare))
 	}
+	if !(c.SnapshotLateShare >= 0 && c.SnapshotLateShare <= MaxLateShare) {
+		errs = append(errs, fmt.Errorf("ClockConfig.SnapshotLateShare is %v: use up to %v, or 0 for %v", c.SnapshotLateShare, MaxLateShare, leastSnapshotLateShare))
+	}
 	if c.HardReset < 0 || c.HardReset > maxHardReset {
 		errs = append(errs, fmt.Errorf("ClockConfig.HardReset is %v: use up to %v, or 0 for %v", c.HardReset, maxHardReset, defaultHardReset))
 	}
@@ -82,8 +89,11 @@ func (c ClockConfig) Validate() error {
 	return nil
 }
 
-// MaxLateShare is the largest share of commands that may be meant to arrive late.
+// MaxLateShare is the largest share of commands, and of snapshots, that may be meant to arrive late.
 const MaxLateShare = 0.2
+
+// leastSnapshotLateShare is the default of SnapshotLateShare.
+const leastSnapshotLateShare = 0.03
 
 const (
 	defaultHardReset = 500 * time.Millisecond

@@ -16,6 +16,8 @@ type path struct {
 	latency, jitter time.Duration
 	loss            float64
 	burst           int
+	repair          time.Duration // a lost datagram comes that much later, and those behind it wait, as with TCP; 0: never
+	newest          time.Duration // arrival, with repair
 	rng             *rand.Rand
 	bad             bool
 	queue           datagrams
@@ -56,15 +58,23 @@ func (p *path) lost() bool {
 }
 
 func (p *path) send(now time.Duration, b []byte) {
-	if p.lost() {
-		return
-	}
 	d := p.latency
+	if p.lost() {
+		if p.repair == 0 {
+			return
+		}
+		d += p.repair
+	}
 	if p.jitter > 0 {
 		d += time.Duration(p.rng.Int64N(int64(p.jitter)))
 	}
 	p.n++
-	heap.Push(&p.queue, datagram{now + d, p.n, append([]byte(nil), b...)})
+	at := now + d
+	if p.repair > 0 {
+		at = max(at, p.newest)
+		p.newest = at
+	}
+	heap.Push(&p.queue, datagram{at, p.n, append([]byte(nil), b...)})
 }
 
 func (p *path) receive(now time.Duration) (datagram, bool) {
@@ -82,6 +92,7 @@ type match struct {
 	delay                  int     // ClockConfig.Delay
 	reach                  float64 // ClockConfig.Reach
 	share                  float64 // ClockConfig.LateShare
+	snapshotShare          float64 // ClockConfig.SnapshotLateShare
 	polled                 bool    // the server reads its socket at ticks only
 	up, down               path
 	seed                   uint64
@@ -141,7 +152,7 @@ func (m *match) run(length time.Duration) {
 	m.server, m.client = netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	m.sender = netcode.NewCommandSender(4, netcode.CommandConfig{})
 	m.buffer = netcode.NewCommandBuffer(4, 128)
-	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach, LateShare: m.share})
+	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach, LateShare: m.share, SnapshotLateShare: m.snapshotShare})
 	m.issuedAt = map[netcode.Tick]float64{}
 	m.sampled = map[netcode.Tick]time.Duration{}
 	m.next = startTick

@@ -107,6 +107,7 @@ var catalogue = map[string]option{
 	"ClientConfig.History":         client(func(c *foretick.ClientConfig) { c.History = 128 }),
 	"ClientConfig.InputDelay":      client(func(c *foretick.ClientConfig) { c.InputDelay = 60 * ms }),
 	"ClientConfig.DelayAbove":      client(func(c *foretick.ClientConfig) { c.DelayAbove = 120 * ms }),
+	"ClientConfig.LateShare":       client(func(c *foretick.ClientConfig) { c.LateShare = 0.05 }),
 	"ClientConfig.SmoothHalfLife":  client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = 80 * ms }),
 	"ClientConfig.SmoothLimit":     client(func(c *foretick.ClientConfig) { c.SmoothLimit = 1 }),
 	"ClientConfig.Timeout":         client(func(c *foretick.ClientConfig) { c.Timeout = 4 * time.Second }),
