@@ -47,3 +47,45 @@ func TestStepBehindSendsItsNewest(t *testing.T) {
 		require.Less(t, now.InputsMissing-before.InputsMissing, uint64(0.05*30*length.Seconds()), "inputs still come in time")
 	}
 }
+
+// A server whose packets take more time than there is keeps its ticks: it sends packets in four ticks
+// of five, which is what fits. Its clients' inputs run at most twice as far ahead as those of a
+// server with time to spare. When each tick had packets, a fifth of the ticks was lost.
+func TestPacketsThatTakeTooLong(t *testing.T) {
+	const players, length = 8, 30 * time.Second
+	lead := func(packet time.Duration) (lead time.Duration) {
+		m, g := simtest.New(5), &game{}
+		server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		m.AroundServer = func(step func()) { // it takes time for each packet
+			before := server.Stats().PacketsOut
+			step()
+			if sent := server.Stats().PacketsOut - before; sent > 0 && packet > 0 {
+				m.FreezeServer(true)
+				m.Net.At(m.Net.Now()+time.Duration(sent)*packet, func() { m.FreezeServer(false) })
+			}
+		}
+		var clients []*foretick.Client
+		for range players {
+			cg := &game{}
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{Y: 0.25} })},
+				simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
+			require.NoError(t, err)
+			clients = append(clients, c)
+		}
+		m.Run(10 * time.Second)
+		before := server.Stats()
+		m.Run(10*time.Second + length)
+		now := server.Stats()
+		require.NoError(t, m.Err())
+		t.Logf("%v a packet: %d ticks lost, %d snapshots skipped, %d packets, lead %v", packet, now.TicksLost-before.TicksLost,
+			now.SnapshotsSkipped-before.SnapshotsSkipped, now.PacketsOut-before.PacketsOut, clients[0].View().Lead)
+		require.Zero(t, now.TicksLost-before.TicksLost)
+		require.InDelta(t, 30*length.Seconds(), now.Ticks-before.Ticks, 4)
+		require.Equal(t, packet > 0, now.SnapshotsSkipped > before.SnapshotsSkipped)
+		require.Greater(t, now.PacketsOut-before.PacketsOut, uint64(0.6*30*length.Seconds()*players))
+		return clients[0].View().Lead
+	}
+	calm := lead(0)
+	require.LessOrEqual(t, lead(time.Second/30*5/4/players), 2*calm, "%v with time to spare", calm)
+}
