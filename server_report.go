@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
@@ -29,6 +28,7 @@ const (
 type serverReports struct {
 	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
 	takes  allowance                                // of all players
+	index  netIndex
 }
 
 // playerReports are the questions to a player's client, and its answers.
@@ -124,25 +124,4 @@ func (s *Server) nameReported(p *player, m *prediction.Misprediction) {
 		label := s.p.labels.Of(d.Component, d.Field)
 		d.Entity, d.Label, d.Unit, d.Values = s.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
 	}
-}
-
-// namedBy finds the entity that a player's client predicts and names so, 0 for none.
-func (s *Server) namedBy(p *player, name uint64) uint64 {
-	t := playerTrace{s: s, p: p}
-	for _, owner := range [...]PlayerID{p.owner, ecs.Nobody} {
-		if owner == ecs.Nobody && !s.p.Common || name == 0 {
-			break
-		}
-		for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
-			ids := s.p.identity.Slice(rows)
-			for i := range ids {
-				if e := rows.Entity(i); !p.interest.hides[e] {
-					if wire, _ := t.named(e, &ids[i]); uint64(wire) == name {
-						return uint64(e)
-					}
-				}
-			}
-		}
-	}
-	return 0
 }

@@ -187,6 +187,16 @@ func (s *Sender) Wire(id NetID) (schema.WireID, bool) {
 	return n.wire, n.id == id && n.wire != 0
 }
 
+// Entity returns the entity that has a wire id for the viewer, as [Sender.Wire] tells it.
+func (s *Sender) Entity(w schema.WireID) (NetID, bool) {
+	if w == 0 || int(w) >= len(s.shown) {
+		return 0, false
+	}
+	id := s.shown[w].id
+	is, ok := s.Wire(id)
+	return id, ok && is == w
+}
+
 func (s *Sender) known(id NetID) schema.WireID {
 	e := s.src.lookup(id)
 	if e == nil || int(e.slot) >= len(s.bySlot) {
