@@ -25,6 +25,7 @@ type Client struct {
 
 	stepping bool // Step runs
 	closing  bool // Close was called in it
+	closed   bool
 	begun    bool
 	start    time.Time
 	read     time.Time    // of the newest Step
@@ -102,7 +103,9 @@ func (c *Client) clearLevel() error {
 // View returns the result of the last Step.
 func (c *Client) View() View { return c.view }
 
-// Close leaves the match and closes the transport. In a function that Step calls, such as a
+// Close leaves the match and closes the transport. It sends requests again until the server
+// has acknowledged them, which takes a round trip, and at most a second. Without any, with a
+// WebSocket and in a browser it does not wait. In a function that Step calls, such as a
 // handler or a render system, it returns nil and takes effect at the end of the Step.
 func (c *Client) Close() error {
 	if c.stepping {
@@ -113,12 +116,19 @@ func (c *Client) Close() error {
 }
 
 func (c *Client) close() error {
+	if c.closed {
+		return transport.ErrClosed
+	}
+	c.closed = true
 	defer c.post()
-	if c.link.up {
+	last := partings{endpoint: c.link.endpoint, from: c.now, most: lastWords}
+	if c.link.up && c.view.State != Closed && c.link.conn.Pending() > 0 {
+		last.all = append(last.all, parting{c.link.peer, c.link.conn, transport.Closed, ""})
+	} else if c.link.up {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
 	}
 	c.link.end(&transport.DisconnectError{Code: transport.Closed})
-	return c.link.endpoint.Close(transport.Closed, "")
+	return last.close(transport.Closed, "")
 }
 
 // clientBoard is what a client shows to other goroutines.

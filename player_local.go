@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/internal/layout"
@@ -82,6 +83,11 @@ func (l *localPlayer) tell(channel, kind uint8, payload []byte) {
 
 // replay puts everything that the network decided in a tick in place, before the tick runs.
 func (s *Server) replay(t *probe.Settled) {
+	for _, r := range t.Requests {
+		if p := s.sessions.player(r.By); p != nil && slices.Contains(t.Left, r.By) {
+			p.requests.add(r.Kind, r.Payload) // its last ones are handled first
+		}
+	}
 	for _, left := range t.Left {
 		if p := s.sessions.player(left); p != nil {
 			s.leave(p, transport.Gone, "replayed")
@@ -109,7 +115,7 @@ func (s *Server) replay(t *probe.Settled) {
 		}
 	}
 	for _, r := range t.Requests {
-		if p := s.sessions.player(r.By); p != nil {
+		if p := s.sessions.player(r.By); p != nil && !slices.Contains(t.Left, r.By) {
 			p.requests.add(r.Kind, r.Payload)
 		}
 	}

@@ -85,3 +85,13 @@ func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View
 		}
 	}
 }
+
+// run sends last messages until nobody is left to wait for.
+func (w *partings) run() {
+	for begun := time.Now(); !w.send(time.Since(begun)); {
+		select {
+		case <-w.endpoint.Ready():
+		case <-time.After(lastEvery):
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Server struct {
 	cfg       ServerConfig
 	p         *compiled
 	endpoint  transport.Endpoint
+	untaped   transport.Endpoint    // without the recorder: what follows the match is not on its tape
 	sink      tape.Sink             // of the recorder; nil: there is none
 	events    [64]transport.Event   // read from it
 	library   netcode.SchemaLibrary // of the protocol, for peers that ask

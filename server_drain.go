@@ -115,7 +115,7 @@ func (s *Server) lingers(t time.Duration) bool {
 	}
 	waits := false
 	for _, p := range s.sessions.players {
-		waits = waits || p.connected() && p.session.conn.Pending() > 0
+		waits = waits || p.listens() && p.session.conn.Pending() > 0
 	}
 	if !waits || t >= l.until {
 		_ = s.close(l.code, l.detail)
@@ -132,12 +132,18 @@ func (s *Server) lingers(t time.Duration) bool {
 // sendPending sends every connected player a packet with what it has not acknowledged.
 func (s *Server) sendPending(t time.Duration) {
 	for _, p := range s.sessions.players {
-		if p.connected() && !p.session.conn.Paused(t) {
+		if p.listens() && !p.session.conn.Paused(t) {
 			pk := p.session.conn.Begin(t)
 			p.fates(t)
 			s.finish(p, pk)
 		}
 	}
+}
+
+// listens reports whether a peer is sent messages: it is connected, or was kicked and is told the
+// last ones.
+func (p *player) listens() bool {
+	return p.connected() || p.session.state == refusing && p.session.kicked
 }
 
 // connected reports whether a peer has joined, and is there.

@@ -84,6 +84,9 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	if p.session.state == playing {
 		s.disconnect(p)
 	}
+	if len(p.requests.askings) > 0 && p.session.begun && !p.session.kicked && !p.session.poisoned {
+		s.sessions.asked = append(s.sessions.asked, p)
+	}
 	s.late.leave(p)
 	s.sessions.remove(p)
 	if p.session.begun {
@@ -127,10 +130,12 @@ func (s *Server) dropKicked() {
 			s.giveUp(p, p.session.kickCode, p.session.kickText)
 		default:
 			s.sessions.remember(p.session.token, p.session.kickCode, p.session.kickText)
-			s.drop(p, p.session.kickCode, p.session.kickText)
+			s.sendAway(p, p.session.kickCode, p.session.kickText)
 		}
 	}
 	clear(s.sessions.kicks)
 	s.sessions.kicks = s.sessions.kicks[:0]
-	s.admission.tellBans(s.endpoint)
+	if !s.sessions.sendingAway() { // a transport drops whom it bans at once
+		s.admission.tellBans(s.endpoint)
+	}
 }

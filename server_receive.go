@@ -45,7 +45,7 @@ func (s *Server) receive(t time.Duration) {
 		case p.session.state == greeting && s.clock.lasted(t, p.session.since) > greetingTime:
 			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
-		case p.session.state == refusing && (p.session.conn.Pending() == 0 || s.clock.lasted(t, p.session.since) > greetingTime):
+		case p.session.state == refusing && s.told(t, p):
 			s.drop(p, p.session.kickCode, p.session.kickText)
 		}
 	}

@@ -33,6 +33,9 @@ func (s *Server) takeRequest(p *player) bool {
 		return false
 	}
 	p.requests.allowance.spent++
+	if p.session.kicked && p.session.state == refusing {
+		return true // asked before it knew
+	}
 	if err := s.ask(p, r); err != nil {
 		s.malformed(p, err)
 	}
@@ -68,33 +71,35 @@ func (s *Server) handleRequest(p *player, kind uint8, payload []byte) error {
 // handleRequests runs the game's handlers of what players asked since the last tick.
 func (s *Server) handleRequests() {
 	for _, p := range s.sessions.owners {
-		if p == nil {
-			continue
+		if p != nil {
+			s.takeRequests(s.clock.now, p)
+			s.handleRequestsOf(p)
 		}
-		if s.takeRequests(s.clock.now, p); len(p.requests.askings) == 0 {
-			continue
-		}
-		for _, a := range p.requests.askings {
-			if p.session.kicked {
-				break
-			}
-			payload := p.requests.askedBytes[a.from:a.upto]
-			s.hooks.asked(p.owner, a.kind, payload)
-			for _, fn := range s.hooks.request {
-				fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
-			}
-			if err := s.handleRequest(p, a.kind, payload); err != nil {
-				s.malformed(p, err)
-				continue
-			}
-			s.late.world.asked(p, a.kind, payload)
-			if p.session.poisoned {
-				s.sessions.kick(p, transport.Malformed, poisonedText)
-				break
-			}
-			s.stats.Requests++
-			p.stats.Requests++
-		}
-		p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 	}
+}
+
+// handleRequestsOf runs the handlers of what a player asked, which may have left since.
+func (s *Server) handleRequestsOf(p *player) {
+	for _, a := range p.requests.askings {
+		if p.session.kicked {
+			break
+		}
+		payload := p.requests.askedBytes[a.from:a.upto]
+		s.hooks.asked(p.owner, a.kind, payload)
+		for _, fn := range s.hooks.request {
+			fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
+		}
+		if err := s.handleRequest(p, a.kind, payload); err != nil {
+			s.malformed(p, err)
+			continue
+		}
+		s.late.world.asked(p, a.kind, payload)
+		if p.session.poisoned {
+			s.sessions.kick(p, transport.Malformed, poisonedText)
+			break
+		}
+		s.stats.Requests++
+		p.stats.Requests++
+	}
+	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 }

@@ -31,6 +31,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 // newServer makes a server of a configuration that was checked.
 func newServer(cfg ServerConfig) (*Server, error) {
 	p := &cfg.Protocol.compiled
+	untaped := cfg.Transport
 	sink, err := cfg.record(p)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
 	s.sessions.architecture = runtime.GOARCH
 	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
@@ -183,8 +184,9 @@ func (s *Server) Close(detail string) error { return s.closeWith(transport.Close
 
 // CloseForRestart is Close for a server that another one replaces, as in a rolling
 // restart. Clients that have [ClientConfig.Redial] try to come back for 30 s and join
-// the new server; the others end with [transport.Restart]. Run calls it when its
-// context ends.
+// the new server; the others end with [transport.Restart]. It sends reliable messages again
+// until every client has acknowledged them, which takes a round trip, and at most a second. Run
+// calls it when its context ends.
 func (s *Server) CloseForRestart(detail string) error {
 	return s.closeWith(transport.Restart, detail)
 }
@@ -224,18 +226,24 @@ func (s *Server) close(code transport.Code, detail string) error {
 		}
 		return s.endpoint.Close(code, detail)
 	}
+	last := partings{endpoint: s.untaped, from: s.clock.now, most: lastWords}
 	for _, p := range slices.Clone(s.sessions.players) {
-		if p.session.state == away {
+		why, text := p.end(code, detail)
+		switch {
+		case p.session.state == away:
 			s.leave(p, code, detail)
-		} else {
-			s.drop(p, code, detail)
+		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
+			last.all = append(last.all, parting{p.session.peer, p.session.conn, why, text})
+			s.forget(p, why, text)
+		default:
+			s.drop(p, why, text)
 		}
 	}
 	s.run.changing = true // what hooks ask for is too late
 	s.changePlayers()
 	s.run.changing = false
 	s.concludeMatch() // what OnLeave raised
-	return s.endpoint.Close(code, detail)
+	return last.close(code, detail)
 }
 
 // end drops every player with the reason.

@@ -54,7 +54,7 @@ func (s *Server) fetching(p *player, t time.Duration) bool {
 	switch {
 	case p.session.state == greeting && p.schemas.otherBuilds && !p.schemas.asked:
 		return s.clock.lasted(t, p.session.came) < askTime
-	case p.session.state == refusing, p.session.state == greeting && p.schemas.asked:
+	case p.session.state == refusing && !p.session.kicked, p.session.state == greeting && p.schemas.asked:
 		return p.session.conn.Pending() > 0 && s.clock.lasted(t, p.session.came) < fetchTime && s.clock.lasted(t, t-p.session.conn.Unanswered(t)) < s.cfg.Timeout
 	}
 	return false

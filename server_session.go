@@ -172,6 +172,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // any player, which waits for the tick's end. Every OnJoin that began is followed by an
 // OnLeave.
 func (s *Server) changePlayers() {
+	s.handleLastRequests()
 	s.hooks.left(s.sessions.leaving)
 	for _, player := range s.sessions.leaving {
 		for _, fn := range s.p.handlers.leaves {

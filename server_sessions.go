@@ -21,6 +21,7 @@ type sessions struct {
 
 	joining   []*player
 	leaving   []PlayerID
+	asked     []*player // left, and their last requests are not handled yet
 	moves     []move    // players that lost their connection or came back since the last tick, in order
 	kicks     []*player // leave at the end of the tick
 	newcomers []newcomer

@@ -179,6 +179,10 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	return nil
 }
 
+// After calls fn when that much time has passed on the network. An end that closes sends its last messages by it,
+// since nobody waits in virtual time.
+func (e *Endpoint) After(d time.Duration, fn func()) { e.net.At(e.net.now+d, fn) }
+
 // Flush implements transport.Endpoint. It does nothing, since datagrams leave at once.
 func (e *Endpoint) Flush() {}
 

@@ -111,12 +111,17 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	}
 }
 
-// leave makes the writer send a farewell to a peer.
+// lastQueued is the most bytes that still go to a peer before its farewell. A peer with more does not read.
+const lastQueued = 16 << 10
+
+// leave makes the writer send a farewell to a peer, behind what it was sent.
 func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
 	e.settled(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
 	p.until = e.clock.Load() + ticks(closeTime)
-	p.out = queue{}
+	if p.out.n > lastQueued {
+		p.out = queue{}
+	}
 	p.signal()
 }
 
@@ -269,7 +274,7 @@ func (e *Endpoint) write(p *peer) {
 			p.sock.abort() // and the reader reports why
 			return
 		}
-		if state == leaving {
+		if state == leaving && b[0] == typeEnd {
 			p.sock.close(status(code), reason(detail))
 			p.sock.abort()
 			return
@@ -281,6 +286,9 @@ func (e *Endpoint) write(p *peer) {
 func (e *Endpoint) next(p *peer, b []byte) []byte {
 	switch {
 	case p.state == leaving:
+		if d, ok := p.out.pop(append(b, typeData)); ok {
+			return d
+		}
 		return appendEnd(b, p.code, p.detail)
 	case p.state != open && p.state != greeting:
 		return b

@@ -1,0 +1,188 @@
+package foretick_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// talker is a game with a message and a request, which notes what came.
+type talker struct {
+	Walk
+	Said  foretick.Message[thing]
+	Asked foretick.Request[thing]
+	heard []uint32
+	left  bool // OnLeave ran
+	late  int  // requests after that
+}
+
+func (g *talker) protocol() *foretick.Protocol {
+	p := g.Protocol()
+	g.Said.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m thing) { g.heard = append(g.heard, m.N) })
+	g.Asked.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, m thing) {
+		g.heard = append(g.heard, m.N)
+		if g.left {
+			g.late++
+		}
+	})
+	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { g.left = true })
+	return p
+}
+
+// TestLastWords: what is said in the same frame as an end arrives, over paths with jitter and loss,
+// and the end comes soon after. An other end that does not answer holds nobody up for long.
+func TestLastWords(t *testing.T) {
+	links := map[string]sim.Link{
+		"jitter":          {Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond},
+		"loss and jitter": {Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02},
+		"much loss":       {Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.3},
+		"silence":         {Loss: 1},
+	}
+	for end, code := range map[string]transport.Code{"Client.Close": transport.Closed, "Kick": transport.Kicked, "Ban": transport.Kicked, "CloseForRestart": transport.Restart} {
+		for name, link := range links {
+			t.Run(end+" over "+name, func(t *testing.T) {
+				arrived, slowest := 0, time.Duration(0)
+				for seed := range uint64(20) {
+					net := sim.NewNetwork(seed)
+					var served, played talker
+					listen := &closed{net.Listen(), net.Now, 0}
+					srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: served.protocol(), Transport: listen})
+					require.NoError(t, err)
+					dialled := net.Dial(listen.Endpoint, sim.Link{Latency: 20 * time.Millisecond}, sim.Link{Latency: 20 * time.Millisecond})
+					dial := &closed{dialled, net.Now, 0}
+					cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: played.protocol(), Transport: dial, Timeout: 3 * time.Second})
+					require.NoError(t, err)
+					run := func(d time.Duration) {
+						for until := net.Now() + d; net.Now() < until; {
+							net.Run(net.Now() + 5*time.Millisecond)
+							now := time.Unix(100, 0).Add(net.Now())
+							srv.Step(now)
+							cli.Step(now)
+						}
+					}
+					run(2*time.Second + time.Duration(seed)*7*time.Millisecond)
+					require.Equal(t, foretick.Playing, cli.View().State)
+					net.SetLink(dialled, link, link)
+					run(100 * time.Millisecond)
+					begun, heard := net.Now(), &played.heard
+					switch end {
+					case "Client.Close":
+						require.NoError(t, played.Asked.Send(cli, thing{uint32(seed)}))
+						require.NoError(t, cli.Close())
+						require.Equal(t, foretick.Closed, cli.View().State)
+						require.Error(t, errors.Join(cli.Close()), "a second time")
+						heard = &served.heard
+					default:
+						require.NoError(t, srv.Do("say", func(f *foretick.Frame) {
+							require.NoError(t, served.Said.Send(f, cli.View().Player, thing{uint32(seed)}))
+							switch end {
+							case "Kick":
+								f.Kick(cli.View().Player, transport.Kicked, "out")
+							case "CloseForRestart":
+								require.NoError(t, srv.CloseForRestart("again"))
+							case "Ban":
+								f.Ban(cli.View().Player, time.Time{}, "out")
+							}
+						}))
+					}
+					ended := time.Duration(0)
+					for net.Now() < begun+6*time.Second && ended == 0 {
+						run(5 * time.Millisecond)
+						gone := cli.View().State == foretick.Closed
+						switch {
+						case end == "Client.Close" && dial.by != 0 && served.left, end == "CloseForRestart" && listen.by != 0 && gone, (end == "Kick" || end == "Ban") && gone:
+							ended = net.Now() - begun
+						}
+					}
+					run(time.Second)
+					slowest = max(slowest, ended)
+					require.Zero(t, served.late, "a request after OnLeave")
+					if len(*heard) == 1 && (*heard)[0] == uint32(seed) {
+						arrived++
+					}
+					if name != "silence" && end != "Client.Close" {
+						var why *transport.DisconnectError
+						require.ErrorAs(t, cli.View().Err, &why)
+						require.Equal(t, code, why.Code)
+					}
+					if name == "silence" {
+						switch end {
+						case "Client.Close":
+							require.InDelta(t, time.Second, dial.by-begun, float64(50*time.Millisecond))
+						case "CloseForRestart":
+							require.InDelta(t, time.Second, listen.by-begun, float64(100*time.Millisecond))
+						}
+						require.Empty(t, srv.Players(nil), "nobody is waited for")
+					}
+				}
+				if name != "silence" {
+					require.Equal(t, 20, arrived)
+					require.NotZero(t, slowest)
+					if name != "much loss" {
+						require.Less(t, slowest, time.Second)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLastRequestOverRealTransports: Close waits for a round trip over UDP, and over a WebSocket the
+// farewell comes behind the request.
+func TestLastRequestOverRealTransports(t *testing.T) {
+	costtest.Sockets(t)
+	for _, kind := range []string{"udp", "ws"} {
+		t.Run(kind, func(t *testing.T) {
+			for n := range uint32(5) {
+				end, addr, err := listenAt(kind, "127.0.0.1:0", "")
+				require.NoError(t, err)
+				var served, played talker
+				srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: served.protocol(), Transport: end})
+				require.NoError(t, err)
+				done := make(chan struct{})
+				stop := make(chan struct{})
+				go func() {
+					defer close(done)
+					for {
+						select {
+						case <-stop:
+							_ = srv.Close("")
+							return
+						default:
+							srv.Step(time.Now())
+							time.Sleep(time.Millisecond)
+						}
+					}
+				}()
+				var dialled transport.Endpoint
+				if kind == "udp" {
+					dialled, err = udp.Dial(addr, udp.Config{})
+				} else {
+					dialled, err = ws.Dial("ws://"+addr+"/", ws.Config{})
+				}
+				require.NoError(t, err)
+				cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: played.protocol(), Transport: dialled})
+				require.NoError(t, err)
+				for until := time.Now().Add(20 * time.Second); cli.Step(time.Now()).State != foretick.Playing && time.Now().Before(until); {
+					time.Sleep(time.Millisecond)
+				}
+				require.NoError(t, played.Asked.Send(cli, thing{n}))
+				require.NoError(t, cli.Close())
+				time.Sleep(200 * time.Millisecond)
+				close(stop)
+				<-done
+				require.Equal(t, []uint32{n}, served.heard, fmt.Sprint(n))
+			}
+		})
+	}
+}
