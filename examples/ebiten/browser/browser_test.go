@@ -23,6 +23,8 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ws"
 )
 
@@ -75,10 +77,13 @@ type match struct {
 	url     string
 	mu      sync.Mutex
 	at      map[foretick.PlayerID]duel.Position
-	resumed uint64 // places that were taken again
+	resumed uint64    // places that were taken again
+	opened  time.Time // when the last page's client opened its connection
+	back    time.Time // when the last place was taken again
 }
 
-func serve(t *testing.T) *match {
+// serve starts a server whose packets travel over a link, each way.
+func serve(t *testing.T, link sim.Link) *match {
 	t.Helper()
 	m := &match{at: map[foretick.PlayerID]duel.Position{}}
 	endpoint, err := ws.NewServer(ws.Config{})
@@ -86,8 +91,14 @@ func serve(t *testing.T) *match {
 		t.Fatal(err)
 	}
 	g := &duel.Game{}
+	p := g.Protocol()
+	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.back = time.Now()
+	})
 	var srv *foretick.Server
-	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: endpoint, OnTick: func(f *foretick.Frame) {
+	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: impair.Wrap(endpoint, link, link, 1), OnTick: func(f *foretick.Frame) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.resumed = srv.Stats().Resumed
@@ -104,7 +115,12 @@ func serve(t *testing.T) *match {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/play", endpoint)
+	mux.HandleFunc("/play", func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
+		m.opened = time.Now()
+		m.mu.Unlock()
+		endpoint.ServeHTTP(w, r)
+	})
 	mux.Handle("/", http.FileServer(http.Dir(build(t))))
 	page := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = page.Serve(l) }()
@@ -188,7 +204,7 @@ func browse(t *testing.T, program string) context.Context {
 // tab draws its own player and the other's.
 func TestTwoTabs(t *testing.T) {
 	program := chromium(t)
-	m := serve(t)
+	m := serve(t, sim.Link{})
 	ctx, stop := context.WithTimeout(browse(t, program), 4*time.Minute)
 	defer stop()
 	var tabs []context.Context
@@ -278,5 +294,41 @@ func TestTwoTabs(t *testing.T) {
 	defer m.mu.Unlock()
 	if _, first := m.at[1]; !first || len(m.at) != 2 {
 		t.Errorf("a page was loaded again, and these play: %v", m.at)
+	}
+}
+
+// TestReloads: a page that is loaded again, ten times at a round trip of 50 ms, is the same player
+// in the same place within a second of its client's first step on the network. What comes before
+// that is the page's own start: the browser loads and compiles 20 MB.
+func TestReloads(t *testing.T) {
+	program := chromium(t)
+	m := serve(t, sim.Link{Latency: 25 * time.Millisecond})
+	ctx, stop := context.WithTimeout(browse(t, program), 5*time.Minute)
+	defer stop()
+	if err := chromedp.Run(ctx, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(m.url)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the page's player", func() bool { _, ok := m.place(1); return ok })
+	time.Sleep(12 * time.Second) // a place is held as long as its player had played
+	before, _ := m.place(1)
+	for n := uint64(1); n <= 10; n++ {
+		if err := chromedp.Run(ctx, chromedp.Reload()); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the page that is loaded again", func() bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.resumed == n && m.at[1] == before || len(m.at) > 1
+		})
+		m.mu.Lock()
+		took := m.back.Sub(m.opened)
+		if len(m.at) != 1 || m.at[1] != before {
+			t.Errorf("reload %d: %v instead of player 1 at %v", n, m.at, before)
+		}
+		m.mu.Unlock()
+		t.Logf("reload %d: in its place %v after its client opened a connection", n, took.Round(time.Millisecond))
+		if took > time.Second {
+			t.Errorf("reload %d took %v", n, took)
+		}
 	}
 }
