@@ -30,7 +30,7 @@
 // WebSocket runs over TCP: nothing is lost or reordered (Info.Ordered is true), but a lost TCP segment delays all
 // later data until it is sent again. Data that the endpoint cannot send yet waits in a queue. The first datagram after
 // a Flush replaces what was sent to the same peer before the Flush and still waits: Counters.Replaced. What is sent
-// between two calls of Flush waits together, up to Config.SendQueue; beyond it the newest displaces the oldest. So
+// between two calls of Flush, or within 2 ms, waits together, up to Config.SendQueue; beyond it the newest displaces the oldest. So
 // Send never waits, and a slow connection gets what is new.
 //
 // The server refuses scripts on pages of other hosts, unless Config.Origins or Config.AnyOrigin allows them.

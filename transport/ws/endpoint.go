@@ -19,14 +19,15 @@ import (
 // Endpoint is a server's or a client's end of WebSocket connections. It implements transport.Endpoint. Any goroutine
 // may call its methods, but only one at a time may call Recv. NewServer and Dial create it.
 type Endpoint struct {
-	cfg     Config
-	in      *inbox.Inbox  // guarded by mu, except Ready
-	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
-	batch   atomic.Uint64 // calls of Flush
-	done    chan struct{}
-	running sync.WaitGroup
-	asking  chan struct{} // capacity 1, full during a call of the accept hook
-	accept  hook.Accept
+	cfg      Config
+	in       *inbox.Inbox  // guarded by mu, except Ready
+	clock    atomic.Uint32 // ticks of tickTime, counted while the process runs
+	batch    atomic.Uint64 // calls of Flush
+	together time.Duration
+	done     chan struct{}
+	running  sync.WaitGroup
+	asking   chan struct{} // capacity 1, full during a call of the accept hook
+	accept   hook.Accept
 
 	mu       sync.Mutex
 	peers    slot.Table[*peer]
@@ -51,7 +52,7 @@ var _ transport.Counted = (*Endpoint)(nil)
 
 func (e *Endpoint) init(cfg Config) {
 	e.cfg, e.in, e.done = cfg, inbox.New(bufferSize, cfg.ReceiveQueue), make(chan struct{})
-	e.accept = hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}
+	e.accept, e.together = hook.Accept{Fn: cfg.Accept, Log: cfg.Logger}, together
 	e.conns, e.asking = make(map[*peer]struct{}), make(chan struct{}, 1)
 	e.clock.Store(1)
 }
@@ -88,12 +89,26 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	if len(b) > MTU {
 		return &transport.TooBigError{Size: len(b), Limit: MTU}
 	}
-	replaced, dropped := p.out.push(b, e.batch.Load(), e.cfg.SendQueue)
+	replaced, dropped := p.out.push(b, e.batchOf(p), e.cfg.SendQueue)
 	p.signal()
 	p.stats.SendDropped += uint64(replaced + dropped)
 	e.counters.Replaced += uint64(replaced)
 	e.counters.Backlog += uint64(dropped)
 	return nil
+}
+
+// together is the time within which datagrams to one peer belong together, whoever calls Flush: an endpoint may serve
+// several matches, each with ticks of its own. The shortest tick is longer.
+const together = 2 * time.Millisecond
+
+// batchOf returns the batch of what is sent to a peer now.
+func (e *Endpoint) batchOf(p *peer) uint64 {
+	if batch := e.batch.Load(); batch != p.batch {
+		if now := time.Now(); now.Sub(p.began) >= e.together {
+			p.batch, p.began = batch, now
+		}
+	}
+	return p.batch
 }
 
 // Flush implements transport.Endpoint. Datagrams leave as soon as the connection takes them, even before Flush. Those

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
@@ -47,6 +48,8 @@ type peer struct {
 	identity []byte
 	q        *inbox.Queue
 	out      queue
+	batch    uint64        // of what was sent last
+	began    time.Time     // when the first of that was sent
 	wake     chan struct{} // something to write, or a new state
 	greet    bool          // the hello, or the accept, is due
 	alive    bool          // an alive message is due
