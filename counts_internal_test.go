@@ -65,7 +65,7 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	h := newHands(t)
 	c, s := h.clients[0], h.server
-	bytes, begun := 0, h.net.Now()
+	bytes := 0
 	try := func(now time.Duration) {
 		was := c.now
 		c.now = now
@@ -82,7 +82,8 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 		for i := range c.stats.ByCause {
 			c.stats.ByCause[i] += from
 		}
-		bytes, begun = 0, c.now
+		bytes = 0
+		begun := c.now
 		for now := begun; now < begun+10*time.Minute; now += time.Second / 4 {
 			for i := range c.stats.ByCause {
 				c.stats.ByCause[i] += rnd.Uint64N(2)

@@ -32,6 +32,9 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 			w.LateShare = rapid.Byte().Draw(t, "l2")
 		}
 		w.Tags = rapid.Uint64().Draw(t, "t4")
+		if rapid.Bool().Draw(t, "holds") {
+			w.Hold = rapid.Uint32Min(netcode.DefaultHold+1).Draw(t, "hold")
+		}
 		w2, err := netcode.ParseWelcome(w.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, w, w2)

@@ -195,8 +195,12 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 			n := w.unsigned(8)
 			w.bad, late = w.bad || n == 0, late+fmt.Sprintf(" tags %x", n)
 		}
+		if back&16 != 0 {
+			n := w.unsigned(4)
+			w.bad, late = w.bad || n <= 30, late+fmt.Sprintf(" hold %d", n)
+		}
 		fmt.Fprintf(out, " server %016x back %d on %q code %d%s %q\n", server, back&1, w.architecture(), code, late, w.b)
-		w.bad = w.bad || back > 15 || len(w.b) > 120
+		w.bad = w.bad || back > 31 || len(w.b) > 120
 	case 18:
 		fmt.Fprintf(out, "reject %d protocol %016x %q\n", w.unsigned(1), w.unsigned(8), w.b)
 		w.bad = w.bad || len(w.b) > 200
