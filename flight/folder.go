@@ -16,7 +16,8 @@ import (
 // FolderConfig configures a Folder. Dir is required.
 type FolderConfig struct {
 	// Dir is the directory for the tapes. It is made if it is not there. Give each process another
-	// one: a Folder takes all tapes that it finds for those of processes that have ended. Required.
+	// one: a Folder takes all tapes that it finds for those of processes that have ended. So it
+	// locks Dir, and NewFolder fails where another Folder runs. Required.
 	Dir string
 	// Most is how many bytes all tapes in Dir may take. Beyond it the oldest go, whichever process
 	// left them, but none of a match that runs. 0 means 10 GiB. Negative is an error. At most 2⁵⁰.
@@ -32,6 +33,7 @@ type FolderConfig struct {
 // writes for all matches. Any goroutine may call its methods.
 type Folder struct {
 	cfg  FolderConfig
+	lock *os.File
 	left []string
 	stop chan struct{}
 	done chan struct{}
@@ -73,6 +75,8 @@ func (c *FolderConfig) check() error {
 	return errors.Join(errs...)
 }
 
+var errTaken = errors.New("another process keeps its tapes there, and runs: name a directory for each process")
+
 // NewFolder makes a folder, and removes the oldest tapes in it if they are too many. Close it.
 // The error lists every fault of the configuration, or says why the directory cannot be used.
 func NewFolder(cfg FolderConfig) (*Folder, error) {
@@ -82,20 +86,33 @@ func NewFolder(cfg FolderConfig) (*Folder, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	f := &Folder{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{})}
+	lock, err := lockFile(filepath.Join(cfg.Dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("flight: FolderConfig.Dir %s: %w", cfg.Dir, err)
+	}
+	f := &Folder{cfg: cfg, lock: lock, stop: make(chan struct{}), done: make(chan struct{})}
+	if err := f.look(); err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	go f.run()
+	return f, nil
+}
+
+// look notes the tapes that are left, after it has removed those that are too many.
+func (f *Folder) look() error {
 	all, err := f.tapes()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.trim(all)
 	if all, err = f.tapes(); err != nil {
-		return nil, err
+		return err
 	}
 	for _, t := range all {
 		f.left = append(f.left, t.path)
 	}
-	go f.run()
-	return f, nil
+	return nil
 }
 
 // Left returns the paths of the tapes that were in the directory when the Folder was made, oldest
@@ -113,7 +130,11 @@ func (f *Folder) Stats() FolderStats {
 
 // Close ends the writing. Matches that still run go on, and their files end here.
 func (f *Folder) Close() error {
-	f.once.Do(func() { close(f.stop) })
+	f.once.Do(func() {
+		close(f.stop)
+		<-f.done
+		_ = f.lock.Close()
+	})
 	<-f.done
 	return nil
 }

@@ -237,3 +237,17 @@ func TestFolderConfig(t *testing.T) {
 		return f.Close()
 	})
 }
+
+// TestFolderIsOneProcess: a second Folder takes no tapes from one that runs.
+func TestFolderIsOneProcess(t *testing.T) {
+	cfg := flight.FolderConfig{Dir: t.TempDir()}
+	first, err := flight.NewFolder(cfg)
+	require.NoError(t, err)
+	_, err = flight.NewFolder(cfg)
+	require.ErrorContains(t, err, "name a directory for each process")
+	require.NoError(t, first.Close())
+	next, err := flight.NewFolder(cfg)
+	require.NoError(t, err)
+	require.NoError(t, next.Close())
+	require.NoError(t, next.Close())
+}
