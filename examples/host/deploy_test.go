@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
-	"net/netip"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/transport/ticket"
-	"github.com/foretick/foretick/transport/ws"
 )
 
 // collectTo is where the command that collects tapes puts them: see TestCollector.
@@ -134,19 +136,54 @@ func TestTapesOfPanics(t *testing.T) {
 	all.add(host.End{Match: "late", Panic: "oh", Tape: path})
 }
 
-// Behind a proxy, a browser's address is what the proxy wrote last. Whatever else is in the header is
-// the browser's own.
-func TestProxyHeader(t *testing.T) {
-	require.Nil(t, (&options{}).clientAddr())
-	at := (&options{proxyHeader: "X-Forwarded-For"}).clientAddr()
-	for header, want := range map[string]string{
-		"192.0.2.7": "192.0.2.7", "10.0.0.1, 192.0.2.7": "192.0.2.7", "2001:db8::1": "2001:db8::1", "192.0.2.7, nonsense": "", "": "",
-	} {
-		addr := at(&ws.Request{Header: http.Header{"X-Forwarded-For": {header}}}).Addr()
-		if want == "" {
-			require.False(t, addr.IsValid(), header)
-		} else {
-			require.Equal(t, netip.MustParseAddr(want), addr, header)
+// The tape of a match replays with the program that recorded it, also one of a match that was drained.
+func TestReplay(t *testing.T) {
+	s := begin(t, "-bots", "2", "-players", "2", "-drain", "7m")
+	s.wait("they play", func() bool { return s.figures().Host.Players == 2 })
+	ann := newPlayer(t, s.url, "ann", false) // plays on when the bots leave
+	step := func() bool { require.NoError(t, ann.Step(time.Now())); return ann.Playing() }
+	s.wait("she plays", step)
+	s.stop()
+	var b []byte
+	copied := filepath.Join(t.TempDir(), "match.tape")
+	s.wait("a tape replays to after the notice", func() bool {
+		step()
+		all, err := filepath.Glob(filepath.Join(s.tapes, "*.tape"))
+		require.NoError(t, err)
+		for _, path := range all {
+			if b, err = os.ReadFile(path); err != nil || os.WriteFile(copied, b, 0o600) != nil { // #nosec G304 -- the test's own
+				continue // the match has just ended
+			}
+			var out strings.Builder
+			if err = run(t.Context(), []string{"-replay", copied, "-drain", "7m"}, &out); err != nil {
+				continue // of a file that is being written
+			}
+			err = run(t.Context(), []string{"-replay", copied, "-drain", "3m"}, io.Discard)
+			if err != nil {
+				require.ErrorAs(t, err, new(*flight.DifferenceError))
+				t.Log(out.String())
+				return true
+			}
 		}
-	}
+		return false
+	})
+	require.NoError(t, ann.Close())
+	s.ends()
+}
+
+// Where a matchmaker gives no reason, the status of HTTP is there, and bots say that none played.
+func TestNoMatchmaker(t *testing.T) {
+	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	defer down.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	s := &service{T: t, stop: stop, done: make(chan error, 1)}
+	go func() { s.done <- run(ctx, []string{"-role", "bots", "-ask", down.URL, "-bots", "3"}, s) }()
+	s.wait("it says why", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return strings.Contains(s.out.String(), "the matchmaker says 502 Bad Gateway: no reason")
+	})
+	stop()
+	s.ends()
+	require.Regexp(t, `the bots end.* bots=3 played=0 seconds=\d`, s.out.String())
 }

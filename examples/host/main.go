@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -49,6 +50,8 @@ type options struct {
 	fleet, to, ask  string
 	files           string
 	tapes, collect  string
+	replay          string
+	tick, entity    uint
 	players, bots   int
 	matches         int
 	length, drain   time.Duration
@@ -80,6 +83,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")
 	fs.StringVar(&o.tapes, "tapes", filepath.Join(os.TempDir(), "tapes"), "directory for the tapes of running matches, which a killed process leaves; another one for each process; empty: none")
 	fs.StringVar(&o.collect, "collect", "", "command that is run with the path of each tape of a match that panicked or was killed; if it succeeds, the tape is removed; empty: tapes stay in the directory")
+	fs.StringVar(&o.replay, "replay", "", "replay this tape, and end; with -tick stop there and list the entities, with -entity print what each system did to one; -drain is that of the host that recorded it")
+	fs.UintVar(&o.tick, "tick", 0, "with -replay: stop at this tick")
+	fs.UintVar(&o.entity, "entity", 0, "with -replay: the network id of an entity of that list")
 	file := fs.String("keys", "", "file with one or two ticket keys of 64 hexadecimal digits, which may change; the matchmaker issues under the first; empty: "+keyVariable)
 	logs := fs.String("log", "text", "form of log lines: text or json")
 	fs.StringVar(&o.fleet, "fleet", "", "the matchmaker allocates hosts of this Agones fleet")
@@ -105,6 +111,10 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, errors.New("-players is 1 to 64, -matches and -length are positive, -bots and -drain are not negative")
 	case *logs != "text" && *logs != "json":
 		return o, fmt.Errorf("-log %q: use text or json", *logs)
+	case o.replay == "" && (o.tick != 0 || o.entity != 0):
+		return o, errors.New("-tick and -entity need -replay, the tape to look into")
+	case o.tick > math.MaxUint32 || o.entity > math.MaxUint32:
+		return o, errors.New("-tick and -entity are at most 4294967295")
 	case o.collect != "" && o.tapes == "":
 		return o, errors.New("-collect needs -tapes, the directory that it collects from")
 	case o.publicWeb != "" && !strings.HasPrefix(o.publicWeb, "ws://") && !strings.HasPrefix(o.publicWeb, "wss://"):
@@ -115,6 +125,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, errors.New("-role bots needs -ask, the URL of the matchmaker")
 	case o.role == "matchmaker" && (o.fleet == "") == (o.to == ""):
 		return o, errors.New("-role matchmaker needs either -fleet or -to")
+	}
+	if o.replay != "" {
+		return o, nil
 	}
 	if o.keys, err = readKeys(*file); err != nil {
 		return o, err
@@ -134,6 +147,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {
 		return err
+	}
+	if o.replay != "" {
+		return replay(o, out)
 	}
 	switch o.role {
 	case "bots":

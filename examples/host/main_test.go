@@ -215,6 +215,7 @@ func TestBots(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "ready"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "drain"), nil, 0o600))
 	s.ends()
+	require.Regexp(t, `the bots end.* bots=6 played=6 seconds=[1-9]`, s.out.String())
 	require.NoFileExists(t, filepath.Join(dir, "ready"))
 	b, err := os.ReadFile(filepath.Join(dir, "status"))
 	require.NoError(t, err)
@@ -371,6 +372,9 @@ func TestFlags(t *testing.T) {
 		"use all, host":         {"-role", "king"},
 		"use text or json":      {"-log", "xml"},
 		"-collect needs":        {"-tapes", "", "-collect", "cat"},
+		"need -replay":          {"-tick", "5"},
+		"are at most":           {"-replay", "x", "-entity", "4294967296"},
+		"no such file":          {"-replay", "none/such"},
 		"use a URL such as":     {"-public-web", "play.example.com"},
 		"-keys":                 {"-keys", "none/such"},
 		"say with -public":      {"-game", ":0", "-page", "127.0.0.1:0", "-web", "127.0.0.1:0"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/bots"
@@ -41,7 +43,7 @@ func askFor(ctx context.Context, url string, ask request) (s seat, err error) {
 		return s, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("the matchmaker says: %s", strings.TrimSpace(string(b[:min(len(b), 200)])))
+		return s, fmt.Errorf("the matchmaker says %s: %s", resp.Status, cmp.Or(strings.TrimSpace(string(b[:min(len(b), 200)])), "no reason"))
 	}
 	return s, json.Unmarshal(b, &s)
 }
@@ -69,6 +71,8 @@ type player struct {
 	again time.Time
 	match string // that it was sent to
 	say   func(err error)
+	// played is set when it has played for the first time.
+	played atomic.Bool
 }
 
 // Step plays, or asks for the next match.
@@ -76,6 +80,9 @@ func (p *player) Step(now time.Time) error {
 	if p.light != nil {
 		err := p.light.Step(now)
 		if err == nil {
+			if p.light.Playing() {
+				p.played.Store(true)
+			}
 			return nil
 		}
 		p.say(err) // the match is over
@@ -137,7 +144,8 @@ func (p *player) Close() error {
 	return p.light.Close()
 }
 
-// play runs the bots until ctx ends. Every second one comes as a browser does.
+// play runs the bots until ctx ends, and logs how many of them played. Every second one comes as a
+// browser does.
 func play(ctx context.Context, o options) error {
 	game, err := bots.New(new(Game).Protocol(), func(dst *Command, _ int, tick uint32) { *dst = walk(tick) })
 	if err != nil {
@@ -153,8 +161,20 @@ func play(ctx context.Context, o options) error {
 			o.log.Info("a bot's match ended", "why", text)
 		}
 	}
+	all := make([]player, o.bots)
 	c := &bots.Crowd{Count: o.bots, PerSecond: 50, Workers: 4, Start: func(n int) (bots.Player, error) {
-		return &player{ctx: ctx, game: game, url: strings.TrimSuffix(o.ask, "/"), name: fmt.Sprint("bot ", n+1), web: n%2 == 1, say: say}, nil
+		p := &all[n]
+		p.ctx, p.game, p.url, p.name, p.web, p.say = ctx, game, strings.TrimSuffix(o.ask, "/"), fmt.Sprint("bot ", n+1), n%2 == 1, say
+		return p, nil
 	}}
-	return c.Run(ctx)
+	began := time.Now()
+	err = c.Run(ctx)
+	played := 0
+	for i := range all {
+		if all[i].played.Load() {
+			played++
+		}
+	}
+	o.log.Info("the bots end", "bots", o.bots, "played", played, "seconds", int(time.Since(began).Seconds()))
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
@@ -106,6 +108,13 @@ func (t *tapes) hand(path string) error {
 		return err
 	}
 	return nil
+}
+
+// replay plays a tape through the game of this program. A tape of a match that was drained needs the
+// -drain that recorded it.
+func replay(o options, out io.Writer) error {
+	again := flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) { return newMatch(cfg, o.drain) }}
+	return flight.Show(out, o.replay, again, foretick.Tick(o.tick), uint32(o.entity))
 }
 
 // close collects what was found, and ends the writing.

@@ -62,15 +62,25 @@ func changed(t *testing.T, script string, pairs ...string) string {
 // the page on limits say something about it.
 func TestTryIt(t *testing.T) {
 	costtest.Concurrent(t)
-	for _, name := range []string{"caddy", "prometheus", "curl", "openssl", "sysctl"} {
+	for _, name := range []string{"caddy", "prometheus", "curl", "openssl", "sysctl", "ss", "awk"} {
 		releasetest.Program(t, name)
 	}
 	dir := t.TempDir()
-	script := changed(t, blocks(t, "operate.md")[0], "../try", dir, "kill %1 %2 %3", strings.Join(blocks(t, "tuning.md"), "")+"kill %1 %2 %3\nwait || true")
+	// All ports are of this machine alone, and the host's are free once it has ended.
+	const listening = "ss -Hltun | awk '{print \"listens on\", $5}'\n"
+	const free = "if curl -s http://127.0.0.1:8080/livez; then exit 1; fi\n"
+	script := changed(t, blocks(t, "operate.md")[0], "../try", dir, "kill %2\nwait %2\n", strings.Join(blocks(t, "tuning.md"), "")+listening+"kill %2\nwait %2\n"+free)
+	script += "wait || true"
 	script = "export GOWORK=off\n" + script
 	out := runs(t, releasetest.Root(t), network(t), script)
 	for _, want := range []string{`foretick_players\{kind="walk",state="playing"\} 8`, `"name":"HostDown"`, `"Web":"wss://localhost:8443/game"`, `process_max_fds \d`, `net.core.rmem_max = \d`, `Udp: .*RcvbufErrors`} {
 		require.Regexp(t, want, out)
+	}
+	for _, port := range []string{"7777", "7778", "8080", "8081", "8443", "9090"} {
+		require.Contains(t, out, "listens on 127.0.0.1:"+port+"\n")
+	}
+	for _, m := range regexp.MustCompile(`listens on (\S+)`).FindAllStringSubmatch(out, -1) {
+		require.True(t, strings.HasPrefix(m[1], "127.0.0.1:"), m[1])
 	}
 	logs, err := os.ReadFile(filepath.Join(dir, "host.log")) // #nosec G304 -- the test's own
 	require.NoError(t, err)
