@@ -20,7 +20,7 @@ func (s *Server) sendAway(p *player, code transport.Code, detail string) {
 		peer: was.peer, conn: was.conn, identity: was.identity, address: was.address, origin: was.origin, came: was.came,
 		state: refusing, since: s.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: detail,
 	}}
-	waits.outbox.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
+	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // it may still ask
 	s.forget(p, code, detail)
 	s.sessions.add(waits)
 }

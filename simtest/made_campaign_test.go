@@ -524,6 +524,6 @@ func TestMadeGamesWithFaults(t *testing.T) {
 	require.GreaterOrEqual(t, 100*good, 95*(good+bad))
 	require.GreaterOrEqual(t, 100*called, 95*strangers)
 	require.NotZero(t, strangers)
-	require.GreaterOrEqual(t, 100*named, 95*alone)
+	require.GreaterOrEqual(t, 100*named, 93*alone) // 95.8 of 1 505: few games draw a few hundred
 	require.LessOrEqual(t, 100*unknown, good)
 }
