@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -225,10 +226,21 @@ func TestBots(t *testing.T) {
 // free returns a port that nobody listens on.
 func free(t *testing.T) int {
 	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port
+	for range 1000 {
+		at := fmt.Sprint(":", 20000+rand.IntN(12000)) // systems give others to whoever asks for any
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			continue
+		}
+		c, err := net.ListenPacket("udp", at)
+		_ = l.Close()
+		if err == nil {
+			_ = c.Close()
+			return l.Addr().(*net.TCPAddr).Port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // cluster is a stand-in for the API of Kubernetes: it allocates the game server of a sidecar.

@@ -5,6 +5,7 @@ package proxytest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -71,10 +72,22 @@ func (o *output) String() string {
 
 // free is a port that nobody listens at.
 func free(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Helper()
+	for range 1000 {
+		at := fmt.Sprint(":", 20000+rand.IntN(12000)) // systems give others to whoever asks for any
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			continue
+		}
+		c, err := net.ListenPacket("udp", at)
+		_ = l.Close()
+		if err == nil {
+			_ = c.Close()
+			return l.Addr().(*net.TCPAddr).Port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // run starts a proxy with settings, until the end of the test.
