@@ -45,15 +45,15 @@ type code struct {
 	shows *types.Interface // transport.Counted
 }
 
-// seen is what overEndpoints returned.
-var seen []*code
+// overEndpointsOnce is what overEndpoints returned.
+var overEndpointsOnce []*code
 
 // overEndpoints checks the types of every package that can see an endpoint, tests left out.
 func overEndpoints(t *testing.T) (all []*code) {
-	if seen != nil {
-		return seen
+	if overEndpointsOnce != nil {
+		return overEndpointsOnce
 	}
-	defer func() { seen = all }()
+	defer func() { overEndpointsOnce = all }()
 	list := releasetest.GoCommand("list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Deps", "./...")
 	list.Dir, list.Stderr = repository(t), os.Stderr
 	out, err := list.Output()
