@@ -129,8 +129,8 @@ const unrest = 32
 
 // OthersUnknown reports whether a shared system may have read of others what no snapshot
 // had: a value that found no room, one that was in a lost snapshot, one that changed and changed
-// back between two, or a reference that the server could not send yet. A change back is taken to
-// have happened only with values that are known to change.
+// back between two, or a reference that the server could not send yet. It expects a change
+// back only of values that are known to change.
 func (e evidence) OthersUnknown(t Tick) bool {
 	tl := e.tl
 	if !tl.fromOthers() {

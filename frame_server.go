@@ -101,8 +101,8 @@ func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 //
 // It may be called anywhere in a tick, also in a handler that runs for the same player.
 // The player leaves at the end of the tick, before a level that [Server.NextLevel] asked
-// for. Until then it stays in the match. The messages sent to it are repeated for up to a second,
-// until they arrive, before it is told. OnLeave
+// for. Until then it stays in the match. The server repeats the messages that it sent to the
+// player until they arrive, for a second at most, and then sends code and text. OnLeave
 // hooks run in the next tick. Of several calls for one player the first counts. No place
 // is held for a kicked player. Between Steps call it on [Server.Frame]: it then takes effect
 // at the end of the next tick.

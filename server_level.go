@@ -21,8 +21,8 @@ import (
 // takes effect at the tick's end, and of several calls the last one counts. The hooks
 // OnJoin, OnLeave, OnDisconnect and OnReconnect run first, in the old level, for players
 // who came or went since the last tick. Then the handlers of OnServer and OnFinal run for every
-// event that waits. A call from such a hook or handler takes effect after the level change in
-// which it runs.
+// event that waits. A call from such a hook or handler takes effect after this
+// level change.
 //
 // NextLevel returns an error for too much data, in build, after a panic in a system, and in a
 // function that Step calls outside of ticks, such as ServerConfig.Observe. It returns

@@ -56,8 +56,9 @@ type Server struct {
 	// Causes counts, by Cause, the ticks of each player with an event that its client could not
 	// predict. The server knows these three causes by itself. Not each such tick is corrected.
 	Causes [ServerCauses]uint64
-	// Corrections counts, by Cause, the corrections of predictions that clients reported. A client
-	// reports every ten seconds. One that lies is counted with at most one correction a tick.
+	// Corrections counts, by Cause, the corrections of predictions that clients reported. Clients
+	// report every ten seconds. At most one correction a tick of each player is counted, whatever its
+	// client reports.
 	Corrections [Causes]uint64
 
 	// RTT counts round trips to players: the smoothed one of each player, every ten seconds.

@@ -16,7 +16,7 @@ type Shares struct {
 	Sum    float64              // of all shares
 }
 
-// Observe counts a share. What is outside of 0 to 1 counts as the nearer of both, and NaN as 0. It
+// Observe counts a share. A share below 0 counts as 0, one above 1 as 1, and NaN as 0. It
 // allocates nothing.
 func (s *Shares) Observe(share float64) {
 	if !(share > 0) {

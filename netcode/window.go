@@ -26,8 +26,8 @@ const (
 )
 
 // LongestSilence is the most packets in a row that may be lost before a connection lapses: a
-// quarter of the circle of their numbers. So no number, and no acknowledgement, is ever half the
-// circle away from what it is compared with. See [Conn.Lapsed].
+// quarter of the circle of their numbers. So numbers and acknowledgements are never
+// compared across half the circle. See [Conn.Lapsed].
 const LongestSilence = 1 << 14
 
 // believed is how many numbers in a row far ahead show that the peer really is there.

@@ -17,7 +17,7 @@ type Build struct {
 // version is set by the linker: see ReadBuild.
 var version string
 
-// ReadBuild returns what the Go tool wrote into the program. The commit is there if the program was
+// ReadBuild returns the version of the program, its commit and its Go release. The commit is there if the program was
 // built in a checkout, by go build of a package. A build names its version by
 //
 //	go build -ldflags "-X github.com/foretick/foretick/figures/metrics.version=1.2.3"

@@ -19,8 +19,8 @@ func Write(w io.Writer, source Source, cfg Config) error {
 	return WriteSamples(w, samples)
 }
 
-// WriteSamples writes samples in the text format of Prometheus, sorted by name and labels: a program
-// may have metrics of its own.
+// WriteSamples writes samples in the text format of Prometheus, sorted by name and labels. A program
+// may add its own metrics to those of Each.
 func WriteSamples(w io.Writer, samples []Sample) error {
 	rows := make([]row, len(samples))
 	for i := range samples {

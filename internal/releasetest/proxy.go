@@ -14,14 +14,15 @@ import (
 	"testing"
 )
 
-// Proxy returns an environment in which the go command finds this checkout as Version of
-// Module, and of each of Nested. Everything else comes from the module cache of the test's own
-// environment. What that does not hold is brought there first, as any go command would.
-// The environment has a module cache of its own, so that no other checkout's Version is taken
-// for this one, and trims paths, so that the build cache knows the modules again in the next.
-// A module cache that holds this very Version is used as it is: what was built from it is not
-// built again. What that cache lacks comes from where the go command has it from: the proxy could
-// not bring it there, for the go command that asks holds the cache's lock of it.
+// Proxy returns an environment for the go command. There this checkout is Version of Module, and
+// of each of Nested. Other modules come from the module cache of the test's own environment, which
+// the proxy fills where they are missing.
+//
+// The environment has its own module cache, so that it finds no other checkout's Version. It trims
+// paths, so that the next test's environment builds nothing again. If the test's module cache holds
+// this very Version, the environment shares it. Then missing modules come from the usual proxy:
+// this one could not fill the cache, since the go command that asks has locked it.
+//
 // All of it ends with the test. Proxy skips the test where Root does.
 func Proxy(t testing.TB) []string {
 	t.Helper()

@@ -17,7 +17,7 @@
 //
 // A server drops clients that are slow or silent before they play: the handshake and the hello each have
 // Config.Timeout. Config.MaxPending and MaxPendingPerAddr limit connections without a hello, MaxConns limits all
-// connections, and ControlRate limits pings and keep-alives. Config.ClientAddr finds the address of clients behind a
+// connections, and ControlRate limits pings and keep-alives. Config.ClientAddr finds the address of clients of a
 // reverse proxy.
 //
 // Listen enforces all of these. With a custom http.Server, set its limits for the time before it calls the handler,
@@ -29,9 +29,9 @@
 //
 // WebSocket runs over TCP: nothing is lost or reordered (Info.Ordered is true), but a lost TCP segment delays all
 // later data until it is sent again. Data that the endpoint cannot send yet waits in a queue. The first datagram after
-// a Flush replaces what was sent to the same peer before the Flush and still waits: Counters.Replaced. What is sent
-// between two calls of Flush, or within 2 ms, waits together, up to Config.SendQueue; beyond it the newest displaces the oldest. So
-// Send never waits, and a slow connection gets what is new.
+// a Flush replaces the datagrams to the same peer that still wait: see Counters.Replaced. Datagrams sent between two
+// calls of Flush, or within 2 ms, wait together, up to Config.SendQueue. Beyond it the newest displaces the oldest. So
+// Send never waits, and a slow connection gets the newest state.
 //
 // The server refuses scripts on pages of other hosts, unless Config.Origins or Config.AnyOrigin allows them.
 // Datagrams are as secure as TLS makes them: Info.Secure reports whether this end of the connection uses it.

@@ -39,7 +39,7 @@ var (
 )
 
 // Listen returns a server's endpoint with its own http.Server, for every path of a local address such as ":8080",
-// without TLS. Use it in trusted networks, or behind a proxy that ends TLS. It returns an error that lists all faults
+// without TLS. Use it in trusted networks, or with a proxy in front that ends TLS. It returns an error that lists all faults
 // of the config, or one that says why the address is not available.
 func Listen(addr string, cfg Config) (*Server, error) {
 	s, err := NewServer(cfg)
