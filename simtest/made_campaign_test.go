@@ -509,7 +509,11 @@ func TestMadeGamesWithFaults(t *testing.T) {
 	costtest.Long(t)
 	good, other, bad, unknown, alone, named := 0, 0, 0, 0, 0, 0
 	strangers, called := 0, 0 // of games whose systems know nothing of others
-	for seed := *madeFirst; seed < *madeFirst+madeCount(); seed++ {
+	games := madeCount()
+	if !raced {
+		games = max(games, 150) // of 35 and of 100 games 94.5 % are called so, of 150 95.8 %
+	}
+	for seed := *madeFirst; seed < *madeFirst+games; seed++ {
 		a := playMade(t, seed, true)
 		good, other, bad, unknown = good+a.good, other+a.other, bad+a.bad, unknown+a.unknown
 		if alone, named = alone+a.alone, named+a.named; !a.g.looks && !a.g.pushes {
@@ -524,6 +528,6 @@ func TestMadeGamesWithFaults(t *testing.T) {
 	require.GreaterOrEqual(t, 100*good, 95*(good+bad))
 	require.GreaterOrEqual(t, 100*called, 95*strangers)
 	require.NotZero(t, strangers)
-	require.GreaterOrEqual(t, 100*named, 93*alone) // 95.8 of 1 505: few games draw a few hundred
+	require.GreaterOrEqual(t, 100*named, 95*alone)
 	require.LessOrEqual(t, 100*unknown, good)
 }
