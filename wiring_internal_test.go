@@ -203,3 +203,30 @@ func TestObserverContainsDecoding(t *testing.T) {
 	require.ErrorAs(t, w.observer.Step(time.Unix(1000, 0)), &why)
 	require.Equal(t, transport.Malformed, why.Code)
 }
+
+// TestKickedPlayerAsksForTheSchema: a kicked player that is still told its last messages may ask
+// for the schema.
+func TestKickedPlayerAsksForTheSchema(t *testing.T) {
+	h := newHands(t)
+	s, c := h.server, h.clients[0]
+	p := s.sessions.player(c.View().Player)
+	serve := func() {
+		for range 4 { // the client's Step does not run, so it acknowledges nothing
+			h.net.Run(h.net.Now() + time.Second/60)
+			s.Step(time.Unix(0, 0).Add(h.net.Now()))
+		}
+	}
+	require.NoError(t, p.session.conn.SendReliable(0, 0, []byte{1}))
+	serve()
+	require.True(t, s.Frame().Kick(p.owner, transport.Kicked, "out"))
+	serve()
+	require.True(t, s.sessions.sendingAway())
+	asked := s.stats.SchemasAsked
+	ask := netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)
+	require.NoError(t, c.link.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, ask))
+	_, b := c.link.conn.Begin(c.now).Finish()
+	require.NoError(t, c.link.endpoint.Send(c.link.peer, b))
+	serve()
+	require.Equal(t, asked+1, s.stats.SchemasAsked)
+	require.Zero(t, s.stats.CorePanics)
+}

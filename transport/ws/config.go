@@ -90,7 +90,8 @@ type Config struct {
 	ReceiveQueue int
 
 	// SendQueue is the most bytes of datagrams to one peer that wait for the connection; beyond it the oldest
-	// datagram is dropped. Only datagrams sent between two calls of Flush wait together. 0: 128 KiB. Negative: an error. 4 KiB to 1 GiB.
+	// datagram is dropped. Only datagrams sent between two calls of Flush wait together. 0: 128 KiB. Negative: an
+	// error. 4 KiB to 1 GiB.
 	SendQueue int
 }
 

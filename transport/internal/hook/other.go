@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/refused"
 )
 
-// Other calls another function of an endpoint's configuration, for a client. Calls must be made one at a time.
+// Other calls another function of an endpoint's configuration, for a client. It is safe for concurrent use.
 type Other struct {
 	Reason string           // of refusals, when the function fails
 	Text   string           // of the log line, when it panics
