@@ -126,12 +126,18 @@ func (r *runner) command(dir, name string, args ...string) string {
 func (r *runner) plant(branch, name, before, after string) {
 	r.t.Helper()
 	r.git("checkout", "-q", "-b", branch, "main")
+	r.edit(name, before, after)
+}
+
+// edit commits a change of a file.
+func (r *runner) edit(name, before, after string) {
+	r.t.Helper()
 	file := filepath.Join(r.game, name)
 	b, err := os.ReadFile(file)
 	require.NoError(r.t, err)
 	require.Equal(r.t, 1, strings.Count(string(b), before), before)
 	require.NoError(r.t, os.WriteFile(file, []byte(strings.Replace(string(b), before, after, 1)), 0o600))
-	r.git("commit", "-qam", branch)
+	r.git("commit", "-qam", "change "+name)
 }
 
 // checkout brings a branch into the workspace: another branch than main as the pull request
@@ -198,9 +204,10 @@ const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
 	return p
 `
 
-// The workflow as written finds each of three planted regressions by comparing with main, also
+// The workflow as written finds three planted regressions by comparing with main, one alone and two at once, also
 // in an earlier commit of a push; it shows the comparison where a limit is broken, and finds
-// nothing in a game that did not change. FORETICK_LONG is the number of runs for the latter.
+// nothing in a game that did not change. FORETICK_LONG is the number of runs for the latter;
+// above 1, all three are planted alone.
 func TestWorkflowFindsRegressions(t *testing.T) {
 	costtest.Long(t)
 	root, home := releasetest.Root(t), t.TempDir()
@@ -232,26 +239,39 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 	first := strings.TrimSpace(r.command(r.game, "git", "rev-parse", "main"))
 
 	const slices = "\tpos, move := g.Pos.Slice(rows), g.Move.Slice(rows)\n"
-	for _, c := range []struct{ branch, file, before, after, want, not string }{
-		{"step", "game.go", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is ", "limit"},
-		{"push", "game.go", "\treturn p\n", wind, "server_effect-corrections/min is ", "limit"},
-		{"allocation", "game.go", slices, strings.Replace(slices, "g.Move.Slice(rows)", "append([]Move(nil), g.Move.Slice(rows)...)", 1), "server-allocs/tick is ", "limit"},
-		{"limit", "game_test.go", `"down-B/s": 2000`, `"down-B/s": 700`, "- down-B/s is 785.5, more than its limit 700", "- Bench"},
-	} {
-		r.plant(c.branch, c.file, c.before, c.after)
-		failed, output, summary := r.run(c.branch, "")
-		require.Equal(t, "Compare", failed, "%s: %s", c.branch, output)
-		require.Contains(t, output, c.want, c.branch)
-		require.NotContains(t, output, c.not, c.branch)
+	type edit struct{ file, before, after, want string }
+	step := edit{"game.go", `min=0,max=60,step=0.01,lerp`, `lerp`, "Position-B/s is "}
+	push := edit{"game.go", "\treturn p\n", wind, "server_effect-corrections/min is "}
+	allocation := edit{"game.go", slices, strings.Replace(slices, "g.Move.Slice(rows)", "append([]Move(nil), g.Move.Slice(rows)...)", 1), "server-allocs/tick is "}
+	limit := edit{"game_test.go", `"down-B/s": 2000`, `"down-B/s": 700`, "- down-B/s is 785.5, more than its limit 700"}
+	type branch struct {
+		name, not string
+		edits     []edit
+	}
+	branches := []branch{{"step", "limit", []edit{step}}, {"others", "limit", []edit{push, allocation}}, {"limit", "- Bench", []edit{limit}}}
+	if costtest.Count(0, 1) > 1 { // each alone
+		branches = append(branches, branch{"push", "limit", []edit{push}}, branch{"allocation", "limit", []edit{allocation}})
+	}
+	for _, c := range branches {
+		r.plant(c.name, c.edits[0].file, c.edits[0].before, c.edits[0].after)
+		for _, e := range c.edits[1:] {
+			r.edit(e.file, e.before, e.after)
+		}
+		failed, output, summary := r.run(c.name, "")
+		require.Equal(t, "Compare", failed, "%s: %s", c.name, output)
+		require.NotContains(t, output, c.not, c.name)
 		verdict, figures, found := strings.Cut(summary, "<details>")
 		require.True(t, found)
-		require.Contains(t, verdict, c.want, c.branch)
-		require.Contains(t, figures, "down-B/s", c.branch)
+		for _, e := range c.edits {
+			require.Contains(t, output, e.want, c.name)
+			require.Contains(t, verdict, e.want, c.name)
+		}
+		require.Contains(t, figures, "down-B/s", c.name)
 		require.Regexp(t, `Game\S* +785\.5 ± 0% +\d`, figures, "both sides in one line")
-		if c.branch == "limit" {
+		if c.name == "limit" {
 			require.Contains(t, verdict, "Nothing rose by more than 3 %")
 		}
-		t.Logf("%s:\n%s", c.branch, summary)
+		t.Logf("%s:\n%s", c.name, summary)
 	}
 	r.plant("unchanged", "game.go", "// move runs on", "// move itself runs on")
 	for i := range costtest.Count(0, 1) {
