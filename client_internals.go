@@ -3,11 +3,18 @@ package foretick
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -160,4 +167,249 @@ func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 		c.cfg.Protocol.compiled.watch(true)
 	}
 	return nil
+}
+
+// post brings the board up to date.
+func (c *Client) post() {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	c.board.stats = c.stats
+	if c.link.conn != nil {
+		c.board.stats.Connection = c.link.conn.Stats()
+	}
+	if c.link.clock != nil {
+		c.board.stats.Clock = c.link.clock.Stats()
+	}
+}
+
+// Stats returns the client's counters as of the end of the newest Step, or of the newest
+// session if that is later. Any goroutine may call it, also while Run runs.
+func (c *Client) Stats() stats.Client {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	return c.board.stats
+}
+
+const (
+	countsEvery = 10 * time.Second // the least time between two reports of counts
+	countsRate  = 3                // bytes a second that they may take, the message's header included
+)
+
+// clientCounts tells the server how many corrections the client had, by cause. A report has all of
+// the connection, so one that is lost costs nothing once the next one arrives.
+type clientCounts struct {
+	base  prediction.ByCause // when the connection began
+	said  reason.Counts      // by the newest report
+	again bool               // it was sent twice, since packets get lost
+	next  time.Duration      // when one is due
+}
+
+// begin starts the counts of a connection.
+func (c *clientCounts) begin(l *clientBase) {
+	*c = clientCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
+}
+
+// write puts a report into the packet that is being built, if one is due and has news.
+func (c *clientCounts) write(l *link, pk *netcode.Packet) {
+	if l.now < c.next {
+		return
+	}
+	var counts reason.Counts
+	for i, n := range l.stats.ByCause {
+		counts[i] = uint32(n - c.base[i])
+	}
+	same := counts == c.said
+	if same && c.again {
+		return
+	}
+	l.scratch = counts.Append(l.scratch[:0])
+	if pk.Message(messageReport, l.scratch) {
+		size := time.Duration(len(l.scratch) + 2)
+		c.said, c.again, c.next = counts, same, l.now+max(countsEvery, size*time.Second/countsRate)
+	}
+}
+
+var errPartsNeedPrediction = errors.New("foretick: expert.Techniques.NoPrediction is set for a client with ClientConfig.PartialTicks, and only predicted ticks have parts: leave one out")
+
+// setTechniques switches techniques on and off from the next Step on.
+func (c *Client) setTechniques(t probe.Techniques) error {
+	if t.NoPrediction && c.cfg.PartialTicks {
+		return errPartsNeedPrediction
+	}
+	t.NoPrediction = t.NoPrediction || c.cfg.Observe
+	c.wanted = t
+	return nil
+}
+
+// changeTechniques applies what setTechniques asked for. The world holds no drawn values.
+func (c *Client) changeTechniques() {
+	was, want := c.techniques, c.wanted
+	if was == want {
+		return
+	}
+	c.techniques = want
+	if want.NoSmoothing {
+		c.screen.fades.clear()
+	}
+	predicts := was.NoPrediction != want.NoPrediction
+	if !predicts && was.NoReconciliation == want.NoReconciliation {
+		return
+	}
+	if predicts {
+		c.cfg.NoPrediction = want.NoPrediction
+		for _, q := range c.frame.queues {
+			q.cancel(&c.frame)
+			q.wait(want.NoPrediction)
+		}
+		c.screen.keepFrames()
+	}
+	if c.ghosts.receiver == nil || !c.timeline.predictor.Started() {
+		return
+	}
+	c.timeline.clearSpawns()
+	c.reasons.Clear()
+	c.screen.clear()
+	if c.timeline.clear() != nil { // cannot be: the same configuration was accepted before
+		return
+	}
+	c.timeline.gather()
+}
+
+// keepFrames makes room for the frames that shots are predicted on. Without prediction that
+// is long after the frame.
+func (sc *screen) keepFrames() {
+	if seen, err := lagcomp.NewHistory(sc.framesKept()); err == nil { // a like one was accepted before
+		sc.visible = seen
+	}
+}
+
+// framesKept returns how many rendered frames are kept for the hitboxes in them.
+func (sc *screen) framesKept() lagcomp.Config {
+	kept := lagcomp.Config{TickRate: sc.p.TickRate, Shapes: sc.p.handlers.shapes}
+	if sc.cfg.InputDelay > 0 || sc.cfg.DelayAbove > 0 || sc.cfg.NoPrediction { // a shot is predicted so much later than its frame
+		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(sc.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
+	}
+	return kept
+}
+
+// unreconciled takes a snapshot without a look at the prediction.
+func (tl *timeline) unreconciled(t Tick) {
+	tl.takeUnpredicted()
+	tl.settleEvents(t, prediction.Same)
+	tl.settle(t)
+}
+
+// receivedValue writes a component's value in the newest snapshot that had it to v, with the
+// component's type. It returns false without one.
+func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool) {
+	for i := range c.p.Components {
+		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
+			return c.ghosts.received(e, i, v)
+		}
+	}
+	return 0, false
+}
+
+// received writes the newest received value of a component to v.
+func (gs *ghosts) received(e ecs.Entity, i int, v unsafe.Pointer) (at Tick, ok bool) {
+	if gs.receiver == nil || e == ecs.None {
+		return 0, false
+	}
+	for _, g := range gs.receiver.Ghosts() {
+		if ecs.Entity(g.Data) != e || g.Data == 0 {
+			continue
+		}
+		s := g.Newest()
+		words := s.Component(i)
+		if words == nil {
+			return 0, false
+		}
+		gs.p.Components[i].Schema.DequantiseFor(s.Audience, words, s.Grid(i), wireRefs{gs}, v)
+		return s.Tick, true
+	}
+	return 0, false
+}
+
+// receivedBytes counts the bytes of snapshots by component and field, while an inspector
+// asks for it. A server of another build may have components that this build does not know:
+// their bytes are with those of no component.
+type receivedBytes struct {
+	own     *schema.Registry  // of this build: its lines are counted
+	spoken  *schema.Registry  // of the profile
+	profile *snapshot.Profile // nil: nothing is counted
+	to      []int             // by line of the profile, the line of this build
+	before  []float64         // of protocols that were spoken before
+	now     []float64         // scratch
+}
+
+// start begins to count, or ends it.
+func (b *receivedBytes) start(on bool, own *schema.Registry, r *snapshot.Receiver) {
+	*b = receivedBytes{}
+	if !on {
+		r.SetProfile(nil)
+		return
+	}
+	b.own = own
+	b.before = make([]float64, len(snapshot.NewProfile(own).Lines()))
+	b.follow(r)
+}
+
+// follow counts what a new receiver reads.
+func (b *receivedBytes) follow(r *snapshot.Receiver) {
+	if b.own == nil {
+		return
+	}
+	if spoken := r.Registry(); spoken != b.spoken {
+		b.before = b.sums(b.before[:0:0])
+		b.spoken, b.profile = spoken, snapshot.NewProfile(spoken)
+		b.to = linesOf(b.own, b.profile)
+	}
+	r.SetProfile(b.profile)
+}
+
+// linesOf finds the lines of a build for those of a profile.
+func linesOf(own *schema.Registry, p *snapshot.Profile) []int {
+	lines := snapshot.NewProfile(own).Lines()
+	var to []int
+	for _, l := range p.Lines() {
+		i := slices.IndexFunc(lines, func(x snapshot.ProfileLine) bool { return x.Component == l.Component && x.Field == l.Field })
+		if i < 0 {
+			i = len(lines) - 1
+		}
+		to = append(to, i)
+	}
+	return to
+}
+
+// sums appends the bytes of each line of this build.
+func (b *receivedBytes) sums(dst []float64) []float64 {
+	from := len(dst)
+	dst = append(dst, b.before...)
+	if b.profile == nil {
+		return dst
+	}
+	b.now = b.profile.Sums(b.now[:0])
+	for i, n := range b.now {
+		dst[from+b.to[i]] += n
+	}
+	return dst
+}
+
+func (in clientInternals) CountBytes(on bool) {
+	c := in.c
+	c.ghosts.bytes.start(on, c.cfg.Protocol.compiled.Registry, c.ghosts.receiver)
+}
+
+func (in clientInternals) Counted(dst [][2]string) [][2]string {
+	return countedLines(in.c.cfg.Protocol.compiled.Registry, dst)
+}
+
+func (in clientInternals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }
+
+// countedLines appends the components and fields of which bytes are counted.
+func countedLines(r *schema.Registry, dst [][2]string) [][2]string {
+	for _, l := range snapshot.NewProfile(r).Lines() {
+		dst = append(dst, [2]string{l.Component, l.Field})
+	}
+	return dst
 }

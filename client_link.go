@@ -1,15 +1,21 @@
 package foretick
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -295,4 +301,344 @@ func (l *link) takeOver(own bool, taken uint32) {
 		l.stats.Malformed++
 		_ = l.conn.TakeOver(kept, standard.ChannelMain, netcode.Forgotten) // with which it cannot fail
 	}
+}
+
+const (
+	redialFirst = 250 * time.Millisecond // from an attempt that failed to the next …
+	redialMost  = time.Second            // … twice as long each time, up to this …
+	redialPlay  = 4                      // … give or take a part in so many
+	dialSilent  = time.Second            // that a dial may be unanswered at first, and six round trips
+	resumeTime  = 30 * time.Second       // of Steps for which it tries, unless the server holds places for longer
+	resumeStep  = time.Second            // that a Step counts for at most
+)
+
+var errNoEndpoint = errors.New("foretick: ClientConfig.Redial returned neither an endpoint nor an error: return one of them")
+
+// redialling is the state of reconnecting after a lost connection.
+type redialling struct {
+	ran      time.Duration // for how long Steps ran since the connection was lost
+	by       error
+	begun    time.Duration // when the last attempt was
+	next     time.Duration // when the next one is due
+	wait     time.Duration // for it, where an attempt fails
+	patience time.Duration // with one that is not answered
+}
+
+// comesBack reports whether the client may try another connection after this reason.
+func (l *link) comesBack(code transport.Code) bool {
+	switch code {
+	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart:
+		return true
+	case transport.Closed: // of a dial: the endpoint of a server that shuts down, with its port still open
+		return l.view.State == Resuming && !l.up
+	case transport.Full: // by what is left of the lost connection, perhaps
+		return l.view.State == Resuming
+	}
+	return false
+}
+
+// lose ends the connection. Unless one end wanted that, the client tries another.
+func (l *link) lose(why *transport.DisconnectError) {
+	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} && !l.cfg.Observe || l.stats.Connections == 0 {
+		l.end(why)
+		return
+	}
+	if l.view.State == Resuming {
+		if why.Code == transport.Full {
+			l.lost.by = why
+		}
+		l.up = false
+		l.lost.next = max(l.now, l.lost.begun+l.redialWait())
+		return
+	}
+	l.cfg.Logger.Info("connection lost", append(l.who(), "code", why.Code, "detail", why.Detail)...)
+	l.kept = l.conn
+	l.view.State, l.up = Resuming, false
+	l.lost = redialling{by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
+}
+
+// note takes the time that passed between two Steps, and the time that counts. A Step after a
+// pause is one in which the client looks, so the server's silence counts from there, and hardly
+// any of the pause is time in which it tried to come back.
+func (l *link) note(passed, counts time.Duration) {
+	l.lost.ran += min(counts, resumeStep)
+	if l.stood == 0 && passed > l.cfg.Timeout/2 {
+		l.stood, l.woke = passed, l.now
+	}
+}
+
+// silent reports whether the server is silent for too long. One that had reason to drop the
+// client meanwhile gets a shorter time, if there is another way to it.
+func (l *link) silent() bool {
+	silence, most := l.conn.Silent(l.now), l.cfg.Timeout
+	if l.stood > 0 {
+		silence = min(silence, l.now-l.woke)
+		if l.stood > most && l.cfg.Redial != nil {
+			most = min(most, dialSilent+6*l.conn.RTT())
+		}
+	}
+	return silence > most
+}
+
+// breakOff ends a connection that is of no more use, as if it had been lost.
+func (l *link) breakOff(why string) {
+	l.endpoint.Disconnect(l.peer, transport.Timeout, "silent for too long")
+	l.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: why})
+}
+
+// redialWait returns the time from one attempt to the next. It varies, so that not all
+// clients of a lost server come back at once.
+func (l *link) redialWait() time.Duration {
+	wait := l.lost.wait
+	l.lost.wait = min(2*wait, redialMost)
+	var b [8]byte
+	if _, err := io.ReadFull(l.cfg.Random, b[:]); err != nil {
+		return wait
+	}
+	share := float64(binary.LittleEndian.Uint64(b[:])>>11) / (1 << 53) // 0 to 1
+	return wait + time.Duration((2*share-1)*float64(wait/redialPlay))
+}
+
+// redial makes new connections until one is up or the time is over. A dial without an
+// answer is given up sooner than a connection: the transport may ask less and less often,
+// while the server is already back. Each dial gets more time than the last, in case the
+// path became longer.
+func (l *link) redial() {
+	if l.up {
+		return
+	}
+	if l.lost.ran > max(resumeTime, l.place.hold) {
+		l.end(l.lost.by)
+		return
+	}
+	if l.now < l.lost.next {
+		return
+	}
+	_ = l.endpoint.Close(transport.Timeout, "")
+	e, err := l.cfg.Redial()
+	l.lost.begun = l.now
+	if err == nil && guard.Missing(e) {
+		if err = errNoEndpoint; l.lost.by != err {
+			l.lost.by = err
+			l.cfg.Logger.Error("cannot reconnect", append(l.who(), "err", err)...)
+		}
+	}
+	if err != nil {
+		l.lost.next = l.now + l.redialWait()
+		return
+	}
+	l.endpoint = e
+	l.lost.next = l.now + l.lost.patience
+	l.lost.patience = max(l.lost.patience, min(2*l.lost.patience, l.cfg.Timeout))
+}
+
+// SessionKind says whether a client got its old place or a new one.
+type SessionKind uint8
+
+const (
+	// SessionJoined: a new player without an earlier place.
+	SessionJoined SessionKind = iota
+	// SessionResumed: the player has the place that it had before.
+	SessionResumed
+	// SessionNewServer: a new player, because the server was restarted. The new server has
+	// no data that the client sent to the old one (a name, a team).
+	SessionNewServer
+	// SessionPlaceGone: a new player, because the server gave the old place up.
+	// Session.Code and Text say why, if the server still knows.
+	SessionPlaceGone
+)
+
+// String returns "joined", "resumed", "new server" or "place gone".
+func (k SessionKind) String() string {
+	return [...]string{"joined", "resumed", "new server", "place gone"}[k&3]
+}
+
+// Session is the argument of [ClientConfig.OnSession].
+type Session struct {
+	// Kind says whether the client got its old place or a new one.
+	Kind SessionKind
+	// Code and Text say why the place is gone. They are set with SessionPlaceGone only:
+	// [transport.Timeout] after too long an absence, [transport.Full] when another player
+	// took the place on a full server, or the code and text of a kick. The code is
+	// [transport.None] when the server no longer knows.
+	Code transport.Code
+	Text string // why the place is gone, in words: see Code
+}
+
+// place holds the data with which the client reconnects to its place on the server.
+type place struct {
+	token  [16]byte
+	server uint64                      // its number
+	hold   time.Duration               // for how long the server holds it; 0: not known to be longer than resumeTime
+	taken  [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
+}
+
+// resumeTokenSize is a server's number and the token of a place there.
+const resumeTokenSize = 8 + 16
+
+// ResumeToken returns the token with which another process of the same player takes its
+// place: pass it to [ClientConfig.ResumeToken]. It is nil before the server first lets the
+// client in, unless ClientConfig.ResumeToken gave one. It changes when the client gets a new
+// place. The slice is a copy. The token is a secret: anyone with the token can take the
+// place.
+func (c *Client) ResumeToken() []byte {
+	if c.link.place.token == [16]byte{} {
+		return nil
+	}
+	return append(binary.LittleEndian.AppendUint64(nil, c.link.place.server), c.link.place.token[:]...)
+}
+
+// restore takes a configured token.
+func (l *link) restore(token []byte) {
+	if len(token) == resumeTokenSize {
+		l.place.server = binary.LittleEndian.Uint64(token)
+		copy(l.place.token[:], token[8:])
+	}
+}
+
+// session is what a Welcome makes of the client.
+func (l *link) session(w *netcode.Welcome) Session {
+	switch {
+	case w.Resumed:
+		return Session{Kind: SessionResumed}
+	case l.place.token == [16]byte{}:
+		return Session{Kind: SessionJoined}
+	case w.Server != l.place.server:
+		return Session{Kind: SessionNewServer}
+	}
+	return Session{Kind: SessionPlaceGone, Code: transport.Code(w.Code), Text: w.Text}
+}
+
+func (c *Client) welcome(w netcode.Welcome) {
+	again := c.view.State == Resuming
+	if c.view.State != Connecting && !again || w.Owner == 0 && !c.cfg.Observe || w.Owner > standard.MaxPlayers || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.TickRate {
+		return
+	}
+	if again && c.fresh() != nil {
+		return // cannot be: the same configuration was accepted before
+	}
+	own := w.Resumed && w.Resume == c.link.place.token && c.link.place.token != [16]byte{}
+	session := c.link.session(&w)
+	c.link.takeOver(own, w.Taken)
+	if own {
+		c.stats.Resumed++
+	} else {
+		c.link.place.taken, c.input.first = [netcode.MaxChannels]uint32{}, 0
+	}
+	if c.input.late = min(int(w.Late), prediction.DefaultHistory); c.input.late > 0 { // servers refuse half of it
+		c.input.newCommands()
+	}
+	c.world.SetTags(c.worldTags(w.Tags)...)
+	c.link.place.hold = time.Duration(w.Hold) * time.Second
+	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
+	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
+	c.stats.Connections++
+	c.counts.begin(&c.clientBase)
+	c.logSession(&session)
+	c.post() // hooks ask
+	c.ghosts.newReceiver(c.link.newest)
+	c.ghosts.interval = Tick(w.SnapshotInterval)
+	c.link.clock = netcode.NewClock(netcode.ClockConfig{
+		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
+		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
+		LateShare: max(min(float64(w.LateShare)/256, netcode.MaxLateShare), c.cfg.LateShare), SnapshotLateShare: c.cfg.LateShare,
+	})
+	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
+	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)
+	c.timeline.saves.begin(c.world, c.view.Player, c.cfg.History)
+	if c.cfg.OnSession != nil {
+		c.link.decoded()
+		c.cfg.OnSession(session)
+	}
+}
+
+// logSession logs that the server let the client in. The code and text are of a place that is
+// gone.
+func (c *Client) logSession(s *Session) {
+	c.cfg.Logger.Info("joined", append(c.link.who(), "kind", s.Kind.String(), "code", s.Code, "why", s.Text)...)
+}
+
+// enter takes a client into a level.
+func (c *Client) enter(info netcode.LevelInfo) {
+	if info.Epoch == c.link.level.epoch && c.link.level.entered || info.Epoch != c.link.level.epoch && !netcode.Newer(info.Epoch, c.link.level.epoch) {
+		return // told again, or by a packet of the level before that others overtook
+	}
+	if info.Epoch != c.link.level.epoch && c.clearLevel() != nil {
+		return // cannot be: the same configuration was accepted before
+	}
+	c.link.level.epoch, c.link.level.entered = info.Epoch, true
+	c.frame.Tick = info.Tick
+	for _, fn := range c.p.handlers.levels {
+		fn(&c.frame, info.Data)
+	}
+}
+
+// otherBuilds notes that the server would let another build in.
+func (c *Client) otherBuilds(r netcode.Reject) {
+	if c.view.State != Connecting && c.view.State != Resuming || c.link.builds.speaks == r.Protocol {
+		return
+	}
+	if r.Protocol == c.cfg.Protocol.Hash() { // the server was brought up to this build
+		c.adopt(&c.cfg.Protocol.compiled, nil, r.Protocol)
+		return
+	}
+	c.link.builds.asks, c.link.builds.offered = true, r.Protocol
+}
+
+// adopt switches to another protocol.
+func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
+	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, to, hash, false
+	c.losses.p = p
+	c.ghosts.hitboxes = p.newHitboxes()
+	c.ghosts.findOthers(p)
+	if err := c.fresh(); err != nil {
+		c.link.end(err) // cannot be: the same configuration was accepted before
+	}
+}
+
+var errUnasked = errors.New("foretick: a schema that was not asked for")
+
+// schema reads the server's schema and switches to its protocol.
+func (c *Client) schema(payload []byte) error {
+	if !c.link.builds.asks {
+		return errUnasked
+	}
+	reply, err := netcode.ParseSchemaReply(payload)
+	if err != nil {
+		c.link.end(err)
+		return err
+	}
+	if !reply.Known {
+		c.link.end(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.link.builds.offered})
+		return nil
+	}
+	s, err := schema.ReadProtocol(reply.Data)
+	if err == nil && s.Hash() != c.link.builds.offered {
+		err = fmt.Errorf("%w: it is not that of the server's protocol", schema.ErrMalformed)
+	}
+	if err != nil {
+		c.link.end(err)
+		return err
+	}
+	own := &c.cfg.Protocol.compiled
+	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.parts().Channels) {
+		c.link.end(c.cfg.Protocol.against(s.Describe()))
+		return nil
+	}
+	differs := &difference{Schema: s}
+	bound := own.bind(s, differs)
+	c.link.decoded()
+	c.adopt(bound, differs, c.link.builds.offered)
+	return nil
+}
+
+// known returns the part of a predicted component's words that this build knows, valid
+// until the next call.
+func (tl *timeline) known(comp *layout.Component, words []int32) []int32 {
+	if !tl.p.OtherBuild || len(words) == 0 {
+		return words
+	}
+	out := tl.zeroes(comp.Schema.Words())
+	comp.Schema.Known(words, schema.GridSim, out)
+	return out
 }

@@ -1,10 +1,16 @@
 package foretick
 
 import (
+	"bytes"
+	"fmt"
 	"reflect"
+	"runtime"
+	"slices"
+	"time"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -373,4 +379,307 @@ func (tl *timeline) blame(t Tick) (system string, at Tick) {
 		return "(ahead of the tick's systems)", k
 	}
 	return tl.p.sharedSystem(i - 1), k
+}
+
+// A client has other players' values rounded to their steps, while the server's systems read
+// them as they are. Where that may be why a result differs, a tick has another result once
+// the values are half a step off. So it runs again with each of the nudges.
+
+// mostNudged is how many ticks run again with nudged values to explain one misprediction.
+const mostNudged = 4
+
+// nudges are the directions that the fields of a component are moved in, in turn.
+var nudges = [...][2]float32{{1, 1}, {-1, -1}, {1, -1}, {-1, 1}}
+
+// OthersRounded finds a component of others' entities whose rounding on its way here may be
+// the cause.
+func (e evidence) OthersRounded(t Tick) (component string, ok bool) {
+	tl := e.tl
+	if !tl.fromOthers() || tl.p.OtherBuild {
+		return "", false
+	}
+	first := tl.doubtful(t)
+	if int32(t-first) >= mostNudged {
+		first = t - mostNudged + 1
+	}
+	var read []int
+	for k := t; int32(k-first) >= 0; k-- {
+		read = append(read[:0], tl.looked(k)...)
+		read = slices.DeleteFunc(read, func(i int) bool { return !roundedOnItsWay(tl.p.Components[i].Schema) })
+		if len(read) == 0 {
+			continue
+		}
+		for _, i := range read {
+			if tl.swayedByRounding(k, i) {
+				return tl.p.componentName(i), true
+			}
+		}
+	}
+	return "", false
+}
+
+// roundedOnItsWay reports whether the server's systems read a component of others more
+// finely than clients receive it.
+func roundedOnItsWay(s *schema.Schema) bool {
+	return s != nil && (s.Coarse() >= 0 || !s.Predicted() && s.Rounded())
+}
+
+// swayedByRounding reports whether tick k has another result with a component of others half
+// a step off.
+func (tl *timeline) swayedByRounding(k Tick, component int) bool {
+	if !tl.runNudged(k, component, [2]float32{}) {
+		return false
+	}
+	as := tl.looks.result.hash()
+	for _, by := range nudges {
+		if tl.runNudged(k, component, by) && tl.looks.result.hash() != as {
+			return true
+		}
+	}
+	return false
+}
+
+// runNudged runs a tick again, with a component of the entities that are not predicted here
+// half a step off, times by.
+func (tl *timeline) runNudged(k Tick, component int, by [2]float32) bool {
+	return tl.runAside(k, func() bool {
+		tl.ghosts.othersNewest()
+		for _, g := range tl.ghosts.receiver.Ghosts() {
+			if !tl.ghosts.ahead(g) && g.Data != 0 {
+				tl.nudge(ecs.Entity(g.Data), component, by)
+			}
+		}
+		return tl.runUnseeing(k)
+	})
+}
+
+// nudge moves the rounded fields of an entity's component.
+func (tl *timeline) nudge(e ecs.Entity, component int, by [2]float32) {
+	c := &tl.p.Components[component]
+	at := tl.world.Pointer(e, c.ID)
+	if at == nil {
+		return
+	}
+	words := tl.zeroes(c.Schema.Words())
+	c.Schema.Quantise(at, schema.GridSim, recordRefs{tl}, words)
+	n := 0
+	for i := range c.Schema.NumFields() {
+		f := c.Schema.Field(i)
+		off := f.Step / 2
+		if !c.Predicted {
+			off = f.Step // its grid has no half of it
+		} else if f.Sim == f.Step {
+			off = 0
+		}
+		if off > 0 {
+			c.Schema.Displace(i, words, schema.Offset{by[n%2] * float32(off)})
+			n++
+		}
+	}
+	c.Schema.Dequantise(words, schema.GridSim, recordRefs{tl}, at)
+}
+
+// untrackedReads counts, in debug builds, the corrections whose cause is that shared systems
+// read a component of the player's own entities which is not predicted.
+type untrackedReads map[string]int
+
+// untrackedOften is the number of corrections after which a component is logged. Components
+// that change now and then, such as a new weapon's, cost a correction each and may be meant.
+const untrackedOften = 10
+
+// note logs a component when it has been the cause often, once. It logs a warning and no
+// error, since the game works.
+func (u *untrackedReads) note(m *prediction.Misprediction, warn func(text string, args ...any)) {
+	if m.Cause != prediction.Untracked || m.OfOther || m.Player != 0 || m.Read == "" {
+		return
+	}
+	if *u == nil {
+		*u = untrackedReads{}
+	}
+	if (*u)[m.Read]++; (*u)[m.Read] == untrackedOften {
+		warn(cautionText, "caution", fmt.Sprintf("%d corrections of %s.%s and others have one reason: %s", untrackedOften, m.Component, m.Field, m.Why()))
+	}
+}
+
+// predictedSum digests what this client predicts, for debug builds. Singletons are left out.
+func (tl *timeline) predictedSum() uint32 {
+	var sum uint32
+	for _, g := range tl.ghosts.ours {
+		if id := tl.p.identity.Find(tl.world, ecs.Entity(g.Data)); id != nil {
+			sum += tl.p.entityHash(tl.world, ecs.Entity(g.Data), id.Net, nil)
+		}
+	}
+	return sum
+}
+
+// refuseWrite panics because a client's handler of an event wrote predicted state.
+func refuseWrite(event string, handler uintptr) {
+	file, line := runtime.FuncForPC(handler).FileLine(handler)
+	misuse("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
+}
+
+// clientReports tell the server of corrections, while it asks for them.
+type clientReports struct {
+	until    time.Duration // 0: it never asked
+	outgoing reason.Outgoing
+	asks     allowance // of the server's questions
+	sends    allowance
+	report   reason.Report // scratch
+}
+
+// explains reports whether somebody wants to know of corrections, so that they are worth an
+// explanation.
+func (tl *timeline) explains() bool {
+	return tl.cfg.OnMisprediction != nil || tl.reports.until > tl.now
+}
+
+// tell hands a correction to whoever wants to know.
+func (tl *timeline) tell(m *prediction.Misprediction) {
+	if tl.reports.until > tl.now {
+		tl.reportWrong(m)
+	}
+	if tl.cfg.OnMisprediction != nil {
+		tl.cfg.OnMisprediction(*m)
+	}
+}
+
+// reportWrong queues a correction for the server.
+func (tl *timeline) reportWrong(m *prediction.Misprediction) {
+	r := &tl.reports.report
+	names := recordRefs{tl}
+	r.Wrong = *m
+	r.Input, r.Executed = tl.reportedCommands(m)
+	r.Wrong.Entity, r.Wrong.Differences = uint64(names.Net(m.Entity)), append([]prediction.Difference(nil), m.Differences...)
+	for i := range r.Wrong.Differences {
+		d := &r.Wrong.Differences[i]
+		d.Entity = uint64(names.Net(d.Entity))
+	}
+	tl.reports.outgoing.Add(r)
+}
+
+// reportedCommands returns the packed commands that the client and the server ran, as
+// explainInputs found them. A server of another build could not read them.
+func (tl *timeline) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
+	if m.Input == nil || tl.p.OtherBuild {
+		return nil, nil
+	}
+	input = tl.input.played(commandTick(m))
+	if m.Cause != prediction.Input {
+		return input, input
+	}
+	return input, tl.executed(m)
+}
+
+// commandTick returns the tick whose commands a misprediction tells of.
+func commandTick(w *prediction.Misprediction) Tick {
+	if w.CauseTick == 0 {
+		return w.Tick
+	}
+	return w.CauseTick
+}
+
+// executed returns the command that the server ran in place of the player's own, packed; nil if
+// it is not known.
+func (tl *timeline) executed(w *prediction.Misprediction) []byte {
+	t := commandTick(w)
+	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		return in.first
+	}
+	return tl.reasons.StandIn(t)
+}
+
+// reportMessage handles the server's question.
+func (c *Client) reportMessage(b []byte) error {
+	r := &c.reports
+	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.take(c.now, traceAskRate, traceAskBurst) {
+		return reason.ErrReport
+	}
+	if !c.cfg.Observe {
+		r.until = c.now + traceLapse
+	}
+	return nil
+}
+
+// write puts a report into the packet that is being built.
+func (r *clientReports) write(now time.Duration, pk *netcode.Packet) {
+	if !r.sends.permits(now, reportRate, reportBurst) {
+		return
+	}
+	if b := r.outgoing.Next(pk.Room()); b != nil && pk.Message(messageReport, b) {
+		r.sends.take(now, reportRate, reportBurst)
+	}
+}
+
+// forget drops what another connection asked for.
+func (r *clientReports) forget() {
+	r.until = 0
+	r.outgoing.Clear()
+}
+
+// takeNote reads the note of the snapshot of t.
+func (tl *timeline) takeNote(t Tick) {
+	n := tl.reasons.Take(t)
+	if n.Substituted == 0 {
+		return
+	}
+	newest := t - (n.Substituted - 1)
+	tl.input.missed(newest-n.Run, newest)
+	if !tl.likeItsOwn(n, newest) {
+		tl.reasons.Substituted()
+	} else if last, ok := n.EarlierTick(t); ok && !tl.repeatedItself(&n.Earlier, last) {
+		tl.reasons.SubstitutedEarlier()
+	} else if tl.input.late == 0 { // a late command changes what stands in for those after it
+		tl.agreed.standIns = t
+	}
+}
+
+// ranOwn reports whether a tick that the server ran without the client's command ran with an
+// equal one, as an earlier note told, or both ends agree on it anyway.
+func (tl *timeline) ranOwn(k Tick) bool {
+	return int32(k-tl.agreed.newest) <= 0 || int32(k-tl.agreed.standIns) <= 0
+}
+
+// repeatedItself reports whether the client's own commands repeated the one before a run of
+// ticks. The run ends at last, and the server ran it with repetitions. Ticks of which an
+// earlier note told so, or before the client's first command, do not count.
+func (tl *timeline) repeatedItself(run *reason.EarlierRun, last Tick) bool {
+	first := last - run.Run
+	before := tl.input.unpressed(first - 1)
+	for k := last; int32(k-first) >= 0 && !tl.ranOwn(k) && int32(k-tl.input.first) >= 0; k-- {
+		if run.How != prediction.Repeated || before == nil || !bytes.Equal(tl.input.played(k), before) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeItsOwn reports whether the server ran the client's own command anyway, in tick last
+// and in the run of ticks before it.
+func (tl *timeline) likeItsOwn(n *reason.Note, last Tick) bool {
+	if tl.p.Command == nil {
+		return false
+	}
+	if tl.ranOwn(last) {
+		return true
+	}
+	if !n.HasStandIn() { // too old for the note to hold the command
+		return tl.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
+	}
+	for i := uint32(0); i <= n.Run; i++ {
+		if k := last - i; i > 0 && (tl.ranOwn(k) || int32(k-tl.input.first) < 0) {
+			break // both ends agreed on it, or neither had a command
+		}
+		// Earlier ticks of the run ran with the same only where it was repeated, or where the
+		// zero command of its end is what was repeated before.
+		if !bytes.Equal(tl.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated && !tl.repeatsZero(n, last) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeatsZero reports whether a run that ended with zero commands began with repetitions of
+// one, so that all its ticks ran with the same.
+func (tl *timeline) repeatsZero(n *reason.Note, last Tick) bool {
+	return n.How == prediction.Neutral && tl.p.handlers.decay == nil && bytes.Equal(tl.input.unpressed(last-n.Run-1), n.StandIn)
 }

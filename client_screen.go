@@ -318,3 +318,321 @@ func (sc *screen) drawClientOnly() {
 		}
 	}
 }
+
+// A client with ClientConfig.NoPrediction draws its own entities in the past, like all
+// others. Nothing is rolled back, so there is no predicted state. Its events are those of
+// the ticks that snapshots prove: each is run once more on the state before it, with the
+// player's command, and its results are dropped. The events wait until the screen shows
+// their tick.
+
+// interpolate takes a snapshot in place of reconcile.
+func (tl *timeline) interpolate(t Tick) {
+	tl.transferred(t)
+	from := tl.acted
+	tl.acted = t
+	if d := int32(t - from); from != 0 && d > 0 && d <= int32(tl.cfg.History) {
+		tl.act(from, t)
+	}
+	tl.settleEvents(t, prediction.Same)
+	tl.settle(t)
+	tl.agree(t)
+}
+
+// act runs the ticks after from, up to t, on the player's own entities as the server had
+// them in from. Events are all that remains.
+func (tl *timeline) act(from, t Tick) {
+	tl.ghosts.othersNewest()
+	tl.saves.own.Save(0)
+	for _, g := range tl.ghosts.receiver.Ghosts() {
+		if e := ecs.Entity(g.Data); tl.owns(g) && tl.world.Alive(e) {
+			if s, ok := g.At(from); ok {
+				tl.write(g, s, from)
+			} else if g.Gone != 0 && int32(g.Gone-from) <= 0 {
+				tl.world.Manager().Destroy(e) // it is drawn for a while yet
+			}
+		}
+	}
+	for k := from + 1; int32(k-t) <= 0; k++ {
+		tl.actTick(k)
+	}
+	tl.saves.own.Restore(0)
+	for _, e := range tl.spawning.practised {
+		tl.world.Unreserve(e)
+	}
+	tl.spawning.practised = tl.spawning.practised[:0]
+}
+
+// actTick is Step without records. What is spawned lasts for the tick: the server sends it.
+func (tl *timeline) actTick(t Tick) {
+	f := &tl.frame
+	f.Tick, f.Replay = t, false
+	tl.row.give()
+	tl.parents.apply()
+	tl.fillCommand(t)
+	for _, q := range f.queues {
+		q.begin(t)
+	}
+	tl.beginSpawns(t)
+	if debugBuild {
+		tl.losses.begin()
+		tl.reasons.ours.Begin(t)
+	}
+	tl.tester.replay = true
+	tl.world.WatchOutside(false)
+	tl.p.schedule.ExecutePlayer(tl.world, f, tl.view.Player)
+	tl.world.WatchOutside(true)
+	tl.endSpawns()
+	tl.tester.replay = false
+	for _, q := range f.queues {
+		q.end(f)
+	}
+}
+
+// owns reports whether a ghost is the player's own.
+func (tl *timeline) owns(g *snapshot.Ghost) bool {
+	return g.Mine && PlayerID(g.Owner) == tl.view.Player && g.Data != 0 && !tl.ghosts.alien(g)
+}
+
+// showEvents calls the handlers of the events that waited for the screen to show their tick.
+func (tl *timeline) showEvents(t Tick) {
+	f := &tl.frame
+	was := f.Tick
+	for _, q := range f.queues {
+		q.show(f, t)
+	}
+	f.Tick = was
+}
+
+// recordVisible records the hitboxes of this rendered frame, for Frame.Rewind.
+func (sc *screen) recordVisible() {
+	sc.rendered++
+	sc.visible.Begin(sc.rendered)
+	for _, g := range sc.ghosts.receiver.Ghosts() {
+		if g.Data == 0 || PlayerID(g.Owner) == sc.view.Player {
+			continue
+		}
+		e := ecs.Entity(g.Data)
+		sc.ghosts.hitboxes.Fit(sc.maskOf(e))
+		at := func(comp int) unsafe.Pointer { return sc.world.Pointer(e, sc.p.Components[comp].ID) }
+		if vs := sc.ghosts.hitboxes.BuildFrom(at); len(vs) > 0 {
+			sc.visible.Put(g.Data, uint32(g.Owner), 0, vs...)
+		}
+	}
+	sc.visible.End()
+}
+
+// maskOf returns the replicated components of a local entity.
+func (sc *screen) maskOf(e ecs.Entity) schema.Mask {
+	var set schema.MaskBuilder
+	for i := range sc.p.Components {
+		if sc.world.Pointer(e, sc.p.Components[i].ID) != nil {
+			set.Set(i)
+		}
+	}
+	sc.masked = set.MaskLike(sc.masked)
+	return sc.masked
+}
+
+// seen implements Frame.Rewind. For a tick of the simulation it returns the rendered frame
+// that its command was given on, for a render system the newest.
+func (sc *screen) seen(t Tick) HitView {
+	if sc.rendered == 0 {
+		return HitView{bare: len(sc.p.Hitboxes) == 0}
+	}
+	drawn, ahead, whole := sc.rendered, rewind.Keys{}, rewind.Keys{}
+	looked := lagcomp.Claim{Tick: sc.shown.tick, Fraction: float32(sc.shown.fraction) / 256}
+	if in := sc.input.history.Find(t); in != nil && !sc.rendering && in.frame != 0 {
+		drawn, ahead, whole = in.frame, in.ahead, in.whole
+		looked = lagcomp.Claim{Tick: whole.A, Fraction: whole.F}
+	}
+	seen := rewind.View{
+		Past: sc.visible.At(drawn, 0), Claimed: looked, Used: looked,
+		Filter: lagcomp.Filter{ExcludeOwner: uint32(sc.view.Player), Life: everyLife},
+	}
+	return HitView{seen: seen, screen: sc, bare: len(sc.p.Hitboxes) == 0, ahead: ahead, whole: whole, Claimed: looked, Used: looked}
+}
+
+// everyLife allows hits on everything that was on the screen, whatever happened to it
+// since.
+func everyLife(lagcomp.ID, uint32) bool { return true }
+
+// held reports whether an entity was last drawn with other values than those of the
+// snapshots around the render time, because one of them had left it out.
+func (sc *screen) held(id lagcomp.ID) bool {
+	for _, g := range sc.ghosts.receiver.Ghosts() {
+		if g.Data == id && !sc.ghosts.ahead(g) {
+			return !sc.ghosts.whole(g, sc.shown.tick, -1) || !sc.ghosts.whole(g, sc.shown.tick+1, 1)
+		}
+	}
+	return false
+}
+
+// shownThen returns a component's value in the rendered frame of a view. While a tick is
+// computed, the rows hold another value.
+func (sc *screen) shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
+	i := sc.p.Index(id)
+	if i < 0 || s.ahead.B == 0 {
+		return false
+	}
+	return sc.shownAhead(s.ahead, e, i, dst) || slices.Contains(sc.ghosts.others, i) && sc.shownBehind(s.whole, e, i, dst)
+}
+
+// shownBehind returns a component's value in the frame rendered at a time, for an entity
+// drawn in the past whose rows have newer values since. It returns false if nothing is
+// known.
+func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+	g := sc.ghosts.receiver.Find(schema.WireID(wireRefs{sc.ghosts}.Net(uint64(e))))
+	if g == nil || g.Data != uint64(e) {
+		return false
+	}
+	gf, ok := sc.ghosts.around(g, at.A, at.F)
+	if !ok || gf.from.Component(comp) == nil {
+		return false
+	}
+	sc.p.Components[comp].Schema.Interpolate(gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}, dst)
+	return true
+}
+
+// shownAhead returns a rendered frame's value of a component that is predicted here. It
+// returns false if nothing of it was predicted.
+func (sc *screen) shownAhead(k rewind.Keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+	now, before := sc.timeline.records.Find(k.B), sc.timeline.records.Find(k.A)
+	if now == nil {
+		return false
+	}
+	b := now.find(e, comp)
+	if b == nil {
+		return false
+	}
+	var a []int32
+	if sc.p.Components[comp].Lerped {
+		a = sc.timeline.earlier(before, now, e, comp)
+	}
+	sc.drawBetween(&sc.p.Components[comp], sc.p.between(a, b, k.F), dst)
+	return true
+}
+
+// What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client
+// through it alone.
+
+func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	return c.timeline.spawnBy(by, k)
+}
+
+func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.destroy(e) }
+
+// refuseSpawn panics if a shared system runs: only the server spawns without a spawner.
+func (c *Client) refuseSpawn(k *ecs.Prefab) {
+	if c.timeline.spawning.stepping {
+		misuse("a shared system spawns prefab %q without a spawner: "+fixSpawn, k.Name())
+	}
+}
+
+// final returns the newest tick whose commands the server answered.
+func (c *Client) final() Tick {
+	t, _ := c.ghosts.receiver.Newest()
+	return c.input.answered(t)
+}
+
+func (c *Client) again(t Tick) bool { return c.timeline.again(t) }
+
+// shownBefore returns the offset of the command that the frame's tick runs with, 0: none.
+func (c *Client) shownBefore(player PlayerID) uint8 {
+	if c.frame.partial {
+		return c.screen.partial.offset
+	}
+	if in := c.input.history.Find(c.frame.Tick); in != nil && player == c.view.Player {
+		return in.offset
+	}
+	return 0
+}
+
+func (c *Client) drawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
+	c.screen.partial.note(rows, components)
+}
+
+// simulates reports whether the client runs shared systems for an entity in the frame's tick.
+func (c *Client) simulates(e ecs.Entity) bool {
+	switch o := c.world.PartOf(e); {
+	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
+		return false
+	case o == ecs.ClientOnly:
+		return c.p.ClientOnly && !c.timeline.again(c.frame.Tick)
+	default:
+		return o == c.view.Player || o == ecs.Common || slices.ContainsFunc(c.timeline.saves.remotes, func(r remotePlayer) bool { return r.owner == o })
+	}
+}
+
+func (c *Client) prefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := c.ownPrefab(c.p.identity.Find(c.world, e)); k != nil {
+		return k.ECS
+	}
+	return nil
+}
+
+func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
+
+func (c *Client) decoded() { c.link.decoded() }
+
+func (c *Client) predictedSum() uint32 { return c.timeline.predictedSum() }
+
+func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
+
+// teleport notes a teleport in the tick that is being predicted.
+func (c *Client) teleport(e ecs.Entity) bool {
+	if c.frame.partial {
+		return c.p.identity.Find(c.world, e) != nil
+	}
+	if c.screen.rendering || c.p.identity.Find(c.world, e) == nil {
+		return false
+	}
+	c.timeline.cut = append(c.timeline.cut, e)
+	if !c.frame.Replay {
+		c.screen.fades.drop(e)
+	}
+	return true
+}
+
+// beforeSystem is called before each system.
+func (c *Client) beforeSystem(system int) {
+	if c.frame.partial || c.frame.blind {
+		return
+	}
+	c.timeline.settleTrail()
+	if c.tracer.recording {
+		c.timeline.traceSystem(system)
+	}
+	if c.hooks.syncTest > 0 {
+		c.timeline.beforeSystem()
+	}
+	if debugBuild && c.firstRun() {
+		c.losses.beforeSystem(c.world, system, c.frame.Tick)
+	}
+}
+
+// afterSystem is called after each system.
+func (c *Client) afterSystem(system int) {
+	if c.frame.blind {
+		c.timeline.looks.after(system, c.world.Peeked())
+		return
+	}
+	if c.frame.partial {
+		return
+	}
+	if c.tracer.recording {
+		c.tracer.steps.after(system)
+	}
+	if c.hooks.syncTest > 0 {
+		c.timeline.afterSystem(system)
+	}
+	if debugBuild && !c.screen.rendering {
+		c.reasons.due = true
+	}
+	if debugBuild && c.firstRun() {
+		c.losses.afterSystem(c.world, system, c.frame.Tick)
+	}
+}
+
+// firstRun reports whether a system runs in a tick for the first time, over components
+// of this build's own.
+func (c *Client) firstRun() bool { return !c.screen.rendering && !c.frame.Replay && !c.p.OtherBuild }

@@ -1,11 +1,17 @@
 package foretick
 
 import (
+	"sync/atomic"
 	"time"
+	"unsafe"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 )
 
 // Step receives packets, predicts the ticks that are due at now, sends the player's
@@ -279,4 +285,261 @@ func (c *Client) reconcile(t Tick) {
 	tl.settleEvents(t, r.Verdict)
 	tl.settle(t)
 	tl.agree(t)
+}
+
+// Sampler reads a player's input into a command; make one with [Sample].
+type Sampler interface {
+	sample(v View, dst unsafe.Pointer)
+	handle() ecs.Handle
+	fault() string // what is missing; "": nothing
+}
+
+type sampler[T any] struct {
+	c  *ecs.Component[T]
+	fn func(View) T
+}
+
+func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
+
+func (s sampler[T]) handle() ecs.Handle { return s.c }
+
+func (s sampler[T]) fault() string {
+	switch {
+	case s.c == nil:
+		return "Sample is given a nil component: pass the address of the command's"
+	case s.fn == nil:
+		return "Sample has no function: give it one that reads the input"
+	}
+	return ""
+}
+
+// interrupted is a sampler that is silent at times.
+type interrupted struct {
+	Sampler
+	wanted func() bool
+}
+
+func (s interrupted) sample(v View, dst unsafe.Pointer) {
+	if s.wanted() {
+		s.Sampler.sample(v, dst)
+	}
+}
+
+// overheard is a sampler whose commands something looks at, or changes.
+type overheard struct {
+	Sampler
+	fn func(shown Tick, command unsafe.Pointer)
+}
+
+func (s overheard) sample(v View, dst unsafe.Pointer) {
+	s.Sampler.sample(v, dst)
+	s.fn(v.Tick, dst)
+}
+
+// Sample makes a Sampler from a function that reads the player's input. fn is called once a
+// frame, with the View that the screen shows: its World holds the entities where they were
+// drawn, so fn may aim by them. The next tick takes the values read last, and sets every
+// one-shot field (tag oneshot) that was set in any frame since the last tick. So a press
+// and release between two ticks acts once. Fields with the tag sum, such as the travel of a
+// mouse, are added up over all frames since the last tick, whatever the frame rate. A tick
+// takes at most what the field's range holds. If frames are slower than ticks, one frame
+// makes several commands, and the next of these commands takes the rest. A rest that no
+// command takes is lost, and counted in expert.ClientLosses. While a menu is open, return the
+// zero command.
+//
+// Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. The tick takes
+// them from the last frame that set a one-shot, and the server judges the shot by what the
+// screen showed in that frame. All other fields come from the last frame before the tick. If
+// some one-shots do not aim (a jump), tag the one that aims with press too: then only that
+// one counts.
+//
+// Without any press tag, the server judges a shot by the last frame before the tick. If the
+// command in that frame is still the same as in the frame of the press, it judges by the
+// frame of the press.
+func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
+
+// locals keeps the values that only this client has of predicted entities: their components
+// declared with Protocol.LocalComponent. Every frame and every correction loads a save.
+// These components keep their values through it, also on an entity that a replay, or the
+// server, brings back.
+type locals struct {
+	*clientBase
+	stashed bool // since the world was last put back
+	kept    []ecs.Entity
+	data    []byte // of each of kept: a byte a component that says whether it is there, and the values
+	zeros   []byte
+	next    int // where find looks first
+}
+
+func (l *locals) find(e ecs.Entity) int {
+	if l.next >= len(l.kept) {
+		l.next = 0
+	}
+	for i := range l.kept {
+		k := l.next + i
+		if k >= len(l.kept) {
+			k -= len(l.kept)
+		}
+		if l.kept[k] == e {
+			l.next = k + 1
+			return k
+		}
+	}
+	return -1
+}
+
+// forget drops an entity whose handle will be used for another.
+func (l *locals) forget(e ecs.Entity) {
+	stride := l.p.LocalStride()
+	if i := l.find(e); i >= 0 {
+		n := len(l.kept) - 1
+		copy(l.data[i*stride:(i+1)*stride], l.data[n*stride:])
+		l.kept[i] = l.kept[n]
+		l.kept, l.data = l.kept[:n], l.data[:n*stride]
+	}
+}
+
+func (l *locals) clear() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
+
+// due reports whether stash is to be called ahead of a save that is loaded.
+func (l *locals) due() bool { return len(l.p.Locals) > 0 && !l.stashed }
+
+// stash keeps the components of entities, ahead of the first save that is loaded.
+func (l *locals) stash(entities []ecs.Entity) {
+	l.stashed = true
+	stride := l.p.LocalStride()
+	for _, e := range entities {
+		if !l.world.Alive(e) {
+			continue
+		}
+		i := l.find(e)
+		if i < 0 {
+			i = len(l.kept)
+			l.kept = append(l.kept, e)
+			for len(l.zeros) < stride {
+				l.zeros = append(l.zeros, 0)
+			}
+			l.data = append(l.data, l.zeros[:stride]...)
+		}
+		row := l.data[i*stride:][:stride]
+		for k, t := range l.p.Locals {
+			at := l.world.Pointer(e, t.ID)
+			if row[k] = 0; at != nil {
+				row[k] = 1
+				copy(row[t.At:], unsafe.Slice((*byte)(at), t.Size))
+			}
+		}
+	}
+}
+
+// put gives the components back to the entities that are alive, once all saves are loaded
+// and all ticks have run again. It reports whether components came or went.
+func (l *locals) put(entities []ecs.Entity) (moved bool) {
+	l.stashed = false
+	stride := l.p.LocalStride()
+	for _, e := range entities {
+		i := -1
+		if l.world.Alive(e) {
+			i = l.find(e)
+		}
+		if i < 0 {
+			continue
+		}
+		row := l.data[i*stride:][:stride]
+		for k, t := range l.p.Locals {
+			at, there := l.world.Pointer(e, t.ID), row[k] != 0
+			switch {
+			case there && at != nil:
+				copy(unsafe.Slice((*byte)(at), t.Size), row[t.At:])
+			case there:
+				l.world.AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
+				moved = true
+			case at != nil:
+				l.world.RemoveByID(e, t.ID)
+				moved = true
+			}
+		}
+	}
+	return moved
+}
+
+// clientInspected is what package inspect adds to a client while somebody looks.
+type clientInspected struct {
+	tap   atomic.Pointer[probe.Tap] // nil: nobody looks
+	clock func() time.Duration      // of Run; nil: that of the tap
+	began time.Duration             // of the Step
+}
+
+// begin returns the tap of the Step that begins, nil for none.
+func (in *clientInspected) begin() *probe.Tap {
+	tap := in.tap.Load()
+	if tap != nil {
+		in.began = in.time(tap)
+	}
+	return tap
+}
+
+// time reads the clock, 0 without one.
+func (in *clientInspected) time(tap *probe.Tap) time.Duration {
+	switch {
+	case in.clock != nil:
+		return in.clock()
+	case tap.Clock != nil:
+		return tap.Clock()
+	}
+	return 0
+}
+
+// finish ends a Step: the figures are shown, and whoever inspects the client looks.
+func (c *Client) finish(tap *probe.Tap) {
+	if tap == nil {
+		c.post()
+		return
+	}
+	took := c.inspected.time(tap) - c.inspected.began
+	c.post()
+	tap.Call(probe.Tapped{Tick: c.view.Tick, Took: took})
+}
+
+func (in clientInternals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
+func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
+func (in clientInternals) Layout() *layout.Layout { return &in.c.cfg.Protocol.compiled.Layout }
+
+func (in clientInternals) Label(component, field string) schema.Label {
+	return in.c.cfg.Protocol.compiled.labels.Of(component, field)
+}
+
+func (in clientInternals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
+
+func (in clientInternals) Systems() []ecs.SystemInfo {
+	return in.c.cfg.Protocol.compiled.schedule.Systems()
+}
+
+func (in clientInternals) Audiences() []string { return in.c.cfg.Protocol.audiences }
+
+func (in clientInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+	id := in.c.p.identity.Find(in.c.world, e)
+	if k := in.c.ownPrefab(id); k != nil && k.ECS != nil {
+		return id.Net, k.ECS.Name(), true
+	}
+	return 0, "", false
+}
+
+// Explained puts fn before the game's own OnMisprediction.
+func (in clientInternals) Explained(fn func(prediction.Misprediction)) {
+	c := in.c
+	if c.hooks.explained {
+		c.cfg.OnMisprediction, c.hooks.explained, c.hooks.explain = c.hooks.explain, false, nil
+	}
+	if fn == nil {
+		return
+	}
+	game := c.cfg.OnMisprediction
+	c.hooks.explained, c.hooks.explain = true, game
+	c.cfg.OnMisprediction = func(m prediction.Misprediction) {
+		fn(m)
+		if game != nil {
+			game(m)
+		}
+	}
 }

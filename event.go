@@ -66,3 +66,172 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		}
 	}
 }
+
+// eventOf returns the event's row, and makes it if there is none.
+func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T] {
+	if e == nil {
+		p.faultf("%s is called on a nil Event: use a field of the game, as in g.Shot.%s", call, call)
+		return nil
+	}
+	if !p.able(call+" of event "+typeNameOf[T](), has) {
+		return nil
+	}
+	if e.id == 0 {
+		row := &eventRow[T]{handler: p.eventName(typeNameOf[T]())}
+		p.compiled.Events = append(p.compiled.Events, typeNameOf[T]())
+		p.compiled.handlers.events = append(p.compiled.handlers.events, func() eventQueue { return &queue[T]{row: row} })
+		p.eventRows = append(p.eventRows, row)
+		e.id = len(p.compiled.Events)
+	}
+	var row *eventRow[T]
+	if e.id <= len(p.eventRows) {
+		row, _ = p.eventRows[e.id-1].(*eventRow[T])
+	}
+	if row == nil {
+		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", typeNameOf[T]())
+	}
+	return row
+}
+
+// eventName is how reports name the handlers of an event: by its type, and by number where
+// several events share one.
+func (p *Protocol) eventName(of string) string {
+	n := 1
+	for _, other := range p.compiled.Events {
+		if other == of {
+			n++
+		}
+	}
+	if n > 1 {
+		return "event " + of + " " + itoa(n)
+	}
+	return "event " + of
+}
+
+// stageEvents is the stage in which the server handles events. It follows all stages of the
+// game.
+const stageEvents = "foretick.events"
+
+// stageFinal is the stage in which the server handles events that became final.
+const stageFinal = "foretick.final"
+
+// OnServer adds a handler that the server calls at the end of a tick for every e raised in
+// it. by is the owner of the entity that raised it. access declares the reads and writes of
+// fn, with [ecs.ReadOther] and [ecs.WriteOther].
+func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+	row := eventOf(p, e, "OnServer", fn != nil)
+	if row == nil {
+		return
+	}
+	row.server = append(row.server, fn)
+	p.drainOf(e.id-1, row.handler).add(access)
+}
+
+// OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
+// it for actions that are permanent, such as a write to a database. With
+// [ServerConfig].LateInputs a tick of a player is final when no command is missing that may
+// still come, for it or for an earlier tick of that player. Until then a late command makes
+// the tick run again, and e is what the newest run raised. All other events are final at
+// once: those of server systems and handlers, and all without LateInputs. fn is called at
+// the end of the tick that made them final, after the handlers of [Event.OnServer].
+//
+// It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event.
+// With [ServerConfig].LateWorld a tick is final when nobody's command is missing, and the tick
+// that fn runs in may run again. Then fn is called again with the same e, and f.Replay is true.
+// What fn did to the world was undone before. So a handler that writes outside of the world,
+// for example to a database, must return if f.Replay is true, or it writes twice. Only e is
+// final: what else fn reads there may still change, so put what it needs into T.
+//
+// f is the tick being computed: a handler that needs the event's own tick puts it into T. by is
+// the owner of the entity that raised e. What fn raises is handled in the next tick. access
+// declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
+//
+// A new level and the end of a match make every event final. The server calls fn first, also
+// for events that handlers raise meanwhile, and takes no more late inputs for earlier ticks.
+func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+	row := eventOf(p, e, "OnFinal", fn != nil)
+	if row == nil {
+		return
+	}
+	row.final = append(row.final, fn)
+	index, handler, name := e.id-1, len(row.final)-1, row.handler+", final"
+	if handler > 0 {
+		name += " " + itoa(handler+1)
+	}
+	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
+	p.handleEvents(name, func(f *Frame) { f.queues[index].finish(f, handler) }, all)
+}
+
+// drain is the system that calls an event's OnServer handlers. One system calls them all,
+// because each handles also what another raises. So it touches whatever one of them declares.
+type drain struct {
+	event  int // of the protocol's events
+	name   string
+	access []ecs.Access
+}
+
+func (d *drain) add(access []ecs.Access) { d.access = append(d.access, access...) }
+
+// drainOf returns an event's system, and notes it if there is none.
+func (p *Protocol) drainOf(event int, name string) *drain {
+	for _, d := range p.drains {
+		if d.event == event {
+			return d
+		}
+	}
+	d := &drain{event: event, name: name}
+	p.drains = append(p.drains, d)
+	return d
+}
+
+// declareDrains declares the systems that call the handlers of OnServer.
+func (p *Protocol) declareDrains() {
+	p.compiled.drains = make([]string, len(p.compiled.Events))
+	for _, d := range p.drains {
+		p.compiled.drains[d.event] = d.name
+		d.add([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
+		p.handleEvents(d.name, func(f *Frame) { f.queues[d.event].drain(f) }, d.access)
+	}
+}
+
+// handleEvents declares a system that calls handlers of events. A server also calls it
+// outside of ticks: see Server.concludeEvents.
+func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.Access) {
+	h := &p.compiled.handlers
+	if h.eventSystems == nil {
+		h.eventSystems = map[string]func(*Frame){}
+	}
+	h.eventSystems[name] = handle
+	p.system(name, func(f *Frame, _ ecs.Rows) { handle(f) }, access)
+}
+
+// OnPredicted adds a handler that a client calls when its own prediction raises e. fn is
+// called at once, and only once, however often the tick is replayed. by is the local
+// entity; its player is f.World.Owner(by). Each such event is later either confirmed or cancelled.
+func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
+		row.predicted = append(row.predicted, fn)
+	}
+}
+
+// OnConfirmed adds a handler that a client calls once for each predicted event that is
+// confirmed. That is when the first snapshot of its tick, or of a later one, has arrived,
+// no replay undid the event, and the server did not report that its own tick did not raise
+// it. An event is identified by its tick, its entity, and its number among those that the
+// entity raised in the tick. v is the value of the newest run, and may differ from the
+// value that OnPredicted received. f is the tick being computed: a handler that needs the
+// event's own tick puts it into T.
+func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
+		row.confirmed = append(row.confirmed, fn)
+	}
+}
+
+// OnCancelled adds a handler that a client calls for each predicted event that a correction
+// undid: the tick ran again and did not raise it, the server reported that it did not raise
+// it, or the prediction was reset. f is the tick being computed, as in [Event.OnConfirmed].
+func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
+		row.cancelled = append(row.cancelled, fn)
+	}
+}

@@ -1,9 +1,15 @@
 package foretick
 
 import (
+	"fmt"
 	"time"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/transport"
 )
 
 // Frame is one tick of one world, or one rendered frame for a render system.
@@ -124,4 +130,356 @@ type eventQueue interface {
 	cancel(f *Frame)
 	wait(waits bool)
 	show(f *Frame, t Tick)
+}
+
+// DrawnPart returns the part of this tick's movement that a player's screen already showed
+// when the player gave the tick's command: 0 for the state before the tick, up to 1 for the
+// state after it. Both ends return the same. To start a shot where the screen showed the
+// muzzle, keep the position that the body had before it moved:
+//
+//	part := f.DrawnPart(rows.Owner())
+//	eye := before.X + float32((after.X-before.X)*part)
+//
+// It is above 0 only for clients with [ClientConfig].PartialTicks: without them no frame
+// shows any of a tick whose command is still to come. It is 0 where the command is missing.
+// The client reports it, so a cheater can choose any value: it gains at most the distance
+// that its own body moves in one tick.
+func (f *Frame) DrawnPart(player PlayerID) float32 {
+	offset := f.end().shownBefore(player)
+	if offset == 0 {
+		return 0
+	}
+	return max(0, 1-float32(offset)/rewind.OffsetSteps)
+}
+
+// bothEnds is what a frame asks of the end that it belongs to.
+type bothEnds interface {
+	spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity
+	destroy(e ecs.Entity) bool
+	teleport(e ecs.Entity) bool
+	beforeSystem(system int)
+	afterSystem(system int)
+	shownBefore(player PlayerID) uint8
+	simulates(e ecs.Entity) bool
+	prefabOf(e ecs.Entity) *ecs.Prefab
+	final() Tick
+}
+
+// serverEnd is what a frame asks of a server.
+type serverEnd interface {
+	bothEnds
+	spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity
+
+	raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool)
+	nestedTooDeep(events int)
+	unheard(event string)
+	mayRunAgain(owner PlayerID) (again, practice bool)
+	finalFor(owner PlayerID) Tick
+	contain(player PlayerID, handler string) // must be deferred directly
+	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
+	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
+	sendMessage(to PlayerID, channel, kind uint8, payload []byte) error
+	broadcast(channel, kind uint8, payload []byte) error
+	beforeRows(rows ecs.Rows)
+	afterRows(rows ecs.Rows)
+	deferred() int
+	afterChanges(first int, rows ecs.Rows)
+
+	kickPlayer(player PlayerID, code transport.Code, text string) bool
+	banPlayer(player PlayerID, until time.Time, text string) bool
+	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
+	setTeam(player PlayerID, team uint8) bool
+	setEntityTeam(e ecs.Entity, team uint8) bool
+	setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool
+	setPredicted(e ecs.Entity, on bool) bool
+	setGroup(e, with ecs.Entity) bool
+	setEye(player PlayerID, x, y, z float32) bool
+	clearEye(player PlayerID) bool
+
+	rewind(by PlayerID) HitView
+	rewindBehind(by PlayerID, ticks float32) HitView
+	present() HitView
+	moment(t Tick) HitView
+}
+
+// clientEnd is what a frame asks of a client.
+type clientEnd interface {
+	bothEnds
+	refuseSpawn(k *ecs.Prefab)
+	again(t Tick) bool
+	anothers(e ecs.Entity) bool
+	drawsPartly(rows ecs.Rows, components *schema.MaskBuilder)
+	decoded()
+	seen(t Tick) HitView
+	predictedSum() uint32
+}
+
+// RewindTo returns the world at a moment that the game names: the tick t and a fraction
+// above 0 and below 1 of the way to the next. Use it for a trap
+// that is judged by when it was triggered. [Frame.Rewind] is for shots. The moment
+// is judged on the player's screen as in [Frame.RewindBehind], with the same bounds: the
+// server's MaxRewind, the recorded ticks, and the newest complete tick. Used has the moment of
+// the view. [HitView.Only] names the targets.
+//
+// With [ecs.Nobody] it returns the whole tick t as the server computed it, with the
+// entities of all players. On a client it is the same as Rewind.
+func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
+	f.shared.refuseView()
+	switch {
+	case f.server == nil:
+		return f.client.seen(f.Tick)
+	case by == ecs.Nobody:
+		return f.server.moment(t)
+	}
+	return f.server.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
+}
+
+// moment is what Frame.RewindTo returns without a player.
+func (s *Server) moment(t Tick) HitView { return s.hitView(s.past.Moment(s.sim.frame.Tick, t)) }
+
+// Teleport marks an entity as teleported, or as respawned, in this tick. The mark travels
+// with its snapshots. Clients do not interpolate between the old and the new place, and
+// show corrections that it causes at once instead of fading them in. Shots are not rewound
+// to before this tick, and the server does not interpolate across it when it judges them.
+//
+// A shared system that teleports a predicted entity calls it on both ends. On a client it
+// affects only the drawing of this tick. It returns false for an entity that does not
+// exist, and in a client's render systems. Use [LifeID] if a component of the game counts
+// lives.
+func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.end().teleport(e) }
+
+// SetGroup sends the changes of an entity together with those of another one: a snapshot
+// holds the changes of the whole group, or none of them. A rider and a horse in one group
+// are never apart on a screen. with becomes the leader of the group and leaves any other
+// group: name the same leader for all members. With [ecs.None] the entity leaves its group.
+// A group that fits into no snapshot is sent in parts. The entities that a player predicts
+// are always a group. SetGroup returns false on a client, and for entities that do not
+// exist.
+func (f *Frame) SetGroup(e, with ecs.Entity) bool {
+	return f.server != nil && f.server.setGroup(e, with)
+}
+
+// SetVisible hides an entity from a player, or shows it again, from the next snapshot on.
+// A hidden entity is not sent to the player. The player's shots stop hitting it at once.
+// When it is shown again, they hit it only from the snapshot that shows it. By default
+// everything is visible. SetVisible returns false on a client, and for a player or an
+// entity that does not exist.
+func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
+	return f.server != nil && f.server.setVisible(player, e, visible)
+}
+
+// SetTeam sets the team of a player and of every entity that the player owns. Entities
+// whose team [Frame.SetEntityTeam] set keep that team. 0, the default, is no team: it has
+// neither allies nor enemies. Audiences use teams to tell allies from enemies ([schema.ToAllies],
+// [schema.ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
+// returns false on a client and for a player that does not exist.
+func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
+	return f.server != nil && f.server.setTeam(player, team)
+}
+
+// SetEntityTeam sets the team of one entity, in place of its owner's team. It returns
+// false on a client and for an entity that does not exist.
+func (f *Frame) SetEntityTeam(e ecs.Entity, team uint8) bool {
+	return f.server != nil && f.server.setEntityTeam(e, team)
+}
+
+// SetAudience adds a player to one of the game's audiences, or removes it, as seen from
+// one entity. With [ecs.None] it applies to all entities. It returns false on a client,
+// and for a player or an entity that does not exist.
+func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
+	return f.server != nil && f.server.setAudience(player, e, a, member)
+}
+
+// SetEye makes [Interest] look from a position for a player, in place of the player's own
+// entities: the one that a dead player watches, or a camera's. Its own entities are still
+// sent. It lasts until the next SetEye or ClearEye, through lost connections and levels.
+// SetEye returns false on a client, for a player that does not exist, and for a position
+// that is not finite.
+func (f *Frame) SetEye(player PlayerID, x, y, z float32) bool {
+	return f.server != nil && f.server.setEye(player, x, y, z)
+}
+
+// ClearEye makes Interest look from a player's own entities again. It returns false on a
+// client and for a player that does not exist.
+func (f *Frame) ClearEye(player PlayerID) bool {
+	return f.server != nil && f.server.clearEye(player)
+}
+
+// SetPredicted switches the prediction of an entity by its owner's client on or off. The
+// entity's prefab must be declared with [Protocol.Interpolated]; its entities begin without
+// prediction. The switch travels with the next snapshot. On the owner's screen the entity
+// then slides between the past and the present, at most one and a half times as fast as it
+// moves. SetPredicted returns false on a client, and for an entity that does not exist. It
+// panics with [UsageError] for one of another prefab.
+func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
+	return f.server != nil && f.server.setPredicted(e, on)
+}
+
+// Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
+// [Server.Ban] does. The zero time means forever. It reports whether the player has an
+// identity: one without is kicked, and may come back.
+func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
+	return f.server != nil && f.server.banPlayer(player, until, text)
+}
+
+// Kick removes a player from the match. The player's client receives code and text. code
+// is [transport.Kicked] (0 means that) or one of the game's codes, from
+// [transport.FirstUserCode] on. Any other code is logged as an error and replaced by
+// transport.Kicked. text is cut to 120 bytes at a rune. Kick reports whether
+// there is such a player. On a client it does nothing and returns false.
+//
+// It may be called anywhere in a tick, also in a handler that runs for the same player.
+// The player leaves at the end of the tick, before a level that [Server.NextLevel] asked
+// for. Until then it stays in the match. The server repeats the messages that it sent to the
+// player until they arrive, for a second at most, and then sends code and text. OnLeave
+// hooks run in the next tick. Of several calls for one player the first counts. No place
+// is held for a kicked player. Between Steps call it on [Server.Frame]: it then takes effect
+// at the end of the next tick.
+func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
+	return f.server != nil && f.server.kickPlayer(player, code, text)
+}
+
+// Simulates reports whether the shared systems of this tick compute an entity on this end:
+// on a server any, on a client those that it predicts. A system that hands the world to a
+// physics engine moves the bodies for which it is true, and gives the others to the engine as
+// bodies that nothing moves. In a frame that is drawn it is of no use. It returns false for
+// an entity that is gone.
+func (f *Frame) Simulates(e ecs.Entity) bool { return f.end().simulates(e) }
+
+// PrefabOf returns the prefab that an entity was spawned from, as the game declared it. It
+// returns nil for an entity that is gone, or was not spawned from a prefab of the protocol.
+func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.end().prefabOf(e) }
+
+// sharedSystem is a system that both ends run, as a frame knows it.
+type sharedSystem struct {
+	name     string
+	compared bool // what it does is compared: it is not for a ClientOnly prefab
+}
+
+// String returns the system's name for messages.
+func (s *sharedSystem) String() string {
+	if s == nil {
+		return "a shared system"
+	}
+	return fmt.Sprintf("shared system %q", s.name)
+}
+
+// running lets frames know that the system runs.
+func (s *sharedSystem) running(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+	return func(f *Frame, rows ecs.Rows) {
+		f.shared = s
+		run(f, rows)
+		f.shared = nil
+	}
+}
+
+// refuseView refuses views of what players saw in a system whose results both ends must
+// agree on. s is nil where none runs.
+func (s *sharedSystem) refuseView() {
+	if s != nil && s.compared {
+		misuse("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.name)
+	}
+}
+
+// findCompared marks the systems whose results both ends must agree on.
+func (p *Protocol) findCompared() {
+	at := map[string]*sharedSystem{}
+	for _, s := range p.shared {
+		at[s.name] = s
+	}
+	for _, info := range p.compiled.schedule.Systems() {
+		if s := at[info.Name]; s != nil {
+			s.compared = layout.Shared(info) && !p.compiled.forClientOnly(info)
+		}
+	}
+}
+
+// ordinals counts how many entities of a prefab an entity spawned within a tick.
+type ordinals map[ordinalKey]uint16
+
+type ordinalKey struct {
+	by   ecs.Entity
+	kind uint16
+}
+
+func (o ordinals) next(by ecs.Entity, kind int) uint16 {
+	k := ordinalKey{by, uint16(kind)}
+	n := o[k]
+	o[k] = n + 1
+	return n
+}
+
+// act wraps a shared system that may spawn, so that it is known on whose behalf.
+func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+	return func(f *Frame, rows ecs.Rows) {
+		f.spawner = spawnContext{on: true, once: rows.Len() == 0}
+		if !f.spawner.once {
+			f.spawner.owner = rows.Owner()
+		}
+		if f.server == nil {
+			run(f, rows)
+		} else {
+			first := f.server.deferred()
+			run(f, rows)
+			f.server.afterChanges(first, rows)
+		}
+		f.spawner = spawnContext{}
+	}
+}
+
+// SpawnBy creates an entity of a declared prefab, with the prefab's defaults. by is the
+// entity that spawns it, and its owner owns the new entity: a player's body spawns a
+// rocket, and a rocket spawns ten fragments. It returns None when by is gone. The
+// components can be accessed at once. Queries find the entity from the next system on.
+//
+// In a shared system the owner's client spawns the entity as well, ahead of the server. It
+// is matched with the server's entity by the tick, the spawner, and its number among those
+// of the prefab that the spawner spawned in the tick. Declare the prefab with
+// [Protocol.Spawns] and the system with [ecs.Create]. by must be an entity of the player
+// whose rows the system was given. Otherwise SpawnBy panics with [UsageError]. Outside of
+// shared systems, on the server, it does the same as [Frame.Spawn].
+//
+// On a client that predicts other players (see [PredictRemote]), an entity spawned by a
+// remote player's avatar lasts for that tick only. The server's entity follows.
+//
+// In a replay, an entity with [SpawnConfig].ClientOnly lasts for that tick only. The one
+// from the first run stays unchanged.
+func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	if f.server == nil {
+		return f.client.spawnBy(by, k)
+	}
+	return f.server.spawnBy(by, k)
+}
+
+// checkSpawn refuses what cannot be predicted, alike on both ends.
+func (f *Frame) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
+	name := prefab.ECS.Name()
+	switch {
+	case prefab.Spawn == layout.NotSpawned:
+		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", f.shared, name)
+	case !f.spawner.on:
+		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", f.shared, name)
+	case owner == ecs.Nobody || owner == ecs.Common:
+		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", f.shared, name, by)
+	case !f.spawner.once && owner != f.spawner.owner:
+		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.shared, f.spawner.owner, name, by, owner)
+	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
+		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
+	}
+}
+
+const fixSpawn = "use SpawnBy with the entity that spawns it, which both ends know, or let a Server system do it"
+
+// pushing wraps a shared system that may write others' rows, so that each write is
+// attributed to the player it ran for.
+func pushing(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+	return func(f *Frame, rows ecs.Rows) {
+		if f.server == nil || rows.Len() == 0 {
+			run(f, rows)
+			return
+		}
+		f.server.beforeRows(rows)
+		run(f, rows)
+		f.server.afterRows(rows)
+	}
 }

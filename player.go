@@ -1,15 +1,24 @@
 package foretick
 
 import (
+	"bytes"
+	"crypto/subtle"
+	"errors"
+	"slices"
 	"time"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
 )
 
 // player is one peer on the server: a client that plays or is about to, or an observer.
@@ -108,4 +117,517 @@ type playerInterest struct {
 	veiled bool       // … or one that shared systems may read of others
 	eye    [3]float32 // that the game set …
 	hasEye bool       // … in place of its own entities
+}
+
+// Limits for a client. An honest client stays within them on any network: lost, doubled,
+// delayed and damaged packets never count against a peer.
+const (
+	faultWindow   = time.Second
+	maxFaults     = 8   // in a window; more end the connection
+	mostMessages  = 16  // in a packet; an honest one has six at most
+	packetsTick   = 4   // for each tick of a window …
+	packetsSpare  = 64  // … and beyond
+	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
+	commandBodies = 1   // in a packet
+
+	mostBlank = 16          // snapshots in a row lost, while packets without one arrive, by a network
+	distant   = time.Minute // a command so far ahead is no honest one, unless the server stood still
+)
+
+// peerFaults counts a peer's recent faults.
+type peerFaults struct {
+	window  time.Duration // when it began
+	faults  int
+	packets int
+	far     uint64        // commands, as of the window's beginning
+	news    time.Duration // when an acknowledgement last told something new
+	why     string        // the last fault
+	blank   blank
+}
+
+// blank counts packets since a snapshot was last acknowledged.
+type blank struct {
+	since time.Duration // when that was
+	lost  int           // snapshots lost since
+	plain int           // packets without one acknowledged since
+}
+
+// note counts the fate of a packet to the peer.
+func (b *blank) note(t time.Duration, snapshot, delivered bool) {
+	switch {
+	case snapshot && delivered:
+		*b = blank{since: t}
+	case snapshot:
+		b.lost++
+	case delivered:
+		b.plain++
+	}
+}
+
+// on reports whether a peer deliberately acknowledges packets, but none with a snapshot. A
+// network loses 16 snapshots in a row only together with the packets around them.
+func (b *blank) on(t, timeout time.Duration, every uint32) bool {
+	return t-b.since > timeout && b.lost >= mostBlank && b.plain >= mostBlank+4*int(every)
+}
+
+// roll begins a new window when the old one is over. The window begins at the server's Step
+// before, since the packets that arrived since then waited for this Step.
+func (c *peerFaults) roll(t, before time.Duration, far uint64) {
+	if t-c.window >= faultWindow {
+		c.window, c.faults, c.packets, c.far = before, 0, 0, far
+	}
+}
+
+func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
+
+// received judges a datagram by the connection's error.
+func (c *peerFaults) received(err error) {
+	switch {
+	case err == nil, errors.Is(err, netcode.ErrGap): // a flood of either costs the same
+		c.packets++
+	case errors.Is(err, netcode.ErrChecksum), errors.Is(err, netcode.ErrDuplicate):
+		// Caused by the network, or by another peer.
+	case errors.Is(err, netcode.ErrStale):
+		c.fault("a sequence number that is far away")
+	case errors.Is(err, netcode.ErrBacklog):
+		c.fault("fragments beyond the window")
+	default:
+		c.fault(err.Error())
+	}
+}
+
+// far returns the number of the player's commands that were for too far in the future.
+func (p *player) far() uint64 {
+	if p.inputs.buffer == nil {
+		return 0
+	}
+	_, _, far, _ := p.inputs.buffer.Stats()
+	return far
+}
+
+// inputs holds a player's commands: those received, and the replacement of a missing one.
+type inputs struct {
+	buffer   *netcode.CommandBuffer
+	command  unsafe.Pointer // the command of the tick being computed, as a component
+	last     unsafe.Pointer // the newest command received, one-shots and sums cleared
+	heard    bool           // a command was taken before
+	tookTick Tick           // the newest tick that ran a command of its own
+	early    time.Duration  // how long commands wait in the buffer, as last measured; 0: too late
+	buffered time.Duration  // the same, negative where they come too late
+	offset   uint8          // that of the tick's command, 0 if it stated none
+	render   time.Duration  // how far the frame that the newest command saw is behind its tick
+
+	repeated time.Duration
+	replaced reason.Substitution // the ticks whose command was not the client's
+}
+
+// addTo adds what the current connection's buffer counted.
+func (in *inputs) addTo(st *stats.Player) {
+	if in.buffer == nil {
+		return
+	}
+	late, duplicate, far, malformed := in.buffer.Stats()
+	st.InputsLate += late
+	st.InputsDuplicate += duplicate
+	st.InputsFar += far
+	st.InputsMalformed += malformed
+	st.InputsReplaced += in.buffer.Replaced()
+}
+
+// took takes the command that was received for a tick.
+func (in *inputs) took(c *layout.Command, t Tick) {
+	in.heard, in.repeated, in.tookTick = true, 0, t
+	layout.CopyBytes(in.last, in.command, c.Size)
+	c.Schema.ClearMomentary(in.last)
+}
+
+// missing counts a tick whose command did not arrive, once the player has begun to send
+// commands.
+func (in *inputs) missing(own *stats.Player, all *stats.Server) {
+	if in.heard {
+		own.InputsMissing++
+		all.InputsMissing++
+	}
+}
+
+// replace runs a tick with the current value of last, instead of the client's own command.
+// acked is the newest snapshot that the client is known to have.
+func (in *inputs) replace(c *layout.Command, t, acked Tick, how prediction.StandIn) {
+	if r := &in.replaced; r.To == 0 || r.To != t-1 {
+		r.Follow(t, acked)
+	}
+	in.replaced.To = t
+	in.offset = 0
+	in.replaced.How = how
+	layout.CopyBytes(in.command, in.last, c.Size)
+	in.replaced.Command = c.Schema.Pack(in.command, in.replaced.Command[:0])
+}
+
+// playerRequests are a player's requests for the next tick.
+type playerRequests struct {
+	askings    []asking
+	askedBytes []byte
+	taken      uint32 // since the place's token was given
+	allowance  allowance
+}
+
+// asking is a request that the next tick handles.
+type asking struct {
+	kind       uint8
+	from, upto int // in player.askedBytes
+}
+
+// add adds a request.
+func (r *playerRequests) add(kind uint8, payload []byte) {
+	from := len(r.askedBytes)
+	r.askedBytes = append(r.askedBytes, payload...)
+	r.askings = append(r.askings, asking{kind, from, len(r.askedBytes)})
+}
+
+// allowance is a token bucket. The zero value is full.
+type allowance struct {
+	spent float64 // of the burst
+	at    time.Duration
+}
+
+// permits reports whether one more request may be taken.
+func (a *allowance) permits(now time.Duration, rate, burst float64) bool {
+	a.spent, a.at = max(a.spent-(now-a.at).Seconds()*rate, 0), now
+	return a.spent+1 <= burst
+}
+
+func (a *allowance) take(now time.Duration, rate, burst float64) bool {
+	if !a.permits(now, rate, burst) {
+		return false
+	}
+	a.spent++
+	return true
+}
+
+const (
+	// unreadSpacing is the least time between two reports that count, in 1/2 s. Clients send
+	// one a second, which a network may bring closer together.
+	unreadSpacing = 2
+	// longestAside is the longest time that an entity is left out at once, in seconds.
+	longestAside = 64
+	// calmTime is how long after the last report a player's snapshots are bounded, in seconds.
+	calmTime = 10
+	// The usual size of snapshots is the average of usualOver of them. The first
+	// skippedSnapshots are left out, and it is known after measuredSnapshots more.
+	usualOver         = 64
+	skippedSnapshots  = 16
+	measuredSnapshots = 16
+	// spared is the part of the usual size that a player gets while it is bounded, so that it
+	// gains nothing where the measure is too high.
+	spared = 7. / 8
+)
+
+// playerUnread is what follows from a player's reports of snapshots that it could not read:
+// entities that are left out for a time, and a bound on what the player is sent, so that
+// nobody receives more by reporting what is not true.
+type playerUnread struct {
+	last   Tick // of the newest report that counted; 0: none
+	asides []aside
+
+	usual    float64 // bytes of a snapshot without newcomers while nothing was reported, on average
+	measured int     // snapshots counted, those skipped included
+	bounded  bool
+	purse    float64 // bytes that may be sent while bounded
+}
+
+// aside is an entity that a player could not read.
+type aside struct {
+	id    snapshot.NetID
+	until Tick   // when it is tried again
+	wait  uint32 // how long it was left out, in seconds
+	out   bool   // it is left out now
+}
+
+// early reports whether a report comes too soon after the last one.
+func (u *playerUnread) early(t Tick, rate int) bool {
+	return u.last != 0 && t-u.last < Tick(rate/unreadSpacing)
+}
+
+// leaveOut leaves an entity out for 1 s, and for twice as long as before each time that it
+// could not be read again. It reports whether it is the first time.
+func (u *playerUnread) leaveOut(id snapshot.NetID, sender *snapshot.Sender, t Tick, rate int) (seconds uint32, first bool) {
+	i := slices.IndexFunc(u.asides, func(a aside) bool { return a.id == id })
+	if first = i < 0; first {
+		i = len(u.asides)
+		u.asides = append(u.asides, aside{id: id})
+	}
+	a := &u.asides[i]
+	a.wait = max(1, min(2*a.wait, longestAside))
+	a.until, a.out = t+Tick(int(a.wait)*rate), true
+	sender.SetAside(id, true)
+	return a.wait, first
+}
+
+// tryAgain ends the time of entities that were left out, and forgets those that were read
+// since: for as long again, and 2 s more for a report to arrive.
+func (u *playerUnread) tryAgain(sender *snapshot.Sender, t Tick, rate int) {
+	u.asides = slices.DeleteFunc(u.asides, func(a aside) bool {
+		return !a.out && int32(t-a.until) >= int32((a.wait+2)*uint32(rate))
+	})
+	for i := range u.asides {
+		if a := &u.asides[i]; a.out && int32(t-a.until) >= 0 {
+			a.out = false
+			sender.SetAside(a.id, false)
+		}
+	}
+}
+
+// restart has all entities sent in full, within the bytes that the player's snapshots
+// usually take. A player of whom that is not known has nothing yet that could be at fault.
+func (u *playerUnread) restart(sender *snapshot.Sender) {
+	if u.measured < skippedSnapshots+measuredSnapshots {
+		return
+	}
+	sender.Restart()
+	if !u.bounded {
+		u.bounded, u.purse = true, 0
+	}
+}
+
+// budget bounds the bytes of the snapshot of a tick. The player's own entities may exceed
+// it: then there is no snapshot until the others make up for that.
+func (u *playerUnread) budget(t Tick, rate int, most int) (bytes int, ok bool) {
+	if u.bounded && t-u.last >= Tick(calmTime*rate) && u.purse >= 0 {
+		u.bounded = false
+	}
+	if !u.bounded {
+		return most, true
+	}
+	u.purse = min(u.purse+spared*u.usual, 4*u.usual)
+	return min(most, int(u.purse)), u.purse >= 1
+}
+
+// spent counts the bytes of a snapshot, which may have shown entities for the first time.
+func (u *playerUnread) spent(n int, newcomers bool) {
+	switch {
+	case u.bounded:
+		u.purse -= float64(n)
+	case !newcomers:
+		if u.measured = min(u.measured+1, skippedSnapshots+usualOver); u.measured > skippedSnapshots {
+			u.usual += (float64(n) - u.usual) / float64(u.measured-skippedSnapshots)
+		}
+	}
+}
+
+// forgetLevel forgets the entities of the level before.
+func (u *playerUnread) forgetLevel() { u.asides = u.asides[:0] }
+
+// session is a player's connection and its stay in the match.
+type session struct {
+	peer transport.PeerID
+	conn *netcode.Conn
+	kept *netcode.Conn // the lost connection, while away: its reliable messages wait
+
+	token    [16]byte // what the player comes back with
+	identity []byte   // from the transport; empty: unknown
+	address  string   // where it comes from, for logs
+	origin   string   // what limits by address go by; empty: none
+	pending  bool     // counts among its origin's connections that do not play yet
+
+	state       playerState
+	since       time.Duration // when it entered this state
+	came        time.Duration // when the connection began
+	connection  uint64        // its number among all of the server's
+	number      uint64        // and that of its stay
+	ticksPlayed uint64        // ticks that ran a command of its own, over all of its connections
+	hold        time.Duration // while away: how long its place is held
+
+	begun    bool           // its OnJoin ran, or began to
+	resumed  bool           // it has the place that it had before
+	lostCode transport.Code // else why the place of its token is gone
+	lostText string
+
+	over     bool // it is among the players no more
+	poisoned bool // decoding what it sent panicked
+	kicked   bool // leaves at the end of the tick
+	kickCode transport.Code
+	kickText string
+}
+
+// playerSchemas is what a client of another build of the game asked for.
+type playerSchemas struct {
+	otherBuilds bool // it was told to ask for the schema
+	asked       bool // it did: it has time to read
+	answers     netcode.SchemaAnswers
+}
+
+// greetingTime is how long a peer may take to say Hello.
+const greetingTime = 5 * time.Second
+
+// playerState is how far a peer has come.
+type playerState uint8
+
+const (
+	greeting playerState = iota // the transport is up, no Hello yet
+	refusing                    // it cannot come in: telling the peer why
+	watching                    // it observes, and is no player
+	playing
+	away  // lost its connection; the place is held
+	local // of this process: it has no connection, see localPlayer
+)
+
+// resumes reports whether a new connection may take this session's place. It may if it
+// shows the place's token, or has the same identity and the player is away, or plays and same
+// says that the old connection goes. A connection of another identity never may, whatever
+// it shows.
+func (s *session) resumes(by *session, token [16]byte, same transport.Same) bool {
+	if !bytes.Equal(s.identity, by.identity) {
+		return false
+	}
+	return s.holds(token) || len(s.identity) > 0 && (s.state == away || same == transport.ReplaceOld && s.state == playing)
+}
+
+// holds reports whether a token is that of the session's place.
+func (s *session) holds(token [16]byte) bool {
+	return token != [16]byte{} && subtle.ConstantTimeCompare(s.token[:], token[:]) == 1
+}
+
+// holdTime returns the time for which a place is held after a connection ended with a code.
+// A place is held after a fault of the connection, but not if either end closed it on
+// purpose. It is held for at most the time that the player has played, so a player that
+// never played holds none. Replaced means that the transport sees the same identity again:
+// the place is held until that connection can ask for it.
+func (s *session) holdTime(code transport.Code, window, interval time.Duration) time.Duration {
+	if s.kicked || window < 0 || s.token == [16]byte{} {
+		return 0
+	}
+	switch code {
+	case transport.None, transport.Timeout, transport.Unreachable, transport.Gone:
+		return min(window, s.played(interval))
+	case transport.Replaced:
+		return min(window, max(s.played(interval), greetingTime))
+	}
+	return 0
+}
+
+// played returns the time that a player has played: the ticks that ran its own commands. In
+// a game without a command, these are the ticks in which the client is known to have the
+// match.
+func (s *session) played(interval time.Duration) time.Duration {
+	return time.Duration(s.ticksPlayed) * interval
+}
+
+// yields reports whether this place is given up before another: its player played less, or
+// played equally long and has been absent longer.
+func (s *session) yields(other *session) bool {
+	if s.ticksPlayed != other.ticksPlayed {
+		return s.ticksPlayed < other.ticksPlayed
+	}
+	return s.since < other.since
+}
+
+// queue returns the connection that a player's messages wait in: the current one, or the
+// lost one.
+func (s *session) queue() *netcode.Conn {
+	if s.state == away {
+		return s.kept
+	}
+	return s.conn
+}
+
+// cutText cuts a text to at most a number of bytes, between two runes.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// outbox holds everything to be sent to a player.
+type outbox struct {
+	sender *snapshot.Sender
+	long   longCounts // of the sender
+	every  uint32     // ticks a snapshot
+	sent   *netcode.SequenceBuffer[sentPacket]
+	resent uint64 // of what this connection sent again, counted in the server's
+
+	draft draft
+
+	owed       bool          // a snapshot was due in an earlier tick of this Step: the packet of its last tick has one
+	insisted   time.Duration // when a message last went beyond the rate; 0: never
+	welcomed   bool          // the Welcome was delivered
+	entered    bool          // the level's information was delivered
+	epoch      uint8         // of the level that it is sent
+	levels     int           // begun since it was known to be in one
+	overflowed bool          // too many messages wait for it: to be dropped
+}
+
+// draft is the packet that is being built.
+type draft struct {
+	packet   *netcode.Packet // nil: none is
+	carries  sentPacket
+	due      bool // it carries a snapshot
+	presses  bool // that goes beyond the rate
+	snapshot []byte
+	note     []byte // goes with the snapshot; empty: none
+}
+
+// noteSize returns the most bytes that the note takes of the packet.
+func (d *draft) noteSize() int {
+	if len(d.note) == 0 {
+		return 0
+	}
+	return 3 + len(d.note)
+}
+
+// begin starts a packet.
+func (d *draft) begin(pk *netcode.Packet, epoch uint8) {
+	d.packet, d.due = pk, false
+	d.carries.has, d.carries.welcome, d.carries.level, d.carries.epoch = false, false, false, epoch
+}
+
+// write puts the due snapshot into the packet, with its note.
+func (d *draft) write() {
+	if !d.due {
+		return
+	}
+	if d.presses {
+		d.packet.Press() // the player's own state does not wait for the rate
+	}
+	if len(d.note) > 0 {
+		d.packet.Message(messageNote, d.note)
+	}
+	d.carries.has = d.packet.Message(netcode.MessageSnapshot, d.snapshot)
+}
+
+// insistEvery is the interval at which an urgent message may exceed the rate.
+const insistEvery = 100 * time.Millisecond
+
+// insist writes a message that the player needs in order to read snapshots. If the rate
+// leaves no room, the message exceeds it, but not in every packet.
+func (o *outbox) insist(now time.Duration, t netcode.MessageType, body []byte) bool {
+	pk := o.draft.packet
+	if pk.Message(t, body) {
+		return true
+	}
+	if o.insisted != 0 && now-o.insisted < insistEvery {
+		return false
+	}
+	o.insisted = now
+	pk.Press()
+	return pk.Message(t, body)
+}
+
+// reads reports whether the player can read a snapshot in the packet that is being built:
+// it has the welcome and the level, or the packet carries them. Otherwise it would
+// acknowledge a snapshot without reading it, and the server would use that as a baseline.
+func (o *outbox) reads(level bool) bool {
+	return (o.welcomed || o.draft.carries.welcome) && (!level || o.entered || o.draft.carries.level)
+}
+
+// sentPacket is the content of a packet to a client.
+type sentPacket struct {
+	snapshot snapshot.Sent
+	has      bool
+	welcome  bool
+	level    bool
+	epoch    uint8 // of the level that the snapshot is of
 }

@@ -6,6 +6,9 @@ import (
 	"hash/fnv"
 	"reflect"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
@@ -178,3 +181,181 @@ func typeName(t reflect.Type) string {
 func typeNameOf[T any]() string { return typeName(reflect.TypeFor[T]()) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// late notes a declaration that comes after Err and has no effect.
+func (p *Protocol) late(what string) bool {
+	if !p.built {
+		return false
+	}
+	p.faultf("%s after Err: declare everything before the first call of Err, Hash, Describe, Schema, NewServer or NewClient", what)
+	return true
+}
+
+// given notes a nil handle, or a declaration that comes too late.
+func (p *Protocol) given(call string, h ecs.Handle) bool {
+	if p.late(call) {
+		return false
+	}
+	if guard.Missing(h) {
+		p.faultf("%s is given a nil component: pass its address, as in &g.Position", call)
+		return false
+	}
+	return true
+}
+
+// givenPrefab is given for a prefab.
+func (p *Protocol) givenPrefab(call string, k *ecs.Prefab) bool {
+	if p.late(call) {
+		return false
+	}
+	if k == nil {
+		p.faultf("%s is given a nil prefab: pass its address, as in &g.Player", call)
+		return false
+	}
+	return true
+}
+
+// able notes a nil function, or a declaration that comes too late.
+func (p *Protocol) able(call string, has bool) bool {
+	if p.late(call) {
+		return false
+	}
+	if !has {
+		p.faultf("%s has no function: give it one, or leave the call out", call)
+	}
+	return has
+}
+
+// named notes a name that cannot be sent.
+func (p *Protocol) named(what, name string) bool {
+	switch {
+	case name == "":
+		p.faultf("%s needs a name", what)
+	case len(name) > standard.MaxText:
+		p.faultf("%s %.40q…: the name has %d bytes: use up to %d", what, name, len(name), standard.MaxText)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+		p.faultf("%s %q: the name has characters that cannot be printed: use letters, digits and signs", what, name)
+	default:
+		return true
+	}
+	return false
+}
+
+// checkRequests refuses requests without a handler, for a server.
+func (p *Protocol) checkRequests() error {
+	if len(p.mute) > 0 {
+		return fmt.Errorf("foretick: request %s has no function on the server: give Handle one", p.mute[0])
+	}
+	return nil
+}
+
+// checkMessages refuses messages without a handler, for a client.
+func (p *Protocol) checkMessages() error {
+	if len(p.deaf) > 0 {
+		return fmt.Errorf("foretick: message %s has no function on the client: give OnClient one", p.deaf[0])
+	}
+	return nil
+}
+
+// PlayerID identifies a player while the server holds its place. It is the owner of the
+// player's entities. It counts from 1; [ecs.Nobody] is 0. A newcomer gets the
+// number that no player has had for the longest time. So the number of a player that left
+// goes to another one at once only on a full server.
+type PlayerID = ecs.Owner
+
+// OnJoin calls fn on the server in the tick after a player joined. OnJoin, OnLeave,
+// OnDisconnect and OnReconnect may each be called with several functions, which then run
+// in order.
+func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
+	p.hook("OnJoin", &p.compiled.handlers.joins, fn)
+}
+
+// OnLeave calls fn on the server in the tick after a player left, while its entities still
+// exist. The player is gone: Server.Identity is empty, messages to it fail, Frame.Rewind is
+// empty. After the hooks, the entities that it still owns are destroyed: give those that
+// must stay to another owner in fn.
+func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
+	p.hook("OnLeave", &p.compiled.handlers.leaves, fn)
+}
+
+// OnDisconnect calls fn on the server in the tick after a player lost its connection, if
+// its place is held (see ServerConfig.ReconnectWindow). Its entities stay in the world.
+// Its last command is repeated and decays as when input is missing (ServerConfig.RepeatInput
+// and DecayInput), and then is zero.
+func (p *Protocol) OnDisconnect(fn func(f *Frame, player PlayerID)) {
+	p.hook("OnDisconnect", &p.compiled.handlers.disconnects, fn)
+}
+
+// OnReconnect calls fn on the server in the tick after a player came back to the place that
+// was held for it: see [Protocol.OnDisconnect].
+func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) {
+	p.hook("OnReconnect", &p.compiled.handlers.reconnects, fn)
+}
+
+// OnLevel calls fn on a client when the client enters a level: the first one, if the
+// server named it, and each that follows. data is the data given to [Server.NextLevel],
+// valid during the call. The entities of the level before are gone by then. The new ones
+// come with the snapshots that follow.
+func (p *Protocol) OnLevel(fn func(f *Frame, data []byte)) {
+	if p.able("OnLevel", fn != nil) {
+		p.compiled.handlers.levels = append(p.compiled.handlers.levels, fn)
+	}
+}
+
+func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*Frame, PlayerID)) {
+	if p.able(call, fn != nil) {
+		*to = append(*to, fn)
+	}
+}
+
+// Graph returns the schedule of the protocol's systems, as text and as a graph for
+// Graphviz's dot. It shows the stages, the systems in running order, their reads and
+// writes, which must run before which, and why. It also shows conflicts. A conflict is two
+// systems that touch the same component, at least one writing, and that run in order of
+// declaration because nothing else orders them. Resolve it with [ecs.Before] or
+// [ecs.After].
+//
+// A server system has the tag "server", and a render system the tag "render". A shared system
+// has neither. Graph ends the declaration as [Protocol.Err] does. If Err reports faults, the
+// order is that of declaration.
+func (p *Protocol) Graph() (text, dot string) {
+	_ = p.Err()
+	text = fmt.Sprintf("%s: %d systems, %d ticks a second\n%s", p.compiled.Name, len(p.systems), p.compiled.TickRate, p.compiled.schedule)
+	return text, p.compiled.schedule.DOT()
+}
+
+// Document returns the protocol as Markdown for people to read: components with their
+// fields, ranges, units and named values, prefabs, the command, messages, requests and
+// events. Struct tags besides net say how a field is shown: name:"ground speed", unit:"m/s"
+// and, for an integer's values from 0, enum:"standing,walking,dead".
+//
+// Explanations of mispredictions, logs of lost values, [ecs.World.SetValue] and package
+// observe use them too: see [schema.Label]. They are in no hash and change nothing that is
+// sent of a field. A server sends them to tools that ask. Document ends the declaration, as
+// Err does.
+func (p *Protocol) Document() string {
+	_ = p.Err()
+	return p.compiled.parts().Document(p.compiled.labels)
+}
+
+// label notes how the fields of a type are shown.
+func (p *Protocol) label(name string, t reflect.Type) {
+	if p.compiled.labels == nil {
+		p.compiled.labels = schema.Labels{}
+	}
+	if t.Kind() == reflect.Struct {
+		p.fault(p.compiled.labels.Add(name, t))
+	}
+}
+
+// labelled appends what is to be said of a field to a line of a log.
+func (p *compiled) labelled(line []any, component, field string) []any {
+	l := p.labels.Of(component, field)
+	if l.Name != "" {
+		line = append(line, "shown", l.Name)
+	}
+	if l.Unit != "" {
+		line = append(line, "unit", l.Unit)
+	}
+	return line
+}

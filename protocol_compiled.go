@@ -1,12 +1,16 @@
 package foretick
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -127,4 +131,178 @@ func (p *compiled) forClientOnly(s ecs.SystemInfo) bool {
 		mask := k.ECS.Mask()
 		return k.ClientOnly() && mask.Contains(s.With) && !mask.Overlaps(s.Without)
 	})
+}
+
+// Numbers and limits of the packets that both ends exchange, in addition to those of
+// netcode.
+const (
+	helloVersion          = netcode.Version
+	kindDescribe          = 255 // reliable: the server's protocol, for a peer of another
+	rejectMismatch        = 1
+	rejectFull            = 2
+	rejectVersion         = 3
+	rejectBuildDifference = 4 // another build: ask for the schema
+	rejectRole            = 5 // neither a player nor an observer, or no observers here
+
+	maxSnapshotTicks = 120  // between two snapshots to one client, at most
+	sentWindow       = 1024 // most packets whose content is kept until their fate is known
+)
+
+// messageNote carries the explanation of a correction: see internal/reason.
+const messageNote netcode.MessageType = 64
+
+// kindRefused is the reliable kind that tells a client which of its commands the game
+// refused, and why.
+const kindRefused = 254
+
+const (
+	// maxRefusal bounds the text of a refusal, in bytes.
+	maxRefusal = 200
+	// maxRefusals is the number of reliable messages waiting for a client from which on
+	// refusals are counted only, and not sent.
+	maxRefusals = 16
+)
+
+// Schema appends a description of the protocol to dst and returns it, for tools that read
+// packets or recordings without the game's types. docs/STANDARD.md has its form, and
+// [schema.ReadProtocol] reads it. Schema ends the declaration, as Err does.
+func (p *Protocol) Schema(dst []byte) []byte {
+	_ = p.Err()
+	return p.compiled.parts().Append(dst)
+}
+
+// parts are what the schema says.
+func (p *compiled) parts() *schema.Protocol {
+	s := &schema.Protocol{Game: p.Name, Version: p.Version, TickRate: p.TickRate, Registry: p.Registry}
+	for i, c := range p.NetChannels()[standard.GameChannels:] {
+		s.Channels = append(s.Channels, schema.Channel{Name: p.Channels[i].Name, Reliable: c.Reliable, Priority: max(c.Priority, 1)})
+	}
+	if p.Command != nil {
+		s.Command = p.Command.Schema
+	}
+	for i := range p.Messages {
+		s.Messages = append(s.Messages, schema.Message{Channel: p.Messages[i].Channel, Schema: p.Messages[i].Schema})
+	}
+	for i := range p.Requests {
+		s.Requests = append(s.Requests, p.Requests[i].Schema)
+	}
+	s.Events = append(s.Events, p.Events...)
+	for _, sys := range p.schedule.Systems() {
+		if layout.Shared(sys) {
+			s.Shared = append(s.Shared, sys.Name)
+			if len(p.Tags) > 0 {
+				s.SharedTags = append(s.SharedTags, p.TagBits(sys.Tags))
+			}
+		}
+	}
+	s.Tags = append(s.Tags, p.Tags...)
+	s.PredictsRemote = p.Remote.Predicts
+	for i := range p.Prefabs {
+		if p.Prefabs[i].RemotePredicted {
+			s.RemotePredicted = append(s.RemotePredicted, p.Prefabs[i].ECS.Name())
+		}
+	}
+	return s
+}
+
+// What a game may declare. Each of its types counts towards [ecs.MaxTypes], too.
+const (
+	mostComponents = 128 // replicated ones, the library's own included, without singletons
+	mostSingletons = 128
+)
+
+// checkCounts refuses more replicated components or singletons than a game may have, and
+// names the number of components by kind.
+func (p *Protocol) checkCounts() {
+	singles := len(p.compiled.singletons)
+	if singles > mostSingletons {
+		p.faultf("%d singletons: use up to %d, and merge small ones", singles, mostSingletons)
+	}
+	var kinds []string
+	all := 0
+	add := func(n int, what string) {
+		if n > 0 {
+			all += n
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	own := len(p.compiled.Components) - singles
+	if p.compiled.hierarchy {
+		own--
+	}
+	add(own, "registered")
+	if p.compiled.hierarchy {
+		add(1, "for Hierarchy")
+	}
+	matched, clientOnly, interpolated := 0, 0, 0
+	for i := range p.compiled.Prefabs {
+		k := &p.compiled.Prefabs[i]
+		if k.Matched() {
+			matched = 1
+		}
+		if k.ClientOnly() {
+			clientOnly = 1
+		}
+		if k.Interpolated {
+			interpolated = 1
+		}
+	}
+	add(matched+clientOnly, "for Spawns")
+	add(interpolated, "for Interpolated")
+	if all > mostComponents {
+		p.faultf("%d replicated components (%s): use up to %d, and merge small ones", all, strings.Join(kinds, ", "), mostComponents)
+	}
+}
+
+// full reports whether there is no room for one more type, and says so once, with the number
+// of types by kind.
+func (p *Protocol) full() bool {
+	if p.compiled.Types.Len() < ecs.MaxTypes {
+		return false
+	}
+	if p.crowded {
+		return true
+	}
+	p.crowded = true
+	singles, command := len(p.compiled.singletons), 0
+	if p.compiled.Command != nil {
+		command = 1
+	}
+	p.faultf("more than %d types (%d components, %d singletons, %d local components, %d command, and the library's own): use fewer, and merge small ones",
+		ecs.MaxTypes, len(p.compiled.Components)-singles, singles, len(p.compiled.Locals), command)
+	return true
+}
+
+// frameHook passes the start and end of each system to the end that runs it, since all
+// worlds of a protocol share one schedule.
+type frameHook struct{}
+
+// Before is called before each system.
+func (frameHook) Before(f *Frame, system int) { f.end().beforeSystem(system) }
+
+// After is called after each system.
+func (frameHook) After(f *Frame, system int) { f.end().afterSystem(system) }
+
+// watch installs the hook for somebody who needs it, or takes it away when nobody does any
+// more. Without it a player's systems run on the short way.
+func (p *compiled) watch(on bool) {
+	if p.watchers == nil {
+		p.watchers = new(int)
+	}
+	if on {
+		*p.watchers++
+		p.schedule.SetHook(frameHook{})
+		return
+	}
+	if *p.watchers--; *p.watchers == 0 {
+		p.schedule.SetHook(nil)
+	}
+}
+
+// end returns the end that the frame belongs to.
+func (f *Frame) end() bothEnds {
+	if f.server != nil {
+		return f.server
+	}
+	return f.client
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton].
@@ -347,6 +348,209 @@ func (p *Protocol) findCommon() {
 					p.compiled.Prefabs[k].Common, p.compiled.Common = true, true
 				}
 			}
+		}
+	}
+}
+
+// Interpolated marks a prefab whose entities no client predicts: their owner sees them
+// interpolated and in the past too, like every other player. Use it for entities that a
+// player owns and only the server moves, such as a pet or a vehicle on autopilot. Shared
+// systems run for these entities on the server alone. [Frame.SetPredicted] switches the
+// prediction of one entity on: while it is on, shared systems run for that entity on its
+// owner's client too. Clients never predict an Interpolated prefab as a shared physics
+// object (see [Protocol.Shared]) or for another player (see [PredictRemote]). Call it after
+// Prefab.
+func (p *Protocol) Interpolated(k *ecs.Prefab) {
+	if !p.givenPrefab("Interpolated", k) {
+		return
+	}
+	i := p.compiled.PrefabOf(k)
+	switch {
+	case slices.Contains(p.unmade, k):
+	case i < 0:
+		p.faultf("Interpolated names a prefab that is not declared: call Prefab first")
+	case p.compiled.Prefabs[i].Interpolated:
+		p.faultf("Interpolated(%q) was called twice", k.Name())
+	default:
+		p.compiled.Prefabs[i].Interpolated = true
+	}
+}
+
+// checkInterpolated refuses prefabs that shared systems spawn: a client predicts its spawns.
+func (p *Protocol) checkInterpolated() {
+	for i := range p.compiled.Prefabs {
+		if k := &p.compiled.Prefabs[i]; k.Interpolated && (k.Matched() || k.ClientOnly()) {
+			p.faultf("prefab %q has Spawns and is Interpolated: clients predict what shared systems spawn; drop one of them", k.ECS.Name())
+		}
+	}
+}
+
+// Interpolate lets the game interpolate a component with its own function. fn returns the
+// value at t, above 0 and below 1, on the way from one value to the next. It is not called
+// where both are equal. It decides every field, whatever the tags say. Clients draw with
+// it: remote entities between two snapshots, and their own between two ticks. The server
+// judges shots with it, so they hit what the shooter saw. So fn must depend on its
+// arguments alone, use only fields that every player receives, and return the same on every
+// machine: the command github.com/foretick/foretick/cmd/foretick-vet checks that. It may
+// run on several goroutines at once.
+//
+// Beyond the newest value, and where there is only one value, the tags decide.
+// Corrections fade in the fields that a tag interpolates. The component may hold no strings
+// or slices. Call Interpolate after Component. It is not part of [Protocol.Hash].
+func Interpolate[T any](p *Protocol, c *ecs.Component[T], fn func(from, to T, t float32) T) {
+	if p.late("Interpolate") || !p.able("Interpolate", fn != nil) {
+		return
+	}
+	i := p.replicated("Interpolate", c)
+	if i < 0 {
+		return
+	}
+	switch comp := &p.compiled.Components[i]; {
+	case comp.Varies:
+		p.faultf("Interpolate of %s, which holds strings or slices: put what moves into a component of its own", comp.Name)
+	case comp.Schema.OwnInterpolation():
+		p.faultf("Interpolate of %s was called twice", comp.Name)
+	default:
+		comp.Schema.UseInterpolation(func(dst, from, to unsafe.Pointer, t float32) {
+			*(*T)(dst) = fn(*(*T)(from), *(*T)(to), t)
+		})
+		comp.Lerped = true
+	}
+}
+
+// Asset adds references to files that clients need to show a prefab, such as a model or a
+// sound. The game decides what a reference means. Assets are not part of the protocol's
+// hash: builds with other graphics play together. A prefab may have several. See
+// [Protocol.Assets].
+func (p *Protocol) Asset(k *ecs.Prefab, refs ...string) { p.asset(k, false, refs) }
+
+// ServerAsset is like Asset, for files that the server needs: a collision map, a navigation
+// mesh.
+func (p *Protocol) ServerAsset(k *ecs.Prefab, refs ...string) { p.asset(k, true, refs) }
+
+// prefabAsset is an asset as it was declared.
+type prefabAsset struct {
+	prefab *ecs.Prefab
+	server bool
+	ref    string
+}
+
+func (p *Protocol) asset(k *ecs.Prefab, server bool, refs []string) {
+	if !p.givenPrefab("Asset", k) {
+		return
+	}
+	for _, ref := range refs {
+		p.assets = append(p.assets, prefabAsset{k, server, ref})
+	}
+}
+
+// registerAssets hands the references to the registry, behind the prefabs.
+func (p *Protocol) registerAssets() {
+	for _, a := range p.assets {
+		i := p.compiled.PrefabOf(a.prefab)
+		if i < 0 {
+			p.faultf("Asset %q is of a prefab that is not declared with Protocol.Prefab", a.ref)
+			continue
+		}
+		p.fault(p.compiled.Registry.Asset(i, a.server, a.ref))
+	}
+}
+
+// Assets lists the assets that a server's build needs, or a client's if server is false:
+// each once, in order. Tools that pack builds use it. Call it after Err.
+// ServerConfig.Verify and ClientConfig.Verify check at the start that none is missing.
+func (p *Protocol) Assets(server bool) []string { return p.compiled.Registry.Assets(server) }
+
+// checkRecords refuses prefabs of which a record may be too long to send, whatever the values.
+func (p *Protocol) checkRecords() {
+	reg := p.compiled.Registry.Plan()
+	for i := range reg.Prefabs {
+		k, total, most, greatest := &reg.Prefabs[i], 0, 0, ""
+		for c := k.Mask.Next(0); c >= 0; c = k.Mask.Next(c + 1) {
+			n := reg.MostBits(c)
+			if total += n; n > most {
+				most, greatest = n, reg.Comps[c].Name
+			}
+		}
+		if size := snapshot.RecordBytes(total); size > snapshot.MaxRecord {
+			what := "prefab " + k.Name
+			if k.Name == singletonPrefab {
+				what = "all singletons together"
+			}
+			p.faultf("%s can take %d bytes in a snapshot, and %d are allowed; %s takes most, up to %d: lower max= of its strings and slices, or move some to other entities", what, size, snapshot.MaxRecord, greatest, (most+7)/8)
+		}
+	}
+}
+
+// For sets the audience of those fields of a component that have no audience tag, for
+// example [schema.ToOwner]. A player's packets hold no trace of the fields that it does not
+// receive.
+func For(a schema.Audience) ComponentOption { return func(c *layout.Component) { c.Audience |= a } }
+
+// Audience declares an audience of the game, such as the players who scanned a ship, for
+// the tag to=NAME and for [For]. It has no members until [Frame.SetAudience] adds them.
+// Declare audiences before the components that name them. There can be five: a sixth is an
+// error of [Protocol.Err].
+func (p *Protocol) Audience(name string) schema.Audience {
+	switch {
+	case p.late("Audience") || !p.named("Audience", name):
+	case slices.Contains(p.audiences, name):
+		p.faultf("Audience %q is declared twice", name)
+	case len(p.audiences) == schema.MaxAudiences:
+		p.faultf("Audience %q is one too many: there can be %d", name, schema.MaxAudiences)
+	default:
+		p.audiences = append(p.audiences, name)
+		return schema.GameAudience(len(p.audiences) - 1)
+	}
+	return 0
+}
+
+// checkAudiences refuses components that a client would have to predict without receiving
+// them.
+func (p *Protocol) checkAudiences() {
+	for i := range p.compiled.Components {
+		c := &p.compiled.Components[i]
+		p.compiled.Teams = p.compiled.Teams || c.ByTeam()
+		p.checkOthersFields(c)
+		field := c.HiddenFromOwner()
+		if field == "" {
+			continue
+		}
+		if c.Predicted {
+			p.faultf("component %s is predicted, but its owner does not receive %s: put that field into another component", c.Name, field)
+		}
+		for _, s := range p.compiled.schedule.Systems() {
+			if layout.Shared(s) && slices.Contains(s.Reads, c.ID) {
+				p.faultf("shared system %q reads %s, of which an owner does not receive %s: put that field into another component", s.Name, c.Name, field)
+			}
+		}
+	}
+}
+
+// checkOthersFields refuses shared systems that read a component of other players of which
+// a client does not receive all fields.
+func (p *Protocol) checkOthersFields(c *layout.Component) {
+	field := ""
+	for _, f := range c.Schema.Fields() {
+		if field == "" && f.Audience != 0 {
+			field = f.Name
+		}
+	}
+	if field == "" {
+		return
+	}
+	for _, s := range p.compiled.schedule.Systems() {
+		if !layout.Shared(s) || !slices.Contains(s.OtherReads, c.ID) || slices.Contains(s.OtherWrites, c.ID) {
+			continue
+		}
+		hidden := c.HiddenFromOwner()
+		switch own := slices.Contains(s.OwnReads, c.ID); {
+		case own && hidden != "":
+			p.faultf("shared system %q reads %s, of which an owner does not receive %s: put that field into another component", s.Name, c.Name, hidden)
+		case !own && hidden == "":
+			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: declare it with ecs.ReadOwn if they are the same player's, such as the holder of a thing; else put that field into another component, or make the system Server", s.Name, c.Name, field)
+		case !own:
+			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: put that field into another component, or make the system Server", s.Name, c.Name, field)
 		}
 	}
 }

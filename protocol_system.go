@@ -1,10 +1,15 @@
 package foretick
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 )
 
 // Stages declares the stages of a tick, in order. [ecs.Stage] puts a system into one.
@@ -115,4 +120,260 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 	}
 	p.systems = append(p.systems, name)
 	p.compiled.schedule.Add(name, run, access...)
+}
+
+// Err ends the declaration and returns all of its faults, joined, or nil. It lists every
+// faulty field of every type, and every faulty system, in the order of the calls. It may be
+// called again.
+func (p *Protocol) Err() error {
+	if p.built {
+		return p.err
+	}
+	p.declareSingletonRow()
+	p.declareDrains()
+	p.built = true
+	p.checkCounts()
+	p.registerPrefabs()
+	p.registerAssets()
+	if len(p.stages) == 0 {
+		p.stages = []string{stageMain}
+	}
+	p.compiled.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents, stageFinal)...)
+	p.fault(p.compiled.schedule.Build())
+	for _, s := range p.compiled.schedule.Systems() {
+		p.compiled.Systems = append(p.compiled.Systems, s.Name)
+	}
+	p.checkSystems()
+	p.checkMatches()
+	p.checkInterpolated()
+	p.checkAudiences()
+	p.checkInterest()
+	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())
+	p.compiled.FindWrittenForOthers(p.compiled.schedule.Systems())
+	p.compiled.FindFromOthers(p.compiled.schedule.Systems())
+	p.compiled.FindUnpredicted()
+	p.findCompared()
+	p.checkRegistered()
+	p.checkRecords()
+	p.compiled.PlaceLocals()
+	p.findCommon()
+	p.checkRemotePrediction()
+	p.checkTags()
+	p.checkPartial()
+	p.err = errors.Join(p.errs...)
+	p.compiled.Hash, p.compiled.description = hashText(p.Describe()), new(description)
+	return p.err
+}
+
+// checkRegistered refuses components that were registered without the protocol. A client
+// would roll them back with the predicted state, and lose their values.
+func (p *Protocol) checkRegistered() {
+	known := map[ecs.ID]bool{p.compiled.identity.ID(): true}
+	for i := range p.compiled.Components {
+		known[p.compiled.Components[i].ID] = true
+	}
+	for _, l := range p.compiled.Locals {
+		known[l.ID] = true
+	}
+	if p.compiled.Command != nil {
+		known[p.compiled.Command.ID] = true
+	}
+	for _, id := range p.spoilt { // said already
+		known[id] = true
+	}
+	for id := range p.compiled.Types.Len() {
+		if info := p.compiled.Types.Info(ecs.ID(id)); !known[ecs.ID(id)] {
+			p.faultf("component %s was registered with Types().Register: declare it with Protocol.LocalComponent where each end keeps its own, or with Protocol.Component", info.Name)
+		}
+	}
+}
+
+// checkSystems refuses shared systems that read values which a client does not have. Such
+// reads are the worst cause of mispredictions, and this finds them before the first tick.
+func (p *Protocol) checkSystems() {
+	for _, s := range p.compiled.schedule.Systems() {
+		if !layout.Shared(s) {
+			continue
+		}
+		p.checkSingletonUse(s)
+		for i, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
+			if !p.known(id) && (i >= len(s.Reads) || !p.ofLocalKinds(id)) {
+				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.fieldsOf(id))
+			}
+		}
+		if p.compiled.Command != nil && slices.Contains(s.OtherReads, p.compiled.Command.ID) {
+			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone. Where a thing needs the input of the player who holds it, list the command in the thing's own prefab: every entity of a player is given it", s.Name, p.fieldsOf(p.compiled.Command.ID))
+		}
+		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
+			if c := p.compiled.Index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.compiled.Components[c].Predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
+				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Info(id).Name)
+			}
+		}
+	}
+}
+
+// checkMatches refuses shared systems that would run for no entity: no prefab has all of the
+// components that their rows need, and no system declares to add the missing ones.
+func (p *Protocol) checkMatches() {
+	if len(p.unmade) > 0 || len(p.spoilt) > 0 {
+		return // the missing one is reported already
+	}
+	var added ecs.Mask
+	for _, s := range p.compiled.schedule.Systems() {
+		for _, id := range s.Creates {
+			added.Set(id)
+		}
+	}
+	for _, s := range p.compiled.schedule.Systems() {
+		if layout.Shared(s) && !s.Once && s.With != (ecs.Mask{}) {
+			p.checkMatch(s, added)
+		}
+	}
+}
+
+func (p *Protocol) checkMatch(s ecs.SystemInfo, added ecs.Mask) {
+	nearest, lacks := "", []string(nil)
+	for _, k := range p.compiled.Prefabs {
+		has, missing := k.ECS.Mask().Or(added), []string(nil)
+		for _, id := range s.With.IDs() {
+			if !has.Has(id) {
+				missing = append(missing, p.compiled.Types.Info(id).Name)
+			}
+		}
+		if len(missing) == 0 {
+			return
+		}
+		if nearest == "" || len(missing) < len(lacks) {
+			nearest, lacks = k.ECS.Name(), missing
+		}
+	}
+	if nearest == "" {
+		p.faultf("shared system %q runs for no entity: the protocol has no prefab: declare one with Prefab", s.Name)
+		return
+	}
+	p.faultf("shared system %q runs for no entity: no prefab has all components that it reads and writes, and %q lacks %s: list it in Prefab, read it with ecs.Optional, or let a system that adds it declare ecs.Create", s.Name, nearest, strings.Join(lacks, ", "))
+}
+
+// fieldsOf returns the names of a component and its first field, for errors.
+func (p *Protocol) fieldsOf(id ecs.ID) string {
+	info := p.compiled.Types.Info(id)
+	if len(info.Fields) == 0 {
+		return info.Name
+	}
+	return info.Fields[0].Path
+}
+
+// ofLocalKinds reports whether only ClientOnly prefabs carry a component that is not sent.
+// Then each client has its own values, and none are missing.
+func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
+	n := 0
+	for i := range p.compiled.Prefabs {
+		if k := &p.compiled.Prefabs[i]; k.ECS.Mask().Has(id) {
+			if n++; !k.ClientOnly() {
+				return false
+			}
+		}
+	}
+	return n > 0 && p.compiled.Index(id) < 0
+}
+
+// known reports whether a client has the component's value: it is replicated, the player's
+// own command, or the identity.
+func (p *Protocol) known(id ecs.ID) bool {
+	return p.compiled.Index(id) >= 0 || slices.Contains(p.spoilt, id) || id == p.compiled.identity.ID() || (p.compiled.Command != nil && id == p.compiled.Command.ID)
+}
+
+// CheckCommand calls fn on the server for every received command before its tick runs, to
+// refuse commands against the rules of the game: a move, or an item that the player does not
+// have. fn sees the world as of the end of the tick before, and must not change it. A
+// player who joins in this tick owns nothing in it yet. fn is not called in a tick without a
+// command of the player.
+//
+// If fn returns an error, the tick runs as if the command were missing: with the last
+// command repeated (see ServerConfig.RepeatInput and [Decay]). The refusal is counted
+// (stats.Player.InputsRejected), and the client receives the error's text, cut to 200 bytes
+// (ClientConfig.OnRefused). Ranges need no check: a command with a value outside of a
+// field's tag is refused before fn is called.
+func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, player PlayerID, cmd T) error) {
+	if !p.able("CheckCommand", fn != nil) {
+		return
+	}
+	if p.isCommand("CheckCommand", c) {
+		if p.compiled.handlers.check != nil {
+			p.faultf("CheckCommand was declared twice: ask everything in one function")
+		}
+		p.compiled.handlers.check = func(f *Frame, player PlayerID, at unsafe.Pointer) error { return fn(f, player, *(*T)(at)) }
+	}
+}
+
+// Decay calls fn on the server once a tick on the command that replaces a missing one, to
+// let it fade: a ship that lets go of the throttle slowly, for example. The last command is
+// repeated for ServerConfig.RepeatInput first. fn then runs for ServerConfig.DecayInput.
+// cmd is the command of the tick before, with its one-shot fields false and its sums 0.
+// missing counts the ticks since the last command received, from 1. Without Decay the
+// command is zero at once.
+func Decay[T any](p *Protocol, c *ecs.Component[T], fn func(cmd *T, missing int)) {
+	if !p.able("Decay", fn != nil) {
+		return
+	}
+	if p.isCommand("Decay", c) {
+		if p.compiled.handlers.decay != nil {
+			p.faultf("Decay was declared twice: do everything in one function")
+		}
+		p.compiled.handlers.decay = func(at unsafe.Pointer, missing int) { fn((*T)(at), missing) }
+	}
+}
+
+// isCommand reports whether a component is the protocol's command, and notes a fault if not.
+func (p *Protocol) isCommand(caller string, h ecs.Handle) bool {
+	if !p.given(caller, h) {
+		return false
+	}
+	if p.compiled.Command == nil || !p.compiled.Types.Has(h) || p.compiled.Command.ID != h.ID() {
+		if !p.spoils(h) {
+			p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, typeName(h.Type()))
+		}
+		return false
+	}
+	return true
+}
+
+// partial wraps a system that runs for parts of ticks too, so that it is known what of
+// which entities a part has computed.
+func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+	components := new(schema.MaskBuilder)
+	p.partials = append(p.partials, partialSystem{name, components})
+	return func(f *Frame, rows ecs.Rows) {
+		if f.partial {
+			f.client.drawsPartly(rows, components)
+		}
+		run(f, rows)
+	}
+}
+
+// partialSystem is a shared system declared with ecs.Partial.
+type partialSystem struct {
+	name       string
+	components *schema.MaskBuilder // those that it writes of its rows
+}
+
+// checkPartial refuses systems of which no part of a tick can be drawn, and notes what the
+// others write.
+func (p *Protocol) checkPartial() {
+	for _, s := range p.compiled.schedule.Systems() {
+		if !s.Partial {
+			continue
+		}
+		if s.Once || !layout.Shared(s) {
+			p.faultf("system %q is declared with ecs.Partial, and only shared systems with rows can run for a part of a tick: leave it out", s.Name)
+			continue
+		}
+		for _, of := range p.partials {
+			for _, id := range s.Writes {
+				if i := p.compiled.Index(id); of.name == s.Name && i >= 0 {
+					of.components.Set(i)
+				}
+			}
+		}
+	}
 }

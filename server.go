@@ -2,10 +2,14 @@ package foretick
 
 import (
 	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"slices"
 	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
@@ -254,4 +258,153 @@ type column struct {
 	base  unsafe.Pointer
 	size  uintptr
 	index int
+}
+
+// endpointCounts are the counters of the server's own endpoint. They tell of peers that the
+// endpoint refused, which the server never saw. A match of a host has none.
+type endpointCounts struct {
+	of    transport.Counted // nil: it counts nothing
+	newly []transport.Count
+	told  []transport.Count // as of the newest line about refusals
+	shown []figures.Count
+	next  time.Duration // when to read them again
+}
+
+// readEvery is the time between two readings.
+const readEvery = time.Second
+
+func newEndpointCounts(e transport.Endpoint) (c endpointCounts) {
+	c.of, _ = transport.As[transport.Counted](e)
+	return c
+}
+
+// read reads the counters once a second, and logs refusals once a minute at most.
+func (c *endpointCounts) read(s *Server) {
+	if c.of == nil || s.clock.now < c.next {
+		return
+	}
+	c.next = s.clock.now + readEvery
+	c.newly = c.of.AppendCounts(c.newly[:0])
+	c.shown = c.shown[:0]
+	for _, n := range c.newly {
+		c.shown = append(c.shown, figures.Count(n))
+	}
+	refusals := transport.RefusedLine(c.told, c.newly)
+	if refusals == "" {
+		return
+	}
+	if _, due := s.logs.limits.allow("refused by the endpoint", s.clock.now); due {
+		s.cfg.Logger.Warn(refusals)
+		c.told = append(c.told[:0], c.newly...)
+	}
+}
+
+// logEvery is the time between two lines of one kind about abuse or refusals, so
+// that nobody outside can fill the log.
+const logEvery = time.Minute
+
+// logLimit counts what was not logged, by kind. Kinds are fixed texts.
+type logLimit map[string]*logKind
+
+type logKind struct {
+	next    time.Duration // no line of the kind before
+	skipped uint64
+}
+
+// allow reports whether a line of a kind may be logged at t, and how many were left
+// out since the last one.
+func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) {
+	return l.allowEach(logEvery, kind, t)
+}
+
+// allowEach is allow for a kind of which one line may be logged in so much time.
+func (l logLimit) allowEach(every time.Duration, kind string, t time.Duration) (skipped uint64, ok bool) {
+	k := l[kind]
+	if k == nil {
+		k = &logKind{}
+		l[kind] = k
+	}
+	if t < k.next {
+		k.skipped++
+		return 0, false
+	}
+	skipped, k.next, k.skipped = k.skipped, t+every, 0
+	return skipped, true
+}
+
+// serverLog logs what peers do, in bounds.
+type serverLog struct {
+	Logger *slog.Logger
+	limits logLimit
+}
+
+// abuse logs what a peer did or was refused, once a minute at most for each kind.
+func (l *serverLog) abuse(now time.Duration, kind string, p *player, args ...any) {
+	l.refusal(now, kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
+}
+
+// refusal is abuse for a peer that did not get as far as a player.
+func (l *serverLog) refusal(now time.Duration, kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
+	skipped, ok := l.limits.allow(kind, now)
+	if !ok {
+		return
+	}
+	line := make([]any, 0, 8+len(args))
+	line = append(line, "peer", peer, "address", address, slog.String("identity", string(identity)), "skipped", skipped)
+	l.Logger.Warn(kind, append(line, args...)...)
+}
+
+// Draw runs the render systems on the newest tick, for a server with its own screen
+// during development. since is the time since the last call, and is their Frame.DT. Call it
+// between Steps, with the tag [TagRender] in [ServerConfig].Tags; it panics with
+// [UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
+// every entity. What a render system writes into replicated components stays, so let it only
+// read them: builds with the tag foretick_debug panic with [UsageError] after one that does.
+// Draw panics with UsageError too in a function that the server calls, such as a system.
+func (s *Server) Draw(since time.Duration) {
+	if !slices.Contains(s.cfg.Tags, TagRender) {
+		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
+	}
+	if s.run.defers() || s.run.inside != "" {
+		misuse("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
+	}
+	s.run.inside = "Draw"
+	defer func() { s.run.inside = "" }()
+	s.outside(tape.Call{Op: tape.Draw, Time: since})
+	f := &s.sim.frame
+	defer func(dt float32) { f.DT = dt }(f.DT)
+	f.DT = float32(since.Seconds())
+	if !debugBuild {
+		s.p.schedule.ExecuteRender(s.sim.world, f)
+		return
+	}
+	before := s.replicated()
+	s.p.schedule.ExecuteRender(s.sim.world, f)
+	if s.replicated() != before {
+		misuse("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", s.p.renderWriters())
+	}
+}
+
+// replicated returns a hash of the memory of all replicated components.
+func (s *Server) replicated() uint64 {
+	h := fnv.New64a()
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for i := range s.p.Components {
+			c := &s.p.Components[i]
+			if base := rows.Column(c.ID); base != nil && c.Size > 0 {
+				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // never fails
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// renderWriters returns the render systems that declare to write replicated components.
+func (p *compiled) renderWriters() (names []string) {
+	for _, sys := range p.schedule.Systems() {
+		if sys.Render && slices.ContainsFunc(slices.Concat(sys.Writes, sys.OtherWrites), func(id ecs.ID) bool { return p.Index(id) >= 0 }) {
+			names = append(names, sys.Name)
+		}
+	}
+	return names
 }

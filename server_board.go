@@ -1,8 +1,14 @@
 package foretick
 
 import (
+	"time"
+
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
 )
 
 // board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
@@ -104,4 +110,175 @@ func (p *player) count() stats.Player {
 	st.Queued = p.queued()
 	st.ConnectionNumber, st.SessionNumber = p.session.connection, p.session.number
 	return st
+}
+
+// serverFigures are the figures of a server for monitoring.
+type serverFigures struct {
+	counted figures.Server // what stats.Server does not have
+	posted  uint64         // ticks whose causes are counted
+	took    time.Duration  // by the newest tick; 0 without a clock
+	newest  published.Cell[figures.Server]
+
+	endpoint endpointCounts
+}
+
+// Figures sets dst to the server's figures as of the end of the newest tick, and before the first
+// tick to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
+// goroutine may call it, also while Run
+// runs. No tick ever waits for it.
+func (s *Server) Figures(dst *figures.Server) {
+	p := s.figures.newest.Hold()
+	if p == nil {
+		dst.Copy(&figures.Server{})
+		return
+	}
+	defer p.Release()
+	dst.Copy(&p.Value)
+}
+
+// clocked is an endpoint that brings a clock, as those of package host do: nobody has to set
+// ServerConfig.Clock to see how long ticks take.
+type clocked interface{ Clock() func() time.Duration }
+
+// clockOf returns the clock that measures systems and ticks; nil: there is none.
+func clockOf(cfg *ServerConfig) func() time.Duration {
+	if c, ok := transport.As[clocked](cfg.Transport); ok && cfg.Clock == nil {
+		return c.Clock()
+	}
+	return cfg.Clock
+}
+
+// begin counts how late a tick begins, and returns when it does.
+func (f *serverFigures) begin(s *Server, now time.Duration) (began time.Duration) {
+	f.counted.Lateness.Observe(now - s.clock.due(s.sim.frame.Tick))
+	if s.times.clock != nil {
+		began = s.times.clock()
+	}
+	return began
+}
+
+// end counts how long a tick took.
+func (f *serverFigures) end(s *Server, began time.Duration) {
+	if s.times.clock != nil {
+		f.took = s.times.clock() - began
+		f.counted.TickTime.Observe(f.took)
+	}
+}
+
+// refused counts a peer that is turned away.
+func (s *Server) refused(why figures.Refusal) {
+	s.stats.Refused++
+	s.figures.counted.Refused[why]++
+}
+
+// postAll shows everything to other goroutines.
+func (s *Server) postAll() {
+	s.board.postAll(&s.stats, &s.sessions)
+	s.figures.post(s)
+}
+
+// post publishes the figures.
+func (f *serverFigures) post(s *Server) {
+	to, st := f.newest.Draft(), &s.stats
+	f.endpoint.read(s)
+	systems, endpoint := append(to.Systems[:0], s.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
+	if f.posted < st.Ticks { // once a tick
+		f.posted = st.Ticks
+		f.countCauses(s)
+	}
+	*to = f.counted
+	to.Systems, to.Endpoint = systems, endpoint
+	to.Ticks, to.Slips, to.TicksLost = st.Ticks, st.Slips, st.TicksLost
+	to.LongRecords, to.RecordsTooLong, to.NotShown = st.LongRecords, st.RecordsTooLong, st.NotShown
+	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed
+	to.BytesIn, to.BytesOut, to.PacketsIn, to.PacketsOut = st.BytesIn, st.BytesOut, st.PacketsIn, st.PacketsOut
+	to.SnapshotsSkipped = st.SnapshotsSkipped
+	to.PacketsRefused, to.Malformed, to.Panics = st.PacketsRefused, st.Malformed, st.Panics+st.CorePanics
+	to.InputsTaken, to.InputsMissing, to.InputsRejected, to.InputsRerun = st.InputsTaken, st.InputsMissing, st.InputsRejected, st.InputsRerun
+	for _, p := range s.sessions.players {
+		switch p.session.state {
+		case playing, local:
+			to.Players++
+		case away:
+			to.Held++
+		case watching:
+			to.Observers++
+		default:
+			to.Waiting++
+		}
+		queued := p.queued()
+		to.QueuedBytes += queued
+		to.QueuedMost = max(to.QueuedMost, queued)
+	}
+	f.newest.Publish()
+}
+
+// countCauses counts what the clients could not predict in this tick, their claims of render times,
+// and the paths to them.
+func (f *serverFigures) countCauses(s *Server) {
+	now := s.sim.frame.Tick
+	count := func(c figures.Cause, is bool) {
+		if is {
+			f.counted.Causes[c]++
+		}
+	}
+	for _, p := range s.sessions.players {
+		if p.session.state < playing {
+			continue
+		}
+		claims := p.shooter.Claims()
+		all, clamped := uint64(0), claims.Clamped()
+		for _, n := range claims.By {
+			all += n
+		}
+		f.counted.Rewinds += all - p.counted.rewinds
+		f.counted.RewindsClamped += clamped - p.counted.clamped
+		p.counted.rewinds, p.counted.clamped = all, clamped
+		if p.session.state == playing {
+			count(figures.CauseInput, p.inputs.replaced.To == now)
+			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
+			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
+			p.path.look(&f.counted, s.clock.now, &p.session)
+		}
+	}
+}
+
+// countedClaims are the claims of a player that the server's figures have.
+type countedClaims struct{ rewinds, clamped uint64 }
+
+// playerCounts are the corrections that a player's client reported on its connection.
+type playerCounts struct {
+	connection uint64
+	said       reason.Counts
+	counted    uint64 // in the figures
+}
+
+// takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and
+// nowhere else. A client corrects itself at most once for each of the server's ticks, so no more
+// than that is counted, whatever it says.
+func (s *Server) takeCounts(p *player, body, b []byte) error {
+	if p.observing != nil {
+		return netcode.ErrMalformed
+	}
+	var said reason.Counts
+	err := s.decode(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
+	if err != nil || p.session.poisoned {
+		return err
+	}
+	c := &p.counts
+	if c.connection != p.session.connection {
+		*c = playerCounts{connection: p.session.connection}
+	}
+	more, ok := said.Since(&c.said)
+	if !ok {
+		return nil
+	}
+	c.said = said
+	ticks := uint64(max(s.clock.now-p.session.came, 0)/s.clock.interval) + 1
+	for i, n := range more {
+		n := min(uint64(n), ticks-min(c.counted, ticks))
+		c.counted += n
+		s.figures.counted.Corrections[i] += n
+	}
+	return nil
 }

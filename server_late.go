@@ -2,10 +2,16 @@ package foretick
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -339,4 +345,418 @@ func (l *lateInputs) repeats(c *layout.Command, tick *lateTick) bool {
 	b := c.Schema.Pack(l.before, l.packed)
 	l.packed = b[:n]
 	return bytes.Equal(b[:n], b[n:])
+}
+
+// longestLate is the longest window for late commands.
+const longestLate = 500 * time.Millisecond
+
+// lateTicks returns the window for late commands in ticks, 0 for none.
+func (c *ServerConfig) lateTicks() Tick {
+	if c.LateInputs <= 0 {
+		return 0
+	}
+	rate := time.Duration(c.Protocol.TickRate())
+	return Tick((c.LateInputs*rate + time.Second - 1) / time.Second)
+}
+
+// toldLateShare is LateShare as a Welcome says it: in 1/256, and not 0 if it is not.
+func (c *ServerConfig) toldLateShare() uint8 {
+	return uint8(math.Ceil(c.LateShare * 256))
+}
+
+// checkLate refuses late commands in a game where one player's part of a tick cannot run
+// again alone.
+func (c *ServerConfig) checkLate() error {
+	var errs []error
+	switch {
+	case !(c.LateShare >= 0 && c.LateShare <= netcode.MaxLateShare):
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateShare is %v: use up to %v, or 0 for none", c.LateShare, netcode.MaxLateShare))
+	case c.LateShare > 0 && c.LateInputs == 0:
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateShare is %v, and inputs that come late are lost: set LateInputs too, or leave LateShare out", c.LateShare))
+	}
+	if c.LateWorld && c.LateInputs == 0 {
+		errs = append(errs, errors.New("foretick: ServerConfig.LateWorld is set without LateInputs: set it too, or leave LateWorld out"))
+	}
+	if c.LateInputs == 0 {
+		return errors.Join(errs...)
+	}
+	fault := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateInputs: "+format, args...))
+	}
+	p := &c.Protocol.compiled
+	if c.LateInputs < 0 || c.LateInputs > longestLate {
+		fault("%v: use up to %v, or 0 for none", c.LateInputs, longestLate)
+	} else if n := c.lateTicks(); n > prediction.DefaultHistory/2 {
+		fault("%v is %d ticks at %d Hz, and clients remember %d: use %v at most", c.LateInputs, n, c.Protocol.TickRate(), prediction.DefaultHistory, prediction.DefaultHistory/2*time.Second/time.Duration(c.Protocol.TickRate()))
+	}
+	if c.AllowOtherBuilds {
+		fault("clients of other builds are not supported: leave AllowOtherBuilds out, or LateInputs")
+	}
+	if p.Command == nil {
+		fault("the protocol has no command: declare one with Protocol.Command, or leave LateInputs out")
+	}
+	if p.Remote.Predicts && !c.LateWorld {
+		fault("other players' clients predict a player with PredictRemote, and would be wrong in every late tick: leave one of the two out")
+	}
+	for _, k := range p.Prefabs {
+		if k.Common && k.ECS != &p.singletonRow && !c.LateWorld {
+			fault("prefab %q is a shared physics object, which every client computes with: let a Server system move it, or leave LateInputs out", k.ECS.Name())
+		}
+	}
+	for _, s := range p.schedule.Systems() {
+		if c.LateWorld {
+			break // whole ticks run again
+		}
+		if layout.KeepsMatch(s) {
+			continue
+		}
+		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
+			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler, or declare a clock of the match ecs.Once with singletons alone", s.Name)
+		}
+		if layout.Shared(s) && s.Once && len(s.Writes)+len(s.Creates) > 0 {
+			fault("shared system %q is declared with ecs.Once, so it has no rows and cannot run again for one player (a system of a bridge is declared so): let it loop over rows, or leave LateInputs out", s.Name)
+		}
+	}
+	for i := range p.Components {
+		if k := &p.Components[i]; k.Predicted && k.Varies && !c.LateWorld {
+			fault("predicted component %s holds strings or slices: use arrays and numbers, or leave LateInputs out", k.Name)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// setLateInputs is expert.SetLateInputs.
+func (s *Server) setLateInputs(player PlayerID, on bool) bool {
+	s.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
+	p := s.sessions.player(player)
+	if p == nil || s.late.window == 0 || s.cfg.LateShare > 0 || s.late.player != nil {
+		return false
+	}
+	if !on && p.late != nil {
+		s.late.block(p)
+		s.late.leave(p)
+		if p.outbox.sender != nil {
+			p.outbox.sender.Withhold(false)
+		}
+	}
+	p.prompt = !on
+	return true
+}
+
+// lateMatch remembers the predicted singletons of each tick that may still run again for a
+// player: its client ran the tick with them, so it runs again with them, and not with those of
+// the present.
+type lateMatch struct {
+	kept  []keptSingleton
+	slots []lateMatchSlot // by tick
+	now   []byte          // the present's, while a tick runs again
+}
+
+// keptSingleton is the place of one in a slot.
+type keptSingleton struct {
+	at   unsafe.Pointer // in the world
+	from uintptr
+	size uintptr
+}
+
+// lateMatchSlot has the values at the end of a tick, once it holds some.
+type lateMatchSlot struct {
+	holds bool
+	tick  Tick
+	bytes []byte
+}
+
+// newLateMatch makes the memory for the ticks of a window.
+func newLateMatch(s *Server, window Tick) (m lateMatch) {
+	size := uintptr(0)
+	for _, v := range s.p.singletons {
+		if v.predicted {
+			m.kept = append(m.kept, keptSingleton{s.sim.world.SingletonPointer(v.id), size, v.size})
+			size += v.size
+		}
+	}
+	if size == 0 {
+		return lateMatch{}
+	}
+	m.slots, m.now = make([]lateMatchSlot, window+2), make([]byte, size)
+	for i := range m.slots {
+		m.slots[i].bytes = make([]byte, size)
+	}
+	return m
+}
+
+// slot returns a tick's slot. A tick may be more than an int holds.
+func (m *lateMatch) slot(tick Tick) *lateMatchSlot { return &m.slots[tick%Tick(len(m.slots))] }
+
+// save keeps the values at the end of a tick.
+func (m *lateMatch) save(tick Tick) {
+	if len(m.slots) == 0 {
+		return
+	}
+	to := m.slot(tick)
+	to.holds, to.tick = true, tick
+	m.copyTo(to.bytes)
+}
+
+// enter gives the world the values at the end of a tick, and keeps the present's.
+func (m *lateMatch) enter(tick Tick) (entered bool) {
+	if len(m.slots) == 0 {
+		return false
+	}
+	was := m.slot(tick)
+	if !was.holds || was.tick != tick {
+		return false
+	}
+	m.copyTo(m.now)
+	m.copyFrom(was.bytes)
+	return true
+}
+
+// leave gives the present's values back: what handlers of late commands do is of the present.
+func (m *lateMatch) leave() { m.copyFrom(m.now) }
+
+func (m *lateMatch) copyTo(b []byte) {
+	for _, k := range m.kept {
+		copy(b[k.from:k.from+k.size], unsafe.Slice((*byte)(k.at), k.size))
+	}
+}
+
+func (m *lateMatch) copyFrom(b []byte) {
+	for _, k := range m.kept {
+		copy(unsafe.Slice((*byte)(k.at), k.size), b[k.from:k.from+k.size])
+	}
+}
+
+// block makes the present a barrier: no tick up to here runs again.
+func (l *lateInputs) block(p *player) {
+	if l.world.on {
+		l.world.block()
+		return
+	}
+	if p == nil || p.late == nil {
+		return
+	}
+	st, until := p.late, l.s.sim.frame.Tick
+	if l.player != nil {
+		until = l.now
+	}
+	if !l.s.run.ticking {
+		until++
+	}
+	for t := until - Tick(len(st.ticks)) + 1; t != until+1; t++ {
+		if at := st.find(t); at != nil {
+			l.settle(p, at)
+		}
+	}
+	if int32(until-st.barrier) > 0 {
+		st.barrier = until
+	}
+	if l.player == nil {
+		st.from = 0
+	}
+}
+
+// blockAll is block for every player.
+func (l *lateInputs) blockAll() {
+	if l.world.on {
+		l.world.block()
+		return
+	}
+	for _, p := range l.s.sessions.players {
+		l.block(p)
+	}
+}
+
+// giveUp waits no longer for commands of a player.
+func (l *lateInputs) giveUp(p *player) {
+	if !l.world.on {
+		l.block(p)
+		return
+	}
+	now := l.s.sim.frame.Tick
+	for t := now - Tick(len(p.late.ticks)) + 1; t != now+1; t++ {
+		if at := p.late.find(t); at != nil {
+			l.settle(p, at)
+		}
+	}
+}
+
+// own reports whether late commands are taken, and only their player's part runs again.
+func (l *lateInputs) own() bool { return l.window > 0 && !l.world.on }
+
+// ack returns the tick up to which a player's commands are settled.
+func (l *lateInputs) ack(p *player) Tick {
+	now := l.s.sim.frame.Tick
+	if p.late == nil {
+		return p.inputs.buffer.Ack()
+	}
+	return p.inputs.buffer.AckFrom(p.late.firstWaiting(now+1) - 1)
+}
+
+// shaped notes that what does not run again for a player made or removed an entity of its.
+func (l *lateInputs) shaped(p *player) {
+	if !l.world.on {
+		l.block(p)
+	}
+}
+
+// beginShape and endShape look for entities that a server system made, removed, or gave
+// another set of components.
+func (l *lateInputs) beginShape() {
+	if !l.own() {
+		return
+	}
+	l.shapes = l.shapes[:0]
+	for _, p := range l.s.sessions.players {
+		l.shapes = append(l.shapes, l.s.sim.world.Structure(p.owner))
+	}
+}
+
+func (l *lateInputs) endShape() {
+	if !l.own() {
+		return
+	}
+	for i, p := range l.s.sessions.players {
+		if i < len(l.shapes) && l.s.sim.world.Structure(p.owner) != l.shapes[i] {
+			l.block(p)
+		}
+	}
+	l.shapes = l.shapes[:0]
+}
+
+// lateState is how far a tick's command has come.
+type lateState uint8
+
+const (
+	settled lateState = iota // the tick has its command for good
+	waits                    // it ran a replacement, and its own may still come
+	came                     // it did: the tick is to run again
+)
+
+// playerLate is what a server needs to run a player's late commands in their own ticks: see
+// ServerConfig.LateInputs.
+type playerLate struct {
+	history *ecs.History // the player's part at the end of each tick; the last slot is scratch
+	ticks   []lateTick   // by tick
+	barrier Tick         // no tick up to here runs again
+	from    Tick         // the first tick to run again; 0: none
+	tokens  int          // late commands that it may still have run, in lateShare-ths
+	taken   float64      // with LateWorld: ticks that ran again for it, in about the last second
+	outside bool         // something may have changed its part between two ticks
+	shape   uint64       // the structure of its part at the newest save
+	spawned []lateSpawn
+
+	told     [toldTicks]Tick // ticks whose snapshots had the player's own entities
+	withheld Tick            // the newest tick told; from then on they are withheld
+}
+
+// toldTicks is for how many ticks it is known whether own entities were told: longer than a
+// packet and its acknowledgement can take.
+const toldTicks = 512
+
+// lateTick is one tick of a player.
+type lateTick struct {
+	tick    Tick
+	state   lateState
+	command unsafe.Pointer // that it ran with, as a component
+	how     prediction.StandIn
+	offset  uint8          // that the command stated
+	shot    rewind.Command // with came
+	used    float64        // the latest moment that the player had looked at by its end
+
+	journal []lateWrite // what others did to the player's part, in order
+	bytes   []byte
+}
+
+// lateWrite is a field that was set by no shared system of the player's own.
+type lateWrite struct {
+	system int // that set it; −1: before the systems
+	e      ecs.Entity
+	comp   int
+	offset uintptr
+	from   int // of the value, in bytes …
+	size   uintptr
+}
+
+// lateSpawn is a predicted spawn: in every run of its tick it has the same handle and id.
+type lateSpawn struct {
+	ordinalKey
+	n     uint16
+	tick  Tick
+	e     ecs.Entity
+	net   uint32
+	gone  Tick // since when it does not live; 0: it does
+	first firstOrigin
+}
+
+// firstOrigin is the origin of a spawn in the first run of its tick.
+type firstOrigin struct {
+	known  bool
+	origin uint32
+}
+
+// at returns a tick's slot, which may hold an earlier tick.
+func (l *playerLate) at(t Tick) *lateTick { return &l.ticks[t%Tick(len(l.ticks))] }
+
+// find returns a tick that can still run again, nil for any other.
+func (l *playerLate) find(t Tick) *lateTick {
+	if int32(t-l.barrier) <= 0 {
+		return nil
+	}
+	if at := l.at(t); at.tick == t {
+		return at
+	}
+	return nil
+}
+
+// slot returns where the end of a tick is saved.
+func (l *playerLate) slot(t Tick) int { return int(t % Tick(len(l.ticks))) }
+
+// scratch is the slot that is no tick's.
+func (l *playerLate) scratch() int { return len(l.ticks) }
+
+// begin makes room for tick t.
+func (l *playerLate) begin(t Tick) *lateTick {
+	at := l.at(t)
+	at.tick, at.state, at.used = t, settled, -1
+	at.journal, at.bytes = at.journal[:0], at.bytes[:0]
+	return at
+}
+
+// firstWaiting returns the oldest tick before end that still waits, or end.
+func (l *playerLate) firstWaiting(end Tick) Tick {
+	for t := end - Tick(len(l.ticks)) + 1; t != end; t++ {
+		if at := l.find(t); at != nil && at.state == waits {
+			return t
+		}
+	}
+	return end
+}
+
+// firstOpen returns the oldest tick before end that may still run again, or end.
+func (l *playerLate) firstOpen(end Tick) Tick {
+	for t := end - Tick(len(l.ticks)) + 1; t != end; t++ {
+		if at := l.find(t); at != nil && at.state != settled {
+			return t
+		}
+	}
+	return end
+}
+
+// toldBy returns the newest tick up to acked whose snapshot had the player's own entities, 0
+// for none that is known.
+func (l *playerLate) toldBy(acked Tick) Tick {
+	for t := acked; t != 0 && acked-t < toldTicks; t-- {
+		if l.told[t%toldTicks] == t {
+			return t
+		}
+	}
+	return 0
+}
+
+// write adds what a system did to a field.
+func (at *lateTick) write(w lateWrite, value unsafe.Pointer) {
+	w.from = len(at.bytes)
+	at.bytes = append(at.bytes, unsafe.Slice((*byte)(value), w.size)...)
+	at.journal = append(at.journal, w)
 }

@@ -2,11 +2,17 @@ package foretick
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // rerun runs the ticks again whose commands came late.
@@ -311,4 +317,360 @@ func (l *lateInputs) forgetSpawns(p *player) {
 		live = append(live, k)
 	}
 	p.late.spawned = live
+}
+
+// lateFadeTime is the time in which a late correction fades on other players' screens, at an
+// even speed: for twice as long as a body can have walked unseen. One that ran at 6 m/s then
+// moves by 0.1 m a tick of a thirtieth second more than it does.
+func (s *Server) lateFadeTime() time.Duration {
+	return max(400*time.Millisecond, 2*s.cfg.LateInputs)
+}
+
+// lateFades hides from other players that a late command moved a body. The bodies are told
+// with offsets that fade, and shots are judged by what was told. Owners are told the truth.
+type lateFades struct {
+	items []lateFade
+	first map[ecs.Entity]int // of an entity's items
+	cut   []ecs.Entity       // that teleported in this tick, or in one that ran again in it
+	a, b  []int32
+}
+
+// lateFade is the offset of an interpolated field.
+type lateFade struct {
+	fadeItem
+	owner PlayerID
+	life  uint32 // see LifeID
+	left  int    // ticks until it is gone
+	next  int    // of the entity, −1: none
+}
+
+// noteJumps adds what has changed in a player's part since a save of it.
+func (l *lateInputs) noteJumps(p *player, slot int) {
+	for i := range l.s.p.Components {
+		c := &l.s.p.Components[i]
+		if !c.Lerped || len(l.fields[i]) == 0 {
+			continue
+		}
+		p.late.history.Diff(slot, c.ID, func(r ecs.Rows, k int, was unsafe.Pointer) {
+			if e := r.Entity(k); was != nil && !slices.Contains(l.fades.cut, e) {
+				l.fades.add(l.s, e, i, was, unsafe.Add(r.Column(c.ID), uintptr(k)*c.Size))
+			}
+		})
+	}
+}
+
+// add keeps a component told as it was, and lets the difference fade from there.
+func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointer) {
+	described := s.p.Components[comp].Schema
+	n := described.Words()
+	f.a, f.b = slices.Grow(f.a[:0], n)[:n], slices.Grow(f.b[:0], n)[:n]
+	described.Quantise(is, schema.GridSim, nil, f.b)
+	for i, info := range described.Fields() {
+		if !info.Lerp {
+			continue
+		}
+		described.Quantise(was, schema.GridSim, nil, f.a) // again: the item before may have moved it
+		if !described.Has(i, f.a) || !described.Has(i, f.b) || described.Offset(i, f.a, f.b) == (schema.Offset{}) {
+			continue
+		}
+		at := f.find(e, comp, i)
+		if at < 0 {
+			at = f.insert(lateFade{fadeItem: fadeItem{e: e, comp: comp, field: i}, owner: s.sim.world.Owner(e), life: s.lifeOf(e)})
+		}
+		it := &f.items[at]
+		if it.offset != (schema.Offset{}) {
+			described.Displace(i, f.a, it.offset)
+		}
+		it.offset, it.least = described.Offset(i, f.a, f.b), float32(info.Sim)/2
+		it.left = int((s.lateFadeTime() + s.clock.interval - 1) / s.clock.interval)
+	}
+}
+
+// hasCut reports whether an entity teleported in this tick, or in one that ran again in it.
+func (f *lateFades) hasCut(e ecs.Entity) bool { return slices.Contains(f.cut, e) }
+
+func (f *lateFades) find(e ecs.Entity, comp, field int) int {
+	at, ok := f.first[e]
+	if !ok {
+		return -1
+	}
+	for ; at >= 0; at = f.items[at].next {
+		if it := &f.items[at]; it.comp == comp && it.field == field {
+			return at
+		}
+	}
+	return -1
+}
+
+func (f *lateFades) insert(it lateFade) int {
+	it.next = -1
+	if at, ok := f.first[it.e]; ok {
+		it.next = at
+	}
+	f.items = append(f.items, it)
+	f.first[it.e] = len(f.items) - 1
+	return len(f.items) - 1
+}
+
+// age fades the offsets by a tick, and drops those that are gone or no longer make sense.
+func (f *lateFades) age(s *Server) {
+	if len(f.items) == 0 {
+		f.cut = f.cut[:0]
+		return
+	}
+	all := f.items
+	clear(f.first)
+	f.items = f.items[:0]
+	for _, it := range all {
+		it.left--
+		for i := range it.offset {
+			it.offset[i] *= float32(it.left) / float32(it.left+1)
+		}
+		if size := it.offset.Size(); !(size > it.least) || !s.sim.world.Alive(it.e) || s.sim.world.Owner(it.e) != it.owner || s.lifeOf(it.e) != it.life || slices.Contains(f.cut, it.e) {
+			continue
+		}
+		f.insert(it)
+	}
+	f.cut = f.cut[:0]
+}
+
+// displace lets the next Put of an entity tell others of it with its offsets.
+func (f *lateFades) displace(source *snapshot.Source, e ecs.Entity) {
+	if len(f.items) == 0 {
+		return
+	}
+	at, ok := f.first[e]
+	for ok && at >= 0 {
+		it := &f.items[at]
+		source.Displace(it.comp, it.field, it.offset)
+		at = it.next
+	}
+}
+
+// lifeOf returns the number of an entity's life, 0 where the game does not count them.
+func (s *Server) lifeOf(e ecs.Entity) (n uint32) {
+	for _, l := range s.p.Lives {
+		if at := s.sim.world.Pointer(e, s.p.Components[l.Component].ID); at != nil {
+			n = n*31 + s.p.handlers.lives[l.Own](at)
+		}
+	}
+	return n
+}
+
+// lateSyncTest runs the newest ticks of each player again, before each tick, and looks for
+// results that differ from the first run. A late input would change them, too.
+type lateSyncTest struct {
+	ticks   Tick // that are run again; 0: it is off
+	found   func(probe.Desync)
+	running bool
+	skips   bool // a system that reads other rows or singletons was the first that differed
+	system  int  // after which the runs differed first, as far as known; −1: none yet
+	runs    map[lateRun]uint64
+}
+
+// lateRun names the run of a system in a tick for a player.
+type lateRun struct {
+	owner  PlayerID
+	tick   Tick
+	system int
+}
+
+// beginSyncTest makes the server run so many ticks again before each tick.
+func (l *lateInputs) beginSyncTest(ticks int, found func(probe.Desync)) error {
+	switch {
+	case l.window == 0:
+		return errors.New("foretick: a server runs ticks again only with LateInputs: set ServerConfig.LateInputs")
+	case ticks < 0 || Tick(ticks) > l.window:
+		return fmt.Errorf("foretick: a server's sync test goes %d ticks back: use up to %d, the ticks of ServerConfig.LateInputs", ticks, l.window)
+	case l.s.sim.frame.Tick != 0:
+		return errors.New("foretick: a server's sync test begins before the first Step")
+	}
+	if r := l.s.sink; r != nil {
+		tell := found
+		found = func(d probe.Desync) {
+			r.Report(fmt.Sprintf("desync in tick %d after system %q: %s.%s", d.Tick, d.System, d.Component, d.Field))
+			tell(d)
+		}
+	}
+	l.test = lateSyncTest{ticks: Tick(ticks), found: found, runs: map[lateRun]uint64{}}
+	return nil
+}
+
+// logDesyncs is the sync test of debug builds: it logs the first fault of each component.
+func (l *lateInputs) logDesyncs() {
+	told := map[string]bool{}
+	_ = l.beginSyncTest(1, func(d probe.Desync) {
+		if key := d.System + " " + d.Component; !told[key] {
+			told[key] = true
+			l.s.cfg.Logger.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
+				append(l.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
+		}
+	})
+}
+
+// who names the player whose part runs again, if it is one's.
+func (l *lateInputs) who() []any {
+	if l.player == nil {
+		return nil
+	}
+	return l.player.who()
+}
+
+// noteRun notes the state of the players' parts after a shared system's first run.
+func (l *lateInputs) noteRun(system int) {
+	if l.test.ticks == 0 {
+		return
+	}
+	if l.world.on {
+		l.world.noteRun(system)
+		return
+	}
+	if !l.shared[system] {
+		return
+	}
+	now := l.s.sim.frame.Tick
+	for _, p := range l.s.sessions.players {
+		if l.ready(p) {
+			l.test.runs[lateRun{p.owner, now, system}] = l.sumPart(p)
+			delete(l.test.runs, lateRun{p.owner, now - l.window - 2, system})
+		}
+	}
+}
+
+// compareRun compares the state after a shared system's repeated run with that of the first
+// one. The run with a late command becomes the first.
+func (l *lateInputs) compareRun(system int) {
+	y := &l.test
+	if y.ticks == 0 || y.running && y.system >= 0 {
+		return
+	}
+	if l.world.on {
+		l.world.compareRun(system)
+		return
+	}
+	if !l.shared[system] {
+		return
+	}
+	run, sum := lateRun{l.player.owner, l.s.sim.frame.Tick, system}, l.sumPart(l.player)
+	if !y.running {
+		y.runs[run] = sum
+		return
+	}
+	if was, ok := y.runs[run]; ok && was != sum {
+		y.system = system
+		read := l.s.p.schedule.Systems()[system]
+		y.skips = len(read.OtherReads)+len(read.SingleReads) > 0
+	}
+}
+
+// sumPart is a digest of a player's predicted state.
+func (l *lateInputs) sumPart(p *player) uint64 {
+	sum := uint64(0)
+	l.eachOwn(p, func(e ecs.Entity, c *layout.Component, at unsafe.Pointer) {
+		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(c.ID)
+		for _, b := range unsafe.Slice((*byte)(at), c.Size) {
+			x = (x ^ uint64(b)) * fnvPrime
+		}
+		sum += x
+	})
+	return sum
+}
+
+// eachOwn visits the predicted components of a player's entities.
+func (l *lateInputs) eachOwn(p *player, visit func(e ecs.Entity, c *layout.Component, at unsafe.Pointer)) {
+	for _, rows := range l.s.sim.entities.Owned(l.s.sim.world, p.owner) {
+		for i := range l.s.p.Components {
+			c := &l.s.p.Components[i]
+			base := rows.Column(c.ID)
+			if !c.Predicted || base == nil {
+				continue
+			}
+			for k, e := range rows.Entities() {
+				visit(e, c, unsafe.Add(base, uintptr(k)*c.Size))
+			}
+		}
+	}
+}
+
+// syncTest runs the newest ticks of each player again, whose result has to be the same.
+func (l *lateInputs) syncTest() {
+	if l.test.ticks == 0 {
+		return
+	}
+	for _, p := range l.s.sessions.players {
+		if l.ready(p) && p.late.from == 0 {
+			l.syncTestOf(p)
+		}
+	}
+}
+
+func (l *lateInputs) syncTestOf(p *player) {
+	s, st, y := l.s, p.late, &l.test
+	f := &s.sim.frame
+	l.now = f.Tick
+	from := l.now - l.test.ticks
+	for ; from != l.now; from++ {
+		if st.find(from) != nil && st.history.Holds(st.slot(from-1)) {
+			break
+		}
+	}
+	if from == l.now || s.sim.world.Structure(p.owner) != st.shape {
+		return
+	}
+	st.history.Save(st.scratch())
+	st.history.Restore(st.slot(from - 1))
+	l.keep(st)
+	l.player, y.running, y.system, y.skips = p, true, -1, false
+	for t := from; t != l.now; t++ {
+		if at := st.at(t); at.tick == t {
+			l.rerunTick(p, at)
+		}
+		if y.differs(l, p, st, t) {
+			break
+		}
+	}
+	l.player, l.at, y.running = nil, nil, false
+	f.Tick, f.Replay = l.now, false
+	s.sim.spawnTick = 0
+	st.history.Restore(st.scratch())
+}
+
+// differs compares the end of a tick with its first run's, and reports the first difference.
+func (y *lateSyncTest) differs(l *lateInputs, p *player, st *playerLate, t Tick) (any bool) {
+	for i := range l.s.p.Components {
+		c := &l.s.p.Components[i]
+		if !c.Predicted || any {
+			continue
+		}
+		st.history.Diff(st.slot(t), c.ID, func(r ecs.Rows, k int, was unsafe.Pointer) {
+			if any {
+				return
+			}
+			any = true
+			if y.skips {
+				return // it read what others or a singleton have become since
+			}
+			d := probe.Desync{Kind: probe.Impure, Tick: t, Entity: r.Entity(k), Component: c.Name}
+			if y.system >= 0 {
+				d.System = l.s.p.schedule.Systems()[y.system].Name
+			}
+			if was != nil {
+				d.Field, d.First, d.Again = firstField(c, was, unsafe.Add(r.Column(c.ID), uintptr(k)*c.Size))
+			}
+			y.found(d)
+		})
+	}
+	return any
+}
+
+// firstField returns the first field in which two values of a component differ on the grid of
+// the simulation, and its values.
+func firstField(c *layout.Component, was, now unsafe.Pointer) (name string, first, again float64) {
+	a, b := make([]int32, c.Schema.Words()), make([]int32, c.Schema.Words())
+	c.Schema.Quantise(was, schema.GridSim, nil, a)
+	c.Schema.Quantise(now, schema.GridSim, nil, b)
+	if i := c.Schema.FirstDifference(a, b); i >= 0 {
+		return c.Schema.Field(i).Name, fieldValue(c, i, a), fieldValue(c, i, b)
+	}
+	return "", 0, 0
 }

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -349,4 +350,292 @@ func (w *lateWorld) computed() Tick {
 		}
 	}
 	return final
+}
+
+// lateWorldExtra is how many ticks of the world may run again in a tick, on average over a
+// second: with LateWorld one late command runs them all again, so what players may have of
+// their own does not bound what they cost together.
+const lateWorldExtra = 2
+
+// lateWorldBudget is what all players' late commands may cost together with LateWorld. A late
+// command costs the ticks that run again for it alone: none, if an older one of the same tick
+// makes them run. Each player with late commands is sure of an equal share, and so is one
+// more who has none yet: so who withholds inputs leaves room for the others.
+type lateWorldBudget struct {
+	costs []int   // ticks that ran again, for each tick of the last second, by tick
+	at    int     // the present tick's
+	sum   int     // of costs
+	share float64 // what each player is sure of in a second
+}
+
+func newLateWorldBudget(tickRate int) lateWorldBudget {
+	return lateWorldBudget{costs: make([]int, tickRate), share: float64(lateWorldExtra * tickRate)}
+}
+
+// affords reports whether ticks may run again for a player, and counts them. taken is what the
+// player took in about the last second.
+func (b *lateWorldBudget) affords(ticks int, taken *float64) bool {
+	if ticks <= 0 {
+		return true
+	}
+	most := float64(lateWorldExtra * len(b.costs))
+	if *taken+float64(ticks) > b.share {
+		most -= b.share
+	}
+	if float64(b.sum+ticks) > most {
+		return false
+	}
+	b.costs[b.at] += ticks
+	b.sum += ticks
+	*taken += float64(ticks)
+	return true
+}
+
+// next begins the next tick.
+func (b *lateWorldBudget) next(players []*player) {
+	b.at = (b.at + 1) % len(b.costs)
+	b.sum -= b.costs[b.at]
+	b.costs[b.at] = 0
+	n := 1
+	for _, p := range players {
+		if p.late != nil {
+			if p.late.taken -= p.late.taken / float64(len(b.costs)); p.late.taken >= 1 {
+				n++
+			}
+		}
+	}
+	b.share = float64(lateWorldExtra*len(b.costs)) / float64(n)
+}
+
+// heldMessages are reliable messages of ticks that may still run again, by tick.
+type heldMessages struct {
+	items []heldMessage
+	bytes []byte
+	aside []heldMessage // while ticks run again
+}
+
+type heldMessage struct {
+	tick        Tick
+	stands      bool // what sent it does not run again
+	to          *player
+	channel, id uint8
+	from, upto  int
+}
+
+// keeps takes a message that is not to be sent now: a reliable one until its tick is final,
+// and one of a tick that runs again and sent its unreliable messages before.
+func (w *lateWorld) keeps(p *player, channel, id uint8, payload []byte) bool {
+	switch {
+	case !w.on:
+		return false
+	case w.running && w.s.late.test.running:
+		return true
+	case !w.s.p.Reliable(channel):
+		return w.running
+	}
+	t := w.s.sim.frame.Tick
+	runs := w.runs()
+	if len(w.held.items) == 0 && (!runs || int32(t-w.final) <= 0) {
+		return false
+	}
+	h := &w.held
+	from := len(h.bytes)
+	h.bytes = append(h.bytes, payload...)
+	h.items = append(h.items, heldMessage{t, !runs, p, channel, id, from, len(h.bytes)})
+	return true
+}
+
+// drop forgets the messages of ticks from a tick on, which run again. Those that no tick sent
+// are put aside.
+func (h *heldMessages) drop(from Tick) {
+	h.aside = h.aside[:0]
+	h.items = slices.DeleteFunc(h.items, func(m heldMessage) bool {
+		if int32(m.tick-from) < 0 {
+			return false
+		}
+		if m.stands {
+			h.aside = append(h.aside, m)
+		}
+		return true
+	})
+}
+
+// resume puts messages back, once tick t ran again.
+func (h *heldMessages) resume(t Tick) {
+	n := 0
+	for ; n < len(h.aside) && int32(h.aside[n].tick-t) <= 0; n++ {
+		h.items = append(h.items, h.aside[n])
+	}
+	h.aside = h.aside[n:]
+}
+
+// send sends the messages of ticks up to final.
+func (w *lateWorld) send(final Tick) {
+	h, n := &w.held, 0
+	for ; n < len(h.items) && int32(h.items[n].tick-final) <= 0; n++ {
+		m := &h.items[n]
+		if w.s.sessions.has(m.to) {
+			_ = w.s.sendAs(m.to, m.tick, m.channel, m.id, h.bytes[m.from:m.upto]) // one that does not take it is disconnected
+		}
+	}
+	if n == 0 {
+		return
+	}
+	h.items = slices.Delete(h.items, 0, n)
+	h.compact()
+}
+
+// compact gives the memory of what was sent back, once it is the greater part.
+func (h *heldMessages) compact() {
+	if len(h.items) == 0 {
+		h.bytes = h.bytes[:0]
+		return
+	}
+	gone := h.items[0].from
+	for i := range h.items {
+		gone = min(gone, h.items[i].from)
+	}
+	if gone <= len(h.bytes)/2 {
+		return
+	}
+	h.bytes = h.bytes[:copy(h.bytes, h.bytes[gone:])]
+	for i := range h.items {
+		h.items[i].from, h.items[i].upto = h.items[i].from-gone, h.items[i].upto-gone
+	}
+}
+
+// sendAll sends everything: nothing runs again.
+func (w *lateWorld) sendAll() {
+	if w.on {
+		w.send(w.s.sim.frame.Tick)
+	}
+}
+
+// has reports whether a peer is still a player or an observer of the match.
+func (s *sessions) has(p *player) bool {
+	if p.observing != nil {
+		return slices.Contains(s.observers, p)
+	}
+	return s.player(p.owner) == p
+}
+
+// worldSpawns give an entity the same handle and network id in every run of the tick that
+// spawns it, until a tick ends without it. Handles of entities that no run made are given back once no save holds them.
+type worldSpawns struct {
+	placed   map[spawnKey]*worldSpawn
+	ordinals map[spawnKey]uint16 // of the tick that runs, by key without n
+	reserved []reservedHandle
+	next     int // of reserved, to be looked at
+}
+
+// spawnKey names a spawn: the n-th of its tick of a prefab and an owner.
+type spawnKey struct {
+	tick  Tick
+	owner PlayerID
+	kind  uint16
+	n     uint16
+}
+
+type worldSpawn struct {
+	spawnKey
+	e     ecs.Entity
+	net   uint32
+	gone  bool // it was not there at the end of a tick: clients have removed it
+	first firstOrigin
+}
+
+type reservedHandle struct {
+	e    ecs.Entity
+	gone Tick // since when it does not live; 0: it does
+}
+
+// begin begins a run of a tick.
+func (m *worldSpawns) begin() { clear(m.ordinals) }
+
+// forget drops the names of a tick that will not run again.
+func (m *worldSpawns) forget(at *worldTick) {
+	for i := range at.spawned {
+		delete(m.placed, at.spawned[i].spawnKey)
+	}
+	at.spawned = at.spawned[:0]
+}
+
+// look finds the entities that are not there at the end of a tick.
+func (m *worldSpawns) look(w *ecs.World, ticks []worldTick) {
+	for i := range ticks {
+		for _, it := range ticks[i].spawned {
+			it.gone = it.gone || !w.Alive(it.e)
+		}
+	}
+}
+
+// place spawns an entity of a tick that may run again. It returns None for any other.
+func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, uint32) {
+	if !w.on || !w.opened && !w.running {
+		return ecs.None, 0
+	}
+	m, t := &w.spawns, w.s.sim.frame.Tick
+	if m.ordinals == nil {
+		m.ordinals = map[spawnKey]uint16{}
+	}
+	key := spawnKey{tick: t, owner: owner, kind: uint16(kind)}
+	n := m.ordinals[key]
+	m.ordinals[key] = n + 1
+	key.n = n
+	it := m.placed[key]
+	if it == nil || it.gone && !w.s.late.test.running {
+		it = &worldSpawn{spawnKey: key, e: w.s.sim.world.Reserve(ecs.RangeServer, owner), net: w.s.sim.nets.next()}
+		m.placed[key] = it
+		m.reserved = append(m.reserved, reservedHandle{e: it.e})
+		w.at(t).spawned = append(w.at(t).spawned, it)
+	}
+	if w.s.sim.world.Alive(it.e) || w.s.sim.world.Manager().Place(it.e, k, owner) != nil {
+		return ecs.None, 0
+	}
+	return it.e, it.net
+}
+
+// named returns where the origin of an entity is kept that the present tick spawned, in any of
+// its runs.
+func (w *lateWorld) named(e ecs.Entity) *firstOrigin {
+	if w.runs() {
+		for _, it := range w.at(w.s.sim.frame.Tick).spawned {
+			if it.e == e {
+				return &it.first
+			}
+		}
+	}
+	return nil
+}
+
+// keep says that a restore may have brought entities back that lived since a tick.
+func (m *worldSpawns) keep(since Tick) {
+	for i := range m.reserved {
+		if it := &m.reserved[i]; int32(it.gone-since) >= 0 {
+			it.gone = 0
+		}
+	}
+}
+
+// sweep gives handles back that no save holds any more. It looks at a part of them each tick.
+func (m *worldSpawns) sweep(s *Server, now, window Tick) {
+	for range min(max(16, len(m.reserved)/4), len(m.reserved)) {
+		if m.next >= len(m.reserved) {
+			m.next = 0
+		}
+		it := &m.reserved[m.next]
+		switch {
+		case s.sim.world.Alive(it.e):
+			it.gone = 0
+		case it.gone == 0:
+			it.gone = now
+		case now-it.gone > window+4:
+			s.sim.world.Unreserve(it.e)
+			last := len(m.reserved) - 1
+			*it = m.reserved[last]
+			m.reserved = m.reserved[:last]
+			continue
+		}
+		m.next++
+	}
 }

@@ -2,13 +2,20 @@ package foretick
 
 import (
 	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -278,4 +285,297 @@ func (s *Server) decode(p *player, b []byte, fn func() error) error {
 		defer s.containCore(p, b)
 	}
 	return fn()
+}
+
+// takeCommands gets each player's command for this tick, or its replacement.
+func (s *Server) takeCommands() {
+	c := s.p.Command
+	if c == nil {
+		return
+	}
+	for _, p := range s.sessions.players {
+		switch p.session.state {
+		case away:
+			s.standIn(p, c, prediction.Repeated)
+		case playing:
+			s.takeCommand(p, c)
+		case local:
+			s.takeLocal(p, c)
+		}
+	}
+}
+
+func (s *Server) takeCommand(p *player, c *layout.Command) {
+	s.observe(p)
+	s.late.begin(p, c)
+	cmd, ok := p.inputs.buffer.Take(s.sim.frame.Tick)
+	switch {
+	case !ok:
+		p.inputs.missing(&p.stats, &s.stats)
+		s.late.miss(p, c)
+	case !s.accept(p, c, s.sim.frame.Tick, cmd.Data):
+		s.standIn(p, c, prediction.Refused)
+	default:
+		p.inputs.took(c, s.sim.frame.Tick)
+		p.inputs.offset = cmd.Offset
+		p.inputs.render = time.Duration(int32(cmd.Tick-cmd.Render))*s.clock.interval - time.Duration(cmd.Fraction)*s.clock.interval/256
+		p.shooter.Take(shot(&cmd), s.sim.frame.Tick, p.session.conn.Jitter())
+		p.stats.InputsTaken++
+		s.stats.InputsTaken++
+		s.late.ran(p, c, settled)
+	}
+}
+
+// observe measures the limits of this tick's claims.
+func (s *Server) observe(p *player) {
+	p.shooter.Observe(s.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
+}
+
+// fillCommands writes each player's command into its rows.
+func (s *Server) fillCommands() {
+	c := s.p.Command
+	if c == nil {
+		return
+	}
+	for _, rows := range s.sim.commands.All(s.sim.world) {
+		base := rows.Column(c.ID)
+		p := s.sessions.player(rows.Owner())
+		for i := range rows.Len() {
+			dst := unsafe.Add(base, uintptr(i)*c.Size)
+			if p == nil {
+				clear(unsafe.Slice((*byte)(dst), c.Size))
+				continue
+			}
+			layout.CopyBytes(dst, p.inputs.command, c.Size)
+		}
+	}
+}
+
+// accept decodes the command of a tick, which may be earlier than the present one, and asks
+// the game to check it.
+func (s *Server) accept(p *player, c *layout.Command, t Tick, data []byte) bool {
+	if s.unpack(p, c, data) != nil {
+		p.faults.fault("a command out of range")
+		if t == s.sim.frame.Tick {
+			p.inputs.missing(&p.stats, &s.stats)
+		}
+		return false
+	}
+	now := s.sim.frame.Tick
+	s.sim.frame.Tick = t // the game sees it, and a refusal names it
+	ok := s.valid(p, c)
+	s.sim.frame.Tick = now
+	return ok
+}
+
+// unpack decodes a command. It refuses one that cannot be decoded.
+func (s *Server) unpack(p *player, c *layout.Command, data []byte) error {
+	err := s.decode(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
+	if p.session.poisoned {
+		s.sessions.kick(p, transport.Malformed, poisonedText)
+		return netcode.ErrMalformed
+	}
+	return err
+}
+
+// valid asks the game to check the command that was just unpacked.
+func (s *Server) valid(p *player, c *layout.Command) bool {
+	if s.p.handlers.check == nil {
+		return true
+	}
+	err := s.validate(p, c)
+	if err == nil {
+		return !p.session.kicked
+	}
+	p.stats.InputsRejected++
+	s.stats.InputsRejected++
+	if p.local == nil && p.session.conn.Pending() >= maxRefusals {
+		return false
+	}
+	why := err.Error()
+	s.senders.scratch = binary.LittleEndian.AppendUint32(s.senders.scratch[:0], s.sim.frame.Tick)
+	s.senders.scratch = append(s.senders.scratch, why[:min(len(why), maxRefusal)]...)
+	_ = s.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
+	return false
+}
+
+func (s *Server) validate(p *player, c *layout.Command) error {
+	defer s.contain(p.owner, "CheckCommand")
+	return s.p.handlers.check(&s.sim.frame, p.owner, p.inputs.command)
+}
+
+// ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
+// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
+var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
+
+func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
+	if s.late.quiet() {
+		return nil
+	}
+	p := s.sessions.player(to)
+	if p == nil {
+		return fmt.Errorf("foretick: no player %d", to)
+	}
+	for _, o := range s.sessions.observers {
+		if o.observing.grant.Player == to || o.observing.grant.Everything {
+			_ = s.post(o, channel, id, payload) // one that does not take it is disconnected
+		}
+	}
+	return s.post(p, channel, id, payload)
+}
+
+// post queues a message of the game's, or keeps it until its tick is final.
+func (s *Server) post(p *player, channel, id uint8, payload []byte) error {
+	if s.late.world.keeps(p, channel, id, payload) {
+		return nil
+	}
+	return s.sendOn(p, channel, id, payload)
+}
+
+// sendOn queues a message, or marks a player that does not take any more.
+func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
+	return s.sendAs(p, s.sim.frame.Tick, channel, id, payload)
+}
+
+// sendAs is sendOn with the tick that the message is of.
+func (s *Server) sendAs(p *player, t Tick, channel, id uint8, payload []byte) error {
+	if p.local != nil {
+		p.local.tell(channel, id, payload)
+		s.stats.MessagesSent++
+		return nil
+	}
+	if p.session.state == away && !s.p.Reliable(channel) {
+		return nil // it may be lost, and is
+	}
+	err := ErrOverflow
+	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= maxQueued {
+		err = q.SendOn(channel, t, id, payload)
+	}
+	if errors.Is(err, netcode.ErrStreamFull) {
+		err = fmt.Errorf("%w: %w", ErrOverflow, err)
+	}
+	if err != nil {
+		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, ErrOverflow)
+		s.stats.MessagesRefused++
+		return err
+	}
+	s.stats.MessagesSent++
+	if id >= standard.MaxMessages || !s.p.Reliable(channel) || p.observing != nil {
+		return nil
+	}
+	for _, fn := range s.hooks.message {
+		fn(probe.MessageSent{To: p.owner, Session: p.session.number, Channel: int(channel), Tick: t, Kind: id, Payload: payload})
+	}
+	return nil
+}
+
+func (s *Server) broadcast(channel, id uint8, payload []byte) error {
+	var errs []error
+	if s.late.quiet() {
+		return nil
+	}
+	for _, p := range s.sessions.players {
+		if p.session.state >= playing {
+			errs = append(errs, s.post(p, channel, id, payload))
+		}
+	}
+	for _, o := range s.sessions.observers {
+		_ = s.post(o, channel, id, payload)
+	}
+	return errors.Join(errs...)
+}
+
+// takeRequests takes the requests that a player's allowance permits. The others wait in the
+// connection, already acknowledged: a request is never lost for coming too soon.
+func (s *Server) takeRequests(t time.Duration, p *player) {
+	for p.session.conn != nil && p.requests.allowance.permits(t, requestRate+requestsSpare, requestBurst+requestsHeld) {
+		if !s.takeRequest(p) {
+			return
+		}
+	}
+}
+
+// drainRequests takes all waiting requests when the connection ends: the player's next
+// connection starts after them. They still count against its allowance.
+func (s *Server) drainRequests(p *player) {
+	for !p.session.poisoned && s.takeRequest(p) {
+	}
+}
+
+// takeRequest takes the next request, if there is one.
+func (s *Server) takeRequest(p *player) bool {
+	r, ok := p.session.conn.NextReliableOn(standard.ChannelMain)
+	if !ok {
+		return false
+	}
+	p.requests.allowance.spent++
+	if p.session.kicked && p.session.state == refusing {
+		return true // asked before it knew
+	}
+	if err := s.ask(p, r); err != nil {
+		s.malformed(p, err)
+	}
+	return true
+}
+
+// ask queues a player's request for the next tick.
+func (s *Server) ask(p *player, r netcode.Reliable) error {
+	if p.session.state != playing || int(r.Kind) >= len(s.p.Requests) {
+		return netcode.ErrMalformed
+	}
+	p.requests.taken++
+	p.requests.add(r.Kind, r.Payload)
+	return nil
+}
+
+// handleRequest runs the game's handler, and notes the players whose predicted state it
+// changed.
+func (s *Server) handleRequest(p *player, kind uint8, payload []byte) error {
+	o := &s.sim.writes.outside
+	o.look(causeOutside)
+	o.by = s.p.requestCause(int(kind))
+	if debugBuild {
+		s.sim.losses.running = s.p.Requests[kind].Cause
+	}
+	err := s.p.handlers.requests[kind](&s.sim.frame, p.owner, payload)
+	s.sim.losses.running = ""
+	o.look(o.by)
+	o.by = causeOutside
+	return err
+}
+
+// handleRequests runs the game's handlers of what players asked since the last tick.
+func (s *Server) handleRequests() {
+	for _, p := range s.sessions.owners {
+		if p != nil {
+			s.takeRequests(s.clock.now, p)
+			s.handleRequestsOf(p)
+		}
+	}
+}
+
+// handleRequestsOf runs the handlers of what a player asked, which may have left since.
+func (s *Server) handleRequestsOf(p *player) {
+	for _, a := range p.requests.askings {
+		if p.session.kicked {
+			break
+		}
+		payload := p.requests.askedBytes[a.from:a.upto]
+		s.hooks.asked(p.owner, a.kind, payload)
+		for _, fn := range s.hooks.request {
+			fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
+		}
+		if err := s.handleRequest(p, a.kind, payload); err != nil {
+			s.malformed(p, err)
+			continue
+		}
+		s.late.world.asked(p, a.kind, payload)
+		if p.session.poisoned {
+			s.sessions.kick(p, transport.Malformed, poisonedText)
+			break
+		}
+		s.stats.Requests++
+		p.stats.Requests++
+	}
+	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 }

@@ -4,9 +4,16 @@ import (
 	"cmp"
 	"slices"
 	"time"
+	"unsafe"
 
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
 )
 
 // send gives each peer its packet of this tick: the snapshot when one is due,
@@ -204,4 +211,403 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 		w.LateShare = s.cfg.toldLateShare()
 	}
 	return w
+}
+
+// snap rounds predicted values to the simulation step, and clears references to entities
+// that are gone, as clients do after their own ticks. Before that it notes what travels of
+// the world's own state, its parents and singletons: a save of the tick has that, too.
+func (s *Server) snap() {
+	s.sim.parents.note()
+	s.sim.row.take()
+	defer s.sim.row.give()
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		s.snapRows(rows)
+	}
+}
+
+func (s *Server) snapRows(rows ecs.Rows) {
+	first := s.late.player == nil && !s.late.world.running // a tick's values out of range are counted in its first run
+	for i := range s.p.Components {
+		c := &s.p.Components[i]
+		if !c.Predicted {
+			continue
+		}
+		if base := rows.Column(c.ID); base != nil {
+			for k := range rows.Len() {
+				at := unsafe.Add(base, uintptr(k)*c.Size)
+				if c.Varies {
+					s.measure(c, at)
+				}
+				if first {
+					s.sim.losses.bounds(i, at)
+				}
+				c.Schema.Snap(at)
+				if len(c.Refs) > 0 {
+					c.Schema.DropRefs(at, s.sim.there)
+				}
+			}
+		}
+	}
+}
+
+// measure counts a value that cannot be sent whole, and logs the first of each component.
+func (s *Server) measure(c *layout.Component, at unsafe.Pointer) {
+	i := c.Schema.Unfit(at)
+	if i < 0 {
+		return
+	}
+	s.stats.ValuesCut++
+	if !s.sim.toldCut[c.ID] {
+		s.sim.toldCut[c.ID] = true
+		f := c.Schema.Field(i)
+		s.cfg.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.sim.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
+	}
+}
+
+// capture passes the tick's state to the snapshots and to the history of hitboxes.
+func (s *Server) capture() {
+	t := s.sim.frame.Tick
+	s.senders.source.Begin(t)
+	s.late.fades.age(s)
+	s.senders.put.tables = 0
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		s.putRows(rows)
+	}
+	s.group()
+	if s.interest.survey != nil {
+		s.fillSurvey()
+	}
+	s.senders.source.End()
+	s.recordPast()
+}
+
+// tableMask has the components of a table's entities. It is kept for the next tick: then the
+// same table mostly has the same place, and needs no new mask.
+type tableMask struct {
+	has    schema.Mask // those of the game
+	sent   schema.Mask // and the library's own, of entities of a prefab
+	prefab int         // that one; −1: sent is not known
+}
+
+// next returns the mask of the next table, which has these components of the game.
+func (p *putScratch) next(has schema.MaskBuilder) *tableMask {
+	if p.tables == len(p.masks) {
+		p.masks = append(p.masks, tableMask{prefab: -1})
+	}
+	m := &p.masks[p.tables]
+	p.tables++
+	if now := has.MaskLike(m.has); !now.Equal(m.has) {
+		m.has, m.prefab = now, -1
+	}
+	return m
+}
+
+// of returns the mask of the table's entities of a prefab.
+func (m *tableMask) of(p *compiled, prefab uint16) schema.Mask {
+	if m.prefab == int(prefab) {
+		return m.sent
+	}
+	set, k := m.has.Builder(), &p.Prefabs[prefab]
+	switch {
+	case k.Matched():
+		set.Set(p.Origins.Matched)
+	case k.ClientOnly():
+		set.Set(p.Origins.ClientOnly)
+	}
+	if k.Interpolated {
+		set.Set(p.Origins.Interpolated)
+	}
+	m.sent, m.prefab = set.MaskLike(m.sent), int(prefab)
+	return m.sent
+}
+
+func (s *Server) putRows(rows ecs.Rows) {
+	var set schema.MaskBuilder
+	cols := s.senders.put.columns[:0]
+	for i := range s.p.Components {
+		c := &s.p.Components[i]
+		if base := rows.Column(c.ID); base != nil {
+			set.Set(i)
+			cols = append(cols, column{base, c.Size, i})
+		}
+	}
+	s.senders.put.columns = cols
+	ids, mask := s.p.identity.Slice(rows), s.senders.put.next(set)
+	for k := range ids {
+		at := s.senders.put.pointers[:0]
+		for _, c := range cols {
+			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
+			if p := &s.p.Components[c.index]; !p.Predicted {
+				if p.Varies {
+					s.measure(p, at[len(at)-1])
+				}
+				s.sim.losses.bounds(c.index, at[len(at)-1])
+			}
+		}
+		owner, prefab := uint16(rows.Owner()), &s.p.Prefabs[ids[k].Prefab]
+		switch {
+		case prefab.Matched():
+			at = append(at, ids[k].sent(rows.Owner()))
+		case prefab.ClientOnly():
+			at = append(at, unsafe.Pointer(&noOrigin))
+		}
+		if prefab.Interpolated {
+			at = append(at, unsafe.Pointer(&ids[k].ahead))
+		}
+		s.senders.put.pointers = at
+		if owner == 0 && prefab.Common {
+			owner = snapshot.Everyone
+		}
+		s.late.fades.displace(s.senders.source, rows.Entity(k))
+		if s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(s.p, ids[k].Prefab), at, serverRefs{s}) {
+			s.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
+		}
+		if rows.Entity(k) == s.sim.row.e {
+			s.senders.source.SetFirst(snapshot.NetID(ids[k].Net))
+		}
+		if s.p.Teams {
+			s.senders.source.SetTeam(snapshot.NetID(ids[k].Net), s.teamOf(rows.Entity(k), rows.Owner()))
+		}
+	}
+}
+
+// serverRefs maps entity references to network ids and back.
+type serverRefs struct{ s *Server }
+
+func (r serverRefs) Net(entity uint64) uint32 {
+	if id := r.s.p.identity.Find(r.s.sim.world, ecs.Entity(entity)); id != nil {
+		return id.Net
+	}
+	return 0
+}
+
+// Entity is never needed on the server: words are only read back for hitboxes, which do not
+// use references.
+func (r serverRefs) Entity(uint32) uint64 { return 0 }
+
+func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	s.run.refuseCaptured("SpawnBy")
+	if !s.sim.world.Alive(by) {
+		return ecs.None
+	}
+	owner, displaced := s.sim.ownerOf(by)
+	i := s.p.PrefabOf(k)
+	if !s.sim.writes.sharedRuns() || i < 0 || displaced {
+		return s.sim.spawn(k, owner)
+	}
+	spawner := s.p.identity.Find(s.sim.world, by)
+	s.sim.frame.checkSpawn(by, owner, &s.p.Prefabs[i], s.p.prefabNamed(spawner))
+	e := s.spawnShared(k, i, owner, by)
+	if s.preview != nil {
+		s.preview.spawn(e, owner, i)
+	}
+	if s.p.Prefabs[i].ClientOnly() {
+		s.setVisible(owner, e, false)
+		return e
+	}
+	origin := s.late.originOf(owner, e, s.originOf(owner, by, i, s.sim.ordinal))
+	id := s.p.identity.Get(s.sim.world, e)
+	id.maker, id.origin = uint16(owner), origin
+	return e
+}
+
+// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
+// same handle and network id in every run of its tick.
+func (s *Server) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Entity) ecs.Entity {
+	if s.sim.spawnTick != s.sim.frame.Tick {
+		s.sim.spawnTick = s.sim.frame.Tick
+		clear(s.sim.ordinals)
+	}
+	s.sim.ordinal = s.sim.ordinals.next(by, kind)
+	it := s.late.spawn(owner, by, kind, s.sim.ordinal)
+	if it == nil || s.sim.world.Manager().Place(it.e, k, owner) != nil {
+		return s.sim.spawn(k, owner)
+	}
+	*s.p.identity.Get(s.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
+	s.sim.writes.structural(owner, kind)
+	return it.e
+}
+
+// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
+// cannot have predicted it, because it does not have the spawner.
+func (s *Server) originOf(owner PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
+	p, spawner := s.sessions.player(owner), s.p.identity.Find(s.sim.world, by)
+	if p == nil || p.session.state != playing || spawner == nil {
+		return 0
+	}
+	key := prediction.SpawnKey{Owner: uint16(owner), Tick: s.sim.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
+	if key.By = spawner.origin; key.By == 0 {
+		w, ok := p.outbox.sender.Wire(snapshot.NetID(spawner.Net))
+		if !ok {
+			return 0
+		}
+		key.By = uint32(w)
+	}
+	return key.ID()
+}
+
+// longCounts is what was counted so far of a sender's long records, and of the entities for
+// which it had no wire id.
+type longCounts struct{ inPieces, tooLong, notShown uint64 }
+
+// countLong counts the records of the tick's snapshots that are longer than a packet, and names
+// those that are too long to send. It counts the entities that are one too many for a player, too.
+func (s *Server) countLong() {
+	for _, p := range s.senders.encoding {
+		sender := p.outbox.sender
+		was, now := &p.outbox.long, sender.Counters()
+		if now.NoWireID != was.notShown {
+			s.stats.NotShown += now.NoWireID - was.notShown
+			was.notShown = now.NoWireID
+			s.nameCrowd(p)
+		}
+		if !sender.Cuts() {
+			continue
+		}
+		s.stats.LongRecords += now.InPieces - was.inPieces
+		s.stats.RecordsTooLong += now.TooLong - was.tooLong
+		was.inPieces, was.tooLong = now.InPieces, now.TooLong
+		for _, l := range sender.TakeTooLong() {
+			s.nameLong(p, l)
+		}
+	}
+}
+
+// nameCrowd logs, once, that a player should be shown more entities than it can be.
+func (s *Server) nameCrowd(p *player) {
+	if s.senders.toldCrowd {
+		return
+	}
+	s.senders.toldCrowd = true
+	s.logs.Logger.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with Frame.SetVisible",
+		append(p.who(), "tick", s.sim.frame.Tick)...)
+}
+
+// nameLong logs an entity that is too long to send, once for each component that takes most.
+func (s *Server) nameLong(p *player, l snapshot.TooLong) {
+	if s.senders.toldLong.Has(l.Component) {
+		return
+	}
+	s.senders.toldLong.Set(l.Component)
+	line := p.who()
+	line = append(line, "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
+		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)
+	s.logs.Logger.Warn("the state of an entity is too long to send, so players do not see it: shorten the component's strings and slices, or move some to other entities", line...)
+}
+
+// prefabOfNet returns the name of an entity's prefab, or "" if it is gone.
+func (s *Server) prefabOfNet(id snapshot.NetID) string {
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for _, at := range s.p.identity.Slice(rows) {
+			if at.Net == uint32(id) {
+				return s.p.Prefabs[at.Prefab].ECS.Name()
+			}
+		}
+	}
+	return ""
+}
+
+// takeUnread takes a player's report of a snapshot that it refused as malformed. All
+// entities are sent in full, without the one that the report names, which is tried again
+// after 1, 2, 4 s and so on. A report that is not true gains nothing: see playerUnread.
+func (s *Server) takeUnread(p *player, body []byte, b []byte) error {
+	var u netcode.Unread
+	err := s.decode(p, b, func() (err error) { u, err = netcode.ParseUnread(body); return err })
+	if err != nil || p.session.poisoned {
+		return err
+	}
+	t, rate, sender := s.sim.frame.Tick, s.p.TickRate, p.outbox.sender
+	if p.session.state != playing && p.session.state != watching || sender == nil || u.Epoch != s.level.epoch || p.unread.early(t, rate) {
+		return nil
+	}
+	s.stats.SnapshotsUnread++
+	p.stats.SnapshotsUnread++
+	p.unread.last = t
+	line := p.who()
+	line, again := append(line, "tick", t), false
+	if id, ok := sender.Named(schema.WireID(u.Wire)); ok {
+		seconds, first := p.unread.leaveOut(id, sender, t, rate)
+		line, again = append(line, "entity", uint32(id), "left_out_s", seconds), !first
+	}
+	if !again { // else nothing but the entity that was tried again is at fault
+		p.unread.restart(sender)
+	}
+	s.logs.Logger.Warn("a client could not read a snapshot", line...)
+	return nil
+}
+
+// displaced is an entity that nobody owns, because the world has no table for it. owner is
+// the player that should own it. The entity lasts until that player has left, so that the
+// game's references to it stay valid.
+type displaced struct {
+	entity ecs.Entity
+	owner  PlayerID
+}
+
+// noRoom is the world's OnFull: it drops the player whose entity needs one table too many.
+func (s *Server) noRoom(e ecs.Entity, owner PlayerID) {
+	p := s.sessions.player(owner)
+	if p != nil || slices.Contains(s.sessions.leaving, owner) {
+		s.sim.displaced = append(s.sim.displaced, displaced{e, owner})
+	}
+	switch {
+	case p == nil: // the game's own number, or a player that is leaving
+		if skipped, ok := s.logs.limits.allow("displaced", s.clock.now); ok {
+			s.cfg.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
+		}
+	case !p.session.kicked:
+		s.stats.Displaced++
+		s.logs.abuse(s.clock.now, "dropped: the world has no room for its entities", p)
+		s.sessions.kick(p, transport.Full, "the server's world is full")
+	}
+}
+
+// ownerOf returns the player that owns an entity, or that should own it.
+func (m *simulation) ownerOf(e ecs.Entity) (owner PlayerID, displaced bool) {
+	for _, d := range m.displaced {
+		if d.entity == e {
+			return d.owner, true
+		}
+	}
+	return m.world.Owner(e), false
+}
+
+// destroyDisplaced removes the displaced entities of a player who left.
+func (m *simulation) destroyDisplaced(player PlayerID) {
+	m.displaced = slices.DeleteFunc(m.displaced, func(d displaced) bool {
+		if d.owner == player {
+			m.world.Manager().Destroy(d.entity)
+		}
+		return d.owner == player
+	})
+}
+
+// bandwidthLines returns the bytes sent to and received from all clients since the server began,
+// by component and field. It returns nil unless [ServerConfig].Profile is set. The bytes of
+// a vector are counted at its first field. Commands are sent as differences from one
+// another, so their bytes are divided among the fields by size.
+func (s *Server) bandwidthLines() []stats.Bandwidth {
+	if s.bandwidth == nil {
+		return nil
+	}
+	var out []stats.Bandwidth
+	for _, l := range s.bandwidth.down.Lines() {
+		line := stats.Bandwidth{Component: l.Component, Field: l.Field, Bytes: l.Bytes}
+		if l.Component == "" {
+			line.What = "snapshots"
+		}
+		out = append(out, line)
+	}
+	out = append(out, stats.Bandwidth{What: "packets", Bytes: float64(s.stats.BytesOut) - float64(s.bandwidth.down.Bytes())})
+	if c := s.p.Command; c != nil {
+		bits := 0
+		for _, f := range c.Schema.Fields() {
+			bits += f.Bits
+		}
+		for _, f := range c.Schema.Fields() {
+			share := float64(s.bandwidth.up) * float64(f.Bits) / float64(max(bits, 1))
+			out = append(out, stats.Bandwidth{Up: true, Component: c.Schema.Name(), Field: f.Name, Bytes: share})
+		}
+	}
+	return append(out, stats.Bandwidth{Up: true, What: "packets", Bytes: float64(s.stats.BytesIn) - float64(s.bandwidth.up)})
 }

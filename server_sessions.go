@@ -2,10 +2,22 @@ package foretick
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
 	"slices"
 	"time"
+	"unsafe"
 
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -168,4 +180,535 @@ func (s *sessions) yielding(match func(*player) bool) (first *player, n int) {
 // changing reports whether hooks are to be called for players that came or went.
 func (s *sessions) changing() bool {
 	return len(s.leaving)+len(s.newcomers)+len(s.joining)+len(s.moves) > 0
+}
+
+// roomUsed is the share of the world's hard limits above which no newcomer is let in. The
+// rest is for the entities of those who play already.
+const roomUsed = 0.9
+
+func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
+	reason, draining := s.draining()
+	switch {
+	case s.drain.linger != nil:
+		s.refuseNewcomer(p, transport.Closed, s.drain.linger.detail)
+	case h.Version != helloVersion:
+		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash, Text: "this server speaks another version of the library's own protocol"})
+	case h.Role > netcode.RoleObserve:
+		s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role)})
+	case h.Protocol != s.p.Hash && s.cfg.AllowOtherBuilds:
+		s.otherBuilds(t, p, h)
+	case h.Protocol != s.p.Hash:
+		s.logs.abuse(s.clock.now, "refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
+		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
+		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, s.p.description.of(s.p))
+	case h.Role == netcode.RoleObserve && !draining:
+		s.observer(t, p, h)
+	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):
+	case s.cfg.Same == transport.RefuseNew && s.sessions.plays(p.session.identity):
+		s.refused(figures.RefusedTwice)
+		s.logs.abuse(s.clock.now, "refused: plays already", p)
+		s.drop(p, transport.Refused, "plays in this match already")
+	case draining:
+		s.refuseNewcomer(p, transport.Refused, reason)
+	case s.sim.world.Used() > roomUsed:
+		s.refused(figures.RefusedCombinations)
+		s.logs.abuse(s.clock.now, "refused: the world has hardly room for more combinations of owner and components", p)
+		s.drop(p, transport.Full, "the server's world is full")
+	default:
+		if place := s.sessions.free(s.clock.now); place != 0 {
+			s.admit(t, p, place, h)
+		} else if place = s.displace(); place != 0 {
+			s.sessions.newcomers = append(s.sessions.newcomers, newcomer{p, h, place})
+		} else {
+			s.refused(figures.RefusedFull)
+			s.logs.abuse(s.clock.now, "refused: full", p)
+			s.drop(p, transport.Full, "the server is full")
+		}
+	}
+}
+
+func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
+	why := figures.RefusedProtocol
+	if r.Code == rejectRole {
+		why = figures.RefusedObservers
+	}
+	s.refused(why)
+	p.session.state, p.session.since = refusing, t
+	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
+	if r.Code == rejectRole { // the packet may be lost: the connection's end says the same
+		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(r.Text)
+	}
+	pk := p.session.conn.Begin(t)
+	pk.Message(netcode.MessageReject, r.Append(nil))
+	s.finish(p, pk)
+}
+
+// admit makes a peer a player.
+func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hello) {
+	if _, err := io.ReadFull(s.cfg.Random, p.session.token[:]); err != nil {
+		p.session.token = [16]byte{} // without a token nobody can come back to this place
+	}
+	s.seat(p, owner)
+	s.begin(t, p, h)
+	if p.schemas.otherBuilds {
+		s.stats.OtherBuilds++
+	}
+	s.board.change(p, &s.sessions, &s.stats)
+	line := p.who()
+	line = append(line, "architecture", h.Architecture)
+	if code, text, known := s.sessions.whyGone(h.Resume); known {
+		p.session.lostCode, p.session.lostText = code, cutText(text, netcode.MaxWelcomeText)
+		line = append(line, "lost_place", code, "why", text)
+	}
+	s.cfg.Logger.Info("joined", line...)
+}
+
+// seat gives a new player its place.
+func (s *Server) seat(p *player, owner PlayerID) {
+	p.owner = owner
+	s.sessions.owners[owner] = p
+	s.sessions.begun++
+	p.session.number = s.sessions.begun
+	p.shooter.Join(s.past, uint32(owner), p)
+	if debugBuild {
+		p.trail = reason.NewTrail(reason.TrailTicks)
+	}
+	if c := s.p.Command; c != nil {
+		t := c.Handle.Type()
+		p.inputs.command, p.inputs.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+	}
+	s.sessions.joining = append(s.sessions.joining, p)
+	s.stats.Joined++
+}
+
+// begin starts a player's side of a connection, the first or a later one.
+func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
+	p.session.state, p.session.since, p.outbox.welcomed, p.outbox.epoch, p.outbox.overflowed = playing, t, false, s.level.epoch, false
+	p.session.conn.Admit()
+	p.outbox.levels = 0
+	s.sessions.connections++
+	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
+	p.session.connection = s.sessions.connections
+	p.outbox.sender = s.newSender(p)
+	s.reintroduce(p)
+	p.inputs.heard, p.inputs.early, p.inputs.buffered, p.inputs.render = false, 0, 0, 0
+	p.shooter.Connect()
+	s.rehide(p)
+	p.outbox.every, p.outbox.entered = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate)), false
+	if s.p.Command != nil {
+		p.inputs.addTo(&p.stats)
+		p.inputs.buffer = netcode.NewCommandBuffer(s.p.Command.Schema.PackedSize(), s.p.TickRate*2, s.p.Command.Schema.PackedFields()...)
+		p.inputs.buffer.KeepLate(int(s.late.window))
+		s.late.block(p)
+	}
+}
+
+// resumed gives a player its place back: one that is held, or one whose old connection is
+// dead but not timed out yet, by its token or as ServerConfig.Same says.
+func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
+	for _, old := range s.sessions.owners {
+		if old == nil || old == p || old.outbox.overflowed || old.session.kicked || !old.session.resumes(&p.session, h.Resume, s.cfg.Same) {
+			continue
+		}
+		if old.session.state == playing {
+			s.endpoint.Disconnect(old.session.peer, transport.Replaced, "the player came back by another connection")
+			s.admission.charge(s.clock.now, &old.session)
+			s.lose(t, old)
+		}
+		s.admission.settle(&old.session)
+		s.sessions.remove(p)
+		old.session.peer, old.session.conn, old.outbox.sent, old.session.identity, old.schemas.answers = p.session.peer, p.session.conn, p.outbox.sent, p.session.identity, p.schemas.answers
+		old.outbox.resent = p.outbox.resent
+		old.session.address, old.session.origin, old.session.came, old.session.pending = p.session.address, p.session.origin, p.session.came, p.session.pending
+		p.session.pending = false // it is old's to release
+		s.sessions.byPeer[old.session.peer] = old
+		s.late.world.stop() // what waits goes behind what the lost connection has not delivered
+		s.begin(t, old, h)
+		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
+		s.takeOver(old, old.session.kept, h)
+		old.session.kept = nil
+		s.sessions.moves = append(s.sessions.moves, move{old, true})
+		s.stats.Resumed++
+		s.board.change(old, &s.sessions, &s.stats)
+		s.cfg.Logger.Info("came back", old.who()...)
+		return true
+	}
+	return false
+}
+
+// changePlayers adds the players that came and removes those that left. Handlers may kick
+// any player, which waits for the tick's end. Every OnJoin that began is followed by an
+// OnLeave.
+func (s *Server) changePlayers() {
+	s.handleLastRequests()
+	s.hooks.left(s.sessions.leaving)
+	for _, player := range s.sessions.leaving {
+		for _, fn := range s.p.handlers.leaves {
+			s.contained(player, "OnLeave", fn)
+		}
+		s.sim.destroyOwned(player)
+	}
+	s.sessions.leaving = s.sessions.leaving[:0]
+	s.admitNewcomers()
+	for _, p := range s.sessions.joining {
+		if s.sessions.owners[p.owner] != p || p.session.kicked {
+			continue // gone before it was there
+		}
+		p.session.begun = true
+		s.hooks.joined(p.owner)
+		for _, fn := range s.p.handlers.joins {
+			s.contained(p.owner, "OnJoin", fn)
+		}
+	}
+	clear(s.sessions.joining)
+	s.sessions.joining = s.sessions.joining[:0]
+	s.tellMoves()
+}
+
+// tellMoves calls the hooks of players that lost their connection or came back, in order,
+// for those that still have their place.
+func (s *Server) tellMoves() {
+	for _, m := range s.sessions.moves {
+		if s.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
+			continue
+		}
+		s.hooks.moved(m)
+		name, hooks := "OnDisconnect", s.p.handlers.disconnects
+		if m.back {
+			name, hooks = "OnReconnect", s.p.handlers.reconnects
+		}
+		for _, fn := range hooks {
+			s.contained(m.p.owner, name, fn)
+		}
+	}
+	clear(s.sessions.moves)
+	s.sessions.moves = s.sessions.moves[:0]
+}
+
+// countPlayed counts a tick for every player that played in it.
+func (s *Server) countPlayed() {
+	for _, p := range s.sessions.players {
+		if p.session.state == watching && p.session.pending && s.clock.now-p.session.since >= settledAfter {
+			s.admission.settle(&p.session)
+		}
+		if p.session.state != playing {
+			continue
+		}
+		if s.p.Command == nil && p.shooter.Acked() > 0 || p.inputs.tookTick == s.sim.frame.Tick {
+			p.session.ticksPlayed++
+		}
+		if p.session.pending && p.session.played(s.clock.interval) >= settledAfter {
+			s.admission.settle(&p.session)
+		}
+	}
+}
+
+// admitNewcomers lets those in whose places became free in this tick.
+func (s *Server) admitNewcomers() {
+	for _, n := range s.sessions.newcomers {
+		if s.sessions.byPeer[n.p.session.peer] == n.p && n.p.session.state == greeting && s.sessions.owners[n.place] == nil {
+			s.admit(s.clock.now, n.p, n.place, n.hello)
+		}
+	}
+	clear(s.sessions.newcomers)
+	s.sessions.newcomers = s.sessions.newcomers[:0]
+}
+
+// displace frees a place on a full server: that of the absent player that played least. It
+// returns 0 if there is none, or ServerConfig.KeepPlaces is set.
+func (s *Server) displace() PlayerID {
+	if s.cfg.KeepPlaces {
+		return 0
+	}
+	least, n := s.sessions.yielding(func(p *player) bool { return !p.session.kicked })
+	if n == 0 {
+		return 0
+	}
+	s.stats.PlacesTaken++
+	s.logs.abuse(s.clock.now, "a newcomer took an absent player's place", least, "played", least.session.played(s.clock.interval))
+	s.giveUp(least, transport.Full, "the server is full, and somebody else took the place")
+	return least.owner
+}
+
+// takeOver queues for a returning player the messages that the lost connection had not
+// delivered. The client's count of received messages is trusted if it is of this session.
+func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
+	channels := standard.GameChannels + len(s.p.Channels)
+	counts := p.session.holds(h.Resume) && len(h.Taken) == channels
+	if !p.session.holds(h.Resume) || len(h.Taken) == 0 {
+		p.requests.taken = 0 // it restarts its count
+	}
+	for i := range channels {
+		if i == standard.ChannelSchemas || !s.p.Reliable(uint8(i)) {
+			continue
+		}
+		taken := int64(netcode.Forgotten)
+		if counts {
+			taken = int64(h.Taken[i])
+		}
+		err := p.session.conn.TakeOver(kept, uint8(i), taken)
+		if errors.Is(err, netcode.ErrTaken) {
+			s.malformed(p, err)
+			err = p.session.conn.TakeOver(kept, uint8(i), netcode.Forgotten)
+		}
+		if err != nil {
+			s.cfg.Logger.Error("messages lost with a connection", append(p.who(), "channel", i, "err", err)...)
+		}
+	}
+}
+
+// Activity adds what the newest tick had to what earlier ticks had.
+func (in serverInternals) Activity(a *probe.Activity) {
+	first := !a.Known // of the match, or of this server process
+	if first {
+		a.Known = true
+		a.Infos = in.s.p.schedule.Systems()
+		a.Systems, a.Command = in.s.usableSystems(a.Infos, a.Systems), in.s.usableFields(a.Command)
+	}
+	in.s.useSystems(a.Infos, a.Systems)
+	in.s.useCommand(a.Command)
+	if a.Changed {
+		return
+	}
+	now := in.s.activityDigest()
+	a.Changed = !first && now != a.Newest && now.Players == a.Newest.Players
+	a.Newest = now
+}
+
+// usableSystems returns the systems of ticks, with what is known of those in before.
+func (s *Server) usableSystems(infos []ecs.SystemInfo, before []probe.Used) (all []probe.Used) {
+	for _, sys := range infos {
+		none := sys.Once || sys.Render || !runsOn(sys.Tags, s.cfg.Tags)
+		all = append(all, probe.Used{Name: sys.Name, Ever: none || usedBefore(before, sys.Name)})
+	}
+	return all
+}
+
+// usableFields returns the fields of the command, with what is known of those in before.
+func (s *Server) usableFields(before []probe.Used) (all []probe.Used) {
+	if s.p.Command == nil {
+		return nil
+	}
+	for _, f := range s.p.Command.Schema.Fields() {
+		name := s.p.Command.Name + "." + f.Name
+		all = append(all, probe.Used{Name: name, Ever: usedBefore(before, name)})
+	}
+	return all
+}
+
+func usedBefore(all []probe.Used, name string) bool {
+	return slices.Contains(all, probe.Used{Name: name, Ever: true})
+}
+
+func notUsed(u probe.Used) bool { return !u.Ever }
+
+// useSystems marks the systems that match a row now.
+func (s *Server) useSystems(infos []ecs.SystemInfo, all []probe.Used) {
+	if !slices.ContainsFunc(all, notUsed) {
+		return
+	}
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		if rows.Len() == 0 {
+			continue
+		}
+		mask := s.sim.world.Mask(rows.Entity(0))
+		for i := range all {
+			all[i].Ever = all[i].Ever || mask.Contains(infos[i].With) && !mask.Overlaps(infos[i].Without)
+		}
+	}
+}
+
+// useCommand marks the fields that are not zero now in some player's command.
+func (s *Server) useCommand(all []probe.Used) {
+	if !slices.ContainsFunc(all, notUsed) {
+		return
+	}
+	c := s.p.Command
+	zero, words := make([]int32, c.Schema.Words()), make([]int32, c.Schema.Words())
+	c.Schema.Quantise(c.New(), schema.GridPublic, sameEntity{}, zero)
+	for _, rows := range s.sim.commands.All(s.sim.world) {
+		at := rows.Column(c.ID)
+		for i := range rows.Len() {
+			c.Schema.Quantise(unsafe.Add(at, uintptr(i)*c.Size), schema.GridPublic, sameEntity{}, words)
+			for f := range all {
+				all[f].Ever = all[f].Ever || c.Schema.Differs(f, zero, words)
+			}
+		}
+	}
+}
+
+func (s *Server) activityDigest() (d probe.ActivityDigest) {
+	for _, p := range s.sessions.players {
+		d.Players = d.Players*31 + uint64(p.owner) + 1
+	}
+	sent := []ecs.ID{s.p.identity.ID()} // which entities there are
+	for i := range s.p.Components {
+		sent = append(sent, s.p.Components[i].ID)
+	}
+	d.Values = s.sim.world.Hash(s.p.order, sent...)
+	d.Messages = s.stats.MessagesSent + s.stats.Requests
+	return d
+}
+
+// sameEntity keeps references as they are, as far as a number of 32 bits can.
+type sameEntity struct{}
+
+func (sameEntity) Net(entity uint64) uint32 { return uint32(entity) }
+func (sameEntity) Entity(ref uint32) uint64 { return uint64(ref) }
+
+// lapsed is why a connection ends after a silence that its numbers do not span.
+const lapsed = "silent for longer than packet numbers last: ClientConfig.Redial brings the player back"
+
+// mostLevels is how many levels a player may miss on one connection: a quarter of the circle of
+// their epochs.
+const mostLevels = 64
+
+// lapsed reports whether a player that is heard again was away for too long to understand what
+// this connection sends, or to be understood.
+func (p *player) lapsed() bool { return p.session.conn.Lapsed() || p.outbox.levels > mostLevels }
+
+// dropLapsed ends the connection of a player that lapsed, and holds its place. One that cannot
+// have sent so many packets since it was heard broke a rule.
+func (s *Server) dropLapsed(t time.Duration, p *player) {
+	least := netcode.LongestSilence * s.clock.interval / packetsTick
+	if p.outbox.levels <= mostLevels && p.session.conn.Silent(t) < least && s.clock.rested(guard.DefaultTimeout) {
+		p.faults.why = "a sequence number that is far away"
+		s.offend(p)
+		return
+	}
+	s.drop(p, transport.Timeout, lapsed)
+}
+
+// giveUp ends the hold of a place, and remembers why, for a player that returns to it.
+func (s *Server) giveUp(p *player, code transport.Code, text string) {
+	s.sessions.remember(p.session.token, code, text)
+	s.leave(p, code, text)
+}
+
+// boundAbsent limits the places held for one address to ServerConfig.MaxHeldPerAddress. Beyond
+// that, the player that played least loses its place.
+func (s *Server) boundAbsent(origin string) {
+	most := s.cfg.MaxHeldPerAddress
+	if origin == "" || most < 0 {
+		return
+	}
+	least, n := s.sessions.yielding(func(p *player) bool { return p.session.origin == origin })
+	if n > most {
+		s.logs.abuse(s.clock.now, "too many places held for one address", least, "most", most)
+		s.giveUp(least, transport.Refused, "too many places are held for this address")
+	}
+}
+
+// drop ends a peer's connection from this side.
+func (s *Server) drop(p *player, code transport.Code, detail string) {
+	s.endpoint.Disconnect(p.session.peer, code, detail)
+	s.forget(p, code, detail)
+}
+
+// forget removes a lost connection, whichever end closed it. A player that did not leave on
+// purpose keeps its place for a while.
+func (s *Server) forget(p *player, code transport.Code, detail string) {
+	if p.session.state == local {
+		s.leave(p, code, detail)
+		return
+	}
+	s.admission.charge(s.clock.now, &p.session)
+	s.admission.settle(&p.session)
+	if p.session.state != playing {
+		if p.observing != nil {
+			s.forgetObserver(p)
+		}
+		delete(s.sessions.byPeer, p.session.peer)
+		s.sessions.remove(p)
+		return
+	}
+	if p.session.hold = p.session.holdTime(code, s.cfg.ReconnectWindow, s.clock.interval); p.session.hold <= 0 {
+		s.sessions.remember(p.session.token, code, detail)
+		s.leave(p, code, detail)
+		return
+	}
+	s.cfg.Logger.Info("lost", append(p.who(), "code", code, "detail", detail)...)
+	s.lose(s.clock.now, p)
+	s.boundAbsent(p.session.origin)
+}
+
+// lose closes a player's side of a connection and holds its place.
+func (s *Server) lose(t time.Duration, p *player) {
+	s.late.block(p)
+	s.disconnect(p)
+	p.session.state, p.session.since = away, t
+	s.board.change(p, &s.sessions, &s.stats)
+	s.sessions.moves = append(s.sessions.moves, move{p, false})
+}
+
+// disconnect frees everything that belonged to a connection.
+func (s *Server) disconnect(p *player) {
+	delete(s.sessions.byPeer, p.session.peer)
+	s.drainRequests(p)
+	p.countResent(&s.stats)
+	p.outbox.resent = 0
+	p.outbox.sender.Close()
+	p.session.peer, p.session.conn, p.session.kept = 0, nil, p.session.conn
+}
+
+// leave gives a player's place up.
+func (s *Server) leave(p *player, code transport.Code, detail string) {
+	s.late.block(p)
+	if p.session.state == playing {
+		s.disconnect(p)
+	}
+	if len(p.requests.askings) > 0 && p.session.begun && !p.session.kicked && !p.session.poisoned {
+		s.sessions.asked = append(s.sessions.asked, p)
+	}
+	s.late.leave(p)
+	s.sessions.remove(p)
+	if p.session.begun {
+		s.sessions.leaving = append(s.sessions.leaving, p.owner)
+	}
+	s.sessions.vacate(p.owner, s.clock.now)
+	if p.local != nil {
+		p.local.gone = &transport.DisconnectError{Code: code, Detail: detail}
+	}
+	s.dropObserversOf(p.owner)
+	s.showObserversAll(p)
+	s.stats.Left++
+	s.board.change(p, &s.sessions, &s.stats)
+	s.cfg.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
+}
+
+// dropOverflowed ends the connections of players who do not take their messages:
+// what they miss would never be made up for.
+func (s *Server) dropOverflowed() {
+	for i := len(s.sessions.players) - 1; i >= 0; i-- {
+		p := s.sessions.players[i]
+		switch {
+		case !p.outbox.overflowed:
+		case p.session.state == playing, p.session.state == watching:
+			s.stats.Overflowed++
+			s.drop(p, transport.Overflow, "did not take its messages")
+		case p.session.state == away:
+			s.stats.Overflowed++
+			s.giveUp(p, transport.Overflow, "was away for too many messages")
+		}
+	}
+}
+
+// dropKicked ends the places of those who were kicked since the last tick. Leaving
+// calls no handler, so nobody is added meanwhile.
+func (s *Server) dropKicked() {
+	for _, p := range s.sessions.kicks {
+		switch {
+		case p.session.over: // left by itself
+		case p.session.state == away:
+			s.giveUp(p, p.session.kickCode, p.session.kickText)
+		default:
+			s.sessions.remember(p.session.token, p.session.kickCode, p.session.kickText)
+			s.sendAway(p, p.session.kickCode, p.session.kickText)
+		}
+	}
+	clear(s.sessions.kicks)
+	s.sessions.kicks = s.sessions.kicks[:0]
+	if !s.sessions.sendingAway() { // a transport drops whom it bans at once
+		s.admission.tellBans(s.endpoint)
+	}
 }

@@ -1,6 +1,267 @@
 package foretick
 
-import "time"
+import (
+	"encoding/binary"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// NewServer makes a server. Its first Step starts the clock: tick 1 is due an interval
+// later. The error lists every fault of the configuration and the protocol. On an error the
+// Transport stays the caller's: close it.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return newServer(cfg)
+}
+
+// newServer makes a server of a configuration that was checked.
+func newServer(cfg ServerConfig) (*Server, error) {
+	p := &cfg.Protocol.compiled
+	untaped := cfg.Transport
+	sink, err := cfg.record(p)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Verify != nil {
+		if err := p.Registry.Verify(true, cfg.Verify); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s.sessions.architecture = runtime.GOARCH
+	s.traces.replayed = sink != nil && sink.Replays()
+	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
+	s.sim.p = p
+	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})
+	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
+	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
+	s.sim.nets.in = s.senders.source
+	if cfg.Profile {
+		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.Registry)}
+	}
+	var number [8]byte
+	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
+		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
+	}
+	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
+	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{s}); err != nil {
+		return nil, err
+	}
+	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
+	if p.Command != nil {
+		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
+	}
+	s.sessions.owners, s.board.each = make([]*player, cfg.MaxClients+1), make([]published.Cell[shownPlayer], cfg.MaxClients+1)
+	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
+	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
+	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
+	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
+	s.late = newLateInputs(s)
+	if debugBuild && s.late.window > 0 {
+		s.late.logDesyncs()
+	}
+	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
+	s.sim.writes.late = &s.late
+	s.sim.spawnSingletonRow()
+	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
+	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
+	p.watch(true)
+	s.interest.survey = newSurvey(&s.sim)
+	if err := s.publish(); err != nil {
+		return nil, err
+	}
+	s.senders.share = s.encodeShare
+	s.order, s.hash = p.order, s.hashWorld
+	if debugBuild {
+		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
+	}
+	s.figures.endpoint = newEndpointCounts(s.endpoint)
+	s.figures.post(s) // the names of systems are known before the first Step
+	return s, nil
+}
+
+// Step receives packets and computes the ticks that are due at now. Call it when
+// [Server.Next] comes and whenever the transport is ready. now must not go back: if it does,
+// no tick is computed until now is later than ever before. Of more than 30 s between two
+// Steps, either way, nothing counts: the process stood still, or its clock was set.
+func (s *Server) Step(now time.Time) {
+	switch {
+	case s.run.closed:
+		return
+	case s.run.inner && !s.run.stepping:
+		misuse("Server.Step of a preview's server: call Preview.Step")
+	case s.run.failed:
+		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
+	case s.run.ticking:
+		misuse("Server.Step inside of a tick: a system or a handler must not call it")
+	case s.run.changing || s.run.inside != "":
+		misuse("Server.Step in a function that the server calls: a hook, a render system or ServerConfig.Observe must not call it")
+	}
+	s.run.inside = "Step"
+	done := false
+	defer func() {
+		s.run.inside = ""
+		if s.run.failed = !done; s.run.failed {
+			s.stopCalls()
+		}
+		if r := s.sink; r != nil {
+			r.Stepped()
+			if !done {
+				v := recover()
+				r.Panicked(s.sim.frame.Tick, contain.Recovered(v), debug.Stack())
+				if v != nil {
+					panic(v)
+				}
+			}
+		}
+	}()
+	s.latchDrain()
+	if r := s.sink; r != nil {
+		r.Step(now, s.hash)
+	}
+	t := s.clock.begin(now, s.cfg.Timeout)
+	s.receive(t)
+	if s.lingers(t) || s.finishDraining() {
+		done = true
+		s.rest()
+		return
+	}
+	for n := 0; !s.ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
+		if n == maxCatchUp {
+			s.slip()
+			break
+		}
+		s.run.behind = n+1 < maxCatchUp && s.behind(t)
+		s.tick(t)
+		if s.run.closed || s.drain.linger != nil {
+			done = true
+			s.rest()
+			return
+		}
+	}
+	if s.ended() && !s.run.over {
+		s.end()
+	}
+	s.endpoint.Flush()
+	s.board.post(&s.stats)
+	done = true
+}
+
+// rest ends a Step after the match's last tick.
+func (s *Server) rest() {
+	if !s.run.closed {
+		s.endpoint.Flush()
+	}
+	s.postAll()
+}
+
+// maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
+const maxCatchUp = 4
+
+// Close runs the handlers of OnServer and OnFinal for every event that waits, and sends what
+// waits for late inputs. Then it drops every player with the code [transport.Closed] and the text
+// detail, runs the OnLeave hooks, and closes the transport. The match is over: no client
+// reconnects. Called from a system, handler or hook, Close returns nil and takes effect at the
+// end of the tick. It returns an error in a function that Step calls outside of ticks, such as
+// ServerConfig.Observe. After Close, Step does nothing. A second Close returns
+// [transport.ErrClosed]. Like Step, it is not safe for concurrent use.
+func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
+
+// CloseForRestart is Close for a server that another one replaces, as in a rolling
+// restart. Clients that have [ClientConfig.Redial] try to come back for 30 s and join
+// the new server; the others end with [transport.Restart]. It sends reliable messages again
+// until every client has acknowledged them, which takes a round trip, and at most a second. Run
+// calls it when its context ends.
+func (s *Server) CloseForRestart(detail string) error {
+	return s.closeWith(transport.Restart, detail)
+}
+
+func (s *Server) closeWith(code transport.Code, detail string) error {
+	if s.run.closed || s.run.closing != nil {
+		return transport.ErrClosed // Close may end a Shutdown that lingers
+	}
+	if err := s.run.refuses("Close"); err != nil {
+		return err
+	}
+	s.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
+	if s.run.defers() && !s.run.failed {
+		s.run.closing = func() { _ = s.close(code, detail) }
+		return nil
+	}
+	s.undraw()
+	return s.close(code, detail)
+}
+
+func (s *Server) close(code transport.Code, detail string) error {
+	if s.run.closed {
+		return transport.ErrClosed
+	}
+	if !s.run.failed {
+		s.concludeAndSend()
+	}
+	s.run.closed = true
+	s.stopCalls()
+	defer s.postAll()
+	if r := s.sink; r != nil {
+		defer r.Closed()
+	}
+	if s.run.failed { // nothing of the match can be relied on
+		for peer := range s.sessions.byPeer {
+			s.endpoint.Disconnect(peer, code, detail)
+		}
+		return s.endpoint.Close(code, detail)
+	}
+	last := partings{endpoint: s.untaped, from: s.clock.now, most: lastWords}
+	for _, p := range slices.Clone(s.sessions.players) {
+		why, text := p.end(code, detail)
+		switch {
+		case p.session.state == away:
+			s.leave(p, code, detail)
+		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
+			last.all = append(last.all, parting{p.session.peer, p.session.conn, why, text})
+			s.forget(p, why, text)
+		default:
+			s.drop(p, why, text)
+		}
+	}
+	s.run.changing = true // what hooks ask for is too late
+	s.changePlayers()
+	s.run.changing = false
+	s.concludeMatch() // what OnLeave raised
+	return last.close(code, detail)
+}
+
+// end drops every player with the reason.
+func (s *Server) end() {
+	s.concludeMatch()
+	s.run.over = true
+	s.stopCalls()
+	s.cfg.Logger.Error(ended, "tick", s.sim.frame.Tick)
+	for _, p := range slices.Clone(s.sessions.players) {
+		if p.session.state == away {
+			s.leave(p, transport.Closed, ended)
+		} else {
+			s.drop(p, transport.Closed, ended)
+		}
+	}
+}
 
 // tick computes one tick and sends its results.
 func (s *Server) tick(now time.Duration) {
@@ -77,4 +338,171 @@ func (s *Server) report() {
 	}
 	s.settled()
 	s.countPlayed()
+}
+
+// concludeEvents handles every event that waits, and sends every message that is held, because
+// a level or the match ends now:
+//
+//  1. No tick up to here runs again, so what waited for late inputs stands.
+//  2. The handlers of OnServer and OnFinal run in the order of a tick. What they raise is
+//     handled in further rounds, maxNesting at most. Events left then are dropped and counted.
+//  3. Messages that waited for their tick are sent.
+//
+// What handlers ask for meanwhile, such as the next level, waits for the caller's finish.
+func (s *Server) concludeEvents() {
+	was := s.run.changing
+	s.run.changing = true
+	defer func() { s.run.changing = was }()
+	s.late.blockAll()
+	for round := 0; s.waitingEvents() > 0; round++ {
+		if round == maxNesting {
+			s.nestedTooDeep(s.waitingEvents())
+			s.clearEvents()
+			break
+		}
+		s.handleEvents()
+	}
+	s.late.world.sendAll()
+}
+
+// concludeMatch is concludeEvents where the match ends: for what handlers ask for, it is closed.
+func (s *Server) concludeMatch() {
+	was := s.run.closing
+	s.run.closing = func() {}
+	defer func() { s.run.closing = was }()
+	s.concludeEvents()
+}
+
+// concludeAndSend is concludeMatch where no more packets follow: it sends each player a last one
+// if there is more to tell.
+func (s *Server) concludeAndSend() {
+	before := s.pendingMessages()
+	s.concludeMatch()
+	if s.pendingMessages() > before {
+		s.sendPending(s.clock.now)
+	}
+}
+
+// pendingMessages returns how many reliable messages are not acknowledged.
+func (s *Server) pendingMessages() (n int) {
+	for _, p := range s.sessions.players {
+		if p.connected() {
+			n += p.session.conn.Pending()
+		}
+	}
+	return n
+}
+
+// handleEvents runs the handlers of what waits, outside of a tick.
+func (s *Server) handleEvents() {
+	f := &s.sim.frame
+	for _, q := range f.queues {
+		q.findFinal()
+	}
+	for _, sys := range s.p.schedule.Systems() {
+		if handle := s.p.handlers.eventSystems[sys.Name]; handle != nil {
+			s.sim.world.Lock()
+			handle(f)
+			s.sim.world.Unlock()
+		}
+	}
+}
+
+// waitingEvents returns how many events wait for their handlers.
+func (s *Server) waitingEvents() (n int) {
+	for _, q := range s.sim.frame.queues {
+		n += q.waitingEvents()
+	}
+	return n
+}
+
+// clearEvents drops all events that wait.
+func (s *Server) clearEvents() {
+	for _, q := range s.sim.frame.queues {
+		q.clear()
+	}
+}
+
+// serverHooks are called for what passes a server, in order.
+type serverHooks struct {
+	message  []func(probe.MessageSent)
+	request  []func(probe.RequestTaken)
+	panicked []func(probe.Panicked)
+	call     []func(name string)
+	system   []func(probe.SystemRun)
+
+	settled []func(probe.Settled)
+	now     probe.Settled // what the network decided in the running tick, if settled has any
+}
+
+// settle begins the record of a tick, for those who replay it. The commands are taken.
+func (s *Server) settle() {
+	if len(s.hooks.settled) == 0 {
+		return
+	}
+	now := &s.hooks.now
+	now.Tick = s.sim.frame.Tick
+	for _, p := range s.sessions.players {
+		if p.session.state < playing {
+			continue
+		}
+		in := probe.SettledInput{Player: p.owner, Offset: p.inputs.offset, Shown: s.shownTo(p)}
+		if c := s.p.Command; c != nil {
+			in.Command = append(in.Command, unsafe.Slice((*byte)(p.inputs.command), c.Size)...)
+		}
+		now.Inputs = append(now.Inputs, in)
+	}
+}
+
+// shownTo lists the entities that a player's client knows.
+func (s *Server) shownTo(p *player) (all []probe.Shown) {
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for _, id := range s.p.identity.Slice(rows) {
+			if wire, since, ok := p.Shown(snapshot.NetID(id.Net)); ok {
+				all = append(all, probe.Shown{Net: id.Net, Wire: wire, Since: since})
+			}
+		}
+	}
+	return all
+}
+
+// settled completes the record: views were judged where the game asked for them.
+func (s *Server) settled() {
+	if len(s.hooks.settled) == 0 {
+		return
+	}
+	now := &s.hooks.now
+	for i := range now.Inputs {
+		if p := s.sessions.player(now.Inputs[i].Player); p != nil {
+			now.Inputs[i].View, now.Inputs[i].Every = p.shooter.Settled(), p.outbox.every
+		}
+	}
+	for _, fn := range s.hooks.settled {
+		fn(*now)
+	}
+	*now = probe.Settled{}
+}
+
+func (h *serverHooks) left(players []PlayerID) {
+	if len(h.settled) > 0 {
+		h.now.Left = append(h.now.Left, players...)
+	}
+}
+
+func (h *serverHooks) joined(player PlayerID) {
+	if len(h.settled) > 0 {
+		h.now.Joined = append(h.now.Joined, player)
+	}
+}
+
+func (h *serverHooks) moved(m move) {
+	if len(h.settled) > 0 {
+		h.now.Moves = append(h.now.Moves, probe.Moved{Player: m.p.owner, Back: m.back})
+	}
+}
+
+func (h *serverHooks) asked(player PlayerID, kind uint8, payload []byte) {
+	if len(h.settled) > 0 {
+		h.now.Requests = append(h.now.Requests, probe.RequestTaken{By: player, Kind: kind, Payload: slices.Clone(payload)})
+	}
 }

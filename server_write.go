@@ -264,3 +264,336 @@ func (p *player) due(now Tick) bool {
 
 // sharedRuns reports whether what runs at the moment runs on both ends.
 func (e *writeWatch) sharedRuns() bool { return e.running >= 0 && e.both[e.running] }
+
+// otherWrites notes players whose predicted state another player's run of a shared system
+// changed: both push the same crate, for example. The player's client does not run the
+// system for those rows. Only systems that declare ecs.WriteOther are watched, by comparing
+// columns.
+//
+// Shared physics objects are compared after each of the system's calls. A player's own rows
+// are compared before the calls for that player, and at the end: every change in between
+// came from other players' runs.
+//
+// A Once system writes all rows in one call, the player's own for its own command too. Where
+// clients predict remote players, such a write says nothing: a client finds by itself that it
+// took another player's input for a different one.
+type otherWrites struct {
+	e       *writeWatch
+	watched [][]watchedComponent // by system
+	tables  []watchedTable       // of the system that runs; none: it is not watched
+	system  int                  // that runs
+	bytes   []byte
+}
+
+func newOtherWrites(e *writeWatch) *otherWrites {
+	w := &otherWrites{e: e}
+	for _, sys := range e.p.schedule.Systems() {
+		var ws []watchedComponent
+		if sys.Once && e.p.Remote.Predicts {
+			w.watched = append(w.watched, nil)
+			continue
+		}
+		for _, id := range sys.OtherWrites {
+			if i := e.p.Index(id); layout.Shared(sys) && i >= 0 && e.p.Components[i].Predicted {
+				c := &e.p.Components[i]
+				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.identity))})
+			}
+		}
+		for i := range e.p.Components {
+			if c := &e.p.Components[i]; layout.Shared(sys) && c.Predicted && c.Singleton >= 0 && slices.Contains(sys.SingleWrites, ecs.ID(c.Singleton)) {
+				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.identity))})
+			}
+		}
+		w.watched = append(w.watched, ws)
+	}
+	return w
+}
+
+// begin is called ahead of each system.
+func (w *otherWrites) begin(system int) {
+	w.tables, w.bytes, w.system = w.tables[:0], w.bytes[:0], system
+	for _, c := range w.watched[system] {
+		for _, rows := range c.query.All(w.e.world) {
+			if !w.e.p.predicts(rows) {
+				continue
+			}
+			from := len(w.bytes)
+			w.bytes = w.e.image(w.bytes, c.comp, rows)
+			w.tables = append(w.tables, watchedTable{rows, c.comp, from, len(w.bytes) - from})
+		}
+	}
+}
+
+func (w *otherWrites) end() {
+	w.e.row.takePredicted()
+	for i := range w.tables {
+		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.test.running {
+			w.pushed(t)
+		}
+	}
+	w.tables = w.tables[:0]
+}
+
+// pushed notes that another player's run changed a player's rows.
+func (w *otherWrites) pushed(t *watchedTable) {
+	w.e.sessions.pushed(w.e.frame.Tick, t.rows.Owner(), ecs.Nobody)
+	if !debugBuild {
+		return
+	}
+	if s := w.e.p.schedule.Systems(); !w.e.p.Remote.Predicts && !s[w.system].Once && t.comp.Singleton < 0 && w.e.sessions.player(t.rows.Owner()) != nil {
+		w.e.still.pushes(w.system, s[w.system].Name, t)
+	}
+}
+
+// alone reports whether no client runs a system over these rows.
+func (w *otherWrites) alone(rows ecs.Rows) bool {
+	return rows.Owner() == ecs.Nobody && !w.e.p.predicts(rows)
+}
+
+// ahead is called before a watched system's call for some rows.
+func (w *otherWrites) ahead(rows ecs.Rows) {
+	for i := range w.tables {
+		t := &w.tables[i]
+		if o := t.rows.Owner(); o != ecs.Nobody && (o == rows.Owner() || rows.Owner() == ecs.Nobody) && w.changed(t) {
+			w.pushed(t)
+			w.copy(t)
+		}
+	}
+}
+
+// behind is called after it.
+func (w *otherWrites) behind(rows ecs.Rows) {
+	by, alone := rows.Owner(), w.alone(rows)
+	for i := range w.tables {
+		t := &w.tables[i]
+		switch o := t.rows.Owner(); {
+		case alone:
+			if w.changed(t) {
+				w.e.mark(o, w.e.running+1)
+				w.copy(t)
+			}
+		case by == ecs.Nobody || o == by: // its client does the same
+			w.copy(t)
+		case o == ecs.Nobody:
+			if w.changed(t) {
+				w.e.sessions.pushed(w.e.frame.Tick, ecs.Nobody, by)
+				w.copy(t)
+			}
+		}
+	}
+}
+
+// shaped notes that a shared system's run for some rows adds a component to an entity, or
+// removes it.
+func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
+	i, id := w.e.p.Index(component), w.e.p.identity.Find(w.e.world, e)
+	if i < 0 || !w.e.p.Components[i].Predicted || id == nil {
+		return
+	}
+	owner, by := w.e.world.Owner(e), ecs.Nobody
+	if rows.Len() > 0 {
+		by = rows.Owner()
+	}
+	switch {
+	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // nobody predicts it
+	case rows.Len() > 0 && w.alone(rows):
+		w.e.mark(owner, w.e.running+1)
+	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // who predicts it does the same
+	default:
+		w.e.sessions.pushed(w.e.frame.Tick, owner, by)
+	}
+}
+
+func (w *otherWrites) changed(t *watchedTable) bool {
+	return !bytes.Equal(w.e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID)), w.bytes[t.off:t.off+t.size])
+}
+
+func (w *otherWrites) copy(t *watchedTable) {
+	copy(w.bytes[t.off:t.off+t.size], w.e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID)))
+}
+
+// pushed notes that a run of a shared system for one player changed state that another
+// predicts. That is the rows of owner, or, if owner is Nobody, shared physics objects,
+// which all but by predict. by is Nobody if it is not known.
+func (s *sessions) pushed(now Tick, owner, by PlayerID) {
+	if owner != ecs.Nobody {
+		if p := s.player(owner); p != nil {
+			p.reasons.Pushed(now, uint16(by))
+		}
+		return
+	}
+	for _, p := range s.players {
+		if p.owner != by {
+			p.reasons.Pushed(now, uint16(by))
+		}
+	}
+}
+
+// outsideWrites finds changes of predicted state made while no system runs: by hooks, request
+// handlers, and the program around the server. It compares the columns with those of the
+// end of the tick before.
+type outsideWrites struct {
+	e      *writeWatch
+	tables []outsideTable
+	ids    []ecs.Entity
+	bytes  []byte
+	seen   []bool // scratch, by table
+	next   bool   // the newest tick has ended: what changes now is of the next one
+	by     int    // the handler that runs, by its number among causes; causeOutside
+}
+
+// outsideTable is a table as it was.
+type outsideTable struct {
+	rows    ecs.Rows
+	owner   PlayerID
+	ids     int // where its entities begin …
+	from, n int // … and where its columns do, and how long they are
+}
+
+// keep saves the current predicted state.
+func (o *outsideWrites) keep() {
+	o.e.row.takePredicted()
+	o.tables, o.ids, o.bytes = o.tables[:0], o.ids[:0], o.bytes[:0]
+	for _, rows := range o.e.entities.All(o.e.world) {
+		if !o.e.p.predicts(rows) {
+			continue
+		}
+		t := outsideTable{rows: rows, owner: rows.Owner(), ids: len(o.ids), from: len(o.bytes)}
+		o.ids = append(o.ids, rows.Entities()...)
+		o.bytes = o.e.columns(o.bytes, rows)
+		t.n = len(o.bytes) - t.from
+		o.tables = append(o.tables, t)
+	}
+}
+
+// look notes the players whose predicted state has changed, with by as the cause, and saves
+// the current state. It reports whether there was a change.
+func (o *outsideWrites) look(by int) (changed bool) {
+	o.e.row.takePredicted()
+	o.seen = append(o.seen[:0], make([]bool, len(o.tables))...)
+	next := 0
+	for _, rows := range o.e.entities.All(o.e.world) {
+		if !o.e.p.predicts(rows) {
+			continue
+		}
+		i := o.find(rows, next)
+		if i >= 0 {
+			o.seen[i], next = true, i+1
+		}
+		if i < 0 || !o.same(&o.tables[i]) {
+			changed = true
+			o.e.mark(rows.Owner(), by)
+		}
+	}
+	for i, seen := range o.seen {
+		if !seen {
+			changed = true
+			o.e.mark(o.tables[i].owner, by)
+		}
+	}
+	if changed {
+		o.keep()
+	}
+	return changed
+}
+
+// find returns the index of a table with the same number of rows, −1 for another.
+func (o *outsideWrites) find(rows ecs.Rows, next int) int {
+	for i := range o.tables {
+		if at := (next + i) % len(o.tables); o.tables[at].rows == rows {
+			return at
+		}
+	}
+	return -1
+}
+
+func (o *outsideWrites) same(t *outsideTable) bool {
+	if !slices.Equal(t.rows.Entities(), o.ids[t.ids:t.ids+t.rows.Len()]) {
+		return false
+	}
+	at := t.from
+	for i := range o.e.p.Components {
+		c := &o.e.p.Components[i]
+		base := t.rows.Column(c.ID)
+		if !c.Predicted || base == nil {
+			continue
+		}
+		was := o.bytes[at : at+t.rows.Len()*c.ByteSize()]
+		at += len(was)
+		if !bytes.Equal(o.e.imageNow(c, t.rows, base), was) {
+			return false
+		}
+	}
+	return true
+}
+
+// columns appends the images of a table's predicted columns.
+func (e *writeWatch) columns(dst []byte, rows ecs.Rows) []byte {
+	for i := range e.p.Components {
+		if c := &e.p.Components[i]; c.Predicted && rows.Has(c.ID) {
+			dst = e.image(dst, c, rows)
+		}
+	}
+	return dst
+}
+
+// imageNow returns the image of a column, valid until the next call.
+func (e *writeWatch) imageNow(c *layout.Component, rows ecs.Rows, base unsafe.Pointer) []byte {
+	if !c.Varies {
+		return unsafe.Slice((*byte)(base), rows.Len()*int(c.Size))
+	}
+	e.now = e.image(e.now[:0], c, rows)
+	return e.now
+}
+
+// The numbers of causes are causeOutside, those of systems, those of requests, that of
+// what is hidden from its own player, and that of edits through Server.Do.
+
+// renewedValues are the predicted values that a server system takes away and gives again in
+// one tick. Who has what is the same afterwards, and the values change only when the
+// system's commands are applied.
+type renewedValues struct {
+	values []renewedValue
+	bytes  []byte
+	now    []byte // scratch
+}
+
+// renewedValue is a value ahead of the commands.
+type renewedValue struct {
+	e       ecs.Entity
+	comp    *layout.Component
+	from, n int
+}
+
+// keep saves the values that the waiting commands may replace.
+func (r *renewedValues) keep(e *writeWatch) {
+	r.values, r.bytes = r.values[:0], r.bytes[:0]
+	for i := range e.world.Deferred() {
+		of, id, ok := e.world.DeferredChange(i)
+		if !ok {
+			continue
+		}
+		at := e.world.Pointer(of, id)
+		k := e.p.Index(id)
+		if at == nil || k < 0 || !e.p.Components[k].Predicted {
+			continue
+		}
+		from := len(r.bytes)
+		r.bytes = e.p.Components[k].AppendBytes(r.bytes, at, &e.words)
+		r.values = append(r.values, renewedValue{of, &e.p.Components[k], from, len(r.bytes) - from})
+	}
+}
+
+// mark notes the players whose entities have the component still, with another value.
+func (r *renewedValues) mark(e *writeWatch, by int) {
+	for _, v := range r.values {
+		at := e.world.Pointer(v.e, v.comp.ID)
+		if at == nil {
+			continue // others notice who has what
+		}
+		if r.now = v.comp.AppendBytes(r.now[:0], at, &e.words); !bytes.Equal(r.now, r.bytes[v.from:v.from+v.n]) {
+			e.mark(e.world.Owner(v.e), by)
+		}
+	}
+	r.values = r.values[:0]
+}

@@ -29,7 +29,7 @@ var docCode = map[string]map[string]string{
 		var endpoint transport.Endpoint
 		var ctx context.Context
 		var readPad func(foretick.View) command`},
-	"frame_drawn.go": {"part := f.DrawnPart(": `
+	"frame.go": {"part := f.DrawnPart(": `
 		var f *foretick.Frame
 		var rows ecs.Rows
 		var before, after struct{ X float32 }`},

@@ -26,7 +26,7 @@ var lateRefusals = map[string]string{
 // TestLateRefusals: the guide lists everything that a server with LateInputs refuses.
 func TestLateRefusals(t *testing.T) {
 	root := repository(t)
-	src, err := os.ReadFile(filepath.Join(root, "server_late_check.go"))
+	src, err := os.ReadFile(filepath.Join(root, "server_late.go"))
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "guide", "networks.md"))
 	require.NoError(t, err)

@@ -1,0 +1,436 @@
+package foretick
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// messageReport carries corrections: the server's question, and the client's reports. A client
+// that does not know it skips it.
+const messageReport netcode.MessageType = 67
+
+// Limits of reports.
+const (
+	reportRate, reportBurst = 10, 8 // of a client, a second and at once; further ones wait
+
+	// A server takes more at once, because a network may hold packets back. It drops the rest.
+	takenRate, takenBurst = 2 * reportRate, 100
+	// Of all its players together.
+	takenMost, takenMostBurst = 400, 800
+)
+
+// serverReports are what the server's program learns of its clients' corrections.
+type serverReports struct {
+	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
+	takes  allowance                                // of all players
+	index  netIndex
+}
+
+// playerReports are the questions to a player's client, and its answers.
+type playerReports struct {
+	asked      time.Duration // when a question was last due; 0: never
+	due        bool          // it is to be sent
+	until      time.Duration // until when reports may come
+	takes      allowance
+	incoming   reason.Incoming
+	connection uint64 // whose reports incoming knows
+}
+
+// Corrected calls fn with each correction of a client that plays. Handles in it are those of the
+// server's world, 0 for an entity that it does not have. nil ends it.
+func (in serverInternals) Corrected(fn func(PlayerID, prediction.Misprediction)) {
+	in.s.reports.listen = fn
+}
+
+// askReports appends whose corrections are to be asked for.
+func (s *Server) askReports(looks []tape.Look) []tape.Look {
+	if s.reports.listen == nil {
+		return looks
+	}
+	for _, p := range s.sessions.players {
+		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || s.clock.now-p.reports.asked >= traceRefresh) {
+			looks = append(looks, tape.Look{Player: uint16(p.owner), Reports: true})
+		}
+	}
+	return looks
+}
+
+// askReport asks a player's client for its corrections.
+func (s *Server) askReport(p *player) {
+	if p != nil && p.session.state == playing && p.observing == nil {
+		p.reports.asked, p.reports.due = s.clock.now, true
+	}
+}
+
+// write puts the question into a packet to the player.
+func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
+	if pk.Message(messageReport, []byte{reason.AskReports}) {
+		r.due, r.until = false, now+traceLate
+	}
+}
+
+// takeReport handles a report of a player's client, in packet b. What came before, or is one too
+// many, is dropped.
+func (s *Server) takeReport(p *player, body, b []byte) error {
+	r, now := &p.reports, s.clock.now
+	if p.session.state != playing {
+		return nil
+	}
+	if len(body) > 0 && body[0] == reason.CountsSaid {
+		return s.takeCounts(p, body, b)
+	}
+	if p.observing != nil || now >= r.until {
+		return netcode.ErrMalformed // nobody asked for it
+	}
+	if r.connection != p.session.connection {
+		r.connection, r.incoming = p.session.connection, reason.Incoming{}
+	}
+	if !r.takes.take(now, takenRate, takenBurst) || !s.reports.takes.take(now, takenMost, takenMostBurst) {
+		return nil
+	}
+	var said reason.Report
+	err := s.decode(p, b, func() (err error) {
+		if said, err = reason.ParseReport(body); err != nil || s.p.Command == nil {
+			return err
+		}
+		for _, c := range [...]struct {
+			packed []byte
+			value  *any
+		}{{said.Input, &said.Wrong.Input}, {said.Executed, &said.Wrong.Executed}} {
+			at := reflect.New(s.p.Command.Handle.Type())
+			if len(c.packed) > 0 && s.p.Command.Schema.Unpack(c.packed, at.UnsafePointer()) == nil {
+				*c.value = at.Elem().Interface()
+			}
+		}
+		return nil
+	})
+	if err == nil && !p.session.poisoned && r.incoming.Fresh(said.Number) && s.reports.listen != nil {
+		s.nameReported(p, &said.Wrong)
+		s.reports.listen(p.owner, said.Wrong)
+	}
+	return err
+}
+
+// nameReported puts the server's own handles and labels into what a player's client said.
+func (s *Server) nameReported(p *player, m *prediction.Misprediction) {
+	m.Entity = s.namedBy(p, m.Entity)
+	for i := range m.Differences {
+		d := &m.Differences[i]
+		label := s.p.labels.Of(d.Component, d.Field)
+		d.Entity, d.Label, d.Unit, d.Values = s.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
+	}
+}
+
+// netIndex finds entities by their network ids. It is filled when it is first asked, and again,
+// once in a tick, when it lacks what it is asked for.
+type netIndex struct {
+	of     map[snapshot.NetID]ecs.Entity
+	filled Tick
+}
+
+// find returns the entity with a network id, 0 for none.
+func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
+	if e := x.of[net]; e != 0 && m.net(e) == net {
+		return e
+	}
+	if x.of != nil && x.filled == m.frame.Tick {
+		return 0
+	}
+	if x.of == nil {
+		x.of = make(map[snapshot.NetID]ecs.Entity)
+	}
+	clear(x.of)
+	x.filled = m.frame.Tick
+	for _, rows := range m.entities.All(m.world) {
+		ids := m.p.identity.Slice(rows)
+		for i := range ids {
+			x.of[snapshot.NetID(ids[i].Net)] = rows.Entity(i)
+		}
+	}
+	return x.of[net]
+}
+
+// namedBy finds the entity that a player's client predicts and names so, 0 for none.
+func (s *Server) namedBy(p *player, name uint64) uint64 {
+	sender := p.outbox.sender
+	if sender == nil || isKey(uint32(name)) { // #nosec G115 -- see below
+		return s.searchNamed(p, name)
+	}
+	if name == 0 || name > uint64(^schema.WireID(0)) {
+		return 0
+	}
+	net, ok := sender.Entity(schema.WireID(name))
+	if !ok {
+		return 0
+	}
+	e := s.reports.index.find(&s.sim, net)
+	if e == 0 || p.interest.hides[e] {
+		return 0
+	}
+	if of := s.sim.world.Owner(e); of != p.owner && !(of == ecs.Nobody && s.p.Common) {
+		return 0
+	}
+	t := playerTrace{s: s, p: p}
+	if wire, _ := t.named(e, s.p.identity.Get(s.sim.world, e)); uint64(wire) != name {
+		return 0
+	}
+	return uint64(e)
+}
+
+// searchNamed finds it among the player's own entities, and those of nobody where they are
+// predicted.
+func (s *Server) searchNamed(p *player, name uint64) uint64 {
+	t := playerTrace{s: s, p: p}
+	for _, owner := range [...]PlayerID{p.owner, ecs.Nobody} {
+		if owner == ecs.Nobody && (!s.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
+			break
+		}
+		for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
+			ids := s.p.identity.Slice(rows)
+			for i := range ids {
+				if e := rows.Entity(i); !p.interest.hides[e] {
+					if wire, _ := t.named(e, &ids[i]); uint64(wire) == name {
+						return uint64(e)
+					}
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// raise notes an event of the player's entities.
+func (p *player) raise(t Tick, event int) {
+	if p.session.state == playing { // else nobody is told, and nothing would ever be forgotten
+		p.reasons.Raise(t, event)
+	}
+}
+
+// writeNote makes the player's note for the packet that is being built. The note is written
+// with the snapshot, and exceeds the rate if the snapshot does.
+func (s *Server) writeNote(p *player) {
+	p.reasons.Write(s.sim.frame.Tick, p.told(), &p.inputs.replaced, s.p.Remote.Predicts)
+}
+
+// beginTrails starts a tick's hashes on the server.
+func (s *Server) beginTrails() {
+	for _, p := range s.sessions.players {
+		if p.session.state == playing {
+			p.trail.Begin(s.sim.frame.Tick)
+		}
+	}
+	s.noteTrails()
+}
+
+// settleTrails hashes the state after the last shared system. Components and entities that
+// it added or removed are visible only after its commands were applied, which is after it
+// ended.
+func (s *Server) settleTrails() {
+	if s.trails.due {
+		s.trails.due = false
+		s.noteTrails()
+	}
+}
+
+// noteTrails hashes each player's current predicted state.
+func (s *Server) noteTrails() {
+	s.sim.row.take()
+	for _, p := range s.sessions.players {
+		if p.session.state != playing || !p.trail.Begun() {
+			continue
+		}
+		sum := s.hashOwned(p, p.owner)
+		if s.p.Common {
+			sum += s.hashOwned(p, ecs.Nobody)
+		}
+		p.trail.Note(sum)
+	}
+}
+
+func (s *Server) hashOwned(p *player, owner PlayerID) (sum uint32) {
+	for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
+		for i, id := range s.p.identity.Slice(rows) {
+			if owner == ecs.Nobody && !s.p.Prefabs[id.Prefab].Common {
+				continue
+			}
+			name := uint32(0)
+			if id.maker == uint16(owner) { // else the client was never told it
+				name = id.origin // known to the client before the entity is
+			}
+			if wire, ok := p.outbox.sender.Known(snapshot.NetID(id.Net)); ok && name == 0 {
+				name = uint32(wire)
+			}
+			if name != 0 {
+				sum += s.p.entityHash(s.sim.world, rows.Entity(i), name, s.trails.words)
+			}
+		}
+	}
+	return sum
+}
+
+// sendTrail sends the hashes of the ticks that the client has no snapshot of yet.
+func (s *Server) sendTrail(p *player, pk *netcode.Packet) {
+	b := p.trail.Append(s.senders.scratch[:0], s.sim.frame.Tick, p.shooter.Acked(), pk.Room()/2)
+	pk.Message(messageTrail, b)
+	s.senders.scratch = b[:0]
+}
+
+// cautionText is the message with which a debug build logs a likely mistake of the game.
+// The key "caution" says which.
+const cautionText = "foretick_debug: the game can hardly be meant so"
+
+// still finds player-owned components that only the server uses, in debug builds. One that
+// shared systems read, such as health or a stun, is Predicted for good reason: a client
+// rolls back to the tick of its change.
+type still struct {
+	log  *slog.Logger
+	used map[stillKey]bool // some shared system reads or writes it
+	seen map[stillKey]int  // ticks in which the server alone wrote it
+	once map[string]bool   // other cautions that were logged
+	push map[pushKey]int   // ticks in which a shared system wrote another player's rows
+}
+
+type pushKey struct {
+	system int
+	comp   ecs.ID
+}
+
+type stillKey struct {
+	kind uint16
+	comp ecs.ID
+}
+
+// stillTicks is the number of ticks in which the server moves a component before that is
+// logged. The server may occasionally place something that otherwise does not move.
+const stillTicks = 10
+
+func newStill(p *compiled, log *slog.Logger) still {
+	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}, once: map[string]bool{}, push: map[pushKey]int{}}
+	for _, sys := range p.schedule.Systems() {
+		if !layout.Shared(sys) {
+			continue
+		}
+		for i := range p.Prefabs {
+			mask := p.Prefabs[i].ECS.Mask()
+			for _, id := range append(sys.Reads[:len(sys.Reads):len(sys.Reads)], sys.Writes...) {
+				if sys.Once || mask.Contains(sys.With) && !mask.Overlaps(sys.Without) {
+					s.used[stillKey{uint16(i), id}] = true
+				}
+			}
+			for _, id := range append(sys.OtherReads[:len(sys.OtherReads):len(sys.OtherReads)], sys.OtherWrites...) {
+				s.used[stillKey{uint16(i), id}] = true
+			}
+		}
+	}
+	return s
+}
+
+// look notes the rows of a player's that a server system has changed.
+func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
+	if e.sessions.player(t.rows.Owner()) == nil || t.comp.Varies && t.rows.Len() > 1 {
+		return
+	}
+	each := len(now) / t.rows.Len()
+	for i, id := range e.p.identity.Slice(t.rows) {
+		k := stillKey{id.Prefab, t.comp.ID}
+		if e.still.used[k] || e.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+			continue
+		}
+		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
+			e.still.log.Error(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
+				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
+		}
+	}
+}
+
+// unheard logs an event that is raised and has no handler, once.
+func (s *Server) unheard(event string) {
+	c := &s.sim.writes.still
+	if !c.once[event] {
+		c.once[event] = true
+		c.log.Error(cautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))
+	}
+}
+
+// pushes notes that a shared system wrote a player's rows in a run for another player.
+func (c *still) pushes(system int, name string, t *watchedTable) {
+	k := pushKey{system, t.comp.ID}
+	if c.push[k]++; c.push[k] == stillTicks {
+		c.log.Error(cautionText, "caution", fmt.Sprintf("shared system %q writes %s of player %d's entities in its runs for other players. Player %d's client does not run it for them, and is corrected each time: raise an Event and write in its OnServer handler, let each body write only itself, or predict other players with PredictRemote",
+			name, t.comp.Name, t.rows.Owner(), t.rows.Owner()))
+	}
+}
+
+// offends reports whether a peer did things too often that no honest client can do.
+func (s *Server) offends(p *player) bool {
+	c, rate := &p.faults, s.p.TickRate
+	took := max(faultWindow, s.clock.now-c.window) // more, where the server stood still
+	switch {
+	case c.packets > int(packetsTick*took/s.clock.interval)+packetsSpare:
+		c.why = "more packets than there are ticks"
+	case p.far()-min(c.far, p.far()) > uint64(farPerTick*rate):
+		c.why = "commands for a distant future"
+	case c.faults <= maxFaults:
+		return false
+	}
+	return true
+}
+
+// answerFaults ends the connection of a peer that breaks the rules. It returns true if it
+// did.
+func (s *Server) answerFaults(p *player) bool {
+	if s.sessions.byPeer[p.session.peer] != p || !s.offends(p) {
+		return false
+	}
+	s.offend(p)
+	return true
+}
+
+// offend ends the connection of a peer that broke a rule.
+func (s *Server) offend(p *player) {
+	s.stats.Offenders++
+	s.logs.abuse(s.clock.now, "dropped: broke the rules", p, "why", p.faults.why)
+	s.drop(p, transport.Protocol, p.faults.why)
+}
+
+// mute reports whether a peer withholds acknowledgements: of everything, of snapshots, or
+// of one part of a message.
+func (s *Server) mute(p *player, t time.Duration) (string, bool) {
+	switch {
+	case min(t-p.faults.news, p.session.conn.Unanswered(t)) > s.cfg.Timeout:
+		return "acknowledges nothing", true
+	case p.faults.blank.on(t, s.cfg.Timeout, p.outbox.every):
+		return "acknowledges no snapshot", true
+	case p.session.conn.Withheld(t) > s.cfg.Timeout:
+		return "withholds an acknowledgement", true
+	}
+	return "", false
+}
+
+// dropMute drops a peer that withholds acknowledgements. It returns true if it did.
+func (s *Server) dropMute(p *player, t time.Duration) bool {
+	why, is := s.mute(p, t)
+	if is {
+		s.logs.abuse(s.clock.now, "dropped: silent in what counts", p, "why", why)
+		s.drop(p, transport.Timeout, why)
+	}
+	return is
+}
+
+func (s *Server) malformed(p *player, err error) {
+	s.stats.Malformed++
+	p.faults.fault(err.Error())
+}
