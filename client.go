@@ -3,6 +3,7 @@ package foretick
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -336,4 +337,17 @@ func (c *Client) Follow(player PlayerID) {
 	if c.cfg.Observe {
 		c.link.looks, c.link.eye = true, netcode.Eye{Player: uint16(player)}
 	}
+}
+
+// worldTags returns the tags of a client's world in a match: the client's own, and those of
+// shared systems that the server has. theirs are bits, as in its Welcome.
+func (b *clientBase) worldTags(theirs uint64) []string {
+	tags := append([]string{TagClient, TagRender}, b.cfg.Tags...)
+	own := &b.cfg.Protocol.compiled
+	for i, tag := range b.p.Tags {
+		if theirs>>i&1 != 0 && slices.Contains(own.Tags, tag) { // a server of another build may have more
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -272,22 +271,12 @@ func (r *record) hash() uint64 {
 	return h
 }
 
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
 func hashItem(e ecs.Entity, comp int, words []int32) uint64 {
 	h := ((fnvOffset^uint64(e))*fnvPrime ^ uint64(comp)) * fnvPrime
 	for _, w := range words {
 		h = (h ^ uint64(uint32(w))) * fnvPrime
 	}
 	return h
-}
-
-// fieldValue returns a field's value on the simulation grid, in its own units.
-func fieldValue(comp *layout.Component, field int, words []int32) float64 {
-	return comp.Schema.Number(field, words[:comp.Schema.Words()], schema.GridSim)
 }
 
 // replaces reports whether the command of a tick that has one becomes another one, and keeps

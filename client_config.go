@@ -176,7 +176,7 @@ func (c *ClientConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkMessages(), c.Protocol.checkConfigTags(clientConfig, c.Tags))
+		errs = append(errs, checkMessages(c.Protocol), c.Protocol.checkConfigTags(clientConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))
@@ -284,3 +284,13 @@ func historyFor(rtt time.Duration, rate int) int {
 	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
 	return trip + rate*7/20 + 4
 }
+
+// checkMessages refuses messages without a handler, for a client.
+func checkMessages(p *Protocol) error {
+	if len(p.deaf) > 0 {
+		return fmt.Errorf("foretick: message %s has no function on the client: give OnClient one", p.deaf[0])
+	}
+	return nil
+}
+
+const longestFade = 10 * time.Second

@@ -631,3 +631,14 @@ func (s *stage) concerns(a *appearance, e ecs.Entity) bool {
 	k := s.ownPrefab(s.p.identity.Find(s.world, e))
 	return k != nil && k.ECS != &s.cfg.Protocol.compiled.singletonRow && (a.prefab == nil || *k.ECS == *a.prefab)
 }
+
+// physicsObject returns the first prefab of shared physics objects, nil if the game has none.
+// The singletons' own row is marked like one, and is none of the game's.
+func (p *compiled) physicsObject() *ecs.Prefab {
+	for _, k := range p.Prefabs {
+		if k.Common && k.ECS != &p.singletonRow {
+			return k.ECS
+		}
+	}
+	return nil
+}

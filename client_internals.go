@@ -405,11 +405,3 @@ func (in clientInternals) Counted(dst [][2]string) [][2]string {
 }
 
 func (in clientInternals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }
-
-// countedLines appends the components and fields of which bytes are counted.
-func countedLines(r *schema.Registry, dst [][2]string) [][2]string {
-	for _, l := range snapshot.NewProfile(r).Lines() {
-		dst = append(dst, [2]string{l.Component, l.Field})
-	}
-	return dst
-}

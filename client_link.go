@@ -622,7 +622,7 @@ func (c *Client) schema(payload []byte) error {
 	}
 	own := &c.cfg.Protocol.compiled
 	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.parts().Channels) {
-		c.link.end(c.cfg.Protocol.against(s.Describe()))
+		c.link.end(newProtocolError(c.cfg.Protocol, s.Describe()))
 		return nil
 	}
 	differs := &difference{Schema: s}
@@ -641,4 +641,8 @@ func (tl *timeline) known(comp *layout.Component, words []int32) []int32 {
 	out := tl.zeroes(comp.Schema.Words())
 	comp.Schema.Known(words, schema.GridSim, out)
 	return out
+}
+
+func (c *Client) request(id int, v unsafe.Pointer) error {
+	return c.link.request(&c.p.Requests[id-1], v)
 }

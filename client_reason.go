@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -512,12 +512,6 @@ func (tl *timeline) predictedSum() uint32 {
 	return sum
 }
 
-// refuseWrite panics because a client's handler of an event wrote predicted state.
-func refuseWrite(event string, handler uintptr) {
-	file, line := runtime.FuncForPC(handler).FileLine(handler)
-	misuse("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
-}
-
 // clientReports tell the server of corrections, while it asks for them.
 type clientReports struct {
 	until    time.Duration // 0: it never asked
@@ -682,4 +676,39 @@ func (tl *timeline) likeItsOwn(n *reason.Note, last Tick) bool {
 // one, so that all its ticks ran with the same.
 func (tl *timeline) repeatsZero(n *reason.Note, last Tick) bool {
 	return n.How == prediction.Neutral && tl.p.handlers.decay == nil && bytes.Equal(tl.input.unpressed(last-n.Run-1), n.StandIn)
+}
+
+// componentName returns the name of a replicated component, "" for itself.
+func (p *compiled) componentName(i int) string {
+	if i < 0 || i >= len(p.Components) {
+		return ""
+	}
+	return p.Components[i].Name
+}
+
+// sharedSystem returns the name of the i-th system that both ends run.
+func (p *compiled) sharedSystem(i int) string {
+	for _, s := range p.schedule.Systems() {
+		if layout.Shared(s) {
+			if i == 0 {
+				return s.Name
+			}
+			i--
+		}
+	}
+	return ""
+}
+
+// ownEvents renumbers a note's events from another build's numbers to this build's.
+func (p *compiled) ownEvents(n *reason.Note) {
+	if !p.OtherBuild {
+		return
+	}
+	own := n.Raised[:0]
+	for _, e := range n.Raised {
+		if int(e.Event) < len(p.EventsOf) && p.EventsOf[e.Event] >= 0 {
+			own = append(own, reason.Raised{Age: e.Age, Event: uint32(p.EventsOf[e.Event])})
+		}
+	}
+	n.Raised = own
 }

@@ -173,7 +173,7 @@ func (c *Client) reliable(r netcode.Reliable) {
 	if r.Channel == standard.ChannelMain && r.Kind == kindDescribe {
 		// The Reject that came before may have been lost; this never is.
 		theirs := string(r.Payload)
-		why := c.cfg.Protocol.against(theirs)
+		why := newProtocolError(c.cfg.Protocol, theirs)
 		if why.Theirs == 0 && c.link.rejected != nil { // the description was cut
 			why.Theirs = c.link.rejected.Protocol
 		}

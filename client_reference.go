@@ -63,9 +63,6 @@ func (r recordRefs) Entity(ref uint32) uint64 {
 	return wireRefs{r.tl.ghosts}.Entity(ref)
 }
 
-// isKey reports whether a name is a spawn's key, and not a wire id.
-func isKey(ref uint32) bool { return ref>>31 != 0 }
-
 // nameOfGhost returns the name of a ghost in records.
 func (gs *ghosts) nameOfGhost(g *snapshot.Ghost) uint32 {
 	if id := gs.originOf(g); id != 0 {
@@ -277,4 +274,13 @@ func (tl *timeline) forgetAppeared(t Tick) {
 	}
 	tl.appeared = live
 	tl.undrawn = slices.DeleteFunc(tl.undrawn, func(d undrawn) bool { return int32(d.until-t) < 0 })
+}
+
+// parentIndex returns the index of the component that says whose child an entity is, −1 without
+// Protocol.Hierarchy.
+func (p *compiled) parentIndex() int {
+	if !p.hierarchy {
+		return -1
+	}
+	return p.Index(p.parent.ID())
 }

@@ -467,6 +467,9 @@ func (sc *screen) held(id lagcomp.ID) bool {
 	return false
 }
 
+// drawnWorld returns the world that is drawn, and the player.
+func (sc *screen) drawnWorld() (w *ecs.World, own PlayerID) { return sc.world, sc.view.Player }
+
 // shownThen returns a component's value in the rendered frame of a view. While a tick is
 // computed, the rows hold another value.
 func (sc *screen) shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
@@ -636,3 +639,9 @@ func (c *Client) afterSystem(system int) {
 // firstRun reports whether a system runs in a tick for the first time, over components
 // of this build's own.
 func (c *Client) firstRun() bool { return !c.screen.rendering && !c.frame.Replay && !c.p.OtherBuild }
+
+// newHitboxes makes the builder of hitboxes for a world's entities.
+func (p *compiled) newHitboxes() *rewind.Hitboxes {
+	g := p.rewindGame()
+	return rewind.NewHitboxes(&g)
+}

@@ -339,3 +339,5 @@ func (tl *timeline) settledSpawns() bool {
 	s := &tl.spawning
 	return s.waiting.Len() == 0 && len(s.named) == 0 && len(s.retired) == 0 && len(s.gone) == 0
 }
+
+const traceRefused = 3 * time.Second // between two that are refused

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"reflect"
+	"runtime"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
@@ -336,3 +337,13 @@ func (q *queue[T]) restore(slot int) {
 func (q *queue[T]) differs(slot int) bool {
 	return len(q.saved) <= slot || len(q.items) != len(q.saved[slot].items) || len(q.final.waiting) != len(q.saved[slot].waiting)
 }
+
+// refuseWrite panics because a client's handler of an event wrote predicted state.
+func refuseWrite(event string, handler uintptr) {
+	file, line := runtime.FuncForPC(handler).FileLine(handler)
+	misuse("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
+}
+
+// maxNesting is the depth to which handlers may raise the event that they handle, within
+// one tick. Events raised deeper are dropped and counted.
+const maxNesting = 8

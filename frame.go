@@ -234,9 +234,6 @@ func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 	return f.server.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
 }
 
-// moment is what Frame.RewindTo returns without a player.
-func (s *Server) moment(t Tick) HitView { return s.hitView(s.past.Moment(s.sim.frame.Tick, t)) }
-
 // Teleport marks an entity as teleported, or as respawned, in this tick. The mark travels
 // with its snapshots. Clients do not interpolate between the old and the new place, and
 // show corrections that it causes at once instead of fading them in. Shots are not rewound

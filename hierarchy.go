@@ -33,15 +33,6 @@ func (p *Protocol) Hierarchy() {
 	}
 }
 
-// parentIndex returns the index of the component that says whose child an entity is, −1 without
-// Protocol.Hierarchy.
-func (p *compiled) parentIndex() int {
-	if !p.hierarchy {
-		return -1
-	}
-	return p.Index(p.parent.ID())
-}
-
 // hierarchy copies parents between the world and the components that travel. It does
 // nothing in a game without Protocol.Hierarchy.
 type hierarchy struct {

@@ -32,7 +32,7 @@ type HitView struct {
 	record *rewind.Past   // on a server: of all ticks …
 	tracks []layout.Track // … with the components that it keeps …
 	tick   Tick           // … and the present
-	screen *screen        // on a client
+	screen drawnScreen    // on a client
 	bare   bool           // the game declares no hitbox: a query is a mistake
 	ahead  rewind.Keys    // on a client: the ticks that what is predicted is drawn between; zero in a render system …
 	whole  rewind.Keys    // … and the time that the rest is drawn at
@@ -43,6 +43,17 @@ type HitView struct {
 	// time that the queries use. On a client both are the render time of
 	// the frame that the view is of.
 	Claimed, Used lagcomp.Claim
+}
+
+// drawnScreen is the screen of a client, as a view asks it.
+type drawnScreen interface {
+	// drawnWorld returns the world that is drawn, and the player before the screen.
+	drawnWorld() (w *ecs.World, own PlayerID)
+	// held reports whether a target was drawn without a snapshot of the rendered frame for it.
+	held(id lagcomp.ID) bool
+	// shownThen writes a component's value in the rendered frame of a view to dst, if it is not the
+	// one that the world holds.
+	shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool
 }
 
 // past refuses to look for what cannot be there, rather than miss for ever.
@@ -117,7 +128,8 @@ func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
 // was not there, may not be hit, or has no such component.
 func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 	if s.screen != nil {
-		if at := c.Find(s.screen.world, e); at != nil && s.screen.world.Owner(e) != s.screen.view.Player {
+		w, own := s.screen.drawnWorld()
+		if at := c.Find(w, e); at != nil && w.Owner(e) != own {
 			if s.screen.shownThen(&s, e, c.ID(), unsafe.Pointer(&v)) {
 				return v, true
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -174,4 +175,34 @@ func TrackHistory[T any](p *Protocol, c *ecs.Component[T]) {
 	if i := p.replicated("TrackHistory", c); i >= 0 {
 		p.compiled.Tracks = append(p.compiled.Tracks, layout.Track{Component: i, ID: c.ID()})
 	}
+}
+
+// rewindGame is what rewinding knows of the game.
+func (p *compiled) rewindGame() rewind.Game {
+	g := rewind.Game{
+		TickRate: p.TickRate, Shapes: p.handlers.shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,
+		NewBuilder: func() rewind.Builder { return &hitboxRunner{of: p.Hitboxes, build: p.handlers.hitboxes} },
+	}
+	for i := range p.Components {
+		c := &p.Components[i]
+		of := rewind.Component{Schema: c.Schema, Predicted: c.Predicted, Lerped: c.Lerped}
+		if !c.Unknown {
+			of.Type = c.Handle.Type()
+		}
+		g.Components = append(g.Components, of)
+	}
+	for _, h := range p.Hitboxes {
+		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components})
+	}
+	for _, l := range p.Lives {
+		g.Lives = append(g.Lives, rewind.Life{Component: l.Component, Of: p.handlers.lives[l.Own]})
+	}
+	for _, t := range p.Tracks {
+		g.Tracked.Set(t.Component)
+	}
+	for i := range p.Prefabs {
+		k := &p.Prefabs[i]
+		g.Prefabs = append(g.Prefabs, rewind.Prefab{Common: k.Common, RemotePredicted: k.RemotePredicted})
+	}
+	return g
 }

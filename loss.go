@@ -94,14 +94,6 @@ func (l *losses) sentBy(function, name string, s *schema.Schema, at unsafe.Point
 	l.running = before
 }
 
-// full counts a sum that its Go type cannot hold.
-func (l *losses) full(name string, s *schema.Schema, field int) {
-	*l.outside++
-	if i := l.find(name, s, field, l.running, false); i >= 0 {
-		l.list[i].Outside++
-	}
-}
-
 // due reports whether a tick checks for swallowed changes.
 func (l *losses) due(t Tick) bool { return t%lossTicks == 0 }
 
@@ -161,4 +153,12 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 	l.log.Warn(what, line...)
 	l.list = append(l.list, stats.Loss{Component: name, Field: f.Name, System: system})
 	return len(l.list) - 1
+}
+
+// full counts a sum that its Go type cannot hold.
+func (l *losses) full(name string, s *schema.Schema, field int) {
+	*l.outside++
+	if i := l.find(name, s, field, l.running, false); i >= 0 {
+		l.list[i].Outside++
+	}
 }

@@ -1,7 +1,5 @@
 package foretick
 
-import "unsafe"
-
 // networkID is a component of this package that every replicated entity has. It orders
 // hashes and holds the entity's prefab.
 type networkID struct {
@@ -37,13 +35,5 @@ const (
 	interpolatedName = "foretick.Interpolated"
 )
 
-// sent points at what is sent of an entity's origin: to its maker alone, should
-// it have changed hands.
-func (id *networkID) sent(owner PlayerID) unsafe.Pointer {
-	if id.maker != uint16(owner) {
-		return unsafe.Pointer(&noOrigin)
-	}
-	return unsafe.Pointer(&id.origin)
-}
-
-var noOrigin originComponent // never written
+// isKey reports whether a name is a spawn's key, and not a wire id.
+func isKey(ref uint32) bool { return ref>>31 != 0 }

@@ -284,26 +284,6 @@ func (r *playerRequests) add(kind uint8, payload []byte) {
 	r.askings = append(r.askings, asking{kind, from, len(r.askedBytes)})
 }
 
-// allowance is a token bucket. The zero value is full.
-type allowance struct {
-	spent float64 // of the burst
-	at    time.Duration
-}
-
-// permits reports whether one more request may be taken.
-func (a *allowance) permits(now time.Duration, rate, burst float64) bool {
-	a.spent, a.at = max(a.spent-(now-a.at).Seconds()*rate, 0), now
-	return a.spent+1 <= burst
-}
-
-func (a *allowance) take(now time.Duration, rate, burst float64) bool {
-	if !a.permits(now, rate, burst) {
-		return false
-	}
-	a.spent++
-	return true
-}
-
 const (
 	// unreadSpacing is the least time between two reports that count, in 1/2 s. Clients send
 	// one a second, which a network may bring closer together.
@@ -631,3 +611,11 @@ type sentPacket struct {
 	level    bool
 	epoch    uint8 // of the level that the snapshot is of
 }
+
+const sentWindow = 1024 // most packets whose content is kept until their fate is known
+
+// After a network stall, queued requests arrive at once: up to the length of the
+// client's queue.
+const requestsHeld = 512
+
+const requestsSpare = requestRate / 16 // a second, for a clock that runs fast

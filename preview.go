@@ -96,7 +96,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clear()
 	p.canvas = newCanvas(s)
-	s.run.inner, s.preview = true, p
+	s.run.inner, s.screen = true, p
 	return p, nil
 }
 
@@ -340,14 +340,24 @@ type spawnedHere struct {
 	cfg *SpawnConfig
 }
 
-// spawn notes an entity that a shared system spawned.
-func (p *preview) spawn(e ecs.Entity, owner PlayerID, prefab int) {
+// undraw implements localScreen.
+func (p *preview) undraw() {
+	if !p.busy {
+		p.canvas.undraw()
+	}
+}
+
+// noteTeleport implements localScreen.
+func (p *preview) noteTeleport(e ecs.Entity) { p.canvas.cut = append(p.canvas.cut, e) }
+
+// noteSpawn implements localScreen.
+func (p *preview) noteSpawn(e ecs.Entity, owner PlayerID, prefab int) {
 	if owner == p.view.Player && !p.p.Prefabs[prefab].ClientOnly() {
 		p.spawned = append(p.spawned, spawnedHere{e, p.spawnConfig(prefab)})
 	}
 }
 
-// shows reports whether a client of the player would predict the events of an entity: its
+// shows implements localScreen: whether a client of the player would predict the events of an entity: its
 // own, and those of shared physics objects.
 func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 	switch {

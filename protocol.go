@@ -241,22 +241,6 @@ func (p *Protocol) named(what, name string) bool {
 	return false
 }
 
-// checkRequests refuses requests without a handler, for a server.
-func (p *Protocol) checkRequests() error {
-	if len(p.mute) > 0 {
-		return fmt.Errorf("foretick: request %s has no function on the server: give Handle one", p.mute[0])
-	}
-	return nil
-}
-
-// checkMessages refuses messages without a handler, for a client.
-func (p *Protocol) checkMessages() error {
-	if len(p.deaf) > 0 {
-		return fmt.Errorf("foretick: message %s has no function on the client: give OnClient one", p.deaf[0])
-	}
-	return nil
-}
-
 // PlayerID identifies a player while the server holds its place. It is the owner of the
 // player's entities. It counts from 1; [ecs.Nobody] is 0. A newcomer gets the
 // number that no player has had for the longest time. So the number of a player that left

@@ -102,28 +102,6 @@ func (p *compiled) order(rows ecs.Rows, i int) uint64 {
 	return 1<<63 | uint64(rows.Entity(i)) // not replicated, or not yet
 }
 
-// predicts reports whether a client predicts a table's rows: a player's rows, and shared
-// physics objects.
-func (p *compiled) predicts(rows ecs.Rows) bool {
-	return rows.Owner() != ecs.Nobody || p.Common && p.holdsCommon(rows)
-}
-
-// physicsObject returns the first prefab of shared physics objects, nil if the game has none.
-// The singletons' own row is marked like one, and is none of the game's.
-func (p *compiled) physicsObject() *ecs.Prefab {
-	for _, k := range p.Prefabs {
-		if k.Common && k.ECS != &p.singletonRow {
-			return k.ECS
-		}
-	}
-	return nil
-}
-
-// holdsCommon reports whether a table holds shared physics objects, which every client predicts.
-func (p *compiled) holdsCommon(rows ecs.Rows) bool {
-	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
-}
-
 // forClientOnly reports whether a system may run for entities that clients do not share with
 // the server.
 func (p *compiled) forClientOnly(s ecs.SystemInfo) bool {
@@ -144,8 +122,6 @@ const (
 	rejectBuildDifference = 4 // another build: ask for the schema
 	rejectRole            = 5 // neither a player nor an observer, or no observers here
 
-	maxSnapshotTicks = 120  // between two snapshots to one client, at most
-	sentWindow       = 1024 // most packets whose content is kept until their fate is known
 )
 
 // messageNote carries the explanation of a correction: see internal/reason.
@@ -158,9 +134,6 @@ const kindRefused = 254
 const (
 	// maxRefusal bounds the text of a refusal, in bytes.
 	maxRefusal = 200
-	// maxRefusals is the number of reliable messages waiting for a client from which on
-	// refusals are counted only, and not sent.
-	maxRefusals = 16
 )
 
 // Schema appends a description of the protocol to dst and returns it, for tools that read
@@ -305,4 +278,15 @@ func (f *Frame) end() bothEnds {
 		return f.server
 	}
 	return f.client
+}
+
+// lapsed is why a connection ends after a silence that its numbers do not span.
+const lapsed = "silent for longer than packet numbers last: ClientConfig.Redial brings the player back"
+
+// countedLines appends the components and fields of which bytes are counted.
+func countedLines(r *schema.Registry, dst [][2]string) [][2]string {
+	for _, l := range snapshot.NewProfile(r).Lines() {
+		dst = append(dst, [2]string{l.Component, l.Field})
+	}
+	return dst
 }

@@ -2,8 +2,6 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 )
@@ -60,41 +58,6 @@ func (p *compiled) systemName(index uint32) string {
 	return "(hidden from its own player)"
 }
 
-// componentName returns the name of a replicated component, "" for itself.
-func (p *compiled) componentName(i int) string {
-	if i < 0 || i >= len(p.Components) {
-		return ""
-	}
-	return p.Components[i].Name
-}
-
-// sharedSystem returns the name of the i-th system that both ends run.
-func (p *compiled) sharedSystem(i int) string {
-	for _, s := range p.schedule.Systems() {
-		if layout.Shared(s) {
-			if i == 0 {
-				return s.Name
-			}
-			i--
-		}
-	}
-	return ""
-}
-
-// ownEvents renumbers a note's events from another build's numbers to this build's.
-func (p *compiled) ownEvents(n *reason.Note) {
-	if !p.OtherBuild {
-		return
-	}
-	own := n.Raised[:0]
-	for _, e := range n.Raised {
-		if int(e.Event) < len(p.EventsOf) && p.EventsOf[e.Event] >= 0 {
-			own = append(own, reason.Raised{Age: e.Age, Event: uint32(p.EventsOf[e.Event])})
-		}
-	}
-	n.Raised = own
-}
-
 func (p *compiled) requestCause(kind int) int { return len(p.Systems) + 1 + kind }
 
 func (p *compiled) hiddenCause() int { return p.requestCause(len(p.Requests)) }
@@ -107,3 +70,18 @@ func (p *compiled) lateCause() int { return p.editCause() + 1 }
 // causeOutside is the index for changes outside of any system: a join, a leave, the
 // program around the server.
 const causeOutside = 0
+
+// messageReport carries corrections: the server's question, and the client's reports. A client
+// that does not know it skips it.
+const messageReport netcode.MessageType = 67
+
+const reportRate, reportBurst = 10, 8 // of a client, a second and at once; further ones wait
+
+// cautionText is the message with which a debug build logs a likely mistake of the game.
+// The key "caution" says which.
+const cautionText = "foretick_debug: the game can hardly be meant so"
+
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)

@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"time"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/trace"
@@ -165,3 +167,11 @@ func (c *candidates) add(r *trace.Recorder) {
 		r.More()
 	}
 }
+
+const traceLapse = 30 * time.Second // after nobody looks
+
+const traceRefresh = 5 * time.Second // between two Asks that are answered
+
+const traceRepeat = 500 * time.Millisecond // … that are not
+
+const traceAskRate, traceAskBurst = 4, 8 // Asks and Stops of a client, a second and at once

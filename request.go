@@ -26,11 +26,6 @@ const (
 	requestRate = 32
 	// requestBurst is how many it may send at once.
 	requestBurst = 64
-
-	// After a network stall, queued requests arrive at once: up to the length of the
-	// client's queue.
-	requestsHeld  = 512
-	requestsSpare = requestRate / 16 // a second, for a clock that runs fast
 )
 
 // Errors of Request.Send.
@@ -62,10 +57,6 @@ func (r *Request[T]) Send(c Requester, v T) error {
 // Requester is a player's end: a [Client], or a preview of package preview.
 type Requester interface {
 	request(id int, v unsafe.Pointer) error
-}
-
-func (c *Client) request(id int, v unsafe.Pointer) error {
-	return c.link.request(&c.p.Requests[id-1], v)
 }
 
 // Handle declares a request and its handler. Both ends call it as part of the protocol. fn

@@ -54,7 +54,7 @@ type Server struct {
 	calls     calls
 	traces    serverTraces
 	reports   serverReports
-	preview   *preview                   // whose server it is; nil: it is a server by itself
+	screen    localScreen                // of the player in this process for whom the world is drawn; nil: there is none
 	order     func(ecs.Rows, int) uint64 // compiled.order, made once
 	hash      func() uint64              // hashWorld, likewise
 	queued    []tape.Queued              // scratch
@@ -84,9 +84,21 @@ func (s *Server) Frame() *Frame {
 
 // undraw takes a preview's rendered frame out of the world, for what is done between Steps.
 func (s *Server) undraw() {
-	if s.preview != nil && !s.preview.busy {
-		s.preview.canvas.undraw()
+	if s.screen != nil {
+		s.screen.undraw()
 	}
+}
+
+// localScreen is the screen of a player in this process, which draws into the server's own world.
+type localScreen interface {
+	// undraw takes a rendered frame out of the world, for what is done between Steps.
+	undraw()
+	// shows reports whether the screen shows what an owner's entity raises.
+	shows(by ecs.Entity, owner PlayerID) bool
+	// noteSpawn tells of an entity that a shared system has spawned.
+	noteSpawn(e ecs.Entity, owner PlayerID, kind int)
+	// noteTeleport tells of an entity that may not be drawn between two places.
+	noteTeleport(e ecs.Entity)
 }
 
 // Tick returns the newest tick computed, 0 before the first.

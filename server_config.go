@@ -207,7 +207,6 @@ type ServerConfig struct {
 
 const (
 	defaultMaxClients  = 64
-	defaultSendRate    = 32_000
 	defaultRepeatInput = 250 * time.Millisecond
 	defaultDecayInput  = 250 * time.Millisecond
 	defaultHold        = 30 * time.Second
@@ -224,7 +223,7 @@ func (c *ServerConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkRequests(), c.Protocol.checkConfigTags(serverConfig, c.Tags))
+		errs = append(errs, checkRequests(c.Protocol), c.Protocol.checkConfigTags(serverConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
@@ -304,28 +303,8 @@ func (c *ServerConfig) check() error {
 const (
 	longestInput = time.Minute
 	longestHold  = 365 * 24 * time.Hour
-	longestFade  = 10 * time.Second
-	mostRate     = 1 << 30
 	mostWaiting  = 1 << 20
 )
-
-func checkRate(name string, rate int) error {
-	if rate < 0 || rate > mostRate {
-		return fmt.Errorf("foretick: %s is %d: use up to 2³⁰ bytes a second, or 0 for %d", name, rate, defaultSendRate)
-	}
-	return nil
-}
-
-// checkDuration fills the default in for zero. Negative is off.
-func checkDuration(name string, d *time.Duration, most, byDefault time.Duration) error {
-	if *d == 0 {
-		*d = byDefault
-	}
-	if *d > most {
-		return fmt.Errorf("foretick: %s is %v: use up to %v, 0 for %v, or less for none", name, *d, most, byDefault)
-	}
-	return nil
-}
 
 // checkClients holds MaxClients to what the transport takes.
 func (c *ServerConfig) checkClients() error {
@@ -356,6 +335,14 @@ func (c *ServerConfig) checkClients() error {
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d, or 0 for the default", c.MaxClients, standard.MaxPlayers)
 	case peers > 0 && c.MaxClients > peers:
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers%s: set its Config.MaxPeers to %d", c.MaxClients, peers, besides, c.MaxClients+kept)
+	}
+	return nil
+}
+
+// checkRequests refuses requests without a handler, for a server.
+func checkRequests(p *Protocol) error {
+	if len(p.mute) > 0 {
+		return fmt.Errorf("foretick: request %s has no function on the server: give Handle one", p.mute[0])
 	}
 	return nil
 }

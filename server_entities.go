@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -218,7 +219,7 @@ func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFat
 	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) && !s.late.test.running {
 		p.raise(s.sim.frame.Tick, event)
 	}
-	return s.late.raise(owner), s.preview != nil && !s.late.world.running && s.preview.shows(by, owner)
+	return s.late.raise(owner), s.screen != nil && !s.late.world.running && s.screen.shows(by, owner)
 }
 
 // mayRunAgain reports whether the running code is a shared system, whose run for a player may
@@ -373,8 +374,8 @@ func (s *Server) teleport(e ecs.Entity) bool {
 	if s.late.test.running {
 		return true // a test in the whole world runs the tick's shots again, too
 	}
-	if s.preview != nil {
-		s.preview.canvas.cut = append(s.preview.canvas.cut, e)
+	if s.screen != nil {
+		s.screen.noteTeleport(e)
 	}
 	if s.late.world.cut(e) {
 		return true // screens and shots know of it
@@ -387,4 +388,33 @@ func (s *Server) teleport(e ecs.Entity) bool {
 		s.senders.source.Teleport(snapshot.NetID(id.Net))
 	}
 	return true
+}
+
+// spawnSingletonRow makes the entity that carries the singletons.
+func (m *simulation) spawnSingletonRow() {
+	if len(m.p.singletons) > 0 {
+		m.row.e = m.spawn(&m.p.singletonRow, ecs.Nobody)
+	}
+}
+
+// sent points at what is sent of an entity's origin: to its maker alone, should
+// it have changed hands.
+func (id *networkID) sent(owner PlayerID) unsafe.Pointer {
+	if id.maker != uint16(owner) {
+		return unsafe.Pointer(&noOrigin)
+	}
+	return unsafe.Pointer(&id.origin)
+}
+
+// predicts reports whether a client predicts a table's rows: a player's rows, and shared
+// physics objects.
+func (p *compiled) predicts(rows ecs.Rows) bool {
+	return rows.Owner() != ecs.Nobody || p.Common && p.holdsCommon(rows)
+}
+
+var noOrigin originComponent // never written
+
+// holdsCommon reports whether a table holds shared physics objects, which every client predicts.
+func (p *compiled) holdsCommon(rows ecs.Rows) bool {
+	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
 }

@@ -122,10 +122,6 @@ func (s *Server) Unban(identity []byte) {
 	}
 }
 
-// maxNesting is the depth to which handlers may raise the event that they handle, within
-// one tick. Events raised deeper are dropped and counted.
-const maxNesting = 8
-
 // Panic is a panic in a function of the game that ran for one player: an event handler, a
 // request handler, a hook such as OnJoin, or a CheckCommand.
 type Panic struct {

@@ -579,3 +579,7 @@ func (s *Server) handleRequestsOf(p *player) {
 	}
 	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 }
+
+// maxRefusals is the number of reliable messages waiting for a client from which on
+// refusals are counted only, and not sent.
+const maxRefusals = 16

@@ -18,13 +18,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// messageReport carries corrections: the server's question, and the client's reports. A client
-// that does not know it skips it.
-const messageReport netcode.MessageType = 67
-
 // Limits of reports.
 const (
-	reportRate, reportBurst = 10, 8 // of a client, a second and at once; further ones wait
 
 	// A server takes more at once, because a network may hold packets back. It drops the rest.
 	takenRate, takenBurst = 2 * reportRate, 100
@@ -287,10 +282,6 @@ func (s *Server) sendTrail(p *player, pk *netcode.Packet) {
 	pk.Message(messageTrail, b)
 	s.senders.scratch = b[:0]
 }
-
-// cautionText is the message with which a debug build logs a likely mistake of the game.
-// The key "caution" says which.
-const cautionText = "foretick_debug: the game can hardly be meant so"
 
 // still finds player-owned components that only the server uses, in debug builds. One that
 // shared systems read, such as health or a stun, is Predicted for good reason: a client

@@ -10,42 +10,6 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// rewindGame is what rewinding knows of the game.
-func (p *compiled) rewindGame() rewind.Game {
-	g := rewind.Game{
-		TickRate: p.TickRate, Shapes: p.handlers.shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,
-		NewBuilder: func() rewind.Builder { return &hitboxRunner{of: p.Hitboxes, build: p.handlers.hitboxes} },
-	}
-	for i := range p.Components {
-		c := &p.Components[i]
-		of := rewind.Component{Schema: c.Schema, Predicted: c.Predicted, Lerped: c.Lerped}
-		if !c.Unknown {
-			of.Type = c.Handle.Type()
-		}
-		g.Components = append(g.Components, of)
-	}
-	for _, h := range p.Hitboxes {
-		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components})
-	}
-	for _, l := range p.Lives {
-		g.Lives = append(g.Lives, rewind.Life{Component: l.Component, Of: p.handlers.lives[l.Own]})
-	}
-	for _, t := range p.Tracks {
-		g.Tracked.Set(t.Component)
-	}
-	for i := range p.Prefabs {
-		k := &p.Prefabs[i]
-		g.Prefabs = append(g.Prefabs, rewind.Prefab{Common: k.Common, RemotePredicted: k.RemotePredicted})
-	}
-	return g
-}
-
-// newHitboxes makes the builder of hitboxes for a world's entities.
-func (p *compiled) newHitboxes() *rewind.Hitboxes {
-	g := p.rewindGame()
-	return rewind.NewHitboxes(&g)
-}
-
 // rewindWorld gives rewinding access to the present.
 type rewindWorld struct{ s *Server }
 
@@ -148,3 +112,6 @@ func (s *Server) remeasureLatency(player PlayerID) bool {
 	p := s.sessions.player(player)
 	return p != nil && p.shooter.Remeasure()
 }
+
+// moment is what Frame.RewindTo returns without a player.
+func (s *Server) moment(t Tick) HitView { return s.hitView(s.past.Moment(s.sim.frame.Tick, t)) }

@@ -398,8 +398,8 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	spawner := s.p.identity.Find(s.sim.world, by)
 	s.sim.frame.checkSpawn(by, owner, &s.p.Prefabs[i], s.p.prefabNamed(spawner))
 	e := s.spawnShared(k, i, owner, by)
-	if s.preview != nil {
-		s.preview.spawn(e, owner, i)
+	if s.screen != nil {
+		s.screen.noteSpawn(e, owner, i)
 	}
 	if s.p.Prefabs[i].ClientOnly() {
 		s.setVisible(owner, e, false)
@@ -611,3 +611,5 @@ func (s *Server) bandwidthLines() []stats.Bandwidth {
 	}
 	return append(out, stats.Bandwidth{Up: true, What: "packets", Bytes: float64(s.stats.BytesIn) - float64(s.bandwidth.up)})
 }
+
+const maxSnapshotTicks = 120 // between two snapshots to one client, at most

@@ -556,9 +556,6 @@ type sameEntity struct{}
 func (sameEntity) Net(entity uint64) uint32 { return uint32(entity) }
 func (sameEntity) Entity(ref uint32) uint64 { return uint64(ref) }
 
-// lapsed is why a connection ends after a silence that its numbers do not span.
-const lapsed = "silent for longer than packet numbers last: ClientConfig.Redial brings the player back"
-
 // mostLevels is how many levels a player may miss on one connection: a quarter of the circle of
 // their epochs.
 const mostLevels = 64

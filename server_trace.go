@@ -18,15 +18,10 @@ import (
 
 // Numbers of traces that both ends keep to.
 const (
-	traceLapse   = 30 * time.Second            // after nobody looks
-	traceRefresh = 5 * time.Second             // between two Asks that are answered
-	traceRepeat  = 500 * time.Millisecond      // … that are not
-	traceRefused = 3 * time.Second             // between two that are refused
-	traceLate    = traceLapse + 10*time.Second // how long records may still come after the end
+	traceLate = traceLapse + 10*time.Second // how long records may still come after the end
 
 	serverTraceMost = 4 // traces of a server, and as many aside
 
-	traceAskRate, traceAskBurst = 4, 8 // Asks and Stops of a client, a second and at once
 )
 
 // serverTraces are the traces that a server takes part in.

@@ -146,13 +146,6 @@ func newSingletonRow(p *compiled, w *ecs.World) singletonRow {
 	return r
 }
 
-// spawnSingletonRow makes the entity that carries the singletons.
-func (m *simulation) spawnSingletonRow() {
-	if len(m.p.singletons) > 0 {
-		m.row.e = m.spawn(&m.p.singletonRow, ecs.Nobody)
-	}
-}
-
 // take copies the world's values into the row.
 func (r *singletonRow) take() { r.takeOf(r.each) }
 

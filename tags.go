@@ -77,16 +77,3 @@ const (
 	serverConfig = "ServerConfig"
 	clientConfig = "ClientConfig"
 )
-
-// worldTags returns the tags of a client's world in a match: the client's own, and those of
-// shared systems that the server has. theirs are bits, as in its Welcome.
-func (b *clientBase) worldTags(theirs uint64) []string {
-	tags := append([]string{TagClient, TagRender}, b.cfg.Tags...)
-	own := &b.cfg.Protocol.compiled
-	for i, tag := range b.p.Tags {
-		if theirs>>i&1 != 0 && slices.Contains(own.Tags, tag) { // a server of another build may have more
-			tags = append(tags, tag)
-		}
-	}
-	return tags
-}

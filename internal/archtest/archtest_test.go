@@ -189,7 +189,7 @@ func TestRules(t *testing.T) {
 		{"server.go", "package p\nimport \"time\"\nvar x = time.Second\n", ""},
 		{"server.go", "package p\nimport \"time\"\nfunc f() { _ = time.Now() }\n", "server.go:3 uses time.Now"},
 		{"ecs/a.go", "package p\nimport clock \"time\"\nvar f = clock.Since\n", "uses time.Since"},
-		{"run.go", "package p\nimport \"time\"\nfunc f() { go f(); _ = time.Now() }\n", ""},
+		{"server_run.go", "package p\nimport \"time\"\nfunc f() { go f(); _ = time.Now() }\n", ""},
 		{"lagcomp/run.go", "package p\nfunc f() { go f() }\n", "lagcomp/run.go:2 starts a goroutine"},
 		{"ecs/a.go", "package p\nimport \"math/rand/v2\"\nvar x = rand.IntN(3)\n", "uses rand.IntN"},
 		{"ecs/a.go", "package p\nimport \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2))\n", ""},

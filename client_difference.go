@@ -2,20 +2,19 @@ package foretick
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 )
 
 // difference collects how two builds differ while one is bound to the other.
 type difference schema.BuildDifference
 
-// against explains how a server's protocol, by its description, differs from this one.
-func (p *Protocol) against(theirs string) *ProtocolError {
+// newProtocolError explains how a server's protocol, by its description, differs from this one.
+func newProtocolError(p *Protocol, theirs string) *ProtocolError {
 	ours, e := p.Describe(), &ProtocolError{Ours: p.Hash()}
 	if text, cut := strings.CutSuffix(theirs, cutMark); cut { // no more of ours is compared than came of theirs
 		e.OurLine, e.TheirLine = firstDifference(firstLines(ours, strings.Count(text, "\n")), text)
@@ -26,73 +25,6 @@ func (p *Protocol) against(theirs string) *ProtocolError {
 	}
 	e.OurLine, e.TheirLine = firstDifference(ours, theirs)
 	return e
-}
-
-// cutMark ends a description that was too long for a message.
-const cutMark = "...\n"
-
-// hashMark begins a line that stands for another one, in a description that was too long.
-const hashMark = "#"
-
-// hashLine returns what stands for a line: 9 bytes.
-func hashLine(line string) string { return fmt.Sprintf(hashMark+"%08x", uint32(hashText(line))) }
-
-// shorten fits a description into a number of bytes. As many lines at its end as needed are
-// sent by their hashes. If that is still too long, the end is cut.
-func shorten(text string, most int) string {
-	lines, size := strings.Split(text, "\n"), len(text)
-	for i := len(lines) - 1; i >= 0 && size > most; i-- {
-		if line := hashLine(lines[i]); len(line) < len(lines[i]) {
-			size += len(line) - len(lines[i])
-			lines[i] = line
-		}
-	}
-	return cutLines(strings.Join(lines, "\n"), most)
-}
-
-// description is what peers of other protocols are sent. It is made for the first of them, and
-// never changes: to make it takes much longer than to read a hello. All servers of a protocol
-// share it.
-type description struct {
-	once sync.Once
-	text []byte
-	made int
-}
-
-// of returns the description of p, which is always the same protocol.
-func (d *description) of(p *compiled) []byte {
-	d.once.Do(func() {
-		d.text = []byte(shorten(p.parts().Describe(), netcode.MaxReliable))
-		d.made++
-	})
-	return d.text
-}
-
-// sameLine reports whether a line of ours is a line of the server's, which may be a hash.
-func sameLine(ours, theirs string) bool {
-	return ours == theirs || strings.HasPrefix(theirs, hashMark) && hashLine(ours) == theirs
-}
-
-// cutLines cuts a description to at most a number of bytes, at a whole line.
-func cutLines(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	text = text[:most-len(cutMark)]
-	return text[:strings.LastIndexByte(text, '\n')+1] + cutMark
-}
-
-// firstLines returns the first n lines of a text.
-func firstLines(text string, n int) string {
-	at := 0
-	for range n {
-		next := strings.IndexByte(text[at:], '\n')
-		if next < 0 {
-			return text
-		}
-		at += next + 1
-	}
-	return text[:at]
 }
 
 // bind makes the protocol for a server of another build. It has this build's components,
@@ -340,3 +272,88 @@ func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 		}
 	}
 }
+
+// ProtocolError says that a client's protocol differs from the server's. The client finds it
+// in [View].Err, and [Client.Run] returns it. It unwraps to [net.ErrClosed].
+type ProtocolError struct {
+	// Ours and Theirs are the hashes of the two protocols.
+	Ours, Theirs uint64
+	// OurLine and TheirLine are the first lines of the two descriptions that
+	// differ. One of them is empty if only one end has what the other names: then
+	// the other end lacks that line. Both are empty when the
+	// server's description did not arrive. Of a description over 64 kB the last lines are
+	// sent as hashes: TheirLine then names the line before them.
+	OurLine, TheirLine string
+}
+
+// Error names the first difference.
+func (e *ProtocolError) Error() string {
+	if e.OurLine == "" && e.TheirLine == "" {
+		return fmt.Sprintf("foretick: the server speaks another protocol (ours %016x, theirs %016x)", e.Ours, e.Theirs)
+	}
+	what := fmt.Sprintf("the first difference is %q here and %q on the server", e.OurLine, e.TheirLine)
+	switch {
+	case e.OurLine == "":
+		what = fmt.Sprintf("the server has %q, which this build lacks", e.TheirLine)
+	case e.TheirLine == "":
+		what = fmt.Sprintf("this build has %q, which the server lacks", e.OurLine)
+	}
+	return "foretick: the server speaks another protocol: " + what + ": build both from the same source. " +
+		"With ServerConfig.AllowOtherBuilds builds may differ, but not in name, version, tick rate or channels"
+}
+
+// firstDifference finds the first line in which two descriptions differ. If only one
+// of them has a line there that the other has nowhere, the other line is "".
+func firstDifference(ours, theirs string) (a, b string) {
+	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
+	for i := 0; i < len(x) || i < len(y); i++ {
+		a, b = "", ""
+		if i < len(x) {
+			a = x[i]
+		}
+		if i < len(y) {
+			b = y[i]
+		}
+		if sameLine(a, b) {
+			continue
+		}
+		sums := i < len(x) && strings.HasPrefix(x[max(len(x)-2, 0)], "schema ") // the last line differs with any other
+		here := sums && i == len(y)-2 || slices.ContainsFunc(x, func(line string) bool { return sameLine(line, b) })
+		there := sums && i == len(x)-2 || slices.ContainsFunc(y, func(line string) bool { return sameLine(a, line) })
+		if strings.HasPrefix(b, hashMark) { // only its hash came
+			b = "(something)"
+			if i > 0 {
+				b = fmt.Sprintf("(something after %s)", x[i-1])
+			}
+		}
+		switch {
+		case there && !here:
+			return "", b
+		case here && !there:
+			return a, ""
+		}
+		return a, b
+	}
+	return "", ""
+}
+
+// sameLine reports whether a line of ours is a line of the server's, which may be a hash.
+func sameLine(ours, theirs string) bool {
+	return ours == theirs || strings.HasPrefix(theirs, hashMark) && hashLine(ours) == theirs
+}
+
+// firstLines returns the first n lines of a text.
+func firstLines(text string, n int) string {
+	at := 0
+	for range n {
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return text
+		}
+		at += next + 1
+	}
+	return text[:at]
+}
+
+// Unwrap returns net.ErrClosed.
+func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
