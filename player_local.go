@@ -1,11 +1,9 @@
 package foretick
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -13,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// localPlayer is a player of the server's own process, in place of a connection: the one that
-// plays in a preview, or one that is replayed. Nothing is sent to it.
+// localPlayer is the player of a preview, in the server's own process and in place of a
+// connection. Nothing is sent to it.
 type localPlayer struct {
 	command []byte        // of the next tick, as in memory; nil: a zero one
 	claim   lagcomp.Claim // the moment that the frame showed in which it was given
@@ -22,16 +20,6 @@ type localPlayer struct {
 
 	inbox []localMessage // of the running tick
 	bytes []byte         // of them
-
-	offset   uint8 // that the replayed command stated
-	replayed bool  // its commands were checked and its views judged, in the match they are of
-	shown    map[snapshot.NetID]shownSince
-}
-
-// shownSince is how a replayed player's client knew an entity.
-type shownSince struct {
-	wire  schema.WireID
-	since Tick
 }
 
 // localMessage is a message to a local player.
@@ -61,15 +49,13 @@ func (s *Server) takeLocal(p *player, c *layout.Command) {
 	} else {
 		layout.CopyBytes(in.command, unsafe.Pointer(unsafe.SliceData(seat.command)), c.Size)
 	}
-	if !seat.replayed {
-		p.shooter.Local(s.sim.frame.Tick, seat.claim)
-		if !s.valid(p, c) {
-			s.standIn(p, c, prediction.Refused)
-			return
-		}
+	p.shooter.Local(s.sim.frame.Tick, seat.claim)
+	if !s.valid(p, c) {
+		s.standIn(p, c, prediction.Refused)
+		return
 	}
 	in.took(c, s.sim.frame.Tick)
-	in.offset = seat.offset
+	in.offset = 0
 	p.stats.InputsTaken++
 	s.stats.InputsTaken++
 }
@@ -81,51 +67,7 @@ func (l *localPlayer) tell(channel, kind uint8, payload []byte) {
 	l.inbox = append(l.inbox, localMessage{channel, kind, from, len(l.bytes)})
 }
 
-// replay puts everything that the network decided in a tick in place, before the tick runs.
-func (s *Server) replay(t *probe.Settled) {
-	for _, r := range t.Requests {
-		if p := s.sessions.player(r.By); p != nil && slices.Contains(t.Left, r.By) {
-			p.requests.add(r.Kind, r.Payload) // its last ones are handled first
-		}
-	}
-	for _, left := range t.Left {
-		if p := s.sessions.player(left); p != nil {
-			s.leave(p, transport.Gone, "replayed")
-		}
-	}
-	for _, who := range t.Joined {
-		s.joinLocal(who, &localPlayer{replayed: true})
-	}
-	for i := range t.Inputs {
-		in := &t.Inputs[i]
-		p := s.sessions.player(in.Player)
-		if p == nil {
-			continue
-		}
-		p.local.command, p.local.offset, p.outbox.every = in.Command, in.Offset, in.Every
-		p.local.shown = map[snapshot.NetID]shownSince{}
-		for _, known := range in.Shown {
-			p.local.shown[snapshot.NetID(known.Net)] = shownSince{known.Wire, known.Since}
-		}
-		p.shooter.Replay(&in.View)
-	}
-	for _, m := range t.Moves {
-		if p := s.sessions.player(m.Player); p != nil {
-			s.sessions.moves = append(s.sessions.moves, move{p, m.Back})
-		}
-	}
-	for _, r := range t.Requests {
-		if p := s.sessions.player(r.By); p != nil && !slices.Contains(t.Left, r.By) {
-			p.requests.add(r.Kind, r.Payload)
-		}
-	}
-}
-
-// knows is Shown for a local player: the one of a preview knows everything.
-func (l *localPlayer) knows(net snapshot.NetID) (schema.WireID, Tick, bool) {
-	if !l.replayed {
-		return schema.WireID(net), 0, true
-	}
-	of, ok := l.shown[net]
-	return of.wire, of.since, ok
+// knows is Shown for a local player, which knows everything.
+func (*localPlayer) knows(net snapshot.NetID) (schema.WireID, Tick, bool) {
+	return schema.WireID(net), 0, true
 }

@@ -406,20 +406,6 @@ func (e previewEnd) seen(Tick) HitView {
 	return s.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
 
-// Replay implements probe.Preview.
-func (p *preview) Replay(t probe.Settled, fraction float32) {
-	s := p.server
-	if !p.begun {
-		p.begun, p.epoch = true, time.Unix(0, 0)
-		p.stepServer(0)
-	}
-	p.canvas.undraw()
-	s.replay(&t)
-	p.tick(t.Tick)
-	p.now = s.clock.due(t.Tick) + time.Duration(float64(fraction)*float64(s.clock.interval))
-	p.draw()
-}
-
 // StateHash implements probe.Preview.
 func (p *preview) StateHash() uint64 {
 	p.canvas.undraw()

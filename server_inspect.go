@@ -234,10 +234,6 @@ func (in serverInternals) OnPanic(fn func(probe.Panicked)) {
 	in.s.hooks.panicked = append(in.s.hooks.panicked, fn)
 }
 
-func (in serverInternals) OnSettled(fn func(probe.Settled)) {
-	in.s.hooks.settled = append(in.s.hooks.settled, fn)
-}
-
 // StateHash leaves out the component that holds the network's names.
 func (in serverInternals) StateHash() uint64 {
 	var ids []ecs.ID

@@ -561,7 +561,6 @@ func (s *Server) handleRequestsOf(p *player) {
 			break
 		}
 		payload := p.requests.askedBytes[a.from:a.upto]
-		s.hooks.asked(p.owner, a.kind, payload)
 		for _, fn := range s.hooks.request {
 			fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
 		}

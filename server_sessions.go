@@ -341,7 +341,6 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // OnLeave.
 func (s *Server) changePlayers() {
 	s.handleLastRequests()
-	s.hooks.left(s.sessions.leaving)
 	for _, player := range s.sessions.leaving {
 		for _, fn := range s.p.handlers.leaves {
 			s.contained(player, "OnLeave", fn)
@@ -355,7 +354,6 @@ func (s *Server) changePlayers() {
 			continue // gone before it was there
 		}
 		p.session.begun = true
-		s.hooks.joined(p.owner)
 		for _, fn := range s.p.handlers.joins {
 			s.contained(p.owner, "OnJoin", fn)
 		}
@@ -372,7 +370,6 @@ func (s *Server) tellMoves() {
 		if s.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
 			continue
 		}
-		s.hooks.moved(m)
 		name, hooks := "OnDisconnect", s.p.handlers.disconnects
 		if m.back {
 			name, hooks = "OnReconnect", s.p.handlers.reconnects

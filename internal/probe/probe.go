@@ -65,9 +65,6 @@ type Server interface {
 	// OnPanic calls fn for each panic in a function of the game. A panic in fn leaves Step, which
 	// one in ServerConfig.OnPanic does not.
 	OnPanic(fn func(Panicked))
-	// OnSettled calls fn at the end of each tick with everything that the network decided
-	// in it: see Preview.Replay.
-	OnSettled(fn func(Settled))
 	// StateHash is Hash without the keys of predicted spawns, which a match without clients
 	// does not have.
 	StateHash() uint64

@@ -102,12 +102,6 @@ func (d *deliveries) before(t Tick, every uint32, by int64, w schema.WireID, sin
 	return 0
 }
 
-// copyOf makes d a copy of another. It reuses the memory of d.
-func (d *deliveries) copyOf(of *deliveries) {
-	d.ring, d.late = append(d.ring[:0], of.ring...), of.late
-	d.left.Copy(&of.left)
-}
-
 // newest returns the newest delivered tick, up to one, as known by a moment, 0 if there is
 // none.
 func (d *deliveries) newest(t Tick, every uint32, by int64) Tick {
