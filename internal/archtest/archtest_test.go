@@ -147,6 +147,8 @@ func TestRules(t *testing.T) {
 		{"examples/hello/main.go", imports(lib + "internal/probe"), "public packages only"},
 		{"internal/plantedtest/a.go", imports(module, lib+"simtest"), ""},
 		{"internal/plantedtest/a.go", "package p\nimport \"time\"\nvar f = time.Now\n", ""},
+		{"internal/oracletest/a_test.go", imports(module, lib+"flight", lib+"internal/tape"), ""},
+		{"internal/oracletest/a.go", imports(lib + "flight"), "knows none of them"},
 		{"internal/screentest/a_test.go", imports(lib + "internal/plantedtest"), ""},
 		{"examples/arena/a_test.go", imports(lib + "internal/plantedtest"), "public packages only"},
 		{"simtest/a_test.go", imports(lib + "internal/plantedtest"), ""},

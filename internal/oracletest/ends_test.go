@@ -1,0 +1,34 @@
+package oracletest
+
+import (
+	"github.com/foretick/foretick"
+)
+
+// The names of both ends are here alone.
+type (
+	serverConfig = foretick.ServerConfig
+	clientConfig = foretick.ClientConfig
+	serverEnd    = foretick.Server
+	clientEnd    = foretick.Client
+)
+
+func newServer(cfg serverConfig) (*serverEnd, error) { return foretick.NewServer(cfg) }
+func newClient(cfg clientConfig) (*clientEnd, error) { return foretick.NewClient(cfg) }
+
+// noter is called for each call of a handler, with what it was called with.
+type noter func(what string, numbers ...uint64)
+
+// game is one end of a game.
+type game interface {
+	protocol() *foretick.Protocol
+	// sampler makes the input of a client's player from a seed.
+	sampler(seed uint64) foretick.Sampler
+	// serves is called with the server before its first Step.
+	serves(srv *serverEnd)
+	// level makes the entities of the match, or of a level with the players that are there.
+	level(f *foretick.Frame, players []foretick.PlayerID)
+	// call returns a function for Server.Do by its name; nil: there is none.
+	call(name string) func(f *foretick.Frame)
+	// send sends a request of the client's player, where the game has one.
+	send(c *clientEnd, n uint16)
+}

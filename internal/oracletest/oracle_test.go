@@ -1,0 +1,151 @@
+//go:build !foretick_debug
+
+// Builds for debugging send more than the recordings have, and run ticks again to check them:
+// they cannot have the same packets, nor the same calls of handlers.
+
+package oracletest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
+)
+
+var update = flag.Bool("update", false, "write the tapes and digests again: only for a change that means to change what is computed or sent")
+
+var digestsFile = filepath.Join("testdata", "digests.txt")
+
+const about = `# One match a block: its name and ticks, then its streams, each with the number of entries, their bytes,
+# and a digest by the end of each second. go test ./internal/oracletest -update writes it.
+`
+
+func tapeFile(name string) string { return filepath.Join("testdata", name+".tape") }
+
+// recorded returns the digests of testdata.
+func recorded(t *testing.T) map[string]digest {
+	text, err := os.ReadFile(digestsFile)
+	require.NoError(t, err)
+	all, err := readDigests(string(text))
+	require.NoError(t, err)
+	return all
+}
+
+// TestMain writes the files first, if it shall.
+func TestMain(m *testing.M) {
+	if flag.Parse(); *update {
+		if err := rewrite(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// rewrite plays all matches and writes testdata.
+func rewrite() error {
+	if err := errors.Join(os.RemoveAll("testdata"), os.MkdirAll("testdata", 0o755)); err != nil {
+		return err
+	}
+	text := about
+	for _, p := range plans() {
+		m, err := p.live()
+		if err != nil {
+			return err
+		}
+		b, err := m.bytes()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(tapeFile(p.name), b, 0o644); err != nil {
+			return err
+		}
+		text += m.sums.digest(p.name).String()
+		fmt.Printf("%s: a tape of %d bytes; server %v; clients %v\n", p.name, len(b), m.counts, m.handled())
+	}
+	return os.WriteFile(digestsFile, []byte(text), 0o644)
+}
+
+// each runs a test for each match, and logs the processor time.
+func each(t *testing.T, play func(t *testing.T, p *plan, was digest)) {
+	all := recorded(t)
+	var total time.Duration
+	for _, p := range plans() {
+		t.Run(p.name, func(t *testing.T) {
+			_, took := costtest.Cost(func() { play(t, p, all[p.name]) })
+			total += took
+		})
+	}
+	t.Logf("%v of processor time", total.Round(time.Millisecond))
+}
+
+// TestTapesReplayTheSame: the server computes and sends from each tape what it did when the
+// match was recorded.
+func TestTapesReplayTheSame(t *testing.T) {
+	each(t, func(t *testing.T, p *plan, was digest) {
+		b, err := os.ReadFile(tapeFile(p.name))
+		require.NoError(t, err)
+		d, err := p.replay(b)
+		if differs := d.differences(was, replayed, p.ticks()); differs != "" {
+			t.Error(differs)
+		}
+		require.NoError(t, err)
+	})
+}
+
+// TestMatchesPlayTheSame: the same seeds make the same matches, on the clients too.
+func TestMatchesPlayTheSame(t *testing.T) {
+	each(t, func(t *testing.T, p *plan, was digest) {
+		m, err := p.live()
+		if m != nil {
+			if differs := m.sums.digest(p.name).differences(was, streams, p.ticks()); differs != "" {
+				t.Error(differs)
+			}
+		}
+		require.NoError(t, err)
+	})
+}
+
+// handled counts the calls of all clients' handlers.
+func (m *match) handled() map[string]int {
+	all := map[string]int{}
+	for _, st := range m.seats {
+		for what, n := range st.counts {
+			what, _, _ = strings.Cut(what, " ")
+			all[what] += n
+		}
+	}
+	return all
+}
+
+// TestPlansAreRecorded: each match has its files, and each file its match.
+func TestPlansAreRecorded(t *testing.T) {
+	var names []string
+	size := int64(0)
+	for _, p := range plans() {
+		names = append(names, p.name)
+	}
+	slices.Sort(names)
+	require.Equal(t, names, slices.Sorted(maps.Keys(recorded(t))))
+	files, err := filepath.Glob(tapeFile("*"))
+	require.NoError(t, err)
+	for i, file := range files {
+		require.Equal(t, tapeFile(names[i]), file)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		size += info.Size()
+	}
+	require.Len(t, files, len(names))
+	require.Less(t, size, int64(600_000), "the tapes grow the repository: shorten a match")
+	t.Log(fmt.Sprintf("%d matches, %d bytes of tapes", len(names), size))
+}

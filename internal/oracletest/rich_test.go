@@ -1,0 +1,451 @@
+package oracletest
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+type (
+	place struct {
+		X, Y float32 `net:"min=-60,max=60,step=0.01,lerp"`
+	}
+	heading struct {
+		Angle float32 `net:"angle,bits=12,lerp"`
+	}
+	gun struct {
+		Ammo, Cool uint8 `net:"owner"`
+		Shots      uint8
+	}
+	health struct {
+		Points int16 `net:"max=100"`
+		Lives  uint8
+	}
+	plot struct { // what allies alone know
+		Target uint16 `net:"allies"`
+		Crew   uint8
+	}
+	password struct{ Word uint32 } // for an audience of the game's own
+	badge    struct{ N uint8 }     // of props
+	ball     struct {
+		X, Y   float32 `net:"min=-60,max=60,step=0.01,lerp"`
+		VX, VY float32 `net:"min=-20,max=20,step=0.01"`
+	}
+	fuse   struct{ Left uint8 }
+	streak struct{ Left uint8 } // of a bullet, on each end
+	leash  struct{ N uint16 }   // of a pet, on the server alone
+	scroll struct {
+		Words []uint32 `net:"max=512"`
+	}
+	motto struct {
+		Text string  `net:"max=8"`
+		List []uint8 `net:"max=4"`
+	}
+	limit struct {
+		A float32
+		B float64
+	}
+	armour  struct{ Plates uint16 }
+	seen    struct{ Since uint32 }
+	command struct {
+		X, Y float32 `net:"min=-1,max=1,step=0.01"`
+		Turn float32 `net:"min=-1,max=1,step=0.01,sum"`
+		Aim  float32 `net:"angle,bits=12,press"`
+		Fire bool    `net:"oneshot,press"`
+		Run  bool
+	}
+	score   struct{ Red, Blue, Final uint16 }
+	weather struct{ Seed, Draws uint64 } // of the server alone
+	pace    struct{ N uint16 }
+	shot    struct {
+		Ray  lagcomp.Ray
+		Tick foretick.Tick
+	}
+	fallen struct {
+		Who  uint16
+		Tick uint32
+	}
+	chirp struct{ N uint16 }
+	chat  struct {
+		N    uint16
+		Text string `net:"max=40"`
+	}
+)
+
+// rules say what of the game a match has. Late inputs alone refuse some of it.
+type rules struct {
+	rate     int
+	remote   bool // clients predict others
+	balls    bool // that all players push
+	text     bool // predicted strings and lists
+	paced    bool // a predicted singleton
+	storm    bool // a shared system with a tag of the match
+	partial  bool // a part of the tick is drawn
+	interest bool // players see what is near
+	long     bool // entities longer than a packet
+	infinite bool // values without an end
+	family   bool // parents and children
+	younger  bool // another build
+	level    foretick.Tick
+}
+
+// rich is one end of a game with a bit of everything.
+type rich struct {
+	rules
+	note noter
+	srv  *serverEnd
+
+	place    ecs.Component[place]
+	heading  ecs.Component[heading]
+	gun      ecs.Component[gun]
+	health   ecs.Component[health]
+	plot     ecs.Component[plot]
+	password ecs.Component[password]
+	badge    ecs.Component[badge]
+	ball     ecs.Component[ball]
+	fuse     ecs.Component[fuse]
+	streak   ecs.Component[streak]
+	leash    ecs.Component[leash]
+	scroll   ecs.Component[scroll]
+	motto    ecs.Component[motto]
+	limit    ecs.Component[limit]
+	armour   ecs.Component[armour]
+	seen     ecs.Component[seen]
+	cmd      ecs.Component[command]
+	score    ecs.Singleton[score]
+	weather  ecs.Singleton[weather]
+	pace     ecs.Singleton[pace]
+
+	body, rocket, bullet, crate, prop, pet, sheet, shield ecs.Prefab
+
+	shot   foretick.Event[shot]
+	fallen foretick.Message[fallen]
+	chirp  foretick.Message[chirp]
+	chat   foretick.Message[chat]
+	ask    foretick.Request[chat]
+
+	members                      schema.Audience
+	bodies, rolling, props, pets *ecs.Query
+	hits                         []foretick.Hit
+}
+
+func newRich(r rules) func(note noter) game {
+	return func(note noter) game { return &rich{rules: r, note: note} }
+}
+
+func (g *rich) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("oracle", 1)
+	if g.rate != 0 {
+		p.SetTickRate(g.rate)
+	}
+	p.Stages("act", "world")
+	if g.family {
+		p.Hierarchy()
+	}
+	p.Channel("birds", netcode.Channel{Repeat: 2, MaxAge: 300 * ms})
+	p.Channel("talk", netcode.Channel{Reliable: true, Priority: 3})
+	g.members = p.Audience("club")
+	g.components(p)
+	g.prefabs(p)
+	g.rewinds(p)
+	g.hooks(p)
+	g.words(p)
+	g.shared(p)
+	g.servers(p)
+	if g.remote {
+		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, ahead int, cmd *command) {
+			cmd.Run = ahead < 4
+		}, foretick.RemoteConfig{Also: []*ecs.Prefab{&g.rocket}, Skip: []string{"shoot"}})
+	}
+	return p
+}
+
+func (g *rich) components(p *foretick.Protocol) {
+	own := []foretick.ComponentOption{foretick.Predicted()}
+	if g.remote || g.balls {
+		own = append(own, foretick.FullPrecision())
+	}
+	if g.younger {
+		p.Component(&g.armour)
+	}
+	p.Component(&g.place, own...)
+	p.Component(&g.heading, own...)
+	p.Component(&g.gun, foretick.Predicted())
+	p.Component(&g.fuse, own...)
+	p.Component(&g.health)
+	p.Component(&g.plot)
+	p.Component(&g.password, foretick.For(g.members))
+	p.Component(&g.badge)
+	p.LocalComponent(&g.streak)
+	p.LocalComponent(&g.leash)
+	p.LocalComponent(&g.seen)
+	p.Command(&g.cmd)
+	p.Singleton(&g.score)
+	p.Fail(p.Types().RegisterSingleton(&g.weather))
+	if g.balls {
+		p.Component(&g.ball, own...)
+	}
+	if g.text {
+		p.Component(&g.motto, own...)
+	}
+	if g.infinite {
+		p.Component(&g.limit, own...)
+	}
+	if g.long {
+		p.Component(&g.scroll)
+	}
+	if g.paced {
+		p.Singleton(&g.pace, foretick.Predicted())
+	}
+}
+
+func (g *rich) prefabs(p *foretick.Protocol) {
+	has := []ecs.Handle{&g.place, &g.heading, &g.gun, &g.health, &g.plot, &g.password, &g.seen, &g.cmd}
+	if g.text {
+		has = append(has, &g.motto)
+	}
+	if g.infinite {
+		has = append(has, &g.limit)
+	}
+	if g.younger {
+		has = append(has, &g.armour)
+		p.Prefab(&g.shield, "shield", &g.armour)
+	}
+	p.Prefab(&g.body, "body", has...)
+	p.Prefab(&g.rocket, "rocket", &g.place, &g.heading, &g.fuse)
+	p.Prefab(&g.bullet, "bullet", &g.streak)
+	p.Prefab(&g.prop, "prop", &g.place, &g.badge, &g.password, &g.seen)
+	p.Prefab(&g.pet, "pet", &g.place, &g.heading, &g.leash, &g.badge)
+	foretick.Default(p, &g.body, &g.health, health{Points: 100})
+	foretick.Default(p, &g.body, &g.gun, gun{Ammo: 200})
+	p.Interpolated(&g.pet)
+	if g.balls {
+		p.Prefab(&g.crate, "crate", &g.ball)
+		g.rolling = ecs.NewQuery(p.Types(), ecs.With(&g.ball))
+	}
+	if g.long {
+		p.Prefab(&g.sheet, "sheet", &g.scroll)
+	}
+	called := func(what string) func(*foretick.Frame, ecs.Entity) {
+		return func(f *foretick.Frame, e ecs.Entity) { g.note(what, uint64(f.Tick), uint64(e)) }
+	}
+	p.Spawns(&g.rocket, foretick.SpawnConfig{OnPredicted: called("rocket"), OnConfirmed: called("rocket confirmed"),
+		OnCancelled: called("rocket cancelled"), OnRestored: called("rocket restored")})
+	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
+	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.cmd))
+	g.props = ecs.NewQuery(p.Types(), ecs.With(&g.badge), ecs.Without(&g.leash))
+	g.pets = ecs.NewQuery(p.Types(), ecs.With(&g.leash))
+}
+
+func (g *rich) rewinds(p *foretick.Protocol) {
+	foretick.Hitbox(p, &g.place, func(v *place) lagcomp.Sphere { return lagcomp.Sphere{X: v.X, Y: v.Y, R: 1.5} })
+	foretick.TrackHistory(p, &g.heading)
+	if g.interest {
+		foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: 14, Leave: 18, Cell: 8}, func(v *place) (x, y, z float32) { return v.X, v.Y, 0 })
+		p.Relevant(func(f *foretick.Frame, player foretick.PlayerID, e ecs.Entity) snapshot.Relevance {
+			if uint32(f.Tick)/90%2 == 1 && e.Index()%3 == uint32(player)%3 {
+				return snapshot.Always
+			}
+			return snapshot.ByDistance
+		}, &g.prop)
+	}
+	foretick.Decay(p, &g.cmd, func(c *command, missing int) { c.X, c.Y = c.X/2, c.Y/float32(missing+1) })
+	foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, c command) error {
+		if c.Fire && (f.Tick+uint32(player))%11 == 3 {
+			return errors.New("the gun is jammed")
+		}
+		return nil
+	})
+}
+
+func (g *rich) hooks(p *foretick.Protocol) {
+	called := func(what string) func(*foretick.Frame, foretick.PlayerID) {
+		return func(f *foretick.Frame, player foretick.PlayerID) { g.note(what, uint64(f.Tick), uint64(player)) }
+	}
+	p.OnJoin(g.arrive)
+	p.OnJoin(called("join"))
+	p.OnLeave(called("leave"))
+	p.OnDisconnect(called("lost"))
+	p.OnReconnect(called("back"))
+	p.OnLevel(func(f *foretick.Frame, data []byte) { g.note("level "+string(data), uint64(f.Tick)) })
+	p.OnAppear(func(f *foretick.Frame, e ecs.Entity) {
+		g.note("appear", uint64(f.Tick), uint64(e))
+		if s := g.seen.Find(f.World, e); s != nil {
+			s.Since = f.Tick
+		}
+	})
+	p.OnVanish(func(f *foretick.Frame, e ecs.Entity) { g.note("vanish", uint64(f.Tick), uint64(e)) }, foretick.OfPrefab(&g.prop))
+}
+
+// arrive gives a player a body and a pet.
+func (g *rich) arrive(f *foretick.Frame, player foretick.PlayerID) {
+	f.SetTeam(player, uint8(1+player%2))
+	e := f.Spawn(&g.body, player)
+	at := place{X: float32(int(player)*7%20) - 10, Y: float32(int(player)*5%16) - 8}
+	*g.place.Get(f.World, e) = at
+	g.password.Get(f.World, e).Word = uint32(player) * 2654435761
+	g.plot.Get(f.World, e).Target = uint16(player) + 500
+	pet := f.Spawn(&g.pet, player)
+	*g.place.Get(f.World, pet) = at
+	f.SetGroup(pet, e)
+	if g.family {
+		child := f.Spawn(&g.prop, player)
+		_ = f.World.SetParent(child, e)
+	}
+	f.SetAudience(player, ecs.None, g.members, player%2 == 0)
+}
+
+func (g *rich) words(p *foretick.Protocol) {
+	g.chirp.Channel, g.chat.Channel = "birds", "talk"
+	g.fallen.OnClient(p, func(f *foretick.Frame, t foretick.Tick, v fallen) {
+		g.note("fallen", uint64(f.Tick), uint64(t), uint64(v.Who))
+	})
+	g.chirp.OnClient(p, func(f *foretick.Frame, t foretick.Tick, v chirp) {
+		g.note("chirp", uint64(f.Tick), uint64(t), uint64(v.N))
+	})
+	g.chat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, v chat) { g.note(v.Text, uint64(f.Tick), uint64(t)) })
+	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v chat) {
+		g.note("asked "+v.Text, uint64(f.Tick), uint64(player), uint64(v.N))
+		_ = g.chat.Broadcast(f, v)
+	})
+	g.shot.OnServer(p, g.struck, ecs.ReadOther(&g.place), ecs.WriteOther(&g.health))
+	g.shot.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
+		again := uint64(0)
+		if f.Replay {
+			again = 1
+		}
+		g.note("final", uint64(f.Tick), uint64(by), uint64(s.Tick), again)
+		g.score.Get(f.World).Final++
+	}, ecs.WriteOther(&g.score))
+	on := func(what string) func(*foretick.Frame, ecs.Entity, shot) {
+		return func(f *foretick.Frame, by ecs.Entity, s shot) {
+			g.note(what, uint64(f.Tick), uint64(by), uint64(s.Tick), math.Float64bits(float64(s.Ray.Range)))
+		}
+	}
+	g.shot.OnPredicted(p, on("shot"))
+	g.shot.OnConfirmed(p, on("shot confirmed"))
+	g.shot.OnCancelled(p, on("shot cancelled"))
+}
+
+// struck judges a shot by what its player saw.
+func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
+	view := f.Rewind(by)
+	hit, ok := view.Raycast(s.Ray)
+	if ball := (lagcomp.Sphere{X: s.Ray.X, Y: s.Ray.Y, R: 3}); s.Tick%2 == 0 {
+		g.hits = view.Overlap(ball, g.hits[:0])
+	}
+	told := uint64(0)
+	if ok {
+		told = uint64(hit.Entity)
+		if h, ok := foretick.ComponentAt(view, &g.heading, hit.Entity); ok {
+			told ^= uint64(math.Float32bits(h.Angle))
+		}
+	}
+	g.note("struck", uint64(f.Tick), uint64(by), told, uint64(view.Used.Tick), uint64(view.Reason), uint64(len(g.hits)))
+	if !ok {
+		return
+	}
+	hp := g.health.Find(f.World, hit.Entity)
+	if hp == nil || hp.Points <= 0 {
+		return
+	}
+	if hp.Points -= 30; hp.Points <= 0 {
+		_ = g.fallen.Broadcast(f, fallen{uint16(f.World.Owner(hit.Entity)), f.Tick})
+	}
+}
+
+func (g *rich) serves(srv *serverEnd) { g.srv = srv }
+
+// level makes things that nobody owns, and bodies for the players that are there.
+func (g *rich) level(f *foretick.Frame, players []foretick.PlayerID) {
+	for i := range 10 {
+		e := f.Spawn(&g.prop, ecs.Nobody)
+		*g.place.Get(f.World, e) = place{X: float32(i*11%60) - 30, Y: float32(i*17%50) - 25}
+		g.badge.Get(f.World, e).N = uint8(i)
+		if i%3 == 0 {
+			f.SetEntityTeam(e, uint8(1+i%2))
+		}
+	}
+	for i := 0; g.balls && i < 3; i++ {
+		*g.ball.Get(f.World, f.Spawn(&g.crate, ecs.Nobody)) = ball{X: float32(i*6) - 6, Y: float32(i * 2)}
+	}
+	for i := 0; g.long && i < 2; i++ {
+		g.scroll.Get(f.World, f.Spawn(&g.sheet, ecs.Nobody)).Words = make([]uint32, 380+40*i)
+	}
+	for _, player := range players {
+		g.arrive(f, player)
+	}
+}
+
+func (g *rich) call(name string) func(*foretick.Frame) {
+	switch name {
+	case "heal":
+		return func(f *foretick.Frame) {
+			for _, rows := range g.bodies.All(f.World) {
+				for i := range rows.Len() {
+					g.health.Get(f.World, rows.Entity(i)).Points = 90
+				}
+			}
+		}
+	case "swap":
+		return func(f *foretick.Frame) { // a pet gets another owner
+			for _, rows := range g.pets.All(f.World) {
+				if players := g.srv.Players(nil); rows.Len() > 0 && len(players) > 0 {
+					_ = f.World.Transfer(rows.Entity(0), players[len(players)-1])
+					return
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (g *rich) send(c *clientEnd, n uint16) {
+	if err := g.ask.Send(c, chat{n, "can anybody hear me"}); err != nil {
+		g.note(err.Error(), uint64(n))
+	}
+}
+
+// sampler presses what a seed says: another way each half of a second.
+func (g *rich) sampler(seed uint64) foretick.Sampler {
+	r := rand.New(rand.NewPCG(seed, 77))
+	var c command
+	frames := 0
+	return foretick.Sample(&g.cmd, func(v foretick.View) command {
+		if frames++; frames%30 == 1 {
+			c.X, c.Y = float32(r.IntN(201)-100)/100, float32(r.IntN(201)-100)/100
+			c.Run = r.IntN(3) == 0
+			c.Turn = float32(r.IntN(21)-10) / 100
+		}
+		c.Fire = r.IntN(25) == 0
+		c.Aim = g.aim(v)
+		return c
+	})
+}
+
+// aim points at the nearest body of another player on the screen.
+func (g *rich) aim(v foretick.View) (angle float32) {
+	var me place
+	if e := g.bodies.FirstOwned(v.World, v.Player); e != ecs.None {
+		me = *g.place.Get(v.World, e)
+	}
+	near := float32(1e9)
+	for _, rows := range g.bodies.All(v.World) {
+		if rows.Owner() == v.Player {
+			continue
+		}
+		for _, at := range g.place.Slice(rows) {
+			if d := length(at.X-me.X, at.Y-me.Y); d < near {
+				near, angle = d, float32(math.Atan2(float64(at.Y-me.Y), float64(at.X-me.X)))
+			}
+		}
+	}
+	return angle
+}

@@ -1,0 +1,72 @@
+package oracletest
+
+import (
+	"io"
+
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/transport"
+)
+
+// tap adds what an end sends to the match's sums.
+type tap struct {
+	transport.Endpoint
+	sums   *sums
+	kind   int
+	number uint64
+}
+
+// Unwrap implements transport.Wrapper.
+func (t *tap) Unwrap() transport.Endpoint { return t.Endpoint }
+
+// Send implements transport.Endpoint.
+func (t *tap) Send(p transport.PeerID, b []byte) error {
+	t.sums.add(t.kind, b, t.number, uint64(p))
+	return t.Endpoint.Send(p, b)
+}
+
+// Disconnect implements transport.Endpoint.
+func (t *tap) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+	t.sums.add(t.kind, []byte(detail), t.number, uint64(p), uint64(c))
+	t.Endpoint.Disconnect(p, c, detail)
+}
+
+// Close implements transport.Endpoint.
+func (t *tap) Close(c transport.Code, detail string) error {
+	t.sums.add(t.kind, []byte(detail), t.number, uint64(c))
+	return t.Endpoint.Close(c, detail)
+}
+
+// tapped is a recorder, or the player of a tape, whose server's packets are added to sums.
+type tapped struct {
+	tape.Recorder
+	sums *sums
+}
+
+type tappedSink struct {
+	tape.Sink
+	sums *sums
+	tap  *tap
+}
+
+// Internals implements tape.Recorder.
+func (t tapped) Internals() tape.Sink { return &tappedSink{Sink: t.Recorder.Internals(), sums: t.sums} }
+
+// Begin implements tape.Sink.
+func (t *tappedSink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error) {
+	e, random, err := t.Sink.Begin(h, e, random)
+	t.tap = &tap{Endpoint: e, sums: t.sums, kind: down}
+	return t.tap, random, err
+}
+
+// Tick implements tape.Sink.
+func (t *tappedSink) Tick(tick uint32, hash uint64) {
+	t.sums.add(server, nil, uint64(tick), hash)
+	t.sums.tick(tick)
+	t.Sink.Tick(tick, hash)
+}
+
+// Closed implements tape.Sink. A closed server's last words wait for a clock that no replay has.
+func (t *tappedSink) Closed() {
+	t.tap.kind = words
+	t.Sink.Closed()
+}
