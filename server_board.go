@@ -188,13 +188,7 @@ func (f *serverFigures) post(s *Server) {
 	}
 	*to = f.counted
 	to.Systems, to.Endpoint = systems, endpoint
-	to.Ticks, to.Slips, to.TicksLost = st.Ticks, st.Slips, st.TicksLost
-	to.LongRecords, to.RecordsTooLong, to.NotShown = st.LongRecords, st.RecordsTooLong, st.NotShown
-	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed
-	to.BytesIn, to.BytesOut, to.PacketsIn, to.PacketsOut = st.BytesIn, st.BytesOut, st.PacketsIn, st.PacketsOut
-	to.SnapshotsSkipped = st.SnapshotsSkipped
-	to.PacketsRefused, to.Malformed, to.Panics = st.PacketsRefused, st.Malformed, st.Panics+st.CorePanics
-	to.InputsTaken, to.InputsMissing, to.InputsRejected, to.InputsRerun = st.InputsTaken, st.InputsMissing, st.InputsRejected, st.InputsRerun
+	to.Server = *st
 	for _, p := range s.sessions.players {
 		switch p.session.state {
 		case playing, local:

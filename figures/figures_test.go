@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/stats"
 )
 
 // TestHistogram: bounds rise, each duration is in its bucket, and quantiles are off by less than
@@ -81,6 +82,12 @@ func filled(from uint64) (s figures.Server) {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.Uint64:
 			f.SetUint(from + uint64(i))
+		case reflect.Struct:
+			if c, ok := f.Addr().Interface().(*stats.Server); ok {
+				for k := range reflect.TypeFor[stats.Server]().NumField() {
+					reflect.ValueOf(c).Elem().Field(k).SetUint(from + uint64(100*k))
+				}
+			}
 		case reflect.Int:
 			f.SetInt(int64(from) + int64(i))
 		case reflect.Array:
@@ -126,6 +133,10 @@ func TestServersAdd(t *testing.T) {
 					want += vb.Field(i).Int()
 				}
 				require.Equal(t, want, f.Int(), name)
+			case name == "Server":
+				for k := range f.NumField() {
+					require.Equal(t, va.Field(i).Field(k).Uint()+vb.Field(i).Field(k).Uint(), f.Field(k).Uint(), f.Type().Field(k).Name)
+				}
 			case f.Kind() == reflect.Uint64:
 				require.Equal(t, va.Field(i).Uint()+vb.Field(i).Uint(), f.Uint(), name)
 			case f.Kind() == reflect.Array:

@@ -3,19 +3,15 @@ package figures
 import (
 	"slices"
 	"time"
+
+	"github.com/foretick/foretick/stats"
 )
 
 // Server has the figures of one server, or the sum of several. Counters count since the server
-// began. Gauges are as of its newest tick.
+// began. Gauges are as of its newest tick. What has a name of the embedded counters is more exact
+// than they are: Refused by reason, Observers that are connected.
 type Server struct {
-	Ticks uint64 // ticks computed
-	Slips uint64 // times the server skipped time after a stall
-	// TicksLost counts the ticks skipped in slips. Ticks/(Ticks+TicksLost) is the speed of the match.
-	TicksLost uint64
-
-	LongRecords    uint64 // states of entities that were longer than a packet, and sent in pieces
-	RecordsTooLong uint64 // states of entities that were too long to send
-	NotShown       uint64 // ticks of entities that a player is not shown, because too many others are
+	stats.Server
 
 	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
 	// without a clock: see foretick.ServerConfig.Clock. It has all ticks but the newest.
@@ -28,27 +24,10 @@ type Server struct {
 	Waiting   int // gauge: connections that have not joined
 	Observers int // gauge: connected observers
 
-	Joined  uint64 // players that joined
-	Left    uint64 // players that left
-	Resumed uint64 // times a player came back to its place
-
-	BytesIn          uint64 // bytes received from the transport
-	BytesOut         uint64 // bytes handed to the transport
-	PacketsIn        uint64 // packets received from the transport
-	PacketsOut       uint64 // packets handed to the transport
-	SnapshotsSkipped uint64 // snapshots that were due and not sent, because the same Step computed a newer one: the server was behind
-	PacketsRefused   uint64 // packets that the transport refused to send
-	Malformed        uint64 // packets or messages that could not be parsed
-
 	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
 	QueuedMost  int // gauge: bytes of reliable messages that wait for one player, of the player with the most
 
 	Refused [Refusals]uint64 // peers turned away, by Refusal
-
-	InputsTaken    uint64 // ticks with the command of a connected player, counted per player
-	InputsMissing  uint64 // ticks without the command of a connected player
-	InputsRejected uint64 // ticks with a command that the game's validator refused
-	InputsRerun    uint64 // ticks counted in InputsMissing whose command came late and ran after all
 
 	Rewinds        uint64 // render times claimed by players' commands
 	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
@@ -66,8 +45,6 @@ type Server struct {
 	// LossIn and LossOut count the shares of lost packets, from players and to players: that of the
 	// last ten seconds of each player, every ten seconds.
 	LossIn, LossOut Shares
-
-	Panics uint64 // panics that the server contained
 
 	// Systems are in the order of running. Structural changes that wait for the end of a system
 	// are not counted.
@@ -166,10 +143,9 @@ func (s *Server) AddCounters(other *Server) {
 	s.RTT.Add(&other.RTT)
 	s.LossIn.Add(&other.LossIn)
 	s.LossOut.Add(&other.LossOut)
-	from, to := other.counters(), s.counters()
-	for i, n := range from {
-		*to[i] += *n
-	}
+	s.Server.Add(&other.Server)
+	s.Rewinds += other.Rewinds
+	s.RewindsClamped += other.RewindsClamped
 	for i, n := range other.Refused {
 		s.Refused[i] += n
 	}
@@ -181,14 +157,6 @@ func (s *Server) AddCounters(other *Server) {
 	}
 	for i := range other.Systems {
 		s.addSystem(&other.Systems[i], i)
-	}
-}
-
-func (s *Server) counters() [23]*uint64 {
-	return [...]*uint64{
-		&s.Ticks, &s.Slips, &s.TicksLost, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
-		&s.Malformed, &s.InputsTaken, &s.InputsMissing, &s.InputsRejected, &s.InputsRerun, &s.Rewinds, &s.RewindsClamped, &s.Panics,
-		&s.LongRecords, &s.RecordsTooLong, &s.NotShown, &s.SnapshotsSkipped,
 	}
 }
 
@@ -206,12 +174,4 @@ func (s *Server) addSystem(other *System, at int) {
 	x.Total += other.Total
 	x.Last = max(x.Last, other.Last)
 	x.Max = max(x.Max, other.Max)
-}
-
-// RefusedAll returns the peers turned away for any reason.
-func (s *Server) RefusedAll() (n uint64) {
-	for _, x := range s.Refused {
-		n += x
-	}
-	return n
 }

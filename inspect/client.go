@@ -84,7 +84,7 @@ var clientSeries = [cliSeries]Series{
 
 func newClientEnd(in *Inspector, name string, c *foretick.Client) *end {
 	x := &clientEnd{c: c, probe: c.Internals()}
-	x.end = newEnd(in, name, "client", x.probe)
+	x.end = newEnd(in, name, "client", x.probe, func() string { return c.Stats().String() })
 	x.collect, x.world = x, func() *ecs.World { return c.View().World }
 	var lines []Series
 	x.bytes, lines = newByteCount(&in.cfg, x.probe)

@@ -23,6 +23,7 @@ type end struct {
 	name, role string
 	in         *Inspector
 	internals  probe.Inspected
+	counted    func() string     // the end's counters, as a log has them; any goroutine may call it
 	world      func() *ecs.World // between ticks
 	series     []Series
 	samples    ring
@@ -92,8 +93,8 @@ func (q *questions) forget(one *question) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(x *question) bool { return x == one })
 }
 
-func newEnd(in *Inspector, name, role string, internals probe.Inspected) *end {
-	e := &end{name: name, role: role, in: in, internals: internals}
+func newEnd(in *Inspector, name, role string, internals probe.Inspected, counted func() string) *end {
+	e := &end{name: name, role: role, in: in, internals: internals, counted: counted}
 	e.tap = probe.Tap{Call: e.tick, Clock: in.cfg.Clock}
 	e.all = ecs.NewQuery(internals.Layout().Types)
 	return e
@@ -101,7 +102,7 @@ func newEnd(in *Inspector, name, role string, internals probe.Inspected) *end {
 
 func (e *end) describe() End {
 	l := e.internals.Layout()
-	out := End{Name: e.name, Role: e.role, Game: l.Name, Version: l.Version, TickRate: l.TickRate, Tick: e.newest.Load(), Faults: e.faults.Load()}
+	out := End{Name: e.name, Role: e.role, Game: l.Name, Version: l.Version, TickRate: l.TickRate, Tick: e.newest.Load(), Faults: e.faults.Load(), Counted: e.counted()}
 	if f := e.fault.Load(); f != nil {
 		out.Fault = *f
 	}

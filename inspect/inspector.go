@@ -164,6 +164,7 @@ type End struct {
 	Tick     Tick   `json:"tick"`      // newest one that was collected; 0 before the first
 	Faults   uint64 `json:"faults"`    // panics in collecting, a fault of this package; please report it
 	Fault    string `json:"fault,omitempty"`
+	Counted  string `json:"counted"` // its counters that are not zero, as a log has them
 }
 
 // Ends lists the servers and clients, in the order in which they were added.

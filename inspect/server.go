@@ -82,7 +82,7 @@ const chartSystems = "Time by system"
 
 func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
 	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]stats.Player{}}
-	x.end = newEnd(in, name, "server", x.probe)
+	x.end = newEnd(in, name, "server", x.probe, func() string { return s.Stats().String() })
 	x.collect, x.world = x, s.World
 	var lines []Series
 	x.bytes, lines = newByteCount(&in.cfg, x.probe)

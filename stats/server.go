@@ -2,7 +2,8 @@ package stats
 
 import "github.com/foretick/foretick/internal/counts"
 
-// Server counts what a server did since it began.
+// Server counts what a server did since it began. Each field is a counter: logs, sums of several
+// servers, the inspector's page and Prometheus go over all of them.
 type Server struct {
 	Ticks            uint64 // ticks computed
 	Slips            uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
@@ -29,7 +30,8 @@ type Server struct {
 	RecordsTooLong   uint64 // states of entities of more than 16 KiB, which are not sent, counted per player and try; the log names the entity and component
 	NotShown         uint64 // ticks of entities that a player is not shown, because 65 535 others are shown to it: see foretick.Interest
 	Malformed        uint64 // packets or messages that could not be parsed
-	Joined, Left     uint64 // players that joined the match, and players that left it
+	Joined           uint64 // players that joined the match
+	Left             uint64 // players that left the match
 	Observers        uint64 // observers let in
 	Resumed          uint64 // times a player came back to its place
 	Panics           uint64 // panics in handlers that run for one player; the player was dropped
@@ -46,6 +48,9 @@ type Server struct {
 	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, NaN or infinity: see expert.ServerLosses
 	ChangesSwallowed uint64 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see expert.ServerLosses
 }
+
+// Add adds the counters of another server.
+func (s *Server) Add(other *Server) { counts.Add(s, other) }
 
 // String returns the counters that are not zero as one line for a log.
 func (s Server) String() string { return counts.Line(s) }

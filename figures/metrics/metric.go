@@ -1,5 +1,12 @@
 package metrics
 
+import (
+	"strings"
+
+	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/stats"
+)
+
 // Type is the type of a metric.
 type Type uint8
 
@@ -91,6 +98,26 @@ var (
 	systemTime    = counter("system_seconds_total", "Time of systems.", "system")
 	systemRuns    = counter("system_runs_total", "Runs of systems.", "system")
 )
+
+// fields are the metrics of single counters of stats.Server, by field. nil: the counter is part of a
+// metric above with a label, or of a sum. A counter that is not here gets a metric by its own name.
+var fields = map[string]*Metric{
+	"Ticks": ticks, "Slips": slips, "TicksLost": ticksLost, "SnapshotsSkipped": skipped,
+	"LongRecords": longRecords, "NotShown": notShown, "RecordsTooLong": tooLong,
+	"PacketsRefused": packetsFailed, "Malformed": malformed,
+	"Joined": nil, "Left": nil, "Resumed": nil, "BytesIn": nil, "BytesOut": nil, "PacketsIn": nil, "PacketsOut": nil,
+	"InputsTaken": nil, "InputsMissing": nil, "InputsRejected": nil, "InputsRerun": nil,
+	"Refused": nil, "Panics": nil, "CorePanics": nil,
+}
+
+func init() {
+	counts.Each(stats.Server{}, func(field string, _ uint64) {
+		if _, known := fields[field]; !known {
+			name := strings.ReplaceAll(strings.ToLower(counts.Words(field)), " ", "_")
+			fields[field] = counter(name+"_total", "The counter "+field+" of stats.Server.")
+		}
+	})
+}
 
 // The metrics of one match, up to Config.MatchLimit.
 var (

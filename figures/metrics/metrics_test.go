@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -13,13 +14,14 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/stats"
 )
 
 // arena is a server with figures.
 type arena struct{}
 
 func (arena) Figures(dst *figures.Server) {
-	*dst = figures.Server{Ticks: 7, Players: 3, Systems: []figures.System{{Name: "a \"b\"\n\\"}, {Name: "a \"b\"\n\\"}}}
+	*dst = figures.Server{Server: stats.Server{Ticks: 7, InputsHindsight: 5}, Players: 3, Systems: []figures.System{{Name: "a \"b\"\n\\"}, {Name: "a \"b\"\n\\"}}}
 	dst.LossIn.Observe(0.03)
 	dst.LossOut.Observe(1)
 }
@@ -41,6 +43,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		`foretick_ticks_total{kind="arena"} 7`,
+		`foretick_inputs_hindsight_total{kind="arena"} 5`,
 		`foretick_players{kind="arena",state="playing"} 3`,
 		`foretick_system_runs_total{kind="arena",system="a \"b\"\n\\"} 0`,
 		`foretick_loss_ratio_bucket{direction="in",kind="arena",le="0.02"} 0`,
@@ -77,4 +80,30 @@ func TestCheck(t *testing.T) {
 		}()
 		return metrics.Write(io.Discard, metrics.Of("arena", arena{}), c)
 	})
+}
+
+// counting is a server of which one counter is not zero.
+type counting struct{ at int }
+
+func (c counting) Figures(dst *figures.Server) {
+	*dst = figures.Server{}
+	reflect.ValueOf(&dst.Server).Elem().Field(c.at).SetUint(77)
+}
+
+// TestEveryCounterHasAMetric: whatever a server counts is on the page, without a line of its own
+// anywhere but in stats.Server.
+func TestEveryCounterHasAMetric(t *testing.T) {
+	of := reflect.TypeFor[stats.Server]()
+	for i := range of.NumField() {
+		if of.Field(i).Name == "Refused" {
+			continue // by reason: figures.Server.Refused
+		}
+		shown := 0
+		metrics.Each(metrics.Of("arena", counting{i}), metrics.Config{}, func(s *metrics.Sample) {
+			if s.Value == 77 {
+				shown++
+			}
+		})
+		require.Equal(t, 1, shown, of.Field(i).Name)
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // Each calls to with each sample of a source. Those of one metric may come apart. It panics if source
@@ -132,13 +133,11 @@ func (e emitter) build() {
 
 // server sends the figures of a sum of servers.
 func (e emitter) server(s *figures.Server) {
-	e.count(ticks, s.Ticks)
-	e.count(slips, s.Slips)
-	e.count(ticksLost, s.TicksLost)
-	e.count(skipped, s.SnapshotsSkipped)
-	e.count(longRecords, s.LongRecords)
-	e.count(tooLong, s.RecordsTooLong)
-	e.count(notShown, s.NotShown)
+	counts.Each(s.Server, func(field string, n uint64) {
+		if m := fields[field]; m != nil {
+			e.count(m, n)
+		}
+	})
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)
@@ -152,8 +151,6 @@ func (e emitter) server(s *figures.Server) {
 	e.count(bytesMoved, s.BytesOut, "out")
 	e.count(packets, s.PacketsIn, "in")
 	e.count(packets, s.PacketsOut, "out")
-	e.count(packetsFailed, s.PacketsRefused)
-	e.count(malformed, s.Malformed)
 	e.put(queued, float64(s.QueuedBytes))
 	e.put(queuedMost, float64(s.QueuedMost))
 	for r, n := range s.Refused {
@@ -173,7 +170,7 @@ func (e emitter) server(s *figures.Server) {
 	e.histogram(rtt, &s.RTT)
 	e.shares(loss, &s.LossIn, "in")
 	e.shares(loss, &s.LossOut, "out")
-	e.count(panics, s.Panics)
+	e.count(panics, s.Panics+s.CorePanics)
 	seen := map[string]bool{}
 	for i := range s.Systems {
 		x := &s.Systems[i]

@@ -48,6 +48,29 @@ func value(f reflect.Value) string {
 	}
 }
 
+// Add adds each counter of a struct to that of another one of its type. Both are pointers.
+func Add(to, from any) {
+	of, more := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range of.NumField() {
+		if f := of.Field(i); f.CanUint() {
+			f.SetUint(f.Uint() + more.Field(i).Uint())
+		}
+	}
+}
+
+// Each calls fn with the name and the value of each counter of a struct, in their order.
+func Each(v any, fn func(name string, n uint64)) {
+	of := reflect.ValueOf(v)
+	for i := range of.NumField() {
+		if f := of.Field(i); f.CanUint() {
+			fn(of.Type().Field(i).Name, f.Uint())
+		}
+	}
+}
+
+// Words splits a Go name into lower-case words, as [Line] writes it.
+func Words(name string) string { return words(name) }
+
 // words splits a Go name into lower-case words, abbreviations apart: "RTT", "packets out".
 func words(name string) string {
 	var b strings.Builder

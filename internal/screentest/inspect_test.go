@@ -130,6 +130,7 @@ func (p *tab) filled() {
 	counted := rows("timeline", "#count-table tbody tr", some)
 	require.Regexp(p.t, `^\w+\t\d+\t`, counted[0], "a cause, how many, and whose")
 	rows("players", "#player-table tbody tr", has("player 2"))
+	rows("players", "#counted", has("inputs taken "))
 	entities := rows("entities", "#entity-list strong", func(all []string) bool { return len(all) > 4 })
 	named := rows("players", "#sights-table tbody button", some)
 	require.Subset(p.t, entities, named[:1], "an entity has one name")

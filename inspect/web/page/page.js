@@ -236,6 +236,7 @@ async function showPlayers() {
 		]));
 		$("players-note").textContent = all.length ? "Counts are since the player joined." : "Nobody plays.";
 		$("players-note").className = "dim";
+		$("counted").textContent = "Counted: " + (await get("ends.json")).ends.find(e => e.name === page.end)?.counted;
 		$("sights").hidden = !isServer() || all.length === 0;
 		if (!$("sights").hidden) {
 			choices($("sights-player"), all.filter(p => p.player).map(p => String(p.player)));
