@@ -179,6 +179,7 @@ func TestRules(t *testing.T) {
 		{"host/a.go", imports(lib+"figures", lib+"internal/published", lib+"transport"), ""},
 		{"host/a.go", imports(module), "a small interface of a match"},
 		{"figures/a.go", imports("slices"), ""},
+		{"figures/a.go", imports(lib + "stats"), ""},
 		{"figures/a.go", imports(lib + "host"), "figures are plain values"},
 		{"server.go", imports(lib + "figures"), ""},
 		{"ecs/a.go", imports("os"), "reach outside"},

@@ -162,8 +162,8 @@ func (f *file) imports(imported string) string {
 		return "a host knows no fleet: a lifecycle stands on top of it"
 	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/contain", "internal/counts", "internal/published", "figures"}, dir):
 		return "a host knows transports and a small interface of a match, not what a match is"
-	case f.dir() == "figures" && !f.test() && (ours || !standard(imported)):
-		return "figures are plain values: they need the standard library only"
+	case f.dir() == "figures" && !f.test() && dir != "stats" && (ours || !standard(imported)):
+		return "figures are plain values: they need package stats and the standard library only"
 	case area == "observe" && !f.test() && (ours && dir == "" || imported == "net/http"):
 		return "an observer knows neither the game's types nor pages: it builds on schema and snapshot"
 	case slices.Contains(core, area):
