@@ -15,7 +15,7 @@ const (
 	server         // worlds after the server's ticks, and what its handlers were called with
 	up             // datagrams that the clients send
 	screens        // views and worlds after the clients' Steps, and what their handlers were called with
-	words          // datagrams that the server sends once it is closed
+	words          // datagrams that the server sends when it closes for a restart, and once it is closed
 	streams
 )
 

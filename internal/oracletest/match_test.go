@@ -30,14 +30,14 @@ type plan struct {
 	seed    uint64
 	game    func(note noter) game
 	rate    int           // ticks a second; 0: 30
-	play    time.Duration // 0: 10 s
+	play    time.Duration // 0: 9 s
 	players int
 	link    sim.Link
 	frames  int // a second on clients; 0: 60
 	server  func(cfg *serverConfig)
 	client  func(n int, cfg *clientConfig)
-	other   func(note noter) game // of the last client, which is of another build; nil: the same
-	address func(end int) string  // that the server sees; nil: the network's
+	other   func(n int) func(note noter) game // of clients of another build; nil: none are
+	address func(end int) string              // that the server sees; nil: the network's
 	pace    func(m *match) time.Duration
 	acts    []act
 	must    func(m *match) error // returns why the match shows nothing
@@ -105,7 +105,7 @@ func (p *plan) ticks() int {
 
 func (p *plan) length() time.Duration {
 	if p.play == 0 {
-		return 10 * time.Second
+		return 9 * time.Second
 	}
 	return p.play
 }
@@ -121,6 +121,9 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 	cfg.OnDrain = func(f *foretick.Frame, reason string) {
 		counts["drain"]++
 		s.add(server, []byte(reason), uint64(f.Tick))
+		if heal := g.call("heal"); heal != nil {
+			heal(f)
+		}
 	}
 	srv, err := newServer(cfg)
 	if err != nil {
@@ -219,11 +222,11 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 		st.counts[what]++
 		m.sums.add(screens, []byte(what), append(numbers, uint64(n))...)
 	}
-	make := m.plan.game
-	if m.other != nil && n == m.players-1 {
-		make = m.other
+	begin := m.plan.game
+	if m.other != nil {
+		begin = m.other(n)
 	}
-	st.game = make(note)
+	st.game = begin(note)
 	cfg := clientConfig{Protocol: st.game.protocol(), Sample: st.game.sampler(m.seed<<8 + uint64(n)),
 		Random:     rand.NewChaCha8([32]byte{byte(n), byte(m.seed), 2}),
 		Redial:     func() (transport.Endpoint, error) { return m.dial(st), nil },
@@ -292,6 +295,13 @@ func (m *match) kill(n int) *seat {
 	m.net.Kill(st.end)
 	st.gone = true
 	return st
+}
+
+// leave ends a client as a player does that quits.
+func (m *match) leave(n int) error {
+	st := m.seat(n)
+	st.gone = true
+	return st.client.Close()
 }
 
 // links changes the links of all clients.

@@ -394,6 +394,10 @@ func (g *rich) call(name string) func(*foretick.Frame) {
 				}
 			}
 		}
+	case "level":
+		return func(*foretick.Frame) {
+			_ = g.srv.NextLevel([]byte("of a call"), func(f *foretick.Frame) { g.level(f, g.srv.Players(nil)) })
+		}
 	case "swap":
 		return func(f *foretick.Frame) { // a pet gets another owner
 			for _, rows := range g.pets.All(f.World) {

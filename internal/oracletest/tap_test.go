@@ -65,7 +65,16 @@ func (t *tappedSink) Tick(tick uint32, hash uint64) {
 	t.Sink.Tick(tick, hash)
 }
 
-// Closed implements tape.Sink. A closed server's last words wait for a clock that no replay has.
+// Outside implements tape.Sink. A server that closes for a restart sends messages again until
+// they arrive, on a clock that no replay has.
+func (t *tappedSink) Outside(c tape.Call) {
+	if c.Op == tape.Close && transport.Code(c.Number) == transport.Restart {
+		t.tap.kind = words
+	}
+	t.Sink.Outside(c)
+}
+
+// Closed implements tape.Sink.
 func (t *tappedSink) Closed() {
 	t.tap.kind = words
 	t.Sink.Closed()
