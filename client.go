@@ -96,7 +96,7 @@ func (c *Client) clearLevel() error {
 			}
 		}
 	}
-	c.timeline.clearSpawns()
+	c.timeline.spawning.clearSpawns()
 	c.tracer.forget()
 	c.reports.forget()
 	c.ghosts.newReceiver(c.link.newest)
@@ -210,15 +210,17 @@ type View struct {
 
 // clientBase is what every part of a client reads.
 type clientBase struct {
-	hooks  clientHooks
-	cfg    ClientConfig
-	p      *compiled // ours, or as a server of another build speaks it
-	world  *ecs.World
-	frame  Frame
-	view   View
-	now    time.Duration // of the Step that runs
-	stats  stats.Client
-	losses losses
+	hooks clientHooks
+	cfg   ClientConfig
+	p     *compiled // ours, or as a server of another build speaks it
+	world *ecs.World
+	frame Frame
+	view  View
+	now   time.Duration // of the Step that runs
+	// practice is true while a tick runs only to see what it does: nothing of it remains.
+	practice bool
+	stats    stats.Client
+	losses   losses
 
 	tracer  *clientTrace
 	reports clientReports

@@ -2,7 +2,6 @@ package foretick
 
 import (
 	"bytes"
-	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
@@ -35,14 +34,14 @@ func (tl *timeline) Amend(t, k Tick) {
 			n := comp.Schema.Words()
 			later, predicted, actual := r.find(e, i), tl.correction.predicted.find(e, i), []int32(nil)
 			if predicted != nil {
-				actual = tl.stated(g, s, i, predicted[:n], t)
+				actual = tl.names.stated(g, s, i, predicted[:n], t)
 			}
 			at := tl.world.Pointer(e, comp.ID)
 			if later == nil || predicted == nil || actual == nil || at == nil {
 				continue
 			}
 			if comp.Schema.Carry(later[:n], predicted[:n], actual) {
-				comp.Schema.Dequantise(later[:n], schema.GridSim, recordRefs{tl}, at)
+				comp.Schema.Dequantise(later[:n], schema.GridSim, &tl.names, at)
 			}
 		}
 	}
@@ -56,13 +55,15 @@ func (tl *timeline) Adopt(t Tick) {
 		s, ok := g.At(t)
 		switch {
 		case ok:
-			tl.embody(g)
+			if tl.bodies.embody(g) {
+				tl.spawning.restored = append(tl.spawning.restored, ecs.Entity(g.Data))
+			}
 			tl.write(g, s, t)
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
-			tl.bury(ecs.Entity(g.Data))
+			tl.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
 		default: // put off: the save loaded for t may be older than what is known
-			tl.takeFrom(g)
+			tl.ghosts.takeUnpredictedOf(g)
 		}
 	}
 	if _, _, own := tl.ghosts.receiver.Complete(t); own && tl.spawning.waiting.Len() > 0 {
@@ -86,9 +87,9 @@ func (tl *timeline) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
 		}
 		if words := s.Component(i); words != nil {
 			if comp.Predicted && r != nil {
-				words = tl.named(comp, words, r.find(ecs.Entity(g.Data), i), t)
+				words = tl.names.named(comp, words, r.find(ecs.Entity(g.Data), i), t)
 			}
-			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), recordRefs{tl}, tl.ghosts.pointer(g, i))
+			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), &tl.names, tl.ghosts.pointer(g, i))
 		} else if at := tl.world.Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID); at != nil {
 			tl.ghosts.takeAway(ecs.Entity(g.Data), tl.p.Components[i].ID)
 		}
@@ -99,66 +100,9 @@ func (tl *timeline) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
 // that is predicted here. It writes the newest predicted tick. After a rollback Adopt
 // writes them again.
 func (tl *timeline) takeUnpredicted() {
-	if len(tl.p.Unpredicted.Components) == 0 {
-		return
-	}
-	changed := false
-	if tl.overdue {
-		tl.overdue = false
-		for _, g := range tl.ghosts.ours {
-			changed = tl.takeFrom(g) || changed
-		}
-	} else {
-		for _, ch := range tl.ghosts.receiver.Changes() {
-			if tl.ghosts.ahead(ch.Ghost) {
-				changed = tl.takeFrom(ch.Ghost) || changed
-			}
-		}
-	}
-	if changed {
+	if tl.ghosts.takeUnpredicted() {
 		tl.predictor.Rewrite()
 		tl.tester.since = tl.predictor.Tick()
-	}
-}
-
-// takeFrom writes a ghost's newest unpredicted components and removes those that it no
-// longer has. It reports whether it touched anything.
-func (tl *timeline) takeFrom(g *snapshot.Ghost) bool {
-	e := ecs.Entity(g.Data)
-	if !tl.world.Alive(e) {
-		return false
-	}
-	s, changed := g.Newest(), false
-	for _, i := range tl.p.Unpredicted.Components {
-		if s.Component(i) != nil {
-			changed = tl.rewrite(g, s, i) || changed
-		} else if id := tl.p.Components[i].ID; tl.world.Pointer(e, id) != nil {
-			tl.ghosts.takeAway(e, id)
-			changed = true
-		}
-	}
-	return changed
-}
-
-// rewrite writes a ghost's component and reports whether its value changed. If nothing
-// changed, a sync test may go back past the tick.
-func (tl *timeline) rewrite(g *snapshot.Ghost, s snapshot.State, i int) bool {
-	comp := &tl.p.Components[i]
-	at := tl.world.Pointer(ecs.Entity(g.Data), comp.ID)
-	if at == nil || comp.Varies {
-		tl.ghosts.writeComponent(g, s, i)
-		return true
-	}
-	tl.scratch.was = append(tl.scratch.was[:0], unsafe.Slice((*byte)(at), comp.Size)...)
-	tl.ghosts.writeComponent(g, s, i)
-	return !bytes.Equal(tl.scratch.was, unsafe.Slice((*byte)(at), comp.Size))
-}
-
-// bornHere notes that a ghost now has an entity. References to it that arrived earlier are
-// then looked up again.
-func (tl *timeline) bornHere() {
-	if tl.p.Unpredicted.Refs {
-		tl.overdue = true
 	}
 }
 
@@ -169,114 +113,6 @@ func (tl *timeline) remember(r *record) {
 		tl.correction.before.items = append(tl.correction.before.items[:0], r.items...)
 		tl.correction.before.words = append(tl.correction.before.words[:0], r.words...)
 	}
-}
-
-// record holds the predicted values of one tick, on the simulation grid.
-type record struct {
-	items []recordItem
-	words []int32
-	cuts  []ecs.Entity // what was teleported in this tick
-	basis Tick         // the newest snapshot when it was predicted
-	shown Tick         // the render time of others then
-	scene uint64       // … and how much had appeared and gone
-	some  bool         // the first prediction had an entity
-
-	next     int    // where to look for an item first
-	replayed bool   // it is not the first prediction any more
-	first    uint64 // hash of the first prediction, once it was replayed
-}
-
-// recordItem is a component of an entity. The entity is named by its handle, which stays
-// the same whatever the server calls it.
-type recordItem struct {
-	e               ecs.Entity
-	comp            uint8
-	remotePredicted bool // another player's
-	off             int32
-}
-
-// find returns the words of an entity's component, nil if it did not have the component. A
-// tag's are empty.
-func (r *record) find(e ecs.Entity, comp int) []int32 {
-	i := r.item(e, comp)
-	if i < 0 {
-		return nil
-	}
-	if words := r.words[r.items[i].off:]; words != nil {
-		return words
-	}
-	return []int32{} // nothing in the record has any words
-}
-
-// item returns the index of an entity's component, −1 if it had none. Callers visit
-// entities in the order of the record, so the search starts after the last one found. The
-// items of one entity are adjacent.
-func (r *record) item(e ecs.Entity, comp int) int {
-	n := len(r.items)
-	if r.next >= n {
-		r.next = 0
-	}
-	for k := range n {
-		i := r.next + k
-		if i >= n {
-			i -= n
-		}
-		if r.items[i].e != e {
-			continue
-		}
-		for i > 0 && r.items[i-1].e == e {
-			i--
-		}
-		r.next = i
-		for ; i < n && r.items[i].e == e; i++ {
-			if int(r.items[i].comp) == comp {
-				return i
-			}
-		}
-		return -1
-	}
-	return -1
-}
-
-// itself, as a component, notes that the entity existed.
-const itself = 0xFF
-
-func (r *record) has(e ecs.Entity) bool { return r.item(e, itself) >= 0 }
-
-func (r *record) clear() { r.items, r.words, r.next = r.items[:0], r.words[:0], 0 }
-
-func (r *record) copy(from *record) {
-	if from == nil {
-		r.items, r.words = r.items[:0], r.words[:0]
-		return
-	}
-	items, words, cuts := append(r.items[:0], from.items...), append(r.words[:0], from.words...), append(r.cuts[:0], from.cuts...)
-	*r = *from
-	r.items, r.words, r.cuts = items, words, cuts
-}
-
-// hash covers the player's own items and their words, in any order. See hashItem for the
-// server's side.
-func (r *record) hash() uint64 {
-	h := uint64(0)
-	for i, it := range r.items {
-		end := len(r.words)
-		if i+1 < len(r.items) {
-			end = int(r.items[i+1].off)
-		}
-		if !it.remotePredicted {
-			h += hashItem(it.e, int(it.comp), r.words[it.off:end])
-		}
-	}
-	return h
-}
-
-func hashItem(e ecs.Entity, comp int, words []int32) uint64 {
-	h := ((fnvOffset^uint64(e))*fnvPrime ^ uint64(comp)) * fnvPrime
-	for _, w := range words {
-		h = (h ^ uint64(uint32(w))) * fnvPrime
-	}
-	return h
 }
 
 // replaces reports whether the command of a tick that has one becomes another one, and keeps

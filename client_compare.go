@@ -118,15 +118,15 @@ func (tl *timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State,
 			tl.explain()
 			return prediction.Different
 		}
-		theirs = tl.meant(comp, theirs, ours, t)
+		theirs = tl.names.meant(comp, theirs, ours, t)
 		if f := comp.Schema.FirstDifference(ours[:comp.Schema.Words()], theirs); f >= 0 {
-			if tl.cameLater(comp, ours[:comp.Schema.Words()], theirs, t) {
+			if tl.names.cameLater(comp, ours[:comp.Schema.Words()], theirs, t) {
 				return prediction.Different // and corrected, without a word
 			}
 			tl.found.wrong.Entity, tl.found.wrong.Prefab, tl.found.wrong.Component = g.Data, tl.p.Prefabs[g.Prefab].ECS.Name(), comp.Name
 			tl.explainField(comp, f, ours, theirs)
 			tl.explain()
-			if tl.found.wrong.Cause == prediction.Code && tl.wentEarlier(comp, ours[:comp.Schema.Words()], theirs, t) {
+			if tl.found.wrong.Cause == prediction.Code && tl.names.wentEarlier(comp, ours[:comp.Schema.Words()], theirs, t) {
 				tl.found.wrong.Cause = prediction.Untracked
 			}
 			return prediction.Different
@@ -175,7 +175,7 @@ func (tl *timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State,
 			continue
 		}
 		ours := r.find(ecs.Entity(g.Data), i)
-		theirs := tl.stated(g, s, i, ours, t)
+		theirs := tl.names.stated(g, s, i, ours, t)
 		switch {
 		case ours == nil && theirs == nil:
 		case ours == nil || theirs == nil:
@@ -187,18 +187,6 @@ func (tl *timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State,
 		}
 	}
 	return verdict
-}
-
-// stated returns a snapshot's value of a component that is predicted here, for t. Fields
-// that this player does not receive are taken from ours. It is valid until the next call.
-func (tl *timeline) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32, t Tick) []int32 {
-	words, schema := s.Component(i), tl.p.Components[i].Schema
-	if words != nil && ours != nil && tl.ghosts.remotePredicted(g) {
-		tl.scratch.covered = append(tl.scratch.covered[:0], words...)
-		schema.Cover(s.Audience, tl.scratch.covered, ours)
-		words = tl.scratch.covered
-	}
-	return tl.meant(&tl.p.Components[i], words, ours, t)
 }
 
 func (tl *timeline) explainField(comp *layout.Component, f int, ours, theirs []int32) {
@@ -218,7 +206,7 @@ func (tl *timeline) listDifferences(r *record, t Tick) {
 			comp := &tl.p.Components[i]
 			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
 			if comp.Predicted && (ours != nil || theirs != nil) {
-				tl.listFields(comp, ecs.Entity(g.Data), tl.p.Prefabs[g.Prefab].ECS.Name(), ours, tl.meant(comp, theirs, ours, t))
+				tl.listFields(comp, ecs.Entity(g.Data), tl.p.Prefabs[g.Prefab].ECS.Name(), ours, tl.names.meant(comp, theirs, ours, t))
 			}
 		}
 	}
@@ -284,7 +272,7 @@ func (tl *timeline) countShown(t Tick, v prediction.Verdict) {
 		h += hashItem(ecs.Entity(g.Data), itself, nil)
 		for i := range tl.p.Components {
 			if w := s.Component(i); w != nil && tl.p.Components[i].Predicted {
-				h += hashItem(ecs.Entity(g.Data), i, tl.meant(&tl.p.Components[i], w, r.find(ecs.Entity(g.Data), i), t))
+				h += hashItem(ecs.Entity(g.Data), i, tl.names.meant(&tl.p.Components[i], w, r.find(ecs.Entity(g.Data), i), t))
 			}
 		}
 	}
@@ -385,7 +373,7 @@ func (tl *timeline) agreedOnWrong(t Tick) Tick {
 		return agreed
 	}
 	i := slices.IndexFunc(tl.ghosts.ours, func(g *snapshot.Ghost) bool { return g.Data == w.Entity })
-	if i < 0 || tl.spawnsLike(tl.ghosts.ours[i]) {
+	if i < 0 || tl.spawning.spawnsLike(tl.ghosts.ours[i]) {
 		return agreed
 	}
 	for k := t - 1; int32(k-agreed) > 0 && t-k <= 64; k-- {
@@ -394,15 +382,6 @@ func (tl *timeline) agreedOnWrong(t Tick) Tick {
 		}
 	}
 	return agreed
-}
-
-// spawnsLike reports whether a spawn of a ghost's prefab is not confirmed yet.
-func (tl *timeline) spawnsLike(g *snapshot.Ghost) (any bool) {
-	tl.spawning.waiting.Open(func(_ Tick, s spawned) bool {
-		any = any || s.kind == g.Prefab
-		return !any
-	})
-	return any
 }
 
 // toldApart reports whether the snapshot of k told of an entity, and left out none of the
@@ -544,26 +523,26 @@ func (tl *timeline) runConcealed(t Tick) bool {
 func (tl *timeline) runAside(t Tick, run func() bool) bool {
 	f := &tl.frame
 	slot, ok := tl.predictor.Slot(t - 1)
-	if !ok || !tl.restorable(t-1) {
+	if !ok || !tl.saves.restorable(t-1) {
 		return false
 	}
 	tl.Load(slot, t-1)
-	f.Tick, f.Replay, f.blind, tl.tester.replay = t, true, true, true
+	f.Tick, f.Replay, f.blind, tl.practice = t, true, true, true
 	tl.row.give()
 	tl.parents.apply()
-	tl.fillCommand(t)
-	tl.guess(t)
-	tl.beginSpawns(t)
+	tl.controls.fillCommand(t)
+	tl.controls.guessRemotes(t)
+	tl.spawning.beginSpawns(t)
 	tl.world.WatchOutside(false)
 	ok = run()
 	tl.row.take()
 	tl.world.WatchOutside(true)
-	tl.endSpawns()
+	tl.spawning.endSpawns()
 	tl.ghosts.pushed = true // what systems wrote through queries is taken back
 	if ok {
 		tl.looks.result.clear()
-		for _, e := range tl.predictedHere() {
-			tl.keepEntity(&tl.looks.result, e)
+		for _, e := range tl.predicted.entities() {
+			tl.recorder.keepEntity(&tl.looks.result, e)
 		}
 		tl.keepSpawns(&tl.looks.result)
 	}
@@ -571,7 +550,7 @@ func (tl *timeline) runAside(t Tick, run func() bool) bool {
 		tl.world.Unreserve(e)
 	}
 	tl.spawning.practised = tl.spawning.practised[:0]
-	f.Replay, f.blind, tl.tester.replay = false, false, false
+	f.Replay, f.blind, tl.practice = false, false, false
 	return ok
 }
 
@@ -580,7 +559,7 @@ func (tl *timeline) runAside(t Tick, run func() bool) bool {
 func (tl *timeline) keepSpawns(r *record) {
 	for n, e := range tl.spawning.practised {
 		from := len(r.items)
-		tl.keepEntity(r, e)
+		tl.recorder.keepEntity(r, e)
 		for i := from; i < len(r.items); i++ {
 			r.items[i].e = ^ecs.Entity(n)
 		}
@@ -644,7 +623,7 @@ func (tl *timeline) hasServers(r *record, t Tick) bool {
 				return (ours == nil) == (theirs == nil)
 			}
 			ours = ours[:comp.Schema.Words()]
-			return comp.Schema.FirstDifference(ours, tl.meant(comp, theirs, ours, t)) < 0
+			return comp.Schema.FirstDifference(ours, tl.names.meant(comp, theirs, ours, t)) < 0
 		}
 	}
 	return false
@@ -679,6 +658,6 @@ func (tl *timeline) differedIn(k Tick, components []int) (owner uint16, componen
 			return g.Owner, tl.p.componentName(i), true
 		}
 	}
-	owner, ok = tl.drawnOtherwise(k, r, components)
+	owner, ok = tl.scenes.drawnOtherwise(k, r, components)
 	return owner, "", ok
 }

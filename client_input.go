@@ -363,7 +363,7 @@ func (sc *screen) runPartial() {
 	sc.drawn = true
 	tl.row.give()
 	tl.parents.apply()
-	tl.fillOwn(sc.partial.upcoming(sc.input, t, sc.looking()))
+	tl.controls.fillOwn(sc.partial.upcoming(sc.input, t, sc.looking()))
 	whole := f.DT
 	f.Tick, f.DT, f.Replay, f.partial = t, whole*part, true, true
 	sc.world.WatchOutside(false)
@@ -408,8 +408,8 @@ func (sc *screen) drewPartly(e ecs.Entity, comp int, at unsafe.Pointer) bool {
 		return false
 	}
 	if sc.fades.has(e, comp) {
-		words := sc.timeline.zeroes(c.Schema.Words())
-		c.Schema.SnapWords(at, recordRefs{sc.timeline}, words)
+		words := sc.timeline.names.zeroes(c.Schema.Words())
+		c.Schema.SnapWords(at, &sc.timeline.names, words)
 		sc.drawBetween(c, sc.fades.offset(c, e, comp, sc.p.between(nil, words, 0)), at)
 	}
 	return true
@@ -423,15 +423,6 @@ func (f *fades) has(e ecs.Entity, comp int) bool {
 		}
 	}
 	return false
-}
-
-// spawnPartly makes an entity that lasts for the run of a partial tick.
-func (tl *timeline) spawnPartly(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	prefab, _ := tl.spawnPrefab(k)
-	if !tl.world.Alive(by) {
-		return ecs.None
-	}
-	return tl.spawnPassing(prefab, tl.world.Owner(by))
 }
 
 // checkPartialTicks returns the fault of ClientConfig.PartialTicks, if any.
@@ -457,4 +448,11 @@ func (c *ClientConfig) checkPartialTicks() error {
 		}
 	}
 	return nil
+}
+
+// knownSince reports whether the server knew, at the newest snapshot, what this client had
+// when it sent the packet next. The server then had that packet, or a later one. That it
+// acknowledges a later command says less: the command's time may have passed without it.
+func (ip *input) knownSince(next netcode.Seq) bool {
+	return ip.hasHad && !precedes(ip.had, next)
 }

@@ -79,7 +79,7 @@ func (in clientInternals) Count() int {
 		}
 		return true
 	})
-	return n + in.c.timeline.clientOnlyCount()
+	return n + in.c.timeline.clientOnly.clientOnlyCount()
 }
 
 func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
@@ -266,13 +266,13 @@ func (c *Client) changeTechniques() {
 	if c.ghosts.receiver == nil || !c.timeline.predictor.Started() {
 		return
 	}
-	c.timeline.clearSpawns()
+	c.timeline.spawning.clearSpawns()
 	c.reasons.Clear()
 	c.screen.clear()
 	if c.timeline.clear() != nil { // cannot be: the same configuration was accepted before
 		return
 	}
-	c.timeline.gather()
+	c.timeline.saves.gather()
 }
 
 // keepFrames makes room for the frames that shots are predicted on. Without prediction that

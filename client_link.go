@@ -545,7 +545,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	})
 	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
 	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)
-	c.timeline.saves.begin(c.world, c.view.Player, c.cfg.History)
+	c.timeline.saves.beginSession()
 	if c.cfg.OnSession != nil {
 		c.link.decoded()
 		c.cfg.OnSession(session)
@@ -630,17 +630,6 @@ func (c *Client) schema(payload []byte) error {
 	c.link.decoded()
 	c.adopt(bound, differs, c.link.builds.offered)
 	return nil
-}
-
-// known returns the part of a predicted component's words that this build knows, valid
-// until the next call.
-func (tl *timeline) known(comp *layout.Component, words []int32) []int32 {
-	if !tl.p.OtherBuild || len(words) == 0 {
-		return words
-	}
-	out := tl.zeroes(comp.Schema.Words())
-	comp.Schema.Known(words, schema.GridSim, out)
-	return out
 }
 
 func (c *Client) request(id int, v unsafe.Pointer) error {

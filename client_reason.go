@@ -82,7 +82,7 @@ func (e evidence) Pushed(t Tick) bool {
 			if (ours == nil) != (theirs == nil) {
 				return true
 			}
-			if ours != nil && comp.ForOthers && comp.Schema.FirstDifference(ours[:comp.Schema.Words()], tl.meant(comp, theirs, ours, t)) >= 0 {
+			if ours != nil && comp.ForOthers && comp.Schema.FirstDifference(ours[:comp.Schema.Words()], tl.names.meant(comp, theirs, ours, t)) >= 0 {
 				return true
 			}
 		}
@@ -147,11 +147,11 @@ func (e evidence) OthersUnknown(t Tick) bool {
 	whole := before && here
 	missing := here && !all || !whole && tl.ghosts.tellsEachTick() // what found no room, or was lost, may have changed
 	changes := missing || !whole && tl.ghosts.restless(t, tl.ghosts.others)
-	if !changes && !tl.holdsBackRefs() {
+	if !changes && !tl.scenes.holdsBackRefs() {
 		return false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
-		if read := tl.looked(k); len(read) > 0 && (missing || changes && tl.ghosts.restless(t, read) || tl.untoldAmong(k, read)) {
+		if read := tl.looked(k); len(read) > 0 && (missing || changes && tl.ghosts.restless(t, read) || tl.names.untoldAmong(k, read)) {
 			return true
 		}
 	}
@@ -198,10 +198,10 @@ func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 			if !ok || g.Data == 0 {
 				continue
 			}
-			if i := tl.differsFrom(g, known, k, read); i >= 0 {
+			if i := tl.names.differsFrom(g, known, k, read); i >= 0 {
 				return tl.p.componentName(i), true
 			}
-			if parent >= 0 && tl.differsFrom(g, known, k, []int{parent}) >= 0 && tl.askedParents(k) {
+			if parent >= 0 && tl.names.differsFrom(g, known, k, []int{parent}) >= 0 && tl.askedParents(k) {
 				return parentName, true
 			}
 		}
@@ -237,7 +237,7 @@ func (tl *timeline) swayed() {
 		words := after.words[it.off:][:n]
 		if f := comp.Schema.FirstDifference(before[:n], words); f >= 0 {
 			tl.found.wrong = prediction.Misprediction{Tick: tl.predictor.Tick(), Entity: uint64(it.e), Component: comp.Name, Cause: prediction.RemoteInput}
-			tl.found.wrong.Prefab = tl.itemName(recordItem{e: it.e, comp: itself})
+			tl.found.wrong.Prefab = tl.predicted.itemName(recordItem{e: it.e, comp: itself})
 			tl.explainField(comp, f, before, words)
 			if tl.explains() {
 				tl.listFields(comp, it.e, tl.found.wrong.Prefab, before, words)
@@ -267,8 +267,8 @@ func (tl *timeline) checkUntracked(t Tick) {
 				continue
 			}
 			described := tl.p.Components[i].Schema
-			ours := tl.zeroes(described.Words())
-			described.Quantise(at, schema.GridPublic, recordRefs{tl}, ours)
+			ours := tl.names.zeroes(described.Words())
+			described.Quantise(at, schema.GridPublic, &tl.names, ours)
 			if described.FirstDifference(ours, theirs) >= 0 {
 				tl.untracked(i)
 				return
@@ -342,7 +342,7 @@ func (tl *timeline) settleTrail() {
 		tl.noteTrail()
 	}
 	if tl.tester.due > 0 {
-		tl.hashSystem(tl.tester.due - 1)
+		tl.tester.hashSystem(tl.tester.due - 1)
 		tl.tester.due = 0
 	}
 }
@@ -351,7 +351,7 @@ func (tl *timeline) settleTrail() {
 func (tl *timeline) noteTrail() {
 	tl.row.take()
 	var sum uint32
-	for _, e := range tl.predictedHere() {
+	for _, e := range tl.predicted.entities() {
 		id := tl.p.identity.Find(tl.world, e)
 		if id == nil || tl.ghosts.anothers(e) {
 			continue // not in this tick, or nothing that the server hashes for us
@@ -360,7 +360,7 @@ func (tl *timeline) noteTrail() {
 		if name == 0 {
 			name = id.Net
 		}
-		sum += tl.p.entityHash(tl.world, e, name, tl.scratch.words)
+		sum += tl.p.entityHash(tl.world, e, name, tl.names.words)
 	}
 	tl.reasons.ours.Note(sum)
 }
@@ -460,8 +460,8 @@ func (tl *timeline) nudge(e ecs.Entity, component int, by [2]float32) {
 	if at == nil {
 		return
 	}
-	words := tl.zeroes(c.Schema.Words())
-	c.Schema.Quantise(at, schema.GridSim, recordRefs{tl}, words)
+	words := tl.names.zeroes(c.Schema.Words())
+	c.Schema.Quantise(at, schema.GridSim, &tl.names, words)
 	n := 0
 	for i := range c.Schema.NumFields() {
 		f := c.Schema.Field(i)
@@ -476,7 +476,7 @@ func (tl *timeline) nudge(e ecs.Entity, component int, by [2]float32) {
 			n++
 		}
 	}
-	c.Schema.Dequantise(words, schema.GridSim, recordRefs{tl}, at)
+	c.Schema.Dequantise(words, schema.GridSim, &tl.names, at)
 }
 
 // untrackedReads counts, in debug builds, the corrections whose cause is that shared systems
@@ -499,17 +499,6 @@ func (u *untrackedReads) note(m *prediction.Misprediction, warn func(text string
 	if (*u)[m.Read]++; (*u)[m.Read] == untrackedOften {
 		warn(cautionText, "caution", fmt.Sprintf("%d corrections of %s.%s and others have one reason: %s", untrackedOften, m.Component, m.Field, m.Why()))
 	}
-}
-
-// predictedSum digests what this client predicts, for debug builds. Singletons are left out.
-func (tl *timeline) predictedSum() uint32 {
-	var sum uint32
-	for _, g := range tl.ghosts.ours {
-		if id := tl.p.identity.Find(tl.world, ecs.Entity(g.Data)); id != nil {
-			sum += tl.p.entityHash(tl.world, ecs.Entity(g.Data), id.Net, nil)
-		}
-	}
-	return sum
 }
 
 // clientReports tell the server of corrections, while it asks for them.
@@ -540,7 +529,7 @@ func (tl *timeline) tell(m *prediction.Misprediction) {
 // reportWrong queues a correction for the server.
 func (tl *timeline) reportWrong(m *prediction.Misprediction) {
 	r := &tl.reports.report
-	names := recordRefs{tl}
+	names := &tl.names
 	r.Wrong = *m
 	r.Input, r.Executed = tl.reportedCommands(m)
 	r.Wrong.Entity, r.Wrong.Differences = uint64(names.Net(m.Entity)), append([]prediction.Difference(nil), m.Differences...)

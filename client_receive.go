@@ -262,7 +262,7 @@ func (c *Client) snapshot(body []byte) error {
 	c.link.ticks.note(c.now, t)
 	for _, ch := range c.ghosts.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred || c.ghosts.switched(ch.Ghost) {
-			c.timeline.gather()
+			c.timeline.saves.gather()
 			break
 		}
 	}
@@ -272,15 +272,15 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
-		c.timeline.overdue = c.timeline.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		c.timeline.ghosts.overdue = c.timeline.ghosts.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
 		c.timeline.noteMoved()
 		if c.hooks.syncTest > 0 {
-			c.timeline.othersCame() // it may have the last values of an entity that is gone
+			c.timeline.tester.othersCame() // it may have the last values of an entity that is gone
 		}
 		return nil
 	}
 	if c.hooks.syncTest > 0 && c.ghosts.othersMoved() {
-		c.timeline.othersCame()
+		c.timeline.tester.othersCame()
 	}
 	c.link.newest = t
 	c.stats.Snapshots++

@@ -63,7 +63,7 @@ func (sc *screen) undraw() {
 		if sc.timeline.putLocals() {
 			sc.timeline.predictor.Rewrite() // so that the next frame finds them there
 		}
-		sc.timeline.undrawClientOnly()
+		sc.timeline.clientOnly.undrawClientOnly()
 		sc.timeline.row.give()
 		sc.drawn = false
 	}
@@ -124,9 +124,9 @@ func (sc *screen) drawOthers(t Tick, fraction float32) {
 		}
 		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
 			if g.Data != 0 {
-				sc.timeline.bury(ecs.Entity(g.Data))
-				sc.timeline.othersCame()
-				sc.timeline.noteUndrawn(g)
+				sc.timeline.bodies.bury(ecs.Entity(g.Data))
+				sc.timeline.tester.othersCame()
+				sc.timeline.scenes.noteUndrawn(g)
 				g.Data = 0
 			}
 			sc.ghosts.released = append(sc.ghosts.released, g)
@@ -135,19 +135,21 @@ func (sc *screen) drawOthers(t Tick, fraction float32) {
 		if int32(t-g.Born) < 0 || sc.ghosts.alien(g) {
 			continue
 		}
-		if len(sc.timeline.moved) > 0 && g.Data != 0 && !sc.world.Alive(ecs.Entity(g.Data)) && sc.timeline.movesLater(g) {
+		if len(sc.timeline.ghosts.moved) > 0 && g.Data != 0 && !sc.world.Alive(ecs.Entity(g.Data)) && sc.timeline.ghosts.movesLater(g) {
 			continue
 		}
 		if g.Data == 0 {
 			if _, _, _, ok := g.Sample(t, fraction); !ok {
 				continue // its first value was put off, and is of a later tick
 			}
-			sc.timeline.birth(g)
-			sc.timeline.othersCame()
+			sc.timeline.bodies.birth(g)
+			sc.timeline.tester.othersCame()
 		}
 		sc.drawGhost(g, t, fraction)
 	}
-	sc.timeline.release()
+	if sc.ghosts.releaseGone() {
+		sc.timeline.saves.gather()
+	}
 }
 
 func (sc *screen) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
@@ -212,7 +214,7 @@ func (sc *screen) drawOwn(since time.Duration) {
 	if sc.p.ClientOnly {
 		sc.drawClientOnly()
 	}
-	for _, e := range sc.timeline.predictedHere() {
+	for _, e := range sc.timeline.predicted.entities() {
 		for i := range sc.p.Components {
 			comp := &sc.p.Components[i]
 			if !comp.Predicted || !comp.Lerped {
@@ -222,39 +224,10 @@ func (sc *screen) drawOwn(since time.Duration) {
 			if at == nil || b == nil || sc.drewPartly(e, i, at) {
 				continue
 			}
-			k := sc.p.between(sc.timeline.earlier(before, now, e, i), b, sc.partial.whole)
+			k := sc.p.between(sc.timeline.recorder.earlier(before, now, e, i), b, sc.partial.whole)
 			sc.drawBetween(comp, sc.fades.offset(comp, e, i, k), at)
 		}
 	}
-}
-
-// earlier returns a component's value in the tick before the predicted tick now. It returns
-// nil if there is none, or after a teleport: then nothing may be interpolated.
-func (tl *timeline) earlier(before, now *record, e ecs.Entity, comp int) []int32 {
-	if before == nil || slices.Contains(now.cuts, e) || tl.reborn(before, now, e) {
-		return nil
-	}
-	return before.find(e, comp)
-}
-
-// reborn reports whether an entity's life changed between two predicted ticks.
-func (tl *timeline) reborn(before, now *record, e ecs.Entity) bool {
-	for _, l := range tl.p.Lives {
-		a, b := before.find(e, l.Component), now.find(e, l.Component)
-		if a == nil || b == nil {
-			continue
-		}
-		described, at := tl.p.Components[l.Component].Schema, tl.ghosts.hitboxes.Value(l.Component)
-		n := described.Words()
-		described.Dequantise(a[:n], schema.GridSim, recordRefs{tl}, at)
-		of := tl.p.handlers.lives[l.Own]
-		was := of(at)
-		described.Dequantise(b[:n], schema.GridSim, recordRefs{tl}, at)
-		if of(at) != was {
-			return true
-		}
-	}
-	return false
 }
 
 // between returns the knots of a predicted component between two consecutive ticks. from may
@@ -344,7 +317,7 @@ func (tl *timeline) act(from, t Tick) {
 	tl.ghosts.othersNewest()
 	tl.saves.own.Save(0)
 	for _, g := range tl.ghosts.receiver.Ghosts() {
-		if e := ecs.Entity(g.Data); tl.owns(g) && tl.world.Alive(e) {
+		if e := ecs.Entity(g.Data); tl.ghosts.owns(g) && tl.world.Alive(e) {
 			if s, ok := g.At(from); ok {
 				tl.write(g, s, from)
 			} else if g.Gone != 0 && int32(g.Gone-from) <= 0 {
@@ -368,29 +341,24 @@ func (tl *timeline) actTick(t Tick) {
 	f.Tick, f.Replay = t, false
 	tl.row.give()
 	tl.parents.apply()
-	tl.fillCommand(t)
+	tl.controls.fillCommand(t)
 	for _, q := range f.queues {
 		q.begin(t)
 	}
-	tl.beginSpawns(t)
+	tl.spawning.beginSpawns(t)
 	if debugBuild {
 		tl.losses.begin()
 		tl.reasons.ours.Begin(t)
 	}
-	tl.tester.replay = true
+	tl.practice = true
 	tl.world.WatchOutside(false)
 	tl.p.schedule.ExecutePlayer(tl.world, f, tl.view.Player)
 	tl.world.WatchOutside(true)
-	tl.endSpawns()
-	tl.tester.replay = false
+	tl.spawning.endSpawns()
+	tl.practice = false
 	for _, q := range f.queues {
 		q.end(f)
 	}
-}
-
-// owns reports whether a ghost is the player's own.
-func (tl *timeline) owns(g *snapshot.Ghost) bool {
-	return g.Mine && PlayerID(g.Owner) == tl.view.Player && g.Data != 0 && !tl.ghosts.alien(g)
 }
 
 // showEvents calls the handlers of the events that waited for the screen to show their tick.
@@ -509,7 +477,7 @@ func (sc *screen) shownAhead(k rewind.Keys, e ecs.Entity, comp int, dst unsafe.P
 	}
 	var a []int32
 	if sc.p.Components[comp].Lerped {
-		a = sc.timeline.earlier(before, now, e, comp)
+		a = sc.timeline.recorder.earlier(before, now, e, comp)
 	}
 	sc.drawBetween(&sc.p.Components[comp], sc.p.between(a, b, k.F), dst)
 	return true
@@ -519,10 +487,10 @@ func (sc *screen) shownAhead(k rewind.Keys, e ecs.Entity, comp int, dst unsafe.P
 // through it alone.
 
 func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	return c.timeline.spawnBy(by, k)
+	return c.timeline.spawning.spawnBy(by, k)
 }
 
-func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.destroy(e) }
+func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.spawning.destroyPredicted(e) }
 
 // refuseSpawn panics if a shared system runs: only the server spawns without a spawner.
 func (c *Client) refuseSpawn(k *ecs.Prefab) {
@@ -537,7 +505,7 @@ func (c *Client) final() Tick {
 	return c.input.answered(t)
 }
 
-func (c *Client) again(t Tick) bool { return c.timeline.again(t) }
+func (c *Client) again(t Tick) bool { return c.timeline.clientOnly.ranBefore(t) }
 
 // shownBefore returns the offset of the command that the frame's tick runs with, 0: none.
 func (c *Client) shownBefore(player PlayerID) uint8 {
@@ -560,7 +528,7 @@ func (c *Client) simulates(e ecs.Entity) bool {
 	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
 		return false
 	case o == ecs.ClientOnly:
-		return c.p.ClientOnly && !c.timeline.again(c.frame.Tick)
+		return c.p.ClientOnly && !c.timeline.clientOnly.ranBefore(c.frame.Tick)
 	default:
 		return o == c.view.Player || o == ecs.Common || slices.ContainsFunc(c.timeline.saves.remotes, func(r remotePlayer) bool { return r.owner == o })
 	}
@@ -577,7 +545,7 @@ func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
 
 func (c *Client) decoded() { c.link.decoded() }
 
-func (c *Client) predictedSum() uint32 { return c.timeline.predictedSum() }
+func (c *Client) predictedSum() uint32 { return c.timeline.predicted.predictedSum() }
 
 func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
 
@@ -589,7 +557,7 @@ func (c *Client) teleport(e ecs.Entity) bool {
 	if c.screen.rendering || c.p.identity.Find(c.world, e) == nil {
 		return false
 	}
-	c.timeline.cut = append(c.timeline.cut, e)
+	c.timeline.recorder.cut = append(c.timeline.recorder.cut, e)
 	if !c.frame.Replay {
 		c.screen.fades.drop(e)
 	}
@@ -606,7 +574,7 @@ func (c *Client) beforeSystem(system int) {
 		c.timeline.traceSystem(system)
 	}
 	if c.hooks.syncTest > 0 {
-		c.timeline.beforeSystem()
+		c.timeline.tester.beforeSystem()
 	}
 	if debugBuild && c.firstRun() {
 		c.losses.beforeSystem(c.world, system, c.frame.Tick)
@@ -626,7 +594,7 @@ func (c *Client) afterSystem(system int) {
 		c.tracer.steps.after(system)
 	}
 	if c.hooks.syncTest > 0 {
-		c.timeline.afterSystem(system)
+		c.timeline.tester.afterSystem(system)
 	}
 	if debugBuild && !c.screen.rendering {
 		c.reasons.due = true

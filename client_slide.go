@@ -9,27 +9,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/snapshot"
 )
-
-// held reports whether a state of a ghost says that its owner does not predict it.
-func (gs *ghosts) held(g *snapshot.Ghost, s snapshot.State) bool {
-	if gs.p.Origins.Interpolated < 0 || !gs.p.Prefabs[g.Prefab].Interpolated {
-		return false
-	}
-	words := s.Component(gs.p.Origins.Interpolated)
-	return words == nil || words[0] == 0
-}
-
-// switched reports whether a ghost's newest state switches its prediction on or off.
-func (gs *ghosts) switched(g *snapshot.Ghost) bool {
-	if gs.p.Origins.Interpolated < 0 || !g.Mine {
-		return false
-	}
-	now := g.Newest()
-	before, ok := g.Before(now)
-	return ok && gs.held(g, before) != gs.held(g, now)
-}
 
 // slides draw the player's own entities on their way between the past and the present,
 // when their prediction is switched. The offset shrinks evenly, in a multiple of the time
@@ -106,7 +86,7 @@ func (sc *screen) slidable(e ecs.Entity, do func(i int, comp *layout.Component, 
 		}
 		if at := sc.world.Pointer(e, comp.ID); at != nil {
 			s.words = slices.Grow(s.words[:0], comp.Schema.Words())[:comp.Schema.Words()]
-			comp.Schema.Quantise(at, schema.GridSim, recordRefs{sc.timeline}, s.words)
+			comp.Schema.Quantise(at, schema.GridSim, &sc.timeline.names, s.words)
 			do(i, comp, s.words)
 		}
 	}
@@ -161,7 +141,7 @@ func (sc *screen) drawSlide(it *slideItem, since time.Duration) {
 				comp.Schema.Displace(o.field, words, o.by)
 			}
 		}
-		comp.Schema.Dequantise(words, schema.GridSim, recordRefs{sc.timeline}, sc.world.Pointer(it.e, comp.ID))
+		comp.Schema.Dequantise(words, schema.GridSim, &sc.timeline.names, sc.world.Pointer(it.e, comp.ID))
 	})
 }
 

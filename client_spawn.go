@@ -2,74 +2,75 @@ package foretick
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // spawnBy is Frame.SpawnBy on a client.
-func (tl *timeline) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	if tl.frame.partial {
-		return tl.spawnPartly(by, k)
+func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	if sp.frame.partial {
+		return sp.spawnPartly(by, k)
 	}
-	if !tl.spawning.stepping {
+	if !sp.stepping {
 		misuse("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
 	}
-	prefab, wire := tl.spawnPrefab(k)
-	if !tl.world.Alive(by) {
+	prefab, wire := sp.spawnPrefab(k)
+	if !sp.world.Alive(by) {
 		return ecs.None
 	}
-	owner, spawner := tl.world.Owner(by), tl.p.identity.Find(tl.world, by)
-	tl.frame.checkSpawn(by, owner, prefab, tl.ownPrefab(spawner))
-	if tl.ghosts.anothers(by) {
-		return tl.spawnPassing(prefab, owner)
+	owner, spawner := sp.world.Owner(by), sp.p.identity.Find(sp.world, by)
+	sp.frame.checkSpawn(by, owner, prefab, sp.ownPrefab(spawner))
+	if sp.ghosts.anothers(by) {
+		return sp.spawnPassing(prefab, owner)
 	}
-	if owner != tl.view.Player && owner != ecs.ClientOnly {
+	if owner != sp.view.Player && owner != ecs.ClientOnly {
 		misuse("a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
 	}
 	if prefab.ClientOnly() {
-		return tl.spawnLocal(prefab)
+		return sp.spawnLocal(prefab)
 	}
-	key := prediction.SpawnKey{Owner: uint16(tl.view.Player), Tick: tl.frame.Tick, Ordinal: tl.spawning.ordinals.next(by, prefab.Own), Prefab: wire}
+	key := prediction.SpawnKey{Owner: uint16(sp.view.Player), Tick: sp.frame.Tick, Ordinal: sp.ordinals.next(by, prefab.Own), Prefab: wire}
 	if spawner != nil {
 		if key.By = spawner.origin; key.By == 0 {
 			key.By = spawner.Net
 		}
 	}
-	e := tl.handleFor(key.ID(), prefab.Own)
-	if tl.world.Manager().Place(e, k, tl.view.Player) != nil {
+	e := sp.handleFor(key.ID(), prefab.Own)
+	if sp.world.Manager().Place(e, k, sp.view.Player) != nil {
 		return ecs.None // cannot be: what is alive was spawned in another tick
 	}
-	*tl.p.identity.Get(tl.world, e) = networkID{Net: uint32(tl.nameOf(e)), Prefab: uint16(prefab.Own), maker: uint16(tl.view.Player), origin: key.ID()}
+	*sp.p.identity.Get(sp.world, e) = networkID{Net: uint32(sp.wireOf(e)), Prefab: uint16(prefab.Own), maker: uint16(sp.view.Player), origin: key.ID()}
 	return e
 }
 
 // handleFor returns the handle of a spawn: that of the tick's earlier run, or a new one.
-func (tl *timeline) handleFor(id uint32, kind int) ecs.Entity {
-	s, ok := tl.spawning.waiting.Again(id)
+func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
+	s, ok := sp.waiting.Again(id)
 	if ok {
 		return s.e
 	}
-	s = spawned{tl.world.Reserve(ecs.RangePredicted, tl.view.Player), kind}
-	if tl.tester.replay {
-		tl.spawning.practised = append(tl.spawning.practised, s.e)
+	s = spawned{sp.world.Reserve(ecs.RangePredicted, sp.view.Player), kind}
+	if sp.practice {
+		sp.practised = append(sp.practised, s.e)
 		return s.e
 	}
-	tl.spawning.waiting.Add(id, s)
-	tl.spawning.fresh = append(tl.spawning.fresh, s)
+	sp.waiting.Add(id, s)
+	sp.fresh = append(sp.fresh, s)
 	return s.e
 }
 
 // spawnLocal makes an entity that no rollback touches. In a replay the entity lasts for the
 // tick only.
-func (tl *timeline) spawnLocal(k *layout.Prefab) ecs.Entity {
-	e := tl.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
-	*tl.p.identity.Get(tl.world, e) = networkID{Prefab: uint16(k.Own)}
-	if tl.again(tl.frame.Tick) {
-		tl.spawning.passing = append(tl.spawning.passing, e)
+func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
+	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
+	*sp.p.identity.Get(sp.world, e) = networkID{Prefab: uint16(k.Own)}
+	if sp.clientOnly.ranBefore(sp.frame.Tick) {
+		sp.passing = append(sp.passing, e)
 	}
 	return e
 }
@@ -77,102 +78,101 @@ func (tl *timeline) spawnLocal(k *layout.Prefab) ecs.Entity {
 // spawnPassing makes an entity that lasts for the tick only, for a spawn of a remote
 // player. The server sends the real one. The system that runs for the remote player here
 // can still fill this one.
-func (tl *timeline) spawnPassing(k *layout.Prefab, owner PlayerID) ecs.Entity {
-	e := tl.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, tl.world.Partition(owner))
-	*tl.p.identity.Get(tl.world, e) = networkID{Prefab: uint16(k.Own)}
-	tl.spawning.passing = append(tl.spawning.passing, e)
+func (sp *spawning) spawnPassing(k *layout.Prefab, owner PlayerID) ecs.Entity {
+	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, sp.world.Partition(owner))
+	*sp.p.identity.Get(sp.world, e) = networkID{Prefab: uint16(k.Own)}
+	sp.passing = append(sp.passing, e)
 	return e
 }
 
-// destroy is Frame.Destroy on a client.
-func (tl *timeline) destroy(e ecs.Entity) bool {
-	if tl.frame.partial { // the whole tick destroys it
-		return tl.world.Alive(e) && (tl.removes(tl.world.Owner(e)) || tl.world.Owner(e) == ecs.ClientOnly)
+// destroyPredicted is Frame.Destroy on a client.
+func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
+	if sp.frame.partial { // the whole tick destroys it
+		return sp.world.Alive(e) && (sp.removes(sp.world.Owner(e)) || sp.world.Owner(e) == ecs.ClientOnly)
 	}
-	if !tl.spawning.stepping || !tl.world.Alive(e) {
+	if !sp.stepping || !sp.world.Alive(e) {
 		return false
 	}
-	switch owner := tl.world.Owner(e); {
+	switch owner := sp.world.Owner(e); {
 	case owner == ecs.ClientOnly:
-		return tl.again(tl.frame.Tick) || tl.world.Manager().Destroy(e)
-	case !tl.removes(owner):
+		return sp.clientOnly.ranBefore(sp.frame.Tick) || sp.world.Manager().Destroy(e)
+	case !sp.removes(owner):
 		return false
 	}
-	tl.parents.release(e, func(child ecs.Entity) bool { return !tl.removes(tl.world.Owner(child)) })
-	return tl.world.Manager().Destroy(e)
+	sp.parents.release(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
+	return sp.world.Manager().Destroy(e)
 }
 
 // removes reports whether shared systems here may destroy the entities of an owner.
-func (tl *timeline) removes(owner PlayerID) bool {
-	return owner == tl.view.Player || owner == ecs.Common && tl.p.Common
+func (sp *spawning) removes(owner PlayerID) bool {
+	return owner == sp.view.Player || owner == ecs.Common && sp.p.Common
 }
 
 // beginSpawns and endSpawns are around the systems of a tick.
-func (tl *timeline) beginSpawns(t Tick) {
-	tl.spawning.stepping = true
-	if !tl.p.Spawning {
+func (sp *spawning) beginSpawns(t Tick) {
+	sp.stepping = true
+	if !sp.p.Spawning {
 		return
 	}
-	tl.spawning.waiting.Begin(t)
-	clear(tl.spawning.ordinals)
+	sp.waiting.Begin(t)
+	clear(sp.ordinals)
 }
 
-func (tl *timeline) endSpawns() {
-	tl.spawning.stepping = false
-	if !tl.p.Spawning {
+func (sp *spawning) endSpawns() {
+	sp.stepping = false
+	if !sp.p.Spawning {
 		return
 	}
-	s := &tl.spawning
-	for _, e := range s.passing {
-		tl.world.Manager().Destroy(e)
+	for _, e := range sp.passing {
+		sp.world.Manager().Destroy(e)
 	}
-	s.passing = s.passing[:0]
-	if tl.tester.replay {
+	sp.passing = sp.passing[:0]
+	if sp.practice {
 		return
 	}
-	tl.spawning.waiting.End(func(_ Tick, s spawned) { tl.cancelled(s) })
-	tl.stats.SpawnsPredicted += uint64(len(s.fresh))
-	for _, n := range s.fresh {
-		tl.tellSpawn(tl.spawnConfig(n.kind).OnPredicted, n.e)
+	sp.waiting.End(func(_ Tick, s spawned) { sp.cancelSpawn(s) })
+	sp.stats.SpawnsPredicted += uint64(len(sp.fresh))
+	for _, n := range sp.fresh {
+		sp.tellSpawn(sp.spawnConfig(n.kind).OnPredicted, n.e)
 	}
-	s.fresh = s.fresh[:0]
+	sp.fresh = sp.fresh[:0]
 }
 
-// cancelled undoes a spawn that the server, or a replay, did not make.
-func (tl *timeline) cancelled(s spawned) {
-	tl.stats.SpawnsCancelled++
-	tl.bury(s.e)
-	tl.tellSpawn(tl.spawnConfig(s.kind).OnCancelled, s.e)
+// cancelSpawn undoes a spawn that the server, or a replay, did not make.
+func (sp *spawning) cancelSpawn(s spawned) {
+	sp.stats.SpawnsCancelled++
+	sp.bodies.bury(s.e)
+	sp.tellSpawn(sp.spawnConfig(s.kind).OnCancelled, s.e)
 }
 
-// match lets the server's entities replace the predicted ones.
-func (tl *timeline) match() {
-	if tl.p.Origins.Matched < 0 {
+// matchSpawns lets the server's entities replace the predicted ones.
+func (sp *spawning) matchSpawns() {
+	if sp.p.Origins.Matched < 0 {
 		return
 	}
-	for _, g := range tl.ghosts.ours {
+	for _, g := range sp.ghosts.ours {
 		if g.Data != 0 {
 			continue
 		}
-		id := tl.ghosts.originOf(g)
+		id := sp.ghosts.originOf(g)
 		if id == 0 {
 			continue
 		}
-		s, ok := tl.spawning.waiting.Match(id)
+		s, ok := sp.waiting.Match(id)
 		if !ok {
 			continue
 		}
 		g.Data = uint64(s.e)
-		tl.bornHere()
-		tl.spawning.matched = append(tl.spawning.matched, s)
-		tl.spawning.named = append(tl.spawning.named, naming{e: s.e, wire: g.Wire, until: tl.predictor.Tick() + Tick(tl.hooks.syncTest), key: id, next: tl.input.sent + 1})
-		tl.rename()
+		sp.ghosts.noteBorn()
+		sp.matched = append(sp.matched, s)
+		sp.named = append(sp.named, naming{e: s.e, wire: g.Wire, until: sp.predictor.Tick() + Tick(sp.hooks.syncTest), key: id, next: sp.input.sent + 1})
+		sp.renameSpawns()
 	}
 }
 
-// nameOf returns the wire id of a predicted entity, 0 while it has none.
-func (tl *timeline) nameOf(e ecs.Entity) schema.WireID {
-	for _, n := range tl.spawning.named {
+// wireOf returns the wire id of a predicted entity, 0 while it has none.
+func (sp *spawning) wireOf(e ecs.Entity) schema.WireID {
+	for _, n := range sp.named {
 		if n.e == e {
 			return n.wire
 		}
@@ -180,11 +180,11 @@ func (tl *timeline) nameOf(e ecs.Entity) schema.WireID {
 	return 0
 }
 
-// rename gives entities their wire ids in a world that was saved before they had
+// renameSpawns gives entities their wire ids in a world that was saved before they had
 // them.
-func (tl *timeline) rename() {
-	for _, n := range tl.spawning.named {
-		if id := tl.p.identity.Find(tl.world, n.e); id != nil {
+func (sp *spawning) renameSpawns() {
+	for _, n := range sp.named {
+		if id := sp.p.identity.Find(sp.world, n.e); id != nil {
 			id.Net = uint32(n.wire)
 		}
 	}
@@ -193,171 +193,197 @@ func (tl *timeline) rename() {
 // noteGone remembers the entities that prediction has destroyed, before a correction that
 // may bring them back. They come back with the save that is loaded, with the server's
 // state, or in a replay.
-func (tl *timeline) noteGone(t Tick) {
-	s := &tl.spawning
-	s.gone = s.gone[:0]
-	for _, g := range tl.ghosts.ours {
-		if e := ecs.Entity(g.Data); e != 0 && !tl.world.Alive(e) && (g.Gone == 0 || int32(g.Gone-t) > 0) {
-			s.gone = append(s.gone, e)
+func (sp *spawning) noteGone(t Tick) {
+	sp.gone = sp.gone[:0]
+	for _, g := range sp.ghosts.ours {
+		if e := ecs.Entity(g.Data); e != 0 && !sp.world.Alive(e) && (g.Gone == 0 || int32(g.Gone-t) > 0) {
+			sp.gone = append(sp.gone, e)
 		}
 	}
-	for n := range tl.spawning.waiting.All() { // not the server's yet
-		if !tl.world.Alive(n.e) {
-			s.gone = append(s.gone, n.e)
+	for n := range sp.waiting.All() { // not the server's yet
+		if !sp.world.Alive(n.e) {
+			sp.gone = append(sp.gone, n.e)
 		}
 	}
 }
 
 // noteBack notes which of them live again, so that hooks are called.
-func (tl *timeline) noteBack() {
-	s := &tl.spawning
-	for _, e := range s.gone {
-		if tl.world.Alive(e) && !slices.Contains(s.restored, e) {
-			s.restored = append(s.restored, e)
+func (sp *spawning) noteBack() {
+	for _, e := range sp.gone {
+		if sp.world.Alive(e) && !slices.Contains(sp.restored, e) {
+			sp.restored = append(sp.restored, e)
 		}
 	}
 }
 
-// settle compares the spawns and destroys up to tick t with the server's state of t.
-func (tl *timeline) settle(t Tick) {
-	s := &tl.spawning
-	for _, n := range s.matched {
-		tl.stats.SpawnsMatched++
-		tl.tellSpawn(tl.spawnConfig(n.kind).OnConfirmed, n.e)
+// settleSpawns compares the spawns and destroys up to tick t with the server's state of t.
+func (sp *spawning) settleSpawns(t Tick) {
+	for _, n := range sp.matched {
+		sp.stats.SpawnsMatched++
+		sp.tellSpawn(sp.spawnConfig(n.kind).OnConfirmed, n.e)
 	}
-	s.matched = s.matched[:0]
-	if tl.spawning.waiting.Len() == 0 {
-	} else if _, _, own := tl.ghosts.receiver.Complete(t); own {
-		tl.spawning.waiting.Settle(t, uint32(tl.hooks.syncTest), func(_ Tick, n spawned) { tl.missing(t, n) })
+	sp.matched = sp.matched[:0]
+	if sp.waiting.Len() == 0 {
+	} else if _, _, own := sp.ghosts.receiver.Complete(t); own {
+		sp.waiting.Settle(t, uint32(sp.hooks.syncTest), func(_ Tick, n spawned) { sp.settleMissing(t, n) })
 	} else {
-		tl.spawning.waiting.Forget(t, uint32(tl.hooks.syncTest))
+		sp.waiting.Forget(t, uint32(sp.hooks.syncTest))
 	}
-	for _, e := range s.restored {
-		if k := tl.ownPrefab(tl.p.identity.Find(tl.world, e)); k != nil {
-			tl.tellSpawn(tl.spawnConfig(k.Own).OnRestored, e)
+	for _, e := range sp.restored {
+		if k := sp.ownPrefab(sp.p.identity.Find(sp.world, e)); k != nil {
+			sp.tellSpawn(sp.spawnConfig(k.Own).OnRestored, e)
 		}
 	}
-	s.restored = s.restored[:0]
-	for _, g := range tl.ghosts.ours {
+	sp.restored = sp.restored[:0]
+	for _, g := range sp.ghosts.ours {
 		if g.Gone == 0 {
 			continue
 		}
-		if int32(g.Gone-t) > 0 || g.Data != 0 && tl.world.Alive(ecs.Entity(g.Data)) {
+		if int32(g.Gone-t) > 0 || g.Data != 0 && sp.world.Alive(ecs.Entity(g.Data)) {
 			continue
 		}
 		if g.Data != 0 { // predicted to be gone, and so it is
-			tl.bury(ecs.Entity(g.Data))
+			sp.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
 		}
-		tl.ghosts.released = append(tl.ghosts.released, g)
+		sp.ghosts.released = append(sp.ghosts.released, g)
 	}
-	if len(tl.ghosts.released) > 0 {
-		tl.release()
-	}
-	live := s.named[:0]
-	for i := range s.named {
-		n := &s.named[i]
-		if n.known = n.known || tl.comparedSince(n.next, n.until, t); int32(n.until-t) >= 0 || !n.known {
+}
+
+// forgetNamed drops the names that every prediction still to be compared has.
+func (sp *spawning) forgetNamed(t Tick) {
+	live := sp.named[:0]
+	for i := range sp.named {
+		n := &sp.named[i]
+		if n.known = n.known || sp.scenes.comparedSince(n.next, n.until, t); int32(n.until-t) >= 0 || !n.known {
 			live = append(live, *n)
 		}
 	}
-	s.named = live
-	tl.forgetAppeared(t)
-	if len(s.retired) > 0 {
-		tl.exhume()
-	}
+	sp.named = live
 }
 
-// missing handles a predicted spawn that the server, at t, does not have.
-func (tl *timeline) missing(t Tick, n spawned) {
-	if r := tl.records.Find(t); r != nil && !r.has(n.e) { // prediction had ended it
-		tl.bury(n.e)
-		tl.tellSpawn(tl.spawnConfig(n.kind).OnConfirmed, n.e)
+// settleMissing handles a predicted spawn that the server, at t, does not have.
+func (sp *spawning) settleMissing(t Tick, n spawned) {
+	if r := sp.records.Find(t); r != nil && !r.has(n.e) { // prediction had ended it
+		sp.bodies.bury(n.e)
+		sp.tellSpawn(sp.spawnConfig(n.kind).OnConfirmed, n.e)
 		return
 	}
-	tl.cancelled(n)
+	sp.cancelSpawn(n)
 }
 
 // clearSpawns forgets everything spawned here, at the begin of a level.
-func (tl *timeline) clearSpawns() {
-	tl.spawning.waiting.Clear(func(_ Tick, s spawned) { tl.cancelled(s) })
-	s := &tl.spawning
-	s.fresh, s.matched, s.restored, s.named = s.fresh[:0], s.matched[:0], s.restored[:0], s.named[:0]
-	if tl.p.ClientOnly {
-		tl.world.Manager().ReleaseOwner(ecs.ClientOnly)
+func (sp *spawning) clearSpawns() {
+	sp.waiting.Clear(func(_ Tick, s spawned) { sp.cancelSpawn(s) })
+	sp.fresh, sp.matched, sp.restored, sp.named = sp.fresh[:0], sp.matched[:0], sp.restored[:0], sp.named[:0]
+	if sp.p.ClientOnly {
+		sp.world.Manager().ReleaseOwner(ecs.ClientOnly)
 	}
-	tl.clientOnly.lived = 0
-	tl.locals.clear()
+	sp.clientOnly.lived = 0
 }
 
-// gatherOthers updates the list of remote players that are predicted.
-func (tl *timeline) gatherOthers() {
-	if !tl.p.Remote.Predicts {
-		return
+// spawning is the client's side of predicted spawns and despawns.
+type spawning struct {
+	*clientBase
+	input      *input
+	ghosts     *ghosts
+	scenes     *scenes
+	bodies     *bodies
+	clientOnly *clientOnly
+	records    *prediction.History[record]
+	parents    *hierarchy
+	predictor  *prediction.Predictor
+
+	stepping  bool // a tick's systems run
+	waiting   prediction.Spawns[spawned]
+	ordinals  ordinals
+	fresh     []spawned    // of the tick that runs, spawned for the first time
+	passing   []ecs.Entity // entities that last for this tick alone
+	matched   []spawned    // since the last snapshot: hooks are still to be called
+	gone      []ecs.Entity // destroyed by prediction, ahead of a correction
+	restored  []ecs.Entity
+	named     []naming // matched not long ago
+	practised []ecs.Entity
+	next      int // where spawnOf looks first
+}
+
+// spawned is a predicted entity that the server has not confirmed yet.
+type spawned struct {
+	e    ecs.Entity
+	kind int
+}
+
+// naming is the wire id of an entity that was matched after some of the saves that hold it
+// were made.
+type naming struct {
+	e     ecs.Entity
+	wire  schema.WireID
+	until Tick
+	key   uint32      // by which it was predicted
+	next  netcode.Seq // the first packet sent afterwards
+	known bool        // ticks were compared whose references to it the server sent
+}
+
+// spawnOf returns the entity that was spawned here with a key, None if it is no longer
+// known.
+func (sp *spawning) spawnOf(key uint32) ecs.Entity {
+	if s, _, ok := sp.waiting.Find(key); ok {
+		return s.e
 	}
-	now := tl.predictor.Tick()
-	for _, g := range tl.ghosts.ours {
-		if !tl.ghosts.remotePredicted(g) {
-			continue
+	for i := range sp.ghosts.ours { // callers visit them in the same order in each frame
+		k := (sp.next + i) % len(sp.ghosts.ours)
+		if sp.ghosts.originOf(sp.ghosts.ours[k]) == key {
+			sp.next = k
+			return ecs.Entity(sp.ghosts.ours[k].Data)
 		}
-		i := slices.IndexFunc(tl.saves.remotes, func(o remotePlayer) bool { return o.owner == PlayerID(g.Owner) })
-		if i < 0 {
-			i = len(tl.saves.remotes)
-			owner := PlayerID(g.Owner)
-			tl.saves.remotes = append(tl.saves.remotes, remotePlayer{owner: owner, history: tl.world.NewOwnerHistory(owner, tl.cfg.History)})
-		}
-		tl.saves.remotes[i].seen = now
 	}
-	tl.saves.forgetRemotes(func(o remotePlayer) bool {
-		return int32(now-o.seen) > int32(tl.cfg.History) // no save has its entities
+	return ecs.None
+}
+
+// untoldSpawn reports whether the server may have had a reference in t, without sending it, to
+// the entity spawned here with a key.
+func (sp *spawning) untoldSpawn(key uint32, t Tick) bool {
+	if _, k, ok := sp.waiting.Find(key); ok && !sp.matchedBy(key) {
+		_, _, own := sp.ghosts.receiver.Complete(t)
+		return !own || int32(k-t) > 0
+	}
+	for i := range sp.named {
+		if n := &sp.named[i]; n.key == key {
+			return !sp.input.knownSince(n.next)
+		}
+	}
+	return false
+}
+
+// matchedBy reports whether the server has confirmed the spawn with a key.
+func (sp *spawning) matchedBy(key uint32) bool {
+	for i := range sp.named {
+		if sp.named[i].key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// spawnsLike reports whether a spawn of a ghost's prefab is not confirmed yet.
+func (sp *spawning) spawnsLike(g *snapshot.Ghost) (any bool) {
+	sp.waiting.Open(func(_ Tick, s spawned) bool {
+		any = any || s.kind == g.Prefab
+		return !any
 	})
+	return any
 }
 
-// guess makes the commands of predicted remote players for a tick, rounded as on the wire.
-func (tl *timeline) guess(t Tick) {
-	if len(tl.saves.remotes) == 0 {
-		return
-	}
-	basis, _ := tl.ghosts.receiver.Newest()
-	if r := tl.records.Find(t); tl.tester.replay && r != nil {
-		basis = r.basis
-	}
-	var before []byte
-	if debugBuild {
-		before = tl.predictedBytes(nil)
-	}
-	cmd := tl.p.Command
-	for i := range tl.saves.remotes {
-		for _, rows := range tl.commandRows.Owned(tl.world, tl.saves.remotes[i].owner) {
-			base := rows.Column(cmd.ID)
-			for k := range rows.Len() {
-				at := unsafe.Add(base, uintptr(k)*cmd.Size)
-				clear(unsafe.Slice((*byte)(at), cmd.Size))
-				tl.p.handlers.guess(&tl.frame, rows.Entity(k), max(int(int32(t-basis)), 1), at)
-				if !tl.frame.Replay { // once for each tick
-					tl.losses.sentBy("(PredictRemote)", cmd.Name, cmd.Schema, at)
-				}
-				tl.scratch.packed = cmd.Schema.Pack(at, tl.scratch.packed[:0])
-				if cmd.Schema.Unpack(tl.scratch.packed, at) != nil {
-					clear(unsafe.Slice((*byte)(at), cmd.Size))
-				}
-			}
-		}
-	}
-	if debugBuild {
-		tl.checkGuess(before)
-	}
+// settledSpawns reports whether the newest ticks neither spawned nor destroyed anything.
+func (sp *spawning) settledSpawns() bool {
+	return sp.waiting.Len() == 0 && len(sp.named) == 0 && len(sp.bodies.retired) == 0 && len(sp.gone) == 0
 }
 
-// checkGuess panics if a guess changed predicted state.
-func (tl *timeline) checkGuess(before []byte) {
-	now := tl.predictedBytes(nil)
-	if _, name := tl.whose(now, before); name != "" {
-		misuse("the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
+// spawnPartly makes an entity that lasts for the run of a partial tick.
+func (sp *spawning) spawnPartly(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	prefab, _ := sp.spawnPrefab(k)
+	if !sp.world.Alive(by) {
+		return ecs.None
 	}
-}
-
-// runsFor reports whether a system runs over an owner's rows.
-func (tl *timeline) runsFor(system int, o PlayerID) bool {
-	return o == tl.view.Player || o == ecs.Common || o == ecs.ClientOnly || tl.p.Remote.Runs[system]
+	return sp.spawnPassing(prefab, sp.world.Owner(by))
 }

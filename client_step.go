@@ -117,7 +117,7 @@ func (c *Client) advance() int {
 		c.unsample(t)
 	}
 	c.stall(t)
-	if c.timeline.overdue {
+	if c.timeline.ghosts.overdue {
 		c.timeline.takeUnpredicted()
 	}
 	c.ghosts.othersNewest()
@@ -232,15 +232,15 @@ func (c *Client) reconcile(t Tick) {
 		return
 	}
 	c.catchUp(t)
-	tl.match()
-	tl.noteGone(t)
-	if tl.transferred(t) || !tl.restorable(t) {
+	tl.spawning.matchSpawns()
+	tl.spawning.noteGone(t)
+	if tl.transferred(t) || !tl.saves.restorable(t) {
 		// What was saved before has the entity in another owner's rows.
 		tl.stashLocals()
 		tl.Adopt(t)
 		tl.predictor.Restart(t)
 		tl.putLocals()
-		tl.noteBack()
+		tl.spawning.noteBack()
 		tl.tester.since = t
 		c.screen.fades.clear()
 		tl.settleEvents(t, prediction.Different)
@@ -264,7 +264,7 @@ func (c *Client) reconcile(t Tick) {
 	if tl.putLocals() {
 		tl.predictor.Rewrite()
 	}
-	tl.noteBack()
+	tl.spawning.noteBack()
 	tl.countShown(t, tl.found.own)
 	if r.Compared {
 		c.stats.Compared++
@@ -357,111 +357,6 @@ func (s overheard) sample(v View, dst unsafe.Pointer) {
 // command in that frame is still the same as in the frame of the press, it judges by the
 // frame of the press.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
-
-// locals keeps the values that only this client has of predicted entities: their components
-// declared with Protocol.LocalComponent. Every frame and every correction loads a save.
-// These components keep their values through it, also on an entity that a replay, or the
-// server, brings back.
-type locals struct {
-	*clientBase
-	stashed bool // since the world was last put back
-	kept    []ecs.Entity
-	data    []byte // of each of kept: a byte a component that says whether it is there, and the values
-	zeros   []byte
-	next    int // where find looks first
-}
-
-func (l *locals) find(e ecs.Entity) int {
-	if l.next >= len(l.kept) {
-		l.next = 0
-	}
-	for i := range l.kept {
-		k := l.next + i
-		if k >= len(l.kept) {
-			k -= len(l.kept)
-		}
-		if l.kept[k] == e {
-			l.next = k + 1
-			return k
-		}
-	}
-	return -1
-}
-
-// forget drops an entity whose handle will be used for another.
-func (l *locals) forget(e ecs.Entity) {
-	stride := l.p.LocalStride()
-	if i := l.find(e); i >= 0 {
-		n := len(l.kept) - 1
-		copy(l.data[i*stride:(i+1)*stride], l.data[n*stride:])
-		l.kept[i] = l.kept[n]
-		l.kept, l.data = l.kept[:n], l.data[:n*stride]
-	}
-}
-
-func (l *locals) clear() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
-
-// due reports whether stash is to be called ahead of a save that is loaded.
-func (l *locals) due() bool { return len(l.p.Locals) > 0 && !l.stashed }
-
-// stash keeps the components of entities, ahead of the first save that is loaded.
-func (l *locals) stash(entities []ecs.Entity) {
-	l.stashed = true
-	stride := l.p.LocalStride()
-	for _, e := range entities {
-		if !l.world.Alive(e) {
-			continue
-		}
-		i := l.find(e)
-		if i < 0 {
-			i = len(l.kept)
-			l.kept = append(l.kept, e)
-			for len(l.zeros) < stride {
-				l.zeros = append(l.zeros, 0)
-			}
-			l.data = append(l.data, l.zeros[:stride]...)
-		}
-		row := l.data[i*stride:][:stride]
-		for k, t := range l.p.Locals {
-			at := l.world.Pointer(e, t.ID)
-			if row[k] = 0; at != nil {
-				row[k] = 1
-				copy(row[t.At:], unsafe.Slice((*byte)(at), t.Size))
-			}
-		}
-	}
-}
-
-// put gives the components back to the entities that are alive, once all saves are loaded
-// and all ticks have run again. It reports whether components came or went.
-func (l *locals) put(entities []ecs.Entity) (moved bool) {
-	l.stashed = false
-	stride := l.p.LocalStride()
-	for _, e := range entities {
-		i := -1
-		if l.world.Alive(e) {
-			i = l.find(e)
-		}
-		if i < 0 {
-			continue
-		}
-		row := l.data[i*stride:][:stride]
-		for k, t := range l.p.Locals {
-			at, there := l.world.Pointer(e, t.ID), row[k] != 0
-			switch {
-			case there && at != nil:
-				copy(unsafe.Slice((*byte)(at), t.Size), row[t.At:])
-			case there:
-				l.world.AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
-				moved = true
-			case at != nil:
-				l.world.RemoveByID(e, t.ID)
-				moved = true
-			}
-		}
-	}
-	return moved
-}
 
 // clientInspected is what package inspect adds to a client while somebody looks.
 type clientInspected struct {

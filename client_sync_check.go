@@ -10,13 +10,18 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/prediction"
 )
+
+func newSyncTester(b *clientBase, gs *ghosts, pr *predicted, pd *prediction.Predictor, row *singletonRow) syncTester {
+	return syncTester{clientBase: b, ghosts: gs, predicted: pr, predictor: pd, row: row, hashes: prediction.NewHistory[[]uint64](b.cfg.History)}
+}
 
 // syncTest goes back and runs the newest ticks again. Every word of their results must be
 // the same.
 func (tl *timeline) syncTest() {
 	tl.runAgain(tl.hooks.syncTest, func(k Tick, first *record) bool {
-		d, ok := tl.diverged(k, first, tl.records.Find(k))
+		d, ok := tl.tester.diverged(k, first, tl.records.Find(k))
 		if ok {
 			tl.reportDesync(d)
 		}
@@ -44,9 +49,9 @@ func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 	tl.Load(slot, from)
 	for i := range n {
 		k := from + 1 + Tick(i)
-		tl.tester.replay = true
+		tl.practice = true
 		tl.Step(k, true)
-		tl.tester.replay = false
+		tl.practice = false
 		if !ran(k, &tl.tester.kept[i]) {
 			break
 		}
@@ -65,37 +70,37 @@ func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 
 // othersCame notes that what shared systems read of remote entities changed: the ticks
 // before ran with something else, and a sync test does not run them again.
-func (tl *timeline) othersCame() {
-	if len(tl.ghosts.others) > 0 {
-		tl.tester.since = tl.predictor.Tick()
+func (st *syncTester) othersCame() {
+	if len(st.ghosts.others) > 0 {
+		st.since = st.predictor.Tick()
 	}
 }
 
 // diverged finds the first field in which two runs of a tick differ.
-func (tl *timeline) diverged(t Tick, first, again *record) (probe.Desync, bool) {
+func (st *syncTester) diverged(t Tick, first, again *record) (probe.Desync, bool) {
 	d := probe.Desync{Kind: probe.Impure, Tick: t}
 	for _, it := range first.items {
-		d.Entity, d.Component = it.e, tl.itemName(it)
+		d.Entity, d.Component = it.e, st.predicted.itemName(it)
 		if again.item(it.e, int(it.comp)) < 0 {
-			d.System = tl.firstSystem(t)
+			d.System = st.firstSystem(t)
 			d.First, d.Again = 1, 0
 			return d, true
 		}
 		if it.comp == itself {
 			continue
 		}
-		comp, words := &tl.p.Components[it.comp], again.find(it.e, int(it.comp))
+		comp, words := &st.p.Components[it.comp], again.find(it.e, int(it.comp))
 		n := comp.Schema.Words()
 		if f := comp.Schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
 			d.Field = comp.Schema.Field(f).Name
 			d.First, d.Again = fieldValue(comp, f, first.words[it.off:]), fieldValue(comp, f, words)
-			d.System = tl.firstSystem(t)
+			d.System = st.firstSystem(t)
 			return d, true
 		}
 	}
 	for _, it := range again.items {
 		if first.item(it.e, int(it.comp)) < 0 {
-			d.Entity, d.Component, d.System = it.e, tl.itemName(it), tl.firstSystem(t)
+			d.Entity, d.Component, d.System = it.e, st.predicted.itemName(it), st.firstSystem(t)
 			d.First, d.Again = 0, 1
 			return d, true
 		}
@@ -103,122 +108,62 @@ func (tl *timeline) diverged(t Tick, first, again *record) (probe.Desync, bool) 
 	return d, false
 }
 
-// itemName returns the name of a component, or of the prefab if the item is the entity
-// itself.
-func (tl *timeline) itemName(it recordItem) string {
-	if it.comp != itself {
-		return tl.p.Components[it.comp].Name
-	}
-	kind := -1
-	for _, g := range tl.ghosts.ours {
-		if ecs.Entity(g.Data) == it.e {
-			kind = tl.p.Prefabs[g.Prefab].Own
-		}
-	}
-	tl.spawning.waiting.Open(func(_ Tick, s spawned) bool {
-		if s.e == it.e {
-			kind = s.kind
-		}
-		return true
-	})
-	if kind >= 0 {
-		return tl.cfg.Protocol.compiled.Prefabs[kind].ECS.Name()
-	}
-	if k := tl.ownPrefab(tl.p.identity.Find(tl.world, it.e)); k != nil {
-		return k.ECS.Name()
-	}
-	return "(entity)"
-}
-
 // firstSystem names the system after which the runs of t first differ.
-func (tl *timeline) firstSystem(t Tick) string {
-	first := tl.tester.hashes.Find(t)
+func (st *syncTester) firstSystem(t Tick) string {
+	first := st.hashes.Find(t)
 	if first == nil {
 		return ""
 	}
-	for i := 0; i+1 < len(*first) && i+1 < len(tl.tester.again); i += 2 {
-		if (*first)[i+1] != tl.tester.again[i+1] {
-			return tl.p.systemName(uint32((*first)[i]) + 1)
+	for i := 0; i+1 < len(*first) && i+1 < len(st.again); i += 2 {
+		if (*first)[i+1] != st.again[i+1] {
+			return st.p.systemName(uint32((*first)[i]) + 1)
 		}
 	}
 	return ""
 }
 
 // beforeSystem and afterSystem watch each system during a sync test.
-func (tl *timeline) beforeSystem() {
-	if tl.tester.render {
-		tl.tester.before = tl.predictedBytes(tl.tester.before[:0])
+func (st *syncTester) beforeSystem() {
+	if st.render {
+		st.before = st.predicted.appendBytes(st.before[:0])
 	}
 }
 
-func (tl *timeline) afterSystem(system int) {
+func (st *syncTester) afterSystem(system int) {
 	switch {
-	case tl.tester.render:
-		now := tl.predictedBytes(nil)
-		if !bytes.Equal(now, tl.tester.before) {
-			d := probe.Desync{Kind: probe.RenderWrote, Tick: tl.frame.Tick, System: tl.p.systemName(uint32(system) + 1)}
-			d.Entity, d.Component = tl.whose(now, tl.tester.before)
-			tl.reportDesync(d)
+	case st.render:
+		now := st.predicted.appendBytes(nil)
+		if !bytes.Equal(now, st.before) {
+			d := probe.Desync{Kind: probe.RenderWrote, Tick: st.frame.Tick, System: st.p.systemName(uint32(system) + 1)}
+			d.Entity, d.Component = st.predicted.whose(now, st.before)
+			st.reportDesync(d)
 		}
-	case tl.tester.running:
-		tl.tester.due = system + 1
+	case st.running:
+		st.due = system + 1
 	}
 }
 
 // hashSystem notes the hash of the predicted state after a system.
-func (tl *timeline) hashSystem(system int) {
+func (st *syncTester) hashSystem(system int) {
 	var words []int32
-	tl.row.take()
+	st.row.take()
 	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
-	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
+	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.ID)
 		for _, b := range comp.AppendBytes(nil, at, &words) {
 			x = (x ^ uint64(b)) * fnvPrime
 		}
 		h += x
 	})
-	tl.tester.again = append(tl.tester.again, uint64(system), h)
-}
-
-// eachPredicted visits the predicted components of all entities that are predicted here.
-func (tl *timeline) eachPredicted(visit func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer)) {
-	for _, e := range tl.predictedHere() {
-		for i := range tl.p.Components {
-			comp := &tl.p.Components[i]
-			if at := tl.world.Pointer(e, comp.ID); at != nil && comp.Predicted {
-				visit(e, comp, at)
-			}
-		}
-	}
-}
-
-func (tl *timeline) predictedBytes(dst []byte) []byte {
-	var words []int32
-	tl.eachPredicted(func(_ ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
-		dst = comp.AppendBytes(dst, at, &words)
-	})
-	return dst
-}
-
-// whose finds the component in which two images of the predicted state differ.
-func (tl *timeline) whose(a, b []byte) (entity ecs.Entity, name string) {
-	off := 0
-	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, _ unsafe.Pointer) {
-		end := off + comp.ByteSize()
-		if name == "" && end <= len(a) && end <= len(b) && !bytes.Equal(a[off:end], b[off:end]) {
-			entity, name = e, comp.Name
-		}
-		off = end
-	})
-	return entity, name
+	st.again = append(st.again, uint64(system), h)
 }
 
 // checkNumbers looks for NaN and infinity, which rounding turns into other numbers.
-func (tl *timeline) checkNumbers(t Tick) {
-	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
+func (st *syncTester) checkNumbers(t Tick) {
+	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		v := reflect.NewAt(comp.Handle.Type(), at).Elem()
 		if path, bad := notANumber(v, ""); bad {
-			tl.reportDesync(probe.Desync{Kind: probe.NotANumber, Tick: t, Entity: e, Component: comp.Name, Field: path})
+			st.reportDesync(probe.Desync{Kind: probe.NotANumber, Tick: t, Entity: e, Component: comp.Name, Field: path})
 		}
 	})
 }
@@ -245,4 +190,22 @@ func notANumber(v reflect.Value, path string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// syncTester holds the state for a sync test: see probe.Client.
+type syncTester struct {
+	*clientBase
+	ghosts    *ghosts
+	predicted *predicted
+	predictor *prediction.Predictor
+	row       *singletonRow
+
+	since   Tick                          // the newest tick whose state came from the server: no run leads up to it
+	hashes  *prediction.History[[]uint64] // of the predicted state after each system
+	again   []uint64                      // the same, of the run that is on
+	running bool                          // a tick runs; its systems are hashed
+	due     int                           // the system that is still to be hashed, plus one; 0 for none
+	render  bool                          // render systems run
+	before  []byte
+	kept    []record
 }

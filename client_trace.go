@@ -273,7 +273,7 @@ func (tl *timeline) listTraced() {
 		return
 	}
 	var c candidates
-	for _, e := range tl.predictedHere() {
+	for _, e := range tl.predicted.entities() {
 		if x, ok := tl.traced(e); ok && t.request.Wants(x.name) {
 			c.offer(x)
 		}
@@ -288,7 +288,7 @@ func (tl *timeline) traced(e ecs.Entity) (x candidate, ok bool) {
 	if id == nil || tl.world.PartOf(e) != tl.view.Player {
 		return x, false
 	}
-	x = candidate{e: e, name: recordRefs{tl}.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
+	x = candidate{e: e, name: tl.names.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
 	if g := tl.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil && id.Net != 0 {
 		x.audience = g.Newest().Audience
 	}
@@ -311,7 +311,7 @@ func (tl *timeline) takeTrace(step int) {
 		case tl.world.PartOf(e) != tl.view.Player:
 			t.recorder.Gone(i)
 		default:
-			tl.p.record(tl.world, t.recorder, i, recordRefs{tl}, step == trace.Start())
+			tl.p.record(tl.world, t.recorder, i, &tl.names, step == trace.Start())
 		}
 	}
 }
@@ -322,22 +322,16 @@ func (tl *timeline) takeTrace(step int) {
 func (tl *timeline) retrace() {
 	t := tl.tracer
 	t.past = false
-	if !t.armed || !tl.predictor.Started() || tl.view.State != Playing || !tl.settledSpawns() {
+	if !t.armed || !tl.predictor.Started() || tl.view.State != Playing || !tl.spawning.settledSpawns() {
 		return
 	}
 	tl.runAgain(trace.RingTicks-1, func(k Tick, first *record) bool {
-		_, other := tl.diverged(k, first, tl.records.Find(k))
+		_, other := tl.tester.diverged(k, first, tl.records.Find(k))
 		if other {
 			t.port.Client.Drop(k)
 		}
 		return !other
 	})
-}
-
-// settledSpawns reports whether the newest ticks neither spawned nor destroyed anything.
-func (tl *timeline) settledSpawns() bool {
-	s := &tl.spawning
-	return s.waiting.Len() == 0 && len(s.named) == 0 && len(s.retired) == 0 && len(s.gone) == 0
 }
 
 const traceRefused = 3 * time.Second // between two that are refused
