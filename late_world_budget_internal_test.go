@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,7 +35,7 @@ func TestLateWorldBudgetIsSharedFairly(t *testing.T) {
 				}
 				for _, n := range rng.Perm(16) {
 					switch {
-					case n < thieves && (tick+n)%lateShare == 0:
+					case n < thieves && (tick+n)%probe.LateShare == 0:
 						if !ask(players[n], deep) {
 							refused++
 						}

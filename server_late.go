@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
@@ -45,13 +46,6 @@ type lateInputs struct {
 
 // lateField is a leaf of a component.
 type lateField struct{ offset, size uintptr }
-
-// The budget of late commands: on average one tick in lateShare, and lateDeep windows at
-// once.
-const (
-	lateShare = 5
-	lateDeep  = 2
-)
 
 func newLateInputs(s *Server) lateInputs {
 	l := lateInputs{s: s, window: s.cfg.lateTicks()}
@@ -118,7 +112,7 @@ func (l *lateInputs) begin(p *player, c *layout.Command) {
 		p.late = l.enter(p, c)
 	}
 	st := p.late
-	st.tokens = min(st.tokens+1, int(l.window)*lateDeep*lateShare)
+	st.tokens = min(st.tokens+1, int(l.window)*probe.LateDeep*probe.LateShare)
 	for t := now - l.window; t != now; t++ {
 		at := st.find(t)
 		if at == nil || at.state != waits {
@@ -139,7 +133,7 @@ func (l *lateInputs) enter(p *player, c *layout.Command) *playerLate {
 	n := int(l.window) + 2
 	st := &playerLate{
 		ticks:   make([]lateTick, n),
-		barrier: l.s.sim.frame.Tick, tokens: int(l.window) * lateDeep * lateShare,
+		barrier: l.s.sim.frame.Tick, tokens: int(l.window) * probe.LateDeep * probe.LateShare,
 	}
 	for i := range st.ticks {
 		st.ticks[i].command = c.New()
@@ -171,7 +165,7 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 		l.settle(p, at)
 		return
 	}
-	if p.late.tokens < lateShare || l.world.on && !l.world.affords(p, at.tick) {
+	if p.late.tokens < probe.LateShare || l.world.on && !l.world.affords(p, at.tick) {
 		p.stats.InputsOverBudget++
 		s.stats.InputsOverBudget++
 		l.settle(p, at)
@@ -181,7 +175,7 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 		l.settle(p, at)
 		return
 	}
-	p.late.tokens -= lateShare
+	p.late.tokens -= probe.LateShare
 	at.state, at.shot, at.offset = came, shot(cmd), cmd.Offset
 	layout.CopyBytes(at.command, in.command, c.Size)
 	if p.late.from == 0 {
@@ -640,7 +634,7 @@ type playerLate struct {
 	ticks   []lateTick   // by tick
 	barrier Tick         // no tick up to here runs again
 	from    Tick         // the first tick to run again; 0: none
-	tokens  int          // late commands that it may still have run, in lateShare-ths
+	tokens  int          // late commands that it may still have run, in parts of a command
 	taken   float64      // with LateWorld: ticks that ran again for it, in about the last second
 	outside bool         // something may have changed its part between two ticks
 	shape   uint64       // the structure of its part at the newest save

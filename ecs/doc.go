@@ -101,10 +101,7 @@
 // counted. A debug build copies the values that a system may only read, and
 // runs systems in sequence. Without the tag the checks cost nothing.
 //
-// # Timing
-//
-// [Timing] is a [Hook] that counts and times each system with the caller's
-// clock. Unset, it costs nothing. PERFORMANCE.md covers the speed of the
-// package and how to measure it; docs/BENCHMARKS.md compares it with ark and
-// donburi.
+// A [Hook] may count and time systems with a clock of the program's; unset, it costs nothing.
+// PERFORMANCE.md covers the speed of the package and how to measure it; docs/BENCHMARKS.md
+// compares it with ark and donburi.
 package ecs

@@ -2,7 +2,6 @@ package ecs_test
 
 import (
 	"fmt"
-	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -77,23 +76,32 @@ func ExampleSchedule_ExecuteParts() {
 	// Output: 0.5 0 0.5
 }
 
-func ExampleTiming() {
+// A system that writes a component of the rows that have it, and runs on the others too.
+func ExampleOptionalWrite() {
 	g := newArena()
 	s := ecs.NewSchedule[*step](g.types)
-	s.Add("move", g.move, ecs.Write(&g.place), ecs.Read(&g.speed))
+	s.Add("wrap", func(_ *step, rows ecs.Rows) {
+		place := g.place.Slice(rows)
+		for i := range place {
+			if place[i].X < 8 {
+				continue
+			}
+			place[i].X -= 8
+			if rows.Has(g.speed.ID()) {
+				g.speed.Slice(rows)[i].X /= 2
+			}
+		}
+	}, ecs.Write(&g.place), ecs.OptionalWrite(&g.speed))
 	if err := s.Build(); err != nil {
 		panic(err)
 	}
-	var clock time.Duration // in a game: func() time.Duration { return time.Since(start) }
-	timing := ecs.NewTiming(s, func() time.Duration { clock += time.Microsecond; return clock })
-	s.SetHook(timing)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	s.Execute(w, &step{dt: 0.5})
-	s.Execute(w, &step{dt: 0.5})
-	for i, t := range timing.Systems() {
-		fmt.Println(s.Systems()[i].Name, t.Count, t.Total, t.Max, t.Mean())
-	}
-	// Output: move 2 2µs 1µs 1µs
+	ball, stone := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 1)
+	g.speed.Remove(w, stone)
+	g.place.Get(w, ball).X, g.place.Get(w, stone).X = 9, 10
+	s.Execute(w, &step{})
+	fmt.Println(g.place.Get(w, ball).X, g.speed.Get(w, ball).X, g.place.Get(w, stone).X)
+	// Output: 1 0.5 2
 }
 
 func ExampleHistory() {

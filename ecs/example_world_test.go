@@ -176,3 +176,17 @@ func ExampleTypes_Info() {
 	//   Speed.Y float32 4
 	// true true
 }
+
+// The end of a round removes all balls, whoever owns them.
+func ExampleWorld_DestroyAll() {
+	g := newArena()
+	balls := ecs.NewQuery(g.types, ecs.With(&g.speed))
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	w.Spawn(&g.ball, 1)
+	w.Spawn(&g.ball, 2)
+	stone := w.Spawn(&g.ball, 2)
+	g.speed.Remove(w, stone)
+	w.DestroyAll(balls)
+	fmt.Println(w.Len(), w.Alive(stone))
+	// Output: 1 true
+}

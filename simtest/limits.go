@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 )
@@ -38,15 +39,8 @@ type limited struct {
 	judged     rewind.Verdict
 	rtt        time.Duration // the longest measured
 	least      int64         // of the commands that ran, less the ticks that passed
-	leastLate  int64         // of lateShare times those that ran late, less the ticks
+	leastLate  int64         // of probe.LateShare times those that ran late, less the ticks
 }
-
-// lateShare and lateDeep are the budget for late commands: one tick in lateShare runs one, and
-// at once as many as lateDeep windows have ticks.
-const (
-	lateShare = 5
-	lateDeep  = 2
-)
 
 // slack is how many more commands may run than a window has ticks.
 const slack = 3
@@ -75,15 +69,15 @@ func (l *Limits) Tick(m *Match) error {
 		if known && st.InputsTaken-was.taken > ticks {
 			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
 		}
-		ran, late := int64(st.InputsTaken+st.InputsRerun)-int64(s.Tick()), lateShare*int64(st.InputsRerun)-int64(s.Tick())
+		ran, late := int64(st.InputsTaken+st.InputsRerun)-int64(s.Tick()), probe.LateShare*int64(st.InputsRerun)-int64(s.Tick())
 		if !known || was.connection != st.ConnectionNumber {
 			was.least, was.leastLate = ran, late
 		}
 		if ran-was.least > window {
 			return fmt.Errorf("player %d had %d more commands run than ticks passed, and LateInputs allows %d", player, ran-was.least, window)
 		}
-		if late-was.leastLate > lateShare*lateDeep*window {
-			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", player, (late-was.leastLate)/lateShare, lateDeep*window)
+		if late-was.leastLate > probe.LateShare*probe.LateDeep*window {
+			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", player, (late-was.leastLate)/probe.LateShare, probe.LateDeep*window)
 		}
 		if st.InputsRerun > st.InputsMissing {
 			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", player, st.InputsRerun, st.InputsMissing)

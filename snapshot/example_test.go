@@ -111,3 +111,48 @@ func ExampleCompile() {
 	fmt.Println(err)
 	// Output: schema: Lamp.Hue: max=1 is not a multiple of step=0.3: 0 must lie on the grid, and so must the ends; use max=0.9
 }
+
+// A spectator who changes sides receives what the new side's player may see, and no longer what
+// the old one's may.
+func ExampleSender_SetViewer() {
+	registry := func() *schema.Registry {
+		ship, err := schema.Compile(reflect.TypeFor[Ship](), schema.Options{})
+		if err != nil {
+			panic(err)
+		}
+		r := schema.NewRegistry()
+		comp, _ := r.Component(ship)
+		_, _ = r.Prefab("ship", []int{comp}, []unsafe.Pointer{unsafe.Pointer(&Ship{})})
+		return r
+	}
+	source, r := snapshot.NewSource(registry(), snapshot.SourceConfig{}), registry()
+	sender, receiver := source.NewSender(7, snapshot.SenderConfig{}), snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+	ships := map[uint16]*Ship{7: {Fuel: 70}, 8: {Fuel: 80}} // by owner, who alone sees the fuel
+	for tick := schema.Tick(1); tick <= 2; tick++ {
+		source.Begin(tick)
+		for owner, ship := range ships {
+			source.Put(snapshot.NetID(owner), 0, owner, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(ship)}, nil)
+		}
+		source.End()
+		var sent snapshot.Sent
+		if _, err := receiver.Read(sender.Append(nil, 1200, &sent)); err != nil {
+			panic(err)
+		}
+		sender.Delivered(&sent)
+		for _, g := range receiver.Ghosts() {
+			var got Ship
+			s := g.Newest()
+			r.Schema(0).DequantiseMasked(s.Component(0), s.Grid(0), nil, unsafe.Pointer(&got))
+			if s.Mine {
+				r.Schema(0).Dequantise(s.Component(0), s.Grid(0), nil, unsafe.Pointer(&got))
+			}
+			if got.Fuel != 0 {
+				fmt.Printf("tick %d: a ship has %d of fuel\n", tick, got.Fuel)
+			}
+		}
+		sender.SetViewer(8)
+	}
+	// Output:
+	// tick 1: a ship has 70 of fuel
+	// tick 2: a ship has 80 of fuel
+}

@@ -17,6 +17,13 @@ import (
 // Tick is the number of a simulation step.
 type Tick = uint32
 
+// The budget of a player's late commands: on average one tick in LateShare runs one, and at once as
+// many as LateDeep times ServerConfig.LateInputs has ticks.
+const (
+	LateShare = 5
+	LateDeep  = 2
+)
+
 // Server is the inside of a server. Call its methods between Steps.
 type Server interface {
 	InspectedServer

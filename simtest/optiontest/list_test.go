@@ -31,7 +31,7 @@ var noOption = map[string]string{
 	"foretick.ComponentAt": "reads", "foretick.NewServer": "makes a server", "foretick.NewClient": "makes a client",
 	"foretick.PreviewInternals": "for package preview", "ecs.NewTypes": "a Protocol has them", "ecs.NewWorld": "a Server has it",
 	"ecs.RowOf": "reads", "ecs.MakeEntity": "a value", "ecs.Managed": "for libraries that spawn by World.Manager; a Server has its own",
-	"ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewTiming": "for schedules without a Server", "ecs.NewSchedule": "a Protocol has one",
+	"ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewSchedule": "a Protocol has one",
 	"ecs.SetDefault": "foretick.Default calls it",
 }
 
