@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
@@ -25,7 +26,7 @@ type Client struct {
 	ghosts    ghosts
 	timeline  timeline
 	screen    screen
-	reasons   reasons
+	reasons   reason.Log  // what the server says of the causes of mispredictions
 	board     clientBoard // what other goroutines may read
 	inspected clientInspected
 
@@ -57,7 +58,6 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c.link = newLink(&c.clientBase)
 	c.input = newInput(&c.clientBase)
 	c.ghosts = newGhosts(&c.clientBase)
-	c.reasons = newReasons(cfg.History)
 	c.timeline.init(&c.clientBase, &c.input, &c.ghosts, &c.reasons)
 	var err error
 	if c.screen, err = newScreen(&c.clientBase, &c.input, &c.ghosts, &c.timeline); err != nil {

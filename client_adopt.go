@@ -14,7 +14,7 @@ import (
 // for k, which the world holds. See prediction.World.
 func (tl *timeline) Amend(t, k Tick) {
 	if k == t {
-		tl.remember(tl.records.Find(tl.predictor.Tick()))
+		tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
 	}
 	r := tl.records.Find(k)
 	if r == nil {
@@ -49,8 +49,8 @@ func (tl *timeline) Amend(t, k Tick) {
 
 // Adopt writes the server's state of the local player at t into the world.
 func (tl *timeline) Adopt(t Tick) {
-	tl.remember(tl.records.Find(tl.predictor.Tick()))
-	tl.checkUntracked(t)
+	tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
+	tl.causes.checkUntracked(t)
 	for _, g := range tl.ghosts.ours {
 		s, ok := g.At(t)
 		switch {
@@ -107,11 +107,11 @@ func (tl *timeline) takeUnpredicted() {
 }
 
 // remember keeps what was predicted for the newest tick until a correction may replace it.
-func (tl *timeline) remember(r *record) {
-	tl.correction.replacing = r != nil
-	if tl.correction.replacing {
-		tl.correction.before.items = append(tl.correction.before.items[:0], r.items...)
-		tl.correction.before.words = append(tl.correction.before.words[:0], r.words...)
+func (co *correction) remember(r *record) {
+	co.replacing = r != nil
+	if co.replacing {
+		co.before.items = append(co.before.items[:0], r.items...)
+		co.before.words = append(co.before.words[:0], r.words...)
 	}
 }
 
@@ -251,4 +251,11 @@ func (ip *input) remadeBy(from, to Tick) (last Tick, ticks uint32, certain bool)
 		ticks++
 	}
 	return last, ticks, certain
+}
+
+// correction holds the values that a correction replaces.
+type correction struct {
+	predicted record // of the tick whose small differences are being taken over
+	before    record // what was predicted for the newest tick …
+	replacing bool   // … if there was any
 }

@@ -187,3 +187,12 @@ func (pr *predicted) predictedSum() uint32 {
 	}
 	return sum
 }
+
+// spawnsLike reports whether a spawn of a ghost's prefab is not confirmed yet.
+func (pr *predicted) spawnsLike(g *snapshot.Ghost) (any bool) {
+	pr.spawning.waiting.Open(func(_ Tick, s spawned) bool {
+		any = any || s.kind == g.Prefab
+		return !any
+	})
+	return any
+}

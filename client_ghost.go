@@ -432,18 +432,6 @@ func (gs *ghosts) releaseGone() bool {
 	return any
 }
 
-// stashLocals saves the local components before the first save is loaded.
-func (tl *timeline) stashLocals() {
-	if tl.locals.due() {
-		tl.locals.stash(tl.predicted.entities())
-	}
-}
-
-// putLocals restores them. It reports whether components came or went.
-func (tl *timeline) putLocals() (moved bool) {
-	return tl.locals.stashed && tl.locals.put(tl.predicted.entities())
-}
-
 // stage tells a client's game what came to the screen and what left it.
 type stage struct {
 	*clientBase

@@ -295,7 +295,7 @@ func (sc *screen) framesKept() lagcomp.Config {
 // unreconciled takes a snapshot without a look at the prediction.
 func (tl *timeline) unreconciled(t Tick) {
 	tl.takeUnpredicted()
-	tl.settleEvents(t, prediction.Same)
+	tl.agreed.settleEvents(t, prediction.Same)
 	tl.settle(t)
 }
 

@@ -89,7 +89,7 @@ func TestEveryDeedOfACommandIsNoticed(t *testing.T) {
 		"is the second again": {order{}, false},
 	} {
 		in.first = schema.Pack(unsafe.Pointer(&row.first), nil)
-		certain, may := evidence{tl}.RanFirst(k, 1, k+1)
+		certain, may := tl.causes.RanFirst(k, 1, k+1)
 		require.False(t, certain, name)
 		require.Equal(t, row.want, may, name)
 	}

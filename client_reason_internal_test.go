@@ -44,7 +44,7 @@ func TestEarlierRun(t *testing.T) {
 		"from before a tick below": {reason.EarlierRun{Run: reason.MaxRun, How: prediction.Other}, 3, 0, true},
 	} {
 		tl.agreed.newest = row.agreed
-		require.Equal(t, row.own, tl.repeatedItself(&row.run, row.last), name)
+		require.Equal(t, row.own, tl.agreed.repeatedItself(&row.run, row.last), name)
 	}
 }
 
@@ -69,9 +69,9 @@ func TestRepetitionIsItsOwn(t *testing.T) {
 		return &reason.Note{Substituted: 40, Run: last - 11, How: prediction.Repeated}
 	}
 	require.False(t, old(12).HasStandIn())
-	require.True(t, tl.likeItsOwn(old(12), 12))
-	require.False(t, tl.likeItsOwn(old(13), 13), "it fired again")
-	require.False(t, tl.likeItsOwn(&reason.Note{Substituted: 40, How: prediction.Neutral}, 12))
+	require.True(t, tl.agreed.likeItsOwn(old(12), 12))
+	require.False(t, tl.agreed.likeItsOwn(old(13), 13), "it fired again")
+	require.False(t, tl.agreed.likeItsOwn(&reason.Note{Substituted: 40, How: prediction.Neutral}, 12))
 
 	// A run that ends with zero commands, of a client that pressed nothing before it either.
 	zero := p.compiled.Command.Schema.Pack(unsafe.Pointer(&keys{}), nil)
@@ -79,13 +79,13 @@ func TestRepetitionIsItsOwn(t *testing.T) {
 		tl.input.history.Put(k).packed = zero
 	}
 	late := &reason.Note{Substituted: 1, Run: 4, How: prediction.Neutral, StandIn: zero}
-	require.True(t, tl.likeItsOwn(late, 25))
+	require.True(t, tl.agreed.likeItsOwn(late, 25))
 	late.How = prediction.Decayed
-	require.False(t, tl.likeItsOwn(late, 25), "the game's own function may have made something else of it")
+	require.False(t, tl.agreed.likeItsOwn(late, 25), "the game's own function may have made something else of it")
 	late.How = prediction.Neutral
 	held := keys{Left: true}
 	tl.input.history.Put(20).packed = p.compiled.Command.Schema.Pack(unsafe.Pointer(&held), nil)
-	require.False(t, tl.likeItsOwn(late, 25), "the server repeated what was pressed before")
+	require.False(t, tl.agreed.likeItsOwn(late, 25), "the server repeated what was pressed before")
 }
 
 // Of a tick whose command was made twice, the server ran the first where a snapshot shows
@@ -269,9 +269,9 @@ func TestRunsThatWereItsOwnStaySo(t *testing.T) {
 		_, err := tl.reasons.Arrive(n.Append(nil), size)
 		require.NoError(t, err)
 		require.True(t, tl.reasons.Snapshot())
-		tl.takeNote(at)
+		tl.agreed.takeNote(at)
 		w := prediction.Misprediction{Tick: at}
-		tl.reasons.Explain(&w, evidence{tl})
+		tl.reasons.Explain(&w, &tl.causes)
 		return w.Cause
 	}
 	merged := reason.Note{Substituted: 1, Run: 1, How: prediction.Repeated, Earlier: reason.EarlierRun{Gap: 6, Run: 8, How: prediction.Other}, StandIn: packs(4)}

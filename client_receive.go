@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -143,7 +142,7 @@ func (c *Client) message(m netcode.Message) error {
 		}
 	case messageTrail:
 		if debugBuild {
-			return c.reasons.theirs.Parse(m.Body)
+			return c.timeline.trails.theirs.Parse(m.Body)
 		}
 	case messageTrace:
 		return c.traceMessage(m.Body)
@@ -287,7 +286,7 @@ func (c *Client) snapshot(body []byte) error {
 	c.link.heard = c.now
 	c.link.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.link.conn.RTT(), h.Lost)
 	if noted {
-		c.timeline.takeNote(t)
+		c.timeline.agreed.takeNote(t)
 	}
 	if c.cfg.OnSnapshot != nil {
 		c.cfg.OnSnapshot(t)
@@ -364,30 +363,3 @@ func (u *clientUnread) write(l *link, pk *netcode.Packet) {
 
 // read notes that a snapshot was read.
 func (u *clientUnread) read(c *Client) { u.due, c.view.Unread = false, false }
-
-// settleEvents confirms the events predicted up to t. A note comes when the server ran
-// another command, or wrote predicted state. The note then decides about events since the
-// last agreement, even if the state agrees, since some events leave no trace in it. With
-// remote prediction, a note comes whenever an event was raised. It then counts after a
-// correction, and after a snapshot that left entities out.
-func (tl *timeline) settleEvents(t Tick, v prediction.Verdict) {
-	open, answered := tl.reasons.NoteOf(t) != nil, tl.input.answered(t)
-	if tl.p.Remote.Predicts && !tl.doubted(t) {
-		open = v == prediction.Different || !tl.ghosts.whollyTold(t)
-	}
-	for i, q := range tl.frame.queues {
-		if open {
-			q.refuse(&tl.frame, answered, func(k Tick) int {
-				return tl.reasons.RaisedIn(i, k, t, tl.agreed.newest)
-			})
-		}
-		q.confirm(&tl.frame, answered)
-	}
-}
-
-// doubted reports whether a note says that the server ran another command, or wrote
-// predicted state.
-func (tl *timeline) doubted(t Tick) bool {
-	n := tl.reasons.NoteOf(t)
-	return n != nil && (n.Substituted != 0 || n.Effect != 0)
-}

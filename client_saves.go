@@ -12,6 +12,9 @@ type saves struct {
 	*clientBase
 	ghosts    *ghosts
 	predictor *prediction.Predictor
+	locals    *locals
+	predicted *predicted
+	spawning  *spawning
 
 	own     *ecs.History
 	common  *ecs.History
@@ -38,8 +41,20 @@ func (sv *saves) saveSlot(slot int) {
 	}
 }
 
-// restoreSlot puts them back.
-func (sv *saves) restoreSlot(slot int) {
+// loadTick puts back the rows of a tick. It reports false if no save of it can be used.
+func (sv *saves) loadTick(t Tick) bool {
+	slot, ok := sv.predictor.Slot(t)
+	if !ok || !sv.restorable(t) {
+		return false
+	}
+	sv.loadSlot(slot)
+	return true
+}
+
+// loadSlot puts back the rows of a save, with the names that were given since. Local components are
+// stashed first: putLocals gives them back.
+func (sv *saves) loadSlot(slot int) {
+	sv.stashLocals()
 	sv.own.Restore(slot)
 	if sv.p.Common {
 		sv.common.Restore(slot)
@@ -48,6 +63,9 @@ func (sv *saves) restoreSlot(slot int) {
 		if h := sv.remotes[i].history; h.Holds(slot) {
 			h.Restore(slot)
 		}
+	}
+	if len(sv.spawning.named) > 0 {
+		sv.spawning.renameSpawns()
 	}
 }
 
@@ -110,4 +128,16 @@ func (sv *saves) gather() {
 	sv.forgetRemotes(func(o remotePlayer) bool {
 		return int32(now-o.seen) > int32(sv.cfg.History) // no save has its entities
 	})
+}
+
+// stashLocals saves the local components before the first save is loaded.
+func (sv *saves) stashLocals() {
+	if sv.locals.due() {
+		sv.locals.stash(sv.predicted.entities())
+	}
+}
+
+// putLocals restores them. It reports whether components came or went.
+func (sv *saves) putLocals() (moved bool) {
+	return sv.locals.stashed && sv.locals.put(sv.predicted.entities())
 }

@@ -117,3 +117,21 @@ func (sn *scenes) forgetScenes(t Tick) {
 	sn.appeared = live
 	sn.undrawn = slices.DeleteFunc(sn.undrawn, func(d undrawn) bool { return int32(d.until-t) < 0 })
 }
+
+// differedIn finds an entity that is not predicted here and had another value of some
+// components in tick k, or came or went.
+func (sn *scenes) differedIn(k Tick, r *record, components []int) (owner uint16, component string, ok bool) {
+	if r == nil {
+		return 0, "", false
+	}
+	for _, g := range sn.ghosts.receiver.Ghosts() {
+		if sn.ghosts.ahead(g) {
+			continue
+		}
+		if i, ok := sn.ghosts.differed(g, k, r, components); ok {
+			return g.Owner, sn.p.componentName(i), true
+		}
+	}
+	owner, ok = sn.drawnOtherwise(k, r, components)
+	return owner, "", ok
+}

@@ -60,7 +60,7 @@ func (sc *screen) looking() screenFrame {
 func (sc *screen) undraw() {
 	if sc.drawn {
 		sc.timeline.predictor.Present()
-		if sc.timeline.putLocals() {
+		if sc.timeline.saves.putLocals() {
 			sc.timeline.predictor.Rewrite() // so that the next frame finds them there
 		}
 		sc.timeline.clientOnly.undrawClientOnly()
@@ -306,9 +306,9 @@ func (tl *timeline) interpolate(t Tick) {
 	if d := int32(t - from); from != 0 && d > 0 && d <= int32(tl.cfg.History) {
 		tl.act(from, t)
 	}
-	tl.settleEvents(t, prediction.Same)
+	tl.agreed.settleEvents(t, prediction.Same)
 	tl.settle(t)
-	tl.agree(t)
+	tl.agreed.agreeOn(t)
 }
 
 // act runs the ticks after from, up to t, on the player's own entities as the server had
@@ -329,10 +329,7 @@ func (tl *timeline) act(from, t Tick) {
 		tl.actTick(k)
 	}
 	tl.saves.own.Restore(0)
-	for _, e := range tl.spawning.practised {
-		tl.world.Unreserve(e)
-	}
-	tl.spawning.practised = tl.spawning.practised[:0]
+	tl.spawning.forgetPractised()
 }
 
 // actTick is Step without records. What is spawned lasts for the tick: the server sends it.
@@ -348,7 +345,7 @@ func (tl *timeline) actTick(t Tick) {
 	tl.spawning.beginSpawns(t)
 	if debugBuild {
 		tl.losses.begin()
-		tl.reasons.ours.Begin(t)
+		tl.trails.ours.Begin(t)
 	}
 	tl.practice = true
 	tl.world.WatchOutside(false)
@@ -571,7 +568,7 @@ func (c *Client) beforeSystem(system int) {
 	}
 	c.timeline.settleTrail()
 	if c.tracer.recording {
-		c.timeline.traceSystem(system)
+		c.timeline.tracer.traceSystem(system)
 	}
 	if c.hooks.syncTest > 0 {
 		c.timeline.tester.beforeSystem()
@@ -584,7 +581,7 @@ func (c *Client) beforeSystem(system int) {
 // afterSystem is called after each system.
 func (c *Client) afterSystem(system int) {
 	if c.frame.blind {
-		c.timeline.looks.after(system, c.world.Peeked())
+		c.timeline.looks.noteLook(system, c.world.Peeked())
 		return
 	}
 	if c.frame.partial {
@@ -597,7 +594,7 @@ func (c *Client) afterSystem(system int) {
 		c.timeline.tester.afterSystem(system)
 	}
 	if debugBuild && !c.screen.rendering {
-		c.reasons.due = true
+		c.timeline.trails.due = true
 	}
 	if debugBuild && c.firstRun() {
 		c.losses.afterSystem(c.world, system, c.frame.Tick)

@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // spawnBy is Frame.SpawnBy on a client.
@@ -365,13 +364,12 @@ func (sp *spawning) matchedBy(key uint32) bool {
 	return false
 }
 
-// spawnsLike reports whether a spawn of a ghost's prefab is not confirmed yet.
-func (sp *spawning) spawnsLike(g *snapshot.Ghost) (any bool) {
-	sp.waiting.Open(func(_ Tick, s spawned) bool {
-		any = any || s.kind == g.Prefab
-		return !any
-	})
-	return any
+// forgetPractised frees the handles of a tick that ran only to see what it does.
+func (sp *spawning) forgetPractised() {
+	for _, e := range sp.practised {
+		sp.world.Unreserve(e)
+	}
+	sp.practised = sp.practised[:0]
 }
 
 // settledSpawns reports whether the newest ticks neither spawned nor destroyed anything.

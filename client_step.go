@@ -236,15 +236,15 @@ func (c *Client) reconcile(t Tick) {
 	tl.spawning.noteGone(t)
 	if tl.transferred(t) || !tl.saves.restorable(t) {
 		// What was saved before has the entity in another owner's rows.
-		tl.stashLocals()
+		tl.saves.stashLocals()
 		tl.Adopt(t)
 		tl.predictor.Restart(t)
-		tl.putLocals()
+		tl.saves.putLocals()
 		tl.spawning.noteBack()
 		tl.tester.since = t
 		c.screen.fades.clear()
-		tl.settleEvents(t, prediction.Different)
-		tl.agree(t)
+		tl.agreed.settleEvents(t, prediction.Different)
+		tl.agreed.agreeOn(t)
 		tl.settle(t)
 		return
 	}
@@ -254,18 +254,18 @@ func (c *Client) reconcile(t Tick) {
 	}
 	if !c.tellsOwn(t) { // nothing to compare with, and nothing to start from
 		tl.takeUnpredicted()
-		tl.settleEvents(t, prediction.Same)
+		tl.agreed.settleEvents(t, prediction.Same)
 		tl.settle(t)
-		tl.agree(t)
+		tl.agreed.agreeOn(t)
 		return
 	}
-	tl.found.own = prediction.Same
+	tl.comparison.own = prediction.Same
 	r := tl.predictor.Reconcile(t, tl)
-	if tl.putLocals() {
+	if tl.saves.putLocals() {
 		tl.predictor.Rewrite()
 	}
 	tl.spawning.noteBack()
-	tl.countShown(t, tl.found.own)
+	tl.comparison.countShown(t, tl.comparison.own)
 	if r.Compared {
 		c.stats.Compared++
 	}
@@ -282,9 +282,9 @@ func (c *Client) reconcile(t Tick) {
 	default:
 		tl.takeUnpredicted()
 	}
-	tl.settleEvents(t, r.Verdict)
+	tl.agreed.settleEvents(t, r.Verdict)
 	tl.settle(t)
-	tl.agree(t)
+	tl.agreed.agreeOn(t)
 }
 
 // Sampler reads a player's input into a command; make one with [Sample].

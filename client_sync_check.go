@@ -60,11 +60,8 @@ func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 		tl.records.Put(from + 1 + Tick(i)).copy(&tl.tester.kept[i])
 	}
 	tl.predictor.Present()
-	tl.putLocals()
-	for _, e := range tl.spawning.practised {
-		tl.world.Unreserve(e)
-	}
-	tl.spawning.practised = tl.spawning.practised[:0]
+	tl.saves.putLocals()
+	tl.spawning.forgetPractised()
 	tl.stats.Resimulated = resimulated
 }
 

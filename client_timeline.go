@@ -13,16 +13,17 @@ type timeline struct {
 	*clientBase
 	input   *input
 	ghosts  *ghosts
-	reasons *reasons
+	reasons *reason.Log
 
 	predictor *prediction.Predictor
 	records   *prediction.History[record] // what was predicted for each tick
 	saves     saves
-	runs      func(system int, o PlayerID) bool
 
 	agreed     agreement
-	found      comparison
+	comparison comparison
+	causes     causes
 	correction correction
+	trails     trails
 	acted      Tick // with NoPrediction: the newest tick whose events are known; 0: none
 
 	scenes     scenes
@@ -35,44 +36,21 @@ type timeline struct {
 	clientOnly clientOnly
 	locals     locals
 	tester     syncTester
+	stepper    stepper
 	looks      looks
-	scratch    timelineScratch
 	row        singletonRow
 	parents    hierarchy
 	slides     slides
 }
 
-// comparison is the result of comparing a tick with its snapshot.
-type comparison struct {
-	wrong        prediction.Misprediction
-	agreed       Tick               // newest tick on which the ends agree on all that it can come from
-	own          prediction.Verdict // on everything but remote players
-	remoteFailed bool               // a remote player was predicted wrongly
-	untracked    untrackedReads     // debug builds
-	perhaps      bool               // the cause is one that may be, and is not certain
-}
-
-// correction holds the values that a correction replaces.
-type correction struct {
-	predicted record // of the tick whose small differences are being taken over
-	before    record // what was predicted for the newest tick …
-	replacing bool   // … if there was any
-}
-
-// timelineScratch is memory that is reused. Results of a method that are stored in it are
-// valid until the method's next call.
-type timelineScratch struct {
-	parts []PlayerID
-}
-
 // init makes the parts. The timeline must not be copied afterwards.
-func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
+func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
 	tl.clientBase, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
 	tl.predictor, tl.records = &prediction.Predictor{}, prediction.NewHistory[record](b.cfg.History)
 	tl.row, tl.parents = newSingletonRow(&b.cfg.Protocol.compiled, b.world), newHierarchy(&b.cfg.Protocol.compiled, b.world)
 	tl.locals.clientBase = b
 	tl.clientOnly = newClientOnly(b)
-	tl.saves = saves{clientBase: b, ghosts: gs, predictor: tl.predictor}
+	tl.saves = saves{clientBase: b, ghosts: gs, predictor: tl.predictor, locals: &tl.locals, predicted: &tl.predicted, spawning: &tl.spawning}
 	tl.scenes = scenes{clientBase: b, input: ip, ghosts: gs, predictor: tl.predictor}
 	tl.bodies = bodies{clientBase: b, ghosts: gs, scenes: &tl.scenes, parents: &tl.parents, predictor: tl.predictor, locals: &tl.locals}
 	tl.spawning = spawning{
@@ -84,7 +62,27 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
 	tl.recorder = newRecorder(b, gs, &tl.names, &tl.predicted, &tl.scenes, tl.records)
 	tl.controls = newControls(b, ip, gs, &tl.saves, &tl.predicted, tl.records)
 	tl.tester = newSyncTester(b, gs, &tl.predicted, tl.predictor, &tl.row)
-	tl.runs = tl.runsFor
+	tl.trails = newTrails(b, gs, &tl.predicted, &tl.row)
+	tl.stepper = stepper{
+		clientBase: b, ghosts: gs, spawning: &tl.spawning, saves: &tl.saves, controls: &tl.controls,
+		clientOnly: &tl.clientOnly, row: &tl.row, parents: &tl.parents,
+	}
+	tl.stepper.runs = tl.stepper.runsFor
+	tl.looks = looks{
+		clientBase: b, ghosts: gs, stepper: &tl.stepper, recorder: &tl.recorder, predicted: &tl.predicted,
+		saves: &tl.saves, spawning: &tl.spawning, names: &tl.names, records: tl.records,
+	}
+	tl.agreed = agreement{clientBase: b, ghosts: gs, input: ip, reasons: r}
+	tl.causes = causes{
+		clientBase: b, input: ip, ghosts: gs, predicted: &tl.predicted, names: &tl.names, records: tl.records,
+		scenes: &tl.scenes, looks: &tl.looks, agreed: &tl.agreed, trails: &tl.trails, reasons: r,
+	}
+	tl.comparison = comparison{
+		clientBase: b, ghosts: gs, spawning: &tl.spawning, names: &tl.names, records: tl.records,
+		saves: &tl.saves, causes: &tl.causes,
+	}
+	b.reports.clientBase, b.reports.input, b.reports.names, b.reports.reasons = b, ip, &tl.names, r
+	b.tracer.clientBase, b.tracer.ghosts, b.tracer.predicted, b.tracer.names = b, gs, &tl.predicted, &tl.names
 }
 
 // clear forgets everything that belonged to a level.
@@ -93,7 +91,9 @@ func (tl *timeline) clear() error {
 	tl.saves.forgetRemotes(func(remotePlayer) bool { return true })
 	tl.locals.clear()
 	tl.scenes.appeared, tl.scenes.undrawn = tl.scenes.appeared[:0], tl.scenes.undrawn[:0]
-	tl.ghosts.overdue, tl.agreed, tl.acted, tl.ghosts.moved = false, agreement{}, 0, tl.ghosts.moved[:0]
+	tl.ghosts.overdue, tl.acted, tl.ghosts.moved = false, 0, tl.ghosts.moved[:0]
+	tl.agreed.clearTicks()
+	tl.agreed.standIns = 0
 	predictor, err := prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	if err == nil {
 		*tl.predictor = *predictor // in place: the parts have its address
@@ -101,37 +101,17 @@ func (tl *timeline) clear() error {
 	return err
 }
 
-// reasons holds everything known about the causes of mispredictions.
-type reasons struct {
-	reason.Log
-	ours, theirs reason.Trail // hashes of both ends: debug builds alone
-	due          bool         // a system has run that is still to be hashed
-}
-
-func newReasons(ticks int) (r reasons) {
-	if debugBuild {
-		r.ours, r.theirs = reason.NewTrail(ticks), reason.NewTrail(ticks)
-	}
-	return r
-}
-
 // Save keeps the predicted rows.
 func (tl *timeline) Save(slot int, _ Tick) {
-	if tl.cfg.NoPrediction {
-		return
+	if !tl.cfg.NoPrediction {
+		tl.saves.saveSlot(slot)
 	}
-	tl.saves.saveSlot(slot)
 }
 
 // Load puts them back.
 func (tl *timeline) Load(slot int, _ Tick) {
-	if tl.cfg.NoPrediction {
-		return
-	}
-	tl.stashLocals()
-	tl.saves.restoreSlot(slot)
-	if len(tl.spawning.named) > 0 {
-		tl.spawning.renameSpawns()
+	if !tl.cfg.NoPrediction {
+		tl.saves.loadSlot(slot)
 	}
 }
 
@@ -155,16 +135,16 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	tl.tester.running, tl.tester.again = tl.hooks.syncTest > 0, tl.tester.again[:0]
 	if debugBuild {
 		tl.losses.begin()
-		tl.reasons.ours.Begin(t)
-		tl.noteTrail()
+		tl.trails.ours.Begin(t)
+		tl.trails.noteTrail()
 	}
 	tl.world.WatchOutside(false)
 	if tl.tracer.armed {
-		tl.beginTrace(t)
+		tl.tracer.beginTrace(t)
 	}
-	tl.run(t)
+	tl.stepper.runSystems(t)
 	if tl.tracer.recording {
-		tl.endTrace()
+		tl.tracer.endTrace()
 	}
 	tl.row.take()
 	tl.settleTrail()
@@ -191,29 +171,6 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	}
 }
 
-// run runs the shared systems over the entities that are predicted here.
-func (tl *timeline) run(t Tick) {
-	if !tl.p.Common && !tl.p.ClientOnly && len(tl.saves.remotes) == 0 {
-		tl.p.schedule.ExecutePlayer(tl.world, &tl.frame, tl.view.Player)
-		return
-	}
-	tl.scratch.parts = append(tl.scratch.parts[:0], tl.view.Player)
-	if tl.p.Common {
-		tl.scratch.parts = append(tl.scratch.parts, ecs.Common)
-	}
-	if tl.p.ClientOnly && !tl.clientOnly.ranBefore(t) {
-		tl.scratch.parts = append(tl.scratch.parts, ecs.ClientOnly)
-	}
-	if len(tl.saves.remotes) == 0 {
-		tl.p.schedule.ExecuteParts(tl.world, &tl.frame, tl.scratch.parts...)
-		return
-	}
-	for i := range tl.saves.remotes {
-		tl.scratch.parts = append(tl.scratch.parts, tl.saves.remotes[i].owner)
-	}
-	tl.p.schedule.ExecutePartsWhere(tl.world, &tl.frame, tl.runs, tl.scratch.parts...)
-}
-
 // jump restarts the prediction from the newest snapshot: at the start, and after a stall.
 // No commands are made for the ticks between.
 func (tl *timeline) jump(to Tick) {
@@ -228,14 +185,14 @@ func (tl *timeline) jump(to Tick) {
 		}
 		return true
 	})
-	tl.stashLocals()
+	tl.saves.stashLocals()
 	tl.Adopt(newest)
 	tl.predictor.Start(newest)
-	tl.putLocals()
+	tl.saves.putLocals()
 	tl.settle(newest)
 	tl.tester.since = newest
-	tl.agreed.clear()
-	tl.agree(newest)
+	tl.agreed.clearTicks()
+	tl.agreed.agreeOn(newest)
 	tl.ghosts.othersNewest()
 	for int32(to-tl.predictor.Tick()) > 0 {
 		tl.predictor.Advance()
@@ -307,7 +264,25 @@ func (tl *timeline) settle(t Tick) {
 	tl.bodies.exhume()
 }
 
-// runsFor reports whether a system runs over an owner's rows.
-func (tl *timeline) runsFor(system int, o PlayerID) bool {
-	return o == tl.view.Player || o == ecs.Common || o == ecs.ClientOnly || tl.p.Remote.Runs[system]
+// corrected counts a misprediction and reports it, and starts the fading of its correction.
+func (tl *timeline) corrected(t Tick) {
+	if tl.causes.wrong.Component == "" && tl.causes.remoteFailed {
+		if after := tl.records.Find(tl.predictor.Tick()); tl.correction.replacing && after != nil {
+			tl.causes.swayed(&tl.correction.before, after, tl.predictor.Tick())
+		}
+	}
+	if tl.causes.wrong.Component != "" && !tl.reasons.Counted(&tl.causes.wrong) {
+		tl.stats.Mispredictions++
+		tl.stats.ByCause[tl.causes.wrong.Cause]++
+		if debugBuild {
+			tl.causes.often.note(&tl.causes.wrong, tl.cfg.Logger.Warn)
+		}
+		if tl.reports.explains() {
+			if tl.causes.wrong.Cause == prediction.Code {
+				tl.causes.explainCode(t)
+			}
+			tl.reports.explainInputs(&tl.causes.wrong)
+			tl.reports.tellCorrection(&tl.causes.wrong)
+		}
+	}
 }

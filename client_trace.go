@@ -14,6 +14,11 @@ import (
 // clientTrace is the trace that a client takes part in: the program's own, or one that the
 // server asked for.
 type clientTrace struct {
+	*clientBase
+	ghosts    *ghosts
+	predicted *predicted
+	names     *recordNames
+
 	wake atomic.Bool // somebody asks for something, or the trace is armed
 
 	mu   sync.Mutex
@@ -79,7 +84,7 @@ func (c *Client) pollTrace() {
 		}
 		t.here = c.now + traceLapse
 		if told.Renamed {
-			c.timeline.nameTraced(told.Entities)
+			c.timeline.tracer.nameTraced(told.Entities)
 			t.asked = 0
 		}
 	}
@@ -135,11 +140,10 @@ func (t *clientTrace) forget() {
 }
 
 // nameTraced takes the entities that this program asks for.
-func (tl *timeline) nameTraced(handles []uint64) {
-	t := tl.tracer
+func (t *clientTrace) nameTraced(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
-		if x, ok := tl.traced(ecs.Entity(h)); ok {
+		if x, ok := t.traced(ecs.Entity(h)); ok {
 			t.request.Names[t.request.N] = x.name
 			t.request.N++
 			t.nobody = false
@@ -240,41 +244,38 @@ func (t *clientTrace) due(now time.Duration) bool {
 }
 
 // beginTrace begins the record of a tick, whose systems are about to run.
-func (tl *timeline) beginTrace(tick Tick) {
-	t := tl.tracer
+func (t *clientTrace) beginTrace(tick Tick) {
 	t.recording = true
 	t.steps.begin()
 	t.recorder.Begin(tick)
-	tl.listTraced()
-	tl.takeTrace(trace.Start())
+	t.listTraced()
+	t.takeTrace(trace.Start())
 }
 
 // endTrace completes it.
-func (tl *timeline) endTrace() {
-	t := tl.tracer
+func (t *clientTrace) endTrace() {
 	t.recording = false
-	tl.takeTrace(t.steps.settle())
-	tl.takeTrace(t.port.Layout.End())
+	t.takeTrace(t.steps.settle())
+	t.takeTrace(t.port.Layout.End())
 	t.port.Client.Put(t.recorder.Record())
 }
 
 // traceSystem records what is to be recorded before a system.
-func (tl *timeline) traceSystem(system int) {
-	after, before := tl.tracer.steps.before(system)
-	tl.takeTrace(after)
-	tl.takeTrace(before)
+func (t *clientTrace) traceSystem(system int) {
+	after, before := t.steps.before(system)
+	t.takeTrace(after)
+	t.takeTrace(before)
 }
 
 // listTraced adds the player's entities that are asked for and not in the record yet.
-func (tl *timeline) listTraced() {
-	t := tl.tracer
-	t.shape = tl.world.Structure(tl.view.Player)
+func (t *clientTrace) listTraced() {
+	t.shape = t.world.Structure(t.view.Player)
 	if t.nobody {
 		return
 	}
 	var c candidates
-	for _, e := range tl.predicted.entities() {
-		if x, ok := tl.traced(e); ok && t.request.Wants(x.name) {
+	for _, e := range t.predicted.entities() {
+		if x, ok := t.traced(e); ok && t.request.Wants(x.name) {
 			c.offer(x)
 		}
 	}
@@ -283,35 +284,34 @@ func (tl *timeline) listTraced() {
 
 // traced returns an entity as a trace has it. It returns false for one that the player does
 // not own and predict.
-func (tl *timeline) traced(e ecs.Entity) (x candidate, ok bool) {
-	id := tl.p.identity.Find(tl.world, e)
-	if id == nil || tl.world.PartOf(e) != tl.view.Player {
+func (t *clientTrace) traced(e ecs.Entity) (x candidate, ok bool) {
+	id := t.p.identity.Find(t.world, e)
+	if id == nil || t.world.PartOf(e) != t.view.Player {
 		return x, false
 	}
-	x = candidate{e: e, name: tl.names.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
-	if g := tl.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil && id.Net != 0 {
+	x = candidate{e: e, name: t.names.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
+	if g := t.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil && id.Net != 0 {
 		x.audience = g.Newest().Audience
 	}
 	return x, x.name != 0
 }
 
 // takeTrace records the player's entities at a step, −1 for none.
-func (tl *timeline) takeTrace(step int) {
-	t := tl.tracer
+func (t *clientTrace) takeTrace(step int) {
 	if step < 0 {
 		return
 	}
 	t.recorder.At(step)
-	if step != trace.Start() && tl.world.Structure(tl.view.Player) != t.shape {
-		tl.listTraced()
+	if step != trace.Start() && t.world.Structure(t.view.Player) != t.shape {
+		t.listTraced()
 	}
 	for i := range t.recorder.Entities() {
 		switch e := ecs.Entity(t.recorder.Handle(i)); {
 		case e == 0:
-		case tl.world.PartOf(e) != tl.view.Player:
+		case t.world.PartOf(e) != t.view.Player:
 			t.recorder.Gone(i)
 		default:
-			tl.p.record(tl.world, t.recorder, i, &tl.names, step == trace.Start())
+			t.p.record(t.world, t.recorder, i, t.names, step == trace.Start())
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 func TestReportsToHostileServer(t *testing.T) {
 	h := newHands(t)
 	c := h.clients[0]
-	require.False(t, c.timeline.explains())
+	require.False(t, c.timeline.reports.explains())
 	for _, bad := range [][]byte{nil, {9}, {reason.ReportSaid}, {reason.AskReports, 0}} {
 		require.Error(t, c.reportMessage(bad), "%v", bad)
 	}
@@ -78,13 +78,13 @@ func TestReportsToHostileServer(t *testing.T) {
 		}
 	}
 	require.Equal(t, 100-traceAskBurst, faults)
-	require.True(t, c.timeline.explains())
+	require.True(t, c.timeline.reports.explains())
 	for range 100 { // more than wait
-		c.timeline.tell(&prediction.Misprediction{Tick: 5, Executed: 7})
+		c.timeline.reports.tellCorrection(&prediction.Misprediction{Tick: 5, Executed: 7})
 	}
 	h.server.sessions.players[0].reports.until = traceLapse + traceLate // what comes is no fault
 	h.run(traceLapse + time.Second)
-	require.False(t, c.timeline.explains(), "it lapses")
+	require.False(t, c.timeline.reports.explains(), "it lapses")
 	require.Zero(t, h.server.stats.Malformed)
 	require.Equal(t, Playing, c.View().State)
 }

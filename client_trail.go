@@ -1,0 +1,84 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+)
+
+// trails are hashes of what is predicted, after each system: debug builds alone have them.
+type trails struct {
+	*clientBase
+	ghosts    *ghosts
+	predicted *predicted
+	row       *singletonRow
+
+	ours, theirs reason.Trail // of both ends
+	due          bool         // a system has run that is still to be hashed
+}
+
+func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *singletonRow) trails {
+	ts := trails{clientBase: b, ghosts: gs, predicted: pr, row: row}
+	if debugBuild {
+		ts.ours, ts.theirs = reason.NewTrail(b.cfg.History), reason.NewTrail(b.cfg.History)
+	}
+	return ts
+}
+
+// settleTrail is settleTrails for a client, and for a sync test.
+func (tl *timeline) settleTrail() {
+	if debugBuild && tl.trails.due {
+		tl.trails.due = false
+		tl.trails.noteTrail()
+	}
+	if tl.tester.due > 0 {
+		tl.tester.hashSystem(tl.tester.due - 1)
+		tl.tester.due = 0
+	}
+}
+
+// noteTrail hashes the current predicted state.
+func (ts *trails) noteTrail() {
+	ts.row.take()
+	var sum uint32
+	for _, e := range ts.predicted.entities() {
+		id := ts.p.identity.Find(ts.world, e)
+		if id == nil || ts.ghosts.anothers(e) {
+			continue // not in this tick, or nothing that the server hashes for us
+		}
+		name := id.origin
+		if name == 0 {
+			name = id.Net
+		}
+		sum += ts.p.entityHash(ts.world, e, name, nil)
+	}
+	ts.ours.Note(sum)
+}
+
+// blame returns the system, and its tick, after which the ends first differed, in the ticks
+// from … t. It is for corrections that are caused by code.
+func (ts *trails) blame(from, t Tick) (system string, at Tick) {
+	if ts.p.OtherBuild {
+		return "", 0 // another build has other systems
+	}
+	k, i, found := reason.FirstDifference(&ts.ours, &ts.theirs, from, t)
+	switch {
+	case !found:
+		return "", 0
+	case i == 0:
+		return "(ahead of the tick's systems)", k
+	}
+	return ts.p.sharedSystem(i - 1), k
+}
+
+// sharedSystem returns the name of the i-th system that both ends run.
+func (p *compiled) sharedSystem(i int) string {
+	for _, s := range p.schedule.Systems() {
+		if layout.Shared(s) {
+			if i == 0 {
+				return s.Name
+			}
+			i--
+		}
+	}
+	return ""
+}
