@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,15 +26,7 @@ var readmeImports = []string{
 // TestReadmeBuilds compiles the README's Go code, all blocks together, and runs its
 // tests of the game's code: one match of the 20, and all of them with FORETICK_LONG.
 func TestReadmeBuilds(t *testing.T) {
-	root := repository(t)
-	text := document(t, "README.md")
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text, -1)
-	require.Len(t, blocks, 3, "the README's code has moved: look whether all of it is tested still")
-	src := "package readme\n\nimport (\n\t\"" + strings.Join(readmeImports, "\"\n\t\"") + "\"\n)\n"
-	for _, b := range blocks {
-		src += "\n" + b[1]
-	}
-	src += "\nvar _, _ = serve, play\n"
+	root, src := repository(t), readmeCode(t, "")
 	name := filepath.Join(t.TempDir(), "readme_test.go")
 	require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
 	args := []string{"test", "-v", "-run", "^Test(Sync|Game)$", name}
@@ -52,6 +45,77 @@ func TestReadmeBuilds(t *testing.T) {
 		require.Equal(t, 1, strings.Count(string(out), ": seed "), "%s", out)
 	}
 	vetForBrowsers(t, name)
+}
+
+// readmeCode returns a test file of all of the README's Go code, with more code behind it.
+func readmeCode(t *testing.T, more string) string {
+	t.Helper()
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(document(t, "README.md"), -1)
+	require.Len(t, blocks, 3, "the README's code has moved: look whether all of it is tested still")
+	src := "package readme\n\nimport (\n\t\"" + strings.Join(readmeImports, "\"\n\t\"") + "\"\n)\n"
+	for _, b := range blocks {
+		src += "\n" + b[1]
+	}
+	return src + "\nvar _, _ = serve, play\n" + more
+}
+
+// readmeGet is the command by which the README adds the library to a module.
+const readmeGet = "go get github.com/foretick/foretick"
+
+// readmePlays plays the README's game by its own serve and play, until the player has moved.
+const readmePlays = `
+func TestPlays(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx) }()
+	right := func(foretick.View) Move { return Move{X: 1} }
+	moved := false
+	err := play(address, right, func(g *Game, v foretick.View) {
+		for _, rows := range ecs.NewQuery(v.World.Types(), ecs.Read(&g.Pos)).Owned(v.World, v.Player) {
+			for _, at := range g.Pos.Slice(rows) {
+				moved = moved || v.State == foretick.Playing && at.X > 1
+			}
+		}
+		if moved {
+			stop()
+		}
+		time.Sleep(5 * time.Millisecond)
+	})
+	stop()
+	if ended := <-served; !moved {
+		t.Errorf("the player did not move: the client says %v, the server %v", err, ended)
+	}
+}
+`
+
+// TestReadmeInAnEmptyModule: the README's command adds the library to an empty module, from a
+// proxy that has this checkout as its release. There the README's code compiles, its tests pass,
+// and its server and client play over UDP.
+func TestReadmeInAnEmptyModule(t *testing.T) {
+	costtest.Long(t)
+	require.Contains(t, document(t, "README.md"), "`"+readmeGet+"`")
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := conn.LocalAddr().String()
+	require.NoError(t, conn.Close())
+	src := readmeCode(t, "\nconst address = \""+address+"\"\n"+readmePlays)
+	require.Equal(t, 1, strings.Count(src, "udp.Listen(\":7777\""))
+	src = strings.Replace(src, "udp.Listen(\":7777\"", "udp.Listen(\""+address+"\"", 1)
+
+	env, dir := releasetest.Proxy(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme_test.go"), []byte(src), 0o600))
+	for _, line := range []string{"go mod init mygame", readmeGet, "go mod tidy", "go vet .", "go test -v ."} {
+		cmd := releasetest.GoCommand(strings.Fields(line)[1:]...)
+		cmd.Dir, cmd.Env = dir, append(env, "SIMTEST_SEED=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s:\n%s\n%s", line, src, out)
+		if strings.Contains(line, "test") {
+			for _, name := range []string{"TestGame", "TestSync", "TestPlays"} {
+				require.Contains(t, string(out), "--- PASS: "+name)
+			}
+		}
+	}
 }
 
 // TestReadmePicturesAreSmall: a newcomer on a slow line sees them.
