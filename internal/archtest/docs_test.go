@@ -195,6 +195,31 @@ func TestDocumentsLinks(t *testing.T) {
 	require.Greater(t, n, 20, "found too few links: the test looks in the wrong place")
 }
 
+// TestDocumentsNameTests: a test that a document names as proof is there.
+func TestDocumentsNameTests(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	named := regexp.MustCompile("`(Test[A-Z]\\w*)`")
+	have, names := map[string]bool{}, map[string]string{}
+	walk(t, func(name string) {
+		switch {
+		case strings.HasSuffix(name, "_test.go"):
+			for _, m := range declared.FindAllStringSubmatch(document(t, name), -1) {
+				have[m[1]] = true
+			}
+		case strings.HasSuffix(name, ".md"):
+			for _, m := range named.FindAllStringSubmatch(document(t, name), -1) {
+				names[m[1]] = name
+			}
+		}
+	})
+	require.Greater(t, len(names), 4, "found too few names: the test looks in the wrong place")
+	for name, in := range names {
+		if !have[name] {
+			t.Errorf("%s names %s, which is not there", in, name)
+		}
+	}
+}
+
 // TestReadmeExamples: every feature in the README's table has an example, and the
 // examples that it names are there.
 func TestReadmeExamples(t *testing.T) {
@@ -235,7 +260,6 @@ func TestReadmeExamples(t *testing.T) {
 	}
 }
 
-// document returns a file of the repository.
 // TestExamplesKeepUp: what an example repeats of the repository, since its copy cannot read
 // it, is the same there.
 func TestExamplesKeepUp(t *testing.T) {
@@ -243,6 +267,7 @@ func TestExamplesKeepUp(t *testing.T) {
 	require.Contains(t, document(t, "examples/host/Dockerfile"), "FROM golang:"+needs[1]+" AS build\n", "it builds with a Go that is new enough")
 }
 
+// document returns a file of the repository.
 func document(t *testing.T, name string) string {
 	b, err := os.ReadFile(filepath.Join(repository(t), filepath.FromSlash(name)))
 	require.NoError(t, err)
