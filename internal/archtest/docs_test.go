@@ -144,6 +144,7 @@ func vetForBrowsers(t *testing.T, files ...string) {
 // TestReadmeTransports: examples/hello builds for browsers as it is, and with the
 // README's line for each other transport that browsers have or that shared code names.
 func TestReadmeTransports(t *testing.T) {
+	costtest.Long(t) // the library is compiled for browsers
 	hello := document(t, "examples/hello/main.go")
 	rows := regexp.MustCompile("(?m)^\\| (\\w+).* \\| `(\\w+\\.Listen\\(.*\\))` \\| `(\\w+\\.Dial\\(.*\\))` \\|$").FindAllStringSubmatch(document(t, "README.md"), -1)
 	seen := map[string]bool{}
