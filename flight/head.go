@@ -28,7 +28,11 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 		case name == "Observe" && value == "true":
 			cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errNotAsked }
 		case f.Kind() == reflect.Bool:
-			f.SetBool(value == "true")
+			b, err := strconv.ParseBool(value)
+			if err != nil {
+				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is neither true nor false", name, value)
+			}
+			f.SetBool(b)
 		case f.Type() == reflect.TypeFor[time.Duration]():
 			d, err := time.ParseDuration(value)
 			if err != nil {
@@ -37,7 +41,7 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 			f.SetInt(int64(d))
 		case f.CanInt():
 			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
+			if err != nil || f.OverflowInt(n) {
 				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
 			}
 			f.SetInt(n)
@@ -53,6 +57,9 @@ func (t *Tape) configure(cfg *foretick.ServerConfig) error {
 				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
 			}
 			f.SetFloat(x)
+		case name == "Observe": // nobody could observe
+		default:
+			return fmt.Errorf("flight: the tape has ServerConfig.%s = %s, which is no setting in this version of the library: replay it with build %q", name, value, t.info.Build)
 		}
 	}
 	return nil

@@ -89,7 +89,8 @@ func (s settledSink) Begin(h tape.Head, e transport.Endpoint, r io.Reader) (tran
 	return s.Sink.Begin(h, e, r)
 }
 
-// A setting of another version, or one that cannot be read, is refused by its name.
+// A setting of another version, or one that cannot be read, is refused by its name: each kind
+// of field, and a field that is a setting no more.
 func TestUnknownSettings(t *testing.T) {
 	for name, want := range map[string]string{
 		"Gravity":         `the tape has ServerConfig.Gravity = moon, which this version of the library does not know`,
@@ -97,13 +98,35 @@ func TestUnknownSettings(t *testing.T) {
 		"MaxClients":      `ServerConfig.MaxClients is "moon", which is no number`,
 		"Same":            `ServerConfig.Same is "moon", which is no number`,
 		"ReconnectWindow": `ServerConfig.ReconnectWindow is "moon", which is no duration`,
+		"KeepPlaces":      `ServerConfig.KeepPlaces is "moon", which is neither true nor false`,
+		"Tags":            `ServerConfig.Tags has "moon", and no system has that tag`,
+		"Observe":         `ServerConfig.Observe is "false", and was "moon"`,
+		"Logger":          `the tape has ServerConfig.Logger = moon, which is no setting in this version of the library`,
+		"OnTick":          `the tape has ServerConfig.OnTick = moon, which is no setting in this version of the library`,
 	} {
-		r, err := flight.New(flight.Config{})
-		require.NoError(t, err)
-		m := newMatchWith(t, 5, 1, nil, &game{config: func(c *foretick.ServerConfig) { c.Recorder = settled{r, tape.Setting{Name: name, Value: "moon"}} }})
-		m.run(time.Second)
-		m.rec = r
-		_, err = flight.Play(m.tape(), replayed(nil))
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, playWith(t, tape.Setting{Name: name, Value: "moon"}), want)
+	}
+}
+
+// playWith plays a tape whose head has one setting in addition.
+func playWith(t *testing.T, one tape.Setting) error {
+	r, err := flight.New(flight.Config{})
+	require.NoError(t, err)
+	m := newMatchWith(t, 5, 1, nil, &game{config: func(c *foretick.ServerConfig) { c.Recorder = settled{r, one} }})
+	m.run(time.Second / 10)
+	m.rec = r
+	_, err = flight.Play(m.tape(), replayed(nil))
+	return err
+}
+
+// Each setting that a tape has is read again: with a value that it cannot have, the tape is
+// refused by the setting's name.
+func TestEverySettingIsRead(t *testing.T) {
+	m := newMatch(t, 5, 1, flight.Config{}, &game{})
+	m.run(time.Second / 10)
+	settings := m.tape().Info().Settings
+	require.Greater(t, len(settings), 20)
+	for name := range settings {
+		require.ErrorContains(t, playWith(t, tape.Setting{Name: name, Value: "moon"}), "ServerConfig."+name)
 	}
 }
