@@ -175,7 +175,7 @@ func reconnects() *plan {
 	var token []byte
 	return &plan{name: "reconnects", seed: 16, game: newRich(rules{interest: true}), players: 4, play: 10 * second, link: fair,
 		server: func(cfg *serverConfig) {
-			cfg.MaxClients, cfg.ReconnectWindow, cfg.Timeout = 4, 3*second, 1200*ms
+			cfg.MaxClients, cfg.ReconnectWindow, cfg.Timeout, cfg.SendRate = 4, 3*second, 1200*ms, 3000
 		},
 		client: func(_ int, cfg *clientConfig) { cfg.Timeout = 1500 * ms },
 		acts: []act{

@@ -72,12 +72,12 @@ func rewrite() error {
 			return err
 		}
 		text += m.sums.digest(p.name).String()
+		fmt.Printf("%s: a tape of %d bytes; server %v; clients %v\n", p.name, len(b), m.counts, m.handled())
 		again := p.again()
 		if m, err = again.live(); err != nil {
 			return err
 		}
 		text += m.sums.digest(again.name).String()
-		fmt.Printf("%s: a tape of %d bytes; server %v; clients %v\n", p.name, len(b), m.counts, m.handled())
 	}
 	return os.WriteFile(digestsFile, []byte(text), 0o644)
 }

@@ -30,16 +30,32 @@ func length(x, y float32) float32 {
 
 // shared declares what both ends run.
 func (g *rich) shared(p *foretick.Protocol) {
-	walk := []ecs.Access{ecs.Stage("act"), ecs.Read(&g.cmd), ecs.Write(&g.place)}
+	p.Shared("crowd", func(f *foretick.Frame, rows ecs.Rows) {
+		c, at := g.crowd.Slice(rows), g.place.Slice(rows)
+		for i := range c {
+			c[i].Near = 0
+			for _, others := range g.bodies.All(f.World) {
+				for _, other := range g.place.Slice(others) {
+					if d := length(other.X-at[i].X, other.Y-at[i].Y); d > 0.1 && d < 4 {
+						c[i].Near++
+					}
+				}
+			}
+		}
+	}, ecs.Stage("act"), ecs.Before("walk"), ecs.Read(&g.cmd, &g.place), ecs.ReadOther(&g.place), ecs.Write(&g.crowd))
+	walk := []ecs.Access{ecs.Stage("act"), ecs.Read(&g.cmd, &g.crowd), ecs.Write(&g.place)}
 	if g.partial {
 		walk = append(walk, ecs.Partial())
 	}
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
-		at, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
+		at, cmd, near := g.place.Slice(rows), g.cmd.Slice(rows), g.crowd.Slice(rows)
 		for i := range at {
 			speed := float32(5)
 			if cmd[i].Run {
 				speed = 8
+			}
+			if near[i].Near > 0 {
+				speed--
 			}
 			way := float32(speed * f.DT)
 			at[i].X = within(at[i].X + float32(cmd[i].X*way))
@@ -54,7 +70,11 @@ func (g *rich) shared(p *foretick.Protocol) {
 			}
 		}
 	}, ecs.Stage("act"), ecs.Read(&g.cmd), ecs.Write(&g.heading))
-	p.Shared("shoot", g.shoot, ecs.Stage("act"), ecs.Read(&g.cmd, &g.place, &g.heading), ecs.Write(&g.gun), ecs.Create(&g.place, &g.heading, &g.fuse, &g.streak))
+	shoot := []ecs.Access{ecs.Stage("act"), ecs.Read(&g.cmd, &g.place, &g.heading), ecs.Write(&g.gun, &g.mark), ecs.Create(&g.place, &g.heading, &g.fuse, &g.streak)}
+	if g.partial {
+		shoot = append(shoot, ecs.Partial())
+	}
+	p.Shared("shoot", g.shoot, shoot...)
 	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
 		at, h, left := g.place.Slice(rows), g.heading.Slice(rows), g.fuse.Slice(rows)
 		for i := range at {
@@ -141,9 +161,9 @@ func (g *rich) sharedBetween(p *foretick.Protocol) {
 	}
 }
 
-// shoot raises an event for each shot. The first of four is a rocket, the others are bullets.
+// shoot raises an event for each shot. Of four one is a rocket, one a bomb, and two are bullets.
 func (g *rich) shoot(f *foretick.Frame, rows ecs.Rows) {
-	cmd, at, h, guns := g.cmd.Slice(rows), g.place.Slice(rows), g.heading.Slice(rows), g.gun.Slice(rows)
+	cmd, at, h, guns, marks := g.cmd.Slice(rows), g.place.Slice(rows), g.heading.Slice(rows), g.gun.Slice(rows), g.mark.Slice(rows)
 	for i := range cmd {
 		if guns[i].Cool > 0 {
 			guns[i].Cool--
@@ -156,12 +176,18 @@ func (g *rich) shoot(f *foretick.Frame, rows ecs.Rows) {
 		guns[i].Cool = 4
 		by := rows.Entity(i)
 		g.shot.Raise(f, by, shot{lagcomp.Ray2D(at[i].X, at[i].Y, cmd[i].Aim, 60), f.Tick})
-		if from := at[i]; guns[i].Shots%4 == 1 {
-			way := h[i]
+		marks[i].N++
+		from, way := at[i], h[i]
+		switch guns[i].Shots % 4 {
+		case 1:
 			e := f.SpawnBy(by, &g.rocket)
+			g.mark.Get(f.World, by).Rocket = e
 			*g.place.Get(f.World, e), *g.heading.Get(f.World, e) = from, way
 			g.fuse.Get(f.World, e).Left = 20
-		} else {
+		case 2:
+			x, y := compass(way.Angle)
+			g.launch.Raise(f, by, launch{from.X, from.Y, 15 * x, 15 * y})
+		default:
 			g.streak.Get(f.World, f.SpawnBy(by, &g.bullet)).Left = 6
 		}
 	}
@@ -186,6 +212,22 @@ func (g *rich) servers(p *foretick.Protocol) {
 			f.Teleport(rows.Entity(i))
 		}
 	}, world, ecs.Write(&g.health, &g.place))
+	p.Server("bombs", func(f *foretick.Frame, rows ecs.Rows) {
+		at, bombs := g.place.Slice(rows), g.shell.Slice(rows)
+		for i := range bombs {
+			b := &bombs[i]
+			fly := lagcomp.Projectile{Position: lagcomp.Vec{X: at[i].X, Y: at[i].Y}, Velocity: lagcomp.Vec{X: b.VX, Y: b.VY}, Radius: 0.3}
+			hit, ok := f.RewindBehind(rows.Owner(), b.Behind).Advance(&fly, f.DT)
+			at[i] = place{within(fly.Position.X), within(fly.Position.Y)}
+			if ok {
+				g.note("bombed", uint64(f.Tick), uint64(hit.Entity))
+				g.hurt(f, hit.Entity)
+			}
+			if b.Left--; ok || b.Left == 0 {
+				f.Destroy(rows.Entity(i))
+			}
+		}
+	}, world, ecs.Write(&g.place, &g.shell), ecs.WriteOther(&g.health), ecs.Structural())
 	p.Server("weather", func(f *foretick.Frame, _ ecs.Rows) {
 		if w := g.weather.Get(f.World); f.Tick%40 == 1 {
 			seed := uint64(f.Tick) * 77777 // stands for a value from outside

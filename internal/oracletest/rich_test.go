@@ -52,7 +52,16 @@ type (
 		A float32
 		B float64
 	}
-	armour  struct{ Plates uint16 }
+	armour struct{ Plates uint16 }
+	mark   struct { // whom a body fired last
+		Rocket ecs.Entity
+		N      uint8
+	}
+	crowd struct{ Near uint8 } // how many stand close to a body
+	shell struct {             // of the server's projectiles
+		VX, VY, Behind float32
+		Left           uint8
+	}
 	seen    struct{ Since uint32 }
 	command struct {
 		X, Y float32 `net:"min=-1,max=1,step=0.01"`
@@ -64,6 +73,7 @@ type (
 	score   struct{ Red, Blue, Final uint16 }
 	weather struct{ Seed, Draws uint64 } // of the server alone
 	pace    struct{ N uint16 }
+	launch  struct{ X, Y, VX, VY float32 }
 	shot    struct {
 		Ray  lagcomp.Ray
 		Tick foretick.Tick
@@ -118,14 +128,18 @@ type rich struct {
 	limit    ecs.Component[limit]
 	armour   ecs.Component[armour]
 	seen     ecs.Component[seen]
+	mark     ecs.Component[mark]
+	crowd    ecs.Component[crowd]
+	shell    ecs.Component[shell]
 	cmd      ecs.Component[command]
 	score    ecs.Singleton[score]
 	weather  ecs.Singleton[weather]
 	pace     ecs.Singleton[pace]
 
-	body, rocket, bullet, crate, prop, pet, sheet, shield ecs.Prefab
+	body, rocket, bullet, crate, prop, pet, sheet, shield, bomb ecs.Prefab
 
 	shot   foretick.Event[shot]
+	launch foretick.Event[launch]
 	fallen foretick.Message[fallen]
 	chirp  foretick.Message[chirp]
 	chat   foretick.Message[chat]
@@ -179,12 +193,15 @@ func (g *rich) components(p *foretick.Protocol) {
 	p.Component(&g.heading, own...)
 	p.Component(&g.gun, foretick.Predicted())
 	p.Component(&g.fuse, own...)
+	p.Component(&g.mark, own...)
+	p.Component(&g.crowd, own...)
 	p.Component(&g.health)
 	p.Component(&g.plot)
 	p.Component(&g.password, foretick.For(g.members))
 	p.Component(&g.badge)
 	p.LocalComponent(&g.streak)
 	p.LocalComponent(&g.leash)
+	p.LocalComponent(&g.shell)
 	p.LocalComponent(&g.seen)
 	p.Command(&g.cmd)
 	p.Singleton(&g.score)
@@ -207,7 +224,7 @@ func (g *rich) components(p *foretick.Protocol) {
 }
 
 func (g *rich) prefabs(p *foretick.Protocol) {
-	has := []ecs.Handle{&g.place, &g.heading, &g.gun, &g.health, &g.plot, &g.password, &g.seen, &g.cmd}
+	has := []ecs.Handle{&g.place, &g.heading, &g.gun, &g.health, &g.plot, &g.password, &g.seen, &g.mark, &g.crowd, &g.cmd}
 	if g.text {
 		has = append(has, &g.motto)
 	}
@@ -223,6 +240,7 @@ func (g *rich) prefabs(p *foretick.Protocol) {
 	p.Prefab(&g.bullet, "bullet", &g.streak)
 	p.Prefab(&g.prop, "prop", &g.place, &g.badge, &g.password, &g.seen)
 	p.Prefab(&g.pet, "pet", &g.place, &g.heading, &g.leash, &g.badge)
+	p.Prefab(&g.bomb, "bomb", &g.place, &g.shell)
 	foretick.Default(p, &g.body, &g.health, health{Points: 100})
 	foretick.Default(p, &g.body, &g.gun, gun{Ammo: 200})
 	p.Interpolated(&g.pet)
@@ -246,6 +264,15 @@ func (g *rich) prefabs(p *foretick.Protocol) {
 
 func (g *rich) rewinds(p *foretick.Protocol) {
 	foretick.Hitbox(p, &g.place, func(v *place) lagcomp.Sphere { return lagcomp.Sphere{X: v.X, Y: v.Y, R: 1.5} })
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at := foretick.HitboxField(b, &g.place)
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y + 2, R: 0.5}).On(1, 0),
+			lagcomp.CapsuleHitbox(lagcomp.Capsule{A: lagcomp.Vec{X: at.X, Y: at.Y}, B: lagcomp.Vec{X: at.X, Y: at.Y + 2}, R: 0.25}).On(2, 1))
+	}, &g.place, &g.health)
+	foretick.LifeID(p, &g.health, func(h *health) uint32 { return uint32(h.Lives) })
+	foretick.Interpolate(p, &g.heading, func(from, to heading, t float32) heading {
+		return heading{from.Angle + float32((to.Angle-from.Angle)*t)}
+	})
 	foretick.TrackHistory(p, &g.heading)
 	if g.interest {
 		foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: 14, Leave: 18, Cell: 8}, func(v *place) (x, y, z float32) { return v.X, v.Y, 0 })
@@ -316,6 +343,7 @@ func (g *rich) words(p *foretick.Protocol) {
 		_ = g.chat.Broadcast(f, v)
 	})
 	g.shot.OnServer(p, g.struck, ecs.ReadOther(&g.place), ecs.WriteOther(&g.health))
+	g.launch.OnServer(p, g.launched, ecs.WriteOther(&g.health, &g.place), ecs.Create(&g.place, &g.shell))
 	g.shot.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		again := uint64(0)
 		if f.Replay {
@@ -329,7 +357,11 @@ func (g *rich) words(p *foretick.Protocol) {
 			g.note(what, uint64(f.Tick), uint64(by), uint64(s.Tick), math.Float64bits(float64(s.Ray.Range)))
 		}
 	}
-	g.shot.OnPredicted(p, on("shot"))
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, s shot) {
+		view := f.Rewind(f.World.Owner(by))
+		hit, _ := view.Raycast(s.Ray)
+		g.note("shot", uint64(f.Tick), uint64(by), uint64(hit.Entity), uint64(math.Float32bits(hit.Distance)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(f.World.Owner(by)))))
+	})
 	g.shot.OnConfirmed(p, on("shot confirmed"))
 	g.shot.OnCancelled(p, on("shot cancelled"))
 }
@@ -348,7 +380,8 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 			told ^= uint64(math.Float32bits(h.Angle))
 		}
 	}
-	g.note("struck", uint64(f.Tick), uint64(by), told, uint64(view.Used.Tick), uint64(view.Reason), uint64(len(g.hits)))
+	g.note("struck", uint64(f.Tick), uint64(by), told, uint64(view.Used.Tick), uint64(view.Reason), uint64(len(g.hits)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(by))))
+	g.judge(f, view, s, hit.Entity)
 	if !ok {
 		return
 	}
@@ -358,6 +391,50 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 	}
 	if hp.Points -= 30; hp.Points <= 0 {
 		_ = g.fallen.Broadcast(f, fallen{uint16(f.World.Owner(hit.Entity)), f.Tick})
+	}
+}
+
+// judge asks all that a view of the past answers.
+func (g *rich) judge(f *foretick.Frame, view foretick.HitView, s shot, target ecs.Entity) {
+	at, by := lagcomp.Vec{X: s.Ray.X, Y: s.Ray.Y}, view
+	switch s.Tick % 5 {
+	case 0:
+		by = view.Only(target)
+	case 1:
+		by = view.Except(target)
+	case 2:
+		by = f.Present()
+	case 3:
+		by = f.RewindTo(ecs.Nobody, f.Tick-min(f.Tick, 4), 0.5)
+	}
+	cast, _ := by.SphereCast(s.Ray, 0.75)
+	near, _ := by.Nearest(at, 20)
+	check, _ := by.CheckHit(target, s.Ray)
+	for _, hit := range []foretick.Hit{cast, near, check} {
+		g.note("judged", uint64(hit.Entity), uint64(math.Float32bits(hit.Distance)), uint64(hit.Part), uint64(math.Float32bits(view.Behind())))
+	}
+	for _, c := range view.Explain(s.Ray, 2).Bodies {
+		g.note("explained", c.ID, c.Owner, uint64(len(c.Claimed)))
+	}
+}
+
+// launched flies a bomb up to the present, and leaves it to the server's system.
+func (g *rich) launched(f *foretick.Frame, by foretick.PlayerID, l launch) {
+	shot := lagcomp.Projectile{Position: lagcomp.Vec{X: l.X, Y: l.Y}, Velocity: lagcomp.Vec{X: l.VX, Y: l.VY}, Radius: 0.3}
+	behind, hit, ok := f.Rewind(by).CatchUp(&shot)
+	if g.note("caught up", uint64(f.Tick), uint64(hit.Entity), uint64(math.Float32bits(behind))); ok {
+		g.hurt(f, hit.Entity)
+		return
+	}
+	e := f.Spawn(&g.bomb, by)
+	*g.place.Get(f.World, e) = place{within(shot.Position.X), within(shot.Position.Y)}
+	*g.shell.Get(f.World, e) = shell{l.VX, l.VY, behind, 25}
+}
+
+// hurt takes health of a body.
+func (g *rich) hurt(f *foretick.Frame, e ecs.Entity) {
+	if hp := g.health.Find(f.World, e); hp != nil && hp.Points > 0 {
+		hp.Points -= 20
 	}
 }
 
