@@ -6,6 +6,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -13,10 +14,11 @@ import (
 // Amend adds the small differences at t, which are within the tolerance, to the prediction
 // for k, which the world holds. See prediction.World.
 func (tl *timeline) Amend(t, k Tick) {
+	r := tl.records.Find(k)
 	if k == t {
 		tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
+		tl.correction.predicted.copy(r)
 	}
-	r := tl.records.Find(k)
 	if r == nil {
 		return
 	}
@@ -47,6 +49,9 @@ func (tl *timeline) Amend(t, k Tick) {
 	}
 }
 
+// Compare returns what compareTick found before. See prediction.Authority.
+func (tl *timeline) Compare(int, Tick) prediction.Verdict { return tl.comparison.verdict }
+
 // Adopt writes the server's state of the local player at t into the world.
 func (tl *timeline) Adopt(t Tick) {
 	tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
@@ -75,6 +80,16 @@ func (tl *timeline) Adopt(t Tick) {
 		})
 	}
 	tl.ghosts.othersNewest() // as for a first run: the world may hold the last frame's
+}
+
+// restartFrom makes the server's state of t the prediction for it, and runs the ticks since again.
+func (tl *timeline) restartFrom(t Tick) {
+	tl.saves.stashLocals()
+	tl.Adopt(t)
+	tl.predictor.Restart(t)
+	tl.saves.putLocals()
+	tl.spawning.noteBack()
+	tl.tester.since = t
 }
 
 // write puts a ghost's state of t into the world as it is.

@@ -188,10 +188,10 @@ func (ag *agreement) repeatsZero(n *reason.Note, last Tick) bool {
 // last agreement, even if the state agrees, since some events leave no trace in it. With
 // remote prediction, a note comes whenever an event was raised. It then counts after a
 // correction, and after a snapshot that left entities out.
-func (ag *agreement) settleEvents(t Tick, v prediction.Verdict) {
+func (ag *agreement) settleEvents(t Tick, corrected bool) {
 	open, answered := ag.reasons.NoteOf(t) != nil, ag.input.answered(t)
 	if ag.p.Remote.Predicts && !ag.doubted(t) {
-		open = v == prediction.Different || !ag.ghosts.whollyTold(t)
+		open = corrected || !ag.ghosts.whollyTold(t)
 	}
 	for i, q := range ag.frame.queues {
 		if open {

@@ -8,23 +8,14 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Compare compares the prediction for t with the server's state.
-func (tl *timeline) Compare(_ int, t Tick) prediction.Verdict {
-	verdict := tl.comparison.compareTick(t)
-	if verdict == prediction.Near {
-		tl.correction.predicted.copy(tl.records.Find(t))
-	}
-	return verdict
-}
-
 // compareTick compares the records of t with the server's state, and finds the cause of a
 // difference.
-func (cm *comparison) compareTick(t Tick) prediction.Verdict {
+func (cm *comparison) compareTick(t Tick) {
 	cm.causes.beginTick(t)
 	r := cm.records.Find(t)
 	if r == nil {
-		cm.own = prediction.Different
-		return prediction.Different
+		cm.own, cm.verdict = prediction.Different, prediction.Different
+		return
 	}
 	others := prediction.Same
 	if cm.causes.remotes = len(cm.saves.remotes) > 0; cm.causes.remotes {
@@ -34,7 +25,7 @@ func (cm *comparison) compareTick(t Tick) prediction.Verdict {
 	if cm.own = cm.compareOwn(r, t); cm.own == prediction.Different && cm.reports.explains() {
 		cm.causes.listDifferences(r, t)
 	}
-	return max(others, cm.own)
+	cm.verdict = max(others, cm.own)
 }
 
 // compareOwn is Compare without the entities of remote players.
@@ -193,18 +184,18 @@ func (cm *comparison) compareOther(r *record, g *snapshot.Ghost, s snapshot.Stat
 }
 
 // countShown compares the first prediction of each tick with the server's state.
-func (cm *comparison) countShown(t Tick, v prediction.Verdict) {
+func (cm *comparison) countShown(t Tick) {
 	r := cm.records.Find(t)
 	if r == nil || !r.some {
 		return
 	}
 	if !r.replayed { // what was compared is the first prediction itself
-		if v == prediction.Different {
+		if cm.own == prediction.Different {
 			cm.stats.MispredictedTicks++
 		}
 		return
 	}
-	if v == prediction.Same { // then the last prediction is the server's state
+	if cm.own == prediction.Same { // then the last prediction is the server's state
 		if r.hash() != r.first {
 			cm.stats.MispredictedTicks++
 		}
@@ -238,5 +229,6 @@ type comparison struct {
 	saves    *saves
 	causes   *causes
 
-	own prediction.Verdict // of the newest comparison, on everything but remote players
+	verdict prediction.Verdict // of the newest comparison
+	own     prediction.Verdict // the same, on everything but remote players
 }

@@ -292,13 +292,6 @@ func (sc *screen) framesKept() lagcomp.Config {
 	return kept
 }
 
-// unreconciled takes a snapshot without a look at the prediction.
-func (tl *timeline) unreconciled(t Tick) {
-	tl.takeUnpredicted()
-	tl.agreed.settleEvents(t, prediction.Same)
-	tl.settle(t)
-}
-
 // receivedValue writes a component's value in the newest snapshot that had it to v, with the
 // component's type. It returns false without one.
 func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool) {

@@ -298,17 +298,13 @@ func (sc *screen) drawClientOnly() {
 // player's command, and its results are dropped. The events wait until the screen shows
 // their tick.
 
-// interpolate takes a snapshot in place of reconcile.
-func (tl *timeline) interpolate(t Tick) {
-	tl.transferred(t)
+// actUpTo raises the events of the ticks since the last snapshot, up to that of t.
+func (tl *timeline) actUpTo(t Tick) {
 	from := tl.acted
 	tl.acted = t
 	if d := int32(t - from); from != 0 && d > 0 && d <= int32(tl.cfg.History) {
 		tl.act(from, t)
 	}
-	tl.agreed.settleEvents(t, prediction.Same)
-	tl.settle(t)
-	tl.agreed.agreeOn(t)
 }
 
 // act runs the ticks after from, up to t, on the player's own entities as the server had

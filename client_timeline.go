@@ -189,7 +189,7 @@ func (tl *timeline) jump(to Tick) {
 	tl.Adopt(newest)
 	tl.predictor.Start(newest)
 	tl.saves.putLocals()
-	tl.settle(newest)
+	tl.settleSpawns(newest)
 	tl.tester.since = newest
 	tl.agreed.clearTicks()
 	tl.agreed.agreeOn(newest)
@@ -252,9 +252,9 @@ func (tl *timeline) transferred(t Tick) bool {
 	return any
 }
 
-// settle takes what the server's state of t says of spawns and destroys up to then, and forgets
+// settleSpawns takes what the server's state of t says of spawns and destroys up to then, and forgets
 // what no prediction still to be compared needs.
-func (tl *timeline) settle(t Tick) {
+func (tl *timeline) settleSpawns(t Tick) {
 	tl.spawning.settleSpawns(t)
 	if tl.ghosts.releaseGone() {
 		tl.saves.gather()
