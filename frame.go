@@ -167,6 +167,14 @@ type bothEnds interface {
 
 // serverEnd is what a frame asks of a server.
 type serverEnd interface {
+	serverSimulation
+	contain(player PlayerID, handler string) // must be deferred directly
+	kickPlayer(player PlayerID, code transport.Code, text string) bool
+	banPlayer(player PlayerID, until time.Time, text string) bool
+}
+
+// serverSimulation is what a frame asks of what runs the systems.
+type serverSimulation interface {
 	bothEnds
 	spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity
 
@@ -175,7 +183,6 @@ type serverEnd interface {
 	unheard(event string)
 	mayRunAgain(owner PlayerID) (again, practice bool)
 	finalFor(owner PlayerID) Tick
-	contain(player PlayerID, handler string) // must be deferred directly
 	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
 	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
 	sendMessage(to PlayerID, channel, kind uint8, payload []byte) error
@@ -185,8 +192,6 @@ type serverEnd interface {
 	deferred() int
 	afterChanges(first int, rows ecs.Rows)
 
-	kickPlayer(player PlayerID, code transport.Code, text string) bool
-	banPlayer(player PlayerID, until time.Time, text string) bool
 	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
 	setTeam(player PlayerID, team uint8) bool
 	setEntityTeam(e ecs.Entity, team uint8) bool

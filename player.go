@@ -429,13 +429,6 @@ type session struct {
 	kickText string
 }
 
-// playerSchemas is what a client of another build of the game asked for.
-type playerSchemas struct {
-	otherBuilds bool // it was told to ask for the schema
-	asked       bool // it did: it has time to read
-	answers     netcode.SchemaAnswers
-}
-
 // greetingTime is how long a peer may take to say Hello.
 const greetingTime = 5 * time.Second
 

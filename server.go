@@ -27,16 +27,18 @@ type Server struct {
 	cfg       ServerConfig
 	p         *compiled
 	endpoint  transport.Endpoint
-	untaped   transport.Endpoint    // without the recorder: what follows the match is not on its tape
-	sink      tape.Sink             // of the recorder; nil: there is none
-	events    [64]transport.Event   // read from it
-	library   netcode.SchemaLibrary // of the protocol, for peers that ask
+	untaped   transport.Endpoint  // without the recorder: what follows the match is not on its tape
+	sink      tape.Sink           // of the recorder; nil: there is none
+	events    [64]transport.Event // read from it
 	logs      serverLog
 	clock     serverClock
 	run       serverRun
 	drain     serverDrain
 	sessions  sessions
+	panics    panics
+	kicks     kicks
 	admission admission
+	schemas   serverSchemas
 	sim       simulation
 	past      *rewind.Past
 	level     serverLevel
@@ -57,7 +59,6 @@ type Server struct {
 	screen    localScreen                // of the player in this process for whom the world is drawn; nil: there is none
 	order     func(ecs.Rows, int) uint64 // compiled.order, made once
 	hash      func() uint64              // hashWorld, likewise
-	queued    []tape.Queued              // scratch
 }
 
 // serverTrails are for debug builds.
@@ -305,8 +306,8 @@ func (c *endpointCounts) read(s *Server) {
 	if refusals == "" {
 		return
 	}
-	if _, due := s.logs.limits.allow("refused by the endpoint", s.clock.now); due {
-		s.cfg.Logger.Warn(refusals)
+	if _, due := s.logs.allow("refused by the endpoint"); due {
+		s.logs.Logger.Warn(refusals)
 		c.told = append(c.told[:0], c.newly...)
 	}
 }
@@ -315,26 +316,31 @@ func (c *endpointCounts) read(s *Server) {
 // that nobody outside can fill the log.
 const logEvery = time.Minute
 
-// logLimit counts what was not logged, by kind. Kinds are fixed texts.
-type logLimit map[string]*logKind
-
+// logKind counts the lines of one kind that were not logged.
 type logKind struct {
 	next    time.Duration // no line of the kind before
 	skipped uint64
 }
 
-// allow reports whether a line of a kind may be logged at t, and how many were left
-// out since the last one.
-func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) {
-	return l.allowEach(logEvery, kind, t)
+// serverLog logs what peers do, in bounds.
+type serverLog struct {
+	Logger *slog.Logger
+	clock  *serverClock
+	limits map[string]*logKind // by kind, which are fixed texts
+}
+
+// allow reports whether a line of a kind may be logged now, and how many were left out since
+// the last one.
+func (l *serverLog) allow(kind string) (skipped uint64, ok bool) {
+	return l.allowEach(logEvery, kind)
 }
 
 // allowEach is allow for a kind of which one line may be logged in so much time.
-func (l logLimit) allowEach(every time.Duration, kind string, t time.Duration) (skipped uint64, ok bool) {
-	k := l[kind]
+func (l *serverLog) allowEach(every time.Duration, kind string) (skipped uint64, ok bool) {
+	k, t := l.limits[kind], l.clock.now
 	if k == nil {
 		k = &logKind{}
-		l[kind] = k
+		l.limits[kind] = k
 	}
 	if t < k.next {
 		k.skipped++
@@ -344,20 +350,14 @@ func (l logLimit) allowEach(every time.Duration, kind string, t time.Duration) (
 	return skipped, true
 }
 
-// serverLog logs what peers do, in bounds.
-type serverLog struct {
-	Logger *slog.Logger
-	limits logLimit
-}
-
 // abuse logs what a peer did or was refused, once a minute at most for each kind.
-func (l *serverLog) abuse(now time.Duration, kind string, p *player, args ...any) {
-	l.refusal(now, kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
+func (l *serverLog) abuse(kind string, p *player, args ...any) {
+	l.refusal(kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
 }
 
 // refusal is abuse for a peer that did not get as far as a player.
-func (l *serverLog) refusal(now time.Duration, kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
-	skipped, ok := l.limits.allow(kind, now)
+func (l *serverLog) refusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
+	skipped, ok := l.allow(kind)
 	if !ok {
 		return
 	}

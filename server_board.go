@@ -255,7 +255,7 @@ func (s *Server) takeCounts(p *player, body, b []byte) error {
 		return netcode.ErrMalformed
 	}
 	var said reason.Counts
-	err := s.decode(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
+	err := s.panics.decodePeer(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
 	if err != nil || p.session.poisoned {
 		return err
 	}

@@ -151,8 +151,8 @@ func (s *Server) slip() {
 	}
 	s.stats.Slips++
 	s.stats.TicksLost += lost
-	if skipped, ok := s.logs.limits.allow("slip", s.clock.now); ok {
-		s.cfg.Logger.Warn("the server falls behind and skips ticks", "why", s.whySlip(), "lost", lost, "tick", s.sim.frame.Tick, "skipped", skipped)
+	if skipped, ok := s.logs.allow("slip"); ok {
+		s.logs.Logger.Warn("the server falls behind and skips ticks", "why", s.whySlip(), "lost", lost, "tick", s.sim.frame.Tick, "skipped", skipped)
 	}
 }
 

@@ -17,7 +17,7 @@ type serverDrain struct {
 	asked  atomic.Pointer[string] // by Drain, which any goroutine may call
 	reason *string                // why newcomers are refused, since the newest Step; nil: they are not
 	told   bool                   // ServerConfig.OnDrain was called
-	linger *lingering             // the match is over, and messages are still on their way
+	linger *lingering             // set when the match is over and messages are still on their way
 }
 
 // lingering is a server that computes no more ticks, and waits for acknowledgements.
@@ -62,7 +62,7 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	begin := func() {
 		s.concludeMatch()
 		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
-		s.stopCalls()
+		s.calls.refuse(transport.ErrClosed)
 	}
 	if s.run.defers() {
 		s.run.closing = begin
@@ -73,19 +73,19 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	return nil
 }
 
-// latchDrain takes over at the beginning of a Step what Drain asked for.
-func (s *Server) latchDrain() {
-	if s.drain.reason != nil {
-		return
+// latch takes over at the beginning of a Step what Drain asked for. It reports whether the server
+// begins to drain.
+func (d *serverDrain) latch() bool {
+	if d.reason != nil {
+		return false
 	}
-	if s.drain.reason = s.drain.asked.Load(); s.drain.reason != nil {
-		s.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
-	}
+	d.reason = d.asked.Load()
+	return d.reason != nil
 }
 
 // draining returns why newcomers are refused.
-func (s *Server) draining() (reason string, yes bool) {
-	if r := s.drain.reason; r != nil {
+func (d *serverDrain) draining() (reason string, yes bool) {
+	if r := d.reason; r != nil {
 		return *r, true
 	}
 	return "", false
@@ -94,40 +94,27 @@ func (s *Server) draining() (reason string, yes bool) {
 // refuseNewcomer turns away a peer that has no place, while the server drains or lingers.
 func (s *Server) refuseNewcomer(p *player, code transport.Code, reason string) {
 	s.refused(figures.RefusedDraining)
-	s.logs.abuse(s.clock.now, "refused: the server drains", p)
+	s.logs.abuse("refused: the server drains", p)
 	s.drop(p, code, reason)
 }
 
-// finishDraining closes a server that drains and has nobody left. It reports whether it did.
-func (s *Server) finishDraining() bool {
-	reason, yes := s.draining()
-	if !yes || slices.ContainsFunc(s.sessions.owners, func(p *player) bool { return p != nil }) || len(s.sessions.newcomers) > 0 {
-		return false
+// over reports whether the match is over, and with what code and text it ends: the server drains and
+// has nobody left, or lingers and all that it sent is acknowledged, or its time for that has passed.
+func (d *serverDrain) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
+	if l := d.linger; l != nil {
+		waits := slices.ContainsFunc(in.players, func(p *player) bool { return p.listens() && p.session.conn.Pending() > 0 })
+		return l.code, l.detail, !waits || t >= l.until
 	}
-	_ = s.close(transport.Closed, reason)
-	return true
+	reason, yes := d.draining()
+	return transport.Closed, reason, yes && len(in.newcomers) == 0 && !slices.ContainsFunc(in.owners, func(p *player) bool { return p != nil })
 }
 
-// lingers sends what was not acknowledged yet, and closes the server when all is, or the time
-// is over. It reports whether the server lingers, or did.
-func (s *Server) lingers(t time.Duration) bool {
-	l := s.drain.linger
-	if l == nil {
+// due reports whether packets of a server that lingers are due.
+func (l *lingering) due(t, every time.Duration) bool {
+	if t < l.next {
 		return false
 	}
-	waits := false
-	for _, p := range s.sessions.players {
-		waits = waits || p.listens() && p.session.conn.Pending() > 0
-	}
-	if !waits || t >= l.until {
-		_ = s.close(l.code, l.detail)
-		return true
-	}
-	if t < l.next {
-		return true
-	}
-	l.next = t + s.clock.interval
-	s.sendPending(t)
+	l.next = t + every
 	return true
 }
 
@@ -153,15 +140,15 @@ func (p *player) connected() bool {
 	return p.session.state == playing || p.session.state == watching
 }
 
-// tellDrain calls ServerConfig.OnDrain in the first tick after the server began to drain. It reports
+// tell calls ServerConfig.OnDrain in the first tick after the server began to drain. It reports
 // whether it did.
-func (s *Server) tellDrain() bool {
-	if s.drain.told || s.drain.reason == nil || s.cfg.OnDrain == nil {
+func (d *serverDrain) tell(f *Frame, c *panics, onDrain func(*Frame, string)) bool {
+	if d.told || d.reason == nil || onDrain == nil {
 		return false
 	}
-	s.drain.told = true
-	defer s.contain(ecs.Nobody, "OnDrain")
-	s.cfg.OnDrain(&s.sim.frame, *s.drain.reason)
+	d.told = true
+	defer c.contain(ecs.Nobody, "OnDrain")
+	onDrain(f, *d.reason)
 	return true
 }
 

@@ -176,12 +176,11 @@ func (s *Server) replacement(p *player, c *layout.Command, how prediction.StandI
 }
 
 func (s *Server) decay(p *player, c *layout.Command) {
-	defer s.contain(p.owner, "Decay")
+	defer s.panics.contain(p.owner, "Decay")
 	s.p.handlers.decay(p.inputs.last, int(p.inputs.repeated/s.clock.interval))
 }
 
-// What frames ask of the server: see serverEnd. Systems, handlers and hooks reach the
-// server through it alone.
+// What frames ask of the server: see serverSimulation.
 
 func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	s.run.refuseCaptured("Spawn")
@@ -262,7 +261,7 @@ func (s *Server) nestedTooDeep(events int) { s.stats.EventsNested += uint64(even
 // readRequest reads a request with fn. It reports whether the request can be handled.
 func (s *Server) readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error) {
 	p := s.sessions.player(player)
-	err = s.decode(p, payload, fn)
+	err = s.panics.decodePeer(p, payload, fn)
 	return err == nil && !p.session.poisoned, err
 }
 

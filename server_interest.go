@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
-	"github.com/foretick/foretick/transport"
 )
 
 // serverInterest decides which entities each player receives.
@@ -105,17 +104,11 @@ func (v *survey) fill(m *simulation) {
 func (s *Server) sees(p *player) (looked bool) {
 	defer func() {
 		if !looked {
-			s.containLook(p, recover())
+			s.panics.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(recover()), debug.Stack())
 		}
 	}()
 	s.interest.survey.look(&s.sim, &s.sessions, p)
 	return true
-}
-
-// containLook drops whoever an interest function panicked for.
-func (s *Server) containLook(p *player, v any) {
-	s.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(v), debug.Stack())
-	s.sessions.kick(p, transport.Kicked, failedText)
 }
 
 // fillSurvey notes the position of every entity. Where the game's function panics, the entity's
@@ -125,9 +118,9 @@ func (s *Server) fillSurvey() {
 	v.fill(&s.sim)
 	for _, f := range v.failed {
 		if p := s.sessions.player(f.owner); p != nil {
-			s.containLook(p, f.value)
+			s.panics.reportPanic(f.owner, p, "Relevant or Interest", f.value, debug.Stack())
 		} else {
-			s.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
+			s.panics.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
 		}
 	}
 	v.failed = v.failed[:0]

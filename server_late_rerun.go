@@ -502,7 +502,7 @@ func (l *lateInputs) logDesyncs() {
 	_ = l.beginSyncTest(1, func(d probe.Desync) {
 		if key := d.System + " " + d.Component; !told[key] {
 			told[key] = true
-			l.s.cfg.Logger.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
+			l.s.logs.Logger.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
 				append(l.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
 		}
 	})

@@ -76,7 +76,7 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 		return
 	case len(s.sessions.observers) >= s.cfg.MaxObservers:
 		s.refused(figures.RefusedObservers)
-		s.logs.abuse(s.clock.now, "refused: enough observers", p)
+		s.logs.abuse("refused: enough observers", p)
 		s.drop(p, transport.Full, "the server takes no more observers")
 		return
 	}
@@ -98,21 +98,21 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 	s.sessions.observers = append(s.sessions.observers, p)
 	s.introduceObserver(p)
 	s.stats.Observers++
-	s.cfg.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
+	s.logs.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
 }
 
 // askGrant asks the game what an observer may see. A panic refuses it.
 func (s *Server) askGrant(o *observing) error {
 	err := errors.New("the server failed at what it did for this observer")
 	func() {
-		defer s.contain(ecs.Nobody, "Observe")
+		defer s.panics.contain(ecs.Nobody, "Observe")
 		o.grant, err = s.observeGrant(o.who)
 	}()
 	return err
 }
 
 func (s *Server) refuseObserver(t time.Duration, p *player, text string) {
-	s.logs.abuse(s.clock.now, "refused: observer", p, "why", text)
+	s.logs.abuse("refused: observer", p, "why", text)
 	s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: cutText(text, netcode.MaxRejectText)})
 }
 

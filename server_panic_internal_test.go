@@ -49,7 +49,7 @@ func TestServerCorePanic(t *testing.T) {
 		require.Equal(t, Playing, c.View().State)
 	}
 	for _, p := range []*player{s.sessions.players[0], s.sessions.players[2]} {
-		fall := func() { _ = s.decode(p, []byte{0xab, 0xcd}, func() error { panic("planted") }) }
+		fall := func() { _ = s.panics.decodePeer(p, []byte{0xab, 0xcd}, func() error { panic("planted") }) }
 		if debugBuild {
 			require.PanicsWithValue(t, "planted", fall)
 			continue

@@ -38,7 +38,7 @@ func (s *Server) receive(t time.Duration) {
 		if p.session.state == local {
 			continue
 		}
-		if s.fetching(p, t) {
+		if s.clock.fetches(p, t, s.cfg.Timeout) {
 			p.session.since = t
 		}
 		switch {
@@ -50,7 +50,7 @@ func (s *Server) receive(t time.Duration) {
 			s.drop(p, transport.Timeout, "silent for too long")
 		case rested && (p.session.state == playing || p.session.state == watching) && s.dropMute(p, t):
 		case p.session.state == greeting && s.clock.lasted(t, p.session.since) > greetingTime:
-			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
+			s.logs.abuse("dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
 		case p.session.state == refusing && s.told(t, p):
 			s.drop(p, p.session.kickCode, p.session.kickText)
@@ -101,7 +101,7 @@ func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
 		return
 	}
 	p := &player{session: session{peer: peer, address: info.Addr, origin: origin, came: t, since: t, conn: s.newConn(&info), identity: slices.Clone(info.Identity)}}
-	p.schemas.answers.Library = &s.library
+	p.schemas.answers.Library = &s.schemas.library
 	s.admission.await(&p.session)
 	p.outbox.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
 	s.sessions.add(p)
@@ -123,7 +123,7 @@ func (s *Server) newConn(info *transport.Info) *netcode.Conn {
 // so a client that lost its connection tries again.
 func (s *Server) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
 	s.refused(why)
-	s.logs.refusal(s.clock.now, kind, peer, info.Addr, info.Identity)
+	s.logs.refusal(kind, peer, info.Addr, info.Identity)
 	s.endpoint.Disconnect(peer, code, text)
 }
 
@@ -134,7 +134,7 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	p.stats.PacketsIn++
 	p.stats.BytesIn += uint64(len(b))
 	p.faults.roll(t, s.clock.before, p.far())
-	err := s.decode(p, b, func() error { return p.session.conn.Receive(t, b) })
+	err := s.panics.decodePeer(p, b, func() error { return p.session.conn.Receive(t, b) })
 	if p.session.poisoned {
 		s.dropPoisoned(p)
 		return
@@ -208,7 +208,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			return nil // our answer is on its way
 		}
 		var h netcode.Hello
-		err := s.decode(p, b, func() (err error) { h, err = netcode.ParseHello(m.Body); return err })
+		err := s.panics.decodePeer(p, b, func() (err error) { h, err = netcode.ParseHello(m.Body); return err })
 		if err != nil || p.session.poisoned {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			if s.bandwidth != nil {
 				s.bandwidth.up += uint64(len(m.Body))
 			}
-			return s.decode(p, b, func() error {
+			return s.panics.decodePeer(p, b, func() error {
 				if newest, ok := netcode.NewestCommand(m.Body, s.sim.frame.Tick); ok && int64(newest)-int64(s.sim.frame.Tick) > int64(distant/s.clock.interval) && s.clock.rested(guard.DefaultTimeout) {
 					p.faults.fault("a command for a distant future")
 				}
@@ -234,7 +234,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		}
 	case netcode.MessageEye:
 		var eye netcode.Eye
-		err := s.decode(p, b, func() (err error) { eye, err = netcode.ParseEye(m.Body); return err })
+		err := s.panics.decodePeer(p, b, func() (err error) { eye, err = netcode.ParseEye(m.Body); return err })
 		if err != nil || p.session.poisoned || p.observing == nil {
 			return cmp.Or(err, netcode.ErrMalformed)
 		}
@@ -247,7 +247,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		if a == nil {
 			return err
 		}
-		return s.decode(p, b, func() error { return a.piece(m.Body) })
+		return s.panics.decodePeer(p, b, func() error { return a.piece(m.Body) })
 	case netcode.MessageUnread:
 		return s.takeUnread(p, m.Body, b)
 	case messageReport:
@@ -257,7 +257,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			return nil
 		}
 		var w netcode.ClientConfig
-		err := s.decode(p, b, func() (err error) { w, err = netcode.ParseClientConfig(m.Body); return err })
+		err := s.panics.decodePeer(p, b, func() (err error) { w, err = netcode.ParseClientConfig(m.Body); return err })
 		if err != nil || p.session.poisoned {
 			return err
 		}
@@ -272,19 +272,9 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 // only.
 func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable, b []byte) error {
 	if r.Channel == standard.ChannelSchemas {
-		return s.decode(p, b, func() error { return s.answer(t, p, r) })
+		return s.panics.decodePeer(p, b, func() error { return s.schemas.answerRequest(s.sim.frame.Tick, p, r) })
 	}
 	return netcode.ErrMalformed
-}
-
-// decode calls the decoder of a peer's bytes. A panic in it is a fault of this library. It
-// ends that peer's connection only, because fn touches nothing but the peer's own state.
-// Debug builds panic again.
-func (s *Server) decode(p *player, b []byte, fn func() error) error {
-	if !debugBuild {
-		defer s.containCore(p, b)
-	}
-	return fn()
 }
 
 // takeCommands gets each player's command for this tick, or its replacement.
@@ -370,7 +360,7 @@ func (s *Server) accept(p *player, c *layout.Command, t Tick, data []byte) bool 
 
 // unpack decodes a command. It refuses one that cannot be decoded.
 func (s *Server) unpack(p *player, c *layout.Command, data []byte) error {
-	err := s.decode(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
+	err := s.panics.decodePeer(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
 	if p.session.poisoned {
 		s.sessions.kick(p, transport.Malformed, poisonedText)
 		return netcode.ErrMalformed
@@ -400,7 +390,7 @@ func (s *Server) valid(p *player, c *layout.Command) bool {
 }
 
 func (s *Server) validate(p *player, c *layout.Command) error {
-	defer s.contain(p.owner, "CheckCommand")
+	defer s.panics.contain(p.owner, "CheckCommand")
 	return s.p.handlers.check(&s.sim.frame, p.owner, p.inputs.command)
 }
 

@@ -111,48 +111,6 @@ func (s *Server) observeGrant(o Observer) (Grant, error) {
 	return Grant{Team: g.Team, Player: PlayerID(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}, nil
 }
 
-// recordCalls records what runs at the end of a tick. It returns what runs.
-func (s *Server) recordCalls(r tape.Sink, calls []call) []call {
-	s.queued = s.queued[:0]
-	for i, c := range calls {
-		s.queued = append(s.queued, tape.Queued{Name: c.name[len(callHandler):], Edit: c.edit, Own: i})
-	}
-	run, replaced := r.Queued(s.sim.frame.Tick, s.queued)
-	if !replaced {
-		return calls
-	}
-	var out []call
-	for _, q := range run {
-		switch fn, _ := q.Run.(func(*Frame)); {
-		case q.Own >= 0:
-			out = append(out, calls[q.Own])
-		case q.Edit != nil:
-			out = append(out, editCall(q.Edit, nil))
-		case fn != nil:
-			out = append(out, call{name: callHandler + q.Name, run: fn})
-		default: // no tape holds what it did
-			out = append(out, call{name: callHandler + q.Name, run: func(*Frame) {}})
-		}
-	}
-	return out
-}
-
-// editCall is a function for the end of a tick that sets a field by its path.
-func editCall(e *tape.Edit, done func(error)) call {
-	name := fmt.Sprintf("edit %v %s", ecs.Entity(e.Entity), e.Path)
-	return call{name: callHandler + name[:min(len(name), maxCallName)], edit: e, run: func(f *Frame) {
-		var err error
-		if ecs.Entity(e.Entity) == ecs.None {
-			err = f.World.SetSingletonValue(e.Path, e.Value)
-		} else {
-			err = f.World.SetValue(ecs.Entity(e.Entity), e.Path, e.Value)
-		}
-		if done != nil {
-			done(err)
-		}
-	}}
-}
-
 // maxEditText limits the path and the text of an edit, in bytes.
 const maxEditText = 1024
 

@@ -97,7 +97,7 @@ func (s *Server) takeReport(p *player, body, b []byte) error {
 		return nil
 	}
 	var said reason.Report
-	err := s.decode(p, b, func() (err error) {
+	err := s.panics.decodePeer(p, b, func() (err error) {
 		if said, err = reason.ParseReport(body); err != nil || s.p.Command == nil {
 			return err
 		}
@@ -393,7 +393,7 @@ func (s *Server) answerFaults(p *player) bool {
 // offend ends the connection of a peer that broke a rule.
 func (s *Server) offend(p *player) {
 	s.stats.Offenders++
-	s.logs.abuse(s.clock.now, "dropped: broke the rules", p, "why", p.faults.why)
+	s.logs.abuse("dropped: broke the rules", p, "why", p.faults.why)
 	s.drop(p, transport.Protocol, p.faults.why)
 }
 
@@ -415,7 +415,7 @@ func (s *Server) mute(p *player, t time.Duration) (string, bool) {
 func (s *Server) dropMute(p *player, t time.Duration) bool {
 	why, is := s.mute(p, t)
 	if is {
-		s.logs.abuse(s.clock.now, "dropped: silent in what counts", p, "why", why)
+		s.logs.abuse("dropped: silent in what counts", p, "why", why)
 		s.drop(p, transport.Timeout, why)
 	}
 	return is

@@ -73,8 +73,8 @@ func (s *Server) viewer(by PlayerID) *player {
 	p := s.sessions.player(by)
 	if p == nil {
 		s.stats.ViewsOfNobody++
-		if _, ok := s.logs.limits.allow("view of nobody", s.clock.now); ok {
-			s.cfg.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.sim.frame.Tick)
+		if _, ok := s.logs.allow("view of nobody"); ok {
+			s.logs.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.sim.frame.Tick)
 		}
 	}
 	return p

@@ -260,7 +260,7 @@ func (s *Server) measure(c *layout.Component, at unsafe.Pointer) {
 	if !s.sim.toldCut[c.ID] {
 		s.sim.toldCut[c.ID] = true
 		f := c.Schema.Field(i)
-		s.cfg.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.sim.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
+		s.logs.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.sim.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
 	}
 }
 
@@ -512,7 +512,7 @@ func (s *Server) prefabOfNet(id snapshot.NetID) string {
 // after 1, 2, 4 s and so on. A report that is not true gains nothing: see playerUnread.
 func (s *Server) takeUnread(p *player, body []byte, b []byte) error {
 	var u netcode.Unread
-	err := s.decode(p, b, func() (err error) { u, err = netcode.ParseUnread(body); return err })
+	err := s.panics.decodePeer(p, b, func() (err error) { u, err = netcode.ParseUnread(body); return err })
 	if err != nil || p.session.poisoned {
 		return err
 	}
@@ -552,12 +552,12 @@ func (s *Server) noRoom(e ecs.Entity, owner PlayerID) {
 	}
 	switch {
 	case p == nil: // the game's own number, or a player that is leaving
-		if skipped, ok := s.logs.limits.allow("displaced", s.clock.now); ok {
-			s.cfg.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
+		if skipped, ok := s.logs.allow("displaced"); ok {
+			s.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
 		}
 	case !p.session.kicked:
 		s.stats.Displaced++
-		s.logs.abuse(s.clock.now, "dropped: the world has no room for its entities", p)
+		s.logs.abuse("dropped: the world has no room for its entities", p)
 		s.sessions.kick(p, transport.Full, "the server's world is full")
 	}
 }

@@ -187,7 +187,7 @@ func (s *sessions) changing() bool {
 const roomUsed = 0.9
 
 func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
-	reason, draining := s.draining()
+	reason, draining := s.drain.draining()
 	switch {
 	case s.drain.linger != nil:
 		s.refuseNewcomer(p, transport.Closed, s.drain.linger.detail)
@@ -198,7 +198,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case h.Protocol != s.p.Hash && s.cfg.AllowOtherBuilds:
 		s.otherBuilds(t, p, h)
 	case h.Protocol != s.p.Hash:
-		s.logs.abuse(s.clock.now, "refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
+		s.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
 		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, s.p.description.of(s.p))
 	case h.Role == netcode.RoleObserve && !draining:
@@ -206,13 +206,13 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):
 	case s.cfg.Same == transport.RefuseNew && s.sessions.plays(p.session.identity):
 		s.refused(figures.RefusedTwice)
-		s.logs.abuse(s.clock.now, "refused: plays already", p)
+		s.logs.abuse("refused: plays already", p)
 		s.drop(p, transport.Refused, "plays in this match already")
 	case draining:
 		s.refuseNewcomer(p, transport.Refused, reason)
 	case s.sim.world.Used() > roomUsed:
 		s.refused(figures.RefusedCombinations)
-		s.logs.abuse(s.clock.now, "refused: the world has hardly room for more combinations of owner and components", p)
+		s.logs.abuse("refused: the world has hardly room for more combinations of owner and components", p)
 		s.drop(p, transport.Full, "the server's world is full")
 	default:
 		if place := s.sessions.free(s.clock.now); place != 0 {
@@ -221,7 +221,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 			s.sessions.newcomers = append(s.sessions.newcomers, newcomer{p, h, place})
 		} else {
 			s.refused(figures.RefusedFull)
-			s.logs.abuse(s.clock.now, "refused: full", p)
+			s.logs.abuse("refused: full", p)
 			s.drop(p, transport.Full, "the server is full")
 		}
 	}
@@ -260,7 +260,7 @@ func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hel
 		p.session.lostCode, p.session.lostText = code, cutText(text, netcode.MaxWelcomeText)
 		line = append(line, "lost_place", code, "why", text)
 	}
-	s.cfg.Logger.Info("joined", line...)
+	s.logs.Logger.Info("joined", line...)
 }
 
 // seat gives a new player its place.
@@ -330,7 +330,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		s.sessions.moves = append(s.sessions.moves, move{old, true})
 		s.stats.Resumed++
 		s.board.change(old, &s.sessions, &s.stats)
-		s.cfg.Logger.Info("came back", old.who()...)
+		s.logs.Logger.Info("came back", old.who()...)
 		return true
 	}
 	return false
@@ -342,9 +342,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 func (s *Server) changePlayers() {
 	s.handleLastRequests()
 	for _, player := range s.sessions.leaving {
-		for _, fn := range s.p.handlers.leaves {
-			s.contained(player, "OnLeave", fn)
-		}
+		s.panics.runHooks(&s.sim.frame, player, "OnLeave", s.p.handlers.leaves)
 		s.sim.destroyOwned(player)
 	}
 	s.sessions.leaving = s.sessions.leaving[:0]
@@ -354,9 +352,7 @@ func (s *Server) changePlayers() {
 			continue // gone before it was there
 		}
 		p.session.begun = true
-		for _, fn := range s.p.handlers.joins {
-			s.contained(p.owner, "OnJoin", fn)
-		}
+		s.panics.runHooks(&s.sim.frame, p.owner, "OnJoin", s.p.handlers.joins)
 	}
 	clear(s.sessions.joining)
 	s.sessions.joining = s.sessions.joining[:0]
@@ -374,9 +370,7 @@ func (s *Server) tellMoves() {
 		if m.back {
 			name, hooks = "OnReconnect", s.p.handlers.reconnects
 		}
-		for _, fn := range hooks {
-			s.contained(m.p.owner, name, fn)
-		}
+		s.panics.runHooks(&s.sim.frame, m.p.owner, name, hooks)
 	}
 	clear(s.sessions.moves)
 	s.sessions.moves = s.sessions.moves[:0]
@@ -422,7 +416,7 @@ func (s *Server) displace() PlayerID {
 		return 0
 	}
 	s.stats.PlacesTaken++
-	s.logs.abuse(s.clock.now, "a newcomer took an absent player's place", least, "played", least.session.played(s.clock.interval))
+	s.logs.abuse("a newcomer took an absent player's place", least, "played", least.session.played(s.clock.interval))
 	s.giveUp(least, transport.Full, "the server is full, and somebody else took the place")
 	return least.owner
 }
@@ -449,7 +443,7 @@ func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
 			err = p.session.conn.TakeOver(kept, uint8(i), netcode.Forgotten)
 		}
 		if err != nil {
-			s.cfg.Logger.Error("messages lost with a connection", append(p.who(), "channel", i, "err", err)...)
+			s.logs.Logger.Error("messages lost with a connection", append(p.who(), "channel", i, "err", err)...)
 		}
 	}
 }
@@ -588,7 +582,7 @@ func (s *Server) boundAbsent(origin string) {
 	}
 	least, n := s.sessions.yielding(func(p *player) bool { return p.session.origin == origin })
 	if n > most {
-		s.logs.abuse(s.clock.now, "too many places held for one address", least, "most", most)
+		s.logs.abuse("too many places held for one address", least, "most", most)
 		s.giveUp(least, transport.Refused, "too many places are held for this address")
 	}
 }
@@ -621,7 +615,7 @@ func (s *Server) forget(p *player, code transport.Code, detail string) {
 		s.leave(p, code, detail)
 		return
 	}
-	s.cfg.Logger.Info("lost", append(p.who(), "code", code, "detail", detail)...)
+	s.logs.Logger.Info("lost", append(p.who(), "code", code, "detail", detail)...)
 	s.lose(s.clock.now, p)
 	s.boundAbsent(p.session.origin)
 }
@@ -667,7 +661,7 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	s.showObserversAll(p)
 	s.stats.Left++
 	s.board.change(p, &s.sessions, &s.stats)
-	s.cfg.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
+	s.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
 }
 
 // dropOverflowed ends the connections of players who do not take their messages:

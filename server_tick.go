@@ -42,7 +42,11 @@ func newServer(cfg ServerConfig) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped}
+	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
+	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, sink, cfg.OnPanic}
+	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
+	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
 	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
@@ -70,7 +74,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks}, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLateInputs(s)
 	if debugBuild && s.late.window > 0 {
@@ -83,7 +87,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.watch(true)
 	s.interest.survey = newSurvey(&s.sim)
-	if err := s.publish(); err != nil {
+	s.schemas.stats = &s.stats
+	if err := s.schemas.publish(p, cfg.AllowOtherBuilds, cfg.Logger); err != nil {
 		return nil, err
 	}
 	s.senders.share = s.encodeShare
@@ -118,7 +123,7 @@ func (s *Server) Step(now time.Time) {
 	defer func() {
 		s.run.inside = ""
 		if s.run.failed = !done; s.run.failed {
-			s.stopCalls()
+			s.calls.refuse(transport.ErrClosed)
 		}
 		if r := s.sink; r != nil {
 			r.Stepped()
@@ -131,13 +136,21 @@ func (s *Server) Step(now time.Time) {
 			}
 		}
 	}()
-	s.latchDrain()
+	if s.drain.latch() {
+		s.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
+	}
 	if r := s.sink; r != nil {
 		r.Step(now, s.hash)
 	}
 	t := s.clock.begin(now, s.cfg.Timeout)
 	s.receive(t)
-	if s.lingers(t) || s.finishDraining() {
+	if code, detail, over := s.drain.over(t, &s.sessions); over {
+		_ = s.close(code, detail)
+	}
+	if s.run.closed || s.drain.linger != nil {
+		if !s.run.closed && s.drain.linger.due(t, s.clock.interval) {
+			s.sendPending(t)
+		}
 		done = true
 		s.rest()
 		return
@@ -216,7 +229,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 		s.concludeAndSend()
 	}
 	s.run.closed = true
-	s.stopCalls()
+	s.calls.refuse(transport.ErrClosed)
 	defer s.postAll()
 	if r := s.sink; r != nil {
 		defer r.Closed()
@@ -251,8 +264,8 @@ func (s *Server) close(code transport.Code, detail string) error {
 func (s *Server) end() {
 	s.concludeMatch()
 	s.run.over = true
-	s.stopCalls()
-	s.cfg.Logger.Error(ended, "tick", s.sim.frame.Tick)
+	s.calls.refuse(ErrEnded)
+	s.logs.Logger.Error(ended, "tick", s.sim.frame.Tick)
 	for _, p := range slices.Clone(s.sessions.players) {
 		if p.session.state == away {
 			s.leave(p, transport.Closed, ended)
@@ -272,7 +285,7 @@ func (s *Server) tick(now time.Duration) {
 	s.late.world.begin()
 	changed := s.sessions.changing()
 	s.changePlayers()
-	told := s.tellDrain()
+	told := s.drain.tell(&s.sim.frame, &s.panics, s.cfg.OnDrain)
 	s.late.world.open(changed || told)
 	s.handleRequests()
 	s.simulate()
@@ -320,7 +333,9 @@ func (s *Server) simulate() {
 	}
 	s.sim.writes.end()
 	s.lookForLosses()
-	s.runCalls()
+	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.editCause()) {
+		s.late.blockAll()
+	}
 	s.markHidden() // by the tick itself, too
 	s.snap()
 	s.sim.writes.outside.keep()

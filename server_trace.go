@@ -241,7 +241,7 @@ func (s *Server) allowsTrace(p *player) bool {
 	if s.cfg.AllowTrace == nil {
 		return p.loopback()
 	}
-	defer s.contain(ecs.Nobody, "AllowTrace")
+	defer s.panics.contain(ecs.Nobody, "AllowTrace")
 	return s.cfg.AllowTrace(p.owner)
 }
 
