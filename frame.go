@@ -171,6 +171,13 @@ type serverEnd interface {
 	contain(player PlayerID, handler string) // must be deferred directly
 	kickPlayer(player PlayerID, code transport.Code, text string) bool
 	banPlayer(player PlayerID, until time.Time, text string) bool
+	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
+	setTeam(player PlayerID, team uint8) bool
+	setEntityTeam(e ecs.Entity, team uint8) bool
+	setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool
+	setGroup(e, with ecs.Entity) bool
+	setEye(player PlayerID, x, y, z float32) bool
+	clearEye(player PlayerID) bool
 }
 
 // serverSimulation is what a frame asks of what runs the systems.
@@ -192,14 +199,7 @@ type serverSimulation interface {
 	deferred() int
 	afterChanges(first int, rows ecs.Rows)
 
-	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
-	setTeam(player PlayerID, team uint8) bool
-	setEntityTeam(e ecs.Entity, team uint8) bool
-	setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool
 	setPredicted(e ecs.Entity, on bool) bool
-	setGroup(e, with ecs.Entity) bool
-	setEye(player PlayerID, x, y, z float32) bool
-	clearEye(player PlayerID) bool
 
 	rewind(by PlayerID) HitView
 	rewindBehind(by PlayerID, ticks float32) HitView

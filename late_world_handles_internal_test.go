@@ -146,7 +146,7 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 		}
 		at := func(tick Tick) int {
 			s.sim.frame.Tick = tick
-			sweep(s, hides, &last)
+			sweep(&s.interest, hides, &last)
 			return len(hides)
 		}
 		if late == 0 {
@@ -155,7 +155,7 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 		}
 		window := s.late.window
 		require.Equal(t, 40, at(100))
-		s.appears(ecs.Entity(1<<40), 1) // one came back, and is gone again
+		s.interest.appears(ecs.Entity(1<<40), 1) // one came back, and is gone again
 		require.Equal(t, 40, at(101+window))
 		require.Equal(t, 40, at(100+2*window), "swept not long ago")
 		require.Equal(t, 1, at(101+3*window), "but for the one that is gone since")

@@ -9,13 +9,11 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -102,21 +100,6 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 		}
 	}
 	p.outbox.sent.Remove(f.Seq)
-}
-
-// playerInterest is the part of the world that a player may receive.
-type playerInterest struct {
-	hides   map[ecs.Entity]bool
-	team    uint8
-	near    *snapshot.AreaView             // entities near to it; nil: all are sent
-	members map[ecs.Entity]schema.Audience // of the game's own
-
-	swept, sweptMembers Tick // when hides and members were
-
-	blind  bool       // one of its own entities is hidden from it
-	veiled bool       // … or one that shared systems may read of others
-	eye    [3]float32 // that the game set …
-	hasEye bool       // … in place of its own entities
 }
 
 // Limits for a client. An honest client stays within them on any network: lost, doubled,

@@ -241,7 +241,6 @@ type senders struct {
 	every   uint32 // ticks a snapshot
 	scratch []byte
 	put     putScratch
-	grouped map[snapshot.NetID]uint32 // the groups of entities that changed theirs since the last tick
 
 	toldLong  schema.MaskBuilder // the components that made an entity too long to send, and were named
 	toldCrowd bool               // the log says that there are too many entities for a player

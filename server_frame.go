@@ -6,4 +6,5 @@ type serverFrame struct {
 	serverSimulation
 	*panics
 	*kicks
+	*serverInterest
 }

@@ -126,7 +126,7 @@ func (in serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bo
 	owner := s.sim.world.Owner(e)
 	out := probe.Sight{
 		Own: owner == p.owner || owner == ecs.Nobody && k.Common, Hidden: p.interest.hides[e], Private: k.ClientOnly() && owner != ecs.Nobody,
-		Team: p.interest.team, Of: s.teamOf(e, owner), Plays: p.session.state == playing || p.session.state == local,
+		Team: p.interest.team, Of: s.interest.teamOf(e, owner), Plays: p.session.state == playing || p.session.state == local,
 	}
 	if p.outbox.sender != nil {
 		_, out.Known = p.outbox.sender.Known(snapshot.NetID(id.Net))

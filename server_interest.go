@@ -12,12 +12,43 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// serverInterest decides which entities each player receives.
+// serverInterest decides which entities each player and observer receives, and which fields of them:
+// it holds what the game hides, teams, audiences, eyes, groups and distances. What a player has of
+// it is in playerInterest.
 type serverInterest struct {
-	entityTeams map[ecs.Entity]uint8 // of those with their own team
-	swept       Tick                 // when entityTeams was
-	dead        map[ecs.Entity]Tick  // with late inputs: when a sweep found that they are gone
-	survey      *survey              // nil: every player receives everything
+	sim      *simulation
+	sessions *sessions
+	panics   *panics
+	source   *snapshot.Source
+	journal  interestJournal
+	// window is that of late inputs, 0 without them.
+	window Tick
+
+	// entityTeams has the entities with a team of their own.
+	entityTeams map[ecs.Entity]uint8
+	// swept is when entityTeams was.
+	swept Tick
+	// dead has, with late inputs, when a sweep found that an entity is gone.
+	dead map[ecs.Entity]Tick
+	// grouped has the groups of entities that changed theirs since the last tick.
+	grouped map[snapshot.NetID]uint32
+	// survey is nil where every player receives everything.
+	survey *survey
+}
+
+// interestJournal notes how something was before the game changes it, so that a tick that runs again
+// finds it so.
+type interestJournal interface {
+	noteVisible(player PlayerID, e ecs.Entity, hidden bool)
+	noteTeam(player PlayerID, was uint8)
+	noteEntityTeam(e ecs.Entity, was uint8, had bool)
+	noteAudience(player PlayerID, e ecs.Entity, was schema.Audience)
+	noteEye(player PlayerID, was *playerInterest)
+	noteGroup(e ecs.Entity, was uint32)
+}
+
+func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, late *lateInputs) serverInterest {
+	return serverInterest{sim: m, sessions: players, panics: c, source: source, journal: &late.world, window: late.window, survey: newSurvey(m)}
 }
 
 // survey is the server's side of the interest, refilled each tick.
@@ -101,26 +132,34 @@ func (v *survey) fill(m *simulation) {
 
 // sees updates the set of entities that a player or an observer receives. If a function of the game
 // panics in it, that one is dropped, and sees returns false.
-func (s *Server) sees(p *player) (looked bool) {
+func (in *serverInterest) sees(p *player) (looked bool) {
 	defer func() {
 		if !looked {
-			s.panics.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(recover()), debug.Stack())
+			in.panics.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(recover()), debug.Stack())
 		}
 	}()
-	s.interest.survey.look(&s.sim, &s.sessions, p)
+	in.survey.look(in.sim, in.sessions, p)
 	return true
+}
+
+// newView returns what notes the entities near to a player, nil where all are sent.
+func (in *serverInterest) newView() *snapshot.AreaView {
+	if in.survey == nil {
+		return nil
+	}
+	return in.survey.area.NewView()
 }
 
 // fillSurvey notes the position of every entity. Where the game's function panics, the entity's
 // player is dropped.
-func (s *Server) fillSurvey() {
-	v := s.interest.survey
-	v.fill(&s.sim)
+func (in *serverInterest) fillSurvey() {
+	v := in.survey
+	v.fill(in.sim)
 	for _, f := range v.failed {
-		if p := s.sessions.player(f.owner); p != nil {
-			s.panics.reportPanic(f.owner, p, "Relevant or Interest", f.value, debug.Stack())
+		if p := in.sessions.player(f.owner); p != nil {
+			in.panics.reportPanic(f.owner, p, "Relevant or Interest", f.value, debug.Stack())
 		} else {
-			s.panics.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
+			in.panics.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
 		}
 	}
 	v.failed = v.failed[:0]
@@ -230,8 +269,8 @@ func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) b
 	return false
 }
 
-func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
-	p, id := s.sessions.player(player), s.p.identity.Find(s.sim.world, e)
+func (in *serverInterest) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
+	p, id := in.sessions.player(player), in.sim.p.identity.Find(in.sim.world, e)
 	if p == nil || id == nil {
 		return false
 	}
@@ -241,24 +280,24 @@ func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	if p.interest.hides == nil {
 		p.interest.hides = map[ecs.Entity]bool{}
 	}
-	sweep(s, p.interest.hides, &p.interest.swept)
-	s.late.world.noteVisible(player, e, !visible)
+	sweep(in, p.interest.hides, &p.interest.swept)
+	in.journal.noteVisible(player, e, !visible)
 	if p.interest.hides[e] = true; visible {
 		delete(p.interest.hides, e)
 	}
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), visible)
 	}
-	s.showObservers(e)
+	in.showObservers(e)
 	return true
 }
 
 // appears tells the senders what they have to know of an entity that they do not have. With
 // late inputs one may come back that had been destroyed.
-func (s *Server) appears(e ecs.Entity, net snapshot.NetID) {
-	delete(s.interest.dead, e)
+func (in *serverInterest) appears(e ecs.Entity, net snapshot.NetID) {
+	delete(in.dead, e)
 	hidden := false
-	for _, p := range s.sessions.players {
+	for _, p := range in.sessions.players {
 		if p.interest.hides[e] {
 			hidden = true
 			if p.outbox.sender != nil {
@@ -267,7 +306,7 @@ func (s *Server) appears(e ecs.Entity, net snapshot.NetID) {
 		}
 		if a := p.interest.members[e]; a != 0 && p.outbox.sender != nil {
 			p.outbox.sender.SetAudience(net, a, true)
-			for _, o := range s.sessions.observers {
+			for _, o := range in.sessions.observers {
 				if o.observing.grant.Player == p.owner {
 					o.outbox.sender.SetAudience(net, a, true)
 				}
@@ -275,72 +314,72 @@ func (s *Server) appears(e ecs.Entity, net snapshot.NetID) {
 		}
 	}
 	if hidden {
-		s.showObservers(e)
+		in.showObservers(e)
 	}
 }
 
-// rehide tells a new connection's sender what is hidden from the player.
-func (s *Server) rehide(p *player) {
+// rehidePlayer tells a new connection's sender what is hidden from the player.
+func (in *serverInterest) rehidePlayer(p *player) {
 	for e := range p.interest.hides {
-		if id := s.p.identity.Find(s.sim.world, e); id != nil {
+		if id := in.sim.p.identity.Find(in.sim.world, e); id != nil {
 			p.outbox.sender.SetVisible(snapshot.NetID(id.Net), false)
 		}
 	}
 }
 
-func (s *Server) setTeam(player PlayerID, team uint8) bool {
-	p := s.sessions.player(player)
+func (in *serverInterest) setTeam(player PlayerID, team uint8) bool {
+	p := in.sessions.player(player)
 	if p == nil {
 		return false
 	}
-	s.late.world.noteTeam(player, p.interest.team)
+	in.journal.noteTeam(player, p.interest.team)
 	p.interest.team = team
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetTeam(team)
 	}
-	for _, o := range s.sessions.observers {
+	for _, o := range in.sessions.observers {
 		if o.observing.grant.Player == player {
 			o.outbox.sender.SetTeam(team)
 		}
 	}
-	s.showObserversAll(p)
+	in.showObserversAll(p)
 	return true
 }
 
-func (s *Server) setEntityTeam(e ecs.Entity, team uint8) bool {
-	if !s.sim.world.Alive(e) {
+func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
+	if !in.sim.world.Alive(e) {
 		return false
 	}
-	if s.interest.entityTeams == nil {
-		s.interest.entityTeams = map[ecs.Entity]uint8{}
+	if in.entityTeams == nil {
+		in.entityTeams = map[ecs.Entity]uint8{}
 	}
-	sweep(s, s.interest.entityTeams, &s.interest.swept)
-	old, had := s.interest.entityTeams[e]
-	s.late.world.noteEntityTeam(e, old, had)
-	s.interest.entityTeams[e] = team
+	sweep(in, in.entityTeams, &in.swept)
+	old, had := in.entityTeams[e]
+	in.journal.noteEntityTeam(e, old, had)
+	in.entityTeams[e] = team
 	return true
 }
 
 // sweep forgets entities that are gone, once they are the greater part. With late inputs it
 // forgets those that were gone two windows ago, and have not come back: a tick that runs
 // again within a window may let them die later.
-func sweep[V any](s *Server, m map[ecs.Entity]V, last *Tick) {
-	now, window := s.sim.frame.Tick, s.late.window
-	if len(m) <= 2*s.sim.world.Len()+16 || window > 0 && now-*last <= window {
+func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *Tick) {
+	now, window := in.sim.frame.Tick, in.window
+	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
 		return
 	}
 	*last = now
 	for old := range m {
-		if s.sim.world.Alive(old) {
+		if in.sim.world.Alive(old) {
 			continue
 		}
 		if window > 0 {
-			since, ok := s.interest.dead[old]
+			since, ok := in.dead[old]
 			if !ok {
-				if s.interest.dead == nil {
-					s.interest.dead = map[ecs.Entity]Tick{}
+				if in.dead == nil {
+					in.dead = map[ecs.Entity]Tick{}
 				}
-				s.interest.dead[old] = now
+				in.dead[old] = now
 			}
 			if !ok || now-since <= 2*window {
 				continue
@@ -348,76 +387,76 @@ func sweep[V any](s *Server, m map[ecs.Entity]V, last *Tick) {
 		}
 		delete(m, old)
 	}
-	for old, since := range s.interest.dead { // no map has it any more
+	for old, since := range in.dead { // no map has it any more
 		if now-since > 16*window {
-			delete(s.interest.dead, old)
+			delete(in.dead, old)
 		}
 	}
 }
 
-func (s *Server) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
-	p := s.sessions.player(player)
-	if p == nil || e != ecs.None && s.p.identity.Find(s.sim.world, e) == nil {
+func (in *serverInterest) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
+	p := in.sessions.player(player)
+	if p == nil || e != ecs.None && in.sim.p.identity.Find(in.sim.world, e) == nil {
 		return false
 	}
 	if p.interest.members == nil {
 		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
-	sweep(s, p.interest.members, &p.interest.sweptMembers)
-	s.late.world.noteAudience(player, e, p.interest.members[e])
+	sweep(in, p.interest.members, &p.interest.sweptMembers)
+	in.journal.noteAudience(player, e, p.interest.members[e])
 	if m := p.interest.members[e]; member {
 		p.interest.members[e] = m | a
 	} else {
 		p.interest.members[e] = m &^ a
 	}
 	if p.outbox.sender != nil {
-		p.outbox.sender.SetAudience(s.sim.net(e), a, member)
+		p.outbox.sender.SetAudience(in.sim.net(e), a, member)
 	}
-	for _, o := range s.sessions.observers {
+	for _, o := range in.sessions.observers {
 		if o.observing.grant.Player == player {
-			o.outbox.sender.SetAudience(s.sim.net(e), a, member)
+			o.outbox.sender.SetAudience(in.sim.net(e), a, member)
 		}
 	}
 	return true
 }
 
-func (s *Server) setEye(player PlayerID, x, y, z float32) bool {
-	p := s.sessions.player(player)
+func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
+	p := in.sessions.player(player)
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
 	}
-	s.late.world.noteEye(player, &p.interest)
+	in.journal.noteEye(player, &p.interest)
 	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
 	return true
 }
 
-func (s *Server) clearEye(player PlayerID) bool {
-	p := s.sessions.player(player)
+func (in *serverInterest) clearEye(player PlayerID) bool {
+	p := in.sessions.player(player)
 	if p != nil {
-		s.late.world.noteEye(player, &p.interest)
+		in.journal.noteEye(player, &p.interest)
 		p.interest.hasEye = false
 	}
 	return p != nil
 }
 
-// reintroduce tells a new sender what the player is.
-func (s *Server) reintroduce(p *player) {
+// reintroducePlayer tells a new sender what the player is.
+func (in *serverInterest) reintroducePlayer(p *player) {
 	p.outbox.sender.SetTeam(p.interest.team)
 	for e, a := range p.interest.members {
-		if e == ecs.None || s.sim.world.Alive(e) {
-			p.outbox.sender.SetAudience(s.sim.net(e), a, true)
+		if e == ecs.None || in.sim.world.Alive(e) {
+			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
 		}
 	}
 }
 
 // teamOf is an entity's team.
-func (s *Server) teamOf(e ecs.Entity, owner PlayerID) uint8 {
-	if len(s.interest.entityTeams) > 0 {
-		if t, ok := s.interest.entityTeams[e]; ok {
+func (in *serverInterest) teamOf(e ecs.Entity, owner PlayerID) uint8 {
+	if len(in.entityTeams) > 0 {
+		if t, ok := in.entityTeams[e]; ok {
 			return t
 		}
 	}
-	if p := s.sessions.player(owner); p != nil {
+	if p := in.sessions.player(owner); p != nil {
 		return p.interest.team
 	}
 	return 0
@@ -425,41 +464,41 @@ func (s *Server) teamOf(e ecs.Entity, owner PlayerID) uint8 {
 
 // markHidden notes who does not see something of its own: it cannot predict what its
 // entity, which the server runs on, does to the others of its own.
-func (s *Server) markHidden() {
-	for _, p := range s.sessions.players {
+func (in *serverInterest) markHidden() {
+	for _, p := range in.sessions.players {
 		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind && !p.interest.veiled {
 			continue
 		}
 		veiled := p.interest.veiled
-		if p.interest.veiled = s.hidesRead(p); p.interest.veiled || veiled {
-			p.reasons.Conceal(s.sim.frame.Tick, p.told())
+		if p.interest.veiled = in.hidesRead(p); p.interest.veiled || veiled {
+			p.reasons.Conceal(in.sim.frame.Tick, p.told())
 		}
 		was := p.interest.blind // and in the tick in which it is shown again
-		p.interest.blind = s.hidesOwn(p, p.owner) || s.p.Common && s.hidesOwn(p, ecs.Nobody)
+		p.interest.blind = in.hidesOwn(p, p.owner) || in.sim.p.Common && in.hidesOwn(p, ecs.Nobody)
 		if p.interest.blind || was {
-			p.reasons.Affected(s.sim.frame.Tick, s.p.hiddenCause(), Tick(s.p.TickRate/calmShare))
+			p.reasons.Affected(in.sim.frame.Tick, in.sim.p.hiddenCause(), Tick(in.sim.p.TickRate/calmShare))
 		}
 	}
 }
 
 // hidesRead reports whether an entity is hidden from the player that has a component which
 // shared systems read of others.
-func (s *Server) hidesRead(p *player) bool {
-	if s.p.ReadsOthers == (ecs.Mask{}) {
+func (in *serverInterest) hidesRead(p *player) bool {
+	if in.sim.p.ReadsOthers == (ecs.Mask{}) {
 		return false
 	}
 	for e := range p.interest.hides {
-		if s.sim.world.Mask(e).Overlaps(s.p.ReadsOthers) {
+		if in.sim.world.Mask(e).Overlaps(in.sim.p.ReadsOthers) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
-	for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
+func (in *serverInterest) hidesOwn(p *player, owner PlayerID) bool {
+	for _, rows := range in.sim.entities.Owned(in.sim.world, owner) {
 		for i, e := range rows.Entities() {
-			k := &s.p.Prefabs[s.p.identity.Slice(rows)[i].Prefab]
+			k := &in.sim.p.Prefabs[in.sim.p.identity.Slice(rows)[i].Prefab]
 			if p.interest.hides[e] && !k.ClientOnly() && (owner != ecs.Nobody || k.Common) {
 				return true
 			}
@@ -468,53 +507,120 @@ func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
 	return false
 }
 
-// newSender makes what codes a player's snapshots.
-func (s *Server) newSender(p *player) *snapshot.Sender {
-	p.unread.forgetLevel()
-	p.reasons.ForgetConcealed()
-	p.outbox.long = longCounts{}
-	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression, Profile: s.profile()}
-	if p.interest.near = nil; s.interest.survey != nil {
-		p.interest.near = s.interest.survey.area.NewView()
-		cfg.Relevant, cfg.Priority = true, p.interest.near.Priority
-	}
-	cfg.Everything = p.observing != nil && p.observing.grant.Everything
-	return s.senders.source.NewSender(uint16(p.views()), cfg)
-}
-
-func (s *Server) setGroup(e, with ecs.Entity) bool {
-	id, leader := s.sim.net(e), s.sim.net(with)
+func (in *serverInterest) setGroup(e, with ecs.Entity) bool {
+	id, leader := in.sim.net(e), in.sim.net(with)
 	if id == 0 || with != ecs.None && leader == 0 {
 		return false
 	}
-	s.joinGroup(e, id, uint32(leader))
+	in.joinGroup(e, id, uint32(leader))
 	if leader != 0 {
-		s.joinGroup(with, leader, uint32(leader))
+		in.joinGroup(with, leader, uint32(leader))
 	}
 	return true
 }
 
-func (s *Server) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
-	s.late.world.noteGroup(e, s.groupOf(id))
-	if s.senders.grouped == nil {
-		s.senders.grouped = map[snapshot.NetID]uint32{}
+func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
+	in.journal.noteGroup(e, in.groupOf(id))
+	if in.grouped == nil {
+		in.grouped = map[snapshot.NetID]uint32{}
 	}
-	s.senders.grouped[id] = group
+	in.grouped[id] = group
 }
 
 // groupOf returns the group that an entity is in, or is in from the end of the tick on.
-func (s *Server) groupOf(id snapshot.NetID) uint32 {
-	if group, ok := s.senders.grouped[id]; ok {
+func (in *serverInterest) groupOf(id snapshot.NetID) uint32 {
+	if group, ok := in.grouped[id]; ok {
 		return group
 	}
-	return s.senders.source.Group(id)
+	return in.source.Group(id)
 }
 
-// group tells the snapshots of groups that were made since the last tick. Each is of another
+// passGroups tells the snapshots of groups that were made since the last tick. Each is of another
 // entity, so their order does not matter.
-func (s *Server) group() {
-	for id, group := range s.senders.grouped {
-		s.senders.source.SetGroup(id, group) // one that is gone again needs none
+func (in *serverInterest) passGroups() {
+	for id, group := range in.grouped {
+		in.source.SetGroup(id, group) // one that is gone again needs none
 	}
-	clear(s.senders.grouped)
+	clear(in.grouped)
+}
+
+// introduceObserver tells a new sender what the observer may see.
+func (in *serverInterest) introduceObserver(p *player) {
+	g := &p.observing.grant
+	p.interest.team = g.Team
+	if of := in.sessions.player(g.Player); of != nil {
+		p.interest.team = of.interest.team
+		in.enlistObserver(p, of)
+	}
+	p.outbox.sender.SetTeam(p.interest.team)
+	for _, of := range in.sessions.owners {
+		if of == nil {
+			continue
+		}
+		for e := range of.interest.hides {
+			in.showObserver(p, e)
+		}
+	}
+}
+
+// enlistObserver tells an observer's sender the audiences of a player.
+func (in *serverInterest) enlistObserver(p, of *player) {
+	for e, a := range of.interest.members {
+		if e == ecs.None || in.sim.world.Alive(e) {
+			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
+		}
+	}
+}
+
+// showObserver tells an observer's sender whether an entity is hidden from it: it is if it
+// is hidden from a player whose view, or whose team's, is granted, or with a public grant
+// from any.
+func (in *serverInterest) showObserver(p *player, e ecs.Entity) {
+	if id := in.sim.p.identity.Find(in.sim.world, e); id != nil {
+		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !in.sessions.hidesFrom(&p.observing.grant, e))
+	}
+}
+
+// hidesFrom reports whether an entity is hidden from the observers with a grant.
+func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
+	for _, of := range s.owners {
+		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// showObservers does so for all observers.
+func (in *serverInterest) showObservers(e ecs.Entity) {
+	for _, p := range in.sessions.observers {
+		in.showObserver(p, e)
+	}
+}
+
+// showObserversAll does so for all that is hidden from a player, which came, left or
+// changed its team.
+func (in *serverInterest) showObserversAll(of *player) {
+	if len(in.sessions.observers) == 0 {
+		return
+	}
+	for e := range of.interest.hides {
+		in.showObservers(e)
+	}
+}
+
+// playerInterest is the part of the world that a player may receive.
+type playerInterest struct {
+	hides   map[ecs.Entity]bool
+	team    uint8
+	near    *snapshot.AreaView             // entities near to it; nil: all are sent
+	members map[ecs.Entity]schema.Audience // of the game's own
+
+	swept, sweptMembers Tick // when hides and members were
+
+	blind  bool       // one of its own entities is hidden from it
+	veiled bool       // … or one that shared systems may read of others
+	eye    [3]float32 // that the game set …
+	hasEye bool       // … in place of its own entities
 }

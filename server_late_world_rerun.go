@@ -276,24 +276,24 @@ func (w *lateWorld) takeBack(from Tick) {
 		}
 		switch u.kind {
 		case undoVisible:
-			s.setVisible(u.player, u.e, u.was == 1)
+			s.interest.setVisible(u.player, u.e, u.was == 1)
 		case undoEye:
 			if p := s.sessions.player(u.player); p != nil {
 				p.interest.eye, p.interest.hasEye = u.eye, u.was == 1
 			}
 		case undoGroup:
-			s.senders.grouped[u.net] = uint32(u.was)
+			s.interest.grouped[u.net] = uint32(u.was)
 		case undoTeam:
-			s.setTeam(u.player, uint8(u.was))
+			s.interest.setTeam(u.player, uint8(u.was))
 		case undoEntityTeam:
 			if u.was == noTeam {
 				delete(s.interest.entityTeams, u.e)
 			} else {
-				s.setEntityTeam(u.e, uint8(u.was))
+				s.interest.setEntityTeam(u.e, uint8(u.was))
 			}
 		case undoAudience:
-			s.setAudience(u.player, u.e, ^schema.Audience(u.was), false)
-			s.setAudience(u.player, u.e, schema.Audience(u.was), true)
+			s.interest.setAudience(u.player, u.e, ^schema.Audience(u.was), false)
+			s.interest.setAudience(u.player, u.e, schema.Audience(u.was), true)
 		}
 	}
 }
@@ -302,7 +302,7 @@ func (w *lateWorld) takeBack(from Tick) {
 func (w *lateWorld) forgetEntity(u undone) {
 	switch p := w.s.sessions.player(u.player); {
 	case u.kind == undoGroup:
-		w.s.senders.grouped[u.net] = 0
+		w.s.interest.grouped[u.net] = 0
 	case u.kind == undoEntityTeam:
 		delete(w.s.interest.entityTeams, u.e)
 	case p != nil && u.kind == undoVisible:

@@ -68,7 +68,7 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 		if p.session.state == playing {
 			p.outbox.sender.Close()
 			p.outbox.sender = s.newSender(p)
-			s.reintroduce(p)
+			s.interest.reintroducePlayer(p)
 			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 			p.shooter.Enter()
 		}
@@ -77,7 +77,8 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 		}
 		if p.session.state == watching {
 			p.outbox.sender.Close()
-			s.introduceObserver(p)
+			p.outbox.sender = s.newSender(p)
+			s.interest.introduceObserver(p)
 			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -96,7 +95,8 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
 	p.outbox.every = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate))
 	s.sessions.observers = append(s.sessions.observers, p)
-	s.introduceObserver(p)
+	p.outbox.sender = s.newSender(p)
+	s.interest.introduceObserver(p)
 	s.stats.Observers++
 	s.logs.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
 }
@@ -114,73 +114,6 @@ func (s *Server) askGrant(o *observing) error {
 func (s *Server) refuseObserver(t time.Duration, p *player, text string) {
 	s.logs.abuse("refused: observer", p, "why", text)
 	s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: cutText(text, netcode.MaxRejectText)})
-}
-
-// introduceObserver makes a new sender for an observer, and tells it what it may see.
-func (s *Server) introduceObserver(p *player) {
-	p.outbox.sender = s.newSender(p)
-	g := &p.observing.grant
-	p.interest.team = g.Team
-	if of := s.sessions.player(g.Player); of != nil {
-		p.interest.team = of.interest.team
-		s.enlist(p, of)
-	}
-	p.outbox.sender.SetTeam(p.interest.team)
-	for _, of := range s.sessions.owners {
-		if of == nil {
-			continue
-		}
-		for e := range of.interest.hides {
-			s.showObserver(p, e)
-		}
-	}
-}
-
-// enlist tells an observer's sender the audiences of a player.
-func (s *Server) enlist(p, of *player) {
-	for e, a := range of.interest.members {
-		if e == ecs.None || s.sim.world.Alive(e) {
-			p.outbox.sender.SetAudience(s.sim.net(e), a, true)
-		}
-	}
-}
-
-// showObserver tells an observer's sender whether an entity is hidden from it: it is if it
-// is hidden from a player whose view, or whose team's, is granted, or with a public grant
-// from any.
-func (s *Server) showObserver(p *player, e ecs.Entity) {
-	if id := s.p.identity.Find(s.sim.world, e); id != nil {
-		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !s.sessions.hidesFrom(&p.observing.grant, e))
-	}
-}
-
-// hidesFrom reports whether an entity is hidden from the observers with a grant.
-func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
-	for _, of := range s.owners {
-		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
-			continue
-		}
-		return true
-	}
-	return false
-}
-
-// showObservers does so for all observers.
-func (s *Server) showObservers(e ecs.Entity) {
-	for _, p := range s.sessions.observers {
-		s.showObserver(p, e)
-	}
-}
-
-// showObserversAll does so for all that is hidden from a player, which came, left or
-// changed its team.
-func (s *Server) showObserversAll(of *player) {
-	if len(s.sessions.observers) == 0 {
-		return
-	}
-	for e := range of.interest.hides {
-		s.showObservers(e)
-	}
 }
 
 // forgetObserver frees what belongs to an observer.

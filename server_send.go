@@ -60,7 +60,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	if !p.due(s.sim.frame.Tick) && !p.outbox.owed || !p.outbox.reads(s.level.named) {
 		return
 	}
-	if p.interest.near != nil && !s.sees(p) {
+	if p.interest.near != nil && !s.interest.sees(p) {
 		return
 	}
 	if p.observing == nil {
@@ -273,9 +273,9 @@ func (s *Server) capture() {
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		s.putRows(rows)
 	}
-	s.group()
+	s.interest.passGroups()
 	if s.interest.survey != nil {
-		s.fillSurvey()
+		s.interest.fillSurvey()
 	}
 	s.senders.source.End()
 	s.recordPast()
@@ -360,13 +360,13 @@ func (s *Server) putRows(rows ecs.Rows) {
 		}
 		s.late.fades.displace(s.senders.source, rows.Entity(k))
 		if s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(s.p, ids[k].Prefab), at, serverRefs{s}) {
-			s.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
+			s.interest.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
 		}
 		if rows.Entity(k) == s.sim.row.e {
 			s.senders.source.SetFirst(snapshot.NetID(ids[k].Net))
 		}
 		if s.p.Teams {
-			s.senders.source.SetTeam(snapshot.NetID(ids[k].Net), s.teamOf(rows.Entity(k), rows.Owner()))
+			s.senders.source.SetTeam(snapshot.NetID(ids[k].Net), s.interest.teamOf(rows.Entity(k), rows.Owner()))
 		}
 	}
 }
@@ -402,7 +402,7 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		s.screen.noteSpawn(e, owner, i)
 	}
 	if s.p.Prefabs[i].ClientOnly() {
-		s.setVisible(owner, e, false)
+		s.interest.setVisible(owner, e, false)
 		return e
 	}
 	origin := s.late.originOf(owner, e, s.originOf(owner, by, i, s.sim.ordinal))
@@ -613,3 +613,16 @@ func (s *Server) bandwidthLines() []stats.Bandwidth {
 }
 
 const maxSnapshotTicks = 120 // between two snapshots to one client, at most
+
+// newSender makes what codes a player's snapshots.
+func (s *Server) newSender(p *player) *snapshot.Sender {
+	p.unread.forgetLevel()
+	p.reasons.ForgetConcealed()
+	p.outbox.long = longCounts{}
+	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression, Profile: s.profile()}
+	if p.interest.near = s.interest.newView(); p.interest.near != nil {
+		cfg.Relevant, cfg.Priority = true, p.interest.near.Priority
+	}
+	cfg.Everything = p.observing != nil && p.observing.grant.Everything
+	return s.senders.source.NewSender(uint16(p.views()), cfg)
+}

@@ -290,10 +290,10 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
 	p.session.connection = s.sessions.connections
 	p.outbox.sender = s.newSender(p)
-	s.reintroduce(p)
+	s.interest.reintroducePlayer(p)
 	p.inputs.heard, p.inputs.early, p.inputs.buffered, p.inputs.render = false, 0, 0, 0
 	p.shooter.Connect()
-	s.rehide(p)
+	s.interest.rehidePlayer(p)
 	p.outbox.every, p.outbox.entered = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate)), false
 	if s.p.Command != nil {
 		p.inputs.addTo(&p.stats)
@@ -658,7 +658,7 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 		p.local.gone = &transport.DisconnectError{Code: code, Detail: detail}
 	}
 	s.dropObserversOf(p.owner)
-	s.showObserversAll(p)
+	s.interest.showObserversAll(p)
 	s.stats.Left++
 	s.board.change(p, &s.sessions, &s.stats)
 	s.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)

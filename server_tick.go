@@ -74,7 +74,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks}, queues: p.newQueues()}
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks, &s.interest}, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLateInputs(s)
 	if debugBuild && s.late.window > 0 {
@@ -86,7 +86,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.watch(true)
-	s.interest.survey = newSurvey(&s.sim)
+	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, &s.late)
 	s.schemas.stats = &s.stats
 	if err := s.schemas.publish(p, cfg.AllowOtherBuilds, cfg.Logger); err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (s *Server) tick(now time.Duration) {
 // simulate runs the game's systems with the commands of the tick.
 func (s *Server) simulate() {
 	s.sim.writes.outside.look(causeOutside)
-	s.markHidden()
+	s.interest.markHidden()
 	s.late.rerun()
 	s.fillCommands()
 	if debugBuild {
@@ -336,7 +336,7 @@ func (s *Server) simulate() {
 	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.editCause()) {
 		s.late.blockAll()
 	}
-	s.markHidden() // by the tick itself, too
+	s.interest.markHidden() // by the tick itself, too
 	s.snap()
 	s.sim.writes.outside.keep()
 	s.late.save()
