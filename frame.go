@@ -178,6 +178,9 @@ type serverEnd interface {
 	setGroup(e, with ecs.Entity) bool
 	setEye(player PlayerID, x, y, z float32) bool
 	clearEye(player PlayerID) bool
+	sendMessage(to PlayerID, channel, kind uint8, payload []byte) error
+	broadcast(channel, kind uint8, payload []byte) error
+	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
 }
 
 // serverSimulation is what a frame asks of what runs the systems.
@@ -190,10 +193,7 @@ type serverSimulation interface {
 	unheard(event string)
 	mayRunAgain(owner PlayerID) (again, practice bool)
 	finalFor(owner PlayerID) Tick
-	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
 	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
-	sendMessage(to PlayerID, channel, kind uint8, payload []byte) error
-	broadcast(channel, kind uint8, payload []byte) error
 	beforeRows(rows ecs.Rows)
 	afterRows(rows ecs.Rows)
 	deferred() int

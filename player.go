@@ -163,6 +163,12 @@ func (c *peerFaults) roll(t, before time.Duration, far uint64) {
 
 func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
 
+// countMalformed counts what a peer sent and cannot be read.
+func (p *player) countMalformed(all *stats.Server, err error) {
+	all.Malformed++
+	p.faults.fault(err.Error())
+}
+
 // received judges a datagram by the connection's error.
 func (c *peerFaults) received(err error) {
 	switch {
@@ -244,27 +250,6 @@ func (in *inputs) replace(c *layout.Command, t, acked Tick, how prediction.Stand
 	in.replaced.How = how
 	layout.CopyBytes(in.command, in.last, c.Size)
 	in.replaced.Command = c.Schema.Pack(in.command, in.replaced.Command[:0])
-}
-
-// playerRequests are a player's requests for the next tick.
-type playerRequests struct {
-	askings    []asking
-	askedBytes []byte
-	taken      uint32 // since the place's token was given
-	allowance  allowance
-}
-
-// asking is a request that the next tick handles.
-type asking struct {
-	kind       uint8
-	from, upto int // in player.askedBytes
-}
-
-// add adds a request.
-func (r *playerRequests) add(kind uint8, payload []byte) {
-	from := len(r.askedBytes)
-	r.askedBytes = append(r.askedBytes, payload...)
-	r.askings = append(r.askings, asking{kind, from, len(r.askedBytes)})
 }
 
 const (
@@ -589,9 +574,3 @@ type sentPacket struct {
 }
 
 const sentWindow = 1024 // most packets whose content is kept until their fate is known
-
-// After a network stall, queued requests arrive at once: up to the length of the
-// client's queue.
-const requestsHeld = 512
-
-const requestsSpare = requestRate / 16 // a second, for a clock that runs fast

@@ -37,6 +37,8 @@ type Server struct {
 	sessions  sessions
 	panics    panics
 	kicks     kicks
+	mail      mail
+	requests  requests
 	admission admission
 	schemas   serverSchemas
 	sim       simulation

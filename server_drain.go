@@ -192,15 +192,3 @@ func (p *player) end(code transport.Code, detail string) (transport.Code, string
 	}
 	return code, detail
 }
-
-// handleLastRequests handles what players asked who left since the last tick, before OnLeave runs
-// for them.
-func (s *Server) handleLastRequests() {
-	for _, p := range s.sessions.asked {
-		s.sessions.owners[p.owner], p.session.state = p, away // the handlers may ask who it is
-		s.handleRequestsOf(p)
-		s.sessions.owners[p.owner] = nil
-	}
-	clear(s.sessions.asked)
-	s.sessions.asked = s.sessions.asked[:0]
-}

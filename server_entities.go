@@ -258,13 +258,6 @@ func (s *Server) final() Tick {
 // nestedTooDeep counts events whose handlers are not called.
 func (s *Server) nestedTooDeep(events int) { s.stats.EventsNested += uint64(events) }
 
-// readRequest reads a request with fn. It reports whether the request can be handled.
-func (s *Server) readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error) {
-	p := s.sessions.player(player)
-	err = s.panics.decodePeer(p, payload, fn)
-	return err == nil && !p.session.poisoned, err
-}
-
 // pack writes a message, valid until the next call.
 func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) []byte {
 	s.sim.losses.sent(s.p.Messages[message].Name, described, at)

@@ -7,4 +7,6 @@ type serverFrame struct {
 	*panics
 	*kicks
 	*serverInterest
+	*mail
+	*requests
 }

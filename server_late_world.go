@@ -475,7 +475,7 @@ func (w *lateWorld) send(final Tick) {
 	for ; n < len(h.items) && int32(h.items[n].tick-final) <= 0; n++ {
 		m := &h.items[n]
 		if w.s.sessions.has(m.to) {
-			_ = w.s.sendAs(m.to, m.tick, m.channel, m.id, h.bytes[m.from:m.upto]) // one that does not take it is disconnected
+			_ = w.s.mail.sendAs(m.to, m.tick, m.channel, m.id, h.bytes[m.from:m.upto]) // one that does not take it is disconnected
 		}
 	}
 	if n == 0 {

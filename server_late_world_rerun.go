@@ -118,7 +118,7 @@ func (w *lateWorld) runTick(t Tick) {
 		}
 	}
 	for _, r := range at.requests {
-		_ = s.handleRequest(r.by, r.kind, at.bytes[r.from:r.upto])
+		_ = s.requests.handleRequest(r.by, r.kind, at.bytes[r.from:r.upto])
 	}
 	s.fillCommands()
 	s.p.schedule.Execute(s.sim.world, f)

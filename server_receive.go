@@ -3,8 +3,6 @@ package foretick
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 	"unsafe"
@@ -12,7 +10,6 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -178,17 +175,17 @@ func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
 			return p
 		}
 		if err != nil {
-			s.malformed(p, err)
+			p.countMalformed(&s.stats, err)
 		}
 	}
-	s.takeRequests(t, p)
+	s.requests.takeRequests(t, p)
 	for channel := range uint8(netcode.MaxChannels) {
 		if channel == standard.ChannelMain {
 			continue
 		}
 		for r, ok := conn.NextReliableOn(channel); ok; r, ok = conn.NextReliableOn(channel) {
 			if err := s.reliable(t, p, r, b); err != nil {
-				s.malformed(p, err)
+				p.countMalformed(&s.stats, err)
 			}
 			if p.session.poisoned {
 				return p
@@ -196,7 +193,7 @@ func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
 		}
 	}
 	for _, ok := conn.NextEvent(); ok; _, ok = conn.NextEvent() {
-		s.malformed(p, netcode.ErrMalformed) // what clients send of the game's is reliable
+		p.countMalformed(&s.stats, netcode.ErrMalformed) // what clients send of the game's is reliable
 	}
 	return p
 }
@@ -385,188 +382,13 @@ func (s *Server) valid(p *player, c *layout.Command) bool {
 	why := err.Error()
 	s.senders.scratch = binary.LittleEndian.AppendUint32(s.senders.scratch[:0], s.sim.frame.Tick)
 	s.senders.scratch = append(s.senders.scratch, why[:min(len(why), maxRefusal)]...)
-	_ = s.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
+	_ = s.mail.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
 	return false
 }
 
 func (s *Server) validate(p *player, c *layout.Command) error {
 	defer s.panics.contain(p.owner, "CheckCommand")
 	return s.p.handlers.check(&s.sim.frame, p.owner, p.inputs.command)
-}
-
-// ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
-// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
-var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
-
-func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
-	if s.late.quiet() {
-		return nil
-	}
-	p := s.sessions.player(to)
-	if p == nil {
-		return fmt.Errorf("foretick: no player %d", to)
-	}
-	for _, o := range s.sessions.observers {
-		if o.observing.grant.Player == to || o.observing.grant.Everything {
-			_ = s.post(o, channel, id, payload) // one that does not take it is disconnected
-		}
-	}
-	return s.post(p, channel, id, payload)
-}
-
-// post queues a message of the game's, or keeps it until its tick is final.
-func (s *Server) post(p *player, channel, id uint8, payload []byte) error {
-	if s.late.world.keeps(p, channel, id, payload) {
-		return nil
-	}
-	return s.sendOn(p, channel, id, payload)
-}
-
-// sendOn queues a message, or marks a player that does not take any more.
-func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
-	return s.sendAs(p, s.sim.frame.Tick, channel, id, payload)
-}
-
-// sendAs is sendOn with the tick that the message is of.
-func (s *Server) sendAs(p *player, t Tick, channel, id uint8, payload []byte) error {
-	if p.local != nil {
-		p.local.tell(channel, id, payload)
-		s.stats.MessagesSent++
-		return nil
-	}
-	if p.session.state == away && !s.p.Reliable(channel) {
-		return nil // it may be lost, and is
-	}
-	err := ErrOverflow
-	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= maxQueued {
-		err = q.SendOn(channel, t, id, payload)
-	}
-	if errors.Is(err, netcode.ErrStreamFull) {
-		err = fmt.Errorf("%w: %w", ErrOverflow, err)
-	}
-	if err != nil {
-		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, ErrOverflow)
-		s.stats.MessagesRefused++
-		return err
-	}
-	s.stats.MessagesSent++
-	if id >= standard.MaxMessages || !s.p.Reliable(channel) || p.observing != nil {
-		return nil
-	}
-	for _, fn := range s.hooks.message {
-		fn(probe.MessageSent{To: p.owner, Session: p.session.number, Channel: int(channel), Tick: t, Kind: id, Payload: payload})
-	}
-	return nil
-}
-
-func (s *Server) broadcast(channel, id uint8, payload []byte) error {
-	var errs []error
-	if s.late.quiet() {
-		return nil
-	}
-	for _, p := range s.sessions.players {
-		if p.session.state >= playing {
-			errs = append(errs, s.post(p, channel, id, payload))
-		}
-	}
-	for _, o := range s.sessions.observers {
-		_ = s.post(o, channel, id, payload)
-	}
-	return errors.Join(errs...)
-}
-
-// takeRequests takes the requests that a player's allowance permits. The others wait in the
-// connection, already acknowledged: a request is never lost for coming too soon.
-func (s *Server) takeRequests(t time.Duration, p *player) {
-	for p.session.conn != nil && p.requests.allowance.permits(t, requestRate+requestsSpare, requestBurst+requestsHeld) {
-		if !s.takeRequest(p) {
-			return
-		}
-	}
-}
-
-// drainRequests takes all waiting requests when the connection ends: the player's next
-// connection starts after them. They still count against its allowance.
-func (s *Server) drainRequests(p *player) {
-	for !p.session.poisoned && s.takeRequest(p) {
-	}
-}
-
-// takeRequest takes the next request, if there is one.
-func (s *Server) takeRequest(p *player) bool {
-	r, ok := p.session.conn.NextReliableOn(standard.ChannelMain)
-	if !ok {
-		return false
-	}
-	p.requests.allowance.spent++
-	if p.session.kicked && p.session.state == refusing {
-		return true // asked before it knew
-	}
-	if err := s.ask(p, r); err != nil {
-		s.malformed(p, err)
-	}
-	return true
-}
-
-// ask queues a player's request for the next tick.
-func (s *Server) ask(p *player, r netcode.Reliable) error {
-	if p.session.state != playing || int(r.Kind) >= len(s.p.Requests) {
-		return netcode.ErrMalformed
-	}
-	p.requests.taken++
-	p.requests.add(r.Kind, r.Payload)
-	return nil
-}
-
-// handleRequest runs the game's handler, and notes the players whose predicted state it
-// changed.
-func (s *Server) handleRequest(p *player, kind uint8, payload []byte) error {
-	o := &s.sim.writes.outside
-	o.look(causeOutside)
-	o.by = s.p.requestCause(int(kind))
-	if debugBuild {
-		s.sim.losses.running = s.p.Requests[kind].Cause
-	}
-	err := s.p.handlers.requests[kind](&s.sim.frame, p.owner, payload)
-	s.sim.losses.running = ""
-	o.look(o.by)
-	o.by = causeOutside
-	return err
-}
-
-// handleRequests runs the game's handlers of what players asked since the last tick.
-func (s *Server) handleRequests() {
-	for _, p := range s.sessions.owners {
-		if p != nil {
-			s.takeRequests(s.clock.now, p)
-			s.handleRequestsOf(p)
-		}
-	}
-}
-
-// handleRequestsOf runs the handlers of what a player asked, which may have left since.
-func (s *Server) handleRequestsOf(p *player) {
-	for _, a := range p.requests.askings {
-		if p.session.kicked {
-			break
-		}
-		payload := p.requests.askedBytes[a.from:a.upto]
-		for _, fn := range s.hooks.request {
-			fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
-		}
-		if err := s.handleRequest(p, a.kind, payload); err != nil {
-			s.malformed(p, err)
-			continue
-		}
-		s.late.world.asked(p, a.kind, payload)
-		if p.session.poisoned {
-			s.sessions.kick(p, transport.Malformed, poisonedText)
-			break
-		}
-		s.stats.Requests++
-		p.stats.Requests++
-	}
-	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 }
 
 // maxRefusals is the number of reliable messages waiting for a client from which on

@@ -420,8 +420,3 @@ func (s *Server) dropMute(p *player, t time.Duration) bool {
 	}
 	return is
 }
-
-func (s *Server) malformed(p *player, err error) {
-	s.stats.Malformed++
-	p.faults.fault(err.Error())
-}

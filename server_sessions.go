@@ -340,7 +340,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // any player, which waits for the tick's end. Every OnJoin that began is followed by an
 // OnLeave.
 func (s *Server) changePlayers() {
-	s.handleLastRequests()
+	s.requests.handleLastRequests()
 	for _, player := range s.sessions.leaving {
 		s.panics.runHooks(&s.sim.frame, player, "OnLeave", s.p.handlers.leaves)
 		s.sim.destroyOwned(player)
@@ -439,7 +439,7 @@ func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
 		}
 		err := p.session.conn.TakeOver(kept, uint8(i), taken)
 		if errors.Is(err, netcode.ErrTaken) {
-			s.malformed(p, err)
+			p.countMalformed(&s.stats, err)
 			err = p.session.conn.TakeOver(kept, uint8(i), netcode.Forgotten)
 		}
 		if err != nil {
@@ -632,7 +632,7 @@ func (s *Server) lose(t time.Duration, p *player) {
 // disconnect frees everything that belonged to a connection.
 func (s *Server) disconnect(p *player) {
 	delete(s.sessions.byPeer, p.session.peer)
-	s.drainRequests(p)
+	s.requests.drainRequests(p)
 	p.countResent(&s.stats)
 	p.outbox.resent = 0
 	p.outbox.sender.Close()

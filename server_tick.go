@@ -46,6 +46,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
 	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, sink, cfg.OnPanic}
 	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
+	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
+	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
 	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
 	s.traces.replayed = sink != nil && sink.Replays()
@@ -74,7 +76,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks, &s.interest}, queues: p.newQueues()}
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests}, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLateInputs(s)
 	if debugBuild && s.late.window > 0 {
@@ -287,7 +289,7 @@ func (s *Server) tick(now time.Duration) {
 	s.changePlayers()
 	told := s.drain.tell(&s.sim.frame, &s.panics, s.cfg.OnDrain)
 	s.late.world.open(changed || told)
-	s.handleRequests()
+	s.requests.handleRequests()
 	s.simulate()
 	s.run.captured = true
 	s.capture()
