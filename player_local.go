@@ -1,11 +1,7 @@
 package foretick
 
 import (
-	"unsafe"
-
-	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/lagcomp"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -39,25 +35,6 @@ func (s *Server) joinLocal(owner PlayerID, seat *localPlayer) {
 	s.seat(p, owner)
 	p.shooter.Connect()
 	s.board.change(p, &s.sessions, &s.stats)
-}
-
-// takeLocal takes a local player's command for this tick.
-func (s *Server) takeLocal(p *player, c *layout.Command) {
-	in, seat := &p.inputs, p.local
-	if seat.command == nil {
-		clear(unsafe.Slice((*byte)(in.command), c.Size))
-	} else {
-		layout.CopyBytes(in.command, unsafe.Pointer(unsafe.SliceData(seat.command)), c.Size)
-	}
-	p.shooter.Local(s.sim.frame.Tick, seat.claim)
-	if !s.valid(p, c) {
-		s.standIn(p, c, prediction.Refused)
-		return
-	}
-	in.took(c, s.sim.frame.Tick)
-	in.offset = 0
-	p.stats.InputsTaken++
-	s.stats.InputsTaken++
 }
 
 // tell queues a message for the end of the tick.

@@ -38,6 +38,7 @@ type Server struct {
 	panics    panics
 	kicks     kicks
 	mail      mail
+	commands  commands
 	requests  requests
 	admission admission
 	schemas   serverSchemas

@@ -171,7 +171,7 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 		l.settle(p, at)
 		return
 	}
-	if !s.accept(p, c, at.tick, cmd.Data) {
+	if !s.commands.acceptCommand(p, c, at.tick, cmd.Data) {
 		l.settle(p, at)
 		return
 	}
@@ -202,12 +202,12 @@ func (l *lateInputs) mayWait(p *player) bool {
 // miss replaces the present tick's command, for as long as its own may still come.
 func (l *lateInputs) miss(p *player, c *layout.Command) {
 	if !l.mayWait(p) {
-		l.s.standIn(p, c, prediction.Repeated)
+		l.s.commands.standIn(p, c, prediction.Repeated)
 		return
 	}
 	in := &p.inputs
 	in.offset = 0
-	how := l.s.replacement(p, c, prediction.Repeated)
+	how := l.s.commands.replaceCommand(p, c, prediction.Repeated)
 	layout.CopyBytes(in.command, in.last, c.Size)
 	l.ran(p, c, waits)
 	p.late.at(l.s.sim.frame.Tick).how = how

@@ -120,7 +120,7 @@ func (w *lateWorld) runTick(t Tick) {
 	for _, r := range at.requests {
 		_ = s.requests.handleRequest(r.by, r.kind, at.bytes[r.from:r.upto])
 	}
-	s.fillCommands()
+	s.commands.fillCommands()
 	s.p.schedule.Execute(s.sim.world, f)
 	if len(s.traces.recording) > 0 {
 		s.traces.end()

@@ -2,17 +2,13 @@ package foretick
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/guard"
-	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -273,124 +269,3 @@ func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable, b []by
 	}
 	return netcode.ErrMalformed
 }
-
-// takeCommands gets each player's command for this tick, or its replacement.
-func (s *Server) takeCommands() {
-	c := s.p.Command
-	if c == nil {
-		return
-	}
-	for _, p := range s.sessions.players {
-		switch p.session.state {
-		case away:
-			s.standIn(p, c, prediction.Repeated)
-		case playing:
-			s.takeCommand(p, c)
-		case local:
-			s.takeLocal(p, c)
-		}
-	}
-}
-
-func (s *Server) takeCommand(p *player, c *layout.Command) {
-	s.observe(p)
-	s.late.begin(p, c)
-	cmd, ok := p.inputs.buffer.Take(s.sim.frame.Tick)
-	switch {
-	case !ok:
-		p.inputs.missing(&p.stats, &s.stats)
-		s.late.miss(p, c)
-	case !s.accept(p, c, s.sim.frame.Tick, cmd.Data):
-		s.standIn(p, c, prediction.Refused)
-	default:
-		p.inputs.took(c, s.sim.frame.Tick)
-		p.inputs.offset = cmd.Offset
-		p.inputs.render = time.Duration(int32(cmd.Tick-cmd.Render))*s.clock.interval - time.Duration(cmd.Fraction)*s.clock.interval/256
-		p.shooter.Take(shot(&cmd), s.sim.frame.Tick, p.session.conn.Jitter())
-		p.stats.InputsTaken++
-		s.stats.InputsTaken++
-		s.late.ran(p, c, settled)
-	}
-}
-
-// observe measures the limits of this tick's claims.
-func (s *Server) observe(p *player) {
-	p.shooter.Observe(s.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
-}
-
-// fillCommands writes each player's command into its rows.
-func (s *Server) fillCommands() {
-	c := s.p.Command
-	if c == nil {
-		return
-	}
-	for _, rows := range s.sim.commands.All(s.sim.world) {
-		base := rows.Column(c.ID)
-		p := s.sessions.player(rows.Owner())
-		for i := range rows.Len() {
-			dst := unsafe.Add(base, uintptr(i)*c.Size)
-			if p == nil {
-				clear(unsafe.Slice((*byte)(dst), c.Size))
-				continue
-			}
-			layout.CopyBytes(dst, p.inputs.command, c.Size)
-		}
-	}
-}
-
-// accept decodes the command of a tick, which may be earlier than the present one, and asks
-// the game to check it.
-func (s *Server) accept(p *player, c *layout.Command, t Tick, data []byte) bool {
-	if s.unpack(p, c, data) != nil {
-		p.faults.fault("a command out of range")
-		if t == s.sim.frame.Tick {
-			p.inputs.missing(&p.stats, &s.stats)
-		}
-		return false
-	}
-	now := s.sim.frame.Tick
-	s.sim.frame.Tick = t // the game sees it, and a refusal names it
-	ok := s.valid(p, c)
-	s.sim.frame.Tick = now
-	return ok
-}
-
-// unpack decodes a command. It refuses one that cannot be decoded.
-func (s *Server) unpack(p *player, c *layout.Command, data []byte) error {
-	err := s.panics.decodePeer(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
-	if p.session.poisoned {
-		s.sessions.kick(p, transport.Malformed, poisonedText)
-		return netcode.ErrMalformed
-	}
-	return err
-}
-
-// valid asks the game to check the command that was just unpacked.
-func (s *Server) valid(p *player, c *layout.Command) bool {
-	if s.p.handlers.check == nil {
-		return true
-	}
-	err := s.validate(p, c)
-	if err == nil {
-		return !p.session.kicked
-	}
-	p.stats.InputsRejected++
-	s.stats.InputsRejected++
-	if p.local == nil && p.session.conn.Pending() >= maxRefusals {
-		return false
-	}
-	why := err.Error()
-	s.senders.scratch = binary.LittleEndian.AppendUint32(s.senders.scratch[:0], s.sim.frame.Tick)
-	s.senders.scratch = append(s.senders.scratch, why[:min(len(why), maxRefusal)]...)
-	_ = s.mail.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
-	return false
-}
-
-func (s *Server) validate(p *player, c *layout.Command) error {
-	defer s.panics.contain(p.owner, "CheckCommand")
-	return s.p.handlers.check(&s.sim.frame, p.owner, p.inputs.command)
-}
-
-// maxRefusals is the number of reliable messages waiting for a client from which on
-// refusals are counted only, and not sent.
-const maxRefusals = 16

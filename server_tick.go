@@ -48,6 +48,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
 	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
 	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
+	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
 	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
 	s.traces.replayed = sink != nil && sink.Replays()
@@ -283,7 +284,7 @@ func (s *Server) tick(now time.Duration) {
 	s.run.ticking, s.sim.writes.outside.next = true, false
 	began := s.figures.begin(s, now)
 	tap := s.inspected.begin(&s.times)
-	s.takeCommands()
+	s.commands.takeCommands()
 	s.late.world.begin()
 	changed := s.sessions.changing()
 	s.changePlayers()
@@ -317,7 +318,7 @@ func (s *Server) simulate() {
 	s.sim.writes.outside.look(causeOutside)
 	s.interest.markHidden()
 	s.late.rerun()
-	s.fillCommands()
+	s.commands.fillCommands()
 	if debugBuild {
 		s.sim.losses.begin()
 		s.beginTrails()

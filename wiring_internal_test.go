@@ -138,7 +138,7 @@ type writerFunc func(b []byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // TestServerDecodesInside: whatever of a server reads a peer's bytes, it does so inside of
-// Server.decode.
+// panics.decodePeer.
 func TestServerDecodesInside(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -162,11 +162,11 @@ func TestServerDecodesInside(t *testing.T) {
 					name = sel.Sel.Name
 				}
 				if reads.MatchString(name) {
-					require.True(t, in, "%s: %s reads a peer's bytes outside of Server.decode", fset.Position(call.Pos()), name)
+					require.True(t, in, "%s: %s reads a peer's bytes outside of panics.decodePeer", fset.Position(call.Pos()), name)
 					inside, names[name] = inside+1, true
 				}
 				for _, a := range call.Args {
-					walk(&ast.ParenExpr{X: a}, in || name == "decode")
+					walk(&ast.ParenExpr{X: a}, in || name == "decodePeer")
 				}
 				walk(&ast.ParenExpr{X: call.Fun}, in)
 				return false

@@ -1,0 +1,259 @@
+package foretick
+
+import (
+	"encoding/binary"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// commands gets each player's command of a tick, checks it, and replaces one that is missing or refused.
+type commands struct {
+	sim      *simulation
+	sessions *sessions
+	panics   *panics
+	mail     *mail
+	late     *lateInputs
+	stats    *stats.Server
+	clock    *serverClock
+	// repeat and decay are ServerConfig.RepeatInput and DecayInput.
+	repeat, decay time.Duration
+	scratch       []byte
+}
+
+// takeCommands gets each player's command for this tick, or its replacement.
+func (k *commands) takeCommands() {
+	c := k.sim.p.Command
+	if c == nil {
+		return
+	}
+	for _, p := range k.sessions.players {
+		switch p.session.state {
+		case away:
+			k.standIn(p, c, prediction.Repeated)
+		case playing:
+			k.takeCommand(p, c)
+		case local:
+			k.takeLocal(p, c)
+		}
+	}
+}
+
+func (k *commands) takeCommand(p *player, c *layout.Command) {
+	k.observeLatency(p)
+	k.late.begin(p, c)
+	cmd, ok := p.inputs.buffer.Take(k.sim.frame.Tick)
+	switch {
+	case !ok:
+		p.inputs.missing(&p.stats, k.stats)
+		k.late.miss(p, c)
+	case !k.acceptCommand(p, c, k.sim.frame.Tick, cmd.Data):
+		k.standIn(p, c, prediction.Refused)
+	default:
+		p.inputs.took(c, k.sim.frame.Tick)
+		p.inputs.offset = cmd.Offset
+		p.inputs.render = time.Duration(int32(cmd.Tick-cmd.Render))*k.clock.interval - time.Duration(cmd.Fraction)*k.clock.interval/256
+		p.shooter.Take(shot(&cmd), k.sim.frame.Tick, p.session.conn.Jitter())
+		p.stats.InputsTaken++
+		k.stats.InputsTaken++
+		k.late.ran(p, c, settled)
+	}
+}
+
+// observeLatency measures the limits of this tick's claims.
+func (k *commands) observeLatency(p *player) {
+	p.shooter.Observe(k.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
+}
+
+// fillCommands writes each player's command into its rows.
+func (k *commands) fillCommands() {
+	c := k.sim.p.Command
+	if c == nil {
+		return
+	}
+	for _, rows := range k.sim.commands.All(k.sim.world) {
+		base := rows.Column(c.ID)
+		p := k.sessions.player(rows.Owner())
+		for i := range rows.Len() {
+			dst := unsafe.Add(base, uintptr(i)*c.Size)
+			if p == nil {
+				clear(unsafe.Slice((*byte)(dst), c.Size))
+				continue
+			}
+			layout.CopyBytes(dst, p.inputs.command, c.Size)
+		}
+	}
+}
+
+// acceptCommand decodes the command of a tick, which may be earlier than the present one, and asks
+// the game to check it.
+func (k *commands) acceptCommand(p *player, c *layout.Command, t Tick, data []byte) bool {
+	if k.unpackCommand(p, c, data) != nil {
+		p.faults.fault("a command out of range")
+		if t == k.sim.frame.Tick {
+			p.inputs.missing(&p.stats, k.stats)
+		}
+		return false
+	}
+	now := k.sim.frame.Tick
+	k.sim.frame.Tick = t // the game sees it, and a refusal names it
+	ok := k.checkCommand(p, c)
+	k.sim.frame.Tick = now
+	return ok
+}
+
+// unpackCommand decodes a command. It refuses one that cannot be decoded.
+func (k *commands) unpackCommand(p *player, c *layout.Command, data []byte) error {
+	err := k.panics.decodePeer(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
+	if p.session.poisoned {
+		k.sessions.kick(p, transport.Malformed, poisonedText)
+		return netcode.ErrMalformed
+	}
+	return err
+}
+
+// checkCommand asks the game to check the command that was just unpacked.
+func (k *commands) checkCommand(p *player, c *layout.Command) bool {
+	if k.sim.p.handlers.check == nil {
+		return true
+	}
+	err := k.askGame(p, c)
+	if err == nil {
+		return !p.session.kicked
+	}
+	p.stats.InputsRejected++
+	k.stats.InputsRejected++
+	if p.local == nil && p.session.conn.Pending() >= maxRefusals {
+		return false
+	}
+	why := err.Error()
+	k.scratch = binary.LittleEndian.AppendUint32(k.scratch[:0], k.sim.frame.Tick)
+	k.scratch = append(k.scratch, why[:min(len(why), maxRefusal)]...)
+	_ = k.mail.sendOn(p, standard.ChannelMain, kindRefused, k.scratch) // a full queue is counted there
+	return false
+}
+
+func (k *commands) askGame(p *player, c *layout.Command) error {
+	defer k.panics.contain(p.owner, "CheckCommand")
+	return k.sim.p.handlers.check(&k.sim.frame, p.owner, p.inputs.command)
+}
+
+// takeLocal takes a local player's command for this tick.
+func (k *commands) takeLocal(p *player, c *layout.Command) {
+	in, seat := &p.inputs, p.local
+	if seat.command == nil {
+		clear(unsafe.Slice((*byte)(in.command), c.Size))
+	} else {
+		layout.CopyBytes(in.command, unsafe.Pointer(unsafe.SliceData(seat.command)), c.Size)
+	}
+	p.shooter.Local(k.sim.frame.Tick, seat.claim)
+	if !k.checkCommand(p, c) {
+		k.standIn(p, c, prediction.Refused)
+		return
+	}
+	in.took(c, k.sim.frame.Tick)
+	in.offset = 0
+	p.stats.InputsTaken++
+	k.stats.InputsTaken++
+}
+
+// standIn makes a replacement command: the last one for a while, then the game's decay of
+// it, then zero. how is the reason if a command did arrive.
+func (k *commands) standIn(p *player, c *layout.Command, how prediction.StandIn) {
+	how = k.replaceCommand(p, c, how)
+	p.inputs.replace(c, k.sim.frame.Tick, p.told(), how)
+	k.late.ran(p, c, settled)
+}
+
+// replaceCommand puts the command that stands in for a missing one into last, and returns what
+// it is.
+func (k *commands) replaceCommand(p *player, c *layout.Command, how prediction.StandIn) prediction.StandIn {
+	in := &p.inputs
+	in.repeated += k.clock.interval
+	switch repeat := max(k.repeat, 0); {
+	case in.repeated <= repeat:
+	case k.sim.p.handlers.decay != nil && in.repeated <= repeat+max(k.decay, 0):
+		k.decayCommand(p, c)
+		c.Schema.ClearMomentary(in.last)
+		k.sim.losses.sentBy("(Decay)", c.Name, c.Schema, in.last)
+		how = max(how, prediction.Decayed)
+	default:
+		clear(unsafe.Slice((*byte)(in.last), c.Size))
+		how = max(how, prediction.Neutral)
+	}
+	return how
+}
+
+func (k *commands) decayCommand(p *player, c *layout.Command) {
+	defer k.panics.contain(p.owner, "Decay")
+	k.sim.p.handlers.decay(p.inputs.last, int(p.inputs.repeated/k.clock.interval))
+}
+
+// maxRefusals is the number of reliable messages waiting for a client from which on
+// refusals are counted only, and not sent.
+const maxRefusals = 16
+
+// inputs holds a player's commands: those received, and the replacement of a missing one.
+type inputs struct {
+	buffer   *netcode.CommandBuffer
+	command  unsafe.Pointer // the command of the tick being computed, as a component
+	last     unsafe.Pointer // the newest command received, one-shots and sums cleared
+	heard    bool           // a command was taken before
+	tookTick Tick           // the newest tick that ran a command of its own
+	early    time.Duration  // how long commands wait in the buffer, as last measured; 0: too late
+	buffered time.Duration  // the same, negative where they come too late
+	offset   uint8          // that of the tick's command, 0 if it stated none
+	render   time.Duration  // how far the frame that the newest command saw is behind its tick
+
+	repeated time.Duration
+	replaced reason.Substitution // the ticks whose command was not the client's
+}
+
+// addTo adds what the current connection's buffer counted.
+func (in *inputs) addTo(st *stats.Player) {
+	if in.buffer == nil {
+		return
+	}
+	late, duplicate, far, malformed := in.buffer.Stats()
+	st.InputsLate += late
+	st.InputsDuplicate += duplicate
+	st.InputsFar += far
+	st.InputsMalformed += malformed
+	st.InputsReplaced += in.buffer.Replaced()
+}
+
+// took takes the command that was received for a tick.
+func (in *inputs) took(c *layout.Command, t Tick) {
+	in.heard, in.repeated, in.tookTick = true, 0, t
+	layout.CopyBytes(in.last, in.command, c.Size)
+	c.Schema.ClearMomentary(in.last)
+}
+
+// missing counts a tick whose command did not arrive, once the player has begun to send
+// commands.
+func (in *inputs) missing(own *stats.Player, all *stats.Server) {
+	if in.heard {
+		own.InputsMissing++
+		all.InputsMissing++
+	}
+}
+
+// replace runs a tick with the current value of last, instead of the client's own command.
+// acked is the newest snapshot that the client is known to have.
+func (in *inputs) replace(c *layout.Command, t, acked Tick, how prediction.StandIn) {
+	if r := &in.replaced; r.To == 0 || r.To != t-1 {
+		r.Follow(t, acked)
+	}
+	in.replaced.To = t
+	in.offset = 0
+	in.replaced.How = how
+	layout.CopyBytes(in.command, in.last, c.Size)
+	in.replaced.Command = c.Schema.Pack(in.command, in.replaced.Command[:0])
+}
