@@ -57,7 +57,7 @@ func TestResentCountsOnce(t *testing.T) {
 		p := m.server.sessions.player(player + 1)
 		m.gone += p.session.conn.Stats().EntriesResent
 		before := m.server.Stats().MessagesResent
-		m.server.drop(p, 0, "planted")
+		m.server.departures.dropPeer(p, 0, "planted")
 		m.server.board.post(&m.server.stats)
 		require.Equal(t, before, m.server.Stats().MessagesResent, "without a tick between")
 		m.each()

@@ -24,44 +24,46 @@ import (
 // concurrent use. Do, Stats, Players, Player and Figures may be called by any
 // goroutine.
 type Server struct {
-	cfg       ServerConfig
-	p         *compiled
-	endpoint  transport.Endpoint
-	untaped   transport.Endpoint  // without the recorder: what follows the match is not on its tape
-	sink      tape.Sink           // of the recorder; nil: there is none
-	events    [64]transport.Event // read from it
-	logs      serverLog
-	clock     serverClock
-	run       serverRun
-	drain     serverDrain
-	sessions  sessions
-	panics    panics
-	kicks     kicks
-	mail      mail
-	commands  commands
-	requests  requests
-	admission admission
-	schemas   serverSchemas
-	sim       simulation
-	past      *rewind.Past
-	level     serverLevel
-	senders   senders
-	interest  serverInterest
-	trails    serverTrails
-	late      lateInputs
-	stats     stats.Server
-	board     board         // what other goroutines may read
-	figures   serverFigures // likewise
-	times     systemTimes
-	bandwidth *bandwidth // nil unless asked for
-	inspected inspected
-	hooks     serverHooks
-	calls     calls
-	traces    serverTraces
-	reports   serverReports
-	screen    localScreen                // of the player in this process for whom the world is drawn; nil: there is none
-	order     func(ecs.Rows, int) uint64 // compiled.order, made once
-	hash      func() uint64              // hashWorld, likewise
+	cfg        ServerConfig
+	p          *compiled
+	endpoint   transport.Endpoint
+	untaped    transport.Endpoint  // without the recorder: what follows the match is not on its tape
+	sink       tape.Sink           // of the recorder; nil: there is none
+	events     [64]transport.Event // read from it
+	logs       serverLog
+	clock      serverClock
+	run        serverRun
+	drain      serverDrain
+	sessions   sessions
+	panics     panics
+	kicks      kicks
+	mail       mail
+	commands   commands
+	requests   requests
+	admission  admission
+	departures departures
+	offenders  offenders
+	schemas    serverSchemas
+	sim        simulation
+	past       *rewind.Past
+	level      serverLevel
+	senders    senders
+	interest   serverInterest
+	trails     serverTrails
+	late       lateInputs
+	stats      stats.Server
+	board      board         // what other goroutines may read
+	figures    serverFigures // likewise
+	times      systemTimes
+	bandwidth  *bandwidth // nil unless asked for
+	inspected  inspected
+	hooks      serverHooks
+	calls      calls
+	traces     serverTraces
+	reports    serverReports
+	screen     localScreen                // of the player in this process for whom the world is drawn; nil: there is none
+	order      func(ecs.Rows, int) uint64 // compiled.order, made once
+	hash       func() uint64              // hashWorld, likewise
 }
 
 // serverTrails are for debug builds.

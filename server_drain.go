@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/tape"
-	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -95,7 +94,7 @@ func (d *serverDrain) draining() (reason string, yes bool) {
 func (s *Server) refuseNewcomer(p *player, code transport.Code, reason string) {
 	s.refused(figures.RefusedDraining)
 	s.logs.abuse("refused: the server drains", p)
-	s.drop(p, code, reason)
+	s.departures.dropPeer(p, code, reason)
 }
 
 // over reports whether the match is over, and with what code and text it ends: the server drains and
@@ -150,23 +149,6 @@ func (d *serverDrain) tell(f *Frame, c *panics, onDrain func(*Frame, string)) bo
 	defer c.contain(ecs.Nobody, "OnDrain")
 	onDrain(f, *d.reason)
 	return true
-}
-
-// sendAway ends a player's place, and its connection once the reliable messages that were sent
-// to it have arrived, or after lastWords.
-func (s *Server) sendAway(p *player, code transport.Code, detail string) {
-	if p.session.state != playing || p.session.poisoned || p.outbox.overflowed || p.session.conn.Pending() == 0 {
-		s.drop(p, code, detail)
-		return
-	}
-	was := p.session
-	waits := &player{session: session{
-		peer: was.peer, conn: was.conn, identity: was.identity, address: was.address, origin: was.origin, came: was.came,
-		state: refusing, since: s.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: detail,
-	}}
-	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // it may still ask
-	s.forget(p, code, detail)
-	s.sessions.add(waits)
 }
 
 // sendingAway reports whether a kicked player is still told its last messages.

@@ -122,8 +122,3 @@ func (s *Server) Unban(identity []byte) {
 	s.outside(tape.Call{Op: tape.Unban, Data: identity})
 	s.admission.unban(identity, s.endpoint)
 }
-
-// dropPoisoned ends the connection of a peer whose state can no longer be trusted.
-func (s *Server) dropPoisoned(p *player) {
-	s.drop(p, transport.Malformed, poisonedText)
-}

@@ -76,7 +76,7 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 	case len(s.sessions.observers) >= s.cfg.MaxObservers:
 		s.refused(figures.RefusedObservers)
 		s.logs.abuse("refused: enough observers", p)
-		s.drop(p, transport.Full, "the server takes no more observers")
+		s.departures.dropPeer(p, transport.Full, "the server takes no more observers")
 		return
 	}
 	o := &observing{who: Observer{Address: p.session.address, Identity: p.session.identity, Data: slices.Clone(h.Data)}}
@@ -114,23 +114,6 @@ func (s *Server) askGrant(o *observing) error {
 func (s *Server) refuseObserver(t time.Duration, p *player, text string) {
 	s.logs.abuse("refused: observer", p, "why", text)
 	s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: cutText(text, netcode.MaxRejectText)})
-}
-
-// forgetObserver frees what belongs to an observer.
-func (s *Server) forgetObserver(p *player) {
-	p.countResent(&s.stats)
-	p.outbox.sender.Close()
-	s.sessions.observers = slices.DeleteFunc(s.sessions.observers, func(x *player) bool { return x == p })
-}
-
-// dropObserversOf disconnects those that had a player's view. Somebody else may get the
-// player's number.
-func (s *Server) dropObserversOf(of PlayerID) {
-	for _, p := range slices.Backward(s.sessions.observers) {
-		if p.observing.grant.Player == of {
-			s.drop(p, transport.Kicked, "the player that it watched left")
-		}
-	}
 }
 
 // KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a

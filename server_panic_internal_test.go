@@ -56,7 +56,7 @@ func TestServerCorePanic(t *testing.T) {
 		}
 		fall()
 		require.True(t, p.session.poisoned)
-		s.dropPoisoned(p)
+		s.offenders.dropPoisoned(p)
 	}
 	if debugBuild {
 		return

@@ -37,16 +37,16 @@ func (s *Server) receive(t time.Duration) {
 		switch {
 		case p.session.state == away:
 			if s.clock.lasted(t, p.session.since) > p.session.hold {
-				s.giveUp(p, transport.Timeout, "did not come back in time")
+				s.departures.giveUpPlace(p, transport.Timeout, "did not come back in time")
 			}
 		case rested && p.session.conn.Silent(t) > s.cfg.Timeout:
-			s.drop(p, transport.Timeout, "silent for too long")
-		case rested && (p.session.state == playing || p.session.state == watching) && s.dropMute(p, t):
+			s.departures.dropPeer(p, transport.Timeout, "silent for too long")
+		case rested && (p.session.state == playing || p.session.state == watching) && s.offenders.dropMute(p, t):
 		case p.session.state == greeting && s.clock.lasted(t, p.session.since) > greetingTime:
 			s.logs.abuse("dropped: said no hello", p)
-			s.drop(p, transport.Timeout, "said no hello")
+			s.departures.dropPeer(p, transport.Timeout, "said no hello")
 		case p.session.state == refusing && s.told(t, p):
-			s.drop(p, p.session.kickCode, p.session.kickText)
+			s.departures.dropPeer(p, p.session.kickCode, p.session.kickText)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (s *Server) handle(t time.Duration, ev *transport.Event) {
 		s.arrive(t, ev.Peer)
 	case transport.Disconnected:
 		if p := s.sessions.byPeer[ev.Peer]; p != nil {
-			s.forget(p, ev.Code, ev.Detail)
+			s.departures.forgetPeer(p, ev.Code, ev.Detail)
 		}
 	case transport.Data:
 		if p := s.sessions.byPeer[ev.Peer]; p != nil {
@@ -129,11 +129,11 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	p.faults.roll(t, s.clock.before, p.far())
 	err := s.panics.decodePeer(p, b, func() error { return p.session.conn.Receive(t, b) })
 	if p.session.poisoned {
-		s.dropPoisoned(p)
+		s.offenders.dropPoisoned(p)
 		return
 	}
 	if p.lapsed() {
-		s.dropLapsed(t, p)
+		s.offenders.dropLapsed(t, p)
 		return
 	}
 	p.faults.received(err)
@@ -145,9 +145,9 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	switch {
 	case p == nil:
 	case p.session.poisoned:
-		s.dropPoisoned(p)
+		s.offenders.dropPoisoned(p)
 	default:
-		s.answerFaults(p)
+		s.offenders.answerFaults(p)
 	}
 }
 

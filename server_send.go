@@ -19,7 +19,7 @@ import (
 // send gives each peer its packet of this tick: the snapshot when one is due,
 // and acknowledgements and reliable messages in any case.
 func (s *Server) send(now time.Duration) {
-	s.dropOverflowed()
+	s.departures.dropOverflowed()
 	for _, p := range s.sessions.players {
 		p.outbox.draft.packet = nil
 		if p.session.state < away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) && !p.session.conn.Paused(now) {

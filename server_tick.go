@@ -49,6 +49,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
 	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
 	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
+	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
+	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, p.TickRate, cfg.Timeout}
 	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
 	s.traces.replayed = sink != nil && sink.Replays()
@@ -248,12 +250,12 @@ func (s *Server) close(code transport.Code, detail string) error {
 		why, text := p.end(code, detail)
 		switch {
 		case p.session.state == away:
-			s.leave(p, code, detail)
+			s.departures.leaveMatch(p, code, detail)
 		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
 			last.all = append(last.all, parting{p.session.peer, p.session.conn, why, text})
-			s.forget(p, why, text)
+			s.departures.forgetPeer(p, why, text)
 		default:
-			s.drop(p, why, text)
+			s.departures.dropPeer(p, why, text)
 		}
 	}
 	s.run.changing = true // what hooks ask for is too late
@@ -271,9 +273,9 @@ func (s *Server) end() {
 	s.logs.Logger.Error(ended, "tick", s.sim.frame.Tick)
 	for _, p := range slices.Clone(s.sessions.players) {
 		if p.session.state == away {
-			s.leave(p, transport.Closed, ended)
+			s.departures.leaveMatch(p, transport.Closed, ended)
 		} else {
-			s.drop(p, transport.Closed, ended)
+			s.departures.dropPeer(p, transport.Closed, ended)
 		}
 	}
 }
@@ -304,7 +306,7 @@ func (s *Server) tick(now time.Duration) {
 	if tap != nil {
 		s.tapped(tap, now)
 	}
-	s.dropKicked()
+	s.departures.dropKicked()
 	s.run.ticking, s.sim.writes.outside.next = false, true
 	s.figures.end(s, began)
 	s.run.finish()
