@@ -66,7 +66,7 @@ func watch(ask int) func(m *match) error {
 func closedWith(n int, code transport.Code) func(m *match) error {
 	return func(m *match) error {
 		if st := m.seat(n); transport.CloseCode(st.view.Err) != code {
-			return fmt.Errorf("client %d is %v: %v", n, st.view.State, st.view.Err)
+			return fmt.Errorf("client %d is %v: %w", n, st.view.State, st.view.Err)
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func plays(numbers ...int) func(m *match) error {
 	return func(m *match) error {
 		for _, n := range numbers {
 			if st := m.seat(n); st.view.State != foretick.Playing {
-				return fmt.Errorf("client %d is %v: %v", n, st.view.State, st.view.Err)
+				return fmt.Errorf("client %d is %v: %w", n, st.view.State, st.view.Err)
 			}
 		}
 		return nil

@@ -222,7 +222,7 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 		st.counts[what]++
 		m.sums.add(screens, []byte(what), append(numbers, uint64(n))...)
 	}
-	begin := m.plan.game
+	begin := m.game
 	if m.other != nil {
 		begin = m.other(n)
 	}
@@ -237,8 +237,8 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 			note("correction "+w.Prefab+w.Component+w.Field+w.System+w.Cause.String(), uint64(w.Tick), w.Entity, uint64(w.CauseTick), math.Float64bits(w.Predicted), math.Float64bits(w.Actual))
 		},
 	}
-	if m.plan.client != nil {
-		m.plan.client(n, &cfg)
+	if m.client != nil {
+		m.client(n, &cfg)
 	}
 	set(&cfg)
 	cfg.Transport = m.dial(st)

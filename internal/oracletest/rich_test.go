@@ -277,7 +277,7 @@ func (g *rich) rewinds(p *foretick.Protocol) {
 	if g.interest {
 		foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: 14, Leave: 18, Cell: 8}, func(v *place) (x, y, z float32) { return v.X, v.Y, 0 })
 		p.Relevant(func(f *foretick.Frame, player foretick.PlayerID, e ecs.Entity) snapshot.Relevance {
-			if uint32(f.Tick)/90%2 == 1 && e.Index()%3 == uint32(player)%3 {
+			if f.Tick/90%2 == 1 && e.Index()%3 == uint32(player)%3 {
 				return snapshot.Always
 			}
 			return snapshot.ByDistance
