@@ -59,8 +59,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c.input = newInput(&c.clientBase)
 	c.ghosts = newGhosts(&c.clientBase)
 	c.timeline.init(&c.clientBase, &c.input, &c.ghosts, &c.reasons)
-	var err error
-	if c.screen, err = newScreen(&c.clientBase, &c.input, &c.ghosts, &c.timeline); err != nil {
+	if err := c.timeline.initScreen(&c.screen); err != nil {
 		return nil, err
 	}
 	if err := c.fresh(); err != nil {
@@ -219,8 +218,10 @@ type clientBase struct {
 	now   time.Duration // of the Step that runs
 	// practice is true while a tick runs only to see what it does: nothing of it remains.
 	practice bool
-	stats    stats.Client
-	losses   losses
+	// rendering is true while render systems run.
+	rendering bool
+	stats     stats.Client
+	losses    losses
 
 	tracer  *clientTrace
 	reports clientReports

@@ -274,3 +274,13 @@ type correction struct {
 	before    record // what was predicted for the newest tick …
 	replacing bool   // … if there was any
 }
+
+// present puts the predicted values of now back into the world.
+func (tl *timeline) present() {
+	tl.predictor.Present()
+	if tl.saves.putLocals() {
+		tl.predictor.Rewrite() // so that the next frame finds them there
+	}
+	tl.clientOnly.undrawClientOnly()
+	tl.row.give()
+}

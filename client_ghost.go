@@ -405,22 +405,6 @@ func (gs *ghosts) gatherOurs() {
 	}
 }
 
-// missed lets the next frame make those entities of remote players again that the game
-// destroyed between two frames, for example with a parent of its own. Entities that are
-// predicted here come back with the save that ends a frame's drawing.
-func (tl *timeline) missed() {
-	if tl.ghosts.receiver == nil {
-		return
-	}
-	for _, g := range tl.ghosts.receiver.Ghosts() {
-		if e := ecs.Entity(g.Data); e != 0 && !tl.world.Alive(e) && !tl.ghosts.ahead(g) && !tl.ghosts.movesLater(g) {
-			tl.bodies.bury(e)
-			g.Data = 0
-			tl.tester.othersCame()
-		}
-	}
-}
-
 // releaseGone gives back ghosts that are no longer drawn. It reports whether there were any:
 // saves.gather is to be called then.
 func (gs *ghosts) releaseGone() bool {

@@ -249,7 +249,7 @@ func (c *Client) changeTechniques() {
 	}
 	c.techniques = want
 	if want.NoSmoothing {
-		c.screen.fades.clear()
+		c.screen.own.fades.clear()
 	}
 	predicts := was.NoPrediction != want.NoPrediction
 	if !predicts && was.NoReconciliation == want.NoReconciliation {

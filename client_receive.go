@@ -271,7 +271,7 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
-		c.timeline.ghosts.overdue = c.timeline.ghosts.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		c.ghosts.overdue = c.ghosts.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
 		c.timeline.noteMoved()
 		if c.hooks.syncTest > 0 {
 			c.timeline.tester.othersCame() // it may have the last values of an entity that is gone

@@ -102,7 +102,7 @@ func (c *Client) correctPrediction(t Tick, do course) {
 		return
 	case toRestart:
 		tl.restartFrom(t)
-		c.screen.fades.clear()
+		c.screen.own.fades.clear()
 		return
 	case toJump, toAmend, toReplay:
 		tl.predictor.Reconcile(t, tl)
@@ -116,12 +116,12 @@ func (c *Client) correctPrediction(t Tick, do course) {
 	case toReplay:
 		tl.tester.since = t
 		tl.corrected(t)
-		c.screen.correct()
+		c.screen.own.correct()
 		return // the server's state had its unpredicted components
 	case toAmend:
 		tl.tester.since = tl.predictor.Tick()
 		c.stats.SoftCorrections++
-		c.screen.correct()
+		c.screen.own.correct()
 	}
 	tl.takeUnpredicted()
 }

@@ -2,43 +2,55 @@ package foretick
 
 import (
 	"slices"
-	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // screen is the state of drawing.
 type screen struct {
 	*clientBase
-	input    *input
-	ghosts   *ghosts
-	timeline *timeline
-	stage    stage
-
-	fades     fades
-	shown     shownTime
-	rendered  Tick        // number of the newest rendered frame
-	masked    schema.Mask // what maskOf returned last
-	drawn     bool
-	visible   *lagcomp.History
-	rendering bool // render systems run
+	input     *input
+	ghosts    *ghosts
+	predictor *prediction.Predictor
+	row       *singletonRow
+	parents   *hierarchy
+	slides    *slides
+	others    others
+	own       ownDrawing
 	partial   partialTick
+	stage     stage
+
+	shown    shownTime
+	rendered Tick        // number of the newest rendered frame
+	masked   schema.Mask // what maskOf returned last
+	visible  *lagcomp.History
 }
 
-func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, error) {
-	fades := fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}}
-	sc := screen{clientBase: b, input: ip, ghosts: gs, timeline: tl, stage: newStage(b), fades: fades}
-	var err error
+// initScreen makes a client's screen, which must not be copied afterwards.
+func (tl *timeline) initScreen(sc *screen) (err error) {
+	b := tl.clientBase
+	*sc = screen{
+		clientBase: b, input: tl.input, ghosts: tl.ghosts, predictor: tl.predictor, row: &tl.row, parents: &tl.parents,
+		slides: &tl.slides, stage: newStage(b),
+		others: others{clientBase: b, ghosts: tl.ghosts, bodies: &tl.bodies, scenes: &tl.scenes, saves: &tl.saves, tester: &tl.tester},
+		own: ownDrawing{
+			clientBase: b, ghosts: tl.ghosts, predictor: tl.predictor, recorder: &tl.recorder, predicted: &tl.predicted,
+			clientOnly: &tl.clientOnly, correction: &tl.correction, names: &tl.names, partial: &sc.partial,
+			fades: fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}},
+		},
+		partial: partialTick{
+			clientBase: b, input: tl.input, predictor: tl.predictor, controls: &tl.controls, spawning: &tl.spawning,
+			row: &tl.row, parents: &tl.parents,
+		},
+	}
 	sc.visible, err = lagcomp.NewHistory(sc.framesKept())
-	return sc, err
+	return err
 }
 
 // delayedFrames is the number of rendered frames that are kept where inputs are delayed: more
@@ -46,9 +58,9 @@ func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, erro
 const delayedFrames = 256
 
 func (sc *screen) clear() {
-	sc.fades.clear()
-	sc.timeline.slides.clear()
-	sc.drawn = false
+	sc.own.fades.clear()
+	sc.slides.clear()
+	sc.own.drawn = false
 }
 
 // looking returns the frame that is on the screen.
@@ -57,17 +69,12 @@ func (sc *screen) looking() screenFrame {
 }
 
 // undraw replaces the drawn values in the predicted rows with the predicted ones.
-func (sc *screen) undraw() {
-	if sc.drawn {
-		sc.timeline.predictor.Present()
-		if sc.timeline.saves.putLocals() {
-			sc.timeline.predictor.Rewrite() // so that the next frame finds them there
-		}
-		sc.timeline.clientOnly.undrawClientOnly()
-		sc.timeline.row.give()
-		sc.drawn = false
+func (c *Client) undraw() {
+	if c.screen.own.drawn {
+		c.timeline.present()
+		c.screen.own.drawn = false
 	}
-	sc.timeline.missed()
+	c.screen.others.missed()
 }
 
 // draw writes the values to show into the world.
@@ -80,7 +87,7 @@ func (sc *screen) draw(now netcode.Time) {
 	// The view changes only here: a command sampled in this Step was given by a player
 	// looking at the last rendered frame.
 	sc.view.RenderTick, sc.view.RenderFraction = now.Render, now.RenderFraction
-	sc.view.Fraction, sc.view.Tick = now.Fraction, sc.timeline.predictor.Tick()
+	sc.view.Fraction, sc.view.Tick = now.Fraction, sc.predictor.Tick()
 	if sc.cfg.NoPrediction {
 		sc.view.Fraction, sc.view.Tick = now.RenderFraction, now.Render+1
 	}
@@ -94,202 +101,24 @@ func (sc *screen) draw(now netcode.Time) {
 	sc.shown = shownTime{tick: sc.view.RenderTick, fraction: fraction, at: sc.now}
 	sc.partial.clear()
 	if sc.cfg.PartialTicks {
-		sc.runPartial()
+		sc.own.drawn = sc.partial.runPartial(sc.looking()) || sc.own.drawn
 	}
-	sc.drawOthers(sc.view.RenderTick, float32(fraction)/256)
-	sc.drawOwn(since)
-	sc.slide(now, since)
-	sc.timeline.row.give()
-	sc.timeline.parents.apply()
+	sc.others.drawOthers(sc.view.RenderTick, float32(fraction)/256)
+	sc.own.drawOwn(since)
+	sc.slides.drawSlides(now, since)
+	sc.row.give()
+	sc.parents.apply()
 	sc.recordVisible()
 	if sc.cfg.NoPrediction {
-		sc.timeline.showEvents(sc.view.Tick)
+		sc.showEvents(sc.view.Tick)
 	}
 	f := &sc.frame
 	f.Tick, f.DT = sc.view.Tick, float32(since.Seconds())
 	sc.rendering = true
-	sc.timeline.tester.render = sc.hooks.syncTest > 0
 	sc.stage.tell()
 	sc.p.schedule.ExecuteRender(sc.world, f)
-	sc.timeline.tester.render = false
 	sc.rendering = false
 	f.DT = 1 / float32(sc.p.TickRate)
-}
-
-// drawOthers places every entity that is not predicted here at the render time.
-func (sc *screen) drawOthers(t Tick, fraction float32) {
-	for _, g := range sc.ghosts.receiver.Ghosts() {
-		if sc.ghosts.ahead(g) {
-			continue
-		}
-		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
-			if g.Data != 0 {
-				sc.timeline.bodies.bury(ecs.Entity(g.Data))
-				sc.timeline.tester.othersCame()
-				sc.timeline.scenes.noteUndrawn(g)
-				g.Data = 0
-			}
-			sc.ghosts.released = append(sc.ghosts.released, g)
-			continue
-		}
-		if int32(t-g.Born) < 0 || sc.ghosts.alien(g) {
-			continue
-		}
-		if len(sc.timeline.ghosts.moved) > 0 && g.Data != 0 && !sc.world.Alive(ecs.Entity(g.Data)) && sc.timeline.ghosts.movesLater(g) {
-			continue
-		}
-		if g.Data == 0 {
-			if _, _, _, ok := g.Sample(t, fraction); !ok {
-				continue // its first value was put off, and is of a later tick
-			}
-			sc.timeline.bodies.birth(g)
-			sc.timeline.tester.othersCame()
-		}
-		sc.drawGhost(g, t, fraction)
-	}
-	if sc.ghosts.releaseGone() {
-		sc.timeline.saves.gather()
-	}
-}
-
-func (sc *screen) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
-	gf, ok := sc.ghosts.around(g, t, fraction)
-	if !ok {
-		return
-	}
-	if gf.fraction == 0 && sc.p.Extrapolates && sc.drawBeyond(g, t, fraction) {
-		return
-	}
-	for i := range sc.p.Components {
-		comp := &sc.p.Components[i]
-		if comp.Unknown {
-			continue
-		}
-		if gf.from.Component(i) == nil {
-			if sc.world.Pointer(ecs.Entity(g.Data), comp.ID) != nil {
-				sc.ghosts.takeAway(ecs.Entity(g.Data), comp.ID)
-			}
-			continue
-		}
-		comp.Schema.Interpolate(gf.from.Audience, gf.knots(i), gf.from.Grid(i), wireRefs{sc.ghosts}, sc.ghosts.pointer(g, i))
-	}
-}
-
-// drawBeyond extrapolates a ghost after its newest state, as far as its fields' tags allow.
-// It returns false if the ghost must be drawn by its known states.
-func (sc *screen) drawBeyond(g *snapshot.Ghost, t Tick, fraction float32) bool {
-	a, b, span, beyond, ok := g.Beyond(t, fraction)
-	if !ok || sc.ghosts.jumped(g, a, b) {
-		return false
-	}
-	for i := range sc.p.Components {
-		comp := &sc.p.Components[i]
-		if comp.Unknown {
-			continue
-		}
-		wa, wb := a.Component(i), b.Component(i)
-		switch {
-		case wb == nil:
-			if sc.world.Pointer(ecs.Entity(g.Data), comp.ID) != nil {
-				sc.ghosts.takeAway(ecs.Entity(g.Data), comp.ID)
-			}
-		case wa == nil || !comp.Schema.Extrapolates():
-			sc.ghosts.writeComponent(g, b, i)
-		default:
-			comp.Schema.Extrapolate(b.Audience, wa, wb, span, beyond, b.Grid(i), wireRefs{sc.ghosts}, sc.ghosts.pointer(g, i))
-		}
-	}
-	return true
-}
-
-// drawOwn draws the local player between its last two ticks, with corrections fading.
-func (sc *screen) drawOwn(since time.Duration) {
-	now := sc.timeline.records.Find(sc.timeline.predictor.Tick())
-	before := sc.timeline.records.Find(sc.timeline.predictor.Tick() - 1)
-	if now == nil {
-		return
-	}
-	sc.drawn = true
-	sc.fades.age(since)
-	if sc.p.ClientOnly {
-		sc.drawClientOnly()
-	}
-	for _, e := range sc.timeline.predicted.entities() {
-		for i := range sc.p.Components {
-			comp := &sc.p.Components[i]
-			if !comp.Predicted || !comp.Lerped {
-				continue
-			}
-			at, b := sc.world.Pointer(e, comp.ID), now.find(e, i)
-			if at == nil || b == nil || sc.drewPartly(e, i, at) {
-				continue
-			}
-			k := sc.p.between(sc.timeline.recorder.earlier(before, now, e, i), b, sc.partial.whole)
-			sc.drawBetween(comp, sc.fades.offset(comp, e, i, k), at)
-		}
-	}
-}
-
-// between returns the knots of a predicted component between two consecutive ticks. from may
-// be nil.
-func (p *compiled) between(from, to []int32, fraction float32) schema.Knots {
-	return schema.Between(schema.Keyframe{}, schema.Keyframe{Words: from}, schema.Keyframe{Tick: 1, Words: to}, fraction, float32(p.TickRate))
-}
-
-// drawBetween draws a predicted component.
-func (sc *screen) drawBetween(comp *layout.Component, k schema.Knots, at unsafe.Pointer) {
-	comp.Schema.Interpolate(^schema.Audience(0), k, schema.GridSim, wireRefs{sc.ghosts}, at)
-}
-
-// correct turns the difference between the drawn values and the corrected ones into
-// offsets.
-func (sc *screen) correct() {
-	tl := sc.timeline
-	after := tl.records.Find(tl.predictor.Tick())
-	if !tl.correction.replacing || after == nil || sc.techniques.NoSmoothing {
-		return
-	}
-	for _, it := range after.items {
-		if it.comp == itself {
-			continue
-		}
-		old := tl.correction.before.find(it.e, int(it.comp))
-		if old == nil {
-			continue
-		}
-		if sc.ghosts.leapt(it.e) {
-			sc.fades.drop(it.e)
-			continue
-		}
-		schema := sc.p.Components[it.comp].Schema
-		for i, field := range schema.Fields() {
-			if !field.Lerp || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
-				continue
-			}
-			sc.fades.add(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])
-		}
-	}
-}
-
-// drawClientOnly draws ClientOnly entities between their last two ticks.
-func (sc *screen) drawClientOnly() {
-	l := &sc.timeline.clientOnly
-	for _, rows := range l.query.Owned(sc.world, ecs.ClientOnly) {
-		for _, e := range rows.Entities() {
-			for i := range sc.p.Components {
-				comp := &sc.p.Components[i]
-				if !comp.Predicted || !comp.Lerped {
-					continue
-				}
-				a, b := l.before.find(e, i), l.now.find(e, i)
-				at := sc.world.Pointer(e, comp.ID)
-				if a == nil || b == nil || at == nil {
-					continue
-				}
-				sc.drawBetween(comp, sc.p.between(a, b, sc.partial.whole), at)
-			}
-		}
-	}
 }
 
 // A client with ClientConfig.NoPrediction draws its own entities in the past, like all
@@ -355,8 +184,8 @@ func (tl *timeline) actTick(t Tick) {
 }
 
 // showEvents calls the handlers of the events that waited for the screen to show their tick.
-func (tl *timeline) showEvents(t Tick) {
-	f := &tl.frame
+func (b *clientBase) showEvents(t Tick) {
+	f := &b.frame
 	was := f.Tick
 	for _, q := range f.queues {
 		q.show(f, t)
@@ -438,7 +267,7 @@ func (sc *screen) shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Poin
 	if i < 0 || s.ahead.B == 0 {
 		return false
 	}
-	return sc.shownAhead(s.ahead, e, i, dst) || slices.Contains(sc.ghosts.others, i) && sc.shownBehind(s.whole, e, i, dst)
+	return sc.own.shownAhead(s.ahead, e, i, dst) || slices.Contains(sc.ghosts.others, i) && sc.shownBehind(s.whole, e, i, dst)
 }
 
 // shownBehind returns a component's value in the frame rendered at a time, for an entity
@@ -454,25 +283,6 @@ func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int, dst unsafe
 		return false
 	}
 	sc.p.Components[comp].Schema.Interpolate(gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}, dst)
-	return true
-}
-
-// shownAhead returns a rendered frame's value of a component that is predicted here. It
-// returns false if nothing of it was predicted.
-func (sc *screen) shownAhead(k rewind.Keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
-	now, before := sc.timeline.records.Find(k.B), sc.timeline.records.Find(k.A)
-	if now == nil {
-		return false
-	}
-	b := now.find(e, comp)
-	if b == nil {
-		return false
-	}
-	var a []int32
-	if sc.p.Components[comp].Lerped {
-		a = sc.timeline.recorder.earlier(before, now, e, comp)
-	}
-	sc.drawBetween(&sc.p.Components[comp], sc.p.between(a, b, k.F), dst)
 	return true
 }
 
@@ -547,12 +357,12 @@ func (c *Client) teleport(e ecs.Entity) bool {
 	if c.frame.partial {
 		return c.p.identity.Find(c.world, e) != nil
 	}
-	if c.screen.rendering || c.p.identity.Find(c.world, e) == nil {
+	if c.rendering || c.p.identity.Find(c.world, e) == nil {
 		return false
 	}
 	c.timeline.recorder.cut = append(c.timeline.recorder.cut, e)
 	if !c.frame.Replay {
-		c.screen.fades.drop(e)
+		c.screen.own.fades.drop(e)
 	}
 	return true
 }
@@ -564,7 +374,7 @@ func (c *Client) beforeSystem(system int) {
 	}
 	c.timeline.settleTrail()
 	if c.tracer.recording {
-		c.timeline.tracer.traceSystem(system)
+		c.tracer.traceSystem(system)
 	}
 	if c.hooks.syncTest > 0 {
 		c.timeline.tester.beforeSystem()
@@ -589,7 +399,7 @@ func (c *Client) afterSystem(system int) {
 	if c.hooks.syncTest > 0 {
 		c.timeline.tester.afterSystem(system)
 	}
-	if debugBuild && !c.screen.rendering {
+	if debugBuild && !c.rendering {
 		c.timeline.trails.due = true
 	}
 	if debugBuild && c.firstRun() {
@@ -599,7 +409,7 @@ func (c *Client) afterSystem(system int) {
 
 // firstRun reports whether a system runs in a tick for the first time, over components
 // of this build's own.
-func (c *Client) firstRun() bool { return !c.screen.rendering && !c.frame.Replay && !c.p.OtherBuild }
+func (c *Client) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }
 
 // newHitboxes makes the builder of hitboxes for a world's entities.
 func (p *compiled) newHitboxes() *rewind.Hitboxes {

@@ -15,6 +15,10 @@ import (
 // when their prediction is switched. The offset shrinks evenly, in a multiple of the time
 // between both. So a body that moves evenly is drawn at most so much faster than it moves.
 type slides struct {
+	*clientBase
+	ghosts *ghosts
+	names  *recordNames
+
 	items []slideItem
 	shown record // drawn values of the last frame
 	words []int32
@@ -38,8 +42,8 @@ type slideOffset struct {
 
 func (s *slides) clear() { s.items = s.items[:0]; s.shown.clear() }
 
-// begin notes that an entity's prediction was switched.
-func (s *slides) begin(e ecs.Entity) {
+// beginSlide notes that an entity's prediction was switched.
+func (s *slides) beginSlide(e ecs.Entity) {
 	for i := range s.items {
 		if s.items[i].e == e {
 			s.items[i].fresh = true
@@ -49,63 +53,61 @@ func (s *slides) begin(e ecs.Entity) {
 	s.items = append(s.items, slideItem{e: e, fresh: true})
 }
 
-// slide draws the entities that slide, and notes where all are that may.
-func (sc *screen) slide(now netcode.Time, since time.Duration) {
-	if sc.p.Origins.Interpolated < 0 || sc.cfg.NoPrediction {
+// drawSlides draws the entities that slide, and notes where all are that may.
+func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
+	if sl.p.Origins.Interpolated < 0 || sl.cfg.NoPrediction {
 		return
 	}
-	s := &sc.timeline.slides
 	apart := float64(int32(now.Predicted-now.Render)) + float64(now.Fraction-now.RenderFraction)
-	for i := range s.items {
-		it := &s.items[i]
+	for i := range sl.items {
+		it := &sl.items[i]
 		if it.fresh {
 			it.fresh = false
-			it.left = slideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sc.p.TickRate)
-			sc.measureSlide(it)
-			sc.drawSlide(it, 0) // this frame shows what the last one did
+			it.left = slideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sl.p.TickRate)
+			sl.measureSlide(it)
+			sl.drawSlide(it, 0) // this frame shows what the last one did
 			continue
 		}
-		sc.drawSlide(it, since)
+		sl.drawSlide(it, since)
 	}
-	s.items = slices.DeleteFunc(s.items, func(it slideItem) bool { return it.left <= 0 || !sc.world.Alive(it.e) })
-	s.shown.clear()
-	for _, g := range sc.ghosts.receiver.Ghosts() {
-		if e := ecs.Entity(g.Data); g.Mine && sc.p.Prefabs[g.Prefab].Interpolated && sc.world.Alive(e) {
-			sc.noteShown(e)
+	sl.items = slices.DeleteFunc(sl.items, func(it slideItem) bool { return it.left <= 0 || !sl.world.Alive(it.e) })
+	sl.shown.clear()
+	for _, g := range sl.ghosts.receiver.Ghosts() {
+		if e := ecs.Entity(g.Data); g.Mine && sl.p.Prefabs[g.Prefab].Interpolated && sl.world.Alive(e) {
+			sl.noteShown(e)
 		}
 	}
 }
 
 // slidable calls do for each component of an entity that is drawn between two values.
-func (sc *screen) slidable(e ecs.Entity, do func(i int, comp *layout.Component, words []int32)) {
-	s := &sc.timeline.slides
-	for i := range sc.p.Components {
-		comp := &sc.p.Components[i]
+func (sl *slides) slidable(e ecs.Entity, do func(i int, comp *layout.Component, words []int32)) {
+	for i := range sl.p.Components {
+		comp := &sl.p.Components[i]
 		if comp.Unknown || !comp.Predicted || !comp.Lerped {
 			continue
 		}
-		if at := sc.world.Pointer(e, comp.ID); at != nil {
-			s.words = slices.Grow(s.words[:0], comp.Schema.Words())[:comp.Schema.Words()]
-			comp.Schema.Quantise(at, schema.GridSim, &sc.timeline.names, s.words)
-			do(i, comp, s.words)
+		if at := sl.world.Pointer(e, comp.ID); at != nil {
+			sl.words = slices.Grow(sl.words[:0], comp.Schema.Words())[:comp.Schema.Words()]
+			comp.Schema.Quantise(at, schema.GridSim, sl.names, sl.words)
+			do(i, comp, sl.words)
 		}
 	}
 }
 
 // noteShown notes what is drawn of an entity.
-func (sc *screen) noteShown(e ecs.Entity) {
-	r := &sc.timeline.slides.shown
-	sc.slidable(e, func(i int, _ *layout.Component, words []int32) {
+func (sl *slides) noteShown(e ecs.Entity) {
+	r := &sl.shown
+	sl.slidable(e, func(i int, _ *layout.Component, words []int32) {
 		r.items = append(r.items, recordItem{e, uint8(i), false, int32(len(r.words))})
 		r.words = append(r.words, words...)
 	})
 }
 
 // measureSlide finds the offsets from what is drawn without a slide to what was shown.
-func (sc *screen) measureSlide(it *slideItem) {
+func (sl *slides) measureSlide(it *slideItem) {
 	it.offset = it.offset[:0]
-	sc.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
-		was := sc.timeline.slides.shown.find(it.e, i)
+	sl.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
+		was := sl.shown.find(it.e, i)
 		if was == nil {
 			return
 		}
@@ -121,13 +123,13 @@ func (sc *screen) measureSlide(it *slideItem) {
 }
 
 // drawSlide lets an entity's offsets shrink by a frame, and draws with them.
-func (sc *screen) drawSlide(it *slideItem, since time.Duration) {
+func (sl *slides) drawSlide(it *slideItem, since time.Duration) {
 	keep := float32(max(it.left-since, 0)) / float32(max(it.left, 1))
 	it.left -= since
-	if sc.ghosts.leapt(it.e) {
+	if sl.ghosts.leapt(it.e) {
 		it.left = 0
 	}
-	if it.left <= 0 || !sc.world.Alive(it.e) {
+	if it.left <= 0 || !sl.world.Alive(it.e) {
 		return
 	}
 	for i := range it.offset {
@@ -135,13 +137,13 @@ func (sc *screen) drawSlide(it *slideItem, since time.Duration) {
 			it.offset[i].by[k] *= keep
 		}
 	}
-	sc.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
+	sl.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
 		for _, o := range it.offset {
 			if o.comp == i && comp.Schema.Has(o.field, words) {
 				comp.Schema.Displace(o.field, words, o.by)
 			}
 		}
-		comp.Schema.Dequantise(words, schema.GridSim, &sc.timeline.names, sc.world.Pointer(it.e, comp.ID))
+		comp.Schema.Dequantise(words, schema.GridSim, sl.names, sl.world.Pointer(it.e, comp.ID))
 	})
 }
 
@@ -243,4 +245,14 @@ func (f *fades) offset(c *layout.Component, e ecs.Entity, comp int, k schema.Kno
 		}
 	}
 	return k
+}
+
+// has reports whether a correction of an entity's component fades.
+func (f *fades) has(e ecs.Entity, comp int) bool {
+	for i := range f.items {
+		if f.items[i].e == e && f.items[i].comp == comp {
+			return true
+		}
+	}
+	return false
 }

@@ -42,7 +42,7 @@ func (c *Client) step(now time.Time) View {
 	if c.view.State == Closed {
 		return c.view
 	}
-	c.screen.undraw()
+	c.undraw()
 	c.changeTechniques()
 	c.receive()
 	if c.view.State == Resuming {
@@ -173,7 +173,7 @@ func (c *Client) tellsOwn(t Tick) bool {
 func (c *Client) startOver(t netcode.Time) {
 	c.input.sampled = t.Command // what appears now is known to the server with a later command
 	c.timeline.jump(t.Predicted)
-	c.screen.fades.clear()
+	c.screen.own.fades.clear()
 }
 
 // unsample discards the commands of ticks that lie ahead of a clock that was set back,

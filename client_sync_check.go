@@ -121,14 +121,14 @@ func (st *syncTester) firstSystem(t Tick) string {
 
 // beforeSystem and afterSystem watch each system during a sync test.
 func (st *syncTester) beforeSystem() {
-	if st.render {
+	if st.rendering {
 		st.before = st.predicted.appendBytes(st.before[:0])
 	}
 }
 
 func (st *syncTester) afterSystem(system int) {
 	switch {
-	case st.render:
+	case st.rendering:
 		now := st.predicted.appendBytes(nil)
 		if !bytes.Equal(now, st.before) {
 			d := probe.Desync{Kind: probe.RenderWrote, Tick: st.frame.Tick, System: st.p.systemName(uint32(system) + 1)}
@@ -202,7 +202,6 @@ type syncTester struct {
 	again   []uint64                      // the same, of the run that is on
 	running bool                          // a tick runs; its systems are hashed
 	due     int                           // the system that is still to be hashed, plus one; 0 for none
-	render  bool                          // render systems run
 	before  []byte
 	kept    []record
 }

@@ -62,6 +62,7 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
 	tl.recorder = newRecorder(b, gs, &tl.names, &tl.predicted, &tl.scenes, tl.records)
 	tl.controls = newControls(b, ip, gs, &tl.saves, &tl.predicted, tl.records)
 	tl.tester = newSyncTester(b, gs, &tl.predicted, tl.predictor, &tl.row)
+	tl.slides = slides{clientBase: b, ghosts: gs, names: &tl.names}
 	tl.trails = newTrails(b, gs, &tl.predicted, &tl.row)
 	tl.stepper = stepper{
 		clientBase: b, ghosts: gs, spawning: &tl.spawning, saves: &tl.saves, controls: &tl.controls,
@@ -221,7 +222,7 @@ func (tl *timeline) transferred(t Tick) bool {
 			return
 		}
 		if switched {
-			tl.slides.begin(ecs.Entity(g.Data))
+			tl.slides.beginSlide(ecs.Entity(g.Data))
 		}
 		if slot, ok := tl.predictor.Slot(t); ok && !any && tl.saves.restorable(t) {
 			tl.Load(slot, t)

@@ -84,7 +84,7 @@ func (c *Client) pollTrace() {
 		}
 		t.here = c.now + traceLapse
 		if told.Renamed {
-			c.timeline.tracer.nameTraced(told.Entities)
+			t.nameTraced(told.Entities)
 			t.asked = 0
 		}
 	}

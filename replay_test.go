@@ -99,7 +99,7 @@ func replayBench(t testing.TB) (*Server, *Client) {
 	}
 	require.Equal(t, Playing, cli.View().State)
 	require.Equal(t, replayPlayers*replayEntities, cli.View().World.Len())
-	cli.screen.undraw()
+	cli.undraw()
 	return srv, cli
 }
 

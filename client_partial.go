@@ -1,0 +1,144 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+)
+
+// partialTick is the part of a tick that a frame draws on top of the newest whole one.
+type partialTick struct {
+	*clientBase
+	input     *input
+	predictor *prediction.Predictor
+	controls  *controls
+	spawning  *spawning
+	row       *singletonRow
+	parents   *hierarchy
+
+	whole  float32 // the position of this frame between the newest two ticks, for all else
+	drawn  []partlyDrawn
+	next   int            // where find looks first
+	made   unsafe.Pointer // scratch: the command of the part
+	offset uint8          // … and how far before its tick the player saw itself
+}
+
+// partlyDrawn says which predicted components of an entity a partial tick has computed.
+type partlyDrawn struct {
+	e          ecs.Entity
+	components schema.MaskBuilder
+}
+
+func (pt *partialTick) clear() { pt.drawn, pt.next = pt.drawn[:0], 0 }
+
+// note adds the components that a system writes of its rows.
+func (pt *partialTick) note(rows ecs.Rows, components *schema.MaskBuilder) {
+	for _, e := range rows.Entities() {
+		if d := pt.find(e); d != nil {
+			for k, w := range components {
+				d.components[k] |= w
+			}
+		} else {
+			pt.drawn = append(pt.drawn, partlyDrawn{e, *components})
+		}
+	}
+}
+
+// find looks first behind what it found last: all systems see rows in the same order.
+func (pt *partialTick) find(e ecs.Entity) *partlyDrawn {
+	for i := range pt.drawn {
+		k := pt.next + i
+		if k >= len(pt.drawn) {
+			k -= len(pt.drawn)
+		}
+		if pt.drawn[k].e == e {
+			pt.next = k + 1
+			return &pt.drawn[k]
+		}
+	}
+	return nil
+}
+
+// runPartial runs the part of the next tick that has passed over the player's rows. undraw
+// takes the results back. It comes before others are drawn: systems read these as in a
+// whole tick, and what one writes of them is drawn over.
+func (pt *partialTick) runPartial(looking screenFrame) bool {
+	f := &pt.frame
+	if _, saved := pt.predictor.Slot(pt.predictor.Tick()); !saved {
+		return false // nothing could take the results back
+	}
+	t := pt.predictor.Tick() + 1
+	part := pt.view.Fraction
+	if pt.view.Stalled {
+		part = 0 // the next tick does not come
+	}
+	pt.view.Fraction = 1 + part
+	pt.row.give()
+	pt.parents.apply()
+	pt.controls.fillOwn(pt.upcoming(t, looking))
+	whole := f.DT
+	f.Tick, f.DT, f.Replay, f.partial = t, whole*part, true, true
+	pt.world.WatchOutside(false)
+	pt.p.schedule.ExecutePartial(pt.world, f, pt.view.Player)
+	pt.world.WatchOutside(true)
+	f.DT, f.Replay, f.partial = whole, false, false
+	for _, e := range pt.spawning.passing {
+		pt.world.Manager().Destroy(e)
+	}
+	pt.spawning.passing = pt.spawning.passing[:0]
+	return true
+}
+
+// upcoming returns the command that tick t would get if it were due now, or has got already
+// where input is delayed. It returns nil for a zero command.
+func (pt *partialTick) upcoming(t Tick, looking screenFrame) []byte {
+	cmd := pt.p.Command
+	if cmd == nil {
+		return nil
+	}
+	if in := pt.input.history.Find(t); in != nil && int32(pt.input.sampled-t) >= 0 {
+		pt.offset = in.offset
+		return in.value
+	}
+	if pt.made == nil {
+		pt.made = reflect.New(cmd.Handle.Type()).UnsafePointer()
+	}
+	from, looked := pt.input.pending(cmd, looking)
+	pt.offset = pt.input.behind(t, looked)
+	pt.input.packed = cmd.Schema.Pack(from, pt.input.packed[:0])
+	if cmd.Schema.Unpack(pt.input.packed, pt.made) != nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(pt.made), cmd.Size)
+}
+
+// checkPartialTicks returns the fault of ClientConfig.PartialTicks, if any.
+func (c *ClientConfig) checkPartialTicks() error {
+	if !c.PartialTicks || c.Protocol == nil {
+		return nil
+	}
+	switch p := &c.Protocol.compiled; {
+	case c.Observe:
+		return errors.New("foretick: ClientConfig.PartialTicks is set, but an observer predicts nothing: leave it out, or do not set Observe")
+	case c.NoPrediction:
+		return errors.New("foretick: ClientConfig.PartialTicks is set with NoPrediction, and only predicted ticks have parts: leave one out")
+	case len(c.Protocol.partials) == 0:
+		return errors.New("foretick: ClientConfig.PartialTicks is set, and no system can run for a part of a tick: declare those that move the player with ecs.Partial")
+	case p.Remote.Predicts:
+		return errors.New("foretick: ClientConfig.PartialTicks is set in a game that predicts remote players, which would be drawn a part of a tick apart from the own one: leave it out, or leave out PredictRemote")
+	case p.physicsObject() != nil:
+		return fmt.Errorf("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects such as prefab %q, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects", p.physicsObject().Name())
+	}
+	for _, s := range c.Protocol.compiled.schedule.Systems() {
+		if layout.Shared(s) && len(s.SingleWrites) > 0 && !layout.KeepsMatch(s) {
+			return fmt.Errorf("foretick: ClientConfig.PartialTicks is set, and shared system %q writes a singleton, which would be drawn a part of a tick apart from the player: leave it out, or raise an Event and write in its OnServer handler", s.Name)
+		}
+	}
+	return nil
+}
