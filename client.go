@@ -53,8 +53,8 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		}
 	}
 	c := &Client{clientBase: newClientBase(cfg)}
-	c.frame.client = c
-	c.losses = newLosses(p, cfg.Logger, &c.frame.Tick, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
+	c.frame.client, c.frame.around = c, []systemHook{c}
+	c.losses = newLosses(p, cfg.Logger, &c.frame, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
 	c.link = newLink(&c.clientBase)
 	c.input = newInput(&c.clientBase)
 	c.ghosts = newGhosts(&c.clientBase)

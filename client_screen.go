@@ -368,7 +368,7 @@ func (c *Client) teleport(e ecs.Entity) bool {
 }
 
 // beforeSystem is called before each system.
-func (c *Client) beforeSystem(system int) {
+func (c *Client) beforeSystem(f *Frame, system int) {
 	if c.frame.partial || c.frame.blind {
 		return
 	}
@@ -380,12 +380,12 @@ func (c *Client) beforeSystem(system int) {
 		c.timeline.tester.beforeSystem()
 	}
 	if debugBuild && c.firstRun() {
-		c.losses.beforeSystem(c.world, system, c.frame.Tick)
+		c.losses.beforeSystem(f, system)
 	}
 }
 
 // afterSystem is called after each system.
-func (c *Client) afterSystem(system int) {
+func (c *Client) afterSystem(f *Frame, system int) {
 	if c.frame.blind {
 		c.timeline.looks.noteLook(system, c.world.Peeked())
 		return
@@ -403,7 +403,7 @@ func (c *Client) afterSystem(system int) {
 		c.timeline.trails.due = true
 	}
 	if debugBuild && c.firstRun() {
-		c.losses.afterSystem(c.world, system, c.frame.Tick)
+		c.losses.afterSystem(f, system)
 	}
 }
 

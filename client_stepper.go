@@ -79,7 +79,7 @@ func (sr *stepper) runUnseeing(t Tick) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			sr.world.Recover()
-			sr.frame.shared, sr.frame.spawner = nil, spawnContext{}
+			sr.frame.run = systemRun{}
 			ok = false
 		}
 	}()

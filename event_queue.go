@@ -99,8 +99,8 @@ type eventRow[T any] struct {
 // ask is not that system's doing: they may ask what the player saw. Debug builds panic where
 // one writes predicted state.
 func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
-	was, shared := f.World.Guard(false), f.shared
-	f.shared = nil
+	was, shared := f.World.Guard(false), f.run.shared
+	f.run.shared = nil
 	for _, fn := range fns {
 		if !debugBuild || f.client == nil {
 			fn(f, by, v)
@@ -112,7 +112,7 @@ func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T
 			refuseWrite(typeNameOf[T](), reflect.ValueOf(fn).Pointer())
 		}
 	}
-	f.shared = shared
+	f.run.shared = shared
 	f.World.Guard(was)
 }
 

@@ -35,8 +35,9 @@ type Frame struct {
 	server  serverEnd // nil on a client
 	client  clientEnd // nil on a server
 	queues  []eventQueue
-	spawner spawnContext
-	shared  *sharedSystem // that runs; nil outside of them
+	run     systemRun
+	around  []systemHook // around each system, from outside to inside
+	calls   callHooks    // around a shared system's call for some rows; nil on a client
 }
 
 // IsServer reports whether the frame belongs to a server.
@@ -102,6 +103,31 @@ func (f *Frame) Rand(salt uint64) uint64 {
 	return x ^ x>>31
 }
 
+// systemRun is the run of a system. What it notes belongs to one run alone, so that systems of
+// a batch can have one each.
+type systemRun struct {
+	by      int           // the system as a cause: its index plus one; 0: none runs
+	name    string        // the name of the system or request handler, in debug builds
+	began   time.Duration // by the server's Clock
+	shared  *sharedSystem // the shared system that runs; nil: none does
+	spawner spawnContext
+}
+
+// systemHook is what an end does around each system. It may note something in the frame's run.
+type systemHook interface {
+	beforeSystem(f *Frame, system int)
+	afterSystem(f *Frame, system int)
+}
+
+// callHooks are what a server does around a shared system's call for some rows.
+type callHooks interface {
+	beforeRows(rows ecs.Rows)
+	afterRows(rows ecs.Rows)
+	// afterChanges follows a call of a system that may add and remove components. The world's
+	// waiting commands from first on are its own.
+	afterChanges(first int, rows ecs.Rows)
+}
+
 // spawnContext is the shared system that runs, as far as spawning is concerned.
 type spawnContext struct {
 	on    bool // a shared system runs that declared to spawn
@@ -157,8 +183,6 @@ type bothEnds interface {
 	spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity
 	destroy(e ecs.Entity) bool
 	teleport(e ecs.Entity) bool
-	beforeSystem(system int)
-	afterSystem(system int)
 	shownBefore(player PlayerID) uint8
 	simulates(e ecs.Entity) bool
 	prefabOf(e ecs.Entity) *ecs.Prefab
@@ -194,10 +218,6 @@ type serverSimulation interface {
 	mayRunAgain(owner PlayerID) (again, practice bool)
 	finalFor(owner PlayerID) Tick
 	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
-	beforeRows(rows ecs.Rows)
-	afterRows(rows ecs.Rows)
-	deferred() int
-	afterChanges(first int, rows ecs.Rows)
 
 	setPredicted(e ecs.Entity, on bool) bool
 
@@ -229,7 +249,7 @@ type clientEnd interface {
 // With [ecs.Nobody] it returns the whole tick t as the server computed it, with the
 // entities of all players. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
-	f.shared.refuseView()
+	f.run.shared.refuseView()
 	switch {
 	case f.server == nil:
 		return f.client.seen(f.Tick)
@@ -369,9 +389,9 @@ func (s *sharedSystem) String() string {
 // running lets frames know that the system runs.
 func (s *sharedSystem) running(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		f.shared = s
+		f.run.shared = s
 		run(f, rows)
-		f.shared = nil
+		f.run.shared = nil
 	}
 }
 
@@ -414,18 +434,18 @@ func (o ordinals) next(by ecs.Entity, kind int) uint16 {
 // act wraps a shared system that may spawn, so that it is known on whose behalf.
 func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		f.spawner = spawnContext{on: true, once: rows.Len() == 0}
-		if !f.spawner.once {
-			f.spawner.owner = rows.Owner()
+		f.run.spawner = spawnContext{on: true, once: rows.Len() == 0}
+		if !f.run.spawner.once {
+			f.run.spawner.owner = rows.Owner()
 		}
-		if f.server == nil {
+		if f.calls == nil {
 			run(f, rows)
 		} else {
-			first := f.server.deferred()
+			first := f.World.Deferred()
 			run(f, rows)
-			f.server.afterChanges(first, rows)
+			f.calls.afterChanges(first, rows)
 		}
-		f.spawner = spawnContext{}
+		f.run.spawner = spawnContext{}
 	}
 }
 
@@ -458,13 +478,13 @@ func (f *Frame) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab,
 	name := prefab.ECS.Name()
 	switch {
 	case prefab.Spawn == layout.NotSpawned:
-		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", f.shared, name)
-	case !f.spawner.on:
-		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", f.shared, name)
+		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", f.run.shared, name)
+	case !f.run.spawner.on:
+		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", f.run.shared, name)
 	case owner == ecs.Nobody || owner == ecs.Common:
-		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", f.shared, name, by)
-	case !f.spawner.once && owner != f.spawner.owner:
-		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.shared, f.spawner.owner, name, by, owner)
+		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", f.run.shared, name, by)
+	case !f.run.spawner.once && owner != f.run.spawner.owner:
+		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.run.shared, f.run.spawner.owner, name, by, owner)
 	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
 		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
 	}
@@ -476,12 +496,12 @@ const fixSpawn = "use SpawnBy with the entity that spawns it, which both ends kn
 // attributed to the player it ran for.
 func pushing(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		if f.server == nil || rows.Len() == 0 {
+		if f.calls == nil || rows.Len() == 0 {
 			run(f, rows)
 			return
 		}
-		f.server.beforeRows(rows)
+		f.calls.beforeRows(rows)
 		run(f, rows)
-		f.server.afterRows(rows)
+		f.calls.afterRows(rows)
 	}
 }

@@ -268,7 +268,7 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // The view of a player that does not play is empty. That is counted in
 // stats.Server.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
-	f.shared.refuseView()
+	f.run.shared.refuseView()
 	if f.server != nil {
 		return f.server.rewind(by)
 	}
@@ -280,7 +280,7 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 // No player's entities are left out. Name entities that must not be hit with [HitView.Except].
 // On a client it is what its screen shows, without its own entities.
 func (f *Frame) Present() HitView {
-	f.shared.refuseView()
+	f.run.shared.refuseView()
 	if f.server != nil {
 		return f.server.present()
 	}
@@ -298,7 +298,7 @@ func (f *Frame) Present() HitView {
 // whatever ticks is. On a client it is the same as Rewind. Each further moment between two
 // ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
-	f.shared.refuseView()
+	f.run.shared.refuseView()
 	if f.server != nil {
 		return f.server.rewindBehind(by, ticks)
 	}

@@ -34,7 +34,7 @@ type lossSeen struct {
 type losses struct {
 	p          *compiled
 	log        guard.Logger
-	tick       *Tick
+	frame      *Frame
 	outside    *uint64
 	swallowed  *uint64
 	last, seen map[lossAt]lossSeen // at the last look, and at this one
@@ -43,8 +43,8 @@ type losses struct {
 	lossWatch
 }
 
-func newLosses(p *compiled, log guard.Logger, tick *Tick, outside, swallowed *uint64) losses {
-	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
+func newLosses(p *compiled, log guard.Logger, frame *Frame, outside, swallowed *uint64) losses {
+	l := losses{p: p, log: log, frame: frame, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
 	if debugBuild {
 		l.wrote, l.before, l.systems = map[[2]int]string{}, map[[2]int]bool{}, p.schedule.Systems()
 		for i := range p.Components {
@@ -80,7 +80,7 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	}
 	*l.outside++
 	for ; f >= 0; f = s.Outside(at, f+1) {
-		if i := l.find(name, s, f, l.running, false); i >= 0 {
+		if i := l.find(name, s, f, l.frame.run.name, false); i >= 0 {
 			l.list[i].Outside++
 		}
 	}
@@ -88,10 +88,10 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 
 // sentBy is sent for a value that a function of the game made, by its name.
 func (l *losses) sentBy(function, name string, s *schema.Schema, at unsafe.Pointer) {
-	before := l.running
-	l.running = function
+	before := l.frame.run.name
+	l.frame.run.name = function
 	l.sent(name, s, at)
-	l.running = before
+	l.frame.run.name = before
 }
 
 // due reports whether a tick checks for swallowed changes.
@@ -142,7 +142,7 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 		l.list = append(l.list, stats.Loss{Component: name, Field: f.Name})
 		return len(l.list) - 1
 	}
-	line := l.p.labelled([]any{"tick", *l.tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}, name, f.Name)
+	line := l.p.labelled([]any{"tick", l.frame.Tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}, name, f.Name)
 	if debugBuild {
 		line = append(line, "system", system)
 	}
@@ -158,7 +158,7 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 // full counts a sum that its Go type cannot hold.
 func (l *losses) full(name string, s *schema.Schema, field int) {
 	*l.outside++
-	if i := l.find(name, s, field, l.running, false); i >= 0 {
+	if i := l.find(name, s, field, l.frame.run.name, false); i >= 0 {
 		l.list[i].Outside++
 	}
 }

@@ -12,7 +12,6 @@ type lossWatch struct {
 	queries []*ecs.Query      // by component
 	wrote   map[[2]int]string // by component and field: who left it outside of its range
 	before  map[[2]int]bool   // what was outside ahead of the system that runs
-	running string            // the system or request handler that runs
 	systems []ecs.SystemInfo  // all of them: the schedule makes a new list for each call
 }
 
@@ -27,15 +26,15 @@ func (l *losses) begin() {
 }
 
 // beforeSystem saves the values to compare after a system.
-func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
-	l.running = l.systems[system].Name
+func (l *losses) beforeSystem(f *Frame, system int) {
+	f.run.name = l.systems[system].Name
 	clear(l.before)
-	l.visit(w, system, func(k [2]int) { l.before[k] = true })
-	if !l.due(t) {
+	l.visit(f.World, system, func(k [2]int) { l.before[k] = true })
+	if !l.due(f.Tick) {
 		return
 	}
 	for k, was := range l.last {
-		if at := w.Pointer(k.e, l.p.Components[k.comp].ID); at != nil {
+		if at := f.World.Pointer(k.e, l.p.Components[k.comp].ID); at != nil {
 			was.value = l.p.Components[k.comp].Schema.Raw(k.field, at)
 			l.last[k] = was
 		}
@@ -43,19 +42,19 @@ func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
 }
 
 // afterSystem notes what a system changed, and what it left outside of its range.
-func (l *losses) afterSystem(w *ecs.World, system int, t Tick) {
-	name := l.running
-	l.running = ""
-	l.visit(w, system, func(k [2]int) {
+func (l *losses) afterSystem(f *Frame, system int) {
+	name := f.run.name
+	f.run.name = ""
+	l.visit(f.World, system, func(k [2]int) {
 		if !l.before[k] {
 			l.wrote[k] = name
 		}
 	})
-	if !l.due(t) {
+	if !l.due(f.Tick) {
 		return
 	}
 	for k, was := range l.last {
-		if at := w.Pointer(k.e, l.p.Components[k.comp].ID); at != nil && l.p.Components[k.comp].Schema.Raw(k.field, at) != was.value {
+		if at := f.World.Pointer(k.e, l.p.Components[k.comp].ID); at != nil && l.p.Components[k.comp].Schema.Raw(k.field, at) != was.value {
 			was.system = name
 			l.last[k] = was
 		}

@@ -29,13 +29,14 @@ func TestWatchingASystemListsNoSystems(t *testing.T) {
 	require.NoError(t, err)
 	e := s.Frame().Spawn(&body, ecs.Nobody)
 	pos.Get(s.World(), e).X = 5 // outside: it is noted
-	l := newLosses(s.p, nil, new(Tick), new(uint64), new(uint64))
+	f := &Frame{World: s.World(), Tick: 1}
+	l := newLosses(s.p, nil, f, new(uint64), new(uint64))
 	systems := len(s.p.schedule.Systems())
 	require.GreaterOrEqual(t, systems, 4)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		for system := range systems {
-			l.beforeSystem(s.World(), system, 1)
-			l.afterSystem(s.World(), system, 1)
+			l.beforeSystem(f, system)
+			l.afterSystem(f, system)
 		}
 	}))
 	require.NotEmpty(t, l.before, "the value outside was seen")

@@ -92,7 +92,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 		cfg: client, p: own, world: s.sim.world, view: View{World: s.sim.world}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
 		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), rate: own.TickRate, queues: s.sim.frame.queues, client: previewEnd{p}},
 	}
-	p.losses = newLosses(own, client.Logger, &p.frame.Tick, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
+	p.losses = newLosses(own, client.Logger, &p.frame, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clear()
 	p.canvas = newCanvas(s)
@@ -381,8 +381,6 @@ func (previewEnd) spawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
 func (previewEnd) destroy(ecs.Entity) bool                   { return false }
 func (previewEnd) teleport(ecs.Entity) bool                  { return false }
 func (previewEnd) refuseSpawn(*ecs.Prefab)                   {}
-func (previewEnd) beforeSystem(int)                          {}
-func (previewEnd) afterSystem(int)                           {}
 func (previewEnd) simulates(ecs.Entity) bool                 { return false }
 func (previewEnd) again(Tick) bool                           { return true }
 func (previewEnd) shownBefore(PlayerID) uint8                { return 0 }

@@ -246,15 +246,23 @@ func (p *Protocol) full() bool {
 	return true
 }
 
-// frameHook passes the start and end of each system to the end that runs it, since all
-// worlds of a protocol share one schedule.
+// frameHook passes the start and end of each system to the hooks of the frame that it runs in,
+// since all worlds of a protocol share one schedule.
 type frameHook struct{}
 
 // Before is called before each system.
-func (frameHook) Before(f *Frame, system int) { f.end().beforeSystem(system) }
+func (frameHook) Before(f *Frame, system int) {
+	for _, h := range f.around {
+		h.beforeSystem(f, system)
+	}
+}
 
-// After is called after each system.
-func (frameHook) After(f *Frame, system int) { f.end().afterSystem(system) }
+// After is called after each system: the hook that came last before it comes first after it.
+func (frameHook) After(f *Frame, system int) {
+	for i := len(f.around) - 1; i >= 0; i-- {
+		f.around[i].afterSystem(f, system)
+	}
+}
 
 // watch installs the hook for somebody who needs it, or takes it away when nobody does any
 // more. Without it a player's systems run on the short way.

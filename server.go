@@ -58,18 +58,14 @@ type Server struct {
 	bandwidth  *bandwidth // nil unless asked for
 	inspected  inspected
 	hooks      serverHooks
+	around     systemHooks
+	watchers   []systemWatcher
 	calls      calls
 	traces     serverTraces
 	reports    serverReports
 	screen     localScreen                // of the player in this process for whom the world is drawn; nil: there is none
 	order      func(ecs.Rows, int) uint64 // compiled.order, made once
 	hash       func() uint64              // hashWorld, likewise
-}
-
-// serverTrails are for debug builds.
-type serverTrails struct {
-	words []int32 // scratch
-	due   bool    // a shared system has run that is still to be hashed
 }
 
 // World returns the server's world, to set it up before the first Step and to read it

@@ -121,7 +121,7 @@ func (m *simulation) net(e ecs.Entity) snapshot.NetID {
 }
 
 func (m *simulation) refuseSpawn(k *ecs.Prefab) {
-	misuse("shared system %q spawns prefab %q without a spawner: "+fixSpawn, m.p.systemName(uint32(m.writes.running)+1), k.Name())
+	misuse("shared system %q spawns prefab %q without a spawner: "+fixSpawn, m.p.systemName(uint32(m.frame.run.by)), k.Name())
 }
 
 // clientOnly reports whether an entity is the server's twin of one that its owner's
@@ -229,98 +229,6 @@ func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) 
 	s.sim.losses.sent(s.p.Messages[message].Name, described, at)
 	s.senders.scratch = described.Pack(at, s.senders.scratch[:0])
 	return s.senders.scratch
-}
-
-// beforeSystem is called before each system.
-func (s *Server) beforeSystem(system int) {
-	for _, fn := range s.hooks.system {
-		fn(s.systemRun(system, false))
-	}
-	if s.late.player != nil {
-		s.traces.ranBefore()
-		s.late.apply(system - 1)
-		s.traces.runs(system)
-		s.sim.writes.running = system
-		return
-	}
-	if len(s.traces.recording) > 0 {
-		s.traces.before(system)
-	}
-	if s.late.world.running && s.late.test.running {
-		s.sim.writes.running = system
-		return
-	}
-	s.sim.writes.before(system)
-	if s.late.world.running {
-		return
-	}
-	if debugBuild {
-		s.settleTrails()
-		s.sim.losses.beforeSystem(s.sim.world, system, s.sim.frame.Tick)
-	}
-	s.times.before()
-}
-
-// afterSystem is called after each system.
-func (s *Server) afterSystem(system int) {
-	if len(s.traces.recording) > 0 {
-		s.traces.steps.after(system)
-	}
-	for _, fn := range s.hooks.system {
-		fn(s.systemRun(system, true))
-	}
-	if s.late.player != nil {
-		s.sim.writes.running = -1
-		s.late.compareRun(system)
-		return
-	}
-	if s.late.world.running {
-		if s.late.test.running {
-			s.sim.writes.running = -1
-		} else {
-			s.sim.writes.after(system)
-		}
-		s.late.compareRun(system)
-		return
-	}
-	s.late.noteRun(system)
-	s.times.after(system)
-	s.sim.writes.after(system)
-	if debugBuild {
-		s.sim.losses.afterSystem(s.sim.world, system, s.sim.frame.Tick)
-	}
-	if debugBuild && s.sim.writes.both[system] {
-		s.trails.due = true
-	}
-}
-
-// beforeRows is called before a shared system that may write other rows runs for some. It
-// reads the rows that carry singletons, which the system did not declare.
-func (s *Server) beforeRows(rows ecs.Rows) {
-	was := s.sim.world.Guard(false)
-	s.sim.writes.others.ahead(rows)
-	s.sim.world.Guard(was)
-}
-
-// afterRows is called after it.
-func (s *Server) afterRows(rows ecs.Rows) {
-	was := s.sim.world.Guard(false)
-	s.sim.row.take()
-	s.sim.writes.others.behind(rows)
-	s.sim.world.Guard(was)
-}
-
-// deferred returns the number of structural commands that wait for the end of the system.
-func (s *Server) deferred() int { return s.sim.world.Deferred() }
-
-// afterChanges is called after a shared system that may add and remove components ran for
-// some rows. The commands from first on are its own.
-func (s *Server) afterChanges(first int, rows ecs.Rows) {
-	for i := first; i < s.sim.world.Deferred(); i++ {
-		if e, id, ok := s.sim.world.DeferredChange(i); ok {
-			s.sim.writes.others.shaped(e, id, rows)
-		}
-	}
 }
 
 // teleport tells the past and the snapshots.

@@ -322,9 +322,8 @@ func (in serverInternals) Wire(player PlayerID, net uint32) schema.WireID {
 // system and tick, and is always on.
 type systemTimes struct {
 	clock func() time.Duration // nil: durations stay 0
-	began time.Duration
-	at    []int32          // by system: its place below, or −1 for one that only clients run
-	each  []figures.System // in the order of running
+	at    []int32              // by system: its place below, or −1 for one that only clients run
+	each  []figures.System     // in the order of running
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
@@ -350,20 +349,20 @@ func runsOn(tags, own []string) bool {
 	return true
 }
 
-func (t *systemTimes) before() {
+func (t *systemTimes) beforeSystem(f *Frame, _ int) {
 	if t.clock != nil {
-		t.began = t.clock()
+		f.run.began = t.clock()
 	}
 }
 
-func (t *systemTimes) after(system int) {
+func (t *systemTimes) afterSystem(f *Frame, system int) {
 	if t.at[system] < 0 { // in Server.Draw
 		return
 	}
 	e := &t.each[t.at[system]]
 	e.Runs++
 	if t.clock != nil {
-		e.Last = t.clock() - t.began
+		e.Last = t.clock() - f.run.began
 		e.Total += e.Last
 		e.Max = max(e.Max, e.Last)
 	}

@@ -167,7 +167,9 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 		s.traces.beginRerun(p, at.tick)
 	}
 	entered := l.match.enter(at.tick - 1)
+	s.around.runAgain(f, l.test.running)
 	s.p.schedule.ExecuteOwner(s.sim.world, f, l.runs, p.owner)
+	s.around.runFirst(f)
 	if entered {
 		l.match.leave()
 	}
@@ -198,11 +200,11 @@ func (l *lateInputs) handle(p *player, at *lateTick) {
 	p.shooter.TakeLate(at.shot, l.now, used)
 	for i, q := range s.sim.frame.queues {
 		if system := l.queues[i]; system >= 0 && q.pending() {
-			s.sim.writes.before(system)
+			s.sim.writes.beforeSystem(&s.sim.frame, system)
 			s.sim.world.Lock()
 			q.drain(&s.sim.frame)
 			s.sim.world.Unlock()
-			s.sim.writes.after(system)
+			s.sim.writes.afterSystem(&s.sim.frame, system)
 		}
 	}
 	s.sim.writes.end()
@@ -493,6 +495,7 @@ func (l *lateInputs) beginSyncTest(ticks int, found func(probe.Desync)) error {
 		}
 	}
 	l.test = lateSyncTest{ticks: Tick(ticks), found: found, runs: map[lateRun]uint64{}}
+	l.s.arrangeHooks()
 	return nil
 }
 
@@ -516,11 +519,27 @@ func (l *lateInputs) who() []any {
 	return l.player.who()
 }
 
+// firstRuns notes the results of systems for the sync test.
+type firstRuns struct{ late *lateInputs }
+
+func (firstRuns) beforeSystem(*Frame, int) {}
+
+func (r firstRuns) afterSystem(_ *Frame, system int) { r.late.noteRun(system) }
+
+// laterRuns gives a player's part, as it runs again, what others did to it in the tick, and
+// compares the results of systems with those of their first runs.
+type laterRuns struct{ late *lateInputs }
+
+func (r laterRuns) beforeSystem(_ *Frame, system int) {
+	if !r.late.world.on {
+		r.late.apply(system - 1)
+	}
+}
+
+func (r laterRuns) afterSystem(_ *Frame, system int) { r.late.compareRun(system) }
+
 // noteRun notes the state of the players' parts after a shared system's first run.
 func (l *lateInputs) noteRun(system int) {
-	if l.test.ticks == 0 {
-		return
-	}
 	if l.world.on {
 		l.world.noteRun(system)
 		return

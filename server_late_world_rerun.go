@@ -121,7 +121,9 @@ func (w *lateWorld) runTick(t Tick) {
 		_ = s.requests.handleRequest(r.by, r.kind, at.bytes[r.from:r.upto])
 	}
 	s.commands.fillCommands()
+	s.around.runAgain(f, s.late.test.running)
 	s.p.schedule.Execute(s.sim.world, f)
+	s.around.runFirst(f)
 	if len(s.traces.recording) > 0 {
 		s.traces.end()
 	}

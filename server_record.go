@@ -137,22 +137,36 @@ func (in serverInternals) Edit(e ecs.Entity, path string, value any, done func(e
 }
 
 func (in serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
-	h := &in.s.hooks
-	h.system = append(h.system, fn)
-	at := len(h.system) - 1
-	return func() { h.system = slices.Delete(h.system, at, at+1) }
+	w := &in.s.watchers
+	*w = append(*w, systemWatcher{in.s.sim.writes, &in.s.late, fn})
+	at := len(*w) - 1
+	in.s.arrangeHooks()
+	return func() {
+		*w = slices.Delete(*w, at, at+1)
+		in.s.arrangeHooks()
+	}
 }
 
-// systemRun describes a system that begins or ends.
-func (s *Server) systemRun(system int, after bool) probe.SystemRun {
-	run := probe.SystemRun{Tick: s.sim.frame.Tick, System: s.p.systemName(uint32(system) + 1), Shared: s.sim.writes.both[system], After: after}
-	if s.late.player != nil {
-		run.Again = s.late.player.owner
+// systemWatcher tells a function of each system that begins or ends.
+type systemWatcher struct {
+	writes *writeWatch
+	late   *lateInputs
+	tell   func(probe.SystemRun)
+}
+
+func (w systemWatcher) beforeSystem(f *Frame, system int) { w.tellRun(f, system, false) }
+
+func (w systemWatcher) afterSystem(f *Frame, system int) { w.tellRun(f, system, true) }
+
+func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
+	run := probe.SystemRun{Tick: f.Tick, System: w.writes.p.systemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
+	if w.late.player != nil {
+		run.Again = w.late.player.owner
 	}
-	if s.late.world.running {
-		run.Again = s.late.world.by
+	if w.late.world.running {
+		run.Again = w.late.world.by
 	}
-	return run
+	w.tell(run)
 }
 
 func (in serverInternals) Replicated() (all []probe.ServerEntity) {

@@ -219,45 +219,60 @@ func (s *Server) writeNote(p *player) {
 	p.reasons.Write(s.sim.frame.Tick, p.told(), &p.inputs.replaced, s.p.Remote.Predicts)
 }
 
-// beginTrails starts a tick's hashes on the server.
-func (s *Server) beginTrails() {
-	for _, p := range s.sessions.players {
+// serverTrails are hashes of what each shared system wrote of a player's, in debug builds.
+type serverTrails struct {
+	p        *compiled
+	sim      *simulation
+	sessions *sessions
+	words    []int32 // scratch
+	due      bool    // a shared system has run that is still to be hashed
+}
+
+// beginTrails starts a tick's hashes.
+func (r *serverTrails) beginTrails() {
+	for _, p := range r.sessions.players {
 		if p.session.state == playing {
-			p.trail.Begin(s.sim.frame.Tick)
+			p.trail.Begin(r.sim.frame.Tick)
 		}
 	}
-	s.noteTrails()
+	r.noteTrails()
+}
+
+func (r *serverTrails) beforeSystem(*Frame, int) { r.settleTrails() }
+
+func (r *serverTrails) afterSystem(_ *Frame, system int) {
+	r.due = r.due || r.sim.writes.both[system]
 }
 
 // settleTrails hashes the state after the last shared system. Components and entities that
 // it added or removed are visible only after its commands were applied, which is after it
 // ended.
-func (s *Server) settleTrails() {
-	if s.trails.due {
-		s.trails.due = false
-		s.noteTrails()
+func (r *serverTrails) settleTrails() {
+	if r.due {
+		r.due = false
+		r.noteTrails()
 	}
 }
 
 // noteTrails hashes each player's current predicted state.
-func (s *Server) noteTrails() {
-	s.sim.row.take()
-	for _, p := range s.sessions.players {
+func (r *serverTrails) noteTrails() {
+	r.sim.row.take()
+	for _, p := range r.sessions.players {
 		if p.session.state != playing || !p.trail.Begun() {
 			continue
 		}
-		sum := s.hashOwned(p, p.owner)
-		if s.p.Common {
-			sum += s.hashOwned(p, ecs.Nobody)
+		sum := r.hashOwned(p, p.owner)
+		if r.p.Common {
+			sum += r.hashOwned(p, ecs.Nobody)
 		}
 		p.trail.Note(sum)
 	}
 }
 
-func (s *Server) hashOwned(p *player, owner PlayerID) (sum uint32) {
-	for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
-		for i, id := range s.p.identity.Slice(rows) {
-			if owner == ecs.Nobody && !s.p.Prefabs[id.Prefab].Common {
+func (r *serverTrails) hashOwned(p *player, owner PlayerID) (sum uint32) {
+	for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
+		for i, id := range r.p.identity.Slice(rows) {
+			if owner == ecs.Nobody && !r.p.Prefabs[id.Prefab].Common {
 				continue
 			}
 			name := uint32(0)
@@ -268,18 +283,19 @@ func (s *Server) hashOwned(p *player, owner PlayerID) (sum uint32) {
 				name = uint32(wire)
 			}
 			if name != 0 {
-				sum += s.p.entityHash(s.sim.world, rows.Entity(i), name, s.trails.words)
+				sum += r.p.entityHash(r.sim.world, rows.Entity(i), name, r.words)
 			}
 		}
 	}
 	return sum
 }
 
-// sendTrail sends the hashes of the ticks that the client has no snapshot of yet.
-func (s *Server) sendTrail(p *player, pk *netcode.Packet) {
-	b := p.trail.Append(s.senders.scratch[:0], s.sim.frame.Tick, p.shooter.Acked(), pk.Room()/2)
+// writeTrail writes the hashes of the ticks that the client has no snapshot of yet. It returns
+// scratch.
+func (p *player) writeTrail(pk *netcode.Packet, now Tick, scratch []byte) []byte {
+	b := p.trail.Append(scratch[:0], now, p.shooter.Acked(), pk.Room()/2)
 	pk.Message(messageTrail, b)
-	s.senders.scratch = b[:0]
+	return b[:0]
 }
 
 // still finds player-owned components that only the server uses, in debug builds. One that

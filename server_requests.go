@@ -71,10 +71,10 @@ func (r *requests) handleRequest(p *player, kind uint8, payload []byte) error {
 	o.look(causeOutside)
 	o.by = r.sim.p.requestCause(int(kind))
 	if debugBuild {
-		r.sim.losses.running = r.sim.p.Requests[kind].Cause
+		r.sim.frame.run.name = r.sim.p.Requests[kind].Cause
 	}
 	err := r.sim.p.handlers.requests[kind](&r.sim.frame, p.owner, payload)
-	r.sim.losses.running = ""
+	r.sim.frame.run.name = ""
 	o.look(o.by)
 	o.by = causeOutside
 	return err

@@ -65,7 +65,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	}
 	if p.observing == nil {
 		if debugBuild {
-			s.sendTrail(p, d.packet)
+			s.senders.scratch = p.writeTrail(d.packet, s.sim.frame.Tick, s.senders.scratch)
 		}
 		s.writeNote(p)
 	}

@@ -13,21 +13,21 @@ import (
 // TestSystemTimesAllocatesNothing: they are always on.
 func TestSystemTimesAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
-	s := timedSystem()
+	s, f := timedSystem(), &Frame{}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		s.before()
-		s.after(0)
+		s.beforeSystem(f, 0)
+		s.afterSystem(f, 0)
 	}))
 }
 
 // BenchmarkSystemTimes is what timing adds to a system's run, with the clock that Run
 // brings.
 func BenchmarkSystemTimes(b *testing.B) {
-	s := timedSystem()
+	s, f := timedSystem(), &Frame{}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.before()
-		s.after(0)
+		s.beforeSystem(f, 0)
+		s.afterSystem(f, 0)
 	}
 }
 

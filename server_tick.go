@@ -88,7 +88,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
 	s.sim.writes.late = &s.late
 	s.sim.spawnSingletonRow()
-	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
+	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.watch(true)
 	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, &s.late)
@@ -101,6 +101,9 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if debugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
+	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
+	s.sim.frame.calls = s.sim.writes
+	s.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post(s) // the names of systems are known before the first Step
 	return s, nil
@@ -323,7 +326,7 @@ func (s *Server) simulate() {
 	s.commands.fillCommands()
 	if debugBuild {
 		s.sim.losses.begin()
-		s.beginTrails()
+		s.trails.beginTrails()
 	}
 	if s.traces.wake.Load() || s.traces.replayed || s.reports.listen != nil {
 		s.beginTraces()
@@ -334,7 +337,7 @@ func (s *Server) simulate() {
 		s.traces.end()
 	}
 	if debugBuild {
-		s.settleTrails()
+		s.trails.settleTrails()
 	}
 	s.sim.writes.end()
 	s.lookForLosses()
@@ -446,5 +449,4 @@ type serverHooks struct {
 	request  []func(probe.RequestTaken)
 	panicked []func(probe.Panicked)
 	call     []func(name string)
-	system   []func(probe.SystemRun)
 }

@@ -102,6 +102,7 @@ func (s *Server) arm(set *traceSet, p *player) *playerTrace {
 	}
 	port.Set(trace.Armed, "")
 	t.wake.Store(true)
+	s.arrangeHooks()
 	return a
 }
 
@@ -111,6 +112,7 @@ func (s *Server) disarm(set *traceSet, a *playerTrace) {
 	if set == &s.traces.match {
 		a.p.tracing.armed = nil
 	}
+	s.arrangeHooks()
 	a.port.Set(trace.Off, "")
 	if !a.watched { // nobody here will read it
 		a.port.Client.Free()
@@ -118,11 +120,20 @@ func (s *Server) disarm(set *traceSet, a *playerTrace) {
 	}
 }
 
-// before is called before each system of a tick that is recorded.
-func (t *serverTraces) before(system int) {
-	after, before := t.steps.before(system)
-	t.take(after)
-	t.take(before)
+// beforeSystem records the steps before a system, in a tick that is recorded.
+func (t *serverTraces) beforeSystem(_ *Frame, system int) {
+	if len(t.recording) > 0 {
+		after, before := t.steps.before(system)
+		t.take(after)
+		t.take(before)
+	}
+}
+
+// afterSystem notes the step after a system, which is recorded when the world has its commands.
+func (t *serverTraces) afterSystem(_ *Frame, system int) {
+	if len(t.recording) > 0 {
+		t.steps.after(system)
+	}
 }
 
 func (t *serverTraces) take(step int) {
@@ -133,19 +144,26 @@ func (t *serverTraces) take(step int) {
 	}
 }
 
-// ranBefore and runs are before, in a tick that runs again: what others did in the tick is set
-// in between.
-func (t *serverTraces) ranBefore() {
+// traceSettles and traceBegins are serverTraces in a player's part that runs again: what others did in
+// the tick is set in between.
+type (
+	traceSettles struct{ *serverTraces }
+	traceBegins  struct{ of *serverTraces }
+)
+
+func (t traceSettles) beforeSystem(*Frame, int) {
 	if len(t.recording) > 0 {
 		t.take(t.steps.settle())
 	}
 }
 
-func (t *serverTraces) runs(system int) {
-	if len(t.recording) > 0 {
-		t.take(t.steps.ahead(system))
+func (t traceBegins) beforeSystem(_ *Frame, system int) {
+	if len(t.of.recording) > 0 {
+		t.of.take(t.of.steps.ahead(system))
 	}
 }
+
+func (traceBegins) afterSystem(*Frame, int) {}
 
 // end completes the records of the tick.
 func (t *serverTraces) end() {

@@ -24,7 +24,6 @@ type writeWatch struct {
 	both       []bool               // by system: both ends run it
 	watched    [][]watchedComponent // by system
 	undeclared [][]watchedComponent // by system: what it might write without saying so
-	running    int                  // the server-only system that runs, −1 for none
 	shapers    []bool               // by system: the server alone runs it, and it may add and remove
 	shaper     int                  // the one whose additions and removals are still to be looked for, −1 for none
 	shapes     []uint64             // by owner: who has what, ahead of it
@@ -55,7 +54,7 @@ type watchedTable struct {
 }
 
 func newWriteWatch(m *simulation, players *sessions, log *slog.Logger) *writeWatch {
-	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, row: &m.row, sessions: players, running: -1, shaper: -1}
+	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, row: &m.row, sessions: players, shaper: -1}
 	if debugBuild {
 		e.still = newStill(m.p, log)
 	}
@@ -80,11 +79,11 @@ func newWriteWatch(m *simulation, players *sessions, log *slog.Logger) *writeWat
 	return e
 }
 
-// before remembers what the system may change.
-func (e *writeWatch) before(i int) {
+// beforeSystem remembers what the system may change.
+func (e *writeWatch) beforeSystem(f *Frame, i int) {
 	e.settle()
 	e.row.takePredicted()
-	e.running = i
+	f.run.by = i + 1
 	if e.both[i] {
 		e.others.begin(i)
 		return
@@ -119,11 +118,11 @@ func (e *writeWatch) watch(ws []watchedComponent) {
 	}
 }
 
-// after notes the players whose predicted state changed.
-func (e *writeWatch) after(i int) {
+// afterSystem notes the players whose predicted state changed.
+func (e *writeWatch) afterSystem(f *Frame, i int) {
 	if e.both[i] {
 		e.others.end()
-		e.running = -1
+		f.run.by = 0
 		return
 	}
 	e.row.takePredicted()
@@ -140,7 +139,7 @@ func (e *writeWatch) after(i int) {
 	if e.shaper >= 0 {
 		e.renewed.keep(e)
 	}
-	e.running = -1
+	f.run.by = 0
 }
 
 // image appends the images of a column.
@@ -157,7 +156,7 @@ func (e *writeWatch) image(dst []byte, c *layout.Component, rows ecs.Rows) []byt
 
 func (e *writeWatch) end() {
 	e.settle()
-	e.running = -1
+	e.frame.run.by = 0
 }
 
 // settle notes the players whose entities gained or lost predicted components by the last
@@ -213,18 +212,19 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 // structural notes that an entity of owner's was made or removed. Of what nobody owns, clients
 // predict shared physics objects alone.
 func (e *writeWatch) structural(owner PlayerID, prefab int) {
-	if e.running < 0 || !e.both[e.running] || e.frame.spawner.once || e.frame.spawner.on && e.frame.spawner.owner != owner {
+	run := &e.frame.run
+	if !e.sharedRuns() || run.spawner.once || run.spawner.on && run.spawner.owner != owner {
 		e.late.shaped(e.sessions.player(owner))
 	}
 	switch {
 	case e.late.test.running:
 	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // nobody predicts it
-	case e.running < 0:
+	case run.by == 0:
 		e.mark(owner, e.outside.by)
-	case !e.both[e.running]:
-		e.mark(owner, e.running+1)
-	case e.frame.spawner.on && !e.frame.spawner.once && e.frame.spawner.owner != owner:
-		e.sessions.pushed(e.frame.Tick, owner, e.frame.spawner.owner)
+	case !e.both[run.by-1]:
+		e.mark(owner, run.by)
+	case run.spawner.on && !run.spawner.once && run.spawner.owner != owner:
+		e.sessions.pushed(e.frame.Tick, owner, run.spawner.owner)
 	}
 }
 
@@ -235,7 +235,7 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	t, every := e.frame.Tick, Tick(e.p.TickRate/calmShare)
-	if e.outside.next && e.running < 0 {
+	if e.outside.next && e.frame.run.by == 0 {
 		t++
 	}
 	if owner == ecs.Nobody && e.p.Common {
@@ -245,7 +245,7 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	if p := e.sessions.player(owner); p != nil {
-		if p.late != nil && e.running < 0 {
+		if p.late != nil && e.frame.run.by == 0 {
 			p.late.outside = true
 		}
 		p.reasons.Affected(t, by, every)
@@ -263,7 +263,32 @@ func (p *player) due(now Tick) bool {
 }
 
 // sharedRuns reports whether what runs at the moment runs on both ends.
-func (e *writeWatch) sharedRuns() bool { return e.running >= 0 && e.both[e.running] }
+func (e *writeWatch) sharedRuns() bool { return e.frame.run.by > 0 && e.both[e.frame.run.by-1] }
+
+// beforeRows implements callHooks, for a shared system that may write other rows. It reads the
+// rows that carry singletons, which the system did not declare.
+func (e *writeWatch) beforeRows(rows ecs.Rows) {
+	was := e.world.Guard(false)
+	e.others.ahead(rows)
+	e.world.Guard(was)
+}
+
+// afterRows implements callHooks.
+func (e *writeWatch) afterRows(rows ecs.Rows) {
+	was := e.world.Guard(false)
+	e.row.take()
+	e.others.behind(rows)
+	e.world.Guard(was)
+}
+
+// afterChanges implements callHooks.
+func (e *writeWatch) afterChanges(first int, rows ecs.Rows) {
+	for i := first; i < e.world.Deferred(); i++ {
+		if of, id, ok := e.world.DeferredChange(i); ok {
+			e.others.shaped(of, id, rows)
+		}
+	}
+}
 
 // otherWrites notes players whose predicted state another player's run of a shared system
 // changed: both push the same crate, for example. The player's client does not run the
@@ -369,7 +394,7 @@ func (w *otherWrites) behind(rows ecs.Rows) {
 		switch o := t.rows.Owner(); {
 		case alone:
 			if w.changed(t) {
-				w.e.mark(o, w.e.running+1)
+				w.e.mark(o, w.e.frame.run.by)
 				w.copy(t)
 			}
 		case by == ecs.Nobody || o == by: // its client does the same
@@ -397,7 +422,7 @@ func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
 	switch {
 	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // nobody predicts it
 	case rows.Len() > 0 && w.alone(rows):
-		w.e.mark(owner, w.e.running+1)
+		w.e.mark(owner, w.e.frame.run.by)
 	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // who predicts it does the same
 	default:
 		w.e.sessions.pushed(w.e.frame.Tick, owner, by)

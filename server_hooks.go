@@ -1,0 +1,66 @@
+package foretick
+
+// systemHooks are the four lists of what a server does around each system, from outside to
+// inside: the first is called first before a system and last after it. ARCHITECTURE.md has
+// their order as a table. They are made when the server is, and again between ticks when a
+// trace arms or ends, a sync test begins, or somebody watches systems.
+type systemHooks struct {
+	first      []systemHook // in the first run of a tick, and in Server.Draw
+	ownAgain   []systemHook // for a player's part that runs again, with LateInputs
+	worldAgain []systemHook // for a world that runs again, with LateWorld
+	test       []systemHook // in a sync test of either
+
+	again *[]systemHook // ownAgain or worldAgain
+}
+
+// arrangeHooks makes the lists of what is there now.
+func (s *Server) arrangeHooks() {
+	a, traced := &s.around, s.traces.armed()
+	*a = systemHooks{again: &a.ownAgain}
+	for _, w := range s.watchers {
+		a.first, a.ownAgain, a.worldAgain, a.test = append(a.first, w), append(a.ownAgain, w), append(a.worldAgain, w), append(a.test, w)
+	}
+	if s.late.world.on {
+		a.again = &a.worldAgain
+	}
+	if traced {
+		a.first, a.worldAgain = append(a.first, &s.traces), append(a.worldAgain, &s.traces)
+		a.ownAgain = append(a.ownAgain, traceSettles{&s.traces})
+	}
+	tested := s.late.test.ticks > 0
+	if tested {
+		a.worldAgain = append(a.worldAgain, laterRuns{&s.late})
+	}
+	a.ownAgain, a.test = append(a.ownAgain, laterRuns{&s.late}), append(a.test, laterRuns{&s.late})
+	if traced {
+		a.ownAgain = append(a.ownAgain, traceBegins{&s.traces})
+	}
+	a.ownAgain, a.test = append(a.ownAgain, named{}), append(a.test, named{})
+	a.worldAgain = append(a.worldAgain, s.sim.writes)
+	a.first = append(a.first, s.sim.writes)
+	if debugBuild {
+		a.first = append(a.first, &s.trails, &s.sim.losses)
+	}
+	a.first = append(a.first, &s.times)
+	if tested {
+		a.first = append(a.first, firstRuns{&s.late})
+	}
+	a.runFirst(&s.sim.frame)
+}
+
+// runAgain lets what follows run again, with the hooks of that.
+func (a *systemHooks) runAgain(f *Frame, test bool) {
+	if f.around = *a.again; test {
+		f.around = a.test
+	}
+}
+
+// runFirst lets what follows run for the first time.
+func (a *systemHooks) runFirst(f *Frame) { f.around = a.first }
+
+// named says which system runs, where nothing watches what it writes.
+type named struct{}
+
+func (named) beforeSystem(f *Frame, system int) { f.run.by = system + 1 }
+
+func (named) afterSystem(f *Frame, _ int) { f.run.by = 0 }
