@@ -37,6 +37,7 @@ type Frame struct {
 	queues  []eventQueue
 	run     systemRun
 	around  []systemHook // around each system, from outside to inside
+	views   frameViews   // nil on a client
 	calls   callHooks    // around a shared system's call for some rows; nil on a client
 }
 
@@ -220,7 +221,10 @@ type serverSimulation interface {
 	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
 
 	setPredicted(e ecs.Entity, on bool) bool
+}
 
+// frameViews are what a frame asks of a server of what players saw.
+type frameViews interface {
 	rewind(by PlayerID) HitView
 	rewindBehind(by PlayerID, ticks float32) HitView
 	present() HitView
@@ -254,9 +258,9 @@ func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 	case f.server == nil:
 		return f.client.seen(f.Tick)
 	case by == ecs.Nobody:
-		return f.server.moment(t)
+		return f.views.moment(t)
 	}
-	return f.server.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
+	return f.views.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
 }
 
 // Teleport marks an entity as teleported, or as respawned, in this tick. The mark travels

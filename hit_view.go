@@ -270,7 +270,7 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 func (f *Frame) Rewind(by PlayerID) HitView {
 	f.run.shared.refuseView()
 	if f.server != nil {
-		return f.server.rewind(by)
+		return f.views.rewind(by)
 	}
 	return f.client.seen(f.Tick)
 }
@@ -282,7 +282,7 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 func (f *Frame) Present() HitView {
 	f.run.shared.refuseView()
 	if f.server != nil {
-		return f.server.present()
+		return f.views.present()
 	}
 	return f.client.seen(f.Tick)
 }
@@ -300,7 +300,7 @@ func (f *Frame) Present() HitView {
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
 	f.run.shared.refuseView()
 	if f.server != nil {
-		return f.server.rewindBehind(by, ticks)
+		return f.views.rewindBehind(by, ticks)
 	}
 	return f.Rewind(by)
 }

@@ -145,7 +145,7 @@ func (p *preview) Edit(fn func(f *Frame)) {
 	}
 	p.canvas.undraw()
 	fn(&p.server.sim.frame)
-	p.server.snap()
+	p.server.sim.roundTick(true)
 	p.canvas.record(p.server.sim.frame.Tick)
 }
 
@@ -401,7 +401,7 @@ func (e previewEnd) seen(Tick) HitView {
 		return HitView{bare: len(s.p.Hitboxes) == 0}
 	}
 	t := s.sim.frame.Tick
-	return s.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
+	return s.views.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
 
 // StateHash implements probe.Preview.

@@ -70,14 +70,13 @@ func newYard(t *testing.T, crates int) *hands {
 
 // oracle is namedBy by a search through everything.
 func oracle(s *Server, p *player, name uint64) uint64 {
-	t := playerTrace{s: s, p: p}
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		if rows.Owner() != p.owner && rows.Owner() != ecs.Nobody {
 			continue
 		}
 		ids := s.p.identity.Slice(rows)
 		for i := range ids {
-			if wire, _ := t.named(rows.Entity(i), &ids[i]); name != 0 && uint64(wire) == name {
+			if wire, _ := s.sim.nameFor(p, rows.Entity(i), &ids[i]); name != 0 && uint64(wire) == name {
 				return uint64(rows.Entity(i))
 			}
 		}
@@ -105,7 +104,7 @@ func TestNamedBy(t *testing.T) {
 			}
 			for name := range names {
 				want := oracle(s, p, name)
-				require.Equal(t, want, s.namedBy(p, name), "%x", name)
+				require.Equal(t, want, s.reports.namedBy(p, name), "%x", name)
 				if want != 0 {
 					found++
 					if isKey(uint32(name)) {
@@ -137,7 +136,7 @@ func TestReportsCost(t *testing.T) {
 				for i := range m.Differences {
 					m.Differences[i].Entity = 3 + (n+uint64(i)*13)%60
 				}
-				h.server.nameReported(p, &m)
+				h.server.reports.nameReported(p, &m)
 			}
 		})
 		require.NotZero(t, m.Entity)

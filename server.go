@@ -46,6 +46,7 @@ type Server struct {
 	schemas    serverSchemas
 	sim        simulation
 	past       *rewind.Past
+	views      serverViews
 	level      serverLevel
 	senders    senders
 	interest   serverInterest

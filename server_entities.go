@@ -11,15 +11,16 @@ import (
 
 // simulation is the world and what runs it.
 type simulation struct {
-	p       *compiled
-	world   *ecs.World
-	there   func(entity uint64) bool // world.Alive
-	frame   Frame
-	writes  *writeWatch
-	row     singletonRow
-	parents hierarchy
-	losses  losses
-	toldCut [ecs.MaxTypes]bool // components of which something was cut, and said
+	p         *compiled
+	world     *ecs.World
+	there     func(entity uint64) bool // world.Alive
+	frame     Frame
+	writes    *writeWatch
+	row       singletonRow
+	parents   hierarchy
+	losses    losses
+	valuesCut *uint64
+	toldCut   [ecs.MaxTypes]bool // components of which something was cut, and said
 
 	entities *ecs.Query // everything replicated
 	commands *ecs.Query // everything with a command

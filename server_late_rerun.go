@@ -185,7 +185,7 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 	}
 	l.apply(len(s.p.Systems))
 	for _, rows := range s.sim.entities.Owned(s.sim.world, p.owner) {
-		s.snapRows(rows)
+		s.sim.roundRows(rows, false)
 	}
 	at.used = max(at.used, p.shooter.Used())
 }
@@ -377,7 +377,7 @@ func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointe
 		}
 		at := f.find(e, comp, i)
 		if at < 0 {
-			at = f.insert(lateFade{fadeItem: fadeItem{e: e, comp: comp, field: i}, owner: s.sim.world.Owner(e), life: s.lifeOf(e)})
+			at = f.insert(lateFade{fadeItem: fadeItem{e: e, comp: comp, field: i}, owner: s.sim.world.Owner(e), life: s.sim.lifeOf(e)})
 		}
 		it := &f.items[at]
 		if it.offset != (schema.Offset{}) {
@@ -428,7 +428,7 @@ func (f *lateFades) age(s *Server) {
 		for i := range it.offset {
 			it.offset[i] *= float32(it.left) / float32(it.left+1)
 		}
-		if size := it.offset.Size(); !(size > it.least) || !s.sim.world.Alive(it.e) || s.sim.world.Owner(it.e) != it.owner || s.lifeOf(it.e) != it.life || slices.Contains(f.cut, it.e) {
+		if size := it.offset.Size(); !(size > it.least) || !s.sim.world.Alive(it.e) || s.sim.world.Owner(it.e) != it.owner || s.sim.lifeOf(it.e) != it.life || slices.Contains(f.cut, it.e) {
 			continue
 		}
 		f.insert(it)
@@ -450,10 +450,10 @@ func (f *lateFades) displace(source *snapshot.Source, e ecs.Entity) {
 }
 
 // lifeOf returns the number of an entity's life, 0 where the game does not count them.
-func (s *Server) lifeOf(e ecs.Entity) (n uint32) {
-	for _, l := range s.p.Lives {
-		if at := s.sim.world.Pointer(e, s.p.Components[l.Component].ID); at != nil {
-			n = n*31 + s.p.handlers.lives[l.Own](at)
+func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
+	for _, l := range m.p.Lives {
+		if at := m.world.Pointer(e, m.p.Components[l.Component].ID); at != nil {
+			n = n*31 + m.p.handlers.lives[l.Own](at)
 		}
 	}
 	return n

@@ -128,7 +128,7 @@ func (w *lateWorld) runTick(t Tick) {
 		s.traces.end()
 	}
 	s.sim.writes.end()
-	s.snap()
+	s.sim.roundTick(false)
 	s.sim.writes.outside.keep()
 }
 

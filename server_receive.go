@@ -236,7 +236,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		if p.session.state != playing && p.observing == nil {
 			return nil
 		}
-		a, err := s.traced(p, m.Body)
+		a, err := s.traces.traced(p, m.Body)
 		if a == nil {
 			return err
 		}

@@ -28,6 +28,10 @@ const (
 
 // serverReports are what the server's program learns of its clients' corrections.
 type serverReports struct {
+	sim      *simulation
+	sessions *sessions
+	clock    *serverClock
+
 	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
 	takes  allowance                                // of all players
 	index  netIndex
@@ -50,12 +54,12 @@ func (in serverInternals) Corrected(fn func(PlayerID, prediction.Misprediction))
 }
 
 // askReports appends whose corrections are to be asked for.
-func (s *Server) askReports(looks []tape.Look) []tape.Look {
-	if s.reports.listen == nil {
+func (r *serverReports) askReports(looks []tape.Look) []tape.Look {
+	if r.listen == nil {
 		return looks
 	}
-	for _, p := range s.sessions.players {
-		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || s.clock.now-p.reports.asked >= traceRefresh) {
+	for _, p := range r.sessions.players {
+		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || r.clock.now-p.reports.asked >= traceRefresh) {
 			looks = append(looks, tape.Look{Player: uint16(p.owner), Reports: true})
 		}
 	}
@@ -63,9 +67,9 @@ func (s *Server) askReports(looks []tape.Look) []tape.Look {
 }
 
 // askReport asks a player's client for its corrections.
-func (s *Server) askReport(p *player) {
+func (r *serverReports) askReport(p *player) {
 	if p != nil && p.session.state == playing && p.observing == nil {
-		p.reports.asked, p.reports.due = s.clock.now, true
+		p.reports.asked, p.reports.due = r.clock.now, true
 	}
 }
 
@@ -112,19 +116,19 @@ func (s *Server) takeReport(p *player, body, b []byte) error {
 		return nil
 	})
 	if err == nil && !p.session.poisoned && r.incoming.Fresh(said.Number) && s.reports.listen != nil {
-		s.nameReported(p, &said.Wrong)
+		s.reports.nameReported(p, &said.Wrong)
 		s.reports.listen(p.owner, said.Wrong)
 	}
 	return err
 }
 
 // nameReported puts the server's own handles and labels into what a player's client said.
-func (s *Server) nameReported(p *player, m *prediction.Misprediction) {
-	m.Entity = s.namedBy(p, m.Entity)
+func (r *serverReports) nameReported(p *player, m *prediction.Misprediction) {
+	m.Entity = r.namedBy(p, m.Entity)
 	for i := range m.Differences {
 		d := &m.Differences[i]
-		label := s.p.labels.Of(d.Component, d.Field)
-		d.Entity, d.Label, d.Unit, d.Values = s.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
+		label := r.sim.p.labels.Of(d.Component, d.Field)
+		d.Entity, d.Label, d.Unit, d.Values = r.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
 	}
 }
 
@@ -158,10 +162,10 @@ func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 }
 
 // namedBy finds the entity that a player's client predicts and names so, 0 for none.
-func (s *Server) namedBy(p *player, name uint64) uint64 {
+func (r *serverReports) namedBy(p *player, name uint64) uint64 {
 	sender := p.outbox.sender
 	if sender == nil || isKey(uint32(name)) { // #nosec G115 -- see below
-		return s.searchNamed(p, name)
+		return r.searchNamed(p, name)
 	}
 	if name == 0 || name > uint64(^schema.WireID(0)) {
 		return 0
@@ -170,15 +174,14 @@ func (s *Server) namedBy(p *player, name uint64) uint64 {
 	if !ok {
 		return 0
 	}
-	e := s.reports.index.find(&s.sim, net)
+	e := r.index.find(r.sim, net)
 	if e == 0 || p.interest.hides[e] {
 		return 0
 	}
-	if of := s.sim.world.Owner(e); of != p.owner && !(of == ecs.Nobody && s.p.Common) {
+	if of := r.sim.world.Owner(e); of != p.owner && !(of == ecs.Nobody && r.sim.p.Common) {
 		return 0
 	}
-	t := playerTrace{s: s, p: p}
-	if wire, _ := t.named(e, s.p.identity.Get(s.sim.world, e)); uint64(wire) != name {
+	if wire, _ := r.sim.nameFor(p, e, r.sim.p.identity.Get(r.sim.world, e)); uint64(wire) != name {
 		return 0
 	}
 	return uint64(e)
@@ -186,17 +189,16 @@ func (s *Server) namedBy(p *player, name uint64) uint64 {
 
 // searchNamed finds it among the player's own entities, and those of nobody where they are
 // predicted.
-func (s *Server) searchNamed(p *player, name uint64) uint64 {
-	t := playerTrace{s: s, p: p}
+func (r *serverReports) searchNamed(p *player, name uint64) uint64 {
 	for _, owner := range [...]PlayerID{p.owner, ecs.Nobody} {
-		if owner == ecs.Nobody && (!s.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
+		if owner == ecs.Nobody && (!r.sim.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
 			break
 		}
-		for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
-			ids := s.p.identity.Slice(rows)
+		for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
+			ids := r.sim.p.identity.Slice(rows)
 			for i := range ids {
 				if e := rows.Entity(i); !p.interest.hides[e] {
-					if wire, _ := t.named(e, &ids[i]); uint64(wire) == name {
+					if wire, _ := r.sim.nameFor(p, e, &ids[i]); uint64(wire) == name {
 						return uint64(e)
 					}
 				}

@@ -11,21 +11,21 @@ import (
 )
 
 // rewindWorld gives rewinding access to the present.
-type rewindWorld struct{ s *Server }
+type rewindWorld struct{ sim *simulation }
 
 func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
 	e := ecs.Entity(id)
-	n := w.s.p.identity.Find(w.s.sim.world, e)
+	n := w.sim.p.identity.Find(w.sim.world, e)
 	if n == nil {
 		return rewind.Entity{}, false
 	}
-	return rewind.Entity{Net: snapshot.NetID(n.Net), Owner: uint32(w.s.sim.world.Owner(e)), Prefab: n.Prefab}, true
+	return rewind.Entity{Net: snapshot.NetID(n.Net), Owner: uint32(w.sim.world.Owner(e)), Prefab: n.Prefab}, true
 }
 
 // Lives returns what the game counts of an entity's lives at the moment.
 func (w rewindWorld) Lives(id lagcomp.ID) (uint32, bool) {
 	e := ecs.Entity(id)
-	return w.s.lifeOf(e), w.s.sim.world.Alive(e)
+	return w.sim.lifeOf(e), w.sim.world.Alive(e)
 }
 
 // Shown returns the client's id of a network id, and the tick since which it has it.
@@ -50,60 +50,68 @@ func shot(c *netcode.Command) rewind.Command {
 	return rewind.Command{Tick: c.Tick, Early: int64(c.Early), Claim: lagcomp.Claim{Tick: c.Render, Fraction: float32(c.Fraction) / 256}, Offset: c.Offset}
 }
 
+// serverViews are what players saw, and the history that shots are judged by.
+type serverViews struct {
+	sim      *simulation
+	past     *rewind.Past
+	sessions *sessions
+	logs     *serverLog
+	nobodies *uint64 // counts views of players that do not play
+}
+
 // recordPast records what others can hit in the tick that was computed.
-func (s *Server) recordPast() {
-	s.past.Begin(s.sim.frame.Tick)
-	table := 0
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		mask := s.senders.put.masks[table].has // as capture found it
-		if table++; s.past.Fit(mask) {
-			ids := s.p.identity.Slice(rows)
+// The masks of its tables are as capture found them.
+func (v *serverViews) recordPast(masks []tableMask, source *snapshot.Source) {
+	v.past.Begin(v.sim.frame.Tick)
+	for table, rows := range v.sim.entities.All(v.sim.world) {
+		if v.past.Fit(masks[table].has) {
+			ids := v.sim.p.identity.Slice(rows)
 			for k := range ids {
 				e := rewind.Entity{Net: snapshot.NetID(ids[k].Net), Owner: uint32(rows.Owner()), Prefab: ids[k].Prefab}
-				s.past.Put(uint64(rows.Entity(k)), e, s.senders.source)
+				v.past.Put(uint64(rows.Entity(k)), e, source)
 			}
 		}
 	}
-	s.past.End()
+	v.past.End()
 }
 
 // viewer returns the player whose view is asked for. It counts and logs a player that does
 // not play, whose every query would silently miss.
-func (s *Server) viewer(by PlayerID) *player {
-	p := s.sessions.player(by)
+func (v *serverViews) viewer(by PlayerID) *player {
+	p := v.sessions.player(by)
 	if p == nil {
-		s.stats.ViewsOfNobody++
-		if _, ok := s.logs.allow("view of nobody"); ok {
-			s.logs.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.sim.frame.Tick)
+		*v.nobodies++
+		if _, ok := v.logs.allow("view of nobody"); ok {
+			v.logs.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", v.sim.frame.Tick)
 		}
 	}
 	return p
 }
 
 // hitView is a view as a game asks it.
-func (s *Server) hitView(v rewind.View) HitView {
-	return HitView{seen: v, record: s.past, tracks: s.p.Tracks, tick: s.sim.frame.Tick, bare: len(s.p.Hitboxes) == 0, Reason: v.Reason, Claimed: v.Claimed, Used: v.Used}
+func (v *serverViews) hitView(seen rewind.View) HitView {
+	return HitView{seen: seen, record: v.past, tracks: v.sim.p.Tracks, tick: v.sim.frame.Tick, bare: len(v.sim.p.Hitboxes) == 0, Reason: seen.Reason, Claimed: seen.Claimed, Used: seen.Used}
 }
 
 // rewind is what Frame.Rewind returns for a player.
-func (s *Server) rewind(by PlayerID) HitView {
-	if p := s.viewer(by); p != nil {
-		return s.hitView(p.shooter.View(s.sim.frame.Tick))
+func (v *serverViews) rewind(by PlayerID) HitView {
+	if p := v.viewer(by); p != nil {
+		return v.hitView(p.shooter.View(v.sim.frame.Tick))
 	}
-	return s.hitView(rewind.View{})
+	return v.hitView(rewind.View{})
 }
 
 // present is what Frame.Present returns.
-func (s *Server) present() HitView {
-	return s.hitView(s.past.Present(s.sim.frame.Tick))
+func (v *serverViews) present() HitView {
+	return v.hitView(v.past.Present(v.sim.frame.Tick))
 }
 
 // rewindBehind is what Frame.RewindBehind returns for a player.
-func (s *Server) rewindBehind(by PlayerID, ticks float32) HitView {
-	if p := s.viewer(by); p != nil {
-		return s.hitView(p.shooter.ViewBehind(s.sim.frame.Tick, ticks))
+func (v *serverViews) rewindBehind(by PlayerID, ticks float32) HitView {
+	if p := v.viewer(by); p != nil {
+		return v.hitView(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
 	}
-	return s.hitView(rewind.View{})
+	return v.hitView(rewind.View{})
 }
 
 // remeasureLatency is expert.RemeasureLatency.
@@ -114,4 +122,4 @@ func (s *Server) remeasureLatency(player PlayerID) bool {
 }
 
 // moment is what Frame.RewindTo returns without a player.
-func (s *Server) moment(t Tick) HitView { return s.hitView(s.past.Moment(s.sim.frame.Tick, t)) }
+func (v *serverViews) moment(t Tick) HitView { return v.hitView(v.past.Moment(v.sim.frame.Tick, t)) }

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"cmp"
+	"log/slog"
 	"slices"
 	"time"
 	"unsafe"
@@ -31,7 +32,7 @@ func (s *Server) send(now time.Duration) {
 		}
 	}
 	s.encode()
-	s.countLong()
+	s.senders.countLong(&s.stats, &s.sim, s.cfg.Logger)
 	clear(s.senders.encoding) // it must not keep players who leave
 	s.senders.encoding = s.senders.encoding[:0]
 	for _, p := range s.sessions.players {
@@ -153,7 +154,7 @@ func (s *Server) flush(p *player) {
 	d := &p.outbox.draft
 	d.write()
 	if p.tracing.armed != nil || p.tracing.refused != 0 || p.tracing.stop {
-		s.writeTrace(p)
+		p.writeTrace(s.clock.now)
 	}
 	if p.reports.due {
 		p.reports.write(s.clock.now, d.packet)
@@ -213,22 +214,22 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 	return w
 }
 
-// snap rounds predicted values to the simulation step, and clears references to entities
+// roundTick rounds predicted values to the simulation step, and clears references to entities
 // that are gone, as clients do after their own ticks. Before that it notes what travels of
-// the world's own state, its parents and singletons: a save of the tick has that, too.
-func (s *Server) snap() {
-	s.sim.parents.note()
-	s.sim.row.take()
-	defer s.sim.row.give()
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		s.snapRows(rows)
+// the world's own state, its parents and singletons: a save of the tick has that, too. Values out
+// of range are counted in the first run of a tick.
+func (m *simulation) roundTick(first bool) {
+	m.parents.note()
+	m.row.take()
+	defer m.row.give()
+	for _, rows := range m.entities.All(m.world) {
+		m.roundRows(rows, first)
 	}
 }
 
-func (s *Server) snapRows(rows ecs.Rows) {
-	first := s.late.player == nil && !s.late.world.running // a tick's values out of range are counted in its first run
-	for i := range s.p.Components {
-		c := &s.p.Components[i]
+func (m *simulation) roundRows(rows ecs.Rows, first bool) {
+	for i := range m.p.Components {
+		c := &m.p.Components[i]
 		if !c.Predicted {
 			continue
 		}
@@ -236,31 +237,31 @@ func (s *Server) snapRows(rows ecs.Rows) {
 			for k := range rows.Len() {
 				at := unsafe.Add(base, uintptr(k)*c.Size)
 				if c.Varies {
-					s.measure(c, at)
+					m.countCut(c, at)
 				}
 				if first {
-					s.sim.losses.bounds(i, at)
+					m.losses.bounds(i, at)
 				}
 				c.Schema.Snap(at)
 				if len(c.Refs) > 0 {
-					c.Schema.DropRefs(at, s.sim.there)
+					c.Schema.DropRefs(at, m.there)
 				}
 			}
 		}
 	}
 }
 
-// measure counts a value that cannot be sent whole, and logs the first of each component.
-func (s *Server) measure(c *layout.Component, at unsafe.Pointer) {
+// countCut counts a value that cannot be sent whole, and logs the first of each component.
+func (m *simulation) countCut(c *layout.Component, at unsafe.Pointer) {
 	i := c.Schema.Unfit(at)
 	if i < 0 {
 		return
 	}
-	s.stats.ValuesCut++
-	if !s.sim.toldCut[c.ID] {
-		s.sim.toldCut[c.ID] = true
+	*m.valuesCut++
+	if !m.toldCut[c.ID] {
+		m.toldCut[c.ID] = true
 		f := c.Schema.Field(i)
-		s.logs.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.sim.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
+		m.losses.log.Warn("a string or slice does not fit its tag, and is sent cut", "tick", m.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
 	}
 }
 
@@ -278,7 +279,7 @@ func (s *Server) capture() {
 		s.interest.fillSurvey()
 	}
 	s.senders.source.End()
-	s.recordPast()
+	s.views.recordPast(s.senders.put.masks, s.senders.source)
 }
 
 // tableMask has the components of a table's entities. It is kept for the next tick: then the
@@ -339,7 +340,7 @@ func (s *Server) putRows(rows ecs.Rows) {
 			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
 			if p := &s.p.Components[c.index]; !p.Predicted {
 				if p.Varies {
-					s.measure(p, at[len(at)-1])
+					s.sim.countCut(p, at[len(at)-1])
 				}
 				s.sim.losses.bounds(c.index, at[len(at)-1])
 			}
@@ -452,55 +453,42 @@ type longCounts struct{ inPieces, tooLong, notShown uint64 }
 
 // countLong counts the records of the tick's snapshots that are longer than a packet, and names
 // those that are too long to send. It counts the entities that are one too many for a player, too.
-func (s *Server) countLong() {
-	for _, p := range s.senders.encoding {
+func (s *senders) countLong(st *stats.Server, m *simulation, log *slog.Logger) {
+	for _, p := range s.encoding {
 		sender := p.outbox.sender
 		was, now := &p.outbox.long, sender.Counters()
 		if now.NoWireID != was.notShown {
-			s.stats.NotShown += now.NoWireID - was.notShown
+			st.NotShown += now.NoWireID - was.notShown
 			was.notShown = now.NoWireID
-			s.nameCrowd(p)
+			if !s.toldCrowd {
+				s.toldCrowd = true
+				log.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with Frame.SetVisible",
+					append(p.who(), "tick", m.frame.Tick)...)
+			}
 		}
 		if !sender.Cuts() {
 			continue
 		}
-		s.stats.LongRecords += now.InPieces - was.inPieces
-		s.stats.RecordsTooLong += now.TooLong - was.tooLong
+		st.LongRecords += now.InPieces - was.inPieces
+		st.RecordsTooLong += now.TooLong - was.tooLong
 		was.inPieces, was.tooLong = now.InPieces, now.TooLong
 		for _, l := range sender.TakeTooLong() {
-			s.nameLong(p, l)
+			if !s.toldLong.Has(l.Component) { // each component that takes most is named once
+				s.toldLong.Set(l.Component)
+				line := append(p.who(), "tick", m.frame.Tick, "entity", uint32(l.Entity), "prefab", m.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
+					"component", m.p.Components[l.Component].Name, "component_bytes", l.Share)
+				log.Warn("the state of an entity is too long to send, so players do not see it: shorten the component's strings and slices, or move some to other entities", line...)
+			}
 		}
 	}
 }
 
-// nameCrowd logs, once, that a player should be shown more entities than it can be.
-func (s *Server) nameCrowd(p *player) {
-	if s.senders.toldCrowd {
-		return
-	}
-	s.senders.toldCrowd = true
-	s.logs.Logger.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with Frame.SetVisible",
-		append(p.who(), "tick", s.sim.frame.Tick)...)
-}
-
-// nameLong logs an entity that is too long to send, once for each component that takes most.
-func (s *Server) nameLong(p *player, l snapshot.TooLong) {
-	if s.senders.toldLong.Has(l.Component) {
-		return
-	}
-	s.senders.toldLong.Set(l.Component)
-	line := p.who()
-	line = append(line, "tick", s.sim.frame.Tick, "entity", uint32(l.Entity), "prefab", s.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
-		"component", s.p.Components[l.Component].Name, "component_bytes", l.Share)
-	s.logs.Logger.Warn("the state of an entity is too long to send, so players do not see it: shorten the component's strings and slices, or move some to other entities", line...)
-}
-
 // prefabOfNet returns the name of an entity's prefab, or "" if it is gone.
-func (s *Server) prefabOfNet(id snapshot.NetID) string {
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		for _, at := range s.p.identity.Slice(rows) {
+func (m *simulation) prefabOfNet(id snapshot.NetID) string {
+	for _, rows := range m.entities.All(m.world) {
+		for _, at := range m.p.identity.Slice(rows) {
 			if at.Net == uint32(id) {
-				return s.p.Prefabs[at.Prefab].ECS.Name()
+				return m.p.Prefabs[at.Prefab].ECS.Name()
 			}
 		}
 	}

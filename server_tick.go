@@ -53,9 +53,12 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, p.TickRate, cfg.Timeout}
 	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
+	s.reports.sim, s.reports.sessions, s.reports.clock = &s.sim, &s.sessions, &s.clock
+	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports = &s.sim, &s.sessions, &s.clock, &s.reports
+	s.traces.sink, s.traces.may, s.traces.changed = sink, s.mayTrace, s.arrangeHooks
 	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
-	s.sim.p = p
+	s.sim.p, s.sim.valuesCut = p, &s.stats.ValuesCut
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})
 	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
 	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
@@ -68,7 +71,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
 	}
 	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
-	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{s}); err != nil {
+	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{&s.sim}); err != nil {
 		return nil, err
 	}
 	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
@@ -102,7 +105,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
-	s.sim.frame.calls = s.sim.writes
+	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
+	s.sim.frame.calls, s.sim.frame.views = s.sim.writes, &s.views
 	s.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post(s) // the names of systems are known before the first Step
@@ -329,7 +333,7 @@ func (s *Server) simulate() {
 		s.trails.beginTrails()
 	}
 	if s.traces.wake.Load() || s.traces.replayed || s.reports.listen != nil {
-		s.beginTraces()
+		s.traces.beginTraces()
 	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)
 	s.late.world.close()
@@ -345,7 +349,7 @@ func (s *Server) simulate() {
 		s.late.blockAll()
 	}
 	s.interest.markHidden() // by the tick itself, too
-	s.snap()
+	s.sim.roundTick(true)
 	s.sim.writes.outside.keep()
 	s.late.save()
 }

@@ -26,6 +26,14 @@ const (
 
 // serverTraces are the traces that a server takes part in.
 type serverTraces struct {
+	sim      *simulation
+	sessions *sessions
+	clock    *serverClock
+	reports  *serverReports
+	sink     tape.Sink          // nil: there is no recorder
+	may      func(*player) bool // whether the game allows a player's client a trace
+	changed  func()             // follows a trace that was armed or ended
+
 	wake     atomic.Bool // somebody asks for something, or a trace is armed
 	replayed bool        // a tape says what was asked of the match's traces
 
@@ -44,17 +52,16 @@ type serverTraces struct {
 func (in serverInternals) Trace(player PlayerID, aside bool) *trace.Port {
 	t := &in.s.traces
 	if aside || t.replayed {
-		return in.s.tracePort(&t.aside, player)
+		return t.portOf(&t.aside, player)
 	}
-	return in.s.tracePort(&t.match, player)
+	return t.portOf(&t.match, player)
 }
 
-func (s *Server) tracePort(set *traceSet, player PlayerID) *trace.Port {
-	t := &s.traces
+func (t *serverTraces) portOf(set *traceSet, player PlayerID) *trace.Port {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.layout == nil {
-		t.layout = s.p.traceLayout()
+		t.layout = t.sim.p.traceLayout()
 	}
 	if set.ports[player] == nil {
 		if set.ports == nil {
@@ -66,10 +73,9 @@ func (s *Server) tracePort(set *traceSet, player PlayerID) *trace.Port {
 }
 
 // beginTraces arms and ends traces, and begins the records of a tick.
-func (s *Server) beginTraces() {
-	t := &s.traces
+func (t *serverTraces) beginTraces() {
 	t.wake.Store(false) // what is asked from here on is for the next tick
-	s.pollTraces()
+	t.pollTraces()
 	if !t.armed() {
 		return
 	}
@@ -77,7 +83,7 @@ func (s *Server) beginTraces() {
 	t.steps.begin()
 	t.recording = append(append(t.recording[:0], t.match.armed...), t.aside.armed...)
 	for _, a := range t.recording {
-		a.begin(s.sim.frame.Tick)
+		a.begin(t.sim.frame.Tick)
 	}
 }
 
@@ -89,30 +95,30 @@ func (p *player) traceable() bool {
 	return p.observing == nil && (p.session.state == playing || p.session.state == local)
 }
 
-// arm begins the trace of a player.
-func (s *Server) arm(set *traceSet, p *player) *playerTrace {
-	t, port := &s.traces, s.tracePort(set, p.owner)
+// armTrace begins the trace of a player.
+func (t *serverTraces) armTrace(set *traceSet, p *player) *playerTrace {
+	port := t.portOf(set, p.owner)
 	if t.steps.index == nil {
-		t.steps.index = s.p.sharedIndex()
+		t.steps.index = t.sim.p.sharedIndex()
 	}
-	a := &playerTrace{s: s, p: p, port: port, recorder: trace.NewRecorder(port.Layout)}
+	a := &playerTrace{sim: t.sim, p: p, port: port, recorder: trace.NewRecorder(port.Layout)}
 	set.armed = append(set.armed, a)
 	if set == &t.match {
 		p.tracing.armed = a
 	}
 	port.Set(trace.Armed, "")
 	t.wake.Store(true)
-	s.arrangeHooks()
+	t.changed()
 	return a
 }
 
-// disarm ends a trace.
-func (s *Server) disarm(set *traceSet, a *playerTrace) {
+// endTrace ends a trace.
+func (t *serverTraces) endTrace(set *traceSet, a *playerTrace) {
 	set.armed = slices.DeleteFunc(set.armed, func(x *playerTrace) bool { return x == a })
-	if set == &s.traces.match {
+	if set == &t.match {
 		a.p.tracing.armed = nil
 	}
-	s.arrangeHooks()
+	t.changed()
 	a.port.Set(trace.Off, "")
 	if !a.watched { // nobody here will read it
 		a.port.Client.Free()
@@ -188,11 +194,11 @@ func (t *serverTraces) beginRerun(p *player, tick Tick) {
 
 // traced handles a trace's message from a client. If it is a piece of the client's records, it
 // returns the trace that waits for it. Any error counts as a fault.
-func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
+func (t *serverTraces) traced(p *player, b []byte) (of *playerTrace, err error) {
 	if p.observing != nil || len(b) == 0 {
 		return nil, netcode.ErrMalformed
 	}
-	now := s.clock.now
+	now := t.clock.now
 	switch b[0] {
 	case trace.Ask, trace.Stop:
 		if !p.tracing.asks.take(now, traceAskRate, traceAskBurst) {
@@ -204,7 +210,7 @@ func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
 			}
 			return nil, nil
 		}
-		return nil, s.askedToTrace(p, b)
+		return nil, t.askedToTrace(p, b)
 	case trace.Piece:
 		a := p.tracing.armed
 		if a == nil || a.operator <= now {
@@ -220,26 +226,26 @@ func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
 }
 
 // askedToTrace handles a client's Ask.
-func (s *Server) askedToTrace(p *player, b []byte) error {
+func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 	r, err := trace.ParseAsk(b)
 	if err != nil {
 		return err
 	}
-	set := &s.traces.match
+	set := &t.match
 	a := set.of(p)
 	switch {
-	case !s.mayTrace(p):
+	case !t.may(p):
 		p.tracing.refused = trace.NotAllowed
 		return nil
 	case a == nil && len(set.armed) == serverTraceMost:
 		p.tracing.refused = trace.TooMany
 		return nil
 	case a == nil:
-		a = s.arm(set, p)
+		a = t.armTrace(set, p)
 	}
 	p.tracing.refused = 0
-	a.client = s.clock.now + traceLapse
-	if a.operator <= s.clock.now {
+	a.client = t.clock.now + traceLapse
+	if a.operator <= t.clock.now {
 		a.request, a.nobody = r, false
 	}
 	return nil
@@ -273,7 +279,7 @@ func isLoopback(address string) bool {
 }
 
 // writeTrace puts what a trace has to say into a player's packet.
-func (s *Server) writeTrace(p *player) {
+func (p *player) writeTrace(now time.Duration) {
 	if p.tracing.refused != 0 && p.outbox.draft.packet.Message(messageTrace, []byte{trace.Refused, p.tracing.refused}) {
 		p.tracing.refused = 0
 	}
@@ -281,7 +287,7 @@ func (s *Server) writeTrace(p *player) {
 		p.tracing.stop = false
 	}
 	if p.tracing.armed != nil {
-		p.tracing.armed.write(s.clock.now)
+		p.tracing.armed.write(now)
 	}
 }
 
@@ -304,24 +310,23 @@ func (set *traceSet) of(p *player) *playerTrace {
 // pollTraces takes what the server's own program asked of the traces, and ends those that
 // nobody looks at. What it asked of the match's goes through the recorder: their packets make
 // clients send records, and these are input.
-func (s *Server) pollTraces() {
-	t := &s.traces
+func (t *serverTraces) pollTraces() {
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
-		looks := s.lookedAt(set)
+		looks := t.lookedAt(set)
 		if set == &t.match {
-			looks = s.askReports(looks)
+			looks = t.reports.askReports(looks)
 			t.looks = looks
 		}
-		if r := s.sink; r != nil && set == &t.match {
+		if r := t.sink; r != nil && set == &t.match {
 			looks = r.Looked(looks)
 		}
 		for i := range looks {
-			s.look(set, &looks[i])
+			t.look(set, &looks[i])
 		}
 		for i := len(set.armed) - 1; i >= 0; i-- {
 			a := set.armed[i]
-			if !a.p.traceable() || s.sessions.player(a.p.owner) != a.p || max(a.client, a.operator) <= s.clock.now {
-				s.disarm(set, a)
+			if !a.p.traceable() || t.sessions.player(a.p.owner) != a.p || max(a.client, a.operator) <= t.clock.now {
+				t.endTrace(set, a)
 			}
 		}
 	}
@@ -329,8 +334,7 @@ func (s *Server) pollTraces() {
 
 // lookedAt returns what was asked of the ports of a set since the last call, in the order of
 // the players.
-func (s *Server) lookedAt(set *traceSet) []tape.Look {
-	t := &s.traces
+func (t *serverTraces) lookedAt(set *traceSet) []tape.Look {
 	looks := t.looks[:0]
 	t.mu.Lock()
 	for player, port := range set.ports {
@@ -345,8 +349,8 @@ func (s *Server) lookedAt(set *traceSet) []tape.Look {
 	slices.SortFunc(looks, func(a, b tape.Look) int { return cmp.Compare(a.Player, b.Player) })
 	for i := range looks {
 		l := &looks[i]
-		a := set.of(s.sessions.player(PlayerID(l.Player)))
-		if l.Renamed = l.Renamed || a == nil || a.operator <= s.clock.now; !l.Renamed {
+		a := set.of(t.sessions.player(PlayerID(l.Player)))
+		if l.Renamed = l.Renamed || a == nil || a.operator <= t.clock.now; !l.Renamed {
 			l.Entities = nil // the trace has them
 		}
 	}
@@ -355,27 +359,27 @@ func (s *Server) lookedAt(set *traceSet) []tape.Look {
 }
 
 // look does what the server's own program asks of a player's trace.
-func (s *Server) look(set *traceSet, l *tape.Look) {
-	p, now := s.sessions.player(PlayerID(l.Player)), s.clock.now
+func (t *serverTraces) look(set *traceSet, l *tape.Look) {
+	p, now := t.sessions.player(PlayerID(l.Player)), t.clock.now
 	if l.Reports {
-		s.askReport(p)
+		t.reports.askReport(p)
 	}
 	a := set.of(p)
 	switch {
 	case l.Looked && a == nil && (p == nil || !p.traceable()):
-		s.traces.refuse(set, l, "the player does not play")
+		t.refuse(set, l, "the player does not play")
 		return
 	case l.Looked && a == nil && len(set.armed) == serverTraceMost:
-		s.traces.refuse(set, l, "the server has four traces already: end one of them")
+		t.refuse(set, l, "the server has four traces already: end one of them")
 		return
 	case l.Looked && a == nil:
-		a = s.arm(set, p)
+		a = t.armTrace(set, p)
 	case a == nil:
 		return
 	}
 	if l.Looked {
 		a.operator, a.watched = now+traceLapse, true
-		if set == &s.traces.match {
+		if set == &t.match {
 			p.tracing.late = a.operator + traceLate
 		}
 	}
@@ -385,7 +389,7 @@ func (s *Server) look(set *traceSet, l *tape.Look) {
 	}
 	if l.Stop && a.operator > now {
 		a.operator = 0
-		if set == &s.traces.match {
+		if set == &t.match {
 			p.tracing.stop = true
 		}
 	}
@@ -402,7 +406,7 @@ func (t *serverTraces) refuse(set *traceSet, l *tape.Look, why string) {
 
 // playerTrace is an armed trace of a player, on the server. That of a set aside has no client.
 type playerTrace struct {
-	s        *Server
+	sim      *simulation
 	p        *player
 	port     *trace.Port
 	recorder *trace.Recorder
@@ -414,6 +418,7 @@ type playerTrace struct {
 	operator time.Duration // … and the server's own program
 	watched  bool          // which looked at all
 
+	scratch   []byte
 	sender    trace.Sender    // of the server's records, to the client
 	assembler trace.Assembler // of the client's
 	asked     time.Duration   // when the client was last asked for its records
@@ -424,33 +429,33 @@ type playerTrace struct {
 // schema.Refs.
 func (t *playerTrace) Net(entity uint64) uint32 {
 	e := ecs.Entity(entity)
-	id := t.s.p.identity.Find(t.s.sim.world, e)
+	id := t.sim.p.identity.Find(t.sim.world, e)
 	if id == nil || t.p.interest.hides[e] {
 		return 0
 	}
-	name, _ := t.named(e, id)
+	name, _ := t.sim.nameFor(t.p, e, id)
 	return name
 }
 
 // Entity is never called.
 func (t *playerTrace) Entity(uint32) uint64 { return 0 }
 
-// named returns the name of an entity on the player's connection, 0 for one that the client
+// nameFor returns the name of an entity on a player's connection, 0 for one that the client
 // does not know, and what the player receives of it.
-func (t *playerTrace) named(e ecs.Entity, id *networkID) (name uint32, audience schema.Audience) {
-	own, net := t.s.sim.world.Owner(e) == t.p.owner, snapshot.NetID(id.Net)
+func (m *simulation) nameFor(p *player, e ecs.Entity, id *networkID) (name uint32, audience schema.Audience) {
+	own, net := m.world.Owner(e) == p.owner, snapshot.NetID(id.Net)
 	var wire schema.WireID
 	shown := false
 	switch {
-	case t.p.local != nil:
-		if wire, _, shown = t.p.local.knows(net); own {
+	case p.local != nil:
+		if wire, _, shown = p.local.knows(net); own {
 			audience = schema.ToOwner
 		}
-	case t.p.outbox.sender != nil:
-		wire, shown = t.p.outbox.sender.Wire(net)
-		audience = t.p.outbox.sender.Audience(net)
+	case p.outbox.sender != nil:
+		wire, shown = p.outbox.sender.Wire(net)
+		audience = p.outbox.sender.Audience(net)
 	}
-	if own && id.origin != 0 && id.maker == uint16(t.p.owner) {
+	if own && id.origin != 0 && id.maker == uint16(p.owner) {
 		if !shown {
 			audience = schema.ToOwner // the client spawned it, and gets no more than its own
 		}
@@ -464,25 +469,24 @@ func (t *playerTrace) named(e ecs.Entity, id *networkID) (name uint32, audience 
 
 // may reports whether the player may trace an entity: it owns it, predicts it and receives it.
 func (t *playerTrace) may(e ecs.Entity) bool {
-	return t.s.sim.world.Owner(e) == t.p.owner && !t.p.interest.hides[e] && !t.s.sim.clientOnly(e)
+	return t.sim.world.Owner(e) == t.p.owner && !t.p.interest.hides[e] && !t.sim.clientOnly(e)
 }
 
 // list adds the player's entities that are asked for and not in the record yet.
 func (t *playerTrace) list() {
-	s := t.s
-	t.shape = s.sim.world.Structure(t.p.owner)
+	t.shape = t.sim.world.Structure(t.p.owner)
 	if t.nobody {
 		return
 	}
 	var c candidates
-	for _, rows := range s.sim.entities.Owned(s.sim.world, t.p.owner) {
-		ids := s.p.identity.Slice(rows)
+	for _, rows := range t.sim.entities.Owned(t.sim.world, t.p.owner) {
+		ids := t.sim.p.identity.Slice(rows)
 		for i := range ids {
 			id, e := &ids[i], rows.Entity(i)
-			if s.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.may(e) {
+			if t.sim.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.may(e) {
 				continue
 			}
-			if name, audience := t.named(e, id); name != 0 && t.request.Wants(name) {
+			if name, audience := t.sim.nameFor(t.p, e, id); name != 0 && t.request.Wants(name) {
 				c.offer(candidate{e, name, int(id.Prefab), audience})
 			}
 		}
@@ -500,7 +504,7 @@ func (t *playerTrace) begin(tick Tick) {
 // take records the player's entities at a step.
 func (t *playerTrace) take(step int) {
 	t.recorder.At(step)
-	if step != trace.Start() && t.s.sim.world.Structure(t.p.owner) != t.shape {
+	if step != trace.Start() && t.sim.world.Structure(t.p.owner) != t.shape {
 		t.list()
 	}
 	for i := range t.recorder.Entities() {
@@ -509,7 +513,7 @@ func (t *playerTrace) take(step int) {
 		case !t.may(e):
 			t.recorder.Gone(i)
 		default:
-			t.s.p.record(t.s.sim.world, t.recorder, i, t, step == trace.Start())
+			t.sim.p.record(t.sim.world, t.recorder, i, t, step == trace.Start())
 		}
 	}
 }
@@ -518,11 +522,11 @@ func (t *playerTrace) take(step int) {
 func (t *playerTrace) rename(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
-		id := t.s.p.identity.Find(t.s.sim.world, ecs.Entity(h))
+		id := t.sim.p.identity.Find(t.sim.world, ecs.Entity(h))
 		if id == nil || !t.may(ecs.Entity(h)) {
 			continue
 		}
-		if name, _ := t.named(ecs.Entity(h), id); name != 0 {
+		if name, _ := t.sim.nameFor(t.p, ecs.Entity(h), id); name != 0 {
 			t.request.Names[t.request.N] = name
 			t.request.N++
 			t.nobody = false
@@ -533,16 +537,16 @@ func (t *playerTrace) rename(handles []uint64) {
 // write puts what the trace has to say into the packet that is being built, after its
 // snapshot.
 func (t *playerTrace) write(now time.Duration) {
-	pk, b := t.p.outbox.draft.packet, t.s.senders.scratch[:0]
+	pk, b := t.p.outbox.draft.packet, t.scratch[:0]
 	if t.operator > now && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
 		t.asked = now
 	}
 	if t.client > now {
-		if b = t.sender.Append(b, &t.port.Server, pk.Room(), t.s.sim.frame.Tick); len(b) > 0 {
+		if b = t.sender.Append(b, &t.port.Server, pk.Room(), t.sim.frame.Tick); len(b) > 0 {
 			pk.Message(messageTrace, b)
 		}
 	}
-	t.s.senders.scratch = b[:0]
+	t.scratch = b[:0]
 }
 
 // piece takes a piece of the client's records.
