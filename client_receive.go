@@ -254,10 +254,10 @@ func (c *Client) snapshot(body []byte) error {
 	t, err := c.ghosts.receiver.Read(rest)
 	c.link.decoded()
 	if err != nil {
-		c.link.unread.note(c, err)
+		c.noteUnread(err)
 		return err
 	}
-	c.link.unread.read(c)
+	c.link.unread.due, c.view.Unread = false, false
 	c.link.ticks.note(c.now, t)
 	for _, ch := range c.ghosts.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred || c.ghosts.switched(ch.Ghost) {
@@ -325,8 +325,9 @@ type clientUnread struct {
 	any   bool          // there was one
 }
 
-// note takes the error of a snapshot.
-func (u *clientUnread) note(c *Client, err error) {
+// noteUnread takes the error of a snapshot.
+func (c *Client) noteUnread(err error) {
+	u := &c.link.unread
 	if !errors.Is(err, snapshot.ErrMalformed) {
 		return
 	}
@@ -360,6 +361,3 @@ func (u *clientUnread) write(l *link, pk *netcode.Packet) {
 		u.due, u.any, u.said, u.named, u.count = false, true, l.now, u.wire, 0
 	}
 }
-
-// read notes that a snapshot was read.
-func (u *clientUnread) read(c *Client) { u.due, c.view.Unread = false, false }
