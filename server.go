@@ -42,6 +42,7 @@ type Server struct {
 	requests   requests
 	admission  admission
 	departures departures
+	refusals   refusals
 	offenders  offenders
 	schemas    serverSchemas
 	sim        simulation

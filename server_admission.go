@@ -6,17 +6,34 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
-// admission decides which peers may join.
+// admission decides which peers may say hello: it knows bans, and bounds what one address may do.
 type admission struct {
-	bans     map[string]ban
-	banSweep time.Duration // bans that are over are looked for from then on
-	barred   []barred      // bans that the transport is told at the end of the tick
-	visits   visits
-	waiting  map[string]int // connections that do not play yet, by origin
+	endpoint transport.Endpoint
+	sessions *sessions
+	clock    *serverClock
+	logs     *serverLog
+	stats    *stats.Server
+	figures  *figures.Server
+	library  *netcode.SchemaLibrary
+	// conn is how a connection begins, but for its MTU.
+	conn netcode.Config
+	// mostWaiting is ServerConfig.MaxWaitingPerAddress.
+	mostWaiting int
+
+	bans map[string]ban
+	// banSweep is when bans that are over are looked for.
+	banSweep time.Duration
+	// barred has the bans that the transport is told at the end of the tick.
+	barred []barred
+	visits visits
+	// waiting counts connections that do not play yet, by origin.
+	waiting map[string]int
 }
 
 // ban keeps an identity out.
@@ -48,16 +65,16 @@ func (a *admission) ban(identity []byte, until time.Time, detail string) {
 }
 
 // unban lets an identity in again.
-func (a *admission) unban(identity []byte, e transport.Endpoint) {
+func (a *admission) unban(identity []byte) {
 	delete(a.bans, string(identity))
-	if list, ok := transport.As[transport.BanList](e); ok {
+	if list, ok := transport.As[transport.BanList](a.endpoint); ok {
 		list.Unban(identity)
 	}
 }
 
 // tellBans passes new bans to a transport, except those lifted since.
-func (a *admission) tellBans(e transport.Endpoint) {
-	list, ok := transport.As[transport.BanList](e)
+func (a *admission) tellBans() {
+	list, ok := transport.As[transport.BanList](a.endpoint)
 	for _, b := range a.barred {
 		if ok && a.bans[string(b.identity)] == (ban{b.until, b.detail}) {
 			list.Ban(b.identity, b.until, b.detail)
@@ -65,6 +82,53 @@ func (a *admission) tellBans(e transport.Endpoint) {
 	}
 	clear(a.barred)
 	a.barred = a.barred[:0]
+}
+
+// admitPeer lets a peer that has connected say hello, or turns it away. over says that the match has
+// reached its last tick.
+func (a *admission) admitPeer(t time.Duration, peer transport.PeerID, over bool) {
+	var info transport.Info
+	if !a.endpoint.Info(peer, &info) {
+		info = transport.Info{}
+	}
+	origin := originOf(info.Addr)
+	text, banned := a.banned(info.Identity, a.clock.start.Add(t))
+	switch {
+	case over:
+		a.countRefused(figures.RefusedDraining)
+		a.endpoint.Disconnect(peer, transport.Closed, ended)
+		return
+	case banned:
+		a.turnAway(peer, transport.Refused, &info, figures.RefusedBanned, "refused: banned", text)
+		return
+	case a.visits.now(origin, t) < 1:
+		a.turnAway(peer, transport.Full, &info, figures.RefusedTooOften, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		return
+	case !a.mayWait(origin, a.mostWaiting):
+		a.turnAway(peer, transport.Full, &info, figures.RefusedWaiting, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
+		return
+	}
+	conn := a.conn
+	conn.MTU = max(info.MTU, 0)
+	p := &player{session: session{peer: peer, address: info.Addr, origin: origin, came: t, since: t, conn: netcode.NewConn(conn), identity: slices.Clone(info.Identity)}}
+	p.schemas.answers.Library = a.library
+	a.await(&p.session)
+	p.outbox.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
+	a.sessions.add(p)
+}
+
+// turnAway refuses a peer before it is a player. Refused is permanent. Full is temporary,
+// so a client that lost its connection tries again.
+func (a *admission) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
+	a.countRefused(why)
+	a.logs.refusal(kind, peer, info.Addr, info.Identity)
+	a.endpoint.Disconnect(peer, code, text)
+}
+
+// countRefused counts a peer that is turned away.
+func (a *admission) countRefused(why figures.Refusal) {
+	a.stats.Refused++
+	a.figures.Refused[why]++
 }
 
 // banned reports whether an identity is banned, and the ban's text.
@@ -200,17 +264,4 @@ func originOf(addr string) string {
 		}
 	}
 	return ip.String()
-}
-
-// otherBuilds tells a peer of another build that it may ask for the schema and then send a
-// Hello for it.
-func (s *Server) otherBuilds(t time.Duration, p *player, h netcode.Hello) {
-	if !p.schemas.otherBuilds {
-		s.logs.Logger.Info("another build", append(p.who(), "theirs", h.Protocol, "ours", s.p.Hash)...)
-	}
-	p.schemas.otherBuilds = true
-	pk := p.session.conn.Begin(t)
-	p.fates(s.clock.now)
-	pk.Message(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.p.Hash, Text: "another build of the game: ask for the schema"}.Append(nil))
-	s.finish(p, pk)
 }

@@ -165,12 +165,6 @@ func (f *serverFigures) end(s *Server, began time.Duration) {
 	}
 }
 
-// refused counts a peer that is turned away.
-func (s *Server) refused(why figures.Refusal) {
-	s.stats.Refused++
-	s.figures.counted.Refused[why]++
-}
-
 // postAll shows everything to other goroutines.
 func (s *Server) postAll() {
 	s.board.postAll(&s.stats, &s.sessions)

@@ -129,6 +129,14 @@ func (c *serverClock) startAfter(t Tick) {
 	c.slip.after = t
 }
 
+// cameAt returns the time of a datagram, which lies between the last Step and this one.
+func (c *serverClock) cameAt(t time.Duration, at time.Time) time.Duration {
+	if at.IsZero() {
+		return t
+	}
+	return min(max(at.Sub(c.start), c.before), t)
+}
+
 // lastTick is the last tick that a server computes. Ticks have 32 bits: at 128 a second
 // they last for 388 days. The numbers above it are for clients, which run ahead, and for
 // 0, which is no tick at all.

@@ -179,7 +179,7 @@ func (d *departures) dropKicked() {
 	clear(d.sessions.kicks)
 	d.sessions.kicks = d.sessions.kicks[:0]
 	if !d.sessions.sendingAway() { // a transport drops whom it bans at once
-		d.admission.tellBans(d.endpoint)
+		d.admission.tellBans()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -90,13 +89,6 @@ func (d *serverDrain) draining() (reason string, yes bool) {
 	return "", false
 }
 
-// refuseNewcomer turns away a peer that has no place, while the server drains or lingers.
-func (s *Server) refuseNewcomer(p *player, code transport.Code, reason string) {
-	s.refused(figures.RefusedDraining)
-	s.logs.abuse("refused: the server drains", p)
-	s.departures.dropPeer(p, code, reason)
-}
-
 // over reports whether the match is over, and with what code and text it ends: the server drains and
 // has nobody left, or lingers and all that it sent is acknowledged, or its time for that has passed.
 func (d *serverDrain) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
@@ -156,14 +148,14 @@ func (s *sessions) sendingAway() bool {
 	return slices.ContainsFunc(s.players, func(p *player) bool { return p.session.state == refusing && p.session.kicked })
 }
 
-// told reports whether a peer that is refused or kicked knows all that it is to know, or had
+// knowsAll reports whether a peer that is refused or kicked knows all that it is to know, or had
 // its time for it.
-func (s *Server) told(t time.Duration, p *player) bool {
+func (p *player) knowsAll(t time.Duration, c *serverClock) bool {
 	most := greetingTime
 	if p.session.kicked {
 		most = lastWords
 	}
-	return p.session.conn.Pending() == 0 || s.clock.lasted(t, p.session.since) > most
+	return p.session.conn.Pending() == 0 || c.lasted(t, p.session.since) > most
 }
 
 // end returns the reason with which a peer is dropped where the match closes: its own, if it

@@ -120,5 +120,5 @@ func (k *kicks) banIdentity(identity []byte, until time.Time, detail string) boo
 // ban it does nothing.
 func (s *Server) Unban(identity []byte) {
 	s.outside(tape.Call{Op: tape.Unban, Data: identity})
-	s.admission.unban(identity, s.endpoint)
+	s.admission.unban(identity)
 }

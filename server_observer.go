@@ -71,12 +71,10 @@ func (g *Grant) check(s *sessions) error {
 func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case s.cfg.Observe == nil:
-		s.refuseObserver(t, p, "this server takes no observers")
+		s.refusals.refuseObserver(t, p, "this server takes no observers")
 		return
 	case len(s.sessions.observers) >= s.cfg.MaxObservers:
-		s.refused(figures.RefusedObservers)
-		s.logs.abuse("refused: enough observers", p)
-		s.departures.dropPeer(p, transport.Full, "the server takes no more observers")
+		s.refusals.turnDown(p, figures.RefusedObservers, "refused: enough observers", transport.Full, "the server takes no more observers")
 		return
 	}
 	o := &observing{who: Observer{Address: p.session.address, Identity: p.session.identity, Data: slices.Clone(h.Data)}}
@@ -85,7 +83,7 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 		err = o.grant.check(&s.sessions)
 	}
 	if err != nil {
-		s.refuseObserver(t, p, err.Error())
+		s.refusals.refuseObserver(t, p, err.Error())
 		return
 	}
 	p.observing = o
@@ -109,11 +107,6 @@ func (s *Server) askGrant(o *observing) error {
 		o.grant, err = s.observeGrant(o.who)
 	}()
 	return err
-}
-
-func (s *Server) refuseObserver(t time.Duration, p *player, text string) {
-	s.logs.abuse("refused: observer", p, "why", text)
-	s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: cutText(text, netcode.MaxRejectText)})
 }
 
 // KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a

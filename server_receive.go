@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -45,7 +44,7 @@ func (s *Server) receive(t time.Duration) {
 		case p.session.state == greeting && s.clock.lasted(t, p.session.since) > greetingTime:
 			s.logs.abuse("dropped: said no hello", p)
 			s.departures.dropPeer(p, transport.Timeout, "said no hello")
-		case p.session.state == refusing && s.told(t, p):
+		case p.session.state == refusing && p.knowsAll(t, &s.clock):
 			s.departures.dropPeer(p, p.session.kickCode, p.session.kickText)
 		}
 	}
@@ -54,70 +53,16 @@ func (s *Server) receive(t time.Duration) {
 func (s *Server) handle(t time.Duration, ev *transport.Event) {
 	switch ev.Kind {
 	case transport.Connected:
-		s.arrive(t, ev.Peer)
+		s.admission.admitPeer(t, ev.Peer, s.run.over)
 	case transport.Disconnected:
 		if p := s.sessions.byPeer[ev.Peer]; p != nil {
 			s.departures.forgetPeer(p, ev.Code, ev.Detail)
 		}
 	case transport.Data:
 		if p := s.sessions.byPeer[ev.Peer]; p != nil {
-			s.packet(s.cameAt(t, ev.At), p, ev.Data)
+			s.packet(s.clock.cameAt(t, ev.At), p, ev.Data)
 		}
 	}
-}
-
-// cameAt returns the time of a datagram, which lies between the last Step and this one.
-func (s *Server) cameAt(t time.Duration, at time.Time) time.Duration {
-	if at.IsZero() {
-		return t
-	}
-	return min(max(at.Sub(s.clock.start), s.clock.before), t)
-}
-
-func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
-	info := s.peerInfo(peer)
-	origin := originOf(info.Addr)
-	text, banned := s.admission.banned(info.Identity, s.clock.start.Add(t))
-	switch {
-	case s.run.over:
-		s.refused(figures.RefusedDraining)
-		s.endpoint.Disconnect(peer, transport.Closed, ended)
-		return
-	case banned:
-		s.turnAway(peer, transport.Refused, &info, figures.RefusedBanned, "refused: banned", text)
-		return
-	case s.admission.visits.now(origin, t) < 1:
-		s.turnAway(peer, transport.Full, &info, figures.RefusedTooOften, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
-		return
-	case !s.admission.mayWait(origin, s.cfg.MaxWaitingPerAddress):
-		s.turnAway(peer, transport.Full, &info, figures.RefusedWaiting, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
-		return
-	}
-	p := &player{session: session{peer: peer, address: info.Addr, origin: origin, came: t, since: t, conn: s.newConn(&info), identity: slices.Clone(info.Identity)}}
-	p.schemas.answers.Library = &s.schemas.library
-	s.admission.await(&p.session)
-	p.outbox.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
-	s.sessions.add(p)
-}
-
-// peerInfo returns the transport's information about a peer, empty if it has none.
-func (s *Server) peerInfo(peer transport.PeerID) (info transport.Info) {
-	if !s.endpoint.Info(peer, &info) {
-		return transport.Info{}
-	}
-	return info
-}
-
-func (s *Server) newConn(info *transport.Info) *netcode.Conn {
-	return netcode.NewConn(netcode.Config{MTU: max(info.MTU, 0), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate, Channels: s.p.NetChannels(), Newcomer: true})
-}
-
-// turnAway refuses a peer before it is a player. Refused is permanent. Full is temporary,
-// so a client that lost its connection tries again.
-func (s *Server) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
-	s.refused(why)
-	s.logs.refusal(kind, peer, info.Addr, info.Identity)
-	s.endpoint.Disconnect(peer, code, text)
 }
 
 // packet reads one datagram.

@@ -177,6 +177,16 @@ func (s *sessions) changing() bool {
 	return len(s.leaving)+len(s.newcomers)+len(s.joining)+len(s.moves) > 0
 }
 
+// pendingMessages returns how many reliable messages are not acknowledged.
+func (s *sessions) pendingMessages() (n int) {
+	for _, p := range s.players {
+		if p.connected() {
+			n += p.session.conn.Pending()
+		}
+	}
+	return n
+}
+
 // roomUsed is the share of the world's hard limits above which no newcomer is let in. The
 // rest is for the entities of those who play already.
 const roomUsed = 0.9
@@ -185,57 +195,35 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	reason, draining := s.drain.draining()
 	switch {
 	case s.drain.linger != nil:
-		s.refuseNewcomer(p, transport.Closed, s.drain.linger.detail)
+		s.refusals.turnDown(p, figures.RefusedDraining, "refused: the server drains", transport.Closed, s.drain.linger.detail)
 	case h.Version != helloVersion:
-		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash, Text: "this server speaks another version of the library's own protocol"})
+		s.refusals.refuseHello(t, p, rejectVersion, "this server speaks another version of the library's own protocol")
 	case h.Role > netcode.RoleObserve:
-		s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role)})
+		s.refusals.refuseHello(t, p, rejectRole, fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role))
 	case h.Protocol != s.p.Hash && s.cfg.AllowOtherBuilds:
-		s.otherBuilds(t, p, h)
+		s.refusals.offerSchema(t, p, h)
 	case h.Protocol != s.p.Hash:
 		s.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
-		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
+		s.refusals.refuseHello(t, p, rejectMismatch, "the game's protocol differs")
 		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, s.p.description.of(s.p))
 	case h.Role == netcode.RoleObserve && !draining:
 		s.observer(t, p, h)
 	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):
 	case s.cfg.Same == transport.RefuseNew && s.sessions.plays(p.session.identity):
-		s.refused(figures.RefusedTwice)
-		s.logs.abuse("refused: plays already", p)
-		s.departures.dropPeer(p, transport.Refused, "plays in this match already")
+		s.refusals.turnDown(p, figures.RefusedTwice, "refused: plays already", transport.Refused, "plays in this match already")
 	case draining:
-		s.refuseNewcomer(p, transport.Refused, reason)
+		s.refusals.turnDown(p, figures.RefusedDraining, "refused: the server drains", transport.Refused, reason)
 	case s.sim.world.Used() > roomUsed:
-		s.refused(figures.RefusedCombinations)
-		s.logs.abuse("refused: the world has hardly room for more combinations of owner and components", p)
-		s.departures.dropPeer(p, transport.Full, "the server's world is full")
+		s.refusals.turnDown(p, figures.RefusedCombinations, "refused: the world has hardly room for more combinations of owner and components", transport.Full, "the server's world is full")
 	default:
 		if place := s.sessions.free(s.clock.now); place != 0 {
 			s.admit(t, p, place, h)
 		} else if place = s.departures.displaceAbsent(); place != 0 {
 			s.sessions.newcomers = append(s.sessions.newcomers, newcomer{p, h, place})
 		} else {
-			s.refused(figures.RefusedFull)
-			s.logs.abuse("refused: full", p)
-			s.departures.dropPeer(p, transport.Full, "the server is full")
+			s.refusals.turnDown(p, figures.RefusedFull, "refused: full", transport.Full, "the server is full")
 		}
 	}
-}
-
-func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
-	why := figures.RefusedProtocol
-	if r.Code == rejectRole {
-		why = figures.RefusedObservers
-	}
-	s.refused(why)
-	p.session.state, p.session.since = refusing, t
-	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
-	if r.Code == rejectRole { // the packet may be lost: the connection's end says the same
-		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(r.Text)
-	}
-	pk := p.session.conn.Begin(t)
-	pk.Message(netcode.MessageReject, r.Append(nil))
-	s.finish(p, pk)
 }
 
 // admit makes a peer a player.
@@ -351,40 +339,41 @@ func (s *Server) changePlayers() {
 	}
 	clear(s.sessions.joining)
 	s.sessions.joining = s.sessions.joining[:0]
-	s.tellMoves()
+	s.sessions.tellMoves(&s.sim.frame, &s.panics, &s.p.handlers)
 }
 
 // tellMoves calls the hooks of players that lost their connection or came back, in order,
 // for those that still have their place.
-func (s *Server) tellMoves() {
-	for _, m := range s.sessions.moves {
-		if s.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
+func (s *sessions) tellMoves(f *Frame, c *panics, h *handlers) {
+	for _, m := range s.moves {
+		if s.owners[m.p.owner] != m.p || !m.p.session.begun {
 			continue
 		}
-		name, hooks := "OnDisconnect", s.p.handlers.disconnects
+		name, hooks := "OnDisconnect", h.disconnects
 		if m.back {
-			name, hooks = "OnReconnect", s.p.handlers.reconnects
+			name, hooks = "OnReconnect", h.reconnects
 		}
-		s.panics.runHooks(&s.sim.frame, m.p.owner, name, hooks)
+		c.runHooks(f, m.p.owner, name, hooks)
 	}
-	clear(s.sessions.moves)
-	s.sessions.moves = s.sessions.moves[:0]
+	clear(s.moves)
+	s.moves = s.moves[:0]
 }
 
-// countPlayed counts a tick for every player that played in it.
-func (s *Server) countPlayed() {
-	for _, p := range s.sessions.players {
-		if p.session.state == watching && p.session.pending && s.clock.now-p.session.since >= settledAfter {
-			s.admission.settle(&p.session)
+// countPlayed counts a tick for every player that played in it. commanded says that the game has
+// a command.
+func (s *sessions) countPlayed(t Tick, clock *serverClock, a *admission, commanded bool) {
+	for _, p := range s.players {
+		if p.session.state == watching && p.session.pending && clock.now-p.session.since >= settledAfter {
+			a.settle(&p.session)
 		}
 		if p.session.state != playing {
 			continue
 		}
-		if s.p.Command == nil && p.shooter.Acked() > 0 || p.inputs.tookTick == s.sim.frame.Tick {
+		if !commanded && p.shooter.Acked() > 0 || p.inputs.tookTick == t {
 			p.session.ticksPlayed++
 		}
-		if p.session.pending && p.session.played(s.clock.interval) >= settledAfter {
-			s.admission.settle(&p.session)
+		if p.session.pending && p.session.played(clock.interval) >= settledAfter {
+			a.settle(&p.session)
 		}
 	}
 }

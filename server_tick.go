@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -50,6 +51,12 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
 	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
 	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
+	s.admission = admission{
+		endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, logs: &s.logs, stats: &s.stats, figures: &s.figures.counted, library: &s.schemas.library,
+		conn:        netcode.Config{Timeout: cfg.Timeout, Rate: cfg.SendRate, Channels: p.NetChannels(), Newcomer: true},
+		mostWaiting: cfg.MaxWaitingPerAddress, waiting: map[string]int{},
+	}
+	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, p.Hash, s.finish}
 	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, p.TickRate, cfg.Timeout}
 	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
 	s.sessions.architecture = runtime.GOARCH
@@ -57,7 +64,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports = &s.sim, &s.sessions, &s.clock, &s.reports
 	s.traces.sink, s.traces.may, s.traces.changed = sink, s.mayTrace, s.arrangeHooks
 	s.traces.replayed = sink != nil && sink.Replays()
-	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
+	s.sessions.byPeer, s.sim.ordinals = map[transport.PeerID]*player{}, ordinals{}
 	s.sim.p, s.sim.valuesCut = p, &s.stats.ValuesCut
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})
 	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
@@ -361,7 +368,7 @@ func (s *Server) report() {
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(&s.sim.frame)
 	}
-	s.countPlayed()
+	s.sessions.countPlayed(s.sim.frame.Tick, &s.clock, &s.admission, s.p.Command != nil)
 }
 
 // concludeEvents handles every event that waits, and sends every message that is held, because
@@ -400,21 +407,11 @@ func (s *Server) concludeMatch() {
 // concludeAndSend is concludeMatch where no more packets follow: it sends each player a last one
 // if there is more to tell.
 func (s *Server) concludeAndSend() {
-	before := s.pendingMessages()
+	before := s.sessions.pendingMessages()
 	s.concludeMatch()
-	if s.pendingMessages() > before {
+	if s.sessions.pendingMessages() > before {
 		s.sendPending(s.clock.now)
 	}
-}
-
-// pendingMessages returns how many reliable messages are not acknowledged.
-func (s *Server) pendingMessages() (n int) {
-	for _, p := range s.sessions.players {
-		if p.connected() {
-			n += p.session.conn.Pending()
-		}
-	}
-	return n
 }
 
 // handleEvents runs the handlers of what waits, outside of a tick.
