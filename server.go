@@ -70,6 +70,26 @@ type Server struct {
 	hash       func() uint64              // hashWorld, likewise
 }
 
+// wirePeers gives the parts that deal with peers what they need of one another.
+func (s *Server) wirePeers() {
+	cfg := &s.cfg
+	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
+	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.sink, cfg.OnPanic}
+	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
+	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
+	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
+	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
+	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
+	s.admission = admission{
+		endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, logs: &s.logs, stats: &s.stats, figures: &s.figures.counted, library: &s.schemas.library,
+		conn:        netcode.Config{Timeout: cfg.Timeout, Rate: cfg.SendRate, Channels: s.p.NetChannels(), Newcomer: true},
+		mostWaiting: cfg.MaxWaitingPerAddress, waiting: map[string]int{},
+	}
+	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, s.p.Hash, s.finish}
+	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, s.p.TickRate, cfg.Timeout}
+	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, s.sink
+}
+
 // World returns the server's world, to set it up before the first Step and to read it
 // between Steps.
 func (s *Server) World() *ecs.World {

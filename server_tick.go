@@ -15,7 +15,6 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
-	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -44,21 +43,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		}
 	}
 	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped}
-	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
-	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, sink, cfg.OnPanic}
-	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
-	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
-	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
-	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
-	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
-	s.admission = admission{
-		endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, logs: &s.logs, stats: &s.stats, figures: &s.figures.counted, library: &s.schemas.library,
-		conn:        netcode.Config{Timeout: cfg.Timeout, Rate: cfg.SendRate, Channels: p.NetChannels(), Newcomer: true},
-		mostWaiting: cfg.MaxWaitingPerAddress, waiting: map[string]int{},
-	}
-	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, p.Hash, s.finish}
-	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, p.TickRate, cfg.Timeout}
-	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, sink
+	s.wirePeers()
 	s.sessions.architecture = runtime.GOARCH
 	s.reports.sim, s.reports.sessions, s.reports.clock = &s.sim, &s.sessions, &s.clock
 	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports = &s.sim, &s.sessions, &s.clock, &s.reports
