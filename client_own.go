@@ -118,21 +118,20 @@ func (ow *ownDrawing) drawClientOnly() {
 
 // shownAhead returns a rendered frame's value of a component that is predicted here. It
 // returns false if nothing of it was predicted.
-func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value shownValue, ok bool) {
 	now, before := ow.recorder.records.Find(k.B), ow.recorder.records.Find(k.A)
 	if now == nil {
-		return false
+		return shownValue{}, false
 	}
 	b := now.find(e, comp)
 	if b == nil {
-		return false
+		return shownValue{}, false
 	}
 	var a []int32
 	if ow.p.Components[comp].Lerped {
 		a = ow.recorder.earlier(before, now, e, comp)
 	}
-	ow.drawBetween(&ow.p.Components[comp], ow.p.between(a, b, k.F), dst)
-	return true
+	return shownValue{ow.p.Components[comp].Schema, ^schema.Audience(0), ow.p.between(a, b, k.F), schema.GridSim, wireRefs{ow.ghosts}}, true
 }
 
 // drewPartly draws the fading corrections of a component that a partial tick computed. It

@@ -262,28 +262,30 @@ func (sc *screen) drawnWorld() (w *ecs.World, own PlayerID) { return sc.world, s
 
 // shownThen returns a component's value in the rendered frame of a view. While a tick is
 // computed, the rows hold another value.
-func (sc *screen) shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
+func (sc *screen) shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value shownValue, ok bool) {
 	i := sc.p.Index(id)
-	if i < 0 || s.ahead.B == 0 {
-		return false
+	if i < 0 || ahead.B == 0 {
+		return shownValue{}, false
 	}
-	return sc.own.shownAhead(s.ahead, e, i, dst) || slices.Contains(sc.ghosts.others, i) && sc.shownBehind(s.whole, e, i, dst)
+	if value, ok = sc.own.shownAhead(ahead, e, i); !ok && slices.Contains(sc.ghosts.others, i) {
+		return sc.shownBehind(whole, e, i)
+	}
+	return value, ok
 }
 
 // shownBehind returns a component's value in the frame rendered at a time, for an entity
 // drawn in the past whose rows have newer values since. It returns false if nothing is
 // known.
-func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value shownValue, ok bool) {
 	g := sc.ghosts.receiver.Find(schema.WireID(wireRefs{sc.ghosts}.Net(uint64(e))))
 	if g == nil || g.Data != uint64(e) {
-		return false
+		return shownValue{}, false
 	}
 	gf, ok := sc.ghosts.around(g, at.A, at.F)
 	if !ok || gf.from.Component(comp) == nil {
-		return false
+		return shownValue{}, false
 	}
-	sc.p.Components[comp].Schema.Interpolate(gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}, dst)
-	return true
+	return shownValue{sc.p.Components[comp].Schema, gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}}, true
 }
 
 // What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/schema"
 )
 
 // Hit is what a query of a [HitView] found.
@@ -51,9 +52,19 @@ type drawnScreen interface {
 	drawnWorld() (w *ecs.World, own PlayerID)
 	// held reports whether a target was drawn without a snapshot of the rendered frame for it.
 	held(id lagcomp.ID) bool
-	// shownThen writes a component's value in the rendered frame of a view to dst, if it is not the
-	// one that the world holds.
-	shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool
+	// shownThen returns a component's value in the rendered frame of a view, whose times these are,
+	// if it is not the one that the world holds.
+	shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value shownValue, ok bool)
+}
+
+// shownValue is a component's value between two frames. It is computed where it is asked for:
+// a pointer that is passed to an interface would have to be allocated.
+type shownValue struct {
+	schema   *schema.Schema
+	audience schema.Audience
+	knots    schema.Knots
+	grid     schema.Grid
+	refs     schema.Refs
 }
 
 // past refuses to look for what cannot be there, rather than miss for ever.
@@ -130,7 +141,8 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 	if s.screen != nil {
 		w, own := s.screen.drawnWorld()
 		if at := c.Find(w, e); at != nil && w.Owner(e) != own {
-			if s.screen.shownThen(&s, e, c.ID(), unsafe.Pointer(&v)) {
+			if x, ok := s.screen.shownThen(s.ahead, s.whole, e, c.ID()); ok {
+				x.schema.Interpolate(x.audience, x.knots, x.grid, x.refs, unsafe.Pointer(&v))
 				return v, true
 			}
 			return *at, true
