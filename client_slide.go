@@ -40,17 +40,17 @@ type slideOffset struct {
 	by          schema.Offset
 }
 
-func (s *slides) clear() { s.items = s.items[:0]; s.shown.clear() }
+func (sl *slides) clear() { sl.items = sl.items[:0]; sl.shown.clear() }
 
 // beginSlide notes that an entity's prediction was switched.
-func (s *slides) beginSlide(e ecs.Entity) {
-	for i := range s.items {
-		if s.items[i].e == e {
-			s.items[i].fresh = true
+func (sl *slides) beginSlide(e ecs.Entity) {
+	for i := range sl.items {
+		if sl.items[i].e == e {
+			sl.items[i].fresh = true
 			return
 		}
 	}
-	s.items = append(s.items, slideItem{e: e, fresh: true})
+	sl.items = append(sl.items, slideItem{e: e, fresh: true})
 }
 
 // drawSlides draws the entities that slide, and notes where all are that may.
