@@ -248,7 +248,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 		name, not string
 		edits     []edit
 	}
-	branches := []branch{{"step", "limit", []edit{step}}, {"others", "limit", []edit{push, allocation}}, {"limit", "- Bench", []edit{limit}}}
+	branches := []branch{{"step", "limit", []edit{step}}, {"others", "limit", []edit{allocation, push}}, {"limit", "- Bench", []edit{limit}}}
 	if costtest.Count(0, 1) > 1 { // each alone
 		branches = append(branches, branch{"push", "limit", []edit{push}}, branch{"allocation", "limit", []edit{allocation}})
 	}
