@@ -129,7 +129,11 @@ func TestWebLateInputsOfOnePlayer(t *testing.T) {
 	p.set(0, 16, 0)
 	p.run(time.Second)
 	was := [2]uint64{p.reruns(0), p.reruns(1)}
-	p.late()
+	for range 5 { // on a busy machine a spike may hit no input
+		if p.late(); p.reruns(1) > was[1] {
+			break
+		}
+	}
 	require.Equal(t, was[0], p.reruns(0), "it switched them off")
 	require.Greater(t, p.reruns(1), was[1], "the other did not")
 }
