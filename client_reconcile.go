@@ -52,8 +52,8 @@ type course uint8
 const (
 	// toInterpolate raises the events of the ticks up to the snapshot: nothing is predicted.
 	toInterpolate course = iota
-	// toRestart replaces the prediction by the server's state and runs all ticks since again: saves
-	// from before have an entity in another owner's rows.
+	// toRestart replaces the prediction by the server's state and runs all ticks since again: the
+	// saves from before have an entity in another owner's rows, and cannot be restored.
 	toRestart
 	// toIgnore leaves the prediction as it is, although nobody compared it.
 	toIgnore

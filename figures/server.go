@@ -8,8 +8,8 @@ import (
 )
 
 // Server has the figures of one server, or the sum of several. Counters count since the server
-// began. Gauges are as of its newest tick. What has a name of the embedded counters is more exact
-// than they are: Refused by reason, Observers that are connected.
+// began. Gauges are as of its newest tick. Two fields hide an embedded counter
+// and say more than it: Refused counts by reason, and Observers are those connected now.
 type Server struct {
 	stats.Server
 

@@ -4,7 +4,7 @@
 //
 // Each match is kept twice. Its tape in testdata replays on the server alone. Its digests in
 // testdata/digests.txt are compared with the replay, and with the same match played live from
-// its seed: there the clients play too, and what they send and show is compared.
+// its seed: there the clients play too, and their packets and screens are compared.
 //
 // Write the files again with
 //
