@@ -138,7 +138,7 @@ func TestEveryLongPartIsExplained(t *testing.T) {
 	list := regexp.MustCompile(`(?m)^long="(.*)"$`).FindStringSubmatch(scripts(t)[".ci/run"])
 	require.NotNil(t, list)
 	nightly := scripts(t)[".github/workflows/nightly.yml"]
-	for _, part := range []string{"long_s390x", "long_debug", "long_fuzz", "long_campaigns"} {
+	for _, part := range []string{"long_s390x", "long_debug", "long_fuzz", "long_campaigns", "long_module"} {
 		require.Contains(t, strings.Fields(list[1]), part)
 		require.Contains(t, nightly, part)
 		require.Contains(t, document(t, "CONTRIBUTING.md"), "| `"+part+"` | ", "which row says what it found?")

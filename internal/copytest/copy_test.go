@@ -86,6 +86,7 @@ func copyAll(t *testing.T, root, commands string, examples map[string][]start) {
 	fmt.Println("| example, copied out | files | tidy | vet | test | run: seconds of processor |\n|---|---|---|---|---|---|")
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // what serves mostly waits
 			c := example{t: t, env: env, dir: filepath.Join(t.TempDir(), "mygame")}
 			script := strings.ReplaceAll(strings.ReplaceAll(commands, "examples/hello", "examples/"+name), "../mygame", c.dir)
 			tidy := c.runs(root, "sh", "-ec", script)

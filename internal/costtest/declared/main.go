@@ -6,6 +6,7 @@
 // Long finds the tests that call costtest.Long or costtest.Count, themselves or through
 // functions and variables of their package. Examples may not use costtest, so what reads
 // FORETICK_LONG counts too. Concurrent also finds the tests that start goroutines themselves.
+// Machine finds the tests that use files, programs, addresses or the machine.
 // Without directories it looks in all of the module.
 package main
 
@@ -130,6 +131,16 @@ func declares(decl ast.Decl) []string {
 	return nil
 }
 
+// machine has the packages, by the names that tests call them, whose use says that a test may
+// pass on one machine and fail on another.
+var machine = map[string]bool{
+	"exec": true, "net": true, "nettest": true, "http": true, "httptest": true, "websocket": true,
+	"filepath": true, "fs": true, "syscall": true, "unix": true, "user": true, "signal": true, "embed": true, "releasetest": true,
+}
+
+// ofProgram has what package os says of the program itself, wherever it lies.
+var ofProgram = map[string]bool{"Args": true, "Exit": true, "Getenv": true, "LookupEnv": true, "Stderr": true, "Stdout": true}
+
 // names returns the identifiers in a declaration, and whether it calls costtest for a kind.
 func names(decl ast.Decl, kinds []string) (named []string, calls bool) {
 	var visit func(n ast.Node) bool
@@ -138,6 +149,7 @@ func names(decl ast.Decl, kinds []string) (named []string, calls bool) {
 		case *ast.SelectorExpr:
 			of, ok := x.X.(*ast.Ident)
 			calls = calls || ok && of.Name == "costtest" && slices.Contains(kinds, x.Sel.Name)
+			calls = calls || ok && slices.Contains(kinds, "Machine") && (machine[of.Name] || of.Name == "os" && !ofProgram[x.Sel.Name])
 			ast.Inspect(x.X, visit) // fields and methods are not the package's names
 			return false
 		case *ast.GoStmt:

@@ -31,6 +31,10 @@ func TestGo(t *testing.T)       { go twice(t) }
 func TestGroup(t *testing.T)    { start() }
 func TestMarked(t *testing.T)   { costtest.Concurrent(t) }
 func start()                    { var g sync.WaitGroup; g.Go(func() {}) }
+func TestFile(t *testing.T)     { read() }
+func read() []byte              { b, _ := os.ReadFile("testdata/a"); return b }
+func TestPort(t *testing.T)     { _, _ = net.Listen("tcp", "127.0.0.1:0") }
+func TestOutput(t *testing.T)   { fmt.Fprintln(os.Stderr, os.Getenv("A")) }
 func Benchmark(b *testing.B)    { costtest.Long(b) }
 `
 	if err := os.WriteFile(filepath.Join(dir, "p_test.go"), []byte(src), 0o600); err != nil {
@@ -42,6 +46,7 @@ func Benchmark(b *testing.B)    { costtest.Long(b) }
 		{[]string{"Long", "Count"}, []string{"TestDirect", "TestExample", "TestFunction", "TestGo", "TestVariable"}},
 		{[]string{"Concurrent"}, []string{"TestGo", "TestGroup", "TestMarked"}},
 		{[]string{"Ratio"}, []string{"TestOther"}},
+		{[]string{"Machine"}, []string{"TestFile", "TestPort"}},
 		{[]string{"Memory"}, nil},
 	} {
 		got, err := tests(dir, c.kinds)
