@@ -96,7 +96,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clear()
 	p.canvas = newCanvas(s)
-	s.run.inner, s.screen = true, p
+	s.run.inner, s.sim.screen = true, p
 	return p, nil
 }
 
@@ -389,9 +389,9 @@ func (previewEnd) anothers(ecs.Entity) bool                  { return true } // 
 func (previewEnd) decoded()                                  {}
 func (previewEnd) predictedSum() uint32                      { return 0 } // its handlers run in the only world
 
-func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.prefabOf(of) }
+func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.entities.prefabOf(of) }
 
-func (e previewEnd) final() Tick { return e.p.server.final() }
+func (e previewEnd) final() Tick { return e.p.server.entities.final() }
 
 // seen returns what the frame on the screen shows.
 func (e previewEnd) seen(Tick) HitView {

@@ -46,6 +46,7 @@ type Server struct {
 	offenders  offenders
 	schemas    serverSchemas
 	sim        simulation
+	entities   serverEntities
 	past       *rewind.Past
 	views      serverViews
 	level      serverLevel
@@ -65,9 +66,6 @@ type Server struct {
 	calls      calls
 	traces     serverTraces
 	reports    serverReports
-	screen     localScreen                // of the player in this process for whom the world is drawn; nil: there is none
-	order      func(ecs.Rows, int) uint64 // compiled.order, made once
-	hash       func() uint64              // hashWorld, likewise
 }
 
 // wirePeers gives the parts that deal with peers what they need of one another.
@@ -94,7 +92,7 @@ func (s *Server) wirePeers() {
 // between Steps.
 func (s *Server) World() *ecs.World {
 	s.touched()
-	s.undraw()
+	s.sim.undraw()
 	return s.sim.world
 }
 
@@ -102,15 +100,8 @@ func (s *Server) World() *ecs.World {
 // before the first Step.
 func (s *Server) Frame() *Frame {
 	s.touched()
-	s.undraw()
+	s.sim.undraw()
 	return &s.sim.frame
-}
-
-// undraw takes a preview's rendered frame out of the world, for what is done between Steps.
-func (s *Server) undraw() {
-	if s.screen != nil {
-		s.screen.undraw()
-	}
 }
 
 // localScreen is the screen of a player in this process, which draws into the server's own world.
@@ -197,7 +188,6 @@ type serverRun struct {
 	changing bool   // a level begins or the match ends: hooks and a build function run
 	building bool   // … the build function
 	behind   bool   // the Step computes another tick after this one
-	captured bool   // the tick's snapshots have its entities, and are not sent yet
 	inside   string // the method that runs, which calls the game's functions: Step or Draw; "": none
 	closed   bool
 	failed   bool // a tick panicked
@@ -214,13 +204,6 @@ type serverRun struct {
 // defers reports whether what a function of the game asks for waits: for the tick's end, or
 // for that of the level change whose hook it is.
 func (r *serverRun) defers() bool { return r.ticking || r.changing }
-
-// refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
-func (r *serverRun) refuseCaptured(method string) {
-	if r.captured {
-		misuse("Frame.%s after the entities of the tick were handed to the snapshots, in ServerConfig.OnTick or a function that says what is sent: pass it to Server.Do", method)
-	}
-}
 
 // refuses returns why the match cannot be ended or changed now, nil if it can. method is the
 // one that was called.

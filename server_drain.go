@@ -65,7 +65,7 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	if s.run.defers() {
 		s.run.closing = begin
 	} else {
-		s.undraw()
+		s.sim.undraw()
 		begin()
 	}
 	return nil

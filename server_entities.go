@@ -5,22 +5,30 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
 )
 
 // simulation is the world and what runs it.
 type simulation struct {
-	p         *compiled
-	world     *ecs.World
-	there     func(entity uint64) bool // world.Alive
-	frame     Frame
-	writes    *writeWatch
-	row       singletonRow
-	parents   hierarchy
-	losses    losses
-	valuesCut *uint64
-	toldCut   [ecs.MaxTypes]bool // components of which something was cut, and said
+	p        *compiled
+	world    *ecs.World
+	there    func(entity uint64) bool // world.Alive
+	frame    Frame
+	writes   *writeWatch
+	row      singletonRow
+	parents  hierarchy
+	losses   losses
+	stats    *stats.Server
+	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
+	captured bool               // the tick's snapshots have its entities, and are not sent yet
+	screen   localScreen        // of the player in this process for whom the world is drawn; nil: there is none
+	order    func(ecs.Rows, int) uint64
+	hash     func() uint64 // hashWorld, made once
 
 	entities *ecs.Query // everything replicated
 	commands *ecs.Query // everything with a command
@@ -31,6 +39,22 @@ type simulation struct {
 	spawnTick Tick // that ordinals are of
 	ordinals  ordinals
 	ordinal   uint16 // of the newest spawn
+}
+
+// undraw takes a preview's rendered frame out of the world, for what is done between Steps.
+func (m *simulation) undraw() {
+	if m.screen != nil {
+		m.screen.undraw()
+	}
+}
+
+func (m *simulation) hashWorld() uint64 { return m.world.Hash(m.order) }
+
+// refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
+func (m *simulation) refuseCaptured(method string) {
+	if m.captured {
+		misuse("Frame.%s after the entities of the tick were handed to the snapshots, in ServerConfig.OnTick or a function that says what is sent: pass it to Server.Do", method)
+	}
 }
 
 // networkIDs gives out the numbers of entities.
@@ -135,45 +159,42 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 	return k != nil && k.ClientOnly()
 }
 
-func (s *Server) setPredicted(e ecs.Entity, on bool) bool {
-	id := s.p.identity.Find(s.sim.world, e)
-	if id == nil {
-		return false
-	}
-	if k := &s.p.Prefabs[id.Prefab]; !k.Interpolated {
-		misuse("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
-	}
-	id.ahead = on
-	return true
+// serverEntities does what frames ask about entities and events: see serverSimulation.
+type serverEntities struct {
+	sim      *simulation
+	sessions *sessions
+	late     *lateInputs
+	interest *serverInterest
+	past     *rewind.Past
+	logs     *serverLog
+	packed   []byte // scratch: a message
 }
 
-// What frames ask of the server: see serverSimulation.
-
-func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
-	s.run.refuseCaptured("Spawn")
-	if s.sim.writes.sharedRuns() {
-		s.sim.refuseSpawn(k)
+func (en *serverEntities) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
+	en.sim.refuseCaptured("Spawn")
+	if en.sim.writes.sharedRuns() {
+		en.sim.refuseSpawn(k)
 	}
-	return s.sim.spawn(k, owner)
+	return en.sim.spawn(k, owner)
 }
 
-func (s *Server) destroy(e ecs.Entity) bool {
-	s.run.refuseCaptured("Destroy")
-	return s.sim.destroy(e)
+func (en *serverEntities) destroy(e ecs.Entity) bool {
+	en.sim.refuseCaptured("Destroy")
+	return en.sim.destroy(e)
 }
 
 // shownBefore returns the offset that a player's command of this tick states, 0: none.
-func (s *Server) shownBefore(player PlayerID) uint8 {
-	if p := s.sessions.player(player); p != nil {
+func (en *serverEntities) shownBefore(player PlayerID) uint8 {
+	if p := en.sessions.player(player); p != nil {
 		return p.inputs.offset
 	}
 	return 0
 }
 
-func (s *Server) simulates(e ecs.Entity) bool { return s.sim.world.Alive(e) }
+func (en *serverEntities) simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
 
-func (s *Server) prefabOf(e ecs.Entity) *ecs.Prefab {
-	if k := s.p.prefabNamed(s.p.identity.Find(s.sim.world, e)); k != nil {
+func (en *serverEntities) prefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := en.sim.p.prefabNamed(en.sim.p.identity.Find(en.sim.world, e)); k != nil {
 		return k.ECS
 	}
 	return nil
@@ -181,80 +202,199 @@ func (s *Server) prefabOf(e ecs.Entity) *ecs.Prefab {
 
 // raised notes that an event was raised, for the notes to the player that predicts it. It
 // returns what becomes of the event, and whether that player's screen is in this very world.
-func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool) {
-	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) && !s.late.test.running {
-		p.raise(s.sim.frame.Tick, event)
+func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool) {
+	if p := en.sessions.player(owner); p != nil && !en.sim.clientOnly(by) && !en.late.test.running {
+		p.raise(en.sim.frame.Tick, event)
 	}
-	return s.late.raise(owner), s.screen != nil && !s.late.world.running && s.screen.shows(by, owner)
+	return en.late.raise(owner), en.sim.screen != nil && !en.late.world.running && en.sim.screen.shows(by, owner)
 }
 
 // mayRunAgain reports whether the running code is a shared system, whose run for a player may
 // be undone. practice is true in a sync test, whose results do not count.
-func (s *Server) mayRunAgain(owner PlayerID) (again, practice bool) {
-	p := s.sessions.player(owner)
-	if s.late.world.on {
-		return s.late.world.runs(), false // its tests restore the queues, too
+func (en *serverEntities) mayRunAgain(owner PlayerID) (again, practice bool) {
+	p := en.sessions.player(owner)
+	if en.late.world.on {
+		return en.late.world.runs(), false // its tests restore the queues, too
 	}
-	return p != nil && s.late.ready(p) && s.sim.writes.sharedRuns(), s.late.test.running
+	return p != nil && en.late.ready(p) && en.sim.writes.sharedRuns(), en.late.test.running
 }
 
 // finalFor returns the newest tick of a player that no late command can change.
-func (s *Server) finalFor(owner PlayerID) Tick {
-	if s.late.world.on {
-		return s.late.world.finalTick()
+func (en *serverEntities) finalFor(owner PlayerID) Tick {
+	if en.late.world.on {
+		return en.late.world.finalTick()
 	}
-	now := s.sim.frame.Tick
-	if s.late.player != nil {
-		now = s.late.now
+	now := en.sim.frame.Tick
+	if en.late.player != nil {
+		now = en.late.now
 	}
-	if p := s.sessions.player(owner); p != nil && s.late.ready(p) {
+	if p := en.sessions.player(owner); p != nil && en.late.ready(p) {
 		return p.late.firstOpen(now+1) - 1
 	}
 	return now
 }
 
 // final is finalFor all players.
-func (s *Server) final() Tick {
-	t := s.finalFor(0)
-	for _, p := range s.sessions.players {
-		t = min(t, s.finalFor(p.owner))
+func (en *serverEntities) final() Tick {
+	t := en.finalFor(0)
+	for _, p := range en.sessions.players {
+		t = min(t, en.finalFor(p.owner))
 	}
 	return t
 }
 
 // nestedTooDeep counts events whose handlers are not called.
-func (s *Server) nestedTooDeep(events int) { s.stats.EventsNested += uint64(events) }
+func (en *serverEntities) nestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
 
 // pack writes a message, valid until the next call.
-func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) []byte {
-	s.sim.losses.sent(s.p.Messages[message].Name, described, at)
-	s.senders.scratch = described.Pack(at, s.senders.scratch[:0])
-	return s.senders.scratch
+func (en *serverEntities) pack(message int, described *schema.Schema, at unsafe.Pointer) []byte {
+	en.sim.losses.sent(en.sim.p.Messages[message].Name, described, at)
+	en.packed = described.Pack(at, en.packed[:0])
+	return en.packed
 }
 
 // teleport tells the past and the snapshots.
-func (s *Server) teleport(e ecs.Entity) bool {
-	if s.late.test.running && !s.late.world.on {
+func (en *serverEntities) teleport(e ecs.Entity) bool {
+	if en.late.test.running && !en.late.world.on {
 		return true
 	}
-	s.past.EndLife(uint64(e))
-	if s.late.test.running {
+	en.past.EndLife(uint64(e))
+	if en.late.test.running {
 		return true // a test in the whole world runs the tick's shots again, too
 	}
-	if s.screen != nil {
-		s.screen.noteTeleport(e)
+	if en.sim.screen != nil {
+		en.sim.screen.noteTeleport(e)
 	}
-	if s.late.world.cut(e) {
+	if en.late.world.cut(e) {
 		return true // screens and shots know of it
 	}
-	s.past.Cut(uint64(e))
-	if s.late.window > 0 {
-		s.late.fades.cut = append(s.late.fades.cut, e)
+	en.past.Cut(uint64(e))
+	if en.late.window > 0 {
+		en.late.fades.cut = append(en.late.fades.cut, e)
 	}
-	if id := s.p.identity.Find(s.sim.world, e); id != nil {
-		s.senders.source.Teleport(snapshot.NetID(id.Net))
+	if id := en.sim.p.identity.Find(en.sim.world, e); id != nil {
+		en.sim.nets.in.Teleport(snapshot.NetID(id.Net))
 	}
 	return true
+}
+
+func (en *serverEntities) setPredicted(e ecs.Entity, on bool) bool {
+	id := en.sim.p.identity.Find(en.sim.world, e)
+	if id == nil {
+		return false
+	}
+	if k := &en.sim.p.Prefabs[id.Prefab]; !k.Interpolated {
+		misuse("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
+	}
+	id.ahead = on
+	return true
+}
+
+func (en *serverEntities) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	en.sim.refuseCaptured("SpawnBy")
+	if !en.sim.world.Alive(by) {
+		return ecs.None
+	}
+	owner, displaced := en.sim.ownerOf(by)
+	i := en.sim.p.PrefabOf(k)
+	if !en.sim.writes.sharedRuns() || i < 0 || displaced {
+		return en.sim.spawn(k, owner)
+	}
+	spawner := en.sim.p.identity.Find(en.sim.world, by)
+	en.sim.frame.checkSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.prefabNamed(spawner))
+	e := en.spawnShared(k, i, owner, by)
+	if en.sim.screen != nil {
+		en.sim.screen.noteSpawn(e, owner, i)
+	}
+	if en.sim.p.Prefabs[i].ClientOnly() {
+		en.interest.setVisible(owner, e, false)
+		return e
+	}
+	origin := en.late.originOf(owner, e, en.originOf(owner, by, i, en.sim.ordinal))
+	id := en.sim.p.identity.Get(en.sim.world, e)
+	id.maker, id.origin = uint16(owner), origin
+	return e
+}
+
+// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
+// same handle and network id in every run of its tick.
+func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Entity) ecs.Entity {
+	if en.sim.spawnTick != en.sim.frame.Tick {
+		en.sim.spawnTick = en.sim.frame.Tick
+		clear(en.sim.ordinals)
+	}
+	en.sim.ordinal = en.sim.ordinals.next(by, kind)
+	it := en.late.spawn(owner, by, kind, en.sim.ordinal)
+	if it == nil || en.sim.world.Manager().Place(it.e, k, owner) != nil {
+		return en.sim.spawn(k, owner)
+	}
+	*en.sim.p.identity.Get(en.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
+	en.sim.writes.structural(owner, kind)
+	return it.e
+}
+
+// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
+// cannot have predicted it, because it does not have the spawner.
+func (en *serverEntities) originOf(owner PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
+	p, spawner := en.sessions.player(owner), en.sim.p.identity.Find(en.sim.world, by)
+	if p == nil || p.session.state != playing || spawner == nil {
+		return 0
+	}
+	key := prediction.SpawnKey{Owner: uint16(owner), Tick: en.sim.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
+	if key.By = spawner.origin; key.By == 0 {
+		w, ok := p.outbox.sender.Wire(snapshot.NetID(spawner.Net))
+		if !ok {
+			return 0
+		}
+		key.By = uint32(w)
+	}
+	return key.ID()
+}
+
+// displaced is an entity that nobody owns, because the world has no table for it. owner is
+// the player that should own it. The entity lasts until that player has left, so that the
+// game's references to it stay valid.
+type displaced struct {
+	entity ecs.Entity
+	owner  PlayerID
+}
+
+// noRoom is the world's OnFull: it drops the player whose entity needs one table too many.
+func (en *serverEntities) noRoom(e ecs.Entity, owner PlayerID) {
+	p := en.sessions.player(owner)
+	if p != nil || slices.Contains(en.sessions.leaving, owner) {
+		en.sim.displaced = append(en.sim.displaced, displaced{e, owner})
+	}
+	switch {
+	case p == nil: // the game's own number, or a player that is leaving
+		if skipped, ok := en.logs.allow("displaced"); ok {
+			en.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
+		}
+	case !p.session.kicked:
+		en.sim.stats.Displaced++
+		en.logs.abuse("dropped: the world has no room for its entities", p)
+		en.sessions.kick(p, transport.Full, "the server's world is full")
+	}
+}
+
+// ownerOf returns the player that owns an entity, or that should own it.
+func (m *simulation) ownerOf(e ecs.Entity) (owner PlayerID, displaced bool) {
+	for _, d := range m.displaced {
+		if d.entity == e {
+			return d.owner, true
+		}
+	}
+	return m.world.Owner(e), false
+}
+
+// destroyDisplaced removes the displaced entities of a player who left.
+func (m *simulation) destroyDisplaced(player PlayerID) {
+	m.displaced = slices.DeleteFunc(m.displaced, func(d displaced) bool {
+		if d.owner == player {
+			m.world.Manager().Destroy(d.entity)
+		}
+		return d.owner == player
+	})
 }
 
 // spawnSingletonRow makes the entity that carries the singletons.
@@ -284,4 +424,36 @@ var noOrigin originComponent // never written
 // holdsCommon reports whether a table holds shared physics objects, which every client predicts.
 func (p *compiled) holdsCommon(rows ecs.Rows) bool {
 	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
+}
+
+// lookForLosses looks for what rounding will lose in this tick.
+func (m *simulation) lookForLosses() {
+	if !m.losses.due(m.frame.Tick) {
+		return
+	}
+	for _, rows := range m.entities.All(m.world) {
+		ids := m.p.identity.Slice(rows)
+		for i := range m.p.Components {
+			c := &m.p.Components[i]
+			base := rows.Column(c.ID)
+			if !c.Predicted || base == nil {
+				continue
+			}
+			for k := range ids {
+				if words := m.nets.in.OwnerWords(snapshot.NetID(ids[k].Net), i); words != nil {
+					m.losses.grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words, m)
+				}
+			}
+		}
+	}
+	m.losses.looked()
+}
+
+// wordsBack is losses' view of the past: the state of this tick is captured later.
+func (m *simulation) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
+	id := m.p.identity.Find(m.world, e)
+	if id == nil {
+		return nil
+	}
+	return m.nets.in.OwnerWordsAt(snapshot.NetID(id.Net), comp, m.frame.Tick-ticks)
 }

@@ -187,9 +187,9 @@ func (w *lateWorld) differs(t Tick) bool {
 		return true
 	}
 	w.history.Save(w.scratch())
-	is := w.s.hash()
+	is := w.s.sim.hash()
 	w.history.Restore(w.slot(t))
-	was := w.s.hash()
+	was := w.s.sim.hash()
 	w.history.Restore(w.scratch())
 	return is != was
 }

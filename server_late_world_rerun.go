@@ -41,7 +41,7 @@ func (w *lateWorld) rerun() {
 		w.held.resume(t)
 		w.saveWorld(t)
 		if s.late.test.ticks > 0 {
-			s.late.test.runs[lateRun{0, t, len(s.p.Systems)}] = s.hash()
+			s.late.test.runs[lateRun{0, t, len(s.p.Systems)}] = s.sim.hash()
 		}
 		for _, p := range s.sessions.players {
 			if p.again == nil {
@@ -334,7 +334,7 @@ func (w *lateWorld) noteRun(system int) {
 // it is brought up to date at other times than in a repeated one.
 func (w *lateWorld) hashRun() uint64 {
 	w.s.sim.row.take()
-	return w.s.hash()
+	return w.s.sim.hash()
 }
 
 // compareRun compares the world after a system's repeated run with that of the first one.
@@ -388,7 +388,7 @@ func (l *lateInputs) worldSyncTest() {
 func (w *lateWorld) reports(t Tick) (any bool) {
 	s, y := w.s, &w.s.late.test
 	d := probe.Desync{Kind: probe.Impure, Tick: t}
-	if was, ok := y.runs[lateRun{0, t, len(s.p.Systems)}]; ok && was != s.hash() {
+	if was, ok := y.runs[lateRun{0, t, len(s.p.Systems)}]; ok && was != s.sim.hash() {
 		any = true
 	}
 	if !any && y.system < 0 {

@@ -48,7 +48,7 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 		s.run.after = func() { s.nextLevel(data, build) }
 		return nil
 	}
-	s.undraw()
+	s.sim.undraw()
 	s.nextLevel(data, build)
 	s.run.finish()
 	return nil

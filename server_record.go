@@ -7,12 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // Record records a value that the game takes from outside: a random seed, the time of day, a
@@ -88,8 +86,6 @@ func (s *Server) touched() {
 		r.Touched()
 	}
 }
-
-func (s *Server) hashWorld() uint64 { return s.sim.world.Hash(s.order) }
 
 // observeGrant asks the game what an observer may see.
 func (s *Server) observeGrant(o Observer) (Grant, error) {
@@ -179,36 +175,4 @@ func (in serverInternals) Replicated() (all []probe.ServerEntity) {
 	}
 	slices.SortFunc(all, func(a, b probe.ServerEntity) int { return cmp.Compare(a.Net, b.Net) })
 	return all
-}
-
-// lookForLosses looks for what rounding will lose in this tick.
-func (s *Server) lookForLosses() {
-	if !s.sim.losses.due(s.sim.frame.Tick) {
-		return
-	}
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		ids := s.p.identity.Slice(rows)
-		for i := range s.p.Components {
-			c := &s.p.Components[i]
-			base := rows.Column(c.ID)
-			if !c.Predicted || base == nil {
-				continue
-			}
-			for k := range ids {
-				if words := s.senders.source.OwnerWords(snapshot.NetID(ids[k].Net), i); words != nil {
-					s.sim.losses.grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words, s)
-				}
-			}
-		}
-	}
-	s.sim.losses.looked()
-}
-
-// wordsBack is losses' view of the past: the state of this tick is captured later.
-func (s *Server) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
-	id := s.p.identity.Find(s.sim.world, e)
-	if id == nil {
-		return nil
-	}
-	return s.senders.source.OwnerWordsAt(snapshot.NetID(id.Net), comp, s.sim.frame.Tick-ticks)
 }

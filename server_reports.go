@@ -365,8 +365,8 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 }
 
 // unheard logs an event that is raised and has no handler, once.
-func (s *Server) unheard(event string) {
-	c := &s.sim.writes.still
+func (en *serverEntities) unheard(event string) {
+	c := &en.sim.writes.still
 	if !c.once[event] {
 		c.once[event] = true
 		c.log.Error(cautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))

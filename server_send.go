@@ -10,11 +10,9 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
-	"github.com/foretick/foretick/transport"
 )
 
 // send gives each peer its packet of this tick: the snapshot when one is due,
@@ -257,7 +255,7 @@ func (m *simulation) countCut(c *layout.Component, at unsafe.Pointer) {
 	if i < 0 {
 		return
 	}
-	*m.valuesCut++
+	m.stats.ValuesCut++
 	if !m.toldCut[c.ID] {
 		m.toldCut[c.ID] = true
 		f := c.Schema.Field(i)
@@ -386,67 +384,6 @@ func (r serverRefs) Net(entity uint64) uint32 {
 // use references.
 func (r serverRefs) Entity(uint32) uint64 { return 0 }
 
-func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	s.run.refuseCaptured("SpawnBy")
-	if !s.sim.world.Alive(by) {
-		return ecs.None
-	}
-	owner, displaced := s.sim.ownerOf(by)
-	i := s.p.PrefabOf(k)
-	if !s.sim.writes.sharedRuns() || i < 0 || displaced {
-		return s.sim.spawn(k, owner)
-	}
-	spawner := s.p.identity.Find(s.sim.world, by)
-	s.sim.frame.checkSpawn(by, owner, &s.p.Prefabs[i], s.p.prefabNamed(spawner))
-	e := s.spawnShared(k, i, owner, by)
-	if s.screen != nil {
-		s.screen.noteSpawn(e, owner, i)
-	}
-	if s.p.Prefabs[i].ClientOnly() {
-		s.interest.setVisible(owner, e, false)
-		return e
-	}
-	origin := s.late.originOf(owner, e, s.originOf(owner, by, i, s.sim.ordinal))
-	id := s.p.identity.Get(s.sim.world, e)
-	id.maker, id.origin = uint16(owner), origin
-	return e
-}
-
-// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
-// same handle and network id in every run of its tick.
-func (s *Server) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Entity) ecs.Entity {
-	if s.sim.spawnTick != s.sim.frame.Tick {
-		s.sim.spawnTick = s.sim.frame.Tick
-		clear(s.sim.ordinals)
-	}
-	s.sim.ordinal = s.sim.ordinals.next(by, kind)
-	it := s.late.spawn(owner, by, kind, s.sim.ordinal)
-	if it == nil || s.sim.world.Manager().Place(it.e, k, owner) != nil {
-		return s.sim.spawn(k, owner)
-	}
-	*s.p.identity.Get(s.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
-	s.sim.writes.structural(owner, kind)
-	return it.e
-}
-
-// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
-// cannot have predicted it, because it does not have the spawner.
-func (s *Server) originOf(owner PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
-	p, spawner := s.sessions.player(owner), s.p.identity.Find(s.sim.world, by)
-	if p == nil || p.session.state != playing || spawner == nil {
-		return 0
-	}
-	key := prediction.SpawnKey{Owner: uint16(owner), Tick: s.sim.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
-	if key.By = spawner.origin; key.By == 0 {
-		w, ok := p.outbox.sender.Wire(snapshot.NetID(spawner.Net))
-		if !ok {
-			return 0
-		}
-		key.By = uint32(w)
-	}
-	return key.ID()
-}
-
 // longCounts is what was counted so far of a sender's long records, and of the entities for
 // which it had no wire id.
 type longCounts struct{ inPieces, tooLong, notShown uint64 }
@@ -522,52 +459,6 @@ func (s *Server) takeUnread(p *player, body []byte, b []byte) error {
 	}
 	s.logs.Logger.Warn("a client could not read a snapshot", line...)
 	return nil
-}
-
-// displaced is an entity that nobody owns, because the world has no table for it. owner is
-// the player that should own it. The entity lasts until that player has left, so that the
-// game's references to it stay valid.
-type displaced struct {
-	entity ecs.Entity
-	owner  PlayerID
-}
-
-// noRoom is the world's OnFull: it drops the player whose entity needs one table too many.
-func (s *Server) noRoom(e ecs.Entity, owner PlayerID) {
-	p := s.sessions.player(owner)
-	if p != nil || slices.Contains(s.sessions.leaving, owner) {
-		s.sim.displaced = append(s.sim.displaced, displaced{e, owner})
-	}
-	switch {
-	case p == nil: // the game's own number, or a player that is leaving
-		if skipped, ok := s.logs.allow("displaced"); ok {
-			s.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
-		}
-	case !p.session.kicked:
-		s.stats.Displaced++
-		s.logs.abuse("dropped: the world has no room for its entities", p)
-		s.sessions.kick(p, transport.Full, "the server's world is full")
-	}
-}
-
-// ownerOf returns the player that owns an entity, or that should own it.
-func (m *simulation) ownerOf(e ecs.Entity) (owner PlayerID, displaced bool) {
-	for _, d := range m.displaced {
-		if d.entity == e {
-			return d.owner, true
-		}
-	}
-	return m.world.Owner(e), false
-}
-
-// destroyDisplaced removes the displaced entities of a player who left.
-func (m *simulation) destroyDisplaced(player PlayerID) {
-	m.displaced = slices.DeleteFunc(m.displaced, func(d displaced) bool {
-		if d.owner == player {
-			m.world.Manager().Destroy(d.entity)
-		}
-		return d.owner == player
-	})
 }
 
 // bandwidthLines returns the bytes sent to and received from all clients since the server began,

@@ -50,8 +50,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.traces.sink, s.traces.may, s.traces.changed = sink, s.mayTrace, s.arrangeHooks
 	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.sim.ordinals = map[transport.PeerID]*player{}, ordinals{}
-	s.sim.p, s.sim.valuesCut = p, &s.stats.ValuesCut
-	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})
+	s.sim.p, s.sim.stats = p, &s.stats
+	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.entities.noRoom})
 	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
 	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
 	s.sim.nets.in = s.senders.source
@@ -66,6 +66,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{&s.sim}); err != nil {
 		return nil, err
 	}
+	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
 	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
 	if p.Command != nil {
 		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
@@ -74,7 +75,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{s, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests}, queues: p.newQueues()}
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests}, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLateInputs(s)
 	if debugBuild && s.late.window > 0 {
@@ -92,7 +93,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s.senders.share = s.encodeShare
-	s.order, s.hash = p.order, s.hashWorld
+	s.sim.order, s.sim.hash = p.order, s.sim.hashWorld
 	if debugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
@@ -144,7 +145,7 @@ func (s *Server) Step(now time.Time) {
 		s.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
 	}
 	if r := s.sink; r != nil {
-		r.Step(now, s.hash)
+		r.Step(now, s.sim.hash)
 	}
 	t := s.clock.begin(now, s.cfg.Timeout)
 	s.receive(t)
@@ -221,7 +222,7 @@ func (s *Server) closeWith(code transport.Code, detail string) error {
 		s.run.closing = func() { _ = s.close(code, detail) }
 		return nil
 	}
-	s.undraw()
+	s.sim.undraw()
 	return s.close(code, detail)
 }
 
@@ -293,7 +294,7 @@ func (s *Server) tick(now time.Duration) {
 	s.late.world.open(changed || told)
 	s.requests.handleRequests()
 	s.simulate()
-	s.run.captured = true
+	s.sim.captured = true
 	s.capture()
 	s.report()
 	if len(s.sessions.kicks) > 0 {
@@ -301,7 +302,7 @@ func (s *Server) tick(now time.Duration) {
 	}
 	s.late.decide()
 	s.send(now)
-	s.run.captured = false
+	s.sim.captured = false
 	if tap != nil {
 		s.tapped(tap, now)
 	}
@@ -310,7 +311,7 @@ func (s *Server) tick(now time.Duration) {
 	s.figures.end(s, began)
 	s.run.finish()
 	if r := s.sink; r != nil {
-		r.Tick(s.sim.frame.Tick, s.hashWorld())
+		r.Tick(s.sim.frame.Tick, s.sim.hashWorld())
 	}
 }
 
@@ -336,7 +337,7 @@ func (s *Server) simulate() {
 		s.trails.settleTrails()
 	}
 	s.sim.writes.end()
-	s.lookForLosses()
+	s.sim.lookForLosses()
 	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.editCause()) {
 		s.late.blockAll()
 	}
@@ -372,7 +373,7 @@ func (s *Server) concludeEvents() {
 	s.late.blockAll()
 	for round := 0; s.waitingEvents() > 0; round++ {
 		if round == maxNesting {
-			s.nestedTooDeep(s.waitingEvents())
+			s.entities.nestedTooDeep(s.waitingEvents())
 			s.clearEvents()
 			break
 		}
