@@ -18,7 +18,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	}
 	if s := c.sent.Find(h.ack); s != nil {
 		if delay, ok := decodeDelay(h.delay); ok {
-			c.rtt.sample(now-s.at, delay)
+			c.rtt.addRTT(now-s.at, delay)
 			c.rate.roundTrip(now, s.at, c.rtt.latest)
 		}
 		c.deliver(now, h.ack, s)
@@ -42,7 +42,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	// Neither this ack nor a later one can name a packet more than 32 numbers
 	// back.
 	for Distance(h.ack, c.kept) > AckReach {
-		c.forget()
+		c.forgetOldest()
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 // reported lost, because the round trip is longer than known, its fate stands;
 // all else is done as usual.
 func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
-	c.ackTime.sample(now-s.at, 0)
+	c.ackTime.addRTT(now-s.at, 0)
 	c.rate.acked(s.size)
 	for _, e := range s.entries {
 		c.channels[e.channel].delivered(e.id, &c.stats)
@@ -64,19 +64,19 @@ func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
 	}
 	s.told = true
 	c.stats.Delivered++
-	c.tell(Fate{Seq: seq, Delivered: true})
+	c.queueFate(Fate{Seq: seq, Delivered: true})
 }
 
 // suspect makes the entries of a probably lost packet due again, except those
 // that a later packet carries.
 func (c *Conn) suspect(s *sentPacket) {
 	for _, e := range s.entries {
-		c.channels[e.channel].lost(e.id, s.at)
+		c.channels[e.channel].packetLost(e.id, s.at)
 	}
 }
 
-// forget drops the oldest packet kept: no later ack can name it.
-func (c *Conn) forget() {
+// forgetOldest drops the oldest packet kept: no later ack can name it.
+func (c *Conn) forgetOldest() {
 	if s := c.sent.Find(c.kept); s != nil {
 		if !s.told {
 			c.lose(c.kept, s)
@@ -89,9 +89,9 @@ func (c *Conn) forget() {
 	}
 }
 
-// tell queues a fate for NextFate.
-func (c *Conn) tell(f Fate) {
-	if c.fates.push(f) {
+// queueFate queues a fate for NextFate.
+func (c *Conn) queueFate(f Fate) {
+	if c.fates.pushFate(f) {
 		c.stats.FatesDropped++
 	}
 }

@@ -6,8 +6,8 @@ type bitWriter struct {
 	used int // bits of the last byte; 0: none is begun
 }
 
-// write appends the low n bits of v, at most 64.
-func (w *bitWriter) write(v uint64, n int) {
+// writeBits appends the low n bits of v, at most 64.
+func (w *bitWriter) writeBits(v uint64, n int) {
 	for n > 0 {
 		if w.used == 0 {
 			w.dst = append(w.dst, 0)
@@ -54,27 +54,27 @@ func (r *bitReader) skip(n int) {
 	}
 }
 
-// read returns the next n bits, at most 64.
-func (r *bitReader) read(n int) uint64 {
+// readBits returns the next n bits, at most 64.
+func (r *bitReader) readBits(n int) uint64 {
 	if n > peekBits {
-		low := r.read(32)
-		return low | r.read(n-32)<<32
+		low := r.readBits(32)
+		return low | r.readBits(n-32)<<32
 	}
 	v := r.peek() & (1<<n - 1)
 	r.skip(n)
 	return v
 }
 
-// end reports whether all was read but zero bits that fill the last byte.
-func (r *bitReader) end() bool {
+// endsClean reports whether all was read but zero bits that fill the last byte.
+func (r *bitReader) endsClean() bool {
 	rest := 8*len(r.b) - r.at
-	return !r.bad && rest < 8 && r.read(rest) == 0
+	return !r.bad && rest < 8 && r.readBits(rest) == 0
 }
 
 // bitsAt returns n bits of packed data, at most 64.
 func bitsAt(data []byte, at, n int) uint64 {
 	r := bitReader{b: data, at: at}
-	return r.read(n)
+	return r.readBits(n)
 }
 
 // setBitsAt replaces n bits of packed data, at most 64.

@@ -35,15 +35,15 @@ func (b *SequenceBuffer[T]) Insert(s Seq) *T {
 		if len(b.owner) == b.size {
 			break
 		}
-		b.grow()
+		b.growSlots()
 		i = uint32(s) & b.mask
 	}
 	b.owner[i] = uint32(s) + 1
 	return &b.value[i]
 }
 
-// grow doubles the slots. Held numbers and the memory of free slots are kept.
-func (b *SequenceBuffer[T]) grow() {
+// growSlots doubles the slots. Held numbers and the memory of free slots are kept.
+func (b *SequenceBuffer[T]) growSlots() {
 	n := min(max(leastRing, 2*len(b.owner)), b.size)
 	owner, value := make([]uint32, n), make([]T, n)
 	b.mask = uint32(n - 1)

@@ -129,11 +129,11 @@ func (c *Conn) AddChannels(more ...Channel) error {
 	return nil
 }
 
-func (ch *channel) age(now, rto time.Duration, st *Stats) {
+func (ch *channel) ageEntries(now, rto time.Duration, st *Stats) {
 	if ch.reliable {
-		ch.out.age(now, rto)
+		ch.out.ageEntries(now, rto)
 	} else {
-		ch.sent.age(now, st)
+		ch.sent.ageEvents(now, st)
 	}
 }
 
@@ -145,10 +145,10 @@ func (ch *channel) owed(limit int) int {
 	return ch.sent.owed(limit)
 }
 
-// write appends a body of at most room bytes with the due data to dst, and a
+// writeBody appends a body of at most room bytes with the due data to dst, and a
 // reference to each part to carried. It returns dst unchanged when nothing
 // fits.
-func (ch *channel) write(dst []byte, room int, now time.Duration, carried []entryRef, st *Stats) (MessageType, []byte, []entryRef) {
+func (ch *channel) writeBody(dst []byte, room int, now time.Duration, carried []entryRef, st *Stats) (MessageType, []byte, []entryRef) {
 	t, base := messageStream, len(dst)
 	if ch.number != 0 {
 		t, dst = messageChannel, append(dst, ch.number)
@@ -158,9 +158,9 @@ func (ch *channel) write(dst []byte, room int, now time.Duration, carried []entr
 	}
 	mark := len(dst)
 	if ch.reliable {
-		dst, carried = ch.out.write(dst, room-(mark-base), ch.number, now, carried, st)
+		dst, carried = ch.out.writeEntries(dst, room-(mark-base), ch.number, now, carried, st)
 	} else {
-		dst, carried = ch.sent.write(dst, room-(mark-base), ch.number, carried, st)
+		dst, carried = ch.sent.writeEvents(dst, room-(mark-base), ch.number, carried, st)
 	}
 	if len(dst) == mark {
 		dst = dst[:base]
@@ -182,10 +182,10 @@ func (ch *channel) delivered(id uint16, st *Stats) {
 	}
 }
 
-// lost makes the data of a lost packet due again. Events are not affected: each
+// packetLost makes the data of a lost packet due again. Events are not affected: each
 // goes into a fixed number of packets.
-func (ch *channel) lost(id uint16, sentAt time.Duration) {
+func (ch *channel) packetLost(id uint16, sentAt time.Duration) {
 	if ch.reliable {
-		ch.out.lost(id, sentAt)
+		ch.out.entryLost(id, sentAt)
 	}
 }

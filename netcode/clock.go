@@ -130,22 +130,22 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	onTime := future || !c.started || paced-c.last <= max(c.rate/10, 3*c.frames.usual)
 	taken, emptied := false, false
 	if onTime {
-		if taken, emptied = c.arrival.add(local, lag, far); future && !taken {
+		if taken, emptied = c.arrival.addSample(local, lag, far); future && !taken {
 			return
 		}
 	}
 	before := float64(c.newest) + c.slips.lost
-	if c.slips.add(t, lost, sum, c.rate) {
+	if c.slips.addSnapshot(t, lost, sum, c.rate) {
 		c.late.dropAfter(local - c.rate) // measured while the server fell behind already
 	}
 	late, reported := c.hear(t, early, hasEarly, far)
 	if emptied {
-		c.need.clear()
-		c.drift.clear()
+		c.need.clearSamples()
+		c.drift.dropSamples()
 	} else if onTime && c.received > 0 {
-		c.need.add(local, paced-before, far)
+		c.need.addSample(local, paced-before, far)
 	}
-	if reported && taken && c.drift.add(local, local-moment, late, c.rate) {
+	if reported && taken && c.drift.addSample(local, local-moment, late, c.rate) {
 		c.turn(local, c.drift.estimate())
 	}
 	if c.received > 0 && t-c.newest > int64(max(1, c.cfg.SnapshotInterval)) {
@@ -205,7 +205,7 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 		// The value is beyond the range of a report: what was learned about the
 		// path to the server is void.
 		if !c.slips.slipping(c.rate) {
-			c.late.clear()
+			c.late.clearSamples()
 		}
 		return 0, false
 	}
@@ -228,7 +228,7 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	}
 	moment := float64(tick) + i.lost
 	c.late.addLate(i.at, moment-c.paced(i.at)+slow-early, slow, far)
-	if c.bad.forget(&c.late, i.at, c.rate) {
+	if c.bad.forgetSamples(&c.late, i.at, c.rate) {
 		c.falls = c.at + fallsFor*c.rate
 	}
 	return moment - i.at + slow - early, true
@@ -238,8 +238,8 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 // counts as the last one.
 func (c *Clock) Advance(now time.Duration) Time {
 	local := c.local(now)
-	if slow := c.frames.slow(); c.frames.note(now, c.rate) && c.frames.slow() != slow {
-		c.changed(slow)
+	if slow := c.frames.slow(); c.frames.noteAdvance(now, c.rate) && c.frames.slow() != slow {
+		c.frameRateChanged(slow)
 	}
 	if !c.started && !c.ready(local) {
 		return Time{}
@@ -247,22 +247,22 @@ func (c *Clock) Advance(now time.Duration) Time {
 	var out Time
 	c.at = max(c.at, local)
 	if !c.started {
-		c.begin(local)
+		c.beginAt(local)
 		out.Ticks, out.Commands = 1, 1
 	} else {
 		dt := max(0, c.paced(local)-c.last)
 		c.last += dt
 		out.Commands, out.Reset = c.predict(dt)
 		out.Ticks = c.hold(out.Commands, out.Reset)
-		c.show(dt)
+		c.advanceShown(dt)
 	}
 	c.describe(&out)
 	return out
 }
 
-// changed runs when frames become slow, or fast again. The caller's effect on
+// frameRateChanged runs when frames become slow, or fast again. The caller's effect on
 // earlier samples no longer applies.
-func (c *Clock) changed(wereSlow bool) {
+func (c *Clock) frameRateChanged(wereSlow bool) {
 	c.late.forgive()
 	if wereSlow {
 		from := c.local(c.frames.lagged)
@@ -278,10 +278,10 @@ func (c *Clock) ready(local float64) bool {
 	return c.received >= c.cfg.StartBuffer && (c.rtt > 0 || local > c.rate/4)
 }
 
-func (c *Clock) begin(local float64) {
+func (c *Clock) beginAt(local float64) {
 	c.started, c.last = true, local
 	c.scale, c.showScale = 1, 1
-	c.frames.start()
+	c.frames.startPlay()
 	c.predicted = c.slips.tickAt(local + c.target())
 	c.executed = int64(math.Floor(c.predicted))
 	c.issue(c.executed, 0)
@@ -351,7 +351,7 @@ func (c *Clock) behind() float64 {
 	return min(c.need.quantile(1-max(leastSnapshotLateShare, c.cfg.SnapshotLateShare)), c.need.recent()+c.apart())
 }
 
-func (c *Clock) show(dt float64) {
+func (c *Clock) advanceShown(dt float64) {
 	due := dt * c.slips.speed
 	off := c.slips.tickAt(c.last-c.behind()) - (c.render + due)
 	switch far := c.apart(); {

@@ -22,8 +22,8 @@ const (
 	badLeast  = 1.0  // ticks above the calm that are worth it
 )
 
-// forget drops the samples of a bad time that is over, and reports whether there was one.
-func (b *badTime) forget(w *sampleWindow, now, rate float64) bool {
+// forgetSamples drops the samples of a bad time that is over, and reports whether there was one.
+func (b *badTime) forgetSamples(w *sampleWindow, now, rate float64) bool {
 	if w.spread() < badLeast {
 		return false
 	}

@@ -32,18 +32,18 @@ type drift struct {
 // driftBlock is a sum of samples.
 type driftBlock struct{ n, at, clock, path float64 }
 
-func (b *driftBlock) add(o driftBlock) {
+func (b *driftBlock) merge(o driftBlock) {
 	b.n, b.at, b.clock, b.path = b.n+o.n, b.at+o.at, b.clock+o.clock, b.path+o.path
 }
 
-// clear drops the samples: those before and after a jump cannot be combined.
-func (d *drift) clear() { d.n, d.now = 0, driftBlock{} }
+// dropSamples drops the samples: those before and after a jump cannot be combined.
+func (d *drift) dropSamples() { d.n, d.now = 0, driftBlock{} }
 
-// add takes a sample and reports whether a new estimate is available.
-func (d *drift) add(at, lag, late, rate float64) bool {
+// addSample takes a sample and reports whether a new estimate is available.
+func (d *drift) addSample(at, lag, late, rate float64) bool {
 	closed := false
 	if d.now.n > 0 && at-d.begun >= d.length {
-		d.push(rate)
+		d.pushBlock(rate)
 		closed = d.n >= driftFew
 	}
 	if d.now.n == 0 {
@@ -52,17 +52,17 @@ func (d *drift) add(at, lag, late, rate float64) bool {
 			d.length = driftShort * rate
 		}
 	}
-	d.now.add(driftBlock{1, at, (lag - late) / 2, lag + late})
+	d.now.merge(driftBlock{1, at, (lag - late) / 2, lag + late})
 	return closed
 }
 
-func (d *drift) push(rate float64) {
+func (d *drift) pushBlock(rate float64) {
 	if d.n == driftBlocks {
 		if short := driftShort * rate; d.length <= short {
 			d.length = 2 * short
 			for i := range driftBlocks / 2 {
 				b := d.blocks[2*i]
-				b.add(d.blocks[2*i+1])
+				b.merge(d.blocks[2*i+1])
 				d.blocks[i] = b
 			}
 			d.n /= 2
@@ -87,7 +87,7 @@ func (d *drift) estimate() float64 {
 // line holds the sums of a weighted line.
 type line struct{ w, x, y, xx, xy, yy float64 }
 
-func (l *line) add(w, x, y float64) {
+func (l *line) addPoint(w, x, y float64) {
 	l.w, l.x, l.y = l.w+w, l.x+w*x, l.y+w*y
 	l.xx, l.xy, l.yy = l.xx+w*x*x, l.xy+w*x*y, l.yy+w*y*y
 }
@@ -106,7 +106,7 @@ func (l line) moments() (xx, xy, yy float64) {
 func (d *drift) slope(of func(*driftBlock) float64) float64 {
 	var all line
 	x0, y0 := d.blocks[0].at/d.blocks[0].n, of(&d.blocks[0])/d.blocks[0].n
-	add := func(l *line, b *driftBlock) { l.add(b.n, b.at/b.n-x0, of(b)/b.n-y0) }
+	add := func(l *line, b *driftBlock) { l.addPoint(b.n, b.at/b.n-x0, of(b)/b.n-y0) }
 	for i := range d.n {
 		add(&all, &d.blocks[i])
 	}

@@ -38,9 +38,9 @@ func (f *frameTime) tardy() float64 {
 	return 0
 }
 
-// note records the time of an Advance, and reports whether there was one
+// noteAdvance records the time of an Advance, and reports whether there was one
 // before.
-func (f *frameTime) note(now time.Duration, rate float64) bool {
+func (f *frameTime) noteAdvance(now time.Duration, rate float64) bool {
 	dt := (now - f.last).Seconds() * rate
 	if f.begun && dt <= 0 {
 		return false
@@ -73,5 +73,5 @@ func (f *frameTime) smooth(dt float64) {
 	}
 }
 
-// start begins play with the frame time learned so far.
-func (f *frameTime) start() { f.mean = f.usual }
+// startPlay begins play with the frame time learned so far.
+func (f *frameTime) startPlay() { f.mean = f.usual }

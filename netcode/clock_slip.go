@@ -55,9 +55,9 @@ func (s *slipTime) lostBy(told uint32) float64 {
 	return s.lost + float64(told)/slipUnit
 }
 
-// add takes a snapshot that is newer than all others, and reports whether an overload begins.
+// addSnapshot takes a snapshot that is newer than all others, and reports whether an overload begins.
 // lost is what is believed of what it says.
-func (s *slipTime) add(tick int64, told uint32, lost, rate float64) (begins bool) {
+func (s *slipTime) addSnapshot(tick int64, told uint32, lost, rate float64) (begins bool) {
 	if lost > s.lost {
 		begins = !s.slipping(rate)
 		s.last = tick

@@ -28,15 +28,17 @@ func newSampleWindow(size int) sampleWindow {
 
 func (w *sampleWindow) len() int { return len(w.sorted) }
 
-func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sorted[:0], 0, 0, 0, 0 }
+func (w *sampleWindow) clearSamples() {
+	w.sorted, w.at, w.sum, w.shift, w.below = w.sorted[:0], 0, 0, 0, 0
+}
 
-// add takes a sample. Three samples in a row that are more than far away from
+// addSample takes a sample. Three samples in a row that are more than far away from
 // all others mean that the level has changed (the server slipped, the path
 // moved): the window is emptied and restarted. Thirty in a row that are a fifth
 // of far below the median mean the same. Without that rule, a path that got
 // shorter would count only after the whole window had passed. A path that got
 // longer needs no such rule, because callers ask for high quantiles.
-func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
+func (w *sampleWindow) addSample(at, v, far float64) (taken, emptied bool) {
 	return w.addLate(at, v, 0, far)
 }
 
@@ -47,7 +49,7 @@ func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) 
 		if w.shift++; w.shift < 3 {
 			return false, false
 		}
-		w.clear()
+		w.clearSamples()
 		emptied = true
 	}
 	w.shift = 0
@@ -55,19 +57,19 @@ func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) 
 	if v >= w.quantile(0.5)-far/5 {
 		w.below = 0
 	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
-		w.keep(settled)
+		w.keepNewest(settled)
 	}
 	return true, emptied
 }
 
-// keep drops all but the last n samples.
-func (w *sampleWindow) keep(n int) {
+// keepNewest drops all but the last n samples.
+func (w *sampleWindow) keepNewest(n int) {
 	var last, when, hitch [settled]float64
 	for i := range n {
 		from := (w.at - n + i + len(w.ring)) % len(w.ring)
 		last[i], when[i], hitch[i] = w.ring[from], w.when[from], w.hitch[from]
 	}
-	w.clear()
+	w.clearSamples()
 	for i, v := range last[:n] {
 		w.insert(when[i], v, hitch[i])
 	}
@@ -80,7 +82,7 @@ func (w *sampleWindow) keepAfter(local float64) {
 	for n < min(w.len(), settled) && w.when[(w.at-1-n+2*len(w.ring))%len(w.ring)] > local {
 		n++
 	}
-	w.keep(n)
+	w.keepNewest(n)
 }
 
 // dropAfter drops the samples taken after a local time, but not the first four.
@@ -160,7 +162,7 @@ func (w *sampleWindow) shareIn(first, last float64) float64 {
 func (w *sampleWindow) dropAbove(level float64) {
 	w.inOrder()
 	all := w.len()
-	w.clear()
+	w.clearSamples()
 	for i := range all {
 		if v := w.ring[i]; v <= level {
 			w.insert(w.when[i], v, w.hitch[i])

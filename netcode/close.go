@@ -29,7 +29,7 @@ func (c *Conn) Closed() (code uint16, text string, ok bool) {
 	return c.closing.gotCode, c.closing.gotText, c.closing.received
 }
 
-func (c *closing) write(p *Packet) {
+func (c *closing) writeClose(p *Packet) {
 	if !c.sending || len(p.buf)+messageSize(2+len(c.text)) > p.c.cfg.MTU {
 		return
 	}
@@ -41,7 +41,7 @@ func (c *closing) write(p *Packet) {
 
 func validClose(body []byte) bool { return len(body) >= 2 && len(body) <= 2+maxCloseText }
 
-func (c *closing) take(body []byte) {
+func (c *closing) takeClose(body []byte) {
 	if c.received {
 		return // the first one counts
 	}

@@ -50,8 +50,8 @@ func NewCommandBuffer(size, window int, fields ...uint8) *CommandBuffer {
 	return &CommandBuffer{size: size, window: window, reader: commandReader{fields: newCommandFields(size, fields)}, scratch: make([]byte, size), came: newTickSet(2 * window)}
 }
 
-// grow makes room for commands up to n ticks ahead.
-func (b *CommandBuffer) grow(n int) {
+// growRing makes room for commands up to n ticks ahead.
+func (b *CommandBuffer) growRing(n int) {
 	slots := ringFor(n, len(b.ring))
 	old, data := b.ring, make([]byte, b.size*slots)
 	b.ring = make([]Command, slots)
@@ -60,15 +60,15 @@ func (b *CommandBuffer) grow(n int) {
 	}
 	for i := range old {
 		t := b.next + Tick(i)
-		b.put(&old[int(t)&(len(old)-1)], t)
+		b.storeCommand(&old[int(t)&(len(old)-1)], t)
 	}
 }
 
-func (b *CommandBuffer) slot(t Tick) *Command { return &b.ring[int(t)&(len(b.ring)-1)] }
+func (b *CommandBuffer) slotOf(t Tick) *Command { return &b.ring[int(t)&(len(b.ring)-1)] }
 
-// put copies a command into the slot of tick t.
-func (b *CommandBuffer) put(c *Command, t Tick) {
-	s := b.slot(t)
+// storeCommand copies a command into the slot of tick t.
+func (b *CommandBuffer) storeCommand(c *Command, t Tick) {
+	s := b.slotOf(t)
 	data := s.Data
 	copy(data, c.Data)
 	*s = *c
@@ -110,7 +110,7 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	if b.started && Newer(b.next, now) {
 		near = b.next
 	}
-	if !r.start(body, b.scratch, near) {
+	if !r.startBody(body, b.scratch, near) {
 		b.malformed++
 		return errCommand
 	}
@@ -119,7 +119,7 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 		b.late += uint64(r.head.count)
 		return nil
 	}
-	if !r.check(base) {
+	if !r.checkBody(base) {
 		b.malformed++
 		return errCommand
 	}
@@ -128,16 +128,16 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	}
 	if b.beyond(r.head.newest, r.c.Tick) { // as in a flood, which must cost little
 		b.far += uint64(r.head.count)
-		b.measure(r.head.newest, at) // as arrive does
+		b.measureEarly(r.head.newest, at) // as arrive does
 		return nil
 	}
 	known, before := b.any, b.newest
-	r.start(body, b.scratch, near)
+	r.startBody(body, b.scratch, near)
 	if base != nil {
 		r.from(base)
 	}
-	for first := true; r.more(); first = false {
-		r.read()
+	for first := true; r.moreCommands(); first = false {
+		r.readCommand()
 		b.arrive(r.command(), at, first)
 	}
 	if known {
@@ -182,17 +182,17 @@ func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
 		return
 	}
 	if t := known + 1; Newer(b.next, t) {
-		b.measure(t, at) // the oldest of them is the latest
+		b.measureEarly(t, at) // the oldest of them is the latest
 	}
 }
 
-// check validates the form of a whole body that was started, on top of its base.
-func (r *commandReader) check(base *baseCommand) bool {
+// checkBody validates the form of a whole body that was started, on top of its base.
+func (r *commandReader) checkBody(base *baseCommand) bool {
 	if base != nil {
 		r.from(base)
 	}
-	for r.more() {
-		if !r.read() {
+	for r.moreCommands() {
+		if !r.readCommand() {
 			return false
 		}
 	}
@@ -206,14 +206,14 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	case ahead >= b.window:
 		b.far++
 		if first {
-			b.measure(c.Tick, at) // so that a client far ahead learns it
+			b.measureEarly(c.Tick, at) // so that a client far ahead learns it
 		}
 		return
 	case ahead < -b.window && !fresh:
 		b.late++ // too old to know whether it is a duplicate
 		return
 	case ahead >= -b.window && b.came.has(c.Tick):
-		if ahead >= 0 && int64((c.view()-b.slot(c.Tick).view())<<24) > 0 {
+		if ahead >= 0 && int64((c.view()-b.slotOf(c.Tick).view())<<24) > 0 {
 			b.store(c, earliness(c.Tick, at))      // made again by a client that has newer snapshots by now
 			b.bases[c.Tick%basesKept].held = false // packets on their way may rest on the first
 			b.replaced++
@@ -225,7 +225,7 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	if fresh {
 		b.newest, b.any = c.Tick, true
 	}
-	early := b.measure(c.Tick, at)
+	early := b.measureEarly(c.Tick, at)
 	if ahead >= -b.window {
 		b.came.add(c.Tick)
 	}
@@ -236,14 +236,14 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		return
 	}
 	if ahead >= len(b.ring) {
-		b.grow(ahead + 1)
+		b.growRing(ahead + 1)
 	}
 	b.store(c, early)
 }
 
 func (b *CommandBuffer) store(c *Command, early int16) {
-	b.put(c, c.Tick)
-	b.slot(c.Tick).Early = early
+	b.storeCommand(c, c.Tick)
+	b.slotOf(c.Tick).Early = early
 	b.remember(c)
 }
 
@@ -261,9 +261,9 @@ func (b *CommandBuffer) remember(c *Command) {
 	copy(to.data, c.Data)
 }
 
-// measure returns how early a command of tick t arrived, and keeps the smallest
+// measureEarly returns how early a command of tick t arrived, and keeps the smallest
 // value.
-func (b *CommandBuffer) measure(t Tick, at float64) int16 {
+func (b *CommandBuffer) measureEarly(t Tick, at float64) int16 {
 	e := earliness(t, at)
 	if !b.hasEarly || int(e) < b.early {
 		b.early, b.hasEarly = int(e), true
@@ -293,7 +293,7 @@ func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	if !came {
 		return Command{}, false
 	}
-	return *b.slot(t), true
+	return *b.slotOf(t), true
 }
 
 // Early returns the smallest earliness of the first arrivals since the last

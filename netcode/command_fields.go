@@ -61,35 +61,35 @@ func (f commandFields) append(w *bitWriter, data, before []byte) (differ bool) {
 		v, was := bitsAt(data, at, bits), bitsAt(before, at, bits)
 		at += bits
 		if v == was {
-			w.write(0, 1)
+			w.writeBits(0, 1)
 			continue
 		}
 		differ = true
-		w.write(1, 1)
+		w.writeBits(1, 1)
 		if bits == 1 {
 			continue // it can only be the other
 		}
 		near := nearBits(bits)
 		if near > 0 {
 			if u := change(v, was, bits); u < 1<<near {
-				w.write(u<<1|1, near+1)
+				w.writeBits(u<<1|1, near+1)
 				continue
 			}
-			w.write(0, 1)
+			w.writeBits(0, 1)
 		}
-		w.write(v, bits)
+		w.writeBits(v, bits)
 	}
 	return differ
 }
 
-// read changes data by the fields that differ. It returns false if none does, or one could
+// readFields changes data by the fields that differ. It returns false if none does, or one could
 // have been written shorter.
-func (f commandFields) read(r *bitReader, data []byte) bool {
+func (f commandFields) readFields(r *bitReader, data []byte) bool {
 	at, differ := 0, false
 	for _, b := range f {
 		bits, from := int(b), at
 		at += bits
-		if r.read(1) == 0 {
+		if r.readBits(1) == 0 {
 			continue
 		}
 		differ = true
@@ -98,10 +98,10 @@ func (f commandFields) read(r *bitReader, data []byte) bool {
 		switch {
 		case bits == 1:
 			v = was ^ 1
-		case near > 0 && r.read(1) == 1:
-			v = changed(was, r.read(near), bits)
+		case near > 0 && r.readBits(1) == 1:
+			v = changed(was, r.readBits(near), bits)
 		default:
-			if v = r.read(bits); v == was || near > 0 && change(v, was, bits) < 1<<near {
+			if v = r.readBits(bits); v == was || near > 0 && change(v, was, bits) < 1<<near {
 				return false
 			}
 		}

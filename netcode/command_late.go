@@ -32,7 +32,7 @@ func (b *CommandBuffer) keepLate(c *Command, early int16, ahead int) bool {
 		return false
 	}
 	to := &b.past.ring[c.Tick%n]
-	to.set(*c)
+	to.copyFrom(*c)
 	to.Early = early
 	b.past.held[c.Tick%n], b.past.knew[c.Tick%n] = true, b.past.known
 	b.remember(c)

@@ -23,23 +23,23 @@ type commandHead struct {
 // readHead reads the beginning of a body. near is a tick close to those of the body: where
 // a body has a base, it holds the low bits of its newest tick alone.
 func readHead(r *bitReader, near Tick) (h commandHead, ok bool) {
-	h.based = r.read(1) == 1
-	if h.count = int(r.read(2)) + 1; h.count == fewCommands+1 {
-		h.count += int(r.read(6))
+	h.based = r.readBits(1) == 1
+	if h.count = int(r.readBits(2)) + 1; h.count == fewCommands+1 {
+		h.count += int(r.readBits(6))
 	}
 	if !h.based {
-		h.newest = Tick(r.read(32))
+		h.newest = Tick(r.readBits(32))
 	} else {
-		low := Tick(r.read(tickBits))
+		low := Tick(r.readBits(tickBits))
 		h.newest = near + Tick(int32((low-near)<<(32-tickBits))>>(32-tickBits))
-		h.base = h.newest - 1 - Tick(r.read(baseBits))
+		h.base = h.newest - 1 - Tick(r.readBits(baseBits))
 	}
 	return h, !r.bad && h.count <= maxCommands
 }
 
-// start begins a body whose commands are len(data) bytes long; it overwrites data. It
+// startBody begins a body whose commands are len(data) bytes long; it overwrites data. It
 // returns false if the form is wrong.
-func (r *commandReader) start(body, data []byte, near Tick) bool {
+func (r *commandReader) startBody(body, data []byte, near Tick) bool {
 	r.bits = bitReader{b: body}
 	var ok bool
 	if r.head, ok = readHead(&r.bits, near); !ok {
@@ -58,7 +58,7 @@ func (r *commandReader) from(base *baseCommand) {
 	r.trail = base.lag
 }
 
-func (r *commandReader) more() bool { return r.left > 0 }
+func (r *commandReader) moreCommands() bool { return r.left > 0 }
 
 // command returns the command that was read last.
 func (r *commandReader) command() *Command {
@@ -66,9 +66,9 @@ func (r *commandReader) command() *Command {
 	return &r.c
 }
 
-// read reads the next command. One peek shows all of a usual one but its data, so a flood of
+// readCommand reads the next command. One peek shows all of a usual one but its data, so a flood of
 // commands costs little.
-func (r *commandReader) read() bool {
+func (r *commandReader) readCommand() bool {
 	first := r.left == r.head.count
 	r.left--
 	r.c.Tick--
@@ -91,20 +91,20 @@ func (r *commandReader) read() bool {
 	if r.whole {
 		r.whole = false
 		for i := range r.c.Data {
-			r.c.Data[i] = byte(r.bits.read(8))
+			r.c.Data[i] = byte(r.bits.readBits(8))
 		}
-		return !r.bits.bad && (r.left > 0 || r.bits.end())
+		return !r.bits.bad && (r.left > 0 || r.bits.endsClean())
 	}
 	r.bits.skip(1)
-	if bits>>n&1 == 1 && !r.fields.read(&r.bits, r.c.Data) {
+	if bits>>n&1 == 1 && !r.fields.readFields(&r.bits, r.c.Data) {
 		return false
 	}
-	return !r.bits.bad && (r.left > 0 || r.bits.end())
+	return !r.bits.bad && (r.left > 0 || r.bits.endsClean())
 }
 
 // unusual reads a gap between ticks, or a new offset, or both.
 func (r *commandReader) unusual(first bool) bool {
-	gap, offset := r.bits.read(1) == 1, r.bits.read(1) == 1
+	gap, offset := r.bits.readBits(1) == 1, r.bits.readBits(1) == 1
 	if !gap && !offset || gap && first {
 		return false
 	}
@@ -120,7 +120,7 @@ func (r *commandReader) unusual(first bool) bool {
 	}
 	if offset {
 		was := r.c.Offset
-		if r.c.Offset = byte(r.bits.read(8)); r.c.Offset == was {
+		if r.c.Offset = byte(r.bits.readBits(8)); r.c.Offset == was {
 			return false
 		}
 	}

@@ -51,8 +51,10 @@ func checkCommandSize(size int) {
 	}
 }
 
-// slot returns the ring index of the i-th newest command.
-func (s *CommandSender) slot(i int) int { return (s.head + s.n - 1 - i + maxCommands) % maxCommands }
+// ringIndex returns the ring index of the i-th newest command.
+func (s *CommandSender) ringIndex(i int) int {
+	return (s.head + s.n - 1 - i + maxCommands) % maxCommands
+}
 
 // Push adds the command of a tick and copies Data, cut or zero-filled to the
 // size. Commands come in rising order of tick. A command whose tick is not
@@ -65,20 +67,20 @@ func (s *CommandSender) Push(c Command) {
 	default: // the server may have either command of a tick
 		s.again, s.single, s.based = true, s.newest+1, false
 	}
-	for s.n > 0 && !Newer(c.Tick, s.ring[s.slot(0)].Tick) {
+	for s.n > 0 && !Newer(c.Tick, s.ring[s.ringIndex(0)].Tick) {
 		s.n--
 	}
 	if s.n == maxCommands {
 		s.head, s.n = (s.head+1)%maxCommands, s.n-1
 	}
 	s.n++
-	at := s.slot(0)
+	at := s.ringIndex(0)
 	s.sent[at] = 0
-	s.ring[at].set(c)
+	s.ring[at].copyFrom(c)
 }
 
-// set copies a command, and its data into memory that c has.
-func (c *Command) set(from Command) {
+// copyFrom copies a command, and its data into memory that c has.
+func (c *Command) copyFrom(from Command) {
 	data := c.Data
 	clear(data[copy(data, from.Data):])
 	from.Data = data
@@ -97,14 +99,14 @@ func (s *CommandSender) Acked(t Tick, arrived bool) {
 	}
 	packets, kept := s.packets(), false
 	for i := s.n - 1; i >= 0; i-- { // from the oldest one
-		at := s.slot(i)
+		at := s.ringIndex(i)
 		c := &s.ring[at]
 		if Distance(t, c.Tick) < 0 { // half the circle ahead does not count as up to t
 			return
 		}
 		unique := s.unique(c.Tick)
 		if arrived && c.Tick == t && unique {
-			s.base.set(*c)
+			s.base.copyFrom(*c)
 			s.based = true
 		}
 		if kept = kept || arrived && !unique && int(s.sent[at]) < packets; !kept {
@@ -120,7 +122,7 @@ func (s *CommandSender) unique(t Tick) bool { return !s.again || Distance(t, s.s
 // sending. While more packets in a row are lost than Redundancy makes up for, each
 // command is sent in two packets more than the longest run of losses in the last
 // seconds, up to 12. If Fate is never called, Redundancy alone counts.
-func (s *CommandSender) Fate(delivered bool) { s.runs.note(delivered) }
+func (s *CommandSender) Fate(delivered bool) { s.runs.noteFate(delivered) }
 
 // Unacked returns the number of commands that the server has not acknowledged.
 func (s *CommandSender) Unacked() int { return s.n }
@@ -133,7 +135,7 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 	if s.n == 0 {
 		return dst
 	}
-	newest := s.ring[s.slot(0)].Tick
+	newest := s.ring[s.ringIndex(0)].Tick
 	before := Command{Tick: newest + 1, Data: s.zero}
 	before.setLag(0)
 	far := Tick(Distance(newest, s.base.Tick))
@@ -142,14 +144,14 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 		before.Offset, before.Data = s.base.Offset, s.base.Data
 		before.setLag(s.base.lag())
 	}
-	count := s.due(newest)
+	count := s.dueCommands(newest)
 	for count > 0 {
 		w := bitWriter{dst: dst}
 		writeHead(&w, based, count, newest, far)
 		wrote := 0
 		for last := before; wrote < count; wrote++ {
-			c := &s.ring[s.slot(wrote)]
-			s.write(&w, c, &last, wrote == 0 && !based)
+			c := &s.ring[s.ringIndex(wrote)]
+			s.writeCommand(&w, c, &last, wrote == 0 && !based)
 			if len(w.dst)-len(dst) > room {
 				break
 			}
@@ -158,7 +160,7 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 		if wrote == count {
 			s.turn = !s.turn
 			for i := range count {
-				at := s.slot(i)
+				at := s.ringIndex(i)
 				s.sent[at], s.oldest = s.sent[at]+1, s.ring[at].Tick
 			}
 			s.wrote = true
@@ -182,12 +184,12 @@ func (s *CommandSender) packets() int {
 	return packets
 }
 
-// due returns how many of the newest commands a body takes. Those that Late alone asks for
+// dueCommands returns how many of the newest commands a body takes. Those that Late alone asks for
 // go in every other body, and in every one while the same is acknowledged again and again.
-func (s *CommandSender) due(newest Tick) (n int) {
+func (s *CommandSender) dueCommands(newest Tick) (n int) {
 	packets := s.packets()
 	for i := range s.n {
-		at := s.slot(i)
+		at := s.ringIndex(i)
 		if int(s.sent[at]) < packets || (s.stuck || s.turn) && Distance(newest, s.ring[at].Tick) < s.cfg.Late {
 			n = i + 1
 		}
@@ -197,47 +199,47 @@ func (s *CommandSender) due(newest Tick) (n int) {
 
 func writeHead(w *bitWriter, based bool, count int, newest, far Tick) {
 	if based {
-		w.write(1, 1)
+		w.writeBits(1, 1)
 	} else {
-		w.write(0, 1)
+		w.writeBits(0, 1)
 	}
-	if w.write(uint64(min(count-1, fewCommands)), 2); count > fewCommands {
-		w.write(uint64(count-fewCommands-1), 6)
+	if w.writeBits(uint64(min(count-1, fewCommands)), 2); count > fewCommands {
+		w.writeBits(uint64(count-fewCommands-1), 6)
 	}
 	if !based {
-		w.write(uint64(newest), 32)
+		w.writeBits(uint64(newest), 32)
 		return
 	}
-	w.write(uint64(newest), tickBits)
-	w.write(uint64(far-1), baseBits)
+	w.writeBits(uint64(newest), tickBits)
+	w.writeBits(uint64(far-1), baseBits)
 }
 
-// write appends a command, relative to the one written before it.
-func (s *CommandSender) write(w *bitWriter, c, before *Command, whole bool) {
+// writeCommand appends a command, relative to the one written before it.
+func (s *CommandSender) writeCommand(w *bitWriter, c, before *Command, whole bool) {
 	gap, offset := before.Tick-1-c.Tick, c.Offset != before.Offset
 	if gap == 0 && !offset {
-		w.write(0, 1)
+		w.writeBits(0, 1)
 	} else {
-		w.write(1|bit(gap != 0)<<1|bit(offset)<<2, 3)
+		w.writeBits(1|bit(gap != 0)<<1|bit(offset)<<2, 3)
 		if gap != 0 {
 			writeVarint(w, uint64(gap))
 		}
 		if offset {
-			w.write(uint64(c.Offset), 8)
+			w.writeBits(uint64(c.Offset), 8)
 		}
 	}
 	writeLag(w, c.lag()-before.lag())
 	if whole {
 		for _, v := range c.Data {
-			w.write(uint64(v), 8)
+			w.writeBits(uint64(v), 8)
 		}
 		return
 	}
 	if bytes.Equal(c.Data, before.Data) {
-		w.write(0, 1)
+		w.writeBits(0, 1)
 		return
 	}
-	w.write(1, 1)
+	w.writeBits(1, 1)
 	s.fields.append(w, c.Data, before.Data)
 }
 
@@ -251,25 +253,25 @@ func bit(b bool) uint64 {
 // writeLag appends a change of the lag.
 func writeLag(w *bitWriter, d int64) {
 	if d == 0 {
-		w.write(0, 2)
+		w.writeBits(0, 2)
 		return
 	}
 	switch u := zigzag(d) - 1; {
 	case u < lagLimits[1]:
-		w.write(1|u<<2, 2+lagBits[1])
+		w.writeBits(1|u<<2, 2+lagBits[1])
 	case u < lagLimits[2]:
-		w.write(2|(u-lagLimits[1])<<2, 2+lagBits[2])
+		w.writeBits(2|(u-lagLimits[1])<<2, 2+lagBits[2])
 	default:
-		w.write(3, 2)
+		w.writeBits(3, 2)
 		writeVarint(w, u-lagLimits[2])
 	}
 }
 
 func writeVarint(w *bitWriter, v uint64) {
 	for ; v >= 0x80; v >>= 7 {
-		w.write(v&0x7f|0x80, 8)
+		w.writeBits(v&0x7f|0x80, 8)
 	}
-	w.write(v, 8)
+	w.writeBits(v, 8)
 }
 
 const (
@@ -280,7 +282,7 @@ const (
 // lossRuns measures how many packets are lost in a row.
 type lossRuns struct{ run, longest, since int }
 
-func (r *lossRuns) note(delivered bool) {
+func (r *lossRuns) noteFate(delivered bool) {
 	if r.run++; delivered {
 		r.run = 0
 	}

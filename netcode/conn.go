@@ -79,7 +79,7 @@ func NewConn(cfg Config) *Conn {
 // that the channels accept.
 func (c *Conn) Admit() { c.cfg.Newcomer = false }
 
-func (c *Conn) start(now time.Duration) {
+func (c *Conn) startAt(now time.Duration) {
 	if !c.started {
 		c.started, c.heard, c.news = true, now, now
 	}
@@ -128,13 +128,13 @@ func (c *Conn) SendOn(channel uint8, tick Tick, kind uint8, payload []byte) erro
 	}
 	ch := &c.channels[channel]
 	if ch.reliable {
-		err := ch.out.push(tick, kind, payload)
+		err := ch.out.pushMessage(tick, kind, payload)
 		if err == nil {
 			c.stats.ReliableSent++
 		}
 		return err
 	}
-	err := ch.sent.push(tick, kind, payload, &c.stats)
+	err := ch.sent.pushEvent(tick, kind, payload, &c.stats)
 	if err == nil {
 		c.stats.EventsSent++
 	}
@@ -219,7 +219,7 @@ func (c *Conn) Jitter() time.Duration { return c.rtt.deviation }
 // Silent returns the time since the last authentic packet arrived. If none has,
 // it counts from the first use of the Conn.
 func (c *Conn) Silent(now time.Duration) time.Duration {
-	c.start(now)
+	c.startAt(now)
 	return now - c.heard
 }
 
@@ -227,7 +227,7 @@ func (c *Conn) Silent(now time.Duration) time.Duration {
 // first time. If it never has, it counts from the first use of the Conn. An ack
 // of a packet already reported lost counts too.
 func (c *Conn) Unanswered(now time.Duration) time.Duration {
-	c.start(now)
+	c.startAt(now)
 	return now - c.news
 }
 
@@ -274,8 +274,8 @@ func (c *Conn) Queued() (n int) {
 func (c *Conn) Withheld(now time.Duration) (longest time.Duration) {
 	for i := range c.channels {
 		out := &c.channels[i].out
-		if out.queued() > 0 && out.at(out.head).sends > 0 {
-			longest = max(longest, now-out.at(out.head).firstAt)
+		if out.queued() > 0 && out.entryAt(out.head).sends > 0 {
+			longest = max(longest, now-out.entryAt(out.head).firstAt)
 		}
 	}
 	return longest

@@ -24,12 +24,12 @@ const (
 	muchWobble = 25 * time.Millisecond
 )
 
-func (p *pathDelay) begin(now time.Duration) {
+func (p *pathDelay) beginEpoch(now time.Duration) {
 	p.leastAt, p.touched = now, now
 	p.least = [2]time.Duration{math.MaxInt64, math.MaxInt64}
 }
 
-func (p *pathDelay) sample(now, rtt time.Duration) {
+func (p *pathDelay) addRTT(now, rtt time.Duration) {
 	if now-p.leastAt >= leastEpoch {
 		p.least[1], p.least[0], p.leastAt = p.least[0], math.MaxInt64, now
 	}

@@ -43,7 +43,7 @@ const (
 	untouched   = 10 * time.Second
 )
 
-func (d *drain) sample(sent, rtt time.Duration) {
+func (d *drain) addRTT(sent, rtt time.Duration) {
 	switch {
 	case !d.on || sent < d.from-drainEdge:
 	case sent < d.from:
@@ -67,8 +67,8 @@ func drainFor(queue time.Duration) time.Duration {
 	return min(max(time.Duration(float64(queue)/(1-drainShare)), drainLeast), drainMost)
 }
 
-// begin starts a drain of a suspected queue.
-func (r *rateControl) begin(now, queue time.Duration, blamed bool) {
+// beginDrain starts a drain of a suspected queue.
+func (r *rateControl) beginDrain(now, queue time.Duration, blamed bool) {
 	d := &r.drain
 	if !d.on {
 		*d = drain{on: true, blamed: blamed, rate: r.rate, sending: r.sending}
@@ -82,18 +82,18 @@ func (r *rateControl) begin(now, queue time.Duration, blamed bool) {
 	r.tokens = min(r.tokens, 0)
 }
 
-// judge ends a drain once it has shown what causes the delay.
-func (r *rateControl) judge(now time.Duration) {
+// judgeDrain ends a drain once it has shown what causes the delay.
+func (r *rateControl) judgeDrain(now time.Duration) {
 	d := &r.drain
 	slack := nearBase + r.delay.wobble
 	if d.lowest-r.delay.base() <= slack {
 		d.fell = true
-		r.end(now)
+		r.endDrain(now)
 		return
 	}
 	if d.samples < drainEnough {
 		if now-d.from > d.length+d.before+drainWait {
-			r.end(now) // nothing comes back: the losses need attention
+			r.endDrain(now) // nothing comes back: the losses need attention
 		}
 		return
 	}
@@ -108,26 +108,26 @@ func (r *rateControl) judge(now time.Duration) {
 		// The sending hardly fell, since headers and commands must go: nothing
 		// is proven.
 		d.fell = true
-		r.end(now)
+		r.endDrain(now)
 	case fall >= least && !weak:
 		d.chain, d.fell = 0, true
-		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
+		r.beginDrain(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least && !weak && share > drainSure && d.chain < drainSlow:
 		// The sending fell little, so a queue would shrink slowly: try for
 		// longer.
-		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
+		r.beginDrain(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least:
 		r.delay.raise(now, d.low)
-		r.end(now)
+		r.endDrain(now)
 	case weak:
-		r.end(now) // others cause the queue: sending less does not help
+		r.endDrain(now) // others cause the queue: sending less does not help
 	default:
-		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
+		r.beginDrain(now, max(d.low-r.delay.base(), 0), d.blamed)
 	}
 }
 
-// end restores the former rate, unless there was a queue.
-func (r *rateControl) end(now time.Duration) {
+// endDrain restores the former rate, unless there was a queue.
+func (r *rateControl) endDrain(now time.Duration) {
 	d := &r.drain
 	d.on = false
 	r.rate = d.rate

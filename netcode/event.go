@@ -38,9 +38,9 @@ func newEventReader(body []byte) (eventReader, bool) {
 	return eventReader{channel: body[0], next: le.Uint16(body[1:]), rest: body[3:]}, true
 }
 
-func (r *eventReader) more() bool { return len(r.rest) > 0 }
+func (r *eventReader) moreEvents() bool { return len(r.rest) > 0 }
 
-func (r *eventReader) read() (id uint16, e Event, ok bool) {
+func (r *eventReader) readEvent() (id uint16, e Event, ok bool) {
 	gap, b, ok := readVarint(r.rest)
 	if !ok || gap >= eventsSpan || len(b) < 1 {
 		return 0, e, false
@@ -70,8 +70,8 @@ func (r *eventReader) read() (id uint16, e Event, ok bool) {
 // validEvents validates the form of a body.
 func validEvents(body []byte) bool {
 	r, ok := newEventReader(body)
-	for ok && r.more() {
-		_, _, ok = r.read()
+	for ok && r.moreEvents() {
+		_, _, ok = r.readEvent()
 	}
 	return ok
 }
@@ -88,8 +88,8 @@ type eventCursor struct {
 // order of the network; Tick says when each happened.
 func (c *Conn) NextEvent() (Event, bool) {
 	for {
-		for c.events.reader.more() {
-			id, e, ok := c.events.reader.read()
+		for c.events.reader.moreEvents() {
+			id, e, ok := c.events.reader.readEvent()
 			if !ok {
 				c.events = eventCursor{} // the caller changed the datagram under us
 				break

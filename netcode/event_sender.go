@@ -28,43 +28,43 @@ func newEventSender(repeat int, maxAge time.Duration) eventSender {
 	return eventSender{repeat: uint8(repeat), maxAge: maxAge}
 }
 
-func (s *eventSender) at(id uint16) *outEvent { return &s.ring[int(id)&(len(s.ring)-1)] }
+func (s *eventSender) eventAt(id uint16) *outEvent { return &s.ring[int(id)&(len(s.ring)-1)] }
 
-func (s *eventSender) grow() {
+func (s *eventSender) growEvents() {
 	ring := make([]outEvent, ringFor(len(s.ring)+1, len(s.ring)))
 	for i := range s.ring {
 		id := s.head + uint16(i)
-		ring[int(id)&(len(ring)-1)] = *s.at(id)
+		ring[int(id)&(len(ring)-1)] = *s.eventAt(id)
 	}
 	s.ring = ring
 }
 
-func (s *eventSender) push(tick Tick, kind uint8, payload []byte, st *Stats) error {
+func (s *eventSender) pushEvent(tick Tick, kind uint8, payload []byte, st *Stats) error {
 	if len(payload) > MaxEvent {
 		return ErrEventTooBig
 	}
 	if s.next-s.head == eventQueue {
-		if s.at(s.head).fresh {
+		if s.eventAt(s.head).fresh {
 			st.EventsOverflow++
 		}
 		s.head++
 	} else if int(s.next-s.head) == len(s.ring) {
-		s.grow()
+		s.growEvents()
 	}
-	e := s.at(s.next)
+	e := s.eventAt(s.next)
 	*e = outEvent{payload: append(e.payload[:0], payload...), tick: tick, kind: kind, left: s.repeat, fresh: true}
 	s.next++
 	return nil
 }
 
-// due reports whether an event goes into the packet being written.
-func (s *eventSender) due(e *outEvent) bool { return e.left > 0 && e.round != s.round }
+// isDue reports whether an event goes into the packet being written.
+func (s *eventSender) isDue(e *outEvent) bool { return e.left > 0 && e.round != s.round }
 
-// age starts a packet: it drops events that are too old or done.
-func (s *eventSender) age(now time.Duration, st *Stats) {
+// ageEvents starts a packet: it drops events that are too old or done.
+func (s *eventSender) ageEvents(now time.Duration, st *Stats) {
 	s.round++
 	for id := s.head; id != s.next; id++ {
-		e := s.at(id)
+		e := s.eventAt(id)
 		if !e.aging {
 			e.aging, e.since = true, now
 		}
@@ -82,7 +82,7 @@ func (s *eventSender) age(now time.Duration, st *Stats) {
 
 func (s *eventSender) owed(limit int) (n int) {
 	for id := s.head; id != s.next && n < limit; id++ {
-		if e := s.at(id); s.due(e) {
+		if e := s.eventAt(id); s.isDue(e) {
 			n += maxEventHead + len(e.payload)
 		}
 	}
@@ -92,19 +92,19 @@ func (s *eventSender) owed(limit int) (n int) {
 // delivered stops repeating an event.
 func (s *eventSender) delivered(id uint16) {
 	if id-s.head < s.next-s.head {
-		s.at(id).left = 0
+		s.eventAt(id).left = 0
 	}
 }
 
-// write appends the number of the first event, then events, oldest first, to
+// writeEvents appends the number of the first event, then events, oldest first, to
 // dst while they fit in room bytes.
-func (s *eventSender) write(dst []byte, room int, channel uint8, carried []entryRef, st *Stats) ([]byte, []entryRef) {
+func (s *eventSender) writeEvents(dst []byte, room int, channel uint8, carried []entryRef, st *Stats) ([]byte, []entryRef) {
 	base := len(dst)
 	var next uint16
 	var tick Tick
 	for id := s.head; id != s.next; id++ {
-		e := s.at(id)
-		if !s.due(e) {
+		e := s.eventAt(id)
+		if !s.isDue(e) {
 			continue
 		}
 		mark := len(dst)

@@ -18,18 +18,18 @@ type fateQueue struct {
 
 const maxFates = 1024
 
-func (q *fateQueue) push(f Fate) (dropped bool) {
+func (q *fateQueue) pushFate(f Fate) (dropped bool) {
 	if q.size == maxFates {
 		q.head, q.size, dropped = (q.head+1)%maxFates, q.size-1, true
 	} else if q.size == len(q.ring) {
-		q.grow()
+		q.growFates()
 	}
 	q.ring[(q.head+q.size)&(len(q.ring)-1)] = f
 	q.size++
 	return dropped
 }
 
-func (q *fateQueue) grow() {
+func (q *fateQueue) growFates() {
 	ring := make([]Fate, max(leastRing, 2*len(q.ring)))
 	n := copy(ring, q.ring[q.head:])
 	copy(ring[n:], q.ring[:q.head])

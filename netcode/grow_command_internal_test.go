@@ -22,7 +22,7 @@ func (b *fixedCommands) read(body []byte, at float64, size int) {
 	var r commandReader
 	data := make([]byte, size)
 	r.fields = newCommandFields(size, nil)
-	if !r.start(body, data, 0) || !r.check(nil) {
+	if !r.startBody(body, data, 0) || !r.checkBody(nil) {
 		b.malformed++
 		return
 	}
@@ -30,9 +30,9 @@ func (b *fixedCommands) read(body []byte, at float64, size int) {
 		b.started, b.next = true, now
 	}
 	known, before := b.any, b.newest
-	r.start(body, data, 0)
-	for first := true; r.more(); first = false {
-		r.read()
+	r.startBody(body, data, 0)
+	for first := true; r.moreCommands(); first = false {
+		r.readCommand()
 		b.arrive(r.command(), at, first)
 	}
 	if gap := Distance(r.c.Tick, before) - 1; known && gap > 0 && gap <= b.window && Newer(b.next, before+1) {

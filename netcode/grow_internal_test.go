@@ -74,12 +74,12 @@ func TestFatesGrowLikeAFixedQueue(t *testing.T) {
 		r := dice(seed)
 		var q, full fateQueue
 		for len(full.ring) < maxFates {
-			full.grow()
+			full.growFates()
 		}
 		for i := range 6000 {
 			if r.IntN(3) < 2 {
 				f := Fate{Seq(i), r.IntN(2) == 0}
-				require.True(t, full.push(f) == q.push(f), "seed %d", seed)
+				require.True(t, full.pushFate(f) == q.pushFate(f), "seed %d", seed)
 				continue
 			}
 			for range burst(r, 2000) {
@@ -97,9 +97,9 @@ func TestStreamRingsGrowLikeFixedOnes(t *testing.T) {
 	for seed := range ringSeeds {
 		r := dice(seed)
 		out, fullOut := newStreamSender(minStreamQueue), newStreamSender(minStreamQueue)
-		fullOut.grow(fullOut.most)
+		fullOut.growEntries(fullOut.most)
 		var in, fullIn streamReceiver
-		fullIn.grow(streamWindow)
+		fullIn.growEntries(streamWindow)
 		var st, fullSt Stats
 		now := time.Duration(0)
 		var carried, fullCarried, open []entryRef
@@ -110,26 +110,26 @@ func TestStreamRingsGrowLikeFixedOnes(t *testing.T) {
 			case 0:
 				payload := make([]byte, burst(r, 40*maxFragment))
 				payload = append(payload, byte(i))
-				want := fullOut.push(Tick(i), 1, payload)
+				want := fullOut.pushMessage(Tick(i), 1, payload)
 				full = full || want == ErrStreamFull
-				require.Equal(t, want, out.push(Tick(i), 1, payload))
+				require.Equal(t, want, out.pushMessage(Tick(i), 1, payload))
 			case 1:
-				out.age(now, 20*time.Millisecond)
-				fullOut.age(now, 20*time.Millisecond)
+				out.ageEntries(now, 20*time.Millisecond)
+				fullOut.ageEntries(now, 20*time.Millisecond)
 				room := 60 + burst(r, 1200)
 				var body, fullBody []byte
-				body, carried = out.write(nil, room, 0, now, carried[:0], &st)
-				fullBody, fullCarried = fullOut.write(nil, room, 0, now, fullCarried[:0], &fullSt)
+				body, carried = out.writeEntries(nil, room, 0, now, carried[:0], &st)
+				fullBody, fullCarried = fullOut.writeEntries(nil, room, 0, now, fullCarried[:0], &fullSt)
 				require.Equal(t, fullBody, body)
 				require.Equal(t, fullCarried, carried)
 				if len(body) == 0 || r.IntN(4) == 0 {
 					break // lost
 				}
-				want := fullIn.check(body, false)
-				require.Equal(t, want, in.check(body, false))
+				want := fullIn.checkBody(body, false)
+				require.Equal(t, want, in.checkBody(body, false))
 				if want == nil {
-					in.take(body)
-					fullIn.take(body)
+					in.takeBody(body)
+					fullIn.takeBody(body)
 					open = append(open, carried...)
 				}
 			case 2:
@@ -149,8 +149,8 @@ func TestStreamRingsGrowLikeFixedOnes(t *testing.T) {
 					open[k] = open[len(open)-1]
 					open = open[:len(open)-1]
 					if r.IntN(5) == 0 {
-						out.lost(id, now)
-						fullOut.lost(id, now)
+						out.entryLost(id, now)
+						fullOut.entryLost(id, now)
 					} else {
 						out.delivered(id, &st)
 						fullOut.delivered(id, &fullSt)
@@ -171,20 +171,20 @@ func TestEventRingGrowsLikeAFixedOne(t *testing.T) {
 		r := dice(seed)
 		s, full := newEventSender(3, 50*time.Millisecond), newEventSender(3, 50*time.Millisecond)
 		for len(full.ring) < eventQueue {
-			full.grow()
+			full.growEvents()
 		}
 		var st, fullSt Stats
 		for i := range 3000 {
 			now := time.Duration(i) * time.Millisecond
 			for range burst(r, 100) {
 				payload := make([]byte, r.IntN(40))
-				require.True(t, full.push(Tick(i), 2, payload, &fullSt) == s.push(Tick(i), 2, payload, &st))
+				require.True(t, full.pushEvent(Tick(i), 2, payload, &fullSt) == s.pushEvent(Tick(i), 2, payload, &st))
 			}
-			s.age(now, &st)
-			full.age(now, &fullSt)
+			s.ageEvents(now, &st)
+			full.ageEvents(now, &fullSt)
 			room := burst(r, 1200)
-			want, fullCarried := full.write(nil, room, 1, nil, &fullSt)
-			got, carried := s.write(nil, room, 1, nil, &st)
+			want, fullCarried := full.writeEvents(nil, room, 1, nil, &fullSt)
+			got, carried := s.writeEvents(nil, room, 1, nil, &st)
 			require.Equal(t, want, got)
 			require.Equal(t, fullCarried, carried)
 			for _, e := range carried {

@@ -18,14 +18,14 @@ func TestHalfTheCircleInTheWindow(t *testing.T) {
 		for _, d := range halves {
 			w := newReceiveWindow()
 			for s := w.line + 1; s != start+1; s++ {
-				w.mark(s)
+				w.markReceived(s)
 			}
 			before := w
-			require.ErrorIs(t, w.check(start+d), ErrStale, "%d, %d further", start, d)
+			require.ErrorIs(t, w.checkSeq(start+d), ErrStale, "%d, %d further", start, d)
 			require.Equal(t, before, w)
 			// Even when believed (a number that waits for a second), the base stays.
 			w.hunt, w.far = true, start+d
-			w.mark(start + 1)
+			w.markReceived(start + 1)
 			require.Equal(t, start+1, w.line)
 			require.GreaterOrEqual(t, clockwise(w.base, before.base), 0)
 		}

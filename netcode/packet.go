@@ -41,11 +41,11 @@ func (p *Packet) Message(t MessageType, body []byte) bool {
 	if t < firstCaller || !p.open || len(body) > 0x3fff || len(p.buf)+messageSize(len(body)) > p.limit-p.reserve {
 		return false
 	}
-	p.put(t, body)
+	p.putMessage(t, body)
 	return true
 }
 
-func (p *Packet) put(t MessageType, body []byte) {
+func (p *Packet) putMessage(t MessageType, body []byte) {
 	p.buf = append(p.buf, byte(t))
 	p.buf = appendVarint(p.buf, uint64(len(body)))
 	p.buf = append(p.buf, body...)
@@ -59,5 +59,5 @@ func (p *Packet) Finish() (Seq, []byte) {
 		return 0, nil
 	}
 	p.open = false
-	return p.c.finish(p)
+	return p.c.finishPacket(p)
 }

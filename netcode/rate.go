@@ -71,7 +71,7 @@ func (r *rateControl) refill(now time.Duration) {
 	if !r.started {
 		r.started, r.at, r.slice = true, now, now
 		r.tokens = r.depth()
-		r.delay.begin(now)
+		r.delay.beginEpoch(now)
 	}
 	if d := now - r.at; d > 0 {
 		r.tokens = min(r.depth(), r.tokens+d.Seconds()*r.rate)
@@ -79,7 +79,7 @@ func (r *rateControl) refill(now time.Duration) {
 		r.at = now
 	}
 	if !r.fixed {
-		r.watch(now)
+		r.watchQueue(now)
 	}
 	if d := now - r.slice; d >= sliceLength {
 		// A slice without any ack means that acks take longer, not that nothing
@@ -87,7 +87,7 @@ func (r *rateControl) refill(now time.Duration) {
 		if r.sliceBytes > 0 && now-d >= r.measures && !r.drain.on {
 			r.slices[r.sliceN%len(r.slices)] = deliverySlice{r.sliceBytes, d}
 			r.sliceN++
-			r.measure()
+			r.measureRate()
 		}
 		if !r.drain.on {
 			r.sending += (float64(r.sliceSent)/d.Seconds() - r.sending) / 2
@@ -119,18 +119,18 @@ func (r *rateControl) acked(size int) {
 	r.loss -= r.loss / 64
 }
 
-func (r *rateControl) lost() { r.loss += (1 - r.loss) / 64 }
+func (r *rateControl) packetLost() { r.loss += (1 - r.loss) / 64 }
 
 // found undoes one lost.
 func (r *rateControl) found() { r.loss = max(0, r.loss-1./64) }
 
 // roundTrip takes the round trip of a packet and the time it was sent.
 func (r *rateControl) roundTrip(now, sent, rtt time.Duration) {
-	r.delay.sample(now, rtt)
-	r.drain.sample(sent, rtt)
+	r.delay.addRTT(now, rtt)
+	r.drain.addRTT(sent, rtt)
 }
 
-func (r *rateControl) measure() {
+func (r *rateControl) measureRate() {
 	bytes, length := 0, time.Duration(0)
 	for _, s := range r.slices[:min(r.sliceN, len(r.slices))] {
 		bytes += s.bytes
@@ -143,21 +143,21 @@ func (r *rateControl) measure() {
 // full.
 func (r *rateControl) near() bool { return r.rate > 0.9*r.capacity && r.rate < 1.2*r.capacity }
 
-// watch starts and ends drains.
-func (r *rateControl) watch(now time.Duration) {
+// watchQueue starts and ends drains.
+func (r *rateControl) watchQueue(now time.Duration) {
 	queue := r.delay.queue()
 	switch {
 	case r.drain.on:
-		r.judge(now)
+		r.judgeDrain(now)
 	case queue > queueFull+r.delay.slack():
 		if r.sliceN > 0 && r.delivered > 0 {
 			r.capacity = r.delivered
 		}
-		r.begin(now, queue, true)
+		r.beginDrain(now, queue, true)
 	case r.near() && now-r.full < recently && now-r.delay.touched > untouched:
 		// The queue is short, but has not been empty for long: the known delay
 		// of the path itself is becoming a guess.
-		r.begin(now, queue, false)
+		r.beginDrain(now, queue, false)
 	}
 }
 

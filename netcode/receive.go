@@ -12,7 +12,7 @@ import (
 // which read b itself, and NextReliable. A caller that cannot use a message
 // calls Refuse to withdraw the acknowledgement.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
-	c.start(now)
+	c.startAt(now)
 	c.messages, c.events, c.before = nil, eventCursor{}, beforePacket{}
 	h, messages, err := c.accept(b)
 	if err == ErrStale {
@@ -24,7 +24,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 		}
 	}
 	if err != nil {
-		c.count(err)
+		c.countRefused(err)
 		return err
 	}
 	c.heard = max(c.heard, now)
@@ -35,7 +35,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 	}
 	line := c.window.line
 	c.before = beforePacket{true, line, c.window.far, c.window.hunt, c.lineAt, c.lineKnown}
-	c.window.mark(h.seq)
+	c.window.markReceived(h.seq)
 	if c.window.line == h.seq {
 		c.lineAt, c.lineKnown = now, true
 	} else if c.window.line != line {
@@ -44,7 +44,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 	if h.hasAck {
 		c.acknowledge(now, &h)
 	}
-	c.take(messages)
+	c.takeMessages(messages)
 	c.messages, c.from = messages, h.seq
 	c.events.messages = messages
 	return nil
@@ -65,7 +65,7 @@ func (c *Conn) accept(b []byte) (h header, messages []byte, err error) {
 	if !ok {
 		return h, nil, errHeader
 	}
-	there := c.window.check(h.seq)
+	there := c.window.checkSeq(h.seq)
 	if there != nil && there != ErrStale {
 		return h, nil, there
 	}
@@ -132,25 +132,25 @@ func (c *Conn) checkStream(channel uint8, body []byte) error {
 	if in.broken {
 		return errBroken
 	}
-	return in.check(body, c.cfg.Newcomer)
+	return in.checkBody(body, c.cfg.Newcomer)
 }
 
-func (c *Conn) take(b []byte) {
+func (c *Conn) takeMessages(b []byte) {
 	for len(b) > 0 {
 		t, body, rest, _ := readMessage(b)
 		switch t {
 		case messageStream:
-			c.channels[0].in.take(body)
+			c.channels[0].in.takeBody(body)
 		case messageChannel:
-			c.channels[body[0]].in.take(body[1:])
+			c.channels[body[0]].in.takeBody(body[1:])
 		case messageClose:
-			c.closing.take(body)
+			c.closing.takeClose(body)
 		}
 		b = rest
 	}
 }
 
-func (c *Conn) count(err error) {
+func (c *Conn) countRefused(err error) {
 	switch {
 	case err == ErrDuplicate:
 		c.stats.Duplicate++

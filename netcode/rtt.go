@@ -12,7 +12,7 @@ type rttEstimator struct {
 	samples                     int
 }
 
-func (e *rttEstimator) sample(raw, delay time.Duration) {
+func (e *rttEstimator) addRTT(raw, delay time.Duration) {
 	r := max(raw-delay, 0)
 	e.latest = r
 	if e.samples++; e.samples == 1 {

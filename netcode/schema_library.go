@@ -17,7 +17,7 @@ func (l *SchemaLibrary) Add(name string, data []byte) (hash uint64, err error) {
 		return 0, fmt.Errorf("netcode: schema name %q must be 1 to %d bytes", name, MaxSchemaName)
 	case len(data) > MaxSchema:
 		return 0, fmt.Errorf("netcode: schema %q is %d bytes, must be at most %d", name, len(data), MaxSchema)
-	case l.find(SchemaRequest{Name: name}) >= 0:
+	case l.findSchema(SchemaRequest{Name: name}) >= 0:
 		return 0, fmt.Errorf("netcode: schema %q already exists", name)
 	}
 	hash = SchemaHash(data)
@@ -25,7 +25,7 @@ func (l *SchemaLibrary) Add(name string, data []byte) (hash uint64, err error) {
 	return hash, nil
 }
 
-func (l *SchemaLibrary) find(r SchemaRequest) int {
+func (l *SchemaLibrary) findSchema(r SchemaRequest) int {
 	for i, s := range l.schemas {
 		if (r.Hash == 0 || r.Hash == s.Hash) && (r.Name == "" || r.Name == s.Name) {
 			return i
@@ -37,7 +37,7 @@ func (l *SchemaLibrary) find(r SchemaRequest) int {
 // Find returns the reply to a request: the first schema that matches, or a
 // reply with Known false.
 func (l *SchemaLibrary) Find(r SchemaRequest) SchemaReply {
-	if i := l.find(r); i >= 0 {
+	if i := l.findSchema(r); i >= 0 {
 		return l.schemas[i]
 	}
 	return SchemaReply{Hash: r.Hash, Name: r.Name}
@@ -65,7 +65,7 @@ func (a *SchemaAnswers) Answer(c *Conn, channel uint8, tick Tick, request []byte
 	if int(channel) < len(c.channels) && !c.channels[channel].reliable {
 		return fmt.Errorf("%w: channel %d is not Reliable, use a reliable one for schemas", ErrNoChannel, channel)
 	}
-	i := a.Library.find(r)
+	i := a.Library.findSchema(r)
 	for len(a.sent) < len(a.Library.schemas) {
 		a.sent = append(a.sent, false)
 	}

@@ -5,12 +5,12 @@ import "time"
 // Begin starts the next packet. A Conn has one packet at a time: one that was
 // begun and not finished is discarded.
 func (c *Conn) Begin(now time.Duration) *Packet {
-	c.start(now)
+	c.startAt(now)
 	c.expire(now)
 	c.rate.refill(now)
 	rto := c.resendAfter()
 	for i := range c.channels {
-		c.channels[i].age(now, rto, &c.stats)
+		c.channels[i].ageEntries(now, rto, &c.stats)
 	}
 	p := &c.packet
 	if p.buf == nil { // a peer that is sent nothing costs nothing
@@ -32,7 +32,7 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 			p.reserve = due
 		}
 	}
-	c.closing.write(p)
+	c.closing.writeClose(p)
 	return p
 }
 
@@ -41,7 +41,7 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 const alwaysRoom = 66
 
 func (c *Conn) header(now time.Duration) header {
-	h := header{seq: c.next, hasAck: c.window.has(c.window.line), ack: c.window.line, delay: unknownDelay}
+	h := header{seq: c.next, hasAck: c.window.received(c.window.line), ack: c.window.line, delay: unknownDelay}
 	if h.hasAck {
 		h.ackBits = c.window.ackBits()
 		if c.lineKnown {
@@ -81,12 +81,12 @@ func (c *Conn) streamRoom(p *Packet) int {
 	return min(p.limit-len(p.buf), max(p.reserve, spare))
 }
 
-func (c *Conn) finish(p *Packet) (Seq, []byte) {
+func (c *Conn) finishPacket(p *Packet) (Seq, []byte) {
 	seq := c.next
 	c.next++
 	c.sentAt = p.now
 	if c.next-c.kept > sentPackets {
-		c.forget()
+		c.forgetOldest()
 	}
 	s := c.sent.Insert(seq)
 	entries := s.entries[:0]
@@ -115,18 +115,18 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 	end := len(p.buf) + c.streamRoom(p)
 	s := newShare(c.channels, end-len(p.buf))
 	for s.count > 0 {
-		i, turn := s.next()
+		i, turn := s.nextChannel()
 		var t MessageType
 		var body []byte
 		before := len(p.buf)
-		t, body, entries = c.channels[i].write(c.scratch[:0], min(turn, messageRoom(end-before)), p.now, entries, &c.stats)
+		t, body, entries = c.channels[i].writeBody(c.scratch[:0], min(turn, messageRoom(end-before)), p.now, entries, &c.stats)
 		if len(body) == 0 {
 			break // the others must not keep using up the room that it waits for
 		}
-		p.put(t, body)
+		p.putMessage(t, body)
 		s.took(i, len(p.buf)-before)
 	}
-	s.settle()
+	s.settleCredit()
 	return entries
 }
 
@@ -160,6 +160,6 @@ func (c *Conn) lose(seq Seq, s *sentPacket) {
 		}
 	}
 	c.stats.Lost++
-	c.rate.lost()
-	c.tell(Fate{Seq: seq})
+	c.rate.packetLost()
+	c.queueFate(Fate{Seq: seq})
 }

@@ -55,9 +55,9 @@ func (s *share) rank(i int) int64 {
 	return ch.credit + creditUnit*int64(s.room)*int64(ch.priority)/int64(s.sum) - creditUnit*int64(s.spent[i])
 }
 
-// next returns the channel whose turn it is, and how many bytes it may write.
+// nextChannel returns the channel whose turn it is, and how many bytes it may write.
 // On a tie the higher priority goes first, then the lower number.
-func (s *share) next() (i, turn int) {
+func (s *share) nextChannel() (i, turn int) {
 	i = -1
 	for k := range s.channels {
 		if !s.waiting[k] {
@@ -82,8 +82,8 @@ func (s *share) took(i, n int) {
 	}
 }
 
-// settle converts the bytes sent into credit, at the end of a packet.
-func (s *share) settle() {
+// settleCredit converts the bytes sent into credit, at the end of a packet.
+func (s *share) settleCredit() {
 	total := int64(0)
 	for _, n := range s.spent {
 		total += int64(n)

@@ -67,7 +67,7 @@ func TestEverySequenceInEveryState(t *testing.T) {
 		for n := range 1 << 16 {
 			seq := Seq(n)
 			c.window = before
-			d, held := clockwise(seq, before.line), before.has(seq)
+			d, held := clockwise(seq, before.line), before.received(seq)
 			err := c.Receive(s.now, sealed(c, (&header{seq: seq}).append(make([]byte, 4))))
 			want := error(nil)
 			switch {
@@ -77,7 +77,7 @@ func TestEverySequenceInEveryState(t *testing.T) {
 				want = ErrDuplicate
 			}
 			moved := clockwise(c.window.line, before.line)
-			if err != want || err == nil && !c.window.has(seq) {
+			if err != want || err == nil && !c.window.received(seq) {
 				t.Fatalf("%s: %d is %v, want %v", s.name, seq, err, want)
 			}
 			if clockwise(c.window.base, before.base) < 0 || moved != 0 && (moved != d || d < 0 || d > nearLine) {

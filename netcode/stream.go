@@ -72,9 +72,9 @@ func newStreamReader(body []byte) (streamReader, bool) {
 	return streamReader{rest: body[2:], next: le.Uint16(body)}, true
 }
 
-func (r *streamReader) more() bool { return len(r.rest) > 0 }
+func (r *streamReader) moreEntries() bool { return len(r.rest) > 0 }
 
-func (r *streamReader) read() (e streamEntry, ok bool) {
+func (r *streamReader) readEntry() (e streamEntry, ok bool) {
 	head, b, ok := readVarint(r.rest)
 	if !ok || head>>2 >= streamWindow {
 		return e, false

@@ -29,14 +29,14 @@ type streamReceiver struct {
 	broken bool
 }
 
-func (s *streamReceiver) at(id uint16) *inEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
+func (s *streamReceiver) entryAt(id uint16) *inEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
 
-// grow makes room for n entries from the next one on.
-func (s *streamReceiver) grow(n int) {
+// growEntries makes room for n entries from the next one on.
+func (s *streamReceiver) growEntries(n int) {
 	ring := make([]inEntry, ringFor(n, len(s.ring)))
 	for i := range s.ring {
 		id := s.next + uint16(i)
-		ring[int(id)&(len(ring)-1)] = *s.at(id)
+		ring[int(id)&(len(ring)-1)] = *s.entryAt(id)
 	}
 	s.ring = ring
 }
@@ -51,18 +51,18 @@ func ringFor(n, slots int) int {
 	return slots
 }
 
-// check validates a body and stores nothing.
-func (s *streamReceiver) check(body []byte, newcomer bool) error {
+// checkBody validates a body and stores nothing.
+func (s *streamReceiver) checkBody(body []byte, newcomer bool) error {
 	span := streamWindow
 	if newcomer {
 		span = newcomerWindow
 	}
 	r, ok := newStreamReader(body)
-	if !ok || !r.more() {
+	if !ok || !r.moreEntries() {
 		return errStream
 	}
-	for r.more() {
-		e, ok := r.read()
+	for r.moreEntries() {
+		e, ok := r.readEntry()
 		if !ok {
 			return errStream
 		}
@@ -73,19 +73,19 @@ func (s *streamReceiver) check(body []byte, newcomer bool) error {
 	return nil
 }
 
-// take stores the entries of a checked body. It skips entries that are held or
+// takeBody stores the entries of a checked body. It skips entries that are held or
 // were processed: the first arrival counts.
-func (s *streamReceiver) take(body []byte) {
+func (s *streamReceiver) takeBody(body []byte) {
 	r, _ := newStreamReader(body)
-	for r.more() {
-		e, _ := r.read()
+	for r.moreEntries() {
+		e, _ := r.readEntry()
 		if e.id-s.next >= streamWindow {
 			continue
 		}
 		if n := int(e.id-s.next) + 1; n > len(s.ring) {
-			s.grow(n)
+			s.growEntries(n)
 		}
-		in := s.at(e.id)
+		in := s.entryAt(e.id)
 		if in.held {
 			continue
 		}
@@ -98,7 +98,7 @@ func (s *streamReceiver) take(body []byte) {
 // follow one another, or never end, breaks its stream permanently.
 func (s *streamReceiver) pop() (Reliable, bool) {
 	for !s.broken && len(s.ring) > 0 {
-		in := s.at(s.next)
+		in := s.entryAt(s.next)
 		if !in.held {
 			break
 		}

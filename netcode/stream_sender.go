@@ -33,18 +33,18 @@ func newStreamSender(queue int) streamSender {
 	return streamSender{most: n}
 }
 
-// grow makes room for n entries from the base on.
-func (s *streamSender) grow(n int) {
+// growEntries makes room for n entries from the base on.
+func (s *streamSender) growEntries(n int) {
 	ring := make([]outEntry, ringFor(n, len(s.ring)))
 	for i := range s.ring {
 		id := s.base + uint16(i)
-		ring[int(id)&(len(ring)-1)] = *s.at(id)
+		ring[int(id)&(len(ring)-1)] = *s.entryAt(id)
 	}
 	s.ring = ring
 }
 
-func (s *streamSender) at(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
-func (s *streamSender) queued() int            { return int(s.next - s.head) }
+func (s *streamSender) entryAt(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
+func (s *streamSender) queued() int                 { return int(s.next - s.head) }
 
 // kept returns the number of entries kept. A message is kept until all of it is
 // acknowledged, so that another connection can send it again from the start.
@@ -55,7 +55,7 @@ func (s *streamSender) inFlight() uint16 {
 	return s.head + uint16(min(s.queued(), streamWindow))
 }
 
-func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
+func (s *streamSender) pushMessage(tick Tick, kind uint8, payload []byte) error {
 	if len(payload) > MaxReliable {
 		return ErrTooBig
 	}
@@ -65,10 +65,10 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 		return ErrStreamFull
 	}
 	if kept+n > len(s.ring) {
-		s.grow(kept + n)
+		s.growEntries(kept + n)
 	}
 	for i := range n {
-		e := s.at(s.next)
+		e := s.entryAt(s.next)
 		part := payload[i*maxFragment : min(len(payload), (i+1)*maxFragment)]
 		*e = outEntry{
 			payload: append(e.payload[:0], part...), tick: tick, kind: kind,
@@ -80,13 +80,13 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 	return nil
 }
 
-// owns reports whether id is among the entries that are queued and not passed.
-func (s *streamSender) owns(id uint16) bool { return id-s.head < s.next-s.head }
+// ownsEntry reports whether id is among the entries that are queued and not passed.
+func (s *streamSender) ownsEntry(id uint16) bool { return id-s.head < s.next-s.head }
 
-// age makes entries due again that have waited longer than rto for their ack.
-func (s *streamSender) age(now, rto time.Duration) {
+// ageEntries makes entries due again that have waited longer than rto for their ack.
+func (s *streamSender) ageEntries(now, rto time.Duration) {
 	for id := s.head; id != s.inFlight(); id++ {
-		e := s.at(id)
+		e := s.entryAt(id)
 		if e.acked || e.due {
 			continue
 		}
@@ -99,19 +99,19 @@ func (s *streamSender) age(now, rto time.Duration) {
 // owed returns how many bytes the due entries need, up to limit.
 func (s *streamSender) owed(limit int) (n int) {
 	for id := s.head; id != s.inFlight() && n < limit; id++ {
-		if e := s.at(id); e.due {
+		if e := s.entryAt(id); e.due {
 			n += maxEntryHead + len(e.payload)
 		}
 	}
 	return min(n, limit)
 }
 
-// lost makes an entry due again, unless a later packet already carries it.
-func (s *streamSender) lost(id uint16, sentAt time.Duration) {
-	if !s.owns(id) {
+// entryLost makes an entry due again, unless a later packet already carries it.
+func (s *streamSender) entryLost(id uint16, sentAt time.Duration) {
+	if !s.ownsEntry(id) {
 		return
 	}
-	if e := s.at(id); !e.acked && e.sentAt <= sentAt {
+	if e := s.entryAt(id); !e.acked && e.sentAt <= sentAt {
 		e.due = true
 	}
 }
@@ -119,12 +119,12 @@ func (s *streamSender) lost(id uint16, sentAt time.Duration) {
 // delivered records that the peer holds an entry, and passes entries that are
 // complete.
 func (s *streamSender) delivered(id uint16, st *Stats) {
-	if !s.owns(id) {
+	if !s.ownsEntry(id) {
 		return
 	}
-	s.at(id).acked = true
-	for s.head != s.next && s.at(s.head).acked {
-		e := s.at(s.head)
+	s.entryAt(id).acked = true
+	for s.head != s.next && s.entryAt(s.head).acked {
+		e := s.entryAt(s.head)
 		s.resent = s.resent || e.sends > 1
 		if e.last {
 			s.messages--
@@ -140,13 +140,13 @@ func (s *streamSender) delivered(id uint16, st *Stats) {
 	}
 }
 
-// write appends due entries, oldest first, to dst while they fit in room bytes,
+// writeEntries appends due entries, oldest first, to dst while they fit in room bytes,
 // and a reference to each to carried. It returns dst unchanged when none fits.
-func (s *streamSender) write(dst []byte, room int, channel uint8, now time.Duration, carried []entryRef, st *Stats) ([]byte, []entryRef) {
+func (s *streamSender) writeEntries(dst []byte, room int, channel uint8, now time.Duration, carried []entryRef, st *Stats) ([]byte, []entryRef) {
 	base := len(dst)
 	var w streamWriter
 	for id := s.head; id != s.inFlight(); id++ {
-		e := s.at(id)
+		e := s.entryAt(id)
 		if !e.due {
 			continue
 		}
@@ -161,13 +161,13 @@ func (s *streamSender) write(dst []byte, room int, channel uint8, now time.Durat
 			dst, w = dst[:mark], was
 			break
 		}
-		s.sent(e, now, st)
+		s.entrySent(e, now, st)
 		carried = append(carried, entryRef{channel, id})
 	}
 	return dst, carried
 }
 
-func (s *streamSender) sent(e *outEntry, now time.Duration, st *Stats) {
+func (s *streamSender) entrySent(e *outEntry, now time.Duration, st *Stats) {
 	if e.sends == 0 {
 		st.EntriesSent++
 		e.firstAt = now

@@ -48,7 +48,7 @@ func (c *Conn) TakeOver(old *Conn, channel uint8, taken int64) error {
 		skip, to.passed = int(n), uint32(taken)
 	}
 	for id := from.base; id != from.next; id++ {
-		e := from.at(id)
+		e := from.entryAt(id)
 		if skip > 0 {
 			if e.last {
 				skip--
@@ -56,9 +56,9 @@ func (c *Conn) TakeOver(old *Conn, channel uint8, taken int64) error {
 			continue
 		}
 		if n := to.kept() + 1; n > len(to.ring) {
-			to.grow(n)
+			to.growEntries(n)
 		}
-		out := to.at(to.next)
+		out := to.entryAt(to.next)
 		*out = outEntry{payload: append(out.payload[:0], e.payload...), tick: e.tick, kind: e.kind, first: e.first, last: e.last, due: true}
 		to.next++
 		if e.last {

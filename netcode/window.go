@@ -43,7 +43,7 @@ func newReceiveWindow() receiveWindow {
 	return receiveWindow{line: line, base: line - windowBehind}
 }
 
-func (w *receiveWindow) has(s Seq) bool {
+func (w *receiveWindow) received(s Seq) bool {
 	if s-w.base >= windowSpan {
 		return false
 	}
@@ -51,18 +51,18 @@ func (w *receiveWindow) has(s Seq) bool {
 	return w.bits[i/64]&(1<<(i%64)) != 0
 }
 
-// check returns an error when s may not be received; mark then records it.
-func (w *receiveWindow) check(s Seq) error {
+// checkSeq returns an error when s may not be received; markReceived then records it.
+func (w *receiveWindow) checkSeq(s Seq) error {
 	if s-w.base >= windowSpan || Distance(s, w.line) > windowAhead {
 		return ErrStale
 	}
-	if w.has(s) {
+	if w.received(s) {
 		return ErrDuplicate
 	}
 	return nil
 }
 
-func (w *receiveWindow) mark(s Seq) {
+func (w *receiveWindow) markReceived(s Seq) {
 	w.gaps = 0
 	i := s % windowSpan
 	w.bits[i/64] |= 1 << (i % 64)
@@ -103,7 +103,7 @@ func (w *receiveWindow) unmark(s Seq) {
 func (w *receiveWindow) advance(line Seq) {
 	w.line = line
 	for ; Newer(line-AckReach, w.decided); w.decided++ {
-		if !w.has(w.decided) {
+		if !w.received(w.decided) {
 			w.lost++
 		}
 	}
@@ -141,7 +141,7 @@ func (w *receiveWindow) cross(s Seq) (lapsed bool, err error) {
 // ackBits returns the bits of the 32 numbers before the line.
 func (w *receiveWindow) ackBits() (bits uint32) {
 	for i := range Seq(AckReach) {
-		if w.has(w.line - 1 - i) {
+		if w.received(w.line - 1 - i) {
 			bits |= 1 << i
 		}
 	}
