@@ -1,28 +1,65 @@
-// Package foretick joins the parts of a networked game: an authoritative
-// server, clients that predict their own player, and the wire between them.
+// Package foretick is netcode for real-time multiplayer games with an authoritative
+// server. A game declares its state, its input and its rules once, on a [Protocol]. A
+// [Server] runs the rules for every player. A [Client] runs the shared ones for its own
+// player ahead of the server, and is corrected when it was wrong.
 //
-// A game declares its components, its command and its systems once, on a
-// [Protocol]. A [Server] runs the systems for every player. A [Client] runs the
-// shared ones for its own player, ahead of the server, and corrects itself when
-// the server disagrees. The server sends state as quantised deltas. Clients send
-// each input several times. The server judges a shot against the world that the
-// shooter saw.
+// # The two loops
 //
-// A complete server and client:
+// A server computes ticks. [Server.Run] calls Step when a tick is due or a packet has
+// arrived:
 //
 //	p := game.Protocol() // NewServer and NewClient report its faults
-//	// a server:
 //	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
 //	err = srv.Run(ctx)
-//	// a client:
-//	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: endpoint, Sample: foretick.Sample(&game.Cmd, readPad)})
-//	view := cli.Step(time.Now()) // once per rendered frame
 //
-// Server and Client read no clock, open no socket and start no goroutine: the
-// caller passes the time to Step, and a transport in the config. Run is a short
-// loop over Step. Neither is safe for concurrent use.
+// Each tick of the server goes through these steps:
 //
-// The parts can be used alone and do not import one another: see the packages ecs,
-// netcode, schema, prediction, lagcomp and transport, and snapshot, which builds on
-// schema.
+//  1. Take the packets of all clients, and one command of each player.
+//  2. Call OnJoin and OnLeave hooks for players that came or left, and the handlers of requests.
+//  3. Run the systems, in their declared order, and then the handlers of events.
+//  4. Round replicated components as they are sent, and record hitboxes for [Frame.Rewind].
+//  5. Send each client a snapshot of the entities and fields that it may see, coded against an
+//     older snapshot that the client has.
+//
+// A client has a loop already: that of its rendered frames. Each calls Step once and draws
+// the world that the view holds:
+//
+//	cl, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: endpoint, Sample: foretick.Sample(&game.Cmd, readPad)})
+//	for range frames {
+//		view := cl.Step(time.Now())
+//		draw(view)
+//	}
+//
+// Each Step of a client goes through these steps:
+//
+//  1. Receive packets. Of the newest snapshot, compare the own player with the
+//     prediction of its tick. If they differ, take the server's state and run the ticks
+//     since then again.
+//  2. Sample the input, and predict the ticks that are due: the clock runs so far ahead
+//     that each command reaches the server in time.
+//  3. Send the newest commands, each of them several times.
+//  4. Place the other players at a moment in the past between two snapshots, and the own
+//     player between two predicted ticks. Corrections fade.
+//
+// Neither end reads a clock, opens a socket or starts a goroutine: Step takes the time, and
+// a config takes a transport. So a match of both ends replays from one seed in a test (see
+// package simtest). Server and Client are not safe for concurrent use, except for the
+// methods whose comments say so.
+//
+// # Where things are
+//
+// A game's rules use a few types: [Protocol] to declare them, [Frame] in each system, [Event],
+// [Message] and [Request] for what is no state, and [HitView] for shots. State lives in
+// components: see package ecs. Struct tags of package schema say how each field is sent.
+//
+//   - Sockets: transport/udp, transport/dtls, transport/ws, and transport/multi for several at
+//     once. Any [transport.Endpoint] will do.
+//   - Tests: simtest plays whole matches in virtual time, and finds rules that would mispredict.
+//   - In play: inspect shows a running end, flight records and replays matches, and host runs
+//     many matches in one process.
+//   - Around a match: observe reads it without the game's types, bots fill it, and preview runs
+//     a server and a player in one world.
+//   - Own engine: bridge keeps the game's own entities. The parts ecs, netcode, schema,
+//     prediction, lagcomp and transport do not import one another and can be used alone.
+//     Snapshot builds on schema only.
 package foretick

@@ -23,12 +23,17 @@ import (
 // of the names that they use and do not declare, by the beginning of the block.
 var docCode = map[string]map[string]string{
 	"doc.go": {"p := game.Protocol()": `
-		type command struct{ X int8 }
-		type games interface{ Protocol() *foretick.Protocol }
-		var game struct { games; Cmd ecs.Component[command] }
+		var game interface{ Protocol() *foretick.Protocol }
 		var endpoint transport.Endpoint
-		var ctx context.Context
-		var readPad func(foretick.View) command`},
+		var ctx context.Context`,
+		"cl, err := foretick.NewClient(": `
+		type command struct{ X int8 }
+		var game struct { Cmd ecs.Component[command] }
+		var p *foretick.Protocol
+		var endpoint transport.Endpoint
+		var readPad func(foretick.View) command
+		var frames []int
+		var draw func(foretick.View)`},
 	"frame.go": {"part := f.DrawnPart(": `
 		var f *foretick.Frame
 		var rows ecs.Rows
