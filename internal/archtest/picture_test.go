@@ -68,36 +68,74 @@ func packageImports(t *testing.T) map[string][]string {
 	return imports
 }
 
-// picture draws packages and their imports as a Mermaid flow chart.
-func picture(imports map[string][]string) string {
-	label := func(p string) string { return strings.TrimPrefix(path.Join("foretick", p), "foretick/") }
-	id := func(p string) string { return "p_" + strings.ReplaceAll(label(p), "/", "_") }
-	var b strings.Builder
-	b.WriteString("```mermaid\nflowchart TD\n")
-	names := make([]string, 0, len(imports))
-	for p := range imports {
-		names = append(names, p)
-	}
-	slices.Sort(names)
-	for _, group := range []struct{ title, prefix string }{{"transports", "transport"}, {"internal", "internal/"}} {
-		fmt.Fprintf(&b, "    subgraph %s\n", group.title)
-		for _, p := range names {
-			if strings.HasPrefix(p, group.prefix) {
-				fmt.Fprintf(&b, "        %s[%s]\n", id(p), label(p))
+// layer is a row of the picture. A package imports others of its own layer or of lower ones.
+type layer struct {
+	title    string
+	packages []string // A name that ends in /... has all below it too.
+}
+
+var layers = []layer{
+	{"around a match", []string{"bots", "bridge", "expert", "figures/metrics", "flight", "host/...", "inspect/...", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
+	{"what a game types, and both ends", []string{""}},
+	{"tables, records and figures of the ends", []string{"figures", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"snapshots", []string{"snapshot"}},
+	{"values as bits", []string{"internal/coder", "internal/plan", "schema"}},
+	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
+	{"transports", []string{"internal/contain", "transport/..."}},
+}
+
+// layerOf returns the index of a package's layer, −1 if none has it.
+func layerOf(p string) int {
+	return slices.IndexFunc(layers, func(l layer) bool {
+		return slices.ContainsFunc(l.packages, func(of string) bool {
+			all, below := strings.CutSuffix(of, "/...")
+			return p == all || below && strings.HasPrefix(p, all+"/")
+		})
+	})
+}
+
+// TestLayers: each package has a layer, and imports nothing of a higher one.
+func TestLayers(t *testing.T) {
+	imports := packageImports(t)
+	for p, list := range imports {
+		from := layerOf(p)
+		if from < 0 {
+			t.Errorf("package %s has no layer: add it to one in picture_test.go", p)
+		}
+		for _, to := range list {
+			if at := layerOf(to); at >= 0 && at < from {
+				t.Errorf("package %s of %q imports %s of %q, which lies above", p, layers[from].title, to, layers[at].title)
 			}
 		}
-		b.WriteString("    end\n")
 	}
-	for _, p := range names {
-		if !strings.HasPrefix(p, "transport") && !strings.HasPrefix(p, "internal/") {
-			fmt.Fprintf(&b, "    %s[%s]\n", id(p), label(p))
+	for _, l := range layers {
+		for _, of := range l.packages {
+			_, ok := imports[strings.TrimSuffix(of, "/...")]
+			require.True(t, ok, "layer %q names package %s, which is not there", l.title, of)
 		}
 	}
-	for _, p := range names {
-		slices.Sort(imports[p])
-		for _, to := range imports[p] {
-			fmt.Fprintf(&b, "    %s --> %s\n", id(p), id(to))
+}
+
+// picture draws the layers with their packages as a Mermaid flow chart.
+func picture(imports map[string][]string) string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nflowchart TD\n")
+	for i, l := range layers {
+		var names []string
+		for p := range imports {
+			if layerOf(p) == i {
+				names = append(names, strings.TrimPrefix(path.Join("foretick", p), "foretick/"))
+			}
 		}
+		slices.Sort(names)
+		var lines []string
+		for four := range slices.Chunk(names, 4) {
+			lines = append(lines, strings.Join(four, ", "))
+		}
+		fmt.Fprintf(&b, "    l%d[\"<b>%s</b><br>%s\"]\n", i, l.title, strings.Join(lines, "<br>"))
+	}
+	for i := range layers[1:] {
+		fmt.Fprintf(&b, "    l%d --> l%d\n", i, i+1)
 	}
 	b.WriteString("```\n")
 	return b.String()
@@ -105,9 +143,10 @@ func picture(imports map[string][]string) string {
 
 // TestPictureDraws shows what is drawn.
 func TestPictureDraws(t *testing.T) {
-	require.Equal(t, "```mermaid\nflowchart TD\n    subgraph transports\n        p_transport[transport]\n    end\n    subgraph internal\n    end\n"+
-		"    p_foretick[foretick]\n    p_ecs[ecs]\n    p_foretick --> p_ecs\n    p_foretick --> p_transport\n```\n",
-		picture(map[string][]string{"": {"transport", "ecs"}, "ecs": nil, "transport": nil}))
+	drawn := picture(map[string][]string{"": {"transport", "ecs"}, "ecs": nil, "schema": nil, "transport/udp": nil, "transport": nil})
+	require.Contains(t, drawn, "l1[\"<b>what a game types, and both ends</b><br>foretick\"]\n")
+	require.Contains(t, drawn, "<br>transport, transport/udp\"]\n")
+	require.Contains(t, drawn, "    l5 --> l6\n```\n")
 }
 
 // TestArchitectureNames: the files that ARCHITECTURE.md names are there, and declare the
