@@ -26,9 +26,9 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	player := make([]PlayerID, 0, 8)
 	var seen figures.Server
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		began := m.server.figures.begin(m.server, m.server.clock.now)
-		m.server.postAll()
-		m.server.figures.end(m.server, began)
+		began := m.server.figures.begin(m.server.clock.now)
+		m.server.figures.postAll()
+		m.server.figures.end(began)
 		m.server.Figures(&seen)
 		m.clients[0].post()
 		player = m.server.Players(player[:0])
@@ -48,7 +48,7 @@ func TestResentCountsOnce(t *testing.T) {
 				want += p.session.conn.Stats().EntriesResent
 			}
 		}
-		m.server.board.postAll(&m.server.stats, &m.server.sessions)
+		m.server.board.postAll()
 		require.Equal(t, want, m.server.Stats().MessagesResent)
 	}
 	m.run(3 * time.Second)
@@ -58,7 +58,7 @@ func TestResentCountsOnce(t *testing.T) {
 		m.gone += p.session.conn.Stats().EntriesResent
 		before := m.server.Stats().MessagesResent
 		m.server.departures.dropPeer(p, 0, "planted")
-		m.server.board.post(&m.server.stats)
+		m.server.board.post()
 		require.Equal(t, before, m.server.Stats().MessagesResent, "without a tick between")
 		m.each()
 	}

@@ -21,7 +21,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 	s := h.server
 	p := s.sessions.players[0]
 	send := func(b []byte) error {
-		return s.message(0, p, netcode.Message{Type: messageReport, Body: b}, b)
+		return s.dispatch.readMessage(0, p, netcode.Message{Type: messageReport, Body: b}, b)
 	}
 	all := func() (n uint64) {
 		for _, c := range s.figures.counted.Corrections {
@@ -57,7 +57,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 
 	observer := *p
 	observer.observing = &observing{}
-	require.Error(t, s.takeReport(&observer, lie, lie))
+	require.Error(t, s.reports.takeReport(&observer, lie, lie))
 }
 
 // A client with any number of corrections tells all of them, in three bytes a second at most.

@@ -24,7 +24,7 @@ func (s *Server) NetworkID(e ecs.Entity) uint32 { return s.p.identity.Get(s.sim.
 func (s *Server) LastNetworkID() uint32         { return s.sim.nets.last }
 
 // HasEnded reports whether the server has computed its last tick.
-func (s *Server) HasEnded() bool { return s.ended() }
+func (s *Server) HasEnded() bool { return s.sim.ended() }
 
 // RefuseAbove has the client's decoder refuse values above most in the first field of a
 // component, as one that disagrees with the server's encoder would.

@@ -356,6 +356,12 @@ type outbox struct {
 	overflowed bool          // too many messages wait for it: to be dropped
 }
 
+// beginConnection says that a connection begins, whose snapshots come every so many ticks. Its sender
+// is opened by senders.openSender.
+func (o *outbox) beginConnection(every uint32) {
+	o.welcomed, o.overflowed, o.levels, o.every = false, false, 0, every
+}
+
 // draft is the packet that is being built.
 type draft struct {
 	packet   *netcode.Packet // nil: none is

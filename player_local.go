@@ -24,19 +24,6 @@ type localMessage struct {
 	from, upto    int // in localPlayer.bytes
 }
 
-// joinLocal adds a player without a connection. Its OnJoin runs in the next tick.
-func (s *Server) joinLocal(owner PlayerID, seat *localPlayer) {
-	p := &player{owner: owner, local: seat}
-	p.session.state = local
-	p.outbox.every = 1
-	s.sessions.players = append(s.sessions.players, p)
-	s.sessions.connections++
-	p.session.connection = s.sessions.connections
-	s.seat(p, owner)
-	p.shooter.Connect()
-	s.board.change(p, &s.sessions, &s.stats)
-}
-
 // tell queues a message for the end of the tick.
 func (l *localPlayer) tell(channel, kind uint8, payload []byte) {
 	from := len(l.bytes)

@@ -21,7 +21,8 @@ type preview struct {
 	// the tick's values as words (record), calls the hooks, and draws two records into the
 	// world. Before the next tick the world gets its own values back (canvas).
 	clientBase
-	server  *Server
+	server  previewServer
+	match   previewMatch
 	input   input
 	stage   stage
 	seat    *localPlayer
@@ -41,6 +42,25 @@ type preview struct {
 	shown     shownTime
 	level     uint8
 	busy      bool // a tick or a frame is on
+}
+
+// previewServer is the server of a preview, as its program has it.
+type previewServer interface {
+	Step(now time.Time)
+	Close(detail string) error
+	Internals() probe.Server
+}
+
+// previewMatch is what a preview uses of its server between Steps.
+type previewMatch struct {
+	sim      *simulation
+	clock    *serverClock
+	run      *serverRun
+	level    *serverLevel
+	sessions *sessions
+	seats    *seats
+	views    *serverViews
+	entities *serverEntities
 }
 
 // PreviewInternals makes the engine of package preview, whose New games call instead: its
@@ -87,7 +107,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preview{server: s, seat: &localPlayer{}, scale: 1}
+	p := &preview{server: s, match: previewMatch{&s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities}, seat: &localPlayer{}, scale: 1}
 	p.clientBase = clientBase{
 		cfg: client, p: own, world: s.sim.world, view: View{World: s.sim.world}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
 		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), rate: own.TickRate, queues: s.sim.frame.queues, client: previewEnd{p}},
@@ -95,13 +115,13 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	p.losses = newLosses(own, client.Logger, &p.frame, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clear()
-	p.canvas = newCanvas(s)
+	p.canvas = newCanvas(&s.sim)
 	s.run.inner, s.sim.screen = true, p
 	return p, nil
 }
 
 // Server implements probe.Preview.
-func (p *preview) Server() *Server { return p.server }
+func (p *preview) Server() *Server { return p.server.(*Server) } // newPreview made it
 
 // Step implements probe.Preview.
 func (p *preview) Step(now time.Time) View {
@@ -111,7 +131,7 @@ func (p *preview) Step(now time.Time) View {
 	if !p.begun {
 		p.begin(now)
 	}
-	passed := min(max(now.Sub(p.last), 0), maxCatchUp*p.server.clock.interval)
+	passed := min(max(now.Sub(p.last), 0), maxCatchUp*p.match.clock.interval)
 	p.last = now
 	p.canvas.undraw()
 	p.advance(passed)
@@ -144,9 +164,9 @@ func (p *preview) Edit(fn func(f *Frame)) {
 		misuse("Preview.Edit in a system or hook: change the world there itself")
 	}
 	p.canvas.undraw()
-	fn(&p.server.sim.frame)
-	p.server.sim.roundTick(true)
-	p.canvas.record(p.server.sim.frame.Tick)
+	fn(&p.match.sim.frame)
+	p.match.sim.roundTick(true)
+	p.canvas.record(p.match.sim.frame.Tick)
 }
 
 // Close implements probe.Preview.
@@ -163,19 +183,19 @@ func (p *preview) end() {
 	case p.view.State == Closed:
 	case gone != nil:
 		p.view.State, p.view.Err = Closed, gone
-	case p.server.run.closed:
+	case p.match.run.closed:
 		p.view.State, p.view.Err = Closed, &transport.DisconnectError{Code: transport.Closed}
 	}
 }
 
 // begin starts the time of the match. The first tick is due at once.
 func (p *preview) begin(now time.Time) {
-	s := p.server
+	s := &p.match
 	p.begun, p.epoch, p.last = true, now, now
 	p.now = s.clock.due(0)
 	p.stepServer(0)
 	p.now = s.clock.due(1)
-	s.joinLocal(1, p.seat)
+	s.seats.joinLocal(1, p.seat)
 	p.view.State, p.view.Player, p.level = Syncing, 1, s.level.epoch
 	if p.cfg.OnSession != nil {
 		p.cfg.OnSession(Session{Kind: SessionJoined})
@@ -187,7 +207,7 @@ func (p *preview) begin(now time.Time) {
 
 // advance computes the ticks that are due once some real time has passed.
 func (p *preview) advance(passed time.Duration) {
-	s := p.server
+	s := &p.match
 	t := s.sim.frame.Tick
 	last := t
 	switch {
@@ -205,7 +225,7 @@ func (p *preview) advance(passed time.Duration) {
 		p.sample(last)
 	}
 	p.steps = 0
-	for ; t != last && p.view.State != Closed && !s.ended(); t++ {
+	for ; t != last && p.view.State != Closed && !s.sim.ended(); t++ {
 		p.tick(t + 1)
 	}
 }
@@ -240,10 +260,10 @@ func (p *preview) tick(t Tick) {
 
 // stepServer runs the server up to a tick.
 func (p *preview) stepServer(t Tick) {
-	s := p.server
+	s := &p.match
 	s.run.stepping = true
 	defer func() { s.run.stepping = false }()
-	s.Step(p.epoch.Add(s.clock.due(t)))
+	p.server.Step(p.epoch.Add(s.clock.due(t)))
 }
 
 // draw shows the time of the match in the world, and runs the render systems.
@@ -253,7 +273,7 @@ func (p *preview) draw() {
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
-	s := p.server
+	s := &p.match
 	t := s.sim.frame.Tick
 	part := float32(p.now-s.clock.due(t)) / float32(s.clock.interval)
 	part = float32(int(min(max(part, 0), 1)*256)) / 256 // as a command carries it
@@ -291,17 +311,17 @@ func (p *preview) told(t Tick) {
 	for _, q := range f.queues {
 		q.show(f, t)
 	}
-	if p.level != p.server.level.epoch {
+	if p.level != p.match.level.epoch {
 		p.enter()
 	}
 }
 
 // enter tells the game of a level, as a client that enters it.
 func (p *preview) enter() {
-	p.level = p.server.level.epoch
-	p.frame.Tick = p.server.level.tick
+	p.level = p.match.level.epoch
+	p.frame.Tick = p.match.level.tick
 	for _, fn := range p.p.handlers.levels {
-		fn(&p.frame, p.server.level.data)
+		fn(&p.frame, p.match.level.data)
 	}
 }
 
@@ -320,7 +340,7 @@ func (p *preview) message(t Tick, m localMessage) {
 
 // request queues a request of the player for the next tick.
 func (p *preview) request(id int, v unsafe.Pointer) error {
-	at := p.server.sessions.player(p.view.Player)
+	at := p.match.sessions.player(p.view.Player)
 	switch r := &p.p.Requests[id-1]; {
 	case at == nil || at.local != p.seat:
 		return ErrNotIn
@@ -361,7 +381,7 @@ func (p *preview) noteSpawn(e ecs.Entity, owner PlayerID, prefab int) {
 // own, and those of shared physics objects.
 func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 	switch {
-	case !p.server.sim.writes.sharedRuns():
+	case !p.match.sim.writes.sharedRuns():
 		return false
 	case owner == ecs.Nobody:
 		k := p.p.prefabNamed(p.p.identity.Find(p.world, by))
@@ -389,16 +409,16 @@ func (previewEnd) anothers(ecs.Entity) bool                  { return true } // 
 func (previewEnd) decoded()                                  {}
 func (previewEnd) predictedSum() uint32                      { return 0 } // its handlers run in the only world
 
-func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.entities.prefabOf(of) }
+func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.match.entities.prefabOf(of) }
 
-func (e previewEnd) final() Tick { return e.p.server.entities.final() }
+func (e previewEnd) final() Tick { return e.p.match.entities.final() }
 
 // seen returns what the frame on the screen shows.
 func (e previewEnd) seen(Tick) HitView {
-	s, v := e.p.server, &e.p.view
+	s, v := &e.p.match, &e.p.view
 	p := s.sessions.player(v.Player)
 	if p == nil {
-		return HitView{bare: len(s.p.Hitboxes) == 0}
+		return HitView{bare: len(s.sim.p.Hitboxes) == 0}
 	}
 	t := s.sim.frame.Tick
 	return s.views.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))

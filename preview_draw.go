@@ -12,7 +12,7 @@ import (
 // canvas draws a preview's entities between two ticks into the world that the ticks are
 // computed in, and takes everything back out.
 type canvas struct {
-	s    *Server
+	sim  *simulation
 	deep []func(dst, src unsafe.Pointer) // by component; nil: plain memory
 	refs *previewRefs
 
@@ -32,12 +32,12 @@ type keptEntity struct {
 	mask schema.Mask // the replicated components that it has
 }
 
-func newCanvas(s *Server) canvas {
-	c := canvas{s: s, refs: &previewRefs{s, map[uint32]ecs.Entity{}}}
-	c.deep = make([]func(dst, src unsafe.Pointer), len(s.p.Components))
-	c.boxes, c.used = make([][]unsafe.Pointer, len(s.p.Components)), make([]int, len(s.p.Components))
-	for i := range s.p.Components {
-		c.deep[i], _ = s.p.Components[i].Schema.Copier() // the component was compiled with it
+func newCanvas(m *simulation) canvas {
+	c := canvas{sim: m, refs: &previewRefs{serverRefs{m}, map[uint32]ecs.Entity{}}}
+	c.deep = make([]func(dst, src unsafe.Pointer), len(m.p.Components))
+	c.boxes, c.used = make([][]unsafe.Pointer, len(m.p.Components)), make([]int, len(m.p.Components))
+	for i := range m.p.Components {
+		c.deep[i], _ = m.p.Components[i].Schema.Copier() // the component was compiled with it
 	}
 	return c
 }
@@ -52,10 +52,10 @@ func (c *canvas) record(t Tick) {
 	c.cut = c.cut[:0]
 	c.now.clear()
 	c.now.basis = t
-	if len(c.refs.names) > 2*c.s.sim.world.Len()+16 {
+	if len(c.refs.names) > 2*c.sim.world.Len()+16 {
 		clear(c.refs.names)
 	}
-	for _, rows := range c.s.sim.entities.All(c.s.sim.world) {
+	for _, rows := range c.sim.entities.All(c.sim.world) {
 		for k, e := range rows.Entities() {
 			c.recordEntity(rows, k, e)
 		}
@@ -63,7 +63,7 @@ func (c *canvas) record(t Tick) {
 }
 
 func (c *canvas) recordEntity(rows ecs.Rows, k int, e ecs.Entity) {
-	p, r := c.s.p, &c.now
+	p, r := c.sim.p, &c.now
 	r.items = append(r.items, recordItem{e: e, comp: itself, off: int32(len(r.words))})
 	for _, l := range p.Lives {
 		life := uint32(0)
@@ -106,7 +106,7 @@ func (c *canvas) draw(fraction float32) {
 	if fraction == 1 || c.now.basis != c.before.basis+1 {
 		return
 	}
-	w, p := c.s.sim.world, c.s.p
+	w, p := c.sim.world, c.sim.p
 	for i, it := range c.now.items {
 		if it.comp == itself || !w.Alive(it.e) || c.apart(it.e) {
 			continue
@@ -129,7 +129,7 @@ func (c *canvas) apart(e ecs.Entity) bool {
 			return true
 		}
 	}
-	lives := len(c.s.p.Lives)
+	lives := len(c.sim.p.Lives)
 	if lives == 0 {
 		return false
 	}
@@ -144,12 +144,12 @@ func (c *canvas) apart(e ecs.Entity) bool {
 
 // keep saves the replicated state of the world.
 func (c *canvas) keep() {
-	c.s.sim.row.take()
-	c.s.sim.parents.note()
+	c.sim.row.take()
+	c.sim.parents.note()
 	c.kept, c.bytes = c.kept[:0], c.bytes[:0]
 	clear(c.used)
-	for _, rows := range c.s.sim.entities.All(c.s.sim.world) {
-		mask := c.s.p.Mask(rows)
+	for _, rows := range c.sim.entities.All(c.sim.world) {
+		mask := c.sim.p.Mask(rows)
 		for k, e := range rows.Entities() {
 			c.kept = append(c.kept, keptEntity{e, mask})
 			c.each(mask, func(i int, comp *layout.Component) {
@@ -167,9 +167,9 @@ func (c *canvas) keep() {
 
 // each calls fn for the components of a mask.
 func (c *canvas) each(mask schema.Mask, fn func(i int, comp *layout.Component)) {
-	for i := range c.s.p.Components {
+	for i := range c.sim.p.Components {
 		if mask.Has(i) {
-			fn(i, &c.s.p.Components[i])
+			fn(i, &c.sim.p.Components[i])
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (c *canvas) each(mask schema.Mask, fn func(i int, comp *layout.Component)) 
 // box returns the next value of a component that is no plain memory.
 func (c *canvas) box(i int) unsafe.Pointer {
 	if c.used[i] == len(c.boxes[i]) {
-		c.boxes[i] = append(c.boxes[i], reflect.New(c.s.p.Components[i].Handle.Type()).UnsafePointer())
+		c.boxes[i] = append(c.boxes[i], reflect.New(c.sim.p.Components[i].Handle.Type()).UnsafePointer())
 	}
 	c.used[i]++
 	return c.boxes[i][c.used[i]-1]
@@ -191,7 +191,7 @@ func (c *canvas) undraw() {
 	}
 	c.drawn = false
 	clear(c.used)
-	w, plain := c.s.sim.world, c.bytes
+	w, plain := c.sim.world, c.bytes
 	for _, k := range c.kept {
 		if !w.Alive(k.e) {
 			misuse("entity %v, which is replicated, was destroyed by a render system, or between Steps: let a Server system do it, or Preview.Edit", k.e)
@@ -213,25 +213,25 @@ func (c *canvas) undraw() {
 				layout.CopyBytes(at, from, comp.Size)
 			}
 		})
-		for i := range c.s.p.Components {
-			if id := c.s.p.Components[i].ID; !k.mask.Has(i) && w.Pointer(k.e, id) != nil {
+		for i := range c.sim.p.Components {
+			if id := c.sim.p.Components[i].ID; !k.mask.Has(i) && w.Pointer(k.e, id) != nil {
 				w.RemoveByID(k.e, id)
 			}
 		}
 	}
-	c.s.sim.parents.apply()
-	c.s.sim.row.give()
+	c.sim.parents.apply()
+	c.sim.row.give()
 }
 
 // previewRefs names entities in records by their network ids.
 type previewRefs struct {
-	s     *Server
+	serverRefs
 	names map[uint32]ecs.Entity
 }
 
 // Net implements schema.Refs.
 func (r *previewRefs) Net(entity uint64) uint32 {
-	net := serverRefs{r.s}.Net(entity)
+	net := r.serverRefs.Net(entity)
 	if net != 0 {
 		r.names[net] = ecs.Entity(entity)
 	}

@@ -23,11 +23,11 @@ func TestReportsOfHostileClients(t *testing.T) {
 		return (&reason.Report{Number: number, Wrong: prediction.Misprediction{Tick: 5}}).Append(nil)
 	}
 	send := func(b []byte) error {
-		return s.message(0, p, netcode.Message{Type: messageReport, Body: b}, b)
+		return s.dispatch.readMessage(0, p, netcode.Message{Type: messageReport, Body: b}, b)
 	}
 	require.Error(t, send(said()), "nobody asked")
 	heard := 0
-	in := serverInternals{s}
+	in := (*serverInternals)(s)
 	in.Corrected(func(PlayerID, prediction.Misprediction) { heard++ })
 	h.run(2 * time.Second)
 	require.NotZero(t, p.reports.until)

@@ -13,8 +13,6 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
@@ -27,9 +25,8 @@ type Server struct {
 	cfg        ServerConfig
 	p          *compiled
 	endpoint   transport.Endpoint
-	untaped    transport.Endpoint  // without the recorder: what follows the match is not on its tape
-	sink       tape.Sink           // of the recorder; nil: there is none
-	events     [64]transport.Event // read from it
+	untaped    transport.Endpoint // without the recorder: what follows the match is not on its tape
+	tape       serverTape
 	logs       serverLog
 	clock      serverClock
 	run        serverRun
@@ -43,6 +40,14 @@ type Server struct {
 	admission  admission
 	departures departures
 	refusals   refusals
+	door       door
+	seats      seats
+	comebacks  comebacks
+	observers  observers
+	turnover   turnover
+	intake     intake
+	inbox      inbox
+	dispatch   dispatcher
 	offenders  offenders
 	schemas    serverSchemas
 	sim        simulation
@@ -50,7 +55,11 @@ type Server struct {
 	past       *rewind.Past
 	views      serverViews
 	level      serverLevel
+	levels     levels
+	conclusion conclusion
 	senders    senders
+	capture    capture
+	packets    packets
 	interest   serverInterest
 	trails     serverTrails
 	late       lateInputs
@@ -58,11 +67,9 @@ type Server struct {
 	board      board         // what other goroutines may read
 	figures    serverFigures // likewise
 	times      systemTimes
-	bandwidth  *bandwidth // nil unless asked for
 	inspected  inspected
 	hooks      serverHooks
 	around     systemHooks
-	watchers   []systemWatcher
 	calls      calls
 	traces     serverTraces
 	reports    serverReports
@@ -72,35 +79,58 @@ type Server struct {
 func (s *Server) wirePeers() {
 	cfg := &s.cfg
 	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
-	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.sink, cfg.OnPanic}
-	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, s.outside}
+	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.tape.sink, cfg.OnPanic}
+	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, &s.tape}
 	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
 	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
 	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
+	s.board.of, s.board.counted = &s.sessions, &s.stats
 	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
 	s.admission = admission{
 		endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, logs: &s.logs, stats: &s.stats, figures: &s.figures.counted, library: &s.schemas.library,
 		conn:        netcode.Config{Timeout: cfg.Timeout, Rate: cfg.SendRate, Channels: s.p.NetChannels(), Newcomer: true},
 		mostWaiting: cfg.MaxWaitingPerAddress, waiting: map[string]int{},
 	}
-	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, s.p.Hash, s.finish}
+	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, &s.sim, &s.packets}
 	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, s.p.TickRate, cfg.Timeout}
-	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, s.sink
+	s.around.sim, s.around.late, s.around.traces, s.around.trails, s.around.times = &s.sim, &s.late, &s.traces, &s.trails, &s.times
+	s.reports = serverReports{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, panics: &s.panics, figures: &s.figures.counted}
+	s.figures.sim, s.figures.sessions, s.figures.clock, s.figures.times, s.figures.logs, s.figures.board = &s.sim, &s.sessions, &s.clock, &s.times, &s.logs, &s.board
+	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports, s.traces.panics, s.traces.tape, s.traces.around, s.traces.allow, s.traces.replayed =
+		&s.sim, &s.sessions, &s.clock, &s.reports, &s.panics, &s.tape, &s.around, cfg.AllowTrace, s.tape.replays()
+	s.senders.sim, s.senders.interest, s.senders.late, s.senders.clock, s.senders.level = &s.sim, &s.interest, &s.late, &s.clock, &s.level
+	s.senders.log, s.senders.rate, s.senders.executor, s.senders.statistics = cfg.Logger, cfg.SendRate, cfg.Executor, cfg.TrainCompression
+	s.packets = packets{&s.sim, &s.sessions, &s.senders, &s.level, &s.clock, &s.run, s.endpoint, newGreeting(cfg, s.p), nil}
+	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, s.tape.sink
+}
+
+// wireSeats gives the parts that let peers in what they need of one another, and those that read what
+// peers send.
+func (s *Server) wireSeats() {
+	cfg := &s.cfg
+	s.seats = seats{&s.sim, &s.sessions, &s.senders, &s.late, s.past, &s.departures, &s.board, &s.logs, cfg.Random}
+	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.late, &s.board, &s.logs, cfg.Same}
+	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, cfg.Observe, cfg.MaxObservers}
+	s.door = door{&s.sim, &s.sessions, &s.drain, &s.refusals, &s.observers, &s.seats, &s.comebacks, cfg.AllowOtherBuilds, cfg.Same}
+	s.turnover = turnover{&s.sim, &s.sessions, &s.panics, &s.requests, &s.seats}
+	s.conclusion = conclusion{&s.sim, &s.run, &s.late}
+	s.levels = levels{&s.level, &s.sim, &s.sessions, &s.senders, s.past, &s.run, &s.turnover, &s.conclusion}
+	s.dispatch = dispatcher{&s.panics, &s.door, &s.commands, &s.senders, &s.traces, &s.reports, &s.schemas}
+	s.inbox = inbox{&s.sim, &s.sessions, &s.clock, &s.panics, &s.offenders, &s.requests, &s.dispatch}
+	s.intake = intake{endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, run: &s.run, admission: &s.admission, departures: &s.departures, inbox: &s.inbox}
 }
 
 // World returns the server's world, to set it up before the first Step and to read it
 // between Steps.
 func (s *Server) World() *ecs.World {
-	s.touched()
-	s.sim.undraw()
+	s.openWorld()
 	return s.sim.world
 }
 
 // Frame returns the server's frame between ticks. Use it to spawn the entities of a match
 // before the first Step.
 func (s *Server) Frame() *Frame {
-	s.touched()
-	s.sim.undraw()
+	s.openWorld()
 	return &s.sim.frame
 }
 
@@ -158,7 +188,7 @@ func (s *Server) Player(player PlayerID) (stats.Player, bool) {
 // ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see
 // [ErrEnded]. It says nothing about the game's own end of a match. From then on Step computes
 // no ticks, and the server refuses new connections with the reason.
-func (s *Server) ended() bool { return s.sim.frame.Tick >= lastTick }
+func (m *simulation) ended() bool { return m.frame.Tick >= lastTick }
 
 // Next returns when the next tick is due, the zero time before the first Step. After the
 // match's last tick it returns a second later than the newest Step, see [ErrEnded].
@@ -173,7 +203,7 @@ func (s *Server) Next() time.Time {
 	if l := s.drain.linger; l != nil {
 		return s.clock.start.Add(min(max(l.next, s.clock.now), l.until))
 	}
-	if s.ended() {
+	if s.sim.ended() {
 		return s.clock.start.Add(s.clock.now + time.Second)
 	}
 	return s.clock.start.Add(s.clock.due(s.sim.frame.Tick + 1))
@@ -228,56 +258,6 @@ func (r *serverRun) finish() {
 	}
 }
 
-// serverLevel is the level that is played.
-type serverLevel struct {
-	epoch uint8
-	named bool // NextLevel was called: clients are told
-	data  []byte
-	tick  Tick // its first
-}
-
-// info is what clients are told of the level.
-func (l *serverLevel) info() netcode.LevelInfo {
-	return netcode.LevelInfo{Epoch: l.epoch, Tick: l.tick, Data: l.data}
-}
-
-// senders make the snapshots and packets of a tick.
-type senders struct {
-	source  *snapshot.Source
-	every   uint32 // ticks a snapshot
-	scratch []byte
-	put     putScratch
-
-	toldLong  schema.MaskBuilder // the components that made an entity too long to send, and were named
-	toldCrowd bool               // the log says that there are too many entities for a player
-
-	encoding []*player         // whose snapshots are due in this tick
-	caches   []*snapshot.Cache // one for each share of them
-	shares   int
-	share    func(i int) // makes those of one
-}
-
-// bandwidth counts what ServerConfig.Profile asks for.
-type bandwidth struct {
-	down *snapshot.Profile
-	up   uint64 // bytes of command messages
-}
-
-// putScratch is memory for handing entities to the snapshot source.
-type putScratch struct {
-	pointers []unsafe.Pointer
-	columns  []column
-	masks    []tableMask // of the tables, in the order of the tick
-	tables   int         // that had their turn
-}
-
-// column is a replicated component of one table.
-type column struct {
-	base  unsafe.Pointer
-	size  uintptr
-	index int
-}
-
 // endpointCounts are the counters of the server's own endpoint. They tell of peers that the
 // endpoint refused, which the server never saw. A match of a host has none.
 type endpointCounts struct {
@@ -297,11 +277,11 @@ func newEndpointCounts(e transport.Endpoint) (c endpointCounts) {
 }
 
 // read reads the counters once a second, and logs refusals once a minute at most.
-func (c *endpointCounts) read(s *Server) {
-	if c.of == nil || s.clock.now < c.next {
+func (c *endpointCounts) read(now time.Duration, logs *serverLog) {
+	if c.of == nil || now < c.next {
 		return
 	}
-	c.next = s.clock.now + readEvery
+	c.next = now + readEvery
 	c.newly = c.of.AppendCounts(c.newly[:0])
 	c.shown = c.shown[:0]
 	for _, n := range c.newly {
@@ -311,8 +291,8 @@ func (c *endpointCounts) read(s *Server) {
 	if refusals == "" {
 		return
 	}
-	if _, due := s.logs.allow("refused by the endpoint"); due {
-		s.logs.Logger.Warn(refusals)
+	if _, due := logs.allow("refused by the endpoint"); due {
+		logs.Logger.Warn(refusals)
 		c.told = append(c.told[:0], c.newly...)
 	}
 }
@@ -387,7 +367,7 @@ func (s *Server) Draw(since time.Duration) {
 	}
 	s.run.inside = "Draw"
 	defer func() { s.run.inside = "" }()
-	s.outside(tape.Call{Op: tape.Draw, Time: since})
+	s.tape.outside(tape.Call{Op: tape.Draw, Time: since})
 	f := &s.sim.frame
 	defer func(dt float32) { f.DT = dt }(f.DT)
 	f.DT = float32(since.Seconds())

@@ -11,19 +11,19 @@ import (
 )
 
 // Activity adds what the newest tick had to what earlier ticks had.
-func (in serverInternals) Activity(a *probe.Activity) {
+func (in *serverInternals) Activity(a *probe.Activity) {
 	first := !a.Known // of the match, or of this server process
 	if first {
 		a.Known = true
-		a.Infos = in.s.p.schedule.Systems()
-		a.Systems, a.Command = usableSystems(a.Infos, a.Systems, in.s.cfg.Tags), in.s.p.usableFields(a.Command)
+		a.Infos = in.p.schedule.Systems()
+		a.Systems, a.Command = usableSystems(a.Infos, a.Systems, in.cfg.Tags), in.p.usableFields(a.Command)
 	}
-	in.s.sim.useSystems(a.Infos, a.Systems)
-	in.s.sim.useCommand(a.Command)
+	in.sim.useSystems(a.Infos, a.Systems)
+	in.sim.useCommand(a.Command)
 	if a.Changed {
 		return
 	}
-	now := in.s.sim.activityDigest(in.s.sessions.players, &in.s.stats)
+	now := in.sim.activityDigest(in.sessions.players, &in.stats)
 	a.Changed = !first && now != a.Newest && now.Players == a.Newest.Players
 	a.Newest = now
 }

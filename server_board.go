@@ -14,6 +14,9 @@ import (
 // board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
 // tick: see published.Cell.
 type board struct {
+	of      *sessions
+	counted *stats.Server
+
 	stats   published.Cell[stats.Server]
 	players published.Cell[[]PlayerID]
 	each    []published.Cell[shownPlayer] // by owner
@@ -26,31 +29,31 @@ type shownPlayer struct {
 }
 
 // post brings the counters up to date.
-func (b *board) post(stats *stats.Server) {
-	*b.stats.Draft() = *stats
+func (b *board) post() {
+	*b.stats.Draft() = *b.counted
 	b.stats.Publish()
 }
 
 // postAll brings the counters of the players up to date as well. They cost a copy each, and
 // so are posted with ticks alone.
-func (b *board) postAll(stats *stats.Server, s *sessions) {
-	b.list(s)
-	for _, p := range s.players {
-		p.countResent(stats)
+func (b *board) postAll() {
+	b.list()
+	for _, p := range b.of.players {
+		p.countResent(b.counted)
 	}
-	for _, p := range s.owners {
+	for _, p := range b.of.owners {
 		if p != nil {
 			b.show(p)
 		}
 	}
-	b.post(stats)
+	b.post()
 }
 
 // list lists who plays.
-func (b *board) list(s *sessions) {
+func (b *board) list() {
 	players := b.players.Draft()
 	*players = (*players)[:0]
-	for _, p := range s.players {
+	for _, p := range b.of.players {
 		if p.session.state >= playing {
 			*players = append(*players, p.owner)
 		}
@@ -66,10 +69,10 @@ func (b *board) show(p *player) {
 }
 
 // change says at once that a player came or went: handlers of the same tick ask.
-func (b *board) change(p *player, s *sessions, stats *stats.Server) {
-	b.post(stats)
-	b.list(s)
-	if s.owners[p.owner] == p {
+func (b *board) change(p *player) {
+	b.post()
+	b.list()
+	if b.of.owners[p.owner] == p {
 		b.show(p)
 		return
 	}
@@ -114,6 +117,13 @@ func (p *player) count() stats.Player {
 
 // serverFigures are the figures of a server for monitoring.
 type serverFigures struct {
+	sim      *simulation
+	sessions *sessions
+	clock    *serverClock
+	times    *systemTimes
+	logs     *serverLog
+	board    *board
+
 	counted figures.Server // what stats.Server does not have
 	posted  uint64         // ticks whose causes are counted
 	took    time.Duration  // by the newest tick; 0 without a clock
@@ -149,41 +159,41 @@ func clockOf(cfg *ServerConfig) func() time.Duration {
 }
 
 // begin counts how late a tick begins, and returns when it does.
-func (f *serverFigures) begin(s *Server, now time.Duration) (began time.Duration) {
-	f.counted.Lateness.Observe(now - s.clock.due(s.sim.frame.Tick))
-	if s.times.clock != nil {
-		began = s.times.clock()
+func (f *serverFigures) begin(now time.Duration) (began time.Duration) {
+	f.counted.Lateness.Observe(now - f.clock.due(f.sim.frame.Tick))
+	if f.times.clock != nil {
+		began = f.times.clock()
 	}
 	return began
 }
 
 // end counts how long a tick took.
-func (f *serverFigures) end(s *Server, began time.Duration) {
-	if s.times.clock != nil {
-		f.took = s.times.clock() - began
+func (f *serverFigures) end(began time.Duration) {
+	if f.times.clock != nil {
+		f.took = f.times.clock() - began
 		f.counted.TickTime.Observe(f.took)
 	}
 }
 
 // postAll shows everything to other goroutines.
-func (s *Server) postAll() {
-	s.board.postAll(&s.stats, &s.sessions)
-	s.figures.post(s)
+func (f *serverFigures) postAll() {
+	f.board.postAll()
+	f.post()
 }
 
 // post publishes the figures.
-func (f *serverFigures) post(s *Server) {
-	to, st := f.newest.Draft(), &s.stats
-	f.endpoint.read(s)
-	systems, endpoint := append(to.Systems[:0], s.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
+func (f *serverFigures) post() {
+	to, st := f.newest.Draft(), f.sim.stats
+	f.endpoint.read(f.clock.now, f.logs)
+	systems, endpoint := append(to.Systems[:0], f.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
 	if f.posted < st.Ticks { // once a tick
 		f.posted = st.Ticks
-		f.countCauses(s)
+		f.countCauses()
 	}
 	*to = f.counted
 	to.Systems, to.Endpoint = systems, endpoint
 	to.Server = *st
-	for _, p := range s.sessions.players {
+	for _, p := range f.sessions.players {
 		switch p.session.state {
 		case playing, local:
 			to.Players++
@@ -201,16 +211,42 @@ func (f *serverFigures) post(s *Server) {
 	f.newest.Publish()
 }
 
+// skipTicks skips the ticks that are due and that the Step has no room for, and logs why, once a
+// minute at most.
+func (f *serverFigures) skipTicks() {
+	lost := f.clock.skip(f.sim.frame.Tick)
+	if lost == 0 {
+		return
+	}
+	f.sim.stats.Slips++
+	f.sim.stats.TicksLost += lost
+	if skipped, ok := f.logs.allow("slip"); ok {
+		f.logs.Logger.Warn("the server falls behind and skips ticks", "why", f.whySlip(), "lost", lost, "tick", f.sim.frame.Tick, "skipped", skipped)
+	}
+}
+
+// whySlip returns what an operator can change.
+func (f *serverFigures) whySlip() string {
+	took := f.took
+	switch {
+	case f.times.clock == nil:
+		return "ticks take longer than their interval, or Step was called late: set ServerConfig.Clock to tell which"
+	case took >= f.clock.interval:
+		return "a tick took " + took.Round(time.Microsecond).String() + " of " + f.clock.interval.String() + ": see the times of systems in Server.Figures"
+	}
+	return "Step was called " + (f.clock.now - f.clock.before).Round(time.Microsecond).String() + " after the Step before, and ticks are short: the process or its loop stood still"
+}
+
 // countCauses counts what the clients could not predict in this tick, their claims of render times,
 // and the paths to them.
-func (f *serverFigures) countCauses(s *Server) {
-	now := s.sim.frame.Tick
+func (f *serverFigures) countCauses() {
+	now := f.sim.frame.Tick
 	count := func(c figures.Cause, is bool) {
 		if is {
 			f.counted.Causes[c]++
 		}
 	}
-	for _, p := range s.sessions.players {
+	for _, p := range f.sessions.players {
 		if p.session.state < playing {
 			continue
 		}
@@ -226,7 +262,7 @@ func (f *serverFigures) countCauses(s *Server) {
 			count(figures.CauseInput, p.inputs.replaced.To == now)
 			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
 			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
-			p.path.look(&f.counted, s.clock.now, &p.session)
+			p.path.look(&f.counted, f.clock.now, &p.session)
 		}
 	}
 }
@@ -244,12 +280,12 @@ type playerCounts struct {
 // takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and
 // nowhere else. A client corrects itself at most once for each of the server's ticks, so no more
 // than that is counted, whatever it says.
-func (s *Server) takeCounts(p *player, body, b []byte) error {
+func (r *serverReports) takeCounts(p *player, body, b []byte) error {
 	if p.observing != nil {
 		return netcode.ErrMalformed
 	}
 	var said reason.Counts
-	err := s.panics.decodePeer(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
+	err := r.panics.decodePeer(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
 	if err != nil || p.session.poisoned {
 		return err
 	}
@@ -262,11 +298,11 @@ func (s *Server) takeCounts(p *player, body, b []byte) error {
 		return nil
 	}
 	c.said = said
-	ticks := uint64(max(s.clock.now-p.session.came, 0)/s.clock.interval) + 1
+	ticks := uint64(max(r.clock.now-p.session.came, 0)/r.clock.interval) + 1
 	for i, n := range more {
 		n := min(uint64(n), ticks-min(c.counted, ticks))
 		c.counted += n
-		s.figures.counted.Corrections[i] += n
+		r.figures.Corrections[i] += n
 	}
 	return nil
 }

@@ -150,32 +150,6 @@ var ErrEnded = errors.New("foretick: the match has reached its last tick: begin 
 // ended is the text that players receive.
 const ended = "the match has reached its last tick"
 
-// slip skips the ticks that are due and that the Step has no room for, and logs why, once a
-// minute at most.
-func (s *Server) slip() {
-	lost := s.clock.skip(s.sim.frame.Tick)
-	if lost == 0 {
-		return
-	}
-	s.stats.Slips++
-	s.stats.TicksLost += lost
-	if skipped, ok := s.logs.allow("slip"); ok {
-		s.logs.Logger.Warn("the server falls behind and skips ticks", "why", s.whySlip(), "lost", lost, "tick", s.sim.frame.Tick, "skipped", skipped)
-	}
-}
-
-// whySlip returns what an operator can change.
-func (s *Server) whySlip() string {
-	took := s.figures.took
-	switch {
-	case s.times.clock == nil:
-		return "ticks take longer than their interval, or Step was called late: set ServerConfig.Clock to tell which"
-	case took >= s.clock.interval:
-		return "a tick took " + took.Round(time.Microsecond).String() + " of " + s.clock.interval.String() + ": see the times of systems in Server.Figures"
-	}
-	return "Step was called " + (s.clock.now - s.clock.before).Round(time.Microsecond).String() + " after the Step before, and ticks are short: the process or its loop stood still"
-}
-
 // A server that is behind computes several ticks in one Step. Their packets would all leave at the
 // same moment, and clients draw no more than the newest. So a Step sends the packets of its
 // last tick alone. Where many play, packets are most of a tick's work: without them the
@@ -184,29 +158,12 @@ func (s *Server) whySlip() string {
 // behind reports whether another tick is due at t after the one that comes next. After a single
 // stall in which ticks were skipped it reports false: every packet tells clients to
 // set their clocks, and one of them may be lost.
-func (s *Server) behind(t time.Duration) bool {
-	if slip := &s.clock.slip; slip.lost > 0 && !slip.again {
+func (c *serverClock) behind(t time.Duration, newest Tick) bool {
+	if c.slip.lost > 0 && !c.slip.again {
 		return false
 	}
-	next := s.sim.frame.Tick + 1
-	return next < lastTick && s.clock.due(next+1) <= t
-}
-
-// waits reports whether a player's packet can wait for a later tick of this Step. Those of
-// players who join, leave or are traced do not, nor those in the last tick of a level or a match:
-// something in them belongs to its tick.
-func (s *Server) waits(p *player) bool {
-	return s.run.behind && len(s.sessions.kicks) == 0 && s.run.closing == nil && s.run.after == nil &&
-		(p.session.state == playing || p.session.state == watching) && p.outbox.welcomed && p.tracing.armed == nil
-}
-
-// owe counts a snapshot that waits. The Step's last packet has one, even if the player's
-// rate has none due then.
-func (s *Server) owe(p *player) {
-	if p.due(s.sim.frame.Tick) {
-		p.outbox.owed = true
-		s.stats.SnapshotsSkipped++
-	}
+	next := newest + 1
+	return next < lastTick && c.due(next+1) <= t
 }
 
 // pathEvery is the time between two looks at a player's path. At 30 packets a second a lost one is

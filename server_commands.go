@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/standard"
@@ -23,9 +24,34 @@ type commands struct {
 	late     *lateInputs
 	stats    *stats.Server
 	clock    *serverClock
+	// bandwidth counts the bytes of commands; nil: nobody asked for that.
+	bandwidth *bandwidth
 	// repeat and decay are ServerConfig.RepeatInput and DecayInput.
 	repeat, decay time.Duration
 	scratch       []byte
+}
+
+// readCommands reads a message of commands of packet b, which came at t.
+func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) error {
+	if p.observing != nil {
+		return netcode.ErrMalformed
+	}
+	if p.session.state != playing || p.inputs.buffer == nil {
+		return nil
+	}
+	if k.bandwidth != nil {
+		k.bandwidth.up += uint64(len(body))
+	}
+	return k.panics.decodePeer(p, b, func() error {
+		if newest, ok := netcode.NewestCommand(body, k.sim.frame.Tick); ok && int64(newest)-int64(k.sim.frame.Tick) > int64(distant/k.clock.interval) && k.clock.rested(guard.DefaultTimeout) {
+			p.faults.fault("a command for a distant future")
+		}
+		if k.late.world.on {
+			p.fates(t) // what this packet acknowledges
+			p.inputs.buffer.Knows(p.shooter.Acked())
+		}
+		return p.inputs.buffer.Read(body, k.clock.ticks(t, k.sim.frame.Tick))
+	})
 }
 
 // takeCommands gets each player's command for this tick, or its replacement.
@@ -214,6 +240,17 @@ type inputs struct {
 
 	repeated time.Duration
 	replaced reason.Substitution // the ticks whose command was not the client's
+}
+
+// beginConnection makes the commands of a connection, the first or a later one. own takes what the
+// connection before it has counted.
+func (in *inputs) beginConnection(own *stats.Player, c *layout.Command, rate int, late Tick) {
+	in.heard, in.early, in.buffered, in.render = false, 0, 0, 0
+	if c != nil {
+		in.addTo(own)
+		in.buffer = netcode.NewCommandBuffer(c.Schema.PackedSize(), rate*2, c.Schema.PackedFields()...)
+		in.buffer.KeepLate(int(late))
+	}
 }
 
 // addTo adds what the current connection's buffer counted.

@@ -71,8 +71,16 @@ func (d *departures) losePlayer(t time.Duration, p *player) {
 	d.late.block(p)
 	d.closeConnection(p)
 	p.session.state, p.session.since = away, t
-	d.board.change(p, d.sessions, d.stats)
+	d.board.change(p)
 	d.sessions.moves = append(d.sessions.moves, move{p, false})
+}
+
+// replaceConnection ends the connection of a player that came back by another one.
+func (d *departures) replaceConnection(t time.Duration, p *player) {
+	d.endpoint.Disconnect(p.session.peer, transport.Replaced, "the player came back by another connection")
+	d.admission.charge(d.clock.now, &p.session)
+	d.admission.settle(&p.session)
+	d.losePlayer(t, p)
 }
 
 // closeConnection frees everything that belonged to a connection.
@@ -106,7 +114,7 @@ func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
 	d.dropObserversOf(p.owner)
 	d.interest.showObserversAll(p)
 	d.stats.Left++
-	d.board.change(p, d.sessions, d.stats)
+	d.board.change(p)
 	d.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
 }
 

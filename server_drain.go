@@ -56,9 +56,9 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	if err := s.run.refuses("Shutdown"); err != nil {
 		return err
 	}
-	s.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
+	s.tape.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
 	begin := func() {
-		s.concludeMatch()
+		s.conclusion.concludeMatch()
 		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
 		s.calls.refuse(transport.ErrClosed)
 	}
@@ -107,17 +107,6 @@ func (l *lingering) due(t, every time.Duration) bool {
 	}
 	l.next = t + every
 	return true
-}
-
-// sendPending sends every connected player a packet with what it has not acknowledged.
-func (s *Server) sendPending(t time.Duration) {
-	for _, p := range s.sessions.players {
-		if p.listens() && !p.session.conn.Paused(t) {
-			pk := p.session.conn.Begin(t)
-			p.fates(t)
-			s.finish(p, pk)
-		}
-	}
 }
 
 // listens reports whether a peer is sent messages: it is connected, or was kicked and is told the

@@ -132,9 +132,7 @@ func (m *simulation) clear() {
 		}
 	}
 	m.world.Unlock()
-	for _, q := range m.frame.queues {
-		q.clear()
-	}
+	m.clearEvents()
 }
 
 // net returns an entity's network id, 0 for none.

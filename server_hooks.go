@@ -5,6 +5,13 @@ package foretick
 // their order as a table. They are made when the server is, and again between ticks when a
 // trace arms or ends, a sync test begins, or somebody watches systems.
 type systemHooks struct {
+	sim      *simulation
+	late     *lateInputs
+	traces   *serverTraces
+	trails   *serverTrails
+	times    *systemTimes
+	watchers []systemWatcher
+
 	first      []systemHook // in the first run of a tick, and in Server.Draw
 	ownAgain   []systemHook // for a player's part that runs again, with LateInputs
 	worldAgain []systemHook // for a world that runs again, with LateWorld
@@ -14,38 +21,38 @@ type systemHooks struct {
 }
 
 // arrangeHooks makes the lists of what is there now.
-func (s *Server) arrangeHooks() {
-	a, traced := &s.around, s.traces.armed()
-	*a = systemHooks{again: &a.ownAgain}
-	for _, w := range s.watchers {
+func (a *systemHooks) arrangeHooks() {
+	traced := a.traces.armed()
+	a.first, a.ownAgain, a.worldAgain, a.test, a.again = nil, nil, nil, nil, &a.ownAgain
+	for _, w := range a.watchers {
 		a.first, a.ownAgain, a.worldAgain, a.test = append(a.first, w), append(a.ownAgain, w), append(a.worldAgain, w), append(a.test, w)
 	}
-	if s.late.world.on {
+	if a.late.world.on {
 		a.again = &a.worldAgain
 	}
 	if traced {
-		a.first, a.worldAgain = append(a.first, &s.traces), append(a.worldAgain, &s.traces)
-		a.ownAgain = append(a.ownAgain, traceSettles{&s.traces})
+		a.first, a.worldAgain = append(a.first, a.traces), append(a.worldAgain, a.traces)
+		a.ownAgain = append(a.ownAgain, traceSettles{a.traces})
 	}
-	tested := s.late.test.ticks > 0
+	tested := a.late.test.ticks > 0
 	if tested {
-		a.worldAgain = append(a.worldAgain, laterRuns{&s.late})
+		a.worldAgain = append(a.worldAgain, laterRuns{a.late})
 	}
-	a.ownAgain, a.test = append(a.ownAgain, laterRuns{&s.late}), append(a.test, laterRuns{&s.late})
+	a.ownAgain, a.test = append(a.ownAgain, laterRuns{a.late}), append(a.test, laterRuns{a.late})
 	if traced {
-		a.ownAgain = append(a.ownAgain, traceBegins{&s.traces})
+		a.ownAgain = append(a.ownAgain, traceBegins{a.traces})
 	}
 	a.ownAgain, a.test = append(a.ownAgain, named{}), append(a.test, named{})
-	a.worldAgain = append(a.worldAgain, s.sim.writes)
-	a.first = append(a.first, s.sim.writes)
+	a.worldAgain = append(a.worldAgain, a.sim.writes)
+	a.first = append(a.first, a.sim.writes)
 	if debugBuild {
-		a.first = append(a.first, &s.trails, &s.sim.losses)
+		a.first = append(a.first, a.trails, &a.sim.losses)
 	}
-	a.first = append(a.first, &s.times)
+	a.first = append(a.first, a.times)
 	if tested {
-		a.first = append(a.first, firstRuns{&s.late})
+		a.first = append(a.first, firstRuns{a.late})
 	}
-	a.runFirst(&s.sim.frame)
+	a.runFirst(&a.sim.frame)
 }
 
 // runAgain lets what follows run again, with the hooks of that.

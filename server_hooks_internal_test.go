@@ -42,7 +42,7 @@ func TestHooksAroundSystems(t *testing.T) {
 	}
 	own, world, bare := made(false, true), made(true, true), made(false, false)
 	bare.late.test.ticks = 0 // debug builds always test
-	bare.arrangeHooks()
+	bare.around.arrangeHooks()
 	for row, list := range map[string][]systemHook{
 		"first run": own.around.first, "own part again": own.around.ownAgain, "world again": world.around.worldAgain, "sync test": own.around.test,
 	} {

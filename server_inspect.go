@@ -23,7 +23,6 @@ import (
 type inspected struct {
 	tap   atomic.Pointer[probe.Tap] // nil: nobody looks
 	began time.Duration             // of the tick, by the server's Clock
-	bytes *snapshot.Profile         // nil: they are not counted
 }
 
 // begin returns the tap of the tick that begins, nil for none.
@@ -41,64 +40,56 @@ func (s *Server) tapped(tap *probe.Tap, now time.Duration) {
 	if s.times.clock != nil {
 		t.Took = s.times.clock() - s.inspected.began
 	}
-	s.board.postAll(&s.stats, &s.sessions)
+	s.board.postAll()
 	tap.Call(t)
 }
 
-// profile returns what counts the bytes of snapshots, nil if nothing does.
-func (s *Server) profile() *snapshot.Profile {
-	if s.bandwidth != nil {
-		return s.bandwidth.down
-	}
-	return s.inspected.bytes
+func (in *serverInternals) Tap() *probe.Tap       { return in.inspected.tap.Load() }
+func (in *serverInternals) SetTap(tap *probe.Tap) { in.inspected.tap.Store(tap) }
+
+func (in *serverInternals) Layout() *layout.Layout { return &in.p.Layout }
+
+func (in *serverInternals) Label(component, field string) schema.Label {
+	return in.p.labels.Of(component, field)
 }
 
-func (in serverInternals) Tap() *probe.Tap       { return in.s.inspected.tap.Load() }
-func (in serverInternals) SetTap(tap *probe.Tap) { in.s.inspected.tap.Store(tap) }
+func (in *serverInternals) Graph() (text, dot string) { return in.cfg.Protocol.Graph() }
+func (in *serverInternals) Systems() []ecs.SystemInfo { return in.p.schedule.Systems() }
+func (in *serverInternals) Audiences() []string       { return in.cfg.Protocol.audiences }
 
-func (in serverInternals) Layout() *layout.Layout { return &in.s.p.Layout }
-
-func (in serverInternals) Label(component, field string) schema.Label {
-	return in.s.p.labels.Of(component, field)
-}
-
-func (in serverInternals) Graph() (text, dot string) { return in.s.cfg.Protocol.Graph() }
-func (in serverInternals) Systems() []ecs.SystemInfo { return in.s.p.schedule.Systems() }
-func (in serverInternals) Audiences() []string       { return in.s.cfg.Protocol.audiences }
-
-func (in serverInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
-	id := in.s.p.identity.Find(in.s.sim.world, e)
-	if k := in.s.p.prefabNamed(id); k != nil {
+func (in *serverInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+	id := in.p.identity.Find(in.sim.world, e)
+	if k := in.p.prefabNamed(id); k != nil {
 		return id.Net, k.ECS.Name(), true
 	}
 	return 0, "", false
 }
 
-func (in serverInternals) CountBytes(on bool) {
-	s := in.s
-	if s.inspected.bytes = nil; on && s.bandwidth == nil {
-		s.inspected.bytes = snapshot.NewProfile(s.p.Registry)
+func (in *serverInternals) CountBytes(on bool) {
+	s := in
+	if s.senders.watched = nil; on && s.senders.bandwidth == nil {
+		s.senders.watched = snapshot.NewProfile(s.p.Registry)
 	}
 	for _, p := range s.sessions.players {
 		if p.outbox.sender != nil {
-			p.outbox.sender.SetProfile(s.profile())
+			p.outbox.sender.SetProfile(s.senders.profile())
 		}
 	}
 }
 
-func (in serverInternals) Counted(dst [][2]string) [][2]string {
-	return countedLines(in.s.p.Registry, dst)
+func (in *serverInternals) Counted(dst [][2]string) [][2]string {
+	return countedLines(in.p.Registry, dst)
 }
 
-func (in serverInternals) CountedBytes(dst []float64) []float64 {
-	if p := in.s.profile(); p != nil {
+func (in *serverInternals) CountedBytes(dst []float64) []float64 {
+	if p := in.senders.profile(); p != nil {
 		return p.Sums(dst)
 	}
 	return dst
 }
 
-func (in serverInternals) Seats(dst []probe.Seat) []probe.Seat {
-	s := in.s
+func (in *serverInternals) Seats(dst []probe.Seat) []probe.Seat {
+	s := in
 	for _, p := range s.sessions.players {
 		state, ok := map[playerState]string{playing: "playing", away: "away", local: "local", watching: "observing"}[p.session.state]
 		if !ok {
@@ -116,8 +107,8 @@ func (in serverInternals) Seats(dst []probe.Seat) []probe.Seat {
 	return dst
 }
 
-func (in serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
-	s := in.s
+func (in *serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
+	s := in
 	p, id := s.sessions.player(player), s.p.identity.Find(s.sim.world, e)
 	k := s.p.prefabNamed(id)
 	if p == nil || k == nil {
@@ -137,22 +128,22 @@ func (in serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bo
 }
 
 // interestIn says what the distances decide of an entity for a player.
-func (s *Server) interestIn(p *player, e ecs.Entity, id *networkID) (out probe.Interest) {
-	v, it := s.interest.survey, s.p.handlers.interest
+func (in *serverInternals) interestIn(p *player, e ecs.Entity, id *networkID) (out probe.Interest) {
+	v, it := in.interest.survey, in.p.handlers.interest
 	if v == nil || p.interest.near == nil {
 		return out
 	}
 	out.On, out.Relevant, out.Distance = true, p.interest.near.Has(snapshot.NetID(id.Net)), -1
 	area := v.area.Config()
 	out.Enter, out.Leave = area.Enter, area.Leave
-	if fn := s.p.handlers.relevant[id.Prefab]; fn != nil {
-		r := fn(&s.sim.frame, p.owner, e)
+	if fn := in.p.handlers.relevant[id.Prefab]; fn != nil {
+		r := fn(&in.sim.frame, p.owner, e)
 		out.Asked, out.Always, out.Never = true, r == snapshot.Always, r == snapshot.Never
 	}
 	v.eyes = v.eyes[:0]
-	v.addEyes(&s.sim, p, nil)
+	v.addEyes(&in.sim, p, nil)
 	out.Eyes = len(v.eyes)
-	at := s.sim.world.Pointer(e, s.p.Components[it.comp].ID)
+	at := in.sim.world.Pointer(e, in.p.Components[it.comp].ID)
 	if out.Placed = at != nil; at == nil {
 		return out
 	}
@@ -168,89 +159,107 @@ func (s *Server) interestIn(p *player, e ecs.Entity, id *networkID) (out probe.I
 
 // Internals returns the server's internal state for the packages simtest, inspect and expert.
 // Games have no use for it: its type is internal.
-func (s *Server) Internals() probe.Server { return serverInternals{s} }
+func (s *Server) Internals() probe.Server { return (*serverInternals)(s) }
 
-type serverInternals struct{ s *Server }
+// serverInternals is a server as simtest, inspect and expert see it: the same memory with other methods.
+type serverInternals Server
 
-func (in serverInternals) Queued(player PlayerID) int {
-	if p := in.s.sessions.player(player); p != nil {
+func (in *serverInternals) Queued(player PlayerID) int {
+	if p := in.sessions.player(player); p != nil {
 		return p.queued()
 	}
 	return 0
 }
 
-func (in serverInternals) Interval() time.Duration { return in.s.clock.interval }
+func (in *serverInternals) Interval() time.Duration { return in.clock.interval }
 
-func (in serverInternals) LateTicks() int { return int(in.s.cfg.lateTicks()) }
+func (in *serverInternals) LateTicks() int { return int(in.cfg.lateTicks()) }
 
-func (in serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
-	return in.s.late.beginSyncTest(ticks, found)
+func (in *serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+	return in.late.beginSyncTest(ticks, found)
 }
 
-func (in serverInternals) Hash() uint64 { return in.s.sim.world.Hash(in.s.p.order) }
+func (in *serverInternals) Hash() uint64 { return in.sim.world.Hash(in.p.order) }
 
-func (in serverInternals) Commanded() bool {
-	if in.s.p.Command == nil {
+func (in *serverInternals) Commanded() bool {
+	if in.p.Command == nil {
 		return true
 	}
-	for _, rows := range in.s.sim.commands.All(in.s.sim.world) {
-		if rows.Len() > 0 && in.s.sessions.player(rows.Owner()) != nil {
+	for _, rows := range in.sim.commands.All(in.sim.world) {
+		if rows.Len() > 0 && in.sessions.player(rows.Owner()) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-func (in serverInternals) Losses(dst []stats.Loss) []stats.Loss {
-	return append(dst, in.s.sim.losses.list...)
+func (in *serverInternals) Losses(dst []stats.Loss) []stats.Loss {
+	return append(dst, in.sim.losses.list...)
 }
 
-func (in serverInternals) SystemTimes() []figures.System { return in.s.times.each }
+func (in *serverInternals) SystemTimes() []figures.System { return in.times.each }
 
-func (in serverInternals) Bandwidth() []stats.Bandwidth { return in.s.bandwidthLines() }
-
-func (in serverInternals) SetLateInputs(player PlayerID, on bool) bool {
-	return in.s.setLateInputs(player, on)
+func (in *serverInternals) Bandwidth() []stats.Bandwidth {
+	return in.senders.bandwidth.bandwidthLines(in.p.Command, &in.stats)
 }
 
-func (in serverInternals) RemeasureLatency(player PlayerID) bool {
-	return in.s.remeasureLatency(player)
+func (in *serverInternals) SetLateInputs(player PlayerID, on bool) bool {
+	in.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
+	p := in.sessions.player(player)
+	if p == nil || in.late.window == 0 || in.cfg.LateShare > 0 || in.late.player != nil {
+		return false
+	}
+	if !on && p.late != nil {
+		in.late.block(p)
+		in.late.leave(p)
+		if p.outbox.sender != nil {
+			p.outbox.sender.Withhold(false)
+		}
+	}
+	p.prompt = !on
+	return true
 }
 
-func (in serverInternals) SetArchitecture(name string) {
-	in.s.outside(tape.Call{Op: tape.Architecture, Text: name})
-	in.s.sessions.architecture = name
+func (in *serverInternals) RemeasureLatency(player PlayerID) bool {
+	in.tape.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
+	p := in.sessions.player(player)
+	return p != nil && p.shooter.Remeasure()
 }
 
-func (in serverInternals) OnMessage(fn func(probe.MessageSent)) {
-	in.s.hooks.message = append(in.s.hooks.message, fn)
+func (in *serverInternals) SetArchitecture(name string) {
+	in.tape.outside(tape.Call{Op: tape.Architecture, Text: name})
+	in.sessions.architecture = name
 }
 
-func (in serverInternals) OnRequest(fn func(probe.RequestTaken)) {
-	in.s.hooks.request = append(in.s.hooks.request, fn)
+func (in *serverInternals) OnMessage(fn func(probe.MessageSent)) {
+	in.hooks.message = append(in.hooks.message, fn)
 }
 
-func (in serverInternals) OnPanic(fn func(probe.Panicked)) {
-	in.s.hooks.panicked = append(in.s.hooks.panicked, fn)
+func (in *serverInternals) OnRequest(fn func(probe.RequestTaken)) {
+	in.hooks.request = append(in.hooks.request, fn)
+}
+
+func (in *serverInternals) OnPanic(fn func(probe.Panicked)) {
+	in.hooks.panicked = append(in.hooks.panicked, fn)
 }
 
 // StateHash leaves out the component that holds the network's names.
-func (in serverInternals) StateHash() uint64 {
+func (in *serverInternals) StateHash() uint64 {
 	var ids []ecs.ID
-	for id := range ecs.ID(in.s.p.Types.Len()) {
-		if id != in.s.p.identity.ID() {
+	for id := range ecs.ID(in.p.Types.Len()) {
+		if id != in.p.identity.ID() {
 			ids = append(ids, id)
 		}
 	}
-	return in.s.sim.world.Hash(in.s.p.order, ids...)
+	return in.sim.world.Hash(in.p.order, ids...)
 }
 
-func (in serverInternals) OnCall(fn func(name string)) {
-	in.s.hooks.call = append(in.s.hooks.call, fn)
+func (in *serverInternals) OnCall(fn func(name string)) {
+	in.hooks.call = append(in.hooks.call, fn)
 }
 
-func (in serverInternals) ScreenHash(player PlayerID) probe.ScreenHash {
-	p, now := in.s.sessions.player(player), in.s.sim.frame.Tick
+func (in *serverInternals) ScreenHash(player PlayerID) probe.ScreenHash {
+	p, now := in.sessions.player(player), in.sim.frame.Tick
 	if p == nil || p.session.state != playing || p.outbox.sender == nil || now%p.outbox.every != 0 {
 		return probe.ScreenHash{}
 	}
@@ -259,29 +268,29 @@ func (in serverInternals) ScreenHash(player PlayerID) probe.ScreenHash {
 	return out
 }
 
-func (in serverInternals) Peer(player PlayerID) transport.PeerID {
-	if p := in.s.sessions.player(player); p != nil {
+func (in *serverInternals) Peer(player PlayerID) transport.PeerID {
+	if p := in.sessions.player(player); p != nil {
 		return p.session.peer
 	}
 	return 0
 }
 
-func (in serverInternals) Verdict(player PlayerID) rewind.Verdict {
-	if p := in.s.sessions.player(player); p != nil {
+func (in *serverInternals) Verdict(player PlayerID) rewind.Verdict {
+	if p := in.sessions.player(player); p != nil {
 		return p.shooter.Verdict()
 	}
 	return rewind.Verdict{}
 }
 
-func (in serverInternals) Entities(player PlayerID) ([]probe.ServerEntity, bool) {
-	p := in.s.sessions.player(player)
+func (in *serverInternals) Entities(player PlayerID) ([]probe.ServerEntity, bool) {
+	p := in.sessions.player(player)
 	if p == nil || p.session.state != playing {
 		return nil, false
 	}
 	var all []probe.ServerEntity
-	for _, rows := range in.s.sim.entities.All(in.s.sim.world) {
-		for i, id := range in.s.p.identity.Slice(rows) {
-			all = append(all, in.s.concerning(p, rows.Entity(i), id))
+	for _, rows := range in.sim.entities.All(in.sim.world) {
+		for i, id := range in.p.identity.Slice(rows) {
+			all = append(all, in.concerning(p, rows.Entity(i), id))
 		}
 	}
 	slices.SortFunc(all, func(a, b probe.ServerEntity) int { return cmp.Compare(a.Net, b.Net) })
@@ -289,9 +298,9 @@ func (in serverInternals) Entities(player PlayerID) ([]probe.ServerEntity, bool)
 }
 
 // concerning describes an entity as the server has it for a player.
-func (s *Server) concerning(p *player, e ecs.Entity, id networkID) probe.ServerEntity {
-	net, kind := snapshot.NetID(id.Net), &s.p.Prefabs[id.Prefab]
-	owner := s.sim.world.Owner(e)
+func (in *serverInternals) concerning(p *player, e ecs.Entity, id networkID) probe.ServerEntity {
+	net, kind := snapshot.NetID(id.Net), &in.p.Prefabs[id.Prefab]
+	owner := in.sim.world.Owner(e)
 	out := probe.ServerEntity{
 		Entity: e, Net: id.Net, Prefab: kind.ECS.Name(), Hidden: p.interest.hides[e],
 		Own: owner == p.owner || owner == ecs.Nobody && kind.Common,
@@ -305,12 +314,12 @@ func (s *Server) concerning(p *player, e ecs.Entity, id networkID) probe.ServerE
 	return out
 }
 
-func (in serverInternals) Words(e *probe.ServerEntity, comp int) []int32 {
-	return in.s.senders.source.Words(snapshot.NetID(e.Net), comp, e.Audience)
+func (in *serverInternals) Words(e *probe.ServerEntity, comp int) []int32 {
+	return in.senders.source.Words(snapshot.NetID(e.Net), comp, e.Audience)
 }
 
-func (in serverInternals) Wire(player PlayerID, net uint32) schema.WireID {
-	p := in.s.sessions.player(player)
+func (in *serverInternals) Wire(player PlayerID, net uint32) schema.WireID {
+	p := in.sessions.player(player)
 	if p == nil || net == 0 {
 		return 0
 	}

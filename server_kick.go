@@ -17,12 +17,12 @@ type kicks struct {
 	sessions  *sessions
 	admission *admission
 	logs      *serverLog
-	outside   func(tape.Call) // Server.outside
+	tape      *serverTape
 }
 
 // kickPlayer is what Frame.Kick does.
 func (k *kicks) kickPlayer(player PlayerID, code transport.Code, text string) bool {
-	k.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
+	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
 	p := k.sessions.player(player)
 	if p == nil {
 		return false
@@ -40,7 +40,7 @@ func (k *kicks) kickPlayer(player PlayerID, code transport.Code, text string) bo
 
 // banPlayer is what Frame.Ban does.
 func (k *kicks) banPlayer(player PlayerID, until time.Time, text string) bool {
-	k.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
+	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
 	p := k.sessions.player(player)
 	if p == nil {
 		return false
@@ -73,7 +73,7 @@ func (s *Server) Identity(player PlayerID) []byte {
 // does: at the end of the tick. Absent players whose place is held are included. It
 // reports whether there was one. An empty identity matches no player.
 func (s *Server) KickIdentity(identity []byte, detail string) bool {
-	s.outside(tape.Call{Op: tape.KickIdentity, Data: identity, Text: detail})
+	s.tape.outside(tape.Call{Op: tape.KickIdentity, Data: identity, Text: detail})
 	return s.sessions.kickIdentity(identity, detail)
 }
 
@@ -102,7 +102,7 @@ func (s *sessions) kickIdentity(identity []byte, detail string) bool {
 // not banned. An expired ban is removed within a minute of Steps. All bans end with the
 // Server: keep a list elsewhere and pass it to each new one.
 func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
-	s.outside(tape.Call{Op: tape.Ban, Data: identity, Until: until, Text: detail})
+	s.tape.outside(tape.Call{Op: tape.Ban, Data: identity, Until: until, Text: detail})
 	return s.kicks.banIdentity(identity, until, detail)
 }
 
@@ -119,6 +119,6 @@ func (k *kicks) banIdentity(identity []byte, until time.Time, detail string) boo
 // Unban lets an identity in again that [Server.Ban] or [Frame.Ban] keeps out. Without such a
 // ban it does nothing.
 func (s *Server) Unban(identity []byte) {
-	s.outside(tape.Call{Op: tape.Unban, Data: identity})
+	s.tape.outside(tape.Call{Op: tape.Unban, Data: identity})
 	s.admission.unban(identity)
 }

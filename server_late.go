@@ -12,7 +12,6 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -417,24 +416,6 @@ func (c *ServerConfig) checkLate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// setLateInputs is expert.SetLateInputs.
-func (s *Server) setLateInputs(player PlayerID, on bool) bool {
-	s.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
-	p := s.sessions.player(player)
-	if p == nil || s.late.window == 0 || s.cfg.LateShare > 0 || s.late.player != nil {
-		return false
-	}
-	if !on && p.late != nil {
-		s.late.block(p)
-		s.late.leave(p)
-		if p.outbox.sender != nil {
-			p.outbox.sender.Withhold(false)
-		}
-	}
-	p.prompt = !on
-	return true
 }
 
 // lateMatch remembers the predicted singletons of each tick that may still run again for a

@@ -166,7 +166,7 @@ func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 		require.NoError(t, err)
 		p := &player{}
 		p.outbox.every = 1
-		w := s.welcome(p)
+		w := s.packets.welcomeFor(p)
 		require.Equal(t, told, w.LateShare, "%v", share)
 		require.EqualValues(t, 6, w.Late)
 	}

@@ -487,7 +487,7 @@ func (l *lateInputs) beginSyncTest(ticks int, found func(probe.Desync)) error {
 	case l.s.sim.frame.Tick != 0:
 		return errors.New("foretick: a server's sync test begins before the first Step")
 	}
-	if r := l.s.sink; r != nil {
+	if r := l.s.tape.sink; r != nil {
 		tell := found
 		found = func(d probe.Desync) {
 			r.Report(fmt.Sprintf("desync in tick %d after system %q: %s.%s", d.Tick, d.System, d.Component, d.Field))
@@ -495,7 +495,7 @@ func (l *lateInputs) beginSyncTest(ticks int, found func(probe.Desync)) error {
 		}
 	}
 	l.test = lateSyncTest{ticks: Tick(ticks), found: found, runs: map[lateRun]uint64{}}
-	l.s.arrangeHooks()
+	l.s.around.arrangeHooks()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -43,46 +44,64 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 		return err
 	}
 	data = slices.Clone(data)
-	s.outside(tape.Call{Op: tape.Level, Data: data, Built: build != nil})
+	s.tape.outside(tape.Call{Op: tape.Level, Data: data, Built: build != nil})
 	if s.run.defers() {
-		s.run.after = func() { s.nextLevel(data, build) }
+		s.run.after = func() { s.levels.beginLevel(data, build) }
 		return nil
 	}
 	s.sim.undraw()
-	s.nextLevel(data, build)
+	s.levels.beginLevel(data, build)
 	s.run.finish()
 	return nil
 }
 
-func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
-	s.run.changing = true
-	defer func() { s.run.changing, s.run.building = false, false }()
-	s.changePlayers()
-	s.concludeEvents()
-	s.level.epoch++
-	s.level.data, s.level.tick, s.level.named = data, s.sim.frame.Tick+1, true
-	s.sim.clear()
-	s.past.Reset()
-	for _, p := range s.sessions.players {
+// serverLevel is the level that is played.
+type serverLevel struct {
+	epoch uint8
+	named bool // NextLevel was called: clients are told
+	data  []byte
+	tick  Tick // its first
+}
+
+// info is what clients are told of the level.
+func (l *serverLevel) info() netcode.LevelInfo {
+	return netcode.LevelInfo{Epoch: l.epoch, Tick: l.tick, Data: l.data}
+}
+
+// levels begins levels.
+type levels struct {
+	level      *serverLevel
+	sim        *simulation
+	sessions   *sessions
+	senders    *senders
+	past       *rewind.Past
+	run        *serverRun
+	turnover   *turnover
+	conclusion *conclusion
+}
+
+// beginLevel ends the level that is played and begins the next.
+func (l *levels) beginLevel(data []byte, build func(f *Frame)) {
+	l.run.changing = true
+	defer func() { l.run.changing, l.run.building = false, false }()
+	l.turnover.changePlayers()
+	l.conclusion.concludeEvents()
+	l.level.epoch++
+	l.level.data, l.level.tick, l.level.named = data, l.sim.frame.Tick+1, true
+	l.sim.clear()
+	l.past.Reset()
+	for _, p := range l.sessions.players {
 		p.outbox.levels++
-		if p.session.state == playing {
+		switch p.session.state {
+		case playing, watching:
 			p.outbox.sender.Close()
-			p.outbox.sender = s.newSender(p)
-			s.interest.reintroducePlayer(p)
-			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
-			p.shooter.Enter()
+			l.senders.openSender(p)
 		}
-		if p.session.state == local {
+		if p.session.state == playing || p.session.state == local {
 			p.shooter.Enter()
-		}
-		if p.session.state == watching {
-			p.outbox.sender.Close()
-			p.outbox.sender = s.newSender(p)
-			s.interest.introduceObserver(p)
-			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 		}
 	}
-	if s.run.building = build != nil; s.run.building {
-		build(&s.sim.frame)
+	if l.run.building = build != nil; l.run.building {
+		build(&l.sim.frame)
 	}
 }

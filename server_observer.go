@@ -67,44 +67,55 @@ func (g *Grant) check(s *sessions) error {
 	return nil
 }
 
-// observer lets a peer observe, if the game grants it something to see.
-func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
+// observers lets peers observe.
+type observers struct {
+	sim      *simulation
+	sessions *sessions
+	senders  *senders
+	refusals *refusals
+	panics   *panics
+	tape     *serverTape
+	// observe and most are ServerConfig.Observe and MaxObservers.
+	observe func(Observer) (Grant, error)
+	most    int
+}
+
+// takeObserver lets a peer observe, if the game grants it something to see.
+func (g *observers) takeObserver(t time.Duration, p *player, h netcode.Hello) {
 	switch {
-	case s.cfg.Observe == nil:
-		s.refusals.refuseObserver(t, p, "this server takes no observers")
+	case g.observe == nil:
+		g.refusals.refuseObserver(t, p, "this server takes no observers")
 		return
-	case len(s.sessions.observers) >= s.cfg.MaxObservers:
-		s.refusals.turnDown(p, figures.RefusedObservers, "refused: enough observers", transport.Full, "the server takes no more observers")
+	case len(g.sessions.observers) >= g.most:
+		g.refusals.turnDown(p, figures.RefusedObservers, "refused: enough observers", transport.Full, "the server takes no more observers")
 		return
 	}
 	o := &observing{who: Observer{Address: p.session.address, Identity: p.session.identity, Data: slices.Clone(h.Data)}}
-	err := s.askGrant(o)
+	err := g.askGrant(o)
 	if err == nil {
-		err = o.grant.check(&s.sessions)
+		err = o.grant.check(g.sessions)
 	}
 	if err != nil {
-		s.refusals.refuseObserver(t, p, err.Error())
+		g.refusals.refuseObserver(t, p, err.Error())
 		return
 	}
 	p.observing = o
 	p.session.state, p.session.since = watching, t
-	p.outbox.welcomed, p.outbox.entered, p.outbox.epoch = false, false, s.level.epoch
 	p.session.conn.Admit()
-	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
-	p.outbox.every = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate))
-	s.sessions.observers = append(s.sessions.observers, p)
-	p.outbox.sender = s.newSender(p)
-	s.interest.introduceObserver(p)
-	s.stats.Observers++
-	s.logs.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
+	p.faults = faultsFrom(t)
+	p.outbox.beginConnection(g.senders.everyFor(int(h.SnapshotRate)))
+	g.sessions.observers = append(g.sessions.observers, p)
+	g.senders.openSender(p)
+	g.sim.stats.Observers++
+	g.refusals.logs.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
 }
 
 // askGrant asks the game what an observer may see. A panic refuses it.
-func (s *Server) askGrant(o *observing) error {
+func (g *observers) askGrant(o *observing) error {
 	err := errors.New("the server failed at what it did for this observer")
 	func() {
-		defer s.panics.contain(ecs.Nobody, "Observe")
-		o.grant, err = s.observeGrant(o.who)
+		defer g.panics.contain(ecs.Nobody, "Observe")
+		o.grant, err = g.tape.observeGrant(g.observe, o.who)
 	}()
 	return err
 }
@@ -122,6 +133,6 @@ func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) in
 			matched = binary.AppendUvarint(matched, uint64(i))
 		}
 	}
-	s.outside(tape.Call{Op: tape.KickObservers, Data: matched, Text: text})
+	s.tape.outside(tape.Call{Op: tape.KickObservers, Data: matched, Text: text})
 	return n
 }

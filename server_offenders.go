@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick/internal/guard"
@@ -78,6 +79,34 @@ func (o *offenders) dropMute(p *player, t time.Duration) bool {
 	return is
 }
 
+// dropSilent drops the peers that are not heard any more, or do not do what they came for. It comes
+// after the mail, and who was silent while the server stood still has all of its time again.
+func (o *offenders) dropSilent(t time.Duration) {
+	rested := o.clock.rested(o.timeout)
+	for _, p := range slices.Backward(o.sessions.players) {
+		if p.session.state == local {
+			continue
+		}
+		if o.clock.fetches(p, t, o.timeout) {
+			p.session.since = t
+		}
+		switch {
+		case p.session.state == away:
+			if o.clock.lasted(t, p.session.since) > p.session.hold {
+				o.departures.giveUpPlace(p, transport.Timeout, "did not come back in time")
+			}
+		case rested && p.session.conn.Silent(t) > o.timeout:
+			o.departures.dropPeer(p, transport.Timeout, "silent for too long")
+		case rested && (p.session.state == playing || p.session.state == watching) && o.dropMute(p, t):
+		case p.session.state == greeting && o.clock.lasted(t, p.session.since) > greetingTime:
+			o.logs.abuse("dropped: said no hello", p)
+			o.departures.dropPeer(p, transport.Timeout, "said no hello")
+		case p.session.state == refusing && p.knowsAll(t, o.clock):
+			o.departures.dropPeer(p, p.session.kickCode, p.session.kickText)
+		}
+	}
+}
+
 // dropPoisoned ends the connection of a peer whose state can no longer be trusted.
 func (o *offenders) dropPoisoned(p *player) {
 	o.departures.dropPeer(p, transport.Malformed, poisonedText)
@@ -119,6 +148,11 @@ type peerFaults struct {
 	news    time.Duration // when an acknowledgement last told something new
 	why     string        // the last fault
 	blank   blank
+}
+
+// faultsFrom returns the faults of a connection that begins.
+func faultsFrom(t time.Duration) peerFaults {
+	return peerFaults{window: t, news: t, blank: blank{since: t}}
 }
 
 // blank counts packets since a snapshot was last acknowledged.

@@ -23,21 +23,32 @@ import (
 //
 // Without [ServerConfig].Recorder it does nothing. With one it panics with [UsageError] for
 // any other type.
-func (s *Server) Record(value any) {
-	r := s.sink
-	if r == nil {
+func (s *Server) Record(value any) { s.tape.recordValue(value) }
+
+// serverTape tells the recorder what passes the server, if there is one.
+type serverTape struct {
+	sink tape.Sink // nil: there is none
+	run  *serverRun
+}
+
+// recordValue is what Server.Record does.
+func (r *serverTape) recordValue(value any) {
+	if r.sink == nil {
 		return
 	}
 	b, err := tape.AppendValue(nil, value)
 	if err != nil {
 		misuse("Server.Record: %v", err)
 	}
-	if other, replaced := r.Value(b); replaced {
+	if other, replaced := r.sink.Value(b); replaced {
 		if err := tape.SetValue(value, other); err != nil {
 			misuse("Server.Record: %v", err)
 		}
 	}
 }
+
+// replays reports whether the match is a tape's.
+func (r *serverTape) replays() bool { return r.sink != nil && r.sink.Replays() }
 
 // record lets the recorder stand between the server and what it depends on.
 func (c *ServerConfig) record(p *compiled) (sink tape.Sink, err error) {
@@ -72,29 +83,29 @@ func (c *ServerConfig) settings() (list []tape.Setting) {
 }
 
 // outside records a call from outside of a tick, or of a function of Do.
-func (s *Server) outside(c tape.Call) {
-	if r := s.sink; r != nil && (!s.run.defers() || s.run.calling) {
-		c.Queued, c.Of = s.run.calling, s.run.callNumber
-		r.Outside(c)
+func (r *serverTape) outside(c tape.Call) {
+	if r.sink != nil && (!r.run.defers() || r.run.calling) {
+		c.Queued, c.Of = r.run.calling, r.run.callNumber
+		r.sink.Outside(c)
 	}
 }
 
-// touched records that the program took the world or the frame between Steps.
-func (s *Server) touched() {
+// openWorld prepares the world for the program, which takes it or the frame between Steps.
+func (s *Server) openWorld() {
 	s.late.world.touched = true
-	if r := s.sink; r != nil {
+	if r := s.tape.sink; r != nil {
 		r.Touched()
 	}
+	s.sim.undraw()
 }
 
 // observeGrant asks the game what an observer may see.
-func (s *Server) observeGrant(o Observer) (Grant, error) {
-	r := s.sink
-	if r == nil {
-		return s.cfg.Observe(o)
+func (r *serverTape) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
+	if r.sink == nil {
+		return observe(o)
 	}
-	g := r.Observed(func() tape.Grant {
-		g, err := s.cfg.Observe(o)
+	g := r.sink.Observed(func() tape.Grant {
+		g, err := observe(o)
 		out := tape.Grant{Team: g.Team, Player: uint16(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}
 		if err != nil {
 			out.Refused, out.Text = true, err.Error()
@@ -110,7 +121,7 @@ func (s *Server) observeGrant(o Observer) (Grant, error) {
 // maxEditText limits the path and the text of an edit, in bytes.
 const maxEditText = 1024
 
-func (in serverInternals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
+func (in *serverInternals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
 	to := tape.Edit{Entity: uint64(e), Path: path}
 	switch v := reflect.ValueOf(value); {
 	case v.Kind() == reflect.Bool:
@@ -129,17 +140,17 @@ func (in serverInternals) Edit(e ecs.Entity, path string, value any, done func(e
 	if len(path) > maxEditText {
 		return fmt.Errorf("foretick: an edit has a path of %d bytes: the most is %d", len(path), maxEditText)
 	}
-	return in.s.calls.add(editCall(&to, done))
+	return in.calls.add(editCall(&to, done))
 }
 
-func (in serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
-	w := &in.s.watchers
-	*w = append(*w, systemWatcher{in.s.sim.writes, &in.s.late, fn})
+func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
+	w := &in.around.watchers
+	*w = append(*w, systemWatcher{in.sim.writes, &in.late, fn})
 	at := len(*w) - 1
-	in.s.arrangeHooks()
+	in.around.arrangeHooks()
 	return func() {
 		*w = slices.Delete(*w, at, at+1)
-		in.s.arrangeHooks()
+		in.around.arrangeHooks()
 	}
 }
 
@@ -165,11 +176,11 @@ func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
 	w.tell(run)
 }
 
-func (in serverInternals) Replicated() (all []probe.ServerEntity) {
-	for _, rows := range in.s.sim.entities.All(in.s.sim.world) {
-		for i, id := range in.s.p.identity.Slice(rows) {
+func (in *serverInternals) Replicated() (all []probe.ServerEntity) {
+	for _, rows := range in.sim.entities.All(in.sim.world) {
+		for i, id := range in.p.identity.Slice(rows) {
 			if id.Net != 0 {
-				all = append(all, probe.ServerEntity{Entity: rows.Entity(i), Net: id.Net, Prefab: in.s.p.Prefabs[id.Prefab].ECS.Name()})
+				all = append(all, probe.ServerEntity{Entity: rows.Entity(i), Net: id.Net, Prefab: in.p.Prefabs[id.Prefab].ECS.Name()})
 			}
 		}
 	}

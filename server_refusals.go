@@ -14,10 +14,8 @@ type refusals struct {
 	admission  *admission
 	logs       *serverLog
 	clock      *serverClock
-	// protocol is the hash of the game's protocol.
-	protocol uint64
-	// finish is Server.finish.
-	finish func(*player, *netcode.Packet)
+	sim        *simulation
+	packets    *packets
 }
 
 // turnDown ends the connection of a peer that the server has no place for.
@@ -41,15 +39,22 @@ func (r *refusals) refuseHello(t time.Duration, p *player, code uint8, text stri
 }
 
 func (r *refusals) sendReject(p *player, pk *netcode.Packet, code uint8, text string) {
-	pk.Message(netcode.MessageReject, netcode.Reject{Code: code, Protocol: r.protocol, Text: text}.Append(nil))
-	r.finish(p, pk)
+	pk.Message(netcode.MessageReject, netcode.Reject{Code: code, Protocol: r.sim.p.Hash, Text: text}.Append(nil))
+	r.packets.sendPlain(p, pk)
+}
+
+// refuseProtocol refuses a peer whose game has another protocol, and describes the server's to it.
+func (r *refusals) refuseProtocol(t time.Duration, p *player, h netcode.Hello) {
+	r.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", r.sim.p.Hash)
+	r.refuseHello(t, p, rejectMismatch, "the game's protocol differs")
+	_ = p.session.conn.SendReliable(r.sim.frame.Tick, kindDescribe, r.sim.p.description.of(r.sim.p))
 }
 
 // offerSchema tells a peer of another build that it may ask for the schema and then send a
 // Hello for it.
 func (r *refusals) offerSchema(t time.Duration, p *player, h netcode.Hello) {
 	if !p.schemas.otherBuilds {
-		r.logs.Logger.Info("another build", append(p.who(), "theirs", h.Protocol, "ours", r.protocol)...)
+		r.logs.Logger.Info("another build", append(p.who(), "theirs", h.Protocol, "ours", r.sim.p.Hash)...)
 	}
 	p.schemas.otherBuilds = true
 	pk := p.session.conn.Begin(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/tape"
@@ -31,6 +32,8 @@ type serverReports struct {
 	sim      *simulation
 	sessions *sessions
 	clock    *serverClock
+	panics   *panics
+	figures  *figures.Server
 
 	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
 	takes  allowance                                // of all players
@@ -49,8 +52,8 @@ type playerReports struct {
 
 // Corrected calls fn with each correction of a client that plays. Handles in it are those of the
 // server's world, 0 for an entity that it does not have. nil ends it.
-func (in serverInternals) Corrected(fn func(PlayerID, prediction.Misprediction)) {
-	in.s.reports.listen = fn
+func (in *serverInternals) Corrected(fn func(PlayerID, prediction.Misprediction)) {
+	in.reports.listen = fn
 }
 
 // askReports appends whose corrections are to be asked for.
@@ -82,42 +85,42 @@ func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
 
 // takeReport handles a report of a player's client, in packet b. What came before, or is one too
 // many, is dropped.
-func (s *Server) takeReport(p *player, body, b []byte) error {
-	r, now := &p.reports, s.clock.now
+func (r *serverReports) takeReport(p *player, body, b []byte) error {
+	from, now := &p.reports, r.clock.now
 	if p.session.state != playing {
 		return nil
 	}
 	if len(body) > 0 && body[0] == reason.CountsSaid {
-		return s.takeCounts(p, body, b)
+		return r.takeCounts(p, body, b)
 	}
-	if p.observing != nil || now >= r.until {
+	if p.observing != nil || now >= from.until {
 		return netcode.ErrMalformed // nobody asked for it
 	}
-	if r.connection != p.session.connection {
-		r.connection, r.incoming = p.session.connection, reason.Incoming{}
+	if from.connection != p.session.connection {
+		from.connection, from.incoming = p.session.connection, reason.Incoming{}
 	}
-	if !r.takes.take(now, takenRate, takenBurst) || !s.reports.takes.take(now, takenMost, takenMostBurst) {
+	if !from.takes.take(now, takenRate, takenBurst) || !r.takes.take(now, takenMost, takenMostBurst) {
 		return nil
 	}
 	var said reason.Report
-	err := s.panics.decodePeer(p, b, func() (err error) {
-		if said, err = reason.ParseReport(body); err != nil || s.p.Command == nil {
+	err := r.panics.decodePeer(p, b, func() (err error) {
+		if said, err = reason.ParseReport(body); err != nil || r.sim.p.Command == nil {
 			return err
 		}
 		for _, c := range [...]struct {
 			packed []byte
 			value  *any
 		}{{said.Input, &said.Wrong.Input}, {said.Executed, &said.Wrong.Executed}} {
-			at := reflect.New(s.p.Command.Handle.Type())
-			if len(c.packed) > 0 && s.p.Command.Schema.Unpack(c.packed, at.UnsafePointer()) == nil {
+			at := reflect.New(r.sim.p.Command.Handle.Type())
+			if len(c.packed) > 0 && r.sim.p.Command.Schema.Unpack(c.packed, at.UnsafePointer()) == nil {
 				*c.value = at.Elem().Interface()
 			}
 		}
 		return nil
 	})
-	if err == nil && !p.session.poisoned && r.incoming.Fresh(said.Number) && s.reports.listen != nil {
-		s.reports.nameReported(p, &said.Wrong)
-		s.reports.listen(p.owner, said.Wrong)
+	if err == nil && !p.session.poisoned && from.incoming.Fresh(said.Number) && r.listen != nil {
+		r.nameReported(p, &said.Wrong)
+		r.listen(p.owner, said.Wrong)
 	}
 	return err
 }
@@ -213,12 +216,6 @@ func (p *player) raise(t Tick, event int) {
 	if p.session.state == playing { // else nobody is told, and nothing would ever be forgotten
 		p.reasons.Raise(t, event)
 	}
-}
-
-// writeNote makes the player's note for the packet that is being built. The note is written
-// with the snapshot, and exceeds the rate if the snapshot does.
-func (s *Server) writeNote(p *player) {
-	p.reasons.Write(s.sim.frame.Tick, p.told(), &p.inputs.replaced, s.p.Remote.Predicts)
 }
 
 // serverTrails are hashes of what each shared system wrote of a player's, in debug builds.

@@ -3,7 +3,6 @@ package foretick
 import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -112,13 +111,6 @@ func (v *serverViews) rewindBehind(by PlayerID, ticks float32) HitView {
 		return v.hitView(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
 	}
 	return v.hitView(rewind.View{})
-}
-
-// remeasureLatency is expert.RemeasureLatency.
-func (s *Server) remeasureLatency(player PlayerID) bool {
-	s.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
-	p := s.sessions.player(player)
-	return p != nil && p.shooter.Remeasure()
 }
 
 // moment is what Frame.RewindTo returns without a player.

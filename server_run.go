@@ -45,7 +45,7 @@ func (s *Server) Run(ctx context.Context) error {
 		if s.run.closed {
 			return transport.ErrClosed
 		}
-		if s.ended() {
+		if s.sim.ended() {
 			_ = s.Close(ended)
 			return ErrEnded
 		}

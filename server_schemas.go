@@ -8,13 +8,12 @@ import (
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/stats"
 )
 
 // serverSchemas gives the protocol's schema to peers that ask for it.
 type serverSchemas struct {
 	library netcode.SchemaLibrary
-	stats   *stats.Server
+	sim     *simulation
 }
 
 // publish puts the protocol's schema into the library. A schema that is too long to send is a
@@ -37,13 +36,13 @@ func (c *serverSchemas) publish(p *compiled, otherBuilds bool, log *slog.Logger)
 }
 
 // answerRequest answers a request for the schema.
-func (c *serverSchemas) answerRequest(now Tick, p *player, r netcode.Reliable) error {
+func (c *serverSchemas) answerRequest(p *player, r netcode.Reliable) error {
 	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed
 	}
-	c.stats.SchemasAsked++
+	c.sim.stats.SchemasAsked++
 	p.schemas.asked = p.schemas.asked || p.session.state == greeting
-	return p.schemas.answers.Answer(p.session.conn, standard.ChannelSchemas, now, r.Payload)
+	return p.schemas.answers.Answer(p.session.conn, standard.ChannelSchemas, c.sim.frame.Tick, r.Payload)
 }
 
 // Time limits for a peer that does not play yet, from its arrival.

@@ -42,13 +42,10 @@ func newServer(cfg ServerConfig) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, untaped: untaped}
+	s := &Server{cfg: cfg, p: p, tape: serverTape{sink: sink}, endpoint: cfg.Transport, untaped: untaped}
+	s.tape.run = &s.run
 	s.wirePeers()
 	s.sessions.architecture = runtime.GOARCH
-	s.reports.sim, s.reports.sessions, s.reports.clock = &s.sim, &s.sessions, &s.clock
-	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports = &s.sim, &s.sessions, &s.clock, &s.reports
-	s.traces.sink, s.traces.may, s.traces.changed = sink, s.mayTrace, s.arrangeHooks
-	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.sim.ordinals = map[transport.PeerID]*player{}, ordinals{}
 	s.sim.p, s.sim.stats = p, &s.stats
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.entities.noRoom})
@@ -56,7 +53,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
 	s.sim.nets.in = s.senders.source
 	if cfg.Profile {
-		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.Registry)}
+		s.senders.bandwidth = &bandwidth{down: snapshot.NewProfile(p.Registry)}
+		s.commands.bandwidth = s.senders.bandwidth
 	}
 	var number [8]byte
 	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
@@ -66,6 +64,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{&s.sim}); err != nil {
 		return nil, err
 	}
+	s.wireSeats()
 	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
 	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
 	if p.Command != nil {
@@ -88,21 +87,22 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.watch(true)
 	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, &s.late)
-	s.schemas.stats = &s.stats
+	s.schemas.sim = &s.sim
 	if err := s.schemas.publish(p, cfg.AllowOtherBuilds, cfg.Logger); err != nil {
 		return nil, err
 	}
-	s.senders.share = s.encodeShare
+	s.senders.share = s.senders.encodeShare
 	s.sim.order, s.sim.hash = p.order, s.sim.hashWorld
 	if debugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
 	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
+	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, fades: &s.late.fades}
 	s.sim.frame.calls, s.sim.frame.views = s.sim.writes, &s.views
-	s.arrangeHooks()
+	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
-	s.figures.post(s) // the names of systems are known before the first Step
+	s.figures.post() // the names of systems are known before the first Step
 	return s, nil
 }
 
@@ -130,7 +130,7 @@ func (s *Server) Step(now time.Time) {
 		if s.run.failed = !done; s.run.failed {
 			s.calls.refuse(transport.ErrClosed)
 		}
-		if r := s.sink; r != nil {
+		if r := s.tape.sink; r != nil {
 			r.Stepped()
 			if !done {
 				v := recover()
@@ -142,30 +142,33 @@ func (s *Server) Step(now time.Time) {
 		}
 	}()
 	if s.drain.latch() {
-		s.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
+		s.tape.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
 	}
-	if r := s.sink; r != nil {
+	if r := s.tape.sink; r != nil {
 		r.Step(now, s.sim.hash)
 	}
 	t := s.clock.begin(now, s.cfg.Timeout)
-	s.receive(t)
+	s.clock.step(t, s.sim.frame.Tick)
+	s.intake.receiveAll(t)
+	s.admission.sweep(s.clock.start, t)
+	s.offenders.dropSilent(t)
 	if code, detail, over := s.drain.over(t, &s.sessions); over {
 		_ = s.close(code, detail)
 	}
 	if s.run.closed || s.drain.linger != nil {
 		if !s.run.closed && s.drain.linger.due(t, s.clock.interval) {
-			s.sendPending(t)
+			s.packets.sendPending(t)
 		}
 		done = true
 		s.rest()
 		return
 	}
-	for n := 0; !s.ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
+	for n := 0; !s.sim.ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
-			s.slip()
+			s.figures.skipTicks()
 			break
 		}
-		s.run.behind = n+1 < maxCatchUp && s.behind(t)
+		s.run.behind = n+1 < maxCatchUp && s.clock.behind(t, s.sim.frame.Tick)
 		s.tick(t)
 		if s.run.closed || s.drain.linger != nil {
 			done = true
@@ -173,11 +176,11 @@ func (s *Server) Step(now time.Time) {
 			return
 		}
 	}
-	if s.ended() && !s.run.over {
+	if s.sim.ended() && !s.run.over {
 		s.end()
 	}
 	s.endpoint.Flush()
-	s.board.post(&s.stats)
+	s.board.post()
 	done = true
 }
 
@@ -186,7 +189,7 @@ func (s *Server) rest() {
 	if !s.run.closed {
 		s.endpoint.Flush()
 	}
-	s.postAll()
+	s.figures.postAll()
 }
 
 // maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
@@ -217,7 +220,7 @@ func (s *Server) closeWith(code transport.Code, detail string) error {
 	if err := s.run.refuses("Close"); err != nil {
 		return err
 	}
-	s.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
+	s.tape.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
 	if s.run.defers() && !s.run.failed {
 		s.run.closing = func() { _ = s.close(code, detail) }
 		return nil
@@ -235,8 +238,8 @@ func (s *Server) close(code transport.Code, detail string) error {
 	}
 	s.run.closed = true
 	s.calls.refuse(transport.ErrClosed)
-	defer s.postAll()
-	if r := s.sink; r != nil {
+	defer s.figures.postAll()
+	if r := s.tape.sink; r != nil {
 		defer r.Closed()
 	}
 	if s.run.failed { // nothing of the match can be relied on
@@ -259,15 +262,15 @@ func (s *Server) close(code transport.Code, detail string) error {
 		}
 	}
 	s.run.changing = true // what hooks ask for is too late
-	s.changePlayers()
+	s.turnover.changePlayers()
 	s.run.changing = false
-	s.concludeMatch() // what OnLeave raised
+	s.conclusion.concludeMatch() // what OnLeave raised
 	return last.close(code, detail)
 }
 
 // end drops every player with the reason.
 func (s *Server) end() {
-	s.concludeMatch()
+	s.conclusion.concludeMatch()
 	s.run.over = true
 	s.calls.refuse(ErrEnded)
 	s.logs.Logger.Error(ended, "tick", s.sim.frame.Tick)
@@ -284,33 +287,35 @@ func (s *Server) end() {
 func (s *Server) tick(now time.Duration) {
 	s.sim.frame.Tick++
 	s.run.ticking, s.sim.writes.outside.next = true, false
-	began := s.figures.begin(s, now)
+	began := s.figures.begin(now)
 	tap := s.inspected.begin(&s.times)
 	s.commands.takeCommands()
 	s.late.world.begin()
 	changed := s.sessions.changing()
-	s.changePlayers()
+	s.turnover.changePlayers()
 	told := s.drain.tell(&s.sim.frame, &s.panics, s.cfg.OnDrain)
 	s.late.world.open(changed || told)
 	s.requests.handleRequests()
 	s.simulate()
 	s.sim.captured = true
-	s.capture()
+	s.late.fades.age(s)
+	s.capture.captureTick()
 	s.report()
 	if len(s.sessions.kicks) > 0 {
 		s.late.world.stop() // the last packets have what waits
 	}
 	s.late.decide()
-	s.send(now)
+	s.departures.dropOverflowed()
+	s.packets.sendAll(now)
 	s.sim.captured = false
 	if tap != nil {
 		s.tapped(tap, now)
 	}
 	s.departures.dropKicked()
 	s.run.ticking, s.sim.writes.outside.next = false, true
-	s.figures.end(s, began)
+	s.figures.end(began)
 	s.run.finish()
-	if r := s.sink; r != nil {
+	if r := s.tape.sink; r != nil {
 		r.Tick(s.sim.frame.Tick, s.sim.hashWorld())
 	}
 }
@@ -350,83 +355,20 @@ func (s *Server) simulate() {
 // report counts the tick, and shows it to the program around the server.
 func (s *Server) report() {
 	s.stats.Ticks++
-	s.postAll()
+	s.figures.postAll()
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(&s.sim.frame)
 	}
 	s.sessions.countPlayed(s.sim.frame.Tick, &s.clock, &s.admission, s.p.Command != nil)
 }
 
-// concludeEvents handles every event that waits, and sends every message that is held, because
-// a level or the match ends now:
-//
-//  1. No tick up to here runs again, so what waited for late inputs stands.
-//  2. The handlers of OnServer and OnFinal run in the order of a tick. What they raise is
-//     handled in further rounds, maxNesting at most. Events left then are dropped and counted.
-//  3. Messages that waited for their tick are sent.
-//
-// What handlers ask for meanwhile, such as the next level, waits for the caller's finish.
-func (s *Server) concludeEvents() {
-	was := s.run.changing
-	s.run.changing = true
-	defer func() { s.run.changing = was }()
-	s.late.blockAll()
-	for round := 0; s.waitingEvents() > 0; round++ {
-		if round == maxNesting {
-			s.entities.nestedTooDeep(s.waitingEvents())
-			s.clearEvents()
-			break
-		}
-		s.handleEvents()
-	}
-	s.late.world.sendAll()
-}
-
-// concludeMatch is concludeEvents where the match ends: for what handlers ask for, it is closed.
-func (s *Server) concludeMatch() {
-	was := s.run.closing
-	s.run.closing = func() {}
-	defer func() { s.run.closing = was }()
-	s.concludeEvents()
-}
-
 // concludeAndSend is concludeMatch where no more packets follow: it sends each player a last one
 // if there is more to tell.
 func (s *Server) concludeAndSend() {
 	before := s.sessions.pendingMessages()
-	s.concludeMatch()
+	s.conclusion.concludeMatch()
 	if s.sessions.pendingMessages() > before {
-		s.sendPending(s.clock.now)
-	}
-}
-
-// handleEvents runs the handlers of what waits, outside of a tick.
-func (s *Server) handleEvents() {
-	f := &s.sim.frame
-	for _, q := range f.queues {
-		q.findFinal()
-	}
-	for _, sys := range s.p.schedule.Systems() {
-		if handle := s.p.handlers.eventSystems[sys.Name]; handle != nil {
-			s.sim.world.Lock()
-			handle(f)
-			s.sim.world.Unlock()
-		}
-	}
-}
-
-// waitingEvents returns how many events wait for their handlers.
-func (s *Server) waitingEvents() (n int) {
-	for _, q := range s.sim.frame.queues {
-		n += q.waitingEvents()
-	}
-	return n
-}
-
-// clearEvents drops all events that wait.
-func (s *Server) clearEvents() {
-	for _, q := range s.sim.frame.queues {
-		q.clear()
+		s.packets.sendPending(s.clock.now)
 	}
 }
 

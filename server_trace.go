@@ -30,9 +30,11 @@ type serverTraces struct {
 	sessions *sessions
 	clock    *serverClock
 	reports  *serverReports
-	sink     tape.Sink          // nil: there is no recorder
-	may      func(*player) bool // whether the game allows a player's client a trace
-	changed  func()             // follows a trace that was armed or ended
+	panics   *panics
+	tape     *serverTape
+	around   *systemHooks
+	// allow is ServerConfig.AllowTrace, which may be nil.
+	allow func(PlayerID) bool
 
 	wake     atomic.Bool // somebody asks for something, or a trace is armed
 	replayed bool        // a tape says what was asked of the match's traces
@@ -47,10 +49,22 @@ type serverTraces struct {
 	steps     traceSteps
 }
 
+// takeTrace handles a trace's message from a player's client, in packet b.
+func (t *serverTraces) takeTrace(p *player, body, b []byte) error {
+	if p.session.state != playing && p.observing == nil {
+		return nil
+	}
+	a, err := t.traced(p, body)
+	if a == nil {
+		return err
+	}
+	return t.panics.decodePeer(p, b, func() error { return a.piece(body) })
+}
+
 // Trace returns the port of a player's trace. The records of an aside trace, and of every
 // trace that is asked for in a replay, go to no client. Any goroutine may call it.
-func (in serverInternals) Trace(player PlayerID, aside bool) *trace.Port {
-	t := &in.s.traces
+func (in *serverInternals) Trace(player PlayerID, aside bool) *trace.Port {
+	t := &in.traces
 	if aside || t.replayed {
 		return t.portOf(&t.aside, player)
 	}
@@ -108,7 +122,7 @@ func (t *serverTraces) armTrace(set *traceSet, p *player) *playerTrace {
 	}
 	port.Set(trace.Armed, "")
 	t.wake.Store(true)
-	t.changed()
+	t.around.arrangeHooks()
 	return a
 }
 
@@ -118,7 +132,7 @@ func (t *serverTraces) endTrace(set *traceSet, a *playerTrace) {
 	if set == &t.match {
 		a.p.tracing.armed = nil
 	}
-	t.changed()
+	t.around.arrangeHooks()
 	a.port.Set(trace.Off, "")
 	if !a.watched { // nobody here will read it
 		a.port.Client.Free()
@@ -234,7 +248,7 @@ func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 	set := &t.match
 	a := set.of(p)
 	switch {
-	case !t.may(p):
+	case !t.mayTrace(p):
 		p.tracing.refused = trace.NotAllowed
 		return nil
 	case a == nil && len(set.armed) == serverTraceMost:
@@ -252,21 +266,21 @@ func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 }
 
 // mayTrace returns whether a player may have a trace. A replay has the recorded answer.
-func (s *Server) mayTrace(p *player) (may bool) {
-	if s.sink == nil || !s.sink.Replays() {
-		may = s.allowsTrace(p)
+func (t *serverTraces) mayTrace(p *player) (may bool) {
+	if !t.tape.replays() {
+		may = t.allowsTrace(p)
 	}
-	s.Record(&may)
+	t.tape.recordValue(&may)
 	return may
 }
 
 // allowsTrace asks the game. A panic refuses the trace.
-func (s *Server) allowsTrace(p *player) bool {
-	if s.cfg.AllowTrace == nil {
+func (t *serverTraces) allowsTrace(p *player) bool {
+	if t.allow == nil {
 		return p.loopback()
 	}
-	defer s.panics.contain(ecs.Nobody, "AllowTrace")
-	return s.cfg.AllowTrace(p.owner)
+	defer t.panics.contain(ecs.Nobody, "AllowTrace")
+	return t.allow(p.owner)
 }
 
 // isLoopback reports whether a transport's address is this machine's own.
@@ -317,7 +331,7 @@ func (t *serverTraces) pollTraces() {
 			looks = t.reports.askReports(looks)
 			t.looks = looks
 		}
-		if r := t.sink; r != nil && set == &t.match {
+		if r := t.tape.sink; r != nil && set == &t.match {
 			looks = r.Looked(looks)
 		}
 		for i := range looks {

@@ -22,7 +22,7 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	}
 	require.True(t, idle())
 	require.Nil(t, s.traces.match.ports)
-	s.cfg.AllowTrace = func(PlayerID) bool { return true }
+	s.traces.allow = func(PlayerID) bool { return true }
 	c.tracePort().Look(nil)
 	h.run(time.Second)
 	require.False(t, idle())
@@ -33,7 +33,7 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	require.True(t, idle())
 	for range 3 { // what asks once costs the same as what never asked
 		busy, calm := newHands(t), newHands(t)
-		busy.server.cfg.AllowTrace = s.cfg.AllowTrace
+		busy.server.traces.allow = s.cfg.AllowTrace
 		busy.clients[0].tracePort().Look(nil)
 		busy.run(time.Second)
 		busy.clients[0].tracePort().Unlook()
@@ -98,7 +98,7 @@ func TestTraceOfHostileClients(t *testing.T) {
 // TestTraceHookThatFails: a panic in ServerConfig.AllowTrace refuses the trace, and the match goes on.
 func TestTraceHookThatFails(t *testing.T) {
 	h := newHands(t)
-	h.server.cfg.AllowTrace = func(PlayerID) bool { panic("planted") }
+	h.server.traces.allow = func(PlayerID) bool { panic("planted") }
 	require.NoError(t, traced(h.server, h.server.sessions.players[0], trace.AppendAsk(nil, nil)))
 	h.run(time.Second)
 	require.EqualValues(t, 1, h.server.stats.Panics)
@@ -135,5 +135,5 @@ func TestTraceOfHostileServer(t *testing.T) {
 
 // traced hands a message of a trace to the server, as a packet does.
 func traced(s *Server, p *player, b []byte) error {
-	return s.message(0, p, netcode.Message{Type: messageTrace, Body: b}, b)
+	return s.dispatch.readMessage(0, p, netcode.Message{Type: messageTrace, Body: b}, b)
 }

@@ -1,0 +1,154 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// capture hands the state of a tick to the snapshots and to the history of hitboxes.
+type capture struct {
+	sim      *simulation
+	source   *snapshot.Source
+	interest *serverInterest
+	views    *serverViews
+	fades    *lateFades
+	put      putScratch
+}
+
+// putScratch is memory for handing entities to the snapshot source.
+type putScratch struct {
+	pointers []unsafe.Pointer
+	columns  []column
+	masks    []tableMask // of the tables, in the order of the tick
+	tables   int         // that had their turn
+}
+
+// column is a replicated component of one table.
+type column struct {
+	base  unsafe.Pointer
+	size  uintptr
+	index int
+}
+
+// captureTick passes the tick's state to the snapshots and to the history of hitboxes.
+func (c *capture) captureTick() {
+	t := c.sim.frame.Tick
+	c.source.Begin(t)
+	c.put.tables = 0
+	for _, rows := range c.sim.entities.All(c.sim.world) {
+		c.putRows(rows)
+	}
+	c.interest.passGroups()
+	if c.interest.survey != nil {
+		c.interest.fillSurvey()
+	}
+	c.source.End()
+	c.views.recordPast(c.put.masks, c.source)
+}
+
+// tableMask has the components of a table's entities. It is kept for the next tick: then the
+// same table mostly has the same place, and needs no new mask.
+type tableMask struct {
+	has    schema.Mask // those of the game
+	sent   schema.Mask // and the library's own, of entities of a prefab
+	prefab int         // that one; −1: sent is not known
+}
+
+// next returns the mask of the next table, which has these components of the game.
+func (p *putScratch) next(has schema.MaskBuilder) *tableMask {
+	if p.tables == len(p.masks) {
+		p.masks = append(p.masks, tableMask{prefab: -1})
+	}
+	m := &p.masks[p.tables]
+	p.tables++
+	if now := has.MaskLike(m.has); !now.Equal(m.has) {
+		m.has, m.prefab = now, -1
+	}
+	return m
+}
+
+// of returns the mask of the table's entities of a prefab.
+func (m *tableMask) of(p *compiled, prefab uint16) schema.Mask {
+	if m.prefab == int(prefab) {
+		return m.sent
+	}
+	set, k := m.has.Builder(), &p.Prefabs[prefab]
+	switch {
+	case k.Matched():
+		set.Set(p.Origins.Matched)
+	case k.ClientOnly():
+		set.Set(p.Origins.ClientOnly)
+	}
+	if k.Interpolated {
+		set.Set(p.Origins.Interpolated)
+	}
+	m.sent, m.prefab = set.MaskLike(m.sent), int(prefab)
+	return m.sent
+}
+
+func (c *capture) putRows(rows ecs.Rows) {
+	var set schema.MaskBuilder
+	cols := c.put.columns[:0]
+	for i := range c.sim.p.Components {
+		comp := &c.sim.p.Components[i]
+		if base := rows.Column(comp.ID); base != nil {
+			set.Set(i)
+			cols = append(cols, column{base, comp.Size, i})
+		}
+	}
+	c.put.columns = cols
+	ids, mask := c.sim.p.identity.Slice(rows), c.put.next(set)
+	for k := range ids {
+		at := c.put.pointers[:0]
+		for _, col := range cols {
+			at = append(at, unsafe.Add(col.base, uintptr(k)*col.size))
+			if p := &c.sim.p.Components[col.index]; !p.Predicted {
+				if p.Varies {
+					c.sim.countCut(p, at[len(at)-1])
+				}
+				c.sim.losses.bounds(col.index, at[len(at)-1])
+			}
+		}
+		owner, prefab := uint16(rows.Owner()), &c.sim.p.Prefabs[ids[k].Prefab]
+		switch {
+		case prefab.Matched():
+			at = append(at, ids[k].sent(rows.Owner()))
+		case prefab.ClientOnly():
+			at = append(at, unsafe.Pointer(&noOrigin))
+		}
+		if prefab.Interpolated {
+			at = append(at, unsafe.Pointer(&ids[k].ahead))
+		}
+		c.put.pointers = at
+		if owner == 0 && prefab.Common {
+			owner = snapshot.Everyone
+		}
+		c.fades.displace(c.source, rows.Entity(k))
+		if c.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(c.sim.p, ids[k].Prefab), at, serverRefs{c.sim}) {
+			c.interest.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
+		}
+		if rows.Entity(k) == c.sim.row.e {
+			c.source.SetFirst(snapshot.NetID(ids[k].Net))
+		}
+		if c.sim.p.Teams {
+			c.source.SetTeam(snapshot.NetID(ids[k].Net), c.interest.teamOf(rows.Entity(k), rows.Owner()))
+		}
+	}
+}
+
+// serverRefs maps entity references to network ids and back.
+type serverRefs struct{ sim *simulation }
+
+func (r serverRefs) Net(entity uint64) uint32 {
+	if id := r.sim.p.identity.Find(r.sim.world, ecs.Entity(entity)); id != nil {
+		return id.Net
+	}
+	return 0
+}
+
+// Entity is never needed on the server: words are only read back for hitboxes, which do not
+// use references.
+func (r serverRefs) Entity(uint32) uint64 { return 0 }
