@@ -6,14 +6,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// LastTick is the last tick that a server computes, and StartAt has one that has not
-// begun begin behind a tick.
+// LastTick is the last tick that a server computes.
 const LastTick = lastTick
-
-func (s *Server) StartAt(t Tick) {
-	s.sim.frame.Tick = t
-	s.clock.startAfter(t)
-}
 
 // SpawnedBefore has the next entity get the network id behind n, as if so many had been
 // spawned.

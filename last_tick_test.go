@@ -37,7 +37,7 @@ func TestLastTick(t *testing.T) {
 	p, _ := protocol()
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	srv.StartAt(foretick.LastTick - 300)
+	srv.Internals().StartAt(foretick.LastTick - 300)
 	link := sim.Link{Latency: 30 * time.Millisecond}
 	join := func() *foretick.Client {
 		p, _ := protocol()

@@ -226,6 +226,11 @@ func (in *serverInternals) RemeasureLatency(player PlayerID) bool {
 	return p != nil && p.shooter.Remeasure()
 }
 
+func (in *serverInternals) StartAt(t Tick) {
+	in.sim.frame.Tick = t
+	in.clock.startAfter(t)
+}
+
 func (in *serverInternals) SetArchitecture(name string) {
 	in.tape.outside(tape.Call{Op: tape.Architecture, Text: name})
 	in.sessions.architecture = name

@@ -1,4 +1,4 @@
-// Package oracletest plays twenty recorded matches again, and compares every packet and every
+// Package oracletest plays recorded matches again, and compares every packet and every
 // world with those of the recording. It shows that a change of the code's structure changes
 // nothing that is computed or sent.
 //

@@ -8,10 +8,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -24,7 +27,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // machine is what both ends say that they run on, so that packets are the same everywhere.
 const machine = "oracle"
 
-// plan is one of the twenty matches.
+// plan is one of the matches.
 type plan struct {
 	name    string
 	seed    uint64
@@ -32,6 +35,8 @@ type plan struct {
 	rate    int           // ticks a second; 0: 30
 	play    time.Duration // 0: 9 s
 	players int
+	start   foretick.Tick // before the first; 0: a match begins with tick 1
+	sync    int           // ticks that both ends run again to compare; 0: none
 	link    sim.Link
 	frames  int // a second on clients; 0: 60
 	server  func(cfg *serverConfig)
@@ -92,6 +97,8 @@ type match struct {
 	sums   *sums
 	seats  []*seat
 	counts map[string]int // calls of the server's handlers
+	told   map[string]int // what an operator saw
+	ports  []*trace.Port  // that an operator looks at
 	rand   *rand.Rand
 	err    error
 }
@@ -129,6 +136,17 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 	if err != nil {
 		return nil, nil, err
 	}
+	if p.start > 0 {
+		srv.Internals().StartAt(p.start)
+	}
+	if p.sync > 0 {
+		if err := srv.Internals().SyncTest(p.sync, func(d probe.Desync) {
+			counts["desync"]++
+			s.add(server, fmt.Append(nil, d))
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
 	g.serves(srv)
 	g.level(srv.Frame(), nil)
 	return srv, g, nil
@@ -136,7 +154,7 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 
 // live plays a match to its end.
 func (p *plan) live() (*match, error) {
-	m := &match{plan: p, net: sim.NewNetwork(p.seed), sums: newSums(p.ticks()), counts: map[string]int{}, rand: rand.New(rand.NewPCG(p.seed, 41))}
+	m := &match{plan: p, net: sim.NewNetwork(p.seed), sums: newSums(p.ticks()), counts: map[string]int{}, told: map[string]int{}, rand: rand.New(rand.NewPCG(p.seed, 41))}
 	m.listen = &named{Endpoint: m.net.Listen(), ids: map[string]string{}, plan: p}
 	var err error
 	if m.rec, err = flight.New(flight.Config{Name: p.name}); err != nil {
@@ -247,9 +265,12 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 		return err
 	}
 	st.client.Internals().SetArchitecture(machine)
+	if m.plan.sync > 0 {
+		err = st.client.Internals().SyncTest(m.plan.sync, func(d probe.Desync) { note("desync " + fmt.Sprint(d)) })
+	}
 	m.seats = append(m.seats, st)
 	m.step(st)
-	return nil
+	return err
 }
 
 // step steps a client, and then once a frame.
@@ -314,6 +335,18 @@ func (m *match) links(l sim.Link) {
 	}
 }
 
+// handled counts the calls of all clients' handlers.
+func (m *match) handled() map[string]int {
+	all := map[string]int{}
+	for _, st := range m.seats {
+		for what, n := range st.counts {
+			what, _, _ = strings.Cut(what, " ")
+			all[what] += n
+		}
+	}
+	return all
+}
+
 // bytes returns the tape.
 func (m *match) bytes() ([]byte, error) {
 	var b bytes.Buffer
@@ -344,7 +377,7 @@ func (p *plan) replay(b []byte) (digest, error) {
 	})
 	var d *flight.DifferenceError
 	if errors.As(played, &d) {
-		return s.digest(p.name), fmt.Errorf("match %q, second %d: %w", p.name, (int(d.Tick)-1)/p.ticks(), played)
+		return s.digest(p.name), fmt.Errorf("match %q, second %d: %w", p.name, (int(d.Tick-p.start)-1)/p.ticks(), played)
 	}
 	if played != nil {
 		return digest{}, fmt.Errorf("match %q: %w", p.name, played)

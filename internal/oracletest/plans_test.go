@@ -148,7 +148,7 @@ func lateInputs(world bool, share float64) func(cfg *serverConfig) {
 }
 
 // plans are the matches that have a tape.
-func plans() []*plan { return append(playPlans(), hostPlans()...) }
+func plans() []*plan { return append(append(playPlans(), hostPlans()...), edgePlans()...) }
 
 // again returns the same match with another seed, and longer. It has no tape in testdata, only
 // its digests.

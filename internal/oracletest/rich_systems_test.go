@@ -139,6 +139,20 @@ func (g *rich) sharedBetween(p *foretick.Protocol) {
 			}
 		}, ecs.Stage("world"), ecs.Write(&g.ball))
 	}
+	if g.shove && g.balls {
+		p.Shared("shove", func(f *foretick.Frame, rows ecs.Rows) {
+			cmd, from := g.cmd.Slice(rows), g.place.Slice(rows)
+			for i := range cmd {
+				for _, others := range g.bodies.All(f.World) {
+					for k, at := range g.place.Slice(others) {
+						if cmd[i].Fire && rows.Owner() != others.Owner() && length(at.X-from[i].X, at.Y-from[i].Y) < 20 {
+							g.place.Slice(others)[k].Y = within(at.Y + 0.5)
+						}
+					}
+				}
+			}
+		}, ecs.Stage("act"), ecs.Read(&g.cmd, &g.place), ecs.WriteOther(&g.place))
+	}
 	if g.text {
 		p.Shared("boast", func(f *foretick.Frame, rows ecs.Rows) {
 			m, cmd := g.motto.Slice(rows), g.cmd.Slice(rows)
@@ -307,7 +321,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 
 // curtain hides and shows, and changes who knows what.
 func (g *rich) curtain(f *foretick.Frame, _ ecs.Rows) {
-	if f.Tick%15 != 0 {
+	if f.Tick%15 != 0 || g.open {
 		return
 	}
 	k := f.Tick / 15

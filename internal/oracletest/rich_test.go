@@ -103,6 +103,8 @@ type rules struct {
 	infinite bool // values without an end
 	family   bool // parents and children
 	younger  bool // another build
+	shove    bool // a hit moves a body, and bodies push one another where all of a tick runs again
+	open     bool // nothing is hidden
 	level    foretick.Tick
 }
 
@@ -342,7 +344,11 @@ func (g *rich) words(p *foretick.Protocol) {
 		g.note("asked "+v.Text, uint64(f.Tick), uint64(player), uint64(v.N))
 		_ = g.chat.Broadcast(f, v)
 	})
-	g.shot.OnServer(p, g.struck, ecs.ReadOther(&g.place), ecs.WriteOther(&g.health))
+	struck := []ecs.Access{ecs.ReadOther(&g.place), ecs.WriteOther(&g.health)}
+	if g.shove {
+		struck = []ecs.Access{ecs.WriteOther(&g.health, &g.place)}
+	}
+	g.shot.OnServer(p, g.struck, struck...)
 	g.launch.OnServer(p, g.launched, ecs.WriteOther(&g.health, &g.place), ecs.Create(&g.place, &g.shell))
 	g.shot.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		again := uint64(0)
@@ -384,6 +390,9 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 	g.judge(f, view, s, hit.Entity)
 	if !ok {
 		return
+	}
+	if at := g.place.Find(f.World, hit.Entity); at != nil && g.shove {
+		at.X = within(at.X + 1)
 	}
 	hp := g.health.Find(f.World, hit.Entity)
 	if hp == nil || hp.Points <= 0 {

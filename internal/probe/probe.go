@@ -93,6 +93,9 @@ type Server interface {
 	// Trace returns the port of a player's trace. The records of an aside trace, and of every
 	// trace that is asked for in a replay, go to no client. Any goroutine may call it.
 	Trace(player ecs.Owner, aside bool) *trace.Port
+	// StartAt makes a tick the newest of a server before its first Step. The match then begins
+	// with the tick after it, for tests.
+	StartAt(t Tick)
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
