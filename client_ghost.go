@@ -575,6 +575,9 @@ func (gs *ghosts) switched(g *snapshot.Ghost) bool {
 	if gs.p.Origins.Interpolated < 0 || !g.Mine {
 		return false
 	}
+	if e := ecs.Entity(g.Data); gs.world.Alive(e) && gs.world.Owner(e) == PlayerID(g.Owner) {
+		return gs.world.PartOf(e) != gs.partOf(g)
+	}
 	now := g.Newest()
 	before, ok := g.Before(now)
 	return ok && gs.held(g, before) != gs.held(g, now)

@@ -18,7 +18,7 @@ type tram struct {
 	game
 	tram, pet ecs.Prefab
 	rails     ecs.Component[rails]
-	mine      ecs.Entity
+	mine, dog ecs.Entity
 }
 
 type rails struct{ Line uint8 }
@@ -45,7 +45,7 @@ func (g *tram) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.pos), ecs.Without(&g.cmd, &g.rails))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		g.mine = f.Spawn(&g.tram, player)
-		f.Spawn(&g.pet, player)
+		g.dog = f.Spawn(&g.pet, player)
 	})
 	return p
 }
@@ -99,6 +99,45 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	require.PanicsWithError(t, `foretick: SetPredicted of an entity of prefab "player": declare the prefab with Protocol.Interpolated`, func() {
 		srv.Frame().SetPredicted(srv.Frame().Spawn(&server.player, ecs.Nobody), true)
 	})
+}
+
+// TestPredictionSwitchesAmongOtherChanges: a client takes a switch of prediction that comes with
+// a teleport, or after many lost snapshots, as it takes any other. Drawing then changes
+// nothing of what is predicted.
+func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
+	for name, lost := range map[string]time.Duration{"with a teleport": 0, "after lost snapshots": 900 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			m := simtest.New(9)
+			server, client := &tram{}, &tram{}
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			require.NoError(t, err)
+			link := sim.Link{Latency: 50 * time.Millisecond}
+			var part foretick.PlayerID
+			cp := client.protocol()
+			pets := ecs.NewQuery(cp.Types(), ecs.With(&client.pos), ecs.Without(&client.cmd, &client.rails))
+			c, err := m.Join(foretick.ClientConfig{Protocol: cp, History: 64, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })},
+				simtest.Seat{Up: link, Down: link, SyncTest: 2, OnDesync: func(d simtest.Desync) { t.Error(d) }, After: func(v foretick.View) {
+					for _, rows := range pets.All(v.World) {
+						part = v.World.PartOf(rows.Entity(0))
+					}
+				}})
+			require.NoError(t, err)
+			m.Run(3 * time.Second)
+			for i := range 4 {
+				if lost > 0 {
+					m.Link(c, link, sim.Link{Loss: 1})
+				} else {
+					srv.Frame().Teleport(server.dog)
+				}
+				require.True(t, srv.Frame().SetPredicted(server.dog, i%2 == 0))
+				m.RunFor(lost)
+				m.Link(c, link, link)
+				m.RunFor(2 * time.Second)
+				require.Equal(t, i%2 == 0, part == 1, "switch %d", i)
+			}
+			require.NoError(t, m.Err())
+		})
+	}
 }
 
 func TestInterpolatedFaults(t *testing.T) {
