@@ -91,14 +91,14 @@ func (c *Crowd) work(ctx context.Context, begun time.Time, w, workers int) {
 			c.started.Add(1)
 			p, err := c.Start(n)
 			if err != nil {
-				c.lost(n, err)
+				c.playerLost(n, err)
 				continue
 			}
 			mine = append(mine, &member{Player: p, n: n})
 		}
 		kept := mine[:0]
 		for _, m := range mine {
-			if m.Next().After(now) || c.step(m, now) {
+			if m.Next().After(now) || c.stepMember(m, now) {
 				kept = append(kept, m)
 			}
 		}
@@ -106,7 +106,7 @@ func (c *Crowd) work(ctx context.Context, begun time.Time, w, workers int) {
 		mine = kept
 		if ctx.Err() != nil {
 			for _, m := range mine {
-				c.note(m, false)
+				c.notePlaying(m, false)
 				_ = m.Close()
 			}
 			return
@@ -114,20 +114,20 @@ func (c *Crowd) work(ctx context.Context, begun time.Time, w, workers int) {
 	}
 }
 
-// step runs a player, and reports whether it is still there.
-func (c *Crowd) step(m *member, now time.Time) bool {
+// stepMember runs a player, and reports whether it is still there.
+func (c *Crowd) stepMember(m *member, now time.Time) bool {
 	err := m.Step(now)
-	c.note(m, err == nil && m.Playing())
+	c.notePlaying(m, err == nil && m.Playing())
 	if err == nil {
 		return true
 	}
 	_ = m.Close()
-	c.lost(m.n, err)
+	c.playerLost(m.n, err)
 	return false
 }
 
-// note counts who plays.
-func (c *Crowd) note(m *member, playing bool) {
+// notePlaying counts who plays.
+func (c *Crowd) notePlaying(m *member, playing bool) {
 	switch {
 	case playing && !m.playing:
 		c.playing.Add(1)
@@ -137,7 +137,7 @@ func (c *Crowd) note(m *member, playing bool) {
 	m.playing = playing
 }
 
-func (c *Crowd) lost(n int, err error) {
+func (c *Crowd) playerLost(n int, err error) {
 	c.gone.Add(1)
 	if c.OnGone != nil {
 		c.OnGone(n, err)

@@ -180,7 +180,7 @@ func (l *Light) Step(now time.Time) error {
 	for n := len(l.events); n == len(l.events) && l.state < waiting; {
 		n = l.endpoint.Recv(l.events[:])
 		for i := range l.events[:n] {
-			l.handle(&l.events[i])
+			l.handleEvent(&l.events[i])
 		}
 	}
 	switch {
@@ -196,7 +196,7 @@ func (l *Light) Step(now time.Time) error {
 		l.lose(transport.Timeout, "the server is silent")
 	}
 	if (l.state == greeting || l.state == playing) && l.now >= l.next {
-		l.send()
+		l.sendCommands()
 	}
 	l.endpoint.Flush()
 	if l.now >= l.next && l.state != waiting {
@@ -211,11 +211,11 @@ func (l *Light) Vanish() { l.lose(transport.Timeout, "vanished") }
 
 // Close leaves the match and closes the endpoint.
 func (l *Light) Close() error {
-	l.end(transport.Closed, "")
+	l.endWith(transport.Closed, "")
 	return l.endpoint.Close(transport.Closed, "")
 }
 
-func (l *Light) end(code transport.Code, detail string) {
+func (l *Light) endWith(code transport.Code, detail string) {
 	if l.state != over {
 		l.state, l.err = over, &transport.DisconnectError{Code: code, Detail: detail}
 	}
@@ -230,7 +230,7 @@ func (l *Light) lose(code transport.Code, detail string) {
 	}
 	again := code == transport.Timeout || code == transport.Unreachable || code == transport.Gone || code == transport.Restart
 	if !again || l.Redial == nil || l.stats.Joins == 0 {
-		l.end(code, detail)
+		l.endWith(code, detail)
 		return
 	}
 	l.redial()
@@ -240,13 +240,13 @@ func (l *Light) redial() {
 	_ = l.endpoint.Close(transport.Timeout, "")
 	e, err := l.Redial()
 	if err != nil {
-		l.end(transport.Unreachable, err.Error())
+		l.endWith(transport.Unreachable, err.Error())
 		return
 	}
 	l.endpoint, l.state, l.since, l.next = e, dialling, l.now, l.now+redialAfter
 }
 
-func (l *Light) handle(ev *transport.Event) {
+func (l *Light) handleEvent(ev *transport.Event) {
 	switch ev.Kind {
 	case transport.Connected:
 		var info transport.Info
@@ -259,12 +259,12 @@ func (l *Light) handle(ev *transport.Event) {
 		l.lose(ev.Code, ev.Detail)
 	case transport.Data:
 		if l.state == greeting || l.state == playing {
-			l.packet(ev.Data)
+			l.receivePacket(ev.Data)
 		}
 	}
 }
 
-func (l *Light) packet(b []byte) {
+func (l *Light) receivePacket(b []byte) {
 	l.stats.Received += uint64(len(b))
 	if l.conn.Receive(l.now, b) != nil {
 		l.stats.Malformed++
@@ -272,7 +272,7 @@ func (l *Light) packet(b []byte) {
 	}
 	l.fates()
 	for m, ok := l.conn.NextMessage(); ok; m, ok = l.conn.NextMessage() {
-		if l.message(m) != nil {
+		if l.receiveMessage(m) != nil {
 			l.stats.Malformed++
 		}
 	}
@@ -292,7 +292,7 @@ func (l *Light) fates() {
 	}
 }
 
-func (l *Light) message(m netcode.Message) error {
+func (l *Light) receiveMessage(m netcode.Message) error {
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
@@ -300,13 +300,13 @@ func (l *Light) message(m netcode.Message) error {
 			err = errTags
 		}
 		if err == nil && l.state == greeting {
-			l.enter(w)
+			l.enterMatch(w)
 		}
 		return err
 	case netcode.MessageReject:
 		r, err := netcode.ParseReject(m.Body)
 		if err == nil {
-			l.end(transport.Mismatch, r.Text)
+			l.endWith(transport.Mismatch, r.Text)
 		}
 		return err
 	case netcode.MessageSnapshot:
@@ -319,8 +319,8 @@ func (l *Light) message(m netcode.Message) error {
 	return nil // levels, notes: a world would read them
 }
 
-// enter begins to play.
-func (l *Light) enter(w netcode.Welcome) {
+// enterMatch begins to play.
+func (l *Light) enterMatch(w netcode.Welcome) {
 	const mostLate = 32 // no server takes commands for longer
 	l.state, l.welcome = playing, w
 	l.stats.Joins++
@@ -335,8 +335,8 @@ func (l *Light) enter(w netcode.Welcome) {
 	l.next = l.now
 }
 
-// send makes the commands that are due, and sends them with the acknowledgements.
-func (l *Light) send() {
+// sendCommands makes the commands that are due, and sends them with the acknowledgements.
+func (l *Light) sendCommands() {
 	interval := time.Second / time.Duration(l.game.rate)
 	if l.next += interval; l.state == greeting || l.next < l.now {
 		l.next = l.now + min(interval, helloInterval)

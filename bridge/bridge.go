@@ -83,7 +83,7 @@ func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 		return own, false
 	}
 	s := b.pairs.running
-	at, known := b.pairs.find(e)
+	at, known := b.pairs.slotOfEntity(e)
 	if known && (s == nil || b.pairs.slots[at].stamp == b.pairs.stamp) {
 		return b.pairs.slots[at].own, true
 	}
@@ -105,7 +105,7 @@ func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 // should no longer be drawn. The next tick or frame makes them again.
 func (b *Bridge[E]) Clear() {
 	for len(b.pairs.list) > 0 {
-		b.drop(b.pairs.list[len(b.pairs.list)-1])
+		b.dropPair(b.pairs.list[len(b.pairs.list)-1])
 		b.pairs.list = b.pairs.list[:len(b.pairs.list)-1]
 	}
 	clear(b.pairs.slots)
@@ -115,9 +115,9 @@ func (b *Bridge[E]) faultf(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf("bridge: "+format, args...))
 }
 
-// join declares what every bridge needs, once, and reports the faults so far. It returns
+// joinProtocol declares what every bridge needs, once, and reports the faults so far. It returns
 // whether a system can be declared.
-func (b *Bridge[E]) join(p *foretick.Protocol, call string) bool {
+func (b *Bridge[E]) joinProtocol(p *foretick.Protocol, call string) bool {
 	if p == nil {
 		panic(ecs.UsageError{Text: "bridge: " + call + " is given a nil Protocol"})
 	}
@@ -128,21 +128,21 @@ func (b *Bridge[E]) join(p *foretick.Protocol, call string) bool {
 	first := b.protocol == nil
 	b.protocol = p
 	if first {
-		b.check(p.Types())
+		b.checkBound(p.Types())
 	}
 	p.Fail(errors.Join(b.errs[b.told:]...))
 	b.told = len(b.errs)
 	if first && b.told == 0 {
-		b.begin(p)
+		b.declareCopying(p)
 	}
 	return b.told == 0
 }
 
-// check notes what is wrong with the bound components.
-func (b *Bridge[E]) check(types *ecs.Types) {
+// checkBound notes what is wrong with the bound components.
+func (b *Bridge[E]) checkBound(types *ecs.Types) {
 	var seen []ecs.ID
 	for _, c := range b.bound {
-		h := c.handle()
+		h := c.componentHandle()
 		switch {
 		case !types.Has(h):
 			b.faultf("%s is bound, and is not a component of the Protocol: declare it with Protocol.Component before the first system", h.Type())
@@ -160,20 +160,20 @@ func (b *Bridge[E]) check(types *ecs.Types) {
 	}
 }
 
-// begin declares the copying before a frame is drawn.
-func (b *Bridge[E]) begin(p *foretick.Protocol) {
+// declareCopying declares the copying before a frame is drawn.
+func (b *Bridge[E]) declareCopying(p *foretick.Protocol) {
 	b.entities = ecs.NewQuery(p.Types())
 	var handles []ecs.Handle
 	for _, c := range b.bound {
-		c.begin(p.Types())
-		b.mask.Set(c.handle().ID())
-		handles = append(handles, c.handle())
+		c.beginQuery(p.Types())
+		b.mask.Set(c.componentHandle().ID())
+		handles = append(handles, c.componentHandle())
 	}
-	p.Render("bridge to "+reflect.TypeFor[E]().String(), b.draw, ecs.Once(), ecs.ReadOther(handles...))
+	p.Render("bridge to "+reflect.TypeFor[E]().String(), b.copyDrawn, ecs.Once(), ecs.ReadOther(handles...))
 }
 
-// draw copies the drawn values in.
-func (b *Bridge[E]) draw(f *foretick.Frame, _ ecs.Rows) {
+// copyDrawn copies the drawn values in.
+func (b *Bridge[E]) copyDrawn(f *foretick.Frame, _ ecs.Rows) {
 	b.sync(f, true)
 	for _, c := range b.bound {
 		c.inAll(f.World, &b.pairs)

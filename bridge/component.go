@@ -46,8 +46,8 @@ func bind[E comparable, T any](b *Bridge[E], call string, c *carried[E, T]) {
 
 // carrier copies one component.
 type carrier[E comparable] interface {
-	handle() ecs.Handle
-	begin(types *ecs.Types)
+	componentHandle() ecs.Handle
+	beginQuery(types *ecs.Types)
 	// inRows and outRows copy for some rows, if they have the component. They leave out own
 	// entities that are not simulated here.
 	inRows(rows ecs.Rows, pairs *pairs[E])
@@ -67,16 +67,16 @@ type carried[E comparable, T any] struct {
 	query   *ecs.Query
 }
 
-func (c *carried[E, T]) handle() ecs.Handle { return c.c }
+func (c *carried[E, T]) componentHandle() ecs.Handle { return c.c }
 
-func (c *carried[E, T]) begin(types *ecs.Types) { c.query = ecs.NewQuery(types, ecs.With(c.c)) }
+func (c *carried[E, T]) beginQuery(types *ecs.Types) { c.query = ecs.NewQuery(types, ecs.With(c.c)) }
 
-func (c *carried[E, T]) load(own E, v *T) {
+func (c *carried[E, T]) loadOwn(own E, v *T) {
 	if c.in != nil {
 		c.in(own, v)
 		return
 	}
-	*c.place(own) = *v
+	*c.ownPlace(own) = *v
 }
 
 func (c *carried[E, T]) store(own E, v *T) {
@@ -84,10 +84,10 @@ func (c *carried[E, T]) store(own E, v *T) {
 		c.out(own, v)
 		return
 	}
-	*v = *c.place(own)
+	*v = *c.ownPlace(own)
 }
 
-func (c *carried[E, T]) place(own E) *T {
+func (c *carried[E, T]) ownPlace(own E) *T {
 	at := c.get(own)
 	if at == nil {
 		panic(ecs.UsageError{Text: fmt.Sprintf("bridge: own entity %v has no place for %s: let spawn give it one, since its prefab has the component", own, reflect.TypeFor[T]())})
@@ -101,8 +101,8 @@ func (c *carried[E, T]) inRows(rows ecs.Rows, pairs *pairs[E]) {
 	}
 	values := c.c.Slice(rows)
 	for i, e := range rows.Entities() {
-		if at, ok := pairs.find(e); ok && pairs.slots[at].simulated {
-			c.load(pairs.slots[at].own, &values[i])
+		if at, ok := pairs.slotOfEntity(e); ok && pairs.slots[at].simulated {
+			c.loadOwn(pairs.slots[at].own, &values[i])
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (c *carried[E, T]) outRows(rows ecs.Rows, pairs *pairs[E]) {
 	}
 	values := c.c.Slice(rows)
 	for i, e := range rows.Entities() {
-		if at, ok := pairs.find(e); ok && pairs.slots[at].simulated {
+		if at, ok := pairs.slotOfEntity(e); ok && pairs.slots[at].simulated {
 			c.store(pairs.slots[at].own, &values[i])
 		}
 	}
@@ -123,8 +123,8 @@ func (c *carried[E, T]) inAll(w *ecs.World, pairs *pairs[E]) {
 	for _, rows := range c.query.All(w) {
 		values := c.c.Slice(rows)
 		for i, e := range rows.Entities() {
-			if at, ok := pairs.find(e); ok {
-				c.load(pairs.slots[at].own, &values[i])
+			if at, ok := pairs.slotOfEntity(e); ok {
+				c.loadOwn(pairs.slots[at].own, &values[i])
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (c *carried[E, T]) outAll(w *ecs.World, pairs *pairs[E]) {
 
 func (c *carried[E, T]) inOne(w *ecs.World, e ecs.Entity, own E) {
 	if v := c.c.Find(w, e); v != nil {
-		c.load(own, v)
+		c.loadOwn(own, v)
 	}
 }
 

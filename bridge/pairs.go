@@ -30,8 +30,8 @@ const slotBits = 30
 
 func slotOf(e ecs.Entity) uint32 { return e.Index() & (1<<slotBits - 1) }
 
-// find returns the slot of an entity.
-func (p *pairs[E]) find(e ecs.Entity) (at uint32, ok bool) {
+// slotOfEntity returns the slot of an entity.
+func (p *pairs[E]) slotOfEntity(e ecs.Entity) (at uint32, ok bool) {
 	at = slotOf(e)
 	return at, int(at) < len(p.slots) && p.slots[at].entity == e
 }
@@ -61,7 +61,7 @@ func (b *Bridge[E]) sync(f *foretick.Frame, draws bool) {
 			p.simulated = p.simulated && p.stamp == ps.stamp
 			kept = append(kept, at)
 		default:
-			b.drop(at)
+			b.dropPair(at)
 		}
 	}
 	ps.list = kept
@@ -70,7 +70,7 @@ func (b *Bridge[E]) sync(f *foretick.Frame, draws bool) {
 // pair returns the slot of an entity, with an own entity in it.
 func (b *Bridge[E]) pair(f *foretick.Frame, e ecs.Entity) uint32 {
 	ps, prefab := &b.pairs, f.PrefabOf(e)
-	at, ok := ps.find(e)
+	at, ok := ps.slotOfEntity(e)
 	if ok && ps.slots[at].prefab == prefab {
 		return at
 	}
@@ -78,7 +78,7 @@ func (b *Bridge[E]) pair(f *foretick.Frame, e ecs.Entity) uint32 {
 		ps.slots = append(ps.slots, pair[E]{})
 	}
 	if ps.slots[at].entity != ecs.None { // the slot is listed already
-		b.drop(at)
+		b.dropPair(at)
 	} else {
 		ps.list = append(ps.list, at)
 	}
@@ -92,8 +92,8 @@ func (b *Bridge[E]) pair(f *foretick.Frame, e ecs.Entity) uint32 {
 	return at
 }
 
-// drop removes a slot's own entity.
-func (b *Bridge[E]) drop(at uint32) {
+// dropPair removes a slot's own entity.
+func (b *Bridge[E]) dropPair(at uint32) {
 	p := b.pairs.slots[at]
 	b.pairs.slots[at] = pair[E]{}
 	delete(b.pairs.of, p.own)

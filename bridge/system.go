@@ -42,7 +42,7 @@ type ordered struct {
 // Protocol.Err reports the faults of the bridge and of the system. One that writes a component
 // which is not bound is a fault, because its values would not be copied out.
 func (b *Bridge[E]) System(p *foretick.Protocol, name string, run func(f *foretick.Frame, active []E), access ...ecs.Access) {
-	if !b.join(p, fmt.Sprintf("System %q", name)) {
+	if !b.joinProtocol(p, fmt.Sprintf("System %q", name)) {
 		return
 	}
 	s, err := b.newSystem(p.Types(), name, run, access)
@@ -109,7 +109,7 @@ func query(types *ecs.Types, access []ecs.Access) (q *ecs.Query) {
 // those returns the bound components among some.
 func (b *Bridge[E]) those(ids ...[]ecs.ID) (found []carrier[E]) {
 	for _, c := range b.bound {
-		if slices.ContainsFunc(ids, func(list []ecs.ID) bool { return slices.Contains(list, c.handle().ID()) }) {
+		if slices.ContainsFunc(ids, func(list []ecs.ID) bool { return slices.Contains(list, c.componentHandle().ID()) }) {
 			found = append(found, c)
 		}
 	}
@@ -157,7 +157,7 @@ func (s *system[E]) activate(b *Bridge[E], w *ecs.World, rows []ecs.Rows) {
 			continue
 		}
 		for _, e := range r.Entities() {
-			at, ok := b.pairs.find(e)
+			at, ok := b.pairs.slotOfEntity(e)
 			if !ok || !b.pairs.slots[at].simulated {
 				continue
 			}

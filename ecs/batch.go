@@ -40,13 +40,13 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 	w.version++
 	lo := t.n
 	if need := lo + int32(len(out)); need > t.cap {
-		t.grow(need)
+		t.growRows(need)
 	}
 	t.n += int32(len(out))
 	w.allocateRun(p, r, out, uint64(t.id)|uint64(lo)<<rowShift)
 	copy(t.ids[lo:], out)
 	for i, d := range t.arch.types {
-		d.fill(t.at(d, lo), k.d.defaults[i], len(out))
+		d.fillValues(t.valueAt(d, lo), k.d.defaults[i], len(out))
 	}
 	w.count += len(out)
 	w.touch(t)
@@ -60,7 +60,7 @@ func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 	for len(out) > 0 {
 		if a.free != 0 {
 			e := w.allocate(p, r)
-			slot := e.slot()
+			slot := e.index()
 			w.rec[slot] = uint64(e) ^ at
 			w.pages[slot>>pageBits].version = w.version
 			out[0], out = e, out[1:]
@@ -88,18 +88,18 @@ func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 	}
 }
 
-// fill sets n values from dst on to the value at src.
-func (d *typeData) fill(dst, src unsafe.Pointer, n int) {
+// fillValues sets n values from dst on to the value at src.
+func (d *typeData) fillValues(dst, src unsafe.Pointer, n int) {
 	if d.size == 0 {
 		return
 	}
 	if d.ops.deep != nil {
 		for i := range uintptr(n) {
-			d.begin(unsafe.Add(dst, i*d.size), src)
+			d.copyDefault(unsafe.Add(dst, i*d.size), src)
 		}
 		return
 	}
-	d.move(dst, src)
+	d.moveValue(dst, src)
 	for have := 1; have < n; have *= 2 { // the filled part doubles each time
 		d.moveN(unsafe.Add(dst, uintptr(have)*d.size), dst, min(have, n-have))
 	}

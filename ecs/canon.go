@@ -149,7 +149,7 @@ func (d *typeData) hashRuns(h uint64, p unsafe.Pointer) uint64 {
 			bytes = 8
 		}
 		for i := range r.n {
-			v := r.load(unsafe.Add(p, r.from+uintptr(i)*uintptr(r.size)))
+			v := r.loadNumber(unsafe.Add(p, r.from+uintptr(i)*uintptr(r.size)))
 			word |= v << (have * 8)
 			if have += bytes; have >= 8 {
 				h = mix(h, word)
@@ -164,8 +164,8 @@ func (d *typeData) hashRuns(h uint64, p unsafe.Pointer) uint64 {
 	return h
 }
 
-// load returns a number; signed ones of an int keep their sign.
-func (r *numberRun) load(p unsafe.Pointer) uint64 {
+// loadNumber returns a number; signed ones of an int keep their sign.
+func (r *numberRun) loadNumber(p unsafe.Pointer) uint64 {
 	switch r.size {
 	case 1:
 		return uint64(*(*uint8)(p))

@@ -40,9 +40,9 @@ func (p *pendingValues) spare(d *typeData) unsafe.Pointer {
 	return p.at(d, p.n)
 }
 
-func (p *pendingValues) push(d *typeData, src unsafe.Pointer) int {
+func (p *pendingValues) pushValue(d *typeData, src unsafe.Pointer) int {
 	if to := p.spare(d); to != src {
-		d.move(to, src)
+		d.moveValue(to, src)
 	}
 	p.n++
 	return p.n - 1
@@ -64,7 +64,7 @@ func (w *World) defer1(c command) {
 
 // doom queues an entity's end, once. It reports whether it was not queued before.
 func (w *World) doom(e Entity) bool {
-	i, bit := int(e.slot()>>6), uint64(1)<<(e.slot()&63)
+	i, bit := int(e.index()>>6), uint64(1)<<(e.index()&63)
 	if i < len(w.doomed) && w.doomed[i]&bit != 0 {
 		return false
 	}
@@ -103,7 +103,7 @@ func (w *World) Unlock() {
 	}
 	w.locks--
 	if w.locks == 0 && len(w.commands) > 0 {
-		w.flush()
+		w.flushCommands()
 	}
 }
 
@@ -131,12 +131,12 @@ func (w *World) DeferredChange(i int) (e Entity, id ID, ok bool) {
 // Locked reports whether structural commands are being deferred.
 func (w *World) Locked() bool { return w.locks > 0 }
 
-func (w *World) flush() {
+func (w *World) flushCommands() {
 	for i := range w.commands {
 		if c := w.commands[i]; c.op == opDestroy {
-			w.doomed[c.e.slot()>>6] &^= 1 << (c.e.slot() & 63)
+			w.doomed[c.e.index()>>6] &^= 1 << (c.e.index() & 63)
 		}
-		w.apply(w.commands[i])
+		w.applyCommand(w.commands[i])
 	}
 	for _, t := range w.staged {
 		for _, d := range t.arch.rigid {
@@ -157,21 +157,21 @@ func (w *World) flush() {
 	w.removals = 0
 }
 
-func (w *World) apply(c command) {
-	place := w.find(c.e)
+func (w *World) applyCommand(c command) {
+	place := w.placeOf(c.e)
 	if place == 0 {
 		return // destroyed by an earlier command
 	}
 	switch c.op {
 	case opSpawn:
-		w.settle(c.e, place)
+		w.moveFromStaging(c.e, place)
 	case opDestroy:
-		w.destroy(c.e)
+		w.destroyEntity(c.e)
 	case opAdd:
 		d := w.types.slots[c.slot]
-		w.add(c.e, place, d, w.values[c.slot].at(d, int(c.arg)))
+		w.addComponent(c.e, place, d, w.values[c.slot].at(d, int(c.arg)))
 	case opRemove:
-		w.remove(c.e, place, int(c.slot))
+		w.removeComponent(c.e, place, int(c.slot))
 	case opTransfer:
 		w.transfer(c.e, place, Owner(c.arg))
 	case opParent:
@@ -179,17 +179,17 @@ func (w *World) apply(c command) {
 	}
 }
 
-// settle moves a row from staging to its table. Staging rows keep their place
+// moveFromStaging moves a row from staging to its table. Staging rows keep their place
 // until the end of the flush.
-func (w *World) settle(e Entity, place uint64) {
+func (w *World) moveFromStaging(e Entity, place uint64) {
 	from := w.tables[tableOf(place)]
 	to := w.tableFor(from.part, from.arch)
 	w.version++
-	row := to.push(e)
+	row := to.pushRow(e)
 	for _, d := range to.arch.types {
-		d.move(to.at(d, row), from.at(d, rowOf(place)))
+		d.moveValue(to.valueAt(d, row), from.valueAt(d, rowOf(place)))
 	}
-	w.place(e, to, row)
+	w.placeRecord(e, to, row)
 	w.touch(to)
 	if to.part != from.part {
 		w.displace(e, from.part, to.part)

@@ -29,10 +29,10 @@ func (c *Component[T]) Type() reflect.Type { return reflect.TypeFor[T]() }
 // Registered reports whether the handle was passed to [Types.Register].
 func (c *Component[T]) Registered() bool { return c.slot != 0 }
 
-func (c *Component[T]) bind(t *Types, d *typeData) { c.types, c.slot = t, d.slot }
-func (c *Component[T]) ops() typeOps               { return opsOf[T]() }
-func (c *Component[T]) owner() *Types              { return c.types }
-func (c *Component[T]) single() bool               { return false }
+func (c *Component[T]) bindTo(t *Types, d *typeData) { c.types, c.slot = t, d.slot }
+func (c *Component[T]) ops() typeOps                 { return opsOf[T]() }
+func (c *Component[T]) owner() *Types                { return c.types }
+func (c *Component[T]) single() bool                 { return false }
 
 // Slice returns the component's values for the rows, one per entity. They may
 // be read and written in place while the system's body runs. It panics with

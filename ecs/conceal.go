@@ -20,7 +20,7 @@ func (w *World) Conceal(but ...Owner) {
 		}
 		for _, t := range p.made {
 			for _, e := range t.ids[:t.n] {
-				w.rec[e.slot()] = makeRecord(e, 0, 0)
+				w.rec[e.index()] = makeRecord(e, 0, 0)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (w *World) Reveal() {
 		p.concealed = false
 		for _, t := range p.made {
 			for row, e := range t.ids[:t.n] {
-				w.rec[e.slot()] = makeRecord(e, t.id, uint32(row))
+				w.rec[e.index()] = makeRecord(e, t.id, uint32(row))
 			}
 		}
 	}

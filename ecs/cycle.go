@@ -46,7 +46,7 @@ func cycleErrors[C any](in []*system[C], edges []edge, done []bool) error {
 		for _, e := range path {
 			fmt.Fprintf(&b, "%s →(%s) ", in[e.from].name, e.why)
 		}
-		errs = append(errs, fmt.Errorf("cycle: %s%s%s: %s", b.String(), in[path[0].from].name, c.more(first), cycleFix(in, path)))
+		errs = append(errs, fmt.Errorf("cycle: %s%s%s: %s", b.String(), in[path[0].from].name, c.moreCycles(first), cycleFix(in, path)))
 	}
 	return errors.Join(errs...)
 }
@@ -115,8 +115,8 @@ func (c *cycles) shortest(group int) (best []edge) {
 	return best
 }
 
-// more says how many cycles a group has besides the one that is printed.
-func (c *cycles) more(group int) string {
+// moreCycles says how many cycles a group has besides the one that is printed.
+func (c *cycles) moreCycles(group int) string {
 	c.count, c.cut = 0, false
 	for c.start = range c.out {
 		if c.group[c.start] == group {

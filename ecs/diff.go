@@ -88,7 +88,7 @@ func (h *History) diffTable(s *slot, t *table, d *typeData, found func(Rows, int
 		} else {
 			was = h.savedValue(s, e, d)
 		}
-		if was == nil || !d.equal(was, t.at(d, int32(i))) {
+		if was == nil || !d.equal(was, t.valueAt(d, int32(i))) {
 			found(rows, i, was)
 		}
 	}
@@ -143,7 +143,7 @@ func (d *typeData) equal(a, b unsafe.Pointer) bool {
 // other pages are searched for.
 func (h *History) savedValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
 	if h.part == nil {
-		sp, nth := s.page(0, int(e.slot()>>pageBits)), e.slot()&(pageLen-1)
+		sp, nth := s.page(0, int(e.index()>>pageBits)), e.index()&(pageLen-1)
 		if nth >= uint32(sp.top) {
 			return nil
 		}

@@ -35,7 +35,7 @@ func MakeEntity(index, generation uint32) Entity {
 }
 
 // Index returns the slot, with the range in the top two of its 32 bits.
-func (e Entity) Index() uint32 { return e.slot()&(1<<indexShift-1) | uint32(e.Range())<<indexShift }
+func (e Entity) Index() uint32 { return e.index()&(1<<indexShift-1) | uint32(e.Range())<<indexShift }
 
 // Generation returns how often the index has been taken, from 1; 0 only for
 // None.
@@ -50,10 +50,10 @@ func (e Entity) String() string {
 	if e == None {
 		return "none"
 	}
-	return e.Range().prefix() + strconv.Itoa(int(e.slot())) + "." + strconv.Itoa(int(e.Generation()))
+	return e.Range().prefix() + strconv.Itoa(int(e.index())) + "." + strconv.Itoa(int(e.Generation()))
 }
 
-func (e Entity) slot() uint32 { return uint32(e) }
+func (e Entity) index() uint32 { return uint32(e) }
 
 func makeEntity(r Range, slot, gen uint32) Entity {
 	return Entity(gen)<<genShift | Entity(r)<<rangeShift | Entity(slot)

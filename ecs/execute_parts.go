@@ -35,9 +35,9 @@ func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o O
 		switch {
 		case sys.render || sys.bits&^w.tags != 0:
 		case sys.once:
-			s.run(i, sys, w, c, onceRows[:])
+			s.runSystem(i, sys, w, c, onceRows[:])
 		default:
-			s.run(i, sys, w, c, x.match(w, sys.query, i, runs))
+			s.runSystem(i, sys, w, c, x.match(w, sys.query, i, runs))
 		}
 	}
 	clear(x.parts) // a schedule keeps no world alive
@@ -52,7 +52,7 @@ func (s *Schedule[C]) ExecutePartial(w *World, c C, o Owner) {
 	p := w.partOf(o)
 	for i, sys := range s.systems {
 		if sys.partial && !sys.render && !sys.once && sys.bits&^w.tags == 0 {
-			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+			s.runSystem(i, sys, w, c, sys.query.ownedBy(w, p))
 		}
 	}
 }
@@ -98,9 +98,9 @@ func (s *Schedule[C]) ExecuteOwner(w *World, c C, runs func(system int) bool, o 
 		switch {
 		case sys.render || sys.bits&^w.tags != 0 || !runs(i):
 		case sys.once:
-			s.run(i, sys, w, c, onceRows[:])
+			s.runSystem(i, sys, w, c, onceRows[:])
 		default:
-			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+			s.runSystem(i, sys, w, c, sys.query.ownedBy(w, p))
 		}
 	}
 }

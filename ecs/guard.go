@@ -43,7 +43,7 @@ type keptKey struct {
 // rows.
 func (w *World) guardFor(name string, sets, singles *accessSets, q *Query, structural bool, rows []Rows) {
 	g := &w.guard
-	g.forget()
+	g.dropKept()
 	g.on, g.once, g.structural, g.system, g.sets, g.singles, g.rows = true, q == nil, structural, name, sets, singles, rows
 	g.optional = Mask{}
 	if q != nil {
@@ -60,11 +60,11 @@ func (w *World) unguard() {
 	if on {
 		w.compareKept()
 	}
-	g.forget()
+	g.dropKept()
 	g.system, g.rows = "", nil
 }
 
-func (g *guard) forget() {
+func (g *guard) dropKept() {
 	for i := range g.kept[:g.n] {
 		k := &g.kept[i]
 		k.t, k.now, k.rigid = nil, nil, nil
@@ -113,7 +113,7 @@ func (w *World) checkTable(slot uint16, t *table) {
 	w.checkSlot(slot)
 	w.checkOwner(slot, t)
 	if w.guard.on && slot != 0 {
-		w.keep(slot, t)
+		w.keepColumn(slot, t)
 	}
 }
 
@@ -131,9 +131,9 @@ func (w *World) checkOwner(slot uint16, t *table) {
 // checkEntity is checkSlot for one entity's value.
 func (w *World) checkEntity(slot uint16, e Entity) {
 	w.checkSlot(slot)
-	if place := w.find(e); w.guard.on && slot != 0 && place != 0 {
+	if place := w.placeOf(e); w.guard.on && slot != 0 && place != 0 {
 		w.checkOwner(slot, w.tables[tableOf(place)])
-		w.keep(slot, w.tables[tableOf(place)])
+		w.keepColumn(slot, w.tables[tableOf(place)])
 	}
 }
 
@@ -142,7 +142,7 @@ func (w *World) checkAll(slot uint16) {
 	w.checkSlot(slot)
 	if w.guard.on && slot != 0 {
 		for _, t := range w.ordered {
-			w.keep(slot, t)
+			w.keepColumn(slot, t)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (w *World) checkSingle(slot uint16) {
 		misuse("system %q touches singleton %s without declaring it: name it in Read or Write", g.system, d.name)
 	}
 	if !g.singles.wrote().Has(d.id) && g.first(keptKey{slot, 0}) {
-		g.add(d, nil, w.singles[slot-1], 1)
+		g.addKept(d, nil, w.singles[slot-1], 1)
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *World) checkSpawn(k *prefabData) {
 // checkAdd panics when the running system may not add the component to an
 // entity that lacks it.
 func (w *World) checkAdd(slot uint16, e Entity) {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if !w.guard.on || place == 0 {
 		return
 	}
@@ -204,12 +204,12 @@ func (w *World) checkStructural(o op) {
 // mayWrite reports whether the running system declared to write the component
 // of the table's rows. A system that creates a component may set it, too.
 func (g *guard) mayWrite(d *typeData, t *table) bool {
-	return d.open || g.sets.otherWrites.Or(g.sets.creates).Has(d.id) || g.sets.writes.Has(d.id) && g.owns(t)
+	return d.open || g.sets.otherWrites.Or(g.sets.creates).Has(d.id) || g.sets.writes.Has(d.id) && g.gotRows(t)
 }
 
-// owns reports whether the system got the table's rows. A system without rows
+// gotRows reports whether the system got the table's rows. A system without rows
 // finds its own.
-func (g *guard) owns(t *table) bool {
+func (g *guard) gotRows(t *table) bool {
 	if g.once {
 		return true
 	}
@@ -221,14 +221,14 @@ func (g *guard) owns(t *table) bool {
 	return false
 }
 
-// keep copies a column that the system is about to reach and must not write.
+// keepColumn copies a column that the system is about to reach and must not write.
 // Staged rows are the system's own.
-func (w *World) keep(slot uint16, t *table) {
+func (w *World) keepColumn(slot uint16, t *table) {
 	g, d := &w.guard, w.types.slots[slot]
 	if t.n == 0 || t.staging || t.cols[slot] == nil || !g.first(keptKey{slot, t.id}) || g.mayWrite(d, t) {
 		return
 	}
-	g.add(d, t, t.cols[slot], int(t.n))
+	g.addKept(d, t, t.cols[slot], int(t.n))
 }
 
 // first reports whether the key is new.
@@ -243,7 +243,7 @@ func (g *guard) first(k keptKey) bool {
 	return true
 }
 
-func (g *guard) add(d *typeData, t *table, now unsafe.Pointer, n int) {
+func (g *guard) addKept(d *typeData, t *table, now unsafe.Pointer, n int) {
 	if d.size == 0 {
 		return
 	}
@@ -253,10 +253,10 @@ func (g *guard) add(d *typeData, t *table, now unsafe.Pointer, n int) {
 	k := &g.kept[g.n]
 	g.n++
 	k.d, k.t, k.now, k.n = d, t, now, n
-	k.copy()
+	k.copyColumn()
 }
 
-func (k *kept) copy() {
+func (k *kept) copyColumn() {
 	if k.t != nil {
 		k.version = k.t.version
 	}
@@ -282,7 +282,7 @@ func (k *kept) was() unsafe.Pointer {
 
 func (w *World) keepAgain() {
 	for i := range w.guard.kept[:w.guard.n] {
-		w.guard.kept[i].copy()
+		w.guard.kept[i].copyColumn()
 	}
 }
 
@@ -309,9 +309,9 @@ func (w *World) wroteKept(d *typeData) func(Rows, int, unsafe.Pointer) {
 		g := &w.guard
 		g.on = false
 		switch {
-		case !g.owns(r.t) && g.sets.writes.Has(d.id):
+		case !g.gotRows(r.t) && g.sets.writes.Has(d.id):
 			misuse("system %q writes %s of %v, which is not among its rows: name it in WriteOther", g.system, d.name, r.Entity(i))
-		case !g.owns(r.t):
+		case !g.gotRows(r.t):
 			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther", g.system, d.name, r.Entity(i))
 		case g.optional.Has(d.id):
 			misuse("system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))

@@ -57,11 +57,11 @@ func (w *World) hashTable(t *table, order func(Rows, int) uint64, want Mask, all
 		if d.id == linkID || !all && !want.Has(d.id) {
 			continue
 		}
-		d.hashColumn(sums, t.at(d, 0), uint64(d.id))
+		d.hashColumn(sums, t.valueAt(d, 0), uint64(d.id))
 	}
 	if all && t.arch.linked {
 		for i := range sums {
-			if p := (*link)(t.at(w.types.link, int32(i))).Parent; w.Alive(p) {
+			if p := (*link)(t.valueAt(w.types.link, int32(i))).Parent; w.Alive(p) {
 				sums[i] = mix(sums[i], w.keyOf(p, order))
 			}
 		}

@@ -56,10 +56,10 @@ func (w *World) Parent(e Entity) Entity {
 	if w.blind != 0 {
 		w.climbed = true
 	}
-	if place := w.find(e); place != 0 {
+	if place := w.placeOf(e); place != 0 {
 		t := w.tables[tableOf(place)]
 		if t.arch.linked {
-			if p := (*link)(t.at(w.types.link, rowOf(place))).Parent; w.Alive(p) {
+			if p := (*link)(t.valueAt(w.types.link, rowOf(place))).Parent; w.Alive(p) {
 				return p
 			}
 		}
@@ -82,7 +82,7 @@ func (w *World) Children(e Entity) []Entity {
 
 // compareEntities orders living entities as queries visit them.
 func (w *World) compareEntities(a, b Entity) int {
-	ra, rb := w.find(a), w.find(b)
+	ra, rb := w.placeOf(a), w.placeOf(b)
 	if ta, tb := w.tables[tableOf(ra)], w.tables[tableOf(rb)]; ta != tb {
 		if ta.staging != tb.staging {
 			if tb.staging {
@@ -107,15 +107,15 @@ func (w *World) setParent(child, parent Entity) {
 	if old != None {
 		w.dropKid(old, child)
 	}
-	place := w.find(child)
+	place := w.placeOf(child)
 	if parent == None {
-		w.remove(child, place, int(w.types.link.slot))
+		w.removeComponent(child, place, int(w.types.link.slot))
 		return
 	}
 	w.kids.used = true
 	v := w.values[w.types.link.slot].spare(w.types.link)
 	(*link)(v).Parent = parent
-	w.add(child, place, w.types.link, v)
+	w.addComponent(child, place, w.types.link, v)
 	w.addKid(parent, child)
 }
 
@@ -161,7 +161,7 @@ func (w *World) refreshKids() {
 			continue
 		}
 		for row, e := range t.ids[:t.n] {
-			if p := (*link)(t.at(w.types.link, int32(row))).Parent; w.Alive(p) {
+			if p := (*link)(t.valueAt(w.types.link, int32(row))).Parent; w.Alive(p) {
 				w.addKid(p, e)
 				w.kids.used = true
 			}
@@ -177,7 +177,7 @@ func (w *World) orphan() {
 			continue
 		}
 		for row := range t.n {
-			if l := (*link)(t.at(w.types.link, row)); l.Parent != None && !w.Alive(l.Parent) {
+			if l := (*link)(t.valueAt(w.types.link, row)); l.Parent != None && !w.Alive(l.Parent) {
 				l.Parent = None
 			}
 		}
@@ -204,7 +204,7 @@ func (w *World) destroyKids(e Entity) {
 	kids := w.Children(e)
 	delete(w.kids.of, e) // so that a dying child finds no list to leave
 	for _, k := range kids {
-		w.destroy(k)
+		w.destroyEntity(k)
 	}
 	w.kids.free = append(w.kids.free, kids[:0])
 }

@@ -36,7 +36,7 @@ func (w *World) newHistory(p *part, slots int) *History {
 	h := &History{w: w, part: p, slots: make([]slot, slots)}
 	var size uintptr
 	for _, t := range h.tables() {
-		size += t.arch.bytes(t.cap)
+		size += t.arch.arenaSize(t.cap)
 	}
 	slab := allocBytes(size * uintptr(slots)) // one block: friendly to the TLB
 	for i := range h.slots {
@@ -45,8 +45,8 @@ func (w *World) newHistory(p *part, slots int) *History {
 	return h
 }
 
-// bytes returns the arena size of n rows.
-func (a *archetype) bytes(n int32) uintptr {
+// arenaSize returns the arena size of n rows.
+func (a *archetype) arenaSize(n int32) uintptr {
 	var size uintptr
 	for _, d := range a.types {
 		if d.plain {
@@ -145,7 +145,7 @@ func (h *History) saveTables(s *slot, same bool) {
 		}
 		if !same && st.version != t.version {
 			st.n, st.version = t.n, t.version
-			s.room(&st.ids, int(t.n))
+			s.runRoom(&st.ids, int(t.n))
 			copy(s.ids(st), t.ids)
 		}
 	}
@@ -154,7 +154,7 @@ func (h *History) saveTables(s *slot, same bool) {
 func (h *History) saveRecords(s *slot) {
 	w := h.w
 	if h.part != nil {
-		h.part.save(&s.savedParts(1)[0])
+		h.part.saveCounters(&s.savedParts(1)[0])
 		for r := range ranges {
 			for i, n := range h.part.alloc[r].pages {
 				s.savePage(w, r, i, n)
@@ -164,7 +164,7 @@ func (h *History) saveRecords(s *slot) {
 	}
 	parts := s.savedParts(len(w.parts))
 	for i, p := range w.parts {
-		p.save(&parts[i])
+		p.saveCounters(&parts[i])
 	}
 	for i := range w.claimed {
 		s.savePage(w, 0, i, uint32(i))
@@ -172,7 +172,7 @@ func (h *History) saveRecords(s *slot) {
 	s.strays = append(s.strays[:0], w.strays...)
 }
 
-func (p *part) save(sp *savedPart) {
+func (p *part) saveCounters(sp *savedPart) {
 	sp.changed, sp.cut = p.changed, p.cut
 	for r := range ranges {
 		sp.counters[r] = p.alloc[r].counters

@@ -65,7 +65,7 @@ func (w *World) Value(e Entity, path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.read(p), nil
+	return f.valueAt(p), nil
 }
 
 // SetValue sets a leaf of an entity's component by its path. It accepts numbers
@@ -77,7 +77,7 @@ func (w *World) SetValue(e Entity, path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return f.write(p, v)
+	return f.setValueAt(p, v)
 }
 
 func (w *World) leaf(e Entity, path string) (unsafe.Pointer, *Field, error) {
@@ -107,7 +107,7 @@ func (w *World) SingletonValue(path string) (any, error) {
 	if debug {
 		w.checkSingle(d.slot)
 	}
-	return f.read(unsafe.Add(w.singles[d.id], f.Offset)), nil
+	return f.valueAt(unsafe.Add(w.singles[d.id], f.Offset)), nil
 }
 
 // SetSingletonValue sets a leaf of a singleton by its path, like SetValue.
@@ -119,7 +119,7 @@ func (w *World) SetSingletonValue(path string, v any) error {
 	if debug {
 		w.checkSingle(d.slot)
 	}
-	return f.write(unsafe.Add(w.singles[d.id], f.Offset), v)
+	return f.setValueAt(unsafe.Add(w.singles[d.id], f.Offset), v)
 }
 
 // SetDefaultValue sets a leaf of a prefab's default by its path, like SetValue.
@@ -140,12 +140,12 @@ func (t *Types) SetDefaultValue(k *Prefab, path string, v any) error {
 	if p == nil {
 		return fmt.Errorf("ecs: default %q: prefab %q has no %s", path, k.d.name, d.name)
 	}
-	return f.write(unsafe.Add(p, f.Offset), v)
+	return f.setValueAt(unsafe.Add(p, f.Offset), v)
 }
 
-func (f *Field) read(p unsafe.Pointer) any { return reflect.NewAt(f.Type, p).Elem().Interface() }
+func (f *Field) valueAt(p unsafe.Pointer) any { return reflect.NewAt(f.Type, p).Elem().Interface() }
 
-func (f *Field) write(p unsafe.Pointer, v any) error {
+func (f *Field) setValueAt(p unsafe.Pointer, v any) error {
 	to, from := reflect.NewAt(f.Type, p).Elem(), reflect.ValueOf(v)
 	if !from.IsValid() {
 		return fmt.Errorf("ecs: set %s: no value", f.Path)

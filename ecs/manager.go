@@ -41,7 +41,7 @@ func (m Manager) Spawn(k *Prefab, owner Owner) Entity { return m.SpawnIn(RangeSe
 // SpawnIn is [World.SpawnIn].
 func (m Manager) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
 	m.w.checkPrefab(k)
-	return m.w.spawn(r, k, owner)
+	return m.w.spawnEntity(r, k, owner)
 }
 
 // Place is [World.Place].
@@ -51,7 +51,7 @@ func (m Manager) Place(e Entity, k *Prefab, owner Owner) error {
 }
 
 // Destroy is [World.Destroy].
-func (m Manager) Destroy(e Entity) bool { return m.w.find(e) != 0 && m.w.remit(e) }
+func (m Manager) Destroy(e Entity) bool { return m.w.placeOf(e) != 0 && m.w.remit(e) }
 
 // ReleaseOwner is [World.ReleaseOwner].
 func (m Manager) ReleaseOwner(o Owner) {

@@ -71,7 +71,7 @@ func (w *World) Partition(o Owner) Owner {
 // PartOf returns the name of the part that holds the entity: its owner, or what
 // [World.Partition] returned. It returns Nobody when the entity is gone.
 func (w *World) PartOf(e Entity) Owner {
-	if place := w.find(e); place != 0 {
+	if place := w.placeOf(e); place != 0 {
 		return w.tables[tableOf(place)].part.owner
 	}
 	return Nobody
@@ -100,7 +100,7 @@ func (w *World) tableFor(p *part, a *archetype) *table {
 			return t
 		}
 	}
-	if !w.room(p) {
+	if !w.tableRoom(p) {
 		return w.tableFor(w.findPart(Nobody), a)
 	}
 	t := w.newTable(p, a)
@@ -158,7 +158,7 @@ func (w *World) newTable(p *part, a *archetype) *table {
 	t := &table{arch: a, part: p, world: w, id: w.tableID(), rigid: len(a.rigid) > 0}
 	t.cols = make([]unsafe.Pointer, len(w.types.slots))
 	w.tables[t.id] = t
-	t.grow(1)
+	t.growRows(1)
 	return t
 }
 
@@ -180,7 +180,7 @@ func (w *World) growColumns() {
 // stageOf returns the table where rows wait while the world is locked.
 func (w *World) stageOf(t *table) *table {
 	if t.stage == nil {
-		if !w.room(t.part) {
+		if !w.tableRoom(t.part) {
 			return w.stageOf(w.tableFor(w.findPart(Nobody), t.arch))
 		}
 		t.stage = w.newTable(t.part, t.arch)

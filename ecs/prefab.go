@@ -51,7 +51,7 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	d := &prefabData{types: t, name: name, index: uint16(len(t.prefabs))}
 	var errs []error
 	for _, h := range hs {
-		switch err := t.owns(h); {
+		switch err := t.checkRegistered(h); {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("ecs: register prefab %q: %w", name, err))
 		case h.single():
@@ -77,8 +77,8 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	return nil
 }
 
-// owns returns an error unless the handle was registered here.
-func (t *Types) owns(h Handle) error {
+// checkRegistered returns an error unless the handle was registered here.
+func (t *Types) checkRegistered(h Handle) error {
 	if absent(h) {
 		return errors.New("a nil handle: pass the address of a Component or a Singleton, as in &g.Position")
 	}
@@ -102,7 +102,7 @@ func SetDefault[T any](t *Types, k *Prefab, c *Component[T], v T) error {
 	if !k.Registered() {
 		return fmt.Errorf("ecs: default of %v: the prefab is not registered: call RegisterPrefab first", c.Type())
 	}
-	if err := t.owns(c); err != nil {
+	if err := t.checkRegistered(c); err != nil {
 		return fmt.Errorf("ecs: prefab %q: default: %w", k.d.name, err)
 	}
 	p := k.Default(c.ID())

@@ -31,7 +31,7 @@ func (s *Schedule[C]) String() string {
 			fmt.Fprintf(&b, "  %s before %s (%s)\n", in[e.from].name, in[e.to].name, e.why)
 		}
 		for _, t := range ties {
-			fmt.Fprintf(&b, "  %s\n", t.text(in[t.first].name, in[t.second].name))
+			fmt.Fprintf(&b, "  %s\n", t.line(in[t.first].name, in[t.second].name))
 		}
 	}
 	return b.String()

@@ -11,8 +11,8 @@ type tie struct {
 	both          bool // both write it
 }
 
-// text returns the tie as one line.
-func (t tie) text(first, second string) string {
+// line returns the tie as one line.
+func (t tie) line(first, second string) string {
 	if t.both {
 		return fmt.Sprintf("%s and %s both write %s: they run in the order of Add", first, second, t.what)
 	}

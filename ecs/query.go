@@ -52,7 +52,7 @@ func newQuery(t *Types, terms []Term) (*Query, error) {
 			continue
 		}
 		for _, h := range a.hs {
-			if err := t.owns(h); err != nil {
+			if err := t.checkRegistered(h); err != nil {
 				return nil, err
 			}
 			if !h.single() {
@@ -79,8 +79,8 @@ func (q *Query) made() {
 	}
 }
 
-// check panics for a query that is not for the world.
-func (q *Query) check(w *World) {
+// checkWorld panics for a query that is not for the world.
+func (q *Query) checkWorld(w *World) {
 	q.made()
 	if w == nil {
 		misuse("query of a nil World, as that of a zero View: before a client's first Step use Client.View")
@@ -134,7 +134,7 @@ func (q *Query) cache(w *World) *queryCache {
 }
 
 func (q *Query) refresh(w *World) *queryCache {
-	q.check(w)
+	q.checkWorld(w)
 	var c *queryCache
 	if w.parallel || w.blind != 0 {
 		w.peek(w.blind != 0)
@@ -171,7 +171,7 @@ func appendRows(rows []Rows, tables []*table) []Rows {
 // is valid until the next structural change; do not write to it.
 func (q *Query) Owned(w *World, o Owner) []Rows {
 	if q == nil || w == nil || q.types != w.types {
-		q.check(w)
+		q.checkWorld(w)
 	}
 	p := w.findPart(o)
 	if p == nil {

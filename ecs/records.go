@@ -151,16 +151,16 @@ func (w *World) allocate(p *part, r Range) Entity {
 	return makeEntity(r, slot, gen)
 }
 
-// place records where a living entity's row is.
-func (w *World) place(e Entity, t *table, row int32) {
-	slot := e.slot()
+// placeRecord records where a living entity's row is.
+func (w *World) placeRecord(e Entity, t *table, row int32) {
+	slot := e.index()
 	w.rec[slot] = makeRecord(e, t.id, uint32(row))
 	w.pages[slot>>pageBits].version = w.version
 }
 
-// release frees the index of an entity that lived in part p.
-func (w *World) release(e Entity, p *part) {
-	slot := e.slot()
+// releaseIndex frees the index of an entity that lived in part p.
+func (w *World) releaseIndex(e Entity, p *part) {
+	slot := e.index()
 	gen := e.Generation() + 1
 	if gen > genMask {
 		gen = 1
@@ -209,9 +209,9 @@ func (w *World) returnStrays() {
 	w.strays = w.strays[:0]
 }
 
-// take prepares a given index for Place: claimed, and in no free list.
-func (w *World) take(e Entity, p *part) error {
-	r, slot := e.Range(), e.slot()
+// takeIndex prepares a given index for Place: claimed, and in no free list.
+func (w *World) takeIndex(e Entity, p *part) error {
+	r, slot := e.Range(), e.index()
 	if r >= ranges || slot > maxSlot || e.Generation() == 0 || e != makeEntity(r, slot, e.Generation()) {
 		return ErrStale
 	}

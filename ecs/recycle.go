@@ -100,8 +100,8 @@ func (w *World) historiesOf(p *part) *[]*History {
 // the world has an OnFull.
 const nobodysTables = 2048
 
-// room reports whether a part may have one more table.
-func (w *World) room(p *part) bool {
+// tableRoom reports whether a part may have one more table.
+func (w *World) tableRoom(p *part) bool {
 	if w.onFull == nil || p.owner == Nobody || p.owner == Common || w.inUse() < tableMask-nobodysTables {
 		return true
 	}

@@ -38,7 +38,7 @@ func (w *World) Reserve(r Range, owner Owner) Entity {
 // contains its entity. It returns false when the entity is alive or the handle
 // is not reserved, such as [None].
 func (w *World) Unreserve(e Entity) bool {
-	slot := e.slot()
+	slot := e.index()
 	if uint64(slot) >= uint64(len(w.rec)) || w.pages[slot>>pageBits].home != shared || e.Range() >= ranges {
 		return false
 	}

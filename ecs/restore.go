@@ -74,7 +74,7 @@ func restoreList(s *slot, i int, t *table) bool {
 	}
 	for _, d := range t.arch.rigid {
 		if t.n > st.n {
-			d.ops.clear(t.at(d, st.n), int(t.n-st.n))
+			d.ops.clear(t.valueAt(d, st.n), int(t.n-st.n))
 		}
 	}
 	copy(t.ids, s.ids(st))
@@ -88,7 +88,7 @@ func (h *History) restoreRecords(s *slot) {
 	for i := range w.pages[:w.claimed] {
 		pg, from := &w.pages[i], s.page(0, i)
 		if from.version != pg.version {
-			pg.set(w, uint32(i), s.held(&from.records, int(from.top)), from.version)
+			pg.setRecords(w, uint32(i), s.runElements(&from.records, int(from.top)), from.version)
 			pg.away = from.away
 		}
 	}
@@ -135,9 +135,9 @@ func (h *History) restorePart(s *slot) {
 		}
 		w.count -= int(t.n)
 		for _, e := range t.ids[:t.n] {
-			pg := &w.pages[e.slot()>>pageBits]
+			pg := &w.pages[e.index()>>pageBits]
 			if pg.home != p.index {
-				w.rec[e.slot()] = makeRecord(e, 0, uint32(p.index)+1)
+				w.rec[e.index()] = makeRecord(e, 0, uint32(p.index)+1)
 				pg.version = w.version
 			}
 		}
@@ -162,15 +162,15 @@ func (h *History) restoreRows(s *slot, i int, t *table) {
 	w.count += int(t.n)
 	for row, e := range t.ids[:t.n] {
 		want := makeRecord(e, t.id, uint32(row))
-		if rec := &w.rec[e.slot()]; *rec != want {
+		if rec := &w.rec[e.index()]; *rec != want {
 			*rec = want
-			w.pages[e.slot()>>pageBits].version = w.version
+			w.pages[e.index()>>pageBits].version = w.version
 		}
 	}
 }
 
-// set makes the records of page n those of a save, and the rest pristine.
-func (pg *page) set(w *World, n uint32, from []uint64, version uint64) {
+// setRecords makes the records of page n those of a save, and the rest pristine.
+func (pg *page) setRecords(w *World, n uint32, from []uint64, version uint64) {
 	top := copy(w.rec[n*pageLen:(n+1)*pageLen], from)
 	if int(pg.top) > top {
 		pristine(w.rec[int(n)*pageLen+top:int(n)*pageLen+int(pg.top)], n*pageLen+uint32(top))
@@ -201,14 +201,14 @@ func (h *History) RestoreComponent(slot int, id ID) {
 		for i, e := range t.ids[:t.n] {
 			var was unsafe.Pointer
 			if st != nil && i < int(st.n) && s.ids(st)[i] == e {
-				was = h.value(s, st, t, d, i)
+				was = h.rowValue(s, st, t, d, i)
 			} else {
 				was = h.heldValue(s, e, d)
 			}
 			if was == nil {
 				continue
 			}
-			if at := t.at(d, int32(i)); d.plain {
+			if at := t.valueAt(d, int32(i)); d.plain {
 				copy(unsafe.Slice((*byte)(at), d.size), unsafe.Slice((*byte)(was), d.size))
 			} else {
 				d.ops.deep(at, was, 1)
@@ -227,15 +227,15 @@ func (h *History) heldValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
 		}
 		for row, was := range s.ids(st) {
 			if was == e {
-				return h.value(s, st, t, d, row)
+				return h.rowValue(s, st, t, d, row)
 			}
 		}
 	}
 	return nil
 }
 
-// value returns the saved value of a row.
-func (h *History) value(s *slot, st *savedTable, t *table, d *typeData, row int) unsafe.Pointer {
+// rowValue returns the saved value of a row.
+func (h *History) rowValue(s *slot, st *savedTable, t *table, d *typeData, row int) unsafe.Pointer {
 	if d.plain {
 		return unsafe.Add(s.column(st, t, d), uintptr(row)*d.size)
 	}

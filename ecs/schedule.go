@@ -197,10 +197,10 @@ func (s *Schedule[C]) execute(w *World, c C, render bool) {
 
 func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
 	if sys.once {
-		s.run(i, sys, w, c, onceRows[:])
+		s.runSystem(i, sys, w, c, onceRows[:])
 		return
 	}
-	s.run(i, sys, w, c, sys.query.All(w))
+	s.runSystem(i, sys, w, c, sys.query.All(w))
 }
 
 // onceRows is the argument for a Once system: zero Rows, once.
@@ -242,7 +242,7 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 			}
 		}
 		if w.locks--; w.locks == 0 && len(w.commands) > 0 {
-			w.flush()
+			w.flushCommands()
 		}
 	}
 }
@@ -252,16 +252,16 @@ func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 		switch {
 		case sys.render || sys.bits&^w.tags != 0:
 		case sys.once:
-			s.run(i, sys, w, c, onceRows[:])
+			s.runSystem(i, sys, w, c, onceRows[:])
 		default:
-			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+			s.runSystem(i, sys, w, c, sys.query.ownedBy(w, p))
 		}
 	}
 }
 
-// run runs one system over some rows with the world locked, and flushes after
+// runSystem runs one system over some rows with the world locked, and flushes after
 // it.
-func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
+func (s *Schedule[C]) runSystem(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
 	w.running, w.schedule = sys.place, s
 	if s.hook != nil {
@@ -286,17 +286,17 @@ func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.running = 0
 	w.locks--
 	if w.locks == 0 && len(w.commands) > 0 {
-		w.flush()
+		w.flushCommands()
 	}
 }
 
 func (s *Schedule[C]) mustBuilt(w *World) {
 	if !s.built || s.types != w.types {
-		s.refuse()
+		s.refuseWorld()
 	}
 }
 
-func (s *Schedule[C]) refuse() {
+func (s *Schedule[C]) refuseWorld() {
 	if !s.built {
 		misuse("the schedule is not built: call Build and check its error first")
 	}

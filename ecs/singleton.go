@@ -32,10 +32,10 @@ func (s *Singleton[T]) Type() reflect.Type { return reflect.TypeFor[T]() }
 // [Types.RegisterSingleton].
 func (s *Singleton[T]) Registered() bool { return s.slot != 0 }
 
-func (s *Singleton[T]) bind(t *Types, d *typeData) { s.types, s.slot = t, d.slot }
-func (s *Singleton[T]) ops() typeOps               { return opsOf[T]() }
-func (s *Singleton[T]) owner() *Types              { return s.types }
-func (s *Singleton[T]) single() bool               { return true }
+func (s *Singleton[T]) bindTo(t *Types, d *typeData) { s.types, s.slot = t, d.slot }
+func (s *Singleton[T]) ops() typeOps                 { return opsOf[T]() }
+func (s *Singleton[T]) owner() *Types                { return s.types }
+func (s *Singleton[T]) single() bool                 { return true }
 
 // Get returns the world's value, zero at first. It may be read and written in
 // place for the lifetime of the world. Get panics with [UsageError] when the
@@ -68,7 +68,7 @@ func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
 	}
 	d.id, d.slot = ID(len(t.singles)), uint16(len(t.singles)+1)
 	t.singles = append(t.singles, d)
-	h.bind(t, d)
+	h.bindTo(t, d)
 	return nil
 }
 
@@ -125,9 +125,9 @@ func (r *rowHandle) ID() ID {
 	return ID(r.slot - 1)
 }
 
-func (r *rowHandle) Type() reflect.Type         { return r.of.Type() }
-func (r *rowHandle) Registered() bool           { return r.slot != 0 }
-func (r *rowHandle) bind(t *Types, d *typeData) { r.types, r.slot = t, d.slot }
-func (r *rowHandle) ops() typeOps               { return r.of.ops() }
-func (r *rowHandle) owner() *Types              { return r.types }
-func (r *rowHandle) single() bool               { return false }
+func (r *rowHandle) Type() reflect.Type           { return r.of.Type() }
+func (r *rowHandle) Registered() bool             { return r.slot != 0 }
+func (r *rowHandle) bindTo(t *Types, d *typeData) { r.types, r.slot = t, d.slot }
+func (r *rowHandle) ops() typeOps                 { return r.of.ops() }
+func (r *rowHandle) owner() *Types                { return r.types }
+func (r *rowHandle) single() bool                 { return false }

@@ -34,23 +34,23 @@ type savedTable struct {
 // memory that is powers of two apart would share cache sets.
 type run struct{ at, cap uint32 }
 
-// room makes a run long enough for n and returns the first n. When the run
+// runRoom makes a run long enough for n and returns the first n. When the run
 // moves, its old content is lost.
-func (s *slot) room(r *run, n int) []uint64 {
+func (s *slot) runRoom(r *run, n int) []uint64 {
 	if n > int(r.cap) {
 		c := max((n+7)&^7, int(r.cap)*3/2)
 		r.at, r.cap = uint32(len(s.words)), uint32(c)
 		s.words = slices.Grow(s.words, c)[:len(s.words)+c]
 	}
-	return s.held(r, n)
+	return s.runElements(r, n)
 }
 
-// held returns the first n elements of a run.
-func (s *slot) held(r *run, n int) []uint64 { return s.words[r.at:][:n] }
+// runElements returns the first n elements of a run.
+func (s *slot) runElements(r *run, n int) []uint64 { return s.words[r.at:][:n] }
 
 // ids returns the handles that a slot holds for a table.
 func (s *slot) ids(st *savedTable) []Entity {
-	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.held(&st.ids, int(st.n))))), st.n)
+	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.runElements(&st.ids, int(st.n))))), st.n)
 }
 
 // compact drops the saves of tables that are gone. Their rows took room among the words,
@@ -163,7 +163,7 @@ func (s *slot) savePage(w *World, r Range, i int, n uint32) {
 	}
 	pg, to := &w.pages[n], &s.pages[r][i]
 	if to.version != pg.version {
-		copy(s.room(&to.records, int(pg.top)), w.rec[n*pageLen:])
+		copy(s.runRoom(&to.records, int(pg.top)), w.rec[n*pageLen:])
 		to.version, to.away, to.top = pg.version, pg.away, pg.top
 	}
 }
@@ -186,7 +186,7 @@ func (s *slot) restorePage(w *World, sp *savedPage, n uint32) {
 	if sp.version == pg.version {
 		return
 	}
-	from := s.held(&sp.records, int(sp.top))
+	from := s.runElements(&sp.records, int(sp.top))
 	if pg.away != 0 {
 		pg.top = max(pg.top, uint8(len(from)))
 		for k := range uint32(pg.top) {
@@ -200,5 +200,5 @@ func (s *slot) restorePage(w *World, sp *savedPage, n uint32) {
 		pg.version = w.version
 		return
 	}
-	pg.set(w, n, from, sp.version)
+	pg.setRecords(w, n, from, sp.version)
 }

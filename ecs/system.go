@@ -92,7 +92,7 @@ func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 		s.partial = true
 	}
 	for _, h := range a.hs {
-		if err := t.owns(h); err != nil {
+		if err := t.checkRegistered(h); err != nil {
 			errs = append(errs, err)
 			continue
 		}

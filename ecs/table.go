@@ -59,8 +59,8 @@ func copyBytes(dst, src unsafe.Pointer, n uintptr) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 
-// move copies one value to unused memory.
-func (d *typeData) move(dst, src unsafe.Pointer) {
+// moveValue copies one value to unused memory.
+func (d *typeData) moveValue(dst, src unsafe.Pointer) {
 	if !d.plain {
 		d.ops.copy(dst, src, 1)
 		return
@@ -99,8 +99,8 @@ func stride(n uintptr) uintptr {
 	return n
 }
 
-// grow makes room for at least n rows.
-func (t *table) grow(n int32) {
+// growRows makes room for at least n rows.
+func (t *table) growRows(n int32) {
 	c := max(16, t.cap*2)
 	for c < n {
 		c *= 2
@@ -138,56 +138,56 @@ func (t *table) grow(n int32) {
 	t.ids, t.cap = ids, c
 }
 
-// push appends a row whose values the caller sets.
-func (t *table) push(e Entity) int32 {
+// pushRow appends a row whose values the caller sets.
+func (t *table) pushRow(e Entity) int32 {
 	row := t.n
 	if row == t.cap {
-		t.grow(row + 1)
+		t.growRows(row + 1)
 	}
 	t.ids[row] = e
 	t.n = row + 1
 	return row
 }
 
-func (t *table) at(d *typeData, row int32) unsafe.Pointer {
+func (t *table) valueAt(d *typeData, row int32) unsafe.Pointer {
 	return unsafe.Add(t.cols[d.slot], uintptr(row)*d.size)
 }
 
-// fill sets a row's values to a prefab's defaults. The table has exactly the
+// fillRow sets a row's values to a prefab's defaults. The table has exactly the
 // prefab's components.
-func (t *table) fill(row int32, k *prefabData) {
+func (t *table) fillRow(row int32, k *prefabData) {
 	for i, d := range t.arch.types {
-		switch dst, src := t.at(d, row), k.defaults[i]; {
+		switch dst, src := t.valueAt(d, row), k.defaults[i]; {
 		case d.plain && d.size == 16: // the most common, without a call
 			*(*[16]byte)(dst) = *(*[16]byte)(src)
 		default:
-			d.begin(dst, src)
+			d.copyDefault(dst, src)
 		}
 	}
 }
 
-// begin copies a default into an empty row.
-func (d *typeData) begin(dst, src unsafe.Pointer) {
+// copyDefault copies a default into an empty row.
+func (d *typeData) copyDefault(dst, src unsafe.Pointer) {
 	if d.ops.deep != nil { // so that rows share nothing with the default
 		d.ops.deep(dst, src, 1)
 		return
 	}
-	d.move(dst, src)
+	d.moveValue(dst, src)
 }
 
-// drop removes a row; the last row takes its place.
-func (t *table) drop(row int32) {
+// dropRow removes a row; the last row takes its place.
+func (t *table) dropRow(row int32) {
 	last := t.n - 1
 	if row != last {
 		for _, d := range t.arch.types {
-			d.move(t.at(d, row), t.at(d, last))
+			d.moveValue(t.valueAt(d, row), t.valueAt(d, last))
 		}
 		moved := t.ids[last]
 		t.ids[row] = moved
-		t.world.place(moved, t, row)
+		t.world.placeRecord(moved, t, row)
 	}
 	for _, d := range t.arch.rigid {
-		d.ops.clear(t.at(d, last), 1)
+		d.ops.clear(t.valueAt(d, last), 1)
 	}
 	if t.n = last; last == 0 {
 		t.world.emptied = true

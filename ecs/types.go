@@ -175,7 +175,7 @@ type Handle interface {
 	Type() reflect.Type // type of the values
 	Registered() bool
 
-	bind(t *Types, d *typeData)
+	bindTo(t *Types, d *typeData)
 	ops() typeOps
 	owner() *Types
 	single() bool
@@ -201,7 +201,7 @@ func (t *Types) Register(h Handle, opts ...TypeOption) error {
 	}
 	d.id, d.slot = ID(len(t.slots)-1), uint16(len(t.slots))
 	t.slots = append(t.slots, d)
-	h.bind(t, d)
+	h.bindTo(t, d)
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 
 // Has reports whether h is a component registered here. It is false for nil,
 // for handles of other Types and for singletons.
-func (t *Types) Has(h Handle) bool { return t.owns(h) == nil && !h.single() }
+func (t *Types) Has(h Handle) bool { return t.checkRegistered(h) == nil && !h.single() }
 
 // absent reports whether a handle is nil, or a nil pointer.
 func absent(h Handle) bool {

@@ -88,7 +88,7 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 	}
 	for _, p := range parts {
 		if m := &s.seen[p.index]; m.at != p.changed {
-			s.mark(w, m.list)
+			s.markReported(w, m.list)
 		}
 	}
 	for _, p := range parts {
@@ -97,10 +97,10 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 		}
 	}
 	for _, e := range s.marked { // entities still marked were not met again
-		if w.marks[e.slot()] != e {
+		if w.marks[e.index()] != e {
 			continue
 		}
-		w.marks[e.slot()] = None
+		w.marks[e.index()] = None
 		if all && v.query.matches(w.Mask(e)) && w.Alive(e) {
 			continue // it was reported under its new owner, and the old owner's restore lost that
 		}
@@ -109,11 +109,11 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 	return s.enter, s.leave
 }
 
-// mark marks the reported entities by index. Of two handles with one index, the
+// markReported marks the reported entities by index. Of two handles with one index, the
 // older is gone.
-func (s *watchState) mark(w *World, list []Entity) {
+func (s *watchState) markReported(w *World, list []Entity) {
 	for _, e := range list {
-		at := &w.marks[e.slot()]
+		at := &w.marks[e.index()]
 		if old := *at; old != None && !w.Alive(old) {
 			s.leave = append(s.leave, old)
 		} else if old != None && !w.Alive(e) {
@@ -136,8 +136,8 @@ func (v *Watch) scan(w *World, s *watchState, p *part, m *members) {
 		}
 		m.list = append(m.list, t.ids[:t.n]...)
 		for _, e := range t.ids[:t.n] {
-			if w.marks[e.slot()] == e {
-				w.marks[e.slot()] = None
+			if w.marks[e.index()] == e {
+				w.marks[e.index()] = None
 			} else {
 				s.enter = append(s.enter, e)
 			}
@@ -166,7 +166,7 @@ func (h *History) saveWatches(s *slot) {
 			if k < len(seen) {
 				from = seen[k]
 			}
-			to.seen[k].copy(&from)
+			to.seen[k].copyFrom(&from)
 		}
 	}
 }
@@ -180,15 +180,15 @@ func (h *History) restoreWatches(s *slot) {
 		}
 		for k := range seen {
 			if k < len(from) {
-				seen[k].copy(&from[k])
+				seen[k].copyFrom(&from[k])
 			} else {
-				seen[k].copy(&none)
+				seen[k].copyFrom(&none)
 			}
 		}
 	}
 }
 
-func (m *members) copy(from *members) {
+func (m *members) copyFrom(from *members) {
 	m.at = from.at
 	if m.version != from.version {
 		m.version = from.version

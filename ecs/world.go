@@ -139,9 +139,9 @@ func (w *World) Used() float64 {
 	return max(float64(w.inUse())/tableMask, float64(w.claimed<<pageBits)/maxSlot)
 }
 
-// find returns the place of a living entity, or 0.
-func (w *World) find(e Entity) uint64 {
-	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
+// placeOf returns the place of a living entity, or 0.
+func (w *World) placeOf(e Entity) uint64 {
+	if i := uint64(e.index()); i < uint64(len(w.rec)) {
 		at := w.rec[i] ^ uint64(e)
 		if at>>rowShift < uint64(w.tables[tableOf(at)].n) {
 			return at
@@ -155,11 +155,11 @@ func (w *World) find(e Entity) uint64 {
 
 // Alive reports whether the handle's entity exists. An entity spawned while
 // locked exists at once; one destroyed while locked exists until the flush.
-func (w *World) Alive(e Entity) bool { return w.find(e) != 0 }
+func (w *World) Alive(e Entity) bool { return w.placeOf(e) != 0 }
 
 // Owner returns the entity's owner; Nobody when the entity is gone.
 func (w *World) Owner(e Entity) Owner {
-	if place := w.find(e); place != 0 {
+	if place := w.placeOf(e); place != 0 {
 		return w.tables[tableOf(place)].part.of
 	}
 	return Nobody
@@ -168,7 +168,7 @@ func (w *World) Owner(e Entity) Owner {
 // Mask returns the entity's component set; empty when the entity is gone. It
 // has a bit above every registered type when the entity has a parent.
 func (w *World) Mask(e Entity) Mask {
-	if place := w.find(e); place != 0 {
+	if place := w.placeOf(e); place != 0 {
 		return w.tables[tableOf(place)].arch.mask
 	}
 	return Mask{}
@@ -176,7 +176,7 @@ func (w *World) Mask(e Entity) Mask {
 
 // Row returns the entity's row alone; false when the entity is gone.
 func (w *World) Row(e Entity) (Rows, bool) {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if place == 0 {
 		return Rows{}, false
 	}
@@ -186,7 +186,7 @@ func (w *World) Row(e Entity) (Rows, bool) {
 // Pointer returns a pointer to the entity's value of a component, valid until
 // the next structural change; nil when the entity is gone or lacks it.
 func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
-	if place := w.find(e); place != 0 && int(id) < w.types.Len() {
+	if place := w.placeOf(e); place != 0 && int(id) < w.types.Len() {
 		if debug {
 			w.checkEntity(uint16(id)+1, e)
 		}
@@ -217,10 +217,10 @@ func (w *World) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
 	}
-	return w.spawn(r, k, owner)
+	return w.spawnEntity(r, k, owner)
 }
 
-func (w *World) spawn(r Range, k *Prefab, owner Owner) Entity {
+func (w *World) spawnEntity(r Range, k *Prefab, owner Owner) Entity {
 	if r >= ranges {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
@@ -230,7 +230,7 @@ func (w *World) spawn(r Range, k *Prefab, owner Owner) Entity {
 	p := w.partOf(owner)
 	w.version++
 	e := w.allocate(p, r)
-	w.begin(e, k.d, p)
+	w.beginEntity(e, k.d, p)
 	return e
 }
 
@@ -243,8 +243,8 @@ func (w *World) checkPrefab(k *Prefab) {
 	}
 }
 
-// begin gives a fresh handle its row.
-func (w *World) begin(e Entity, k *prefabData, p *part) {
+// beginEntity gives a fresh handle its row.
+func (w *World) beginEntity(e Entity, k *prefabData, p *part) {
 	t := w.tableOfPrefab(p, k)
 	if w.locks > 0 {
 		w.defer1(command{op: opSpawn, e: e})
@@ -253,9 +253,9 @@ func (w *World) begin(e Entity, k *prefabData, p *part) {
 			w.staged = append(w.staged, t)
 		}
 	}
-	row := t.push(e)
-	t.fill(row, k)
-	w.place(e, t, row)
+	row := t.pushRow(e)
+	t.fillRow(row, k)
+	w.placeRecord(e, t, row)
 	w.count++
 	if !t.staging {
 		w.touch(t)
@@ -283,10 +283,10 @@ func (w *World) placeAt(e Entity, k *Prefab, owner Owner) error {
 	}
 	p := w.partOf(owner)
 	w.version++
-	if err := w.take(e, p); err != nil {
+	if err := w.takeIndex(e, p); err != nil {
 		return fmt.Errorf("place %v: %w", e, err)
 	}
-	w.begin(e, k.d, p)
+	w.beginEntity(e, k.d, p)
 	return nil
 }
 
@@ -295,7 +295,7 @@ func (w *World) placeAt(e Entity, k *Prefab, owner Owner) error {
 // calls for the entity return false. It panics with [UsageError] when only a
 // library may destroy the entity (see [Managed]).
 func (w *World) Destroy(e Entity) bool {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if place == 0 {
 		return false
 	}
@@ -310,26 +310,26 @@ func (w *World) remit(e Entity) bool {
 	if w.locks > 0 {
 		return w.doom(e)
 	}
-	w.destroy(e)
+	w.destroyEntity(e)
 	return true
 }
 
-func (w *World) destroy(e Entity) {
-	place := w.find(e)
+func (w *World) destroyEntity(e Entity) {
+	place := w.placeOf(e)
 	if place == 0 {
 		return
 	}
 	if w.kids.used {
 		w.destroyKids(e)
-		if place = w.find(e); place == 0 {
+		if place = w.placeOf(e); place == 0 {
 			return
 		}
 	}
 	t := w.tables[tableOf(place)]
 	w.version++
-	t.drop(rowOf(place))
+	t.dropRow(rowOf(place))
 	w.touch(t)
-	w.release(e, t.part)
+	w.releaseIndex(e, t.part)
 	w.count--
 	if len(w.strays) >= maxStrays {
 		w.returnStrays()
@@ -341,14 +341,14 @@ func (w *World) destroy(e Entity) {
 // the new table has.
 func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 	w.version++
-	dst := to.push(e)
+	dst := to.pushRow(e)
 	for _, d := range to.arch.types {
 		if src := from.cols[d.slot]; src != nil {
-			d.move(to.at(d, dst), unsafe.Add(src, uintptr(row)*d.size))
+			d.moveValue(to.valueAt(d, dst), unsafe.Add(src, uintptr(row)*d.size))
 		}
 	}
-	from.drop(row)
-	w.place(e, to, dst)
+	from.dropRow(row)
+	w.placeRecord(e, to, dst)
 	w.touch(from)
 	w.touch(to)
 	return dst
@@ -358,7 +358,7 @@ func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 // locked. It voids earlier saves of each owner's part alone (see
 // [World.NewOwnerHistory]). It returns [ErrStale] when the entity is gone.
 func (w *World) Transfer(e Entity, o Owner) error {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if place == 0 {
 		return fmt.Errorf("transfer %v: %w", e, ErrStale)
 	}
@@ -388,8 +388,8 @@ func (w *World) transfer(e Entity, place uint64, o Owner) {
 // moved records that an entity's row went from one part to another.
 func (w *World) moved(e Entity, from, to *part) {
 	from.cut, to.cut = w.version, w.version
-	pg := &w.pages[e.slot()>>pageBits]
-	if bit := uint64(1) << (e.slot() & (pageLen - 1)); pg.home == to.index {
+	pg := &w.pages[e.index()>>pageBits]
+	if bit := uint64(1) << (e.index() & (pageLen - 1)); pg.home == to.index {
 		pg.away &^= bit
 	} else if pg.home >= 0 {
 		pg.away |= bit

@@ -16,7 +16,7 @@ func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
 		w.checkAdd(d.slot, e)
 	}
 	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
-		d.move(p, src)
+		d.moveValue(p, src)
 		return
 	}
 	w.addSlot(e, int(d.slot), src)
@@ -33,34 +33,34 @@ func (w *World) typeOf(id ID) *typeData {
 }
 
 func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if place == 0 {
 		return
 	}
 	d := w.types.slots[slot]
 	if w.locks > 0 {
-		w.defer1(command{op: opAdd, e: e, slot: uint16(slot), arg: uint64(w.values[slot].push(d, src))})
+		w.defer1(command{op: opAdd, e: e, slot: uint16(slot), arg: uint64(w.values[slot].pushValue(d, src))})
 		return
 	}
-	w.add(e, place, d, src)
+	w.addComponent(e, place, d, src)
 }
 
-func (w *World) add(e Entity, place uint64, d *typeData, src unsafe.Pointer) {
+func (w *World) addComponent(e Entity, place uint64, d *typeData, src unsafe.Pointer) {
 	t := w.tables[tableOf(place)]
 	if p := t.cols[d.slot]; p != nil {
-		d.move(t.at(d, rowOf(place)), src)
+		d.moveValue(t.valueAt(d, rowOf(place)), src)
 		return
 	}
 	to := w.tableFor(t.part, w.with(t.arch, int(d.slot)))
 	row := w.moveRow(e, t, rowOf(place), to)
-	d.move(to.at(d, row), src)
+	d.moveValue(to.valueAt(d, row), src)
 	if to.part != t.part {
 		w.displace(e, t.part, to.part)
 	}
 }
 
 func (w *World) removeSlot(e Entity, slot int) {
-	place := w.find(e)
+	place := w.placeOf(e)
 	if place == 0 {
 		return
 	}
@@ -69,10 +69,10 @@ func (w *World) removeSlot(e Entity, slot int) {
 		w.defer1(command{op: opRemove, e: e, slot: uint16(slot)})
 		return
 	}
-	w.remove(e, place, slot)
+	w.removeComponent(e, place, slot)
 }
 
-func (w *World) remove(e Entity, place uint64, slot int) {
+func (w *World) removeComponent(e Entity, place uint64, slot int) {
 	t := w.tables[tableOf(place)]
 	if t.cols[slot] == nil {
 		return

@@ -62,11 +62,11 @@ type action struct {
 // right twice as fast, and left and right together stand still.
 type span struct{ low, high float32 }
 
-func (s *span) add(v float32) { s.low, s.high = min(s.low, v), max(s.high, v) }
-func (s span) value() float32 { return s.low + s.high }
+func (s *span) widen(v float32) { s.low, s.high = min(s.low, v), max(s.high, v) }
+func (s span) value() float32   { return s.low + s.high }
 
-// settle takes over the level that refresh found, and notes what changed.
-func (a *action) settle() {
+// settleLevel takes over the level that refresh found, and notes what changed.
+func (a *action) settleLevel() {
 	v := a.level.value()
 	on := crossed(v, a.on) || a.Kind == Analogue && crossed(-v, a.on)
 	a.justPressed = a.justPressed || on && !a.on
@@ -74,8 +74,8 @@ func (a *action) settle() {
 	a.on = on
 }
 
-// move adds to a relative action's movement.
-func (a *action) move(by float32) { a.moved = clamp(a.moved+by, farthest) }
+// addMovement adds to a relative action's movement.
+func (a *action) addMovement(by float32) { a.moved = clamp(a.moved+by, farthest) }
 
 // farthest bounds a frame's movement, so that sums stay finite.
 const farthest = 1e9

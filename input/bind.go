@@ -18,24 +18,24 @@ func (m *Map) Bind(set, action string, bindings ...Binding) error {
 		return fmt.Errorf("input: set %q, action %q: %d bindings are too many: use %d at most", set, action, len(bindings), maxBindings)
 	}
 	for _, b := range bindings {
-		if why := b.check(e.action.Action); why != "" {
+		if why := b.checkFor(e.action.Action); why != "" {
 			return fmt.Errorf("input: set %q, action %q: %s", set, action, why)
 		}
 	}
 	e.extra = nil
-	m.put(e, bindings)
+	m.putBindings(e, bindings)
 	m.refresh()
 	return nil
 }
 
-// put takes sound bindings, unless they are what there is.
-func (m *Map) put(e *entry, bindings []Binding) {
+// putBindings takes sound bindings, unless they are what there is.
+func (m *Map) putBindings(e *entry, bindings []Binding) {
 	if slices.Equal(e.bindings(), bindings) {
 		return
 	}
 	e.bounds = nil
 	for _, b := range bindings {
-		in := m.bind(b)
+		in := m.bindKeys(b)
 		in.waits = e.set.active
 		e.bounds = append(e.bounds, in)
 	}
@@ -65,14 +65,14 @@ func (m *Map) Reset() {
 	for _, s := range m.sets {
 		for _, e := range s.entries {
 			e.extra = nil
-			m.put(e, e.defaults)
+			m.putBindings(e, e.defaults)
 		}
 	}
 	m.refresh()
 }
 
 func (m *Map) entry(set, action string) (*entry, error) {
-	s, err := m.set(set)
+	s, err := m.findSet(set)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (m *Map) KeyNames(action string, devices DeviceKind) []string {
 			continue
 		}
 		for _, b := range e.bounds {
-			if b.of(devices) && !slices.Contains(names, b.Key) {
+			if b.usesOnly(devices) && !slices.Contains(names, b.Key) {
 				names = append(names, b.Key)
 			}
 		}
@@ -107,7 +107,7 @@ func (m *Map) KeyNames(action string, devices DeviceKind) []string {
 	return names
 }
 
-func (b *bound) of(devices DeviceKind) bool {
+func (b *bound) usesOnly(devices DeviceKind) bool {
 	return !slices.ContainsFunc(b.keys, func(k *key) bool { return k.device&devices == 0 })
 }
 

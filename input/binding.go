@@ -61,8 +61,8 @@ const (
 	maxBindings     = 64 // of one action in one set
 )
 
-// check returns what is wrong with a binding of an action, or "".
-func (b *Binding) check(of Action) string {
+// checkFor returns what is wrong with a binding of an action, or "".
+func (b *Binding) checkFor(of Action) string {
 	names, fault := b.split()
 	if fault != "" {
 		return fault
@@ -151,8 +151,8 @@ type bound struct {
 	pulse bool   // acts until the frame ends
 }
 
-// held reports whether all keys but the last are.
-func (b *bound) held() bool {
+// modifiersHeld reports whether all keys but the last are.
+func (b *bound) modifiersHeld() bool {
 	for _, k := range b.keys[:len(b.keys)-1] {
 		if !k.on {
 			return false
@@ -161,15 +161,15 @@ func (b *bound) held() bool {
 	return true
 }
 
-// read returns what the binding gives its action's level now. A relative action has
+// readLevel returns what the binding gives its action's level now. A relative action has
 // none: what is held for it are the keys before the one that moves.
-func (b *bound) read(of Kind) float32 {
+func (b *bound) readLevel(of Kind) float32 {
 	if of == Relative {
-		b.waits = b.waits && len(b.keys) > 1 && b.held()
+		b.waits = b.waits && len(b.keys) > 1 && b.modifiersHeld()
 		return 0
 	}
 	v := float32(0)
-	if b.held() {
+	if b.modifiersHeld() {
 		last := b.keys[len(b.keys)-1]
 		if v = last.value; of == Digital && last.class == relativeKey {
 			v = max(v, -v)
@@ -204,5 +204,5 @@ func (b *bound) read(of Kind) float32 {
 	return 0
 }
 
-// forget drops what the binding noted, without any release.
-func (b *bound) forget() { b.on, b.waits, b.acts, b.pulse = false, false, false, false }
+// forgetNoted drops what the binding noted, without any release.
+func (b *bound) forgetNoted() { b.on, b.waits, b.acts, b.pulse = false, false, false, false }

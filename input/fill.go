@@ -41,7 +41,7 @@ func Fill[T, V any](m *Map) (func(V) T, error) {
 	}
 	f.walk(of, of.Name(), 0, nil)
 	if len(f.fields) == 0 && len(f.faults) == 0 {
-		f.fault(of.Name(), "no field has the tag input: write `input:\"move_x\"`")
+		f.addFault(of.Name(), "no field has the tag input: write `input:\"move_x\"`")
 	}
 	if len(f.faults) > 0 {
 		return nil, errors.Join(f.faults...)
@@ -50,7 +50,7 @@ func Fill[T, V any](m *Map) (func(V) T, error) {
 	return func(V) T {
 		var command T
 		for i := range fields {
-			fields[i].put(unsafe.Pointer(&command))
+			fields[i].putField(unsafe.Pointer(&command))
 		}
 		return command
 	}, nil
@@ -71,7 +71,7 @@ type filling struct {
 	faults []error
 }
 
-func (f *filling) fault(field, format string, args ...any) {
+func (f *filling) addFault(field, format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf("input: "+field+": "+format, args...))
 }
 
@@ -101,30 +101,30 @@ func (f *filling) field(of reflect.Type, path string, at uintptr, tag string, ne
 	sum, oneshot := slices.Contains(net, "sum"), slices.Contains(net, "oneshot")
 	switch {
 	case a == nil:
-		f.fault(path, "no action is named %q%s", name, nearest(name, f.m.names()))
+		f.addFault(path, "no action is named %q%s", name, nearest(name, f.m.names()))
 	case hasOption && option != whens[when]:
-		f.fault(path, "unknown option %q: use just_pressed or just_released", option)
+		f.addFault(path, "unknown option %q: use just_pressed or just_released", option)
 	case hasOption && a.Kind != Digital:
-		f.fault(path, "%s is for digital actions, and %q is %v", option, name, a.Kind)
+		f.addFault(path, "%s is for digital actions, and %q is %v", option, name, a.Kind)
 	case a.Kind == Digital && kind != reflect.Bool:
-		f.fault(path, "%q is digital: make the field a bool, not %v", name, of)
+		f.addFault(path, "%q is digital: make the field a bool, not %v", name, of)
 	case a.Kind == Relative && kind != reflect.Float32 && kind != reflect.Float64:
-		f.fault(path, "%q is relative: make the field a float32, not %v", name, of)
+		f.addFault(path, "%q is relative: make the field a float32, not %v", name, of)
 	case a.Kind == Analogue && !slices.Contains(numbers, kind):
-		f.fault(path, "%q is analogue: make the field a float32 or an int8, not %v", name, of)
+		f.addFault(path, "%q is analogue: make the field a float32 or an int8, not %v", name, of)
 	case a.Kind == Relative && !sum:
-		f.fault(path, "%q is relative, and a tick would take the last frame's movement only: add sum, as in `net:\"sum\"`", name)
+		f.addFault(path, "%q is relative, and a tick would take the last frame's movement only: add sum, as in `net:\"sum\"`", name)
 	case a.Kind != Relative && sum:
-		f.fault(path, "%q is %v, and sum would add its state up once a frame: leave sum out", name, a.Kind)
+		f.addFault(path, "%q is %v, and sum would add its state up once a frame: leave sum out", name, a.Kind)
 	case When(when) != Pressed && !oneshot:
-		f.fault(path, "%s lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`", option)
+		f.addFault(path, "%s lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`", option)
 	default:
 		f.fields = append(f.fields, filled{at, a, When(when), kind})
 	}
 }
 
-// put sets a field of a command.
-func (f *filled) put(command unsafe.Pointer) {
+// putField sets a field of a command.
+func (f *filled) putField(command unsafe.Pointer) {
 	p := unsafe.Add(command, f.offset)
 	switch f.kind {
 	case reflect.Bool:

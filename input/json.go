@@ -70,7 +70,7 @@ func (m *Map) Load(r io.Reader) (ignored []string, err error) {
 				list = e.defaults
 			}
 			e.extra = l.extra[e]
-			m.put(e, list)
+			m.putBindings(e, list)
 		}
 	}
 	m.refresh()
@@ -98,7 +98,7 @@ func (l *loading) file(file map[string]json.RawMessage) {
 			top[name] = value
 			continue
 		}
-		s, err := l.m.set(name)
+		s, err := l.m.findSet(name)
 		var actions map[string]json.RawMessage
 		switch {
 		case value[0] != '{':
@@ -110,20 +110,20 @@ func (l *loading) file(file map[string]json.RawMessage) {
 			l.loaded.sets[name] = value
 			l.ignore("no set is named %q", name)
 		case json.Unmarshal(value, &actions) == nil:
-			l.set(s, actions)
+			l.loadSet(s, actions)
 		}
 	}
 	if len(top) == 0 {
 		return
 	}
-	s, err := l.m.set("")
+	s, err := l.m.findSet("")
 	if err != nil {
 		s = &set{}
 	}
-	l.set(s, top)
+	l.loadSet(s, top)
 }
 
-func (l *loading) set(s *set, actions map[string]json.RawMessage) {
+func (l *loading) loadSet(s *set, actions map[string]json.RawMessage) {
 	for _, name := range sorted(actions) {
 		if e := s.entry(name); e != nil {
 			l.entry(e, actions[name])
@@ -154,7 +154,7 @@ func (l *loading) entry(e *entry, value json.RawMessage) {
 	for _, one := range raw {
 		b, why := parse(one)
 		if why == "" {
-			why = b.check(e.action.Action)
+			why = b.checkFor(e.action.Action)
 		}
 		if why == "" && len(list) == maxBindings {
 			why = fmt.Sprintf("more than %d bindings", maxBindings)
@@ -198,12 +198,12 @@ func short(raw []byte) string {
 
 // Save writes what differs from the bindings that [New] was given, for [Load]. So a
 // player who changed one key still gets the new defaults of the next version.
-func (m *Map) Save(w io.Writer) error { return m.save(w, false) }
+func (m *Map) Save(w io.Writer) error { return m.saveBindings(w, false) }
 
 // SaveAll writes all bindings, for a file that players edit by hand.
-func (m *Map) SaveAll(w io.Writer) error { return m.save(w, true) }
+func (m *Map) SaveAll(w io.Writer) error { return m.saveBindings(w, true) }
 
-func (m *Map) save(w io.Writer, all bool) error {
+func (m *Map) saveBindings(w io.Writer, all bool) error {
 	var top []string
 	for _, s := range m.sets {
 		lines := m.lines(s, all)
@@ -213,7 +213,7 @@ func (m *Map) save(w io.Writer, all bool) error {
 			top = append(top, fmt.Sprintf("%s: {\n    %s\n  }", quote(s.name), strings.Join(lines, ",\n    ")))
 		}
 	}
-	if _, err := m.set(""); err != nil {
+	if _, err := m.findSet(""); err != nil {
 		top = append(top, m.strange("")...)
 	}
 	for _, name := range sorted(m.loaded.sets) {

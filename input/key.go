@@ -108,7 +108,7 @@ var derived = []struct {
 	{"wheel_up", "wheel_vertical", upper}, {"wheel_down", "wheel_vertical", lower},
 }
 
-func (p part) of(v float32) float32 {
+func (p part) ofValue(v float32) float32 {
 	switch p {
 	case upper:
 		return max(v, 0)
@@ -140,10 +140,10 @@ type link struct {
 func (k *key) update() (changed bool) {
 	var s span
 	for _, v := range k.fed {
-		s.add(v)
+		s.widen(v)
 	}
 	for _, l := range k.from {
-		s.add(l.part.of(l.key.value))
+		s.widen(l.part.ofValue(l.key.value))
 	}
 	v := s.value()
 	if k.pulse != 0 {

@@ -49,7 +49,7 @@ func New(actions []Action, sets ...Set) (*Map, error) {
 		k.from, from.to = append(k.from, link{from, d.part}), append(from.to, k)
 	}
 	for _, s := range sets {
-		m.add(s, fault)
+		m.addSet(s, fault)
 	}
 	m.checkNames(fault)
 	if len(faults) > 0 {
@@ -63,8 +63,8 @@ func New(actions []Action, sets ...Set) (*Map, error) {
 	return m, nil
 }
 
-// add takes a set in.
-func (m *Map) add(s Set, fault func(string, ...any)) {
+// addSet takes a set in.
+func (m *Map) addSet(s Set, fault func(string, ...any)) {
 	if slices.ContainsFunc(m.sets, func(o *set) bool { return o.name == s.Name }) {
 		fault("two sets are named %q", s.Name)
 		return
@@ -87,10 +87,10 @@ func (m *Map) add(s Set, fault func(string, ...any)) {
 			fault("set %q, action %q: %d bindings are too many: use %d at most", s.Name, a.Name, len(list), maxBindings)
 		}
 		for _, b := range list {
-			if why := b.check(a.Action); why != "" {
+			if why := b.checkFor(a.Action); why != "" {
 				fault("set %q, action %q: %s", s.Name, a.Name, why)
 			} else {
-				e.bounds = append(e.bounds, m.bind(b))
+				e.bounds = append(e.bounds, m.bindKeys(b))
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func (m *Map) names() []string {
 	return names
 }
 
-// bind makes a sound binding ready for use.
-func (m *Map) bind(b Binding) *bound {
+// bindKeys makes a sound binding ready for use.
+func (m *Map) bindKeys(b Binding) *bound {
 	names, _ := b.split()
 	in := &bound{Binding: b}
 	for _, name := range names {
@@ -181,7 +181,7 @@ func (m *Map) EndFrame() {
 	}
 	for _, k := range m.moving {
 		k.pulse = 0
-		m.changed(k)
+		m.keyChanged(k)
 	}
 	m.moving = m.moving[:0]
 	for _, s := range m.sets {

@@ -31,8 +31,8 @@ func (m *Map) CancelScan() {
 // Scanning reports whether a scan waits for keys.
 func (m *Map) Scanning() bool { return m.scan != nil }
 
-// note takes a key that was pressed or let go.
-func (s *scan) note(k *key) {
+// noteKey takes a key that was pressed or let go.
+func (s *scan) noteKey(k *key) {
 	switch {
 	case k.class == axis || k.class == relativeKey || strings.HasSuffix(k.name, "_motion") || strings.Contains(k.name, "+"):
 	case !k.on:

@@ -49,7 +49,7 @@ func (s *set) entry(action string) *entry {
 // Enable switches a set on. In its group it becomes the active one. A set that is
 // active already stays as it is. It returns an error if there is no set of that name.
 func (m *Map) Enable(name string) error {
-	s, err := m.set(name)
+	s, err := m.findSet(name)
 	if err != nil || s.active {
 		return err
 	}
@@ -61,7 +61,7 @@ func (m *Map) Enable(name string) error {
 // Disable switches a set off. In its group the set that was active before becomes
 // active again. It returns an error if there is no set of that name.
 func (m *Map) Disable(name string) error {
-	s, err := m.set(name)
+	s, err := m.findSet(name)
 	if err != nil {
 		return err
 	}
@@ -72,11 +72,11 @@ func (m *Map) Disable(name string) error {
 
 // Active reports whether a set is on and not covered by another of its group.
 func (m *Map) Active(name string) bool {
-	s, err := m.set(name)
+	s, err := m.findSet(name)
 	return err == nil && s.active
 }
 
-func (m *Map) set(name string) (*set, error) {
+func (m *Map) findSet(name string) (*set, error) {
 	names := make([]string, 0, 8)
 	for _, s := range m.sets {
 		if s.name == name {
@@ -108,7 +108,7 @@ func (m *Map) activate() {
 		s.active = active
 		for _, e := range s.entries {
 			for _, b := range e.bounds {
-				b.forget()
+				b.forgetNoted()
 				b.waits = active
 			}
 		}
@@ -133,7 +133,7 @@ func (m *Map) refresh() {
 		a.level = span{}
 		for i, v := range a.emitted {
 			if a.live && !a.waits[i] {
-				a.level.add(v)
+				a.level.widen(v)
 			}
 		}
 	}
@@ -143,11 +143,11 @@ func (m *Map) refresh() {
 		}
 		for _, e := range s.entries {
 			for _, b := range e.bounds {
-				e.action.level.add(b.read(e.action.Kind))
+				e.action.level.widen(b.readLevel(e.action.Kind))
 			}
 		}
 	}
 	for _, a := range m.actions {
-		a.settle()
+		a.settleLevel()
 	}
 }

@@ -44,7 +44,7 @@ func (s *Source) Axis(name string, value float32) {
 	if value != 0 {
 		s.m.last = k.device
 	}
-	s.m.changed(k)
+	s.m.keyChanged(k)
 	s.m.refresh()
 	s.m.endScan()
 }
@@ -65,8 +65,8 @@ func (s *Source) Move(name string, by float32) {
 				continue
 			}
 			for _, b := range e.bounds {
-				if b.keys[len(b.keys)-1] == k && b.held() && !b.waits {
-					e.action.move(by * b.scale())
+				if b.keys[len(b.keys)-1] == k && b.modifiersHeld() && !b.waits {
+					e.action.addMovement(by * b.scale())
 				}
 			}
 		}
@@ -82,7 +82,7 @@ func (s *Source) Move(name string, by float32) {
 		m.moving = append(m.moving, k)
 	}
 	k.pulse = pulse
-	m.changed(k)
+	m.keyChanged(k)
 	m.refresh()
 }
 
@@ -95,7 +95,7 @@ func (s *Source) Emit(action string, value float32) {
 	a := s.m.action(action)
 	if a.Kind == Relative {
 		if a.live {
-			a.move(clamp(value, farthest))
+			a.addMovement(clamp(value, farthest))
 		}
 		return
 	}
@@ -112,7 +112,7 @@ func (s *Source) Emit(action string, value float32) {
 
 // ReleaseAll releases all keys that this source holds, and ends all that it emits. Call it
 // when a gamepad was unplugged, for example.
-func (s *Source) ReleaseAll() { s.m.release(s.id, s.id+1) }
+func (s *Source) ReleaseAll() { s.m.releaseSources(s.id, s.id+1) }
 
 // Key sets whether a key or button is down: see [Source.Key].
 func (m *Map) Key(name string, down bool) { m.own.Key(name, down) }
@@ -129,15 +129,15 @@ func (m *Map) Emit(action string, value float32) { m.own.Emit(action, value) }
 // ReleaseAll releases all keys that any source holds, and ends all that any source emits.
 // Call it when the window loses the focus, because devices then no longer report that a key
 // is released. Bindings for JustReleased do not act.
-func (m *Map) ReleaseAll() { m.release(0, m.sources) }
+func (m *Map) ReleaseAll() { m.releaseSources(0, m.sources) }
 
-// release clears sources, from the first to before the end.
-func (m *Map) release(first, end int) {
+// releaseSources clears sources, from the first to before the end.
+func (m *Map) releaseSources(first, end int) {
 	for _, k := range m.keys {
 		clear(k.fed[first:end])
 	}
 	for _, k := range m.keys {
-		m.changed(k)
+		m.keyChanged(k)
 	}
 	for _, a := range m.actions {
 		clear(a.emitted[first:end])
@@ -154,8 +154,8 @@ func (m *Map) release(first, end int) {
 	m.endScan()
 }
 
-// changed updates a key and those that follow it.
-func (m *Map) changed(k *key) {
+// keyChanged updates a key and those that follow it.
+func (m *Map) keyChanged(k *key) {
 	m.update(k)
 	for _, follower := range k.to {
 		m.update(follower)
@@ -166,6 +166,6 @@ func (m *Map) update(k *key) {
 	was := k.on
 	k.update()
 	if m.scan != nil && was != k.on {
-		m.scan.note(k)
+		m.scan.noteKey(k)
 	}
 }

@@ -12,8 +12,8 @@ func (h *History) AsOf(t Tick) {
 	}
 }
 
-// has reports whether an entity is in a frame, in the same run of its life.
-func (f *frame) has(slot int32, run uint32) bool {
+// hasRun reports whether an entity is in a frame, in the same run of its life.
+func (f *frame) hasRun(slot int32, run uint32) bool {
 	if int(slot) >= len(f.at) {
 		return false
 	}

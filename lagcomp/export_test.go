@@ -12,12 +12,12 @@ func BruteCast(p Past, r Ray, radius float32, f Filter) (Hit, bool) {
 	}
 	s := sweep{p: &p, line: l, filter: &f, best: l.max}
 	for i := range p.a.who {
-		e := p.entity(i)
+		e := p.entityAt(i)
 		w := e.who()
 		if !p.eligible(w, &f) {
 			continue
 		}
-		for k := range e.count() {
+		for k := range e.hitboxCount() {
 			if f.Layers != 0 && f.Layers>>(e.stored(k).Layer&31)&1 == 0 {
 				continue
 			}

@@ -39,7 +39,7 @@ type who struct {
 	kinds uint16 // and a digest of their kinds, computed with the bounds
 }
 
-func (f *frame) clear() {
+func (f *frame) clearFrame() {
 	f.held = false
 	f.bounded.Store(false)
 	f.own.serial.Store(0)
@@ -47,8 +47,8 @@ func (f *frame) clear() {
 	f.who, f.hitboxes = f.who[:0], f.hitboxes[:0]
 }
 
-// grow makes room for one more entity.
-func (f *frame) grow(slot int32) {
+// growSlots makes room for one more entity.
+func (f *frame) growSlots(slot int32) {
 	f.who = append(f.who, who{})[:len(f.who)]
 	for int(slot) >= len(f.at) {
 		f.at = append(f.at, 0)
@@ -84,9 +84,9 @@ func (p *who) blends(q *who) bool {
 	return p.run == q.run && p.count == q.count && p.kinds == q.kinds
 }
 
-// find returns the place of the entity in a slot, or -1. Entries of f.at are never
+// placeOf returns the place of the entity in a slot, or -1. Entries of f.at are never
 // cleared; one is valid only where the place points back.
-func (f *frame) find(slot int32) int {
+func (f *frame) placeOf(slot int32) int {
 	if int(slot) >= len(f.at) {
 		return -1
 	}

@@ -98,7 +98,7 @@ func (h *History) expire(t Tick) {
 		for i := 0; left && i < len(f.who); i++ {
 			h.lives.expire(f.who[i].slot, f.tick)
 		}
-		f.clear()
+		f.clearFrame()
 	}
 }
 
@@ -122,7 +122,7 @@ func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	if last := h.newest; last != nil && k < len(last.who) && last.who[k].id == id {
 		slot = last.who[k].slot
 	} else {
-		slot = h.lives.slot(id)
+		slot = h.lives.slotFor(id)
 	}
 	l := &h.lives.slots[slot]
 	if l.last == f.tick && l.run != 0 || len(vs) > maxHitboxes {
@@ -134,7 +134,7 @@ func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	}
 	l.last = f.tick
 	if k == cap(f.who) || int(slot) >= len(f.at) {
-		f.grow(slot)
+		f.growSlots(slot)
 	}
 	// Stored one by one: a struct built first and copied is read back in wider
 	// pieces than it was written, which waits until every store before it (the
@@ -172,7 +172,7 @@ func (h *History) End() {
 // The memory is kept.
 func (h *History) Reset() {
 	for i := range h.ring {
-		h.ring[i].clear()
+		h.ring[i].clearFrame()
 	}
 	h.lives.reset()
 	h.newest, h.rec = nil, nil

@@ -63,7 +63,7 @@ func (x *index) build(a, b *frame) {
 			continue
 		}
 		if a != b {
-			if j := b.find(a.who[i].slot); j >= 0 && b.who[j].blends(&a.who[i]) {
+			if j := b.placeOf(a.who[i].slot); j >= 0 && b.who[j].blends(&a.who[i]) {
 				s.Sphere, s.j = enclosing(s.Sphere, b.bounds[j]), int32(j)
 			}
 		}

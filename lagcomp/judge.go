@@ -130,7 +130,7 @@ func NewJudge(cfg Config) *Judge {
 // Observe takes a measurement without a claim. Call it every tick. A judge that gets the
 // round trip only when a shot is fired settles late.
 func (j *Judge) Observe(m Measured) {
-	j.rtt.observe(m.Now, m.RTT)
+	j.rtt.addMeasurement(m.Now, m.RTT)
 	j.newest = max(j.newest, min(m.Newest, m.Now))
 }
 

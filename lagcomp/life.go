@@ -37,14 +37,14 @@ func (l *lives) lookup(id ID) int32 {
 	}
 }
 
-// slot returns an entity's slot, taking one if it has none; the life's run is
+// slotFor returns an entity's slot, taking one if it has none; the life's run is
 // then 0 and for the caller to set.
-func (l *lives) slot(id ID) int32 {
+func (l *lives) slotFor(id ID) int32 {
 	if s := l.lookup(id); s >= 0 {
 		return s
 	}
 	if 2*(l.used+1) > len(l.table) {
-		l.grow()
+		l.growTable()
 	}
 	var s int32
 	if n := len(l.free); n > 0 {
@@ -69,7 +69,7 @@ func (l *lives) insert(s int32) {
 	l.table[i] = s + 1
 }
 
-func (l *lives) grow() {
+func (l *lives) growTable() {
 	old := l.table
 	l.table = make([]int32, max(64, 2*len(old)))
 	for _, s := range old {
@@ -85,14 +85,14 @@ func (l *lives) expire(s int32, tick Tick) {
 	if l.slots[s].last != tick || l.slots[s].run == 0 {
 		return
 	}
-	l.remove(l.slots[s].id)
+	l.removeID(l.slots[s].id)
 	l.slots[s] = life{}
 	l.free = append(l.free, s)
 	l.used--
 }
 
-// remove takes an id out of the table, closing the gap it leaves.
-func (l *lives) remove(id ID) {
+// removeID takes an id out of the table, closing the gap it leaves.
+func (l *lives) removeID(id ID) {
 	mask := uint64(len(l.table) - 1)
 	i := hash(id) & mask
 	for l.slots[l.table[i]-1].id != id {

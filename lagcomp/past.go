@@ -23,7 +23,7 @@ func (h *History) At(t Tick, f float32) Past {
 	if f == 1 {
 		t, f = t+1, 0
 	}
-	a, b := h.around(t)
+	a, b := h.framesAround(t)
 	switch {
 	case a == nil:
 		return h.view(b, b, 0)
@@ -71,9 +71,9 @@ func (h *History) view(a, b *frame, f float32) Past {
 	return Past{h: h, a: a, b: b, f: f}
 }
 
-// around returns the held ticks at or before t and after it; t is older than the newest.
+// framesAround returns the held ticks at or before t and after it; t is older than the newest.
 // The first is nil when t is older than all.
-func (h *History) around(t Tick) (a, b *frame) {
+func (h *History) framesAround(t Tick) (a, b *frame) {
 	if a, b = h.frame(t), h.frame(t+1); a != nil && b != nil {
 		return a, b
 	}
@@ -114,7 +114,7 @@ func (p Past) Len() int {
 // entity was not there or has no such hitbox.
 func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 	e, ok := p.lookup(id)
-	if !ok || i < 0 || i >= e.count() {
+	if !ok || i < 0 || i >= e.hitboxCount() {
 		return Hitbox{}, false
 	}
 	var v Hitbox
@@ -127,7 +127,7 @@ func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 // life by now.
 func (p Past) Hittable(id ID, i int, f Filter) (Hitbox, bool) {
 	e, ok := p.lookup(id)
-	if !ok || i < 0 || i >= e.count() || !p.eligible(e.who(), &f) || !p.alive(&e, &f) {
+	if !ok || i < 0 || i >= e.hitboxCount() || !p.eligible(e.who(), &f) || !p.alive(&e, &f) {
 		return Hitbox{}, false
 	}
 	var v Hitbox
@@ -141,7 +141,7 @@ func (p Past) Hitboxes(id ID, out []Hitbox) []Hitbox {
 	if !ok {
 		return out
 	}
-	for i := range e.count() {
+	for i := range e.hitboxCount() {
 		out = append(out, Hitbox{})
 		e.hitbox(i, &out[len(out)-1])
 	}
@@ -165,14 +165,14 @@ type entity struct {
 	f      float32
 }
 
-// entity returns number i of the view.
-func (p *Past) entity(i int) entity {
+// entityAt returns number i of the view.
+func (p *Past) entityAt(i int) entity {
 	e := entity{af: p.a, bf: p.a, i: i, j: i}
 	if p.f == 0 {
 		return e
 	}
 	a := &p.a.who[i]
-	if j := p.b.find(a.slot); j >= 0 && p.b.who[j].blends(a) {
+	if j := p.b.placeOf(a.slot); j >= 0 && p.b.who[j].blends(a) {
 		e.bf, e.j, e.f = p.b, j, p.f
 	}
 	return e
@@ -186,16 +186,16 @@ func (p *Past) lookup(id ID) (entity, bool) {
 	if slot < 0 {
 		return entity{}, false
 	}
-	i := p.a.find(slot)
+	i := p.a.placeOf(slot)
 	if i < 0 || p.a.who[i].id != id {
 		return entity{}, false
 	}
-	return p.entity(i), true
+	return p.entityAt(i), true
 }
 
 func (e *entity) who() *who { return &e.af.who[e.i] }
 
-func (e *entity) count() int { return int(e.af.who[e.i].count) }
+func (e *entity) hitboxCount() int { return int(e.af.who[e.i].count) }
 
 // bound is the blended bounding sphere. A convex blend of what lies in two
 // spheres lies in the blend of the spheres.
@@ -230,7 +230,7 @@ func (p *Past) alive(e *entity, f *Filter) bool {
 	}
 	pr := &e.af.who[e.i]
 	if p.h.last != nil {
-		return p.h.newest.has(pr.slot, pr.run)
+		return p.h.newest.hasRun(pr.slot, pr.run)
 	}
 	l := &p.h.lives.slots[pr.slot]
 	return l.last == p.h.newest.tick && l.run == pr.run

@@ -19,8 +19,8 @@ func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 		return s.result()
 	}
 	for i := range p.a.who {
-		if e := p.entity(i); s.near(&e) {
-			s.entity(&e)
+		if e := p.entityAt(i); s.near(&e) {
+			s.testEntity(&e)
 		}
 	}
 	return s.result()
@@ -34,7 +34,7 @@ func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
 	if !(s.R >= 0) || !(Vec{s.X, s.Y, s.Z}).finite() {
 		return out
 	}
-	p.around(Vec{s.X, s.Y, s.Z}, s.R, &f, func(h Hit) { out = append(out, h) })
+	p.visitAround(Vec{s.X, s.Y, s.Z}, s.R, &f, func(h Hit) { out = append(out, h) })
 	return out
 }
 
@@ -47,7 +47,7 @@ func (p Past) Nearest(at Vec, max float32, f Filter) (Hit, bool) {
 	}
 	var best Hit
 	var found bool
-	p.around(at, max, &f, func(h Hit) {
+	p.visitAround(at, max, &f, func(h Hit) {
 		if !found || h.Distance < best.Distance {
 			best, found = h, true
 		}
@@ -69,7 +69,7 @@ func (p Past) Validate(target ID, r Ray, f Filter) (Hit, bool) {
 	}
 	s := sweep{p: &p, line: l, filter: &f, best: l.max}
 	if s.near(&e) {
-		s.entity(&e)
+		s.testEntity(&e)
 	}
 	hit, ok := s.result()
 	if !ok {
@@ -122,7 +122,7 @@ func (s *sweep) items(items []swept) {
 			e.bf, e.j, e.f = s.p.b, int(it.j), s.p.f
 		}
 		if s.near(&e) {
-			s.entity(&e)
+			s.testEntity(&e)
 		}
 	}
 }
@@ -150,14 +150,14 @@ func (s *sweep) reaches(c Vec, r float32) bool {
 	return perp.dot(perp) <= slack*slack
 }
 
-// entity tests the hitboxes of a candidate.
-func (s *sweep) entity(e *entity) {
+// testEntity tests the hitboxes of a candidate.
+func (s *sweep) testEntity(e *entity) {
 	w := e.who()
 	if !s.p.eligible(w, s.filter) {
 		return
 	}
 	layers := s.filter.Layers
-	for i := range e.count() {
+	for i := range e.hitboxCount() {
 		a := e.stored(i)
 		if layers != 0 && layers>>(a.Layer&31)&1 == 0 {
 			continue
@@ -202,14 +202,14 @@ func (p *Past) eligible(w *who, f *Filter) bool {
 	return f.Visible == nil || f.Visible(w.id)
 }
 
-// around visits the nearest hitbox of each living entity within reach of a
+// visitAround visits the nearest hitbox of each living entity within reach of a
 // point.
-func (p *Past) around(at Vec, reach float32, f *Filter, visit func(Hit)) {
+func (p *Past) visitAround(at Vec, reach float32, f *Filter, visit func(Hit)) {
 	if p.h == nil {
 		return
 	}
 	for i := range p.a.who {
-		e := p.entity(i)
+		e := p.entityAt(i)
 		if h, ok := p.closest(&e, at, reach, f); ok {
 			visit(h)
 		}
@@ -228,7 +228,7 @@ func (p *Past) closest(e *entity, at Vec, reach float32, f *Filter) (Hit, bool) 
 	}
 	var best Hit
 	var found bool
-	for i := range e.count() {
+	for i := range e.hitboxCount() {
 		a := e.stored(i)
 		if f.Layers != 0 && f.Layers>>(a.Layer&31)&1 == 0 {
 			continue

@@ -26,8 +26,8 @@ func newTrip(c Config) trip {
 	return trip{tick: time.Second / time.Duration(c.TickRate), settle: c.Settle, rate: c.GrowthRate, limit: c.Growth, left: c.Settle}
 }
 
-// observe takes one measurement; several of one tick count once.
-func (r *trip) observe(now Tick, measured time.Duration) {
+// addMeasurement takes one measurement; several of one tick count once.
+func (r *trip) addMeasurement(now Tick, measured time.Duration) {
 	if measured < 0 {
 		r.last = max(r.last, now)
 		return

@@ -35,8 +35,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// check fills defaults in and reports every fault at once.
-func (c *Config) check() error {
+// checkConfig fills defaults in and reports every fault at once.
+func (c *Config) checkConfig() error {
 	var errs []error
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("observe: Config.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))

@@ -53,7 +53,7 @@ type Observer struct {
 // New makes an observer. Its first Steps request the schema. The error lists every fault of
 // the configuration.
 func New(cfg Config) (*Observer, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
 	return &Observer{cfg: cfg}, nil
@@ -128,14 +128,14 @@ func (o *Observer) Step(now time.Time) error {
 	for n := len(o.events); n == len(o.events); {
 		n = o.cfg.Transport.Recv(o.events[:])
 		for k := range o.events[:n] {
-			o.handle(&o.events[k])
+			o.handleEvent(&o.events[k])
 		}
 	}
 	if o.up && o.err == nil && (o.conn.Silent(o.now) > o.cfg.Timeout || o.conn.Lapsed()) {
-		o.fail(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+		o.failWith(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
 	}
 	if o.up && o.err == nil && !o.conn.Paused(o.now) && (o.sent == 0 || o.now-o.sent >= o.interval()) {
-		o.send()
+		o.sendPacket()
 	}
 	o.cfg.Transport.Flush()
 	return o.err
@@ -151,12 +151,12 @@ func (o *Observer) interval() time.Duration {
 
 // Close leaves the match and closes the transport.
 func (o *Observer) Close() error {
-	o.fail(&transport.DisconnectError{Code: transport.Closed})
+	o.failWith(&transport.DisconnectError{Code: transport.Closed})
 	return o.cfg.Transport.Close(transport.Closed, "")
 }
 
-// fail ends the connection; the first reason counts.
-func (o *Observer) fail(err error) {
+// failWith ends the connection; the first reason counts.
+func (o *Observer) failWith(err error) {
 	if o.up {
 		o.cfg.Transport.Disconnect(o.peer, transport.Closed, "")
 	}
@@ -166,7 +166,7 @@ func (o *Observer) fail(err error) {
 	}
 }
 
-func (o *Observer) handle(ev *transport.Event) {
+func (o *Observer) handleEvent(ev *transport.Event) {
 	switch ev.Kind {
 	case transport.Connected:
 		var info transport.Info
@@ -178,16 +178,16 @@ func (o *Observer) handle(ev *transport.Event) {
 		o.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: o.cfg.Timeout, Channels: standardChannels()})
 	case transport.Disconnected:
 		o.up = false
-		o.fail(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
+		o.failWith(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
 	case transport.Data:
 		if o.up {
-			o.packet(ev.Data)
+			o.receivePacket(ev.Data)
 		}
 	}
 }
 
-// send asks, greets, or acknowledges.
-func (o *Observer) send() {
+// sendPacket asks, greets, or acknowledges.
+func (o *Observer) sendPacket() {
 	o.sent = o.now
 	if !o.asked {
 		o.asked = o.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)) == nil
@@ -210,7 +210,7 @@ func (o *Observer) send() {
 		pk.Message(netcode.MessageEye, o.eye.Append(o.scratch[:0]))
 	}
 	if o.in {
-		o.unread.write(pk, o.epoch, o.now)
+		o.unread.writeReport(pk, o.epoch, o.now)
 	}
 	_, b := pk.Finish()
 	// A refused packet is a lost one: what it carried goes again.

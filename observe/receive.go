@@ -29,11 +29,11 @@ func (o *Observer) guard(packet []byte) {
 	if v := recover(); v != nil {
 		o.malformed++
 		guard.LogPanic(o.cfg.Logger, v, packet)
-		o.fail(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
+		o.failWith(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
 	}
 }
 
-func (o *Observer) packet(b []byte) {
+func (o *Observer) receivePacket(b []byte) {
 	o.decoding, o.levelled = true, false
 	defer o.guard(b)
 	if o.conn.Receive(o.now, b) != nil {
@@ -44,7 +44,7 @@ func (o *Observer) packet(b []byte) {
 		continue
 	}
 	for m, ok := o.conn.NextMessage(); ok; m, ok = o.conn.NextMessage() {
-		if o.message(m) != nil {
+		if o.receiveMessage(m) != nil {
 			o.malformed++
 			if m.Type == netcode.MessageSnapshot {
 				o.conn.Refuse() // what was not read is no baseline
@@ -56,10 +56,10 @@ func (o *Observer) packet(b []byte) {
 			o.reply(r)
 			continue
 		}
-		o.told(r.Channel, r.Kind, r.Tick, r.Payload)
+		o.receiveTold(r.Channel, r.Kind, r.Tick, r.Payload)
 	}
 	for e, ok := o.conn.NextEvent(); ok; e, ok = o.conn.NextEvent() {
-		o.told(e.Channel, e.Kind, e.Tick, e.Payload)
+		o.receiveTold(e.Channel, e.Kind, e.Tick, e.Payload)
 	}
 }
 
@@ -75,7 +75,7 @@ func (o *Observer) reply(r netcode.Reliable) {
 		return
 	}
 	if !reply.Known {
-		o.fail(errUnknown)
+		o.failWith(errUnknown)
 		return
 	}
 	s, err := schema.ReadProtocol(reply.Data)
@@ -87,7 +87,7 @@ func (o *Observer) reply(r netcode.Reliable) {
 		err = o.conn.AddChannels(more...)
 	}
 	if err != nil {
-		o.fail(err)
+		o.failWith(err)
 		return
 	}
 	o.schema, o.raw = s, bytes.Clone(reply.Data)
@@ -106,7 +106,7 @@ func (o *Observer) label(reply netcode.SchemaReply) {
 	o.labels = labels
 }
 
-func (o *Observer) message(m netcode.Message) error {
+func (o *Observer) receiveMessage(m netcode.Message) error {
 	if o.schema == nil || o.cfg.SchemaOnly {
 		return nil
 	}
@@ -126,14 +126,14 @@ func (o *Observer) message(m netcode.Message) error {
 		if !o.in {
 			o.in, o.of = true, w.Owner
 			o.every = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(w.TickRate)
-			o.enter(w.Epoch)
+			o.enterEpoch(w.Epoch)
 		}
 	case netcode.MessageReject:
 		r, err := netcode.ParseReject(m.Body)
 		if err != nil {
 			return err
 		}
-		o.fail(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+		o.failWith(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
 	case netcode.MessageLevel:
 		l, err := netcode.ParseLevelInfo(m.Body)
 		if err != nil {
@@ -144,7 +144,7 @@ func (o *Observer) message(m netcode.Message) error {
 		}
 		o.levelled = true
 		if o.recv != nil && netcode.Newer(l.Epoch, o.epoch) {
-			o.enter(l.Epoch)
+			o.enterEpoch(l.Epoch)
 		}
 	case netcode.MessageSnapshot:
 		h, rest, err := netcode.ParseSnapshotHeader(m.Body)
@@ -154,7 +154,7 @@ func (o *Observer) message(m netcode.Message) error {
 		switch {
 		case h.Epoch == o.epoch:
 			_, err = o.recv.Read(rest)
-			o.unread.note(o.recv, err, o.now)
+			o.unread.noteRead(o.recv, err, o.now)
 		case !netcode.Newer(o.epoch, h.Epoch):
 			o.conn.Refuse()
 		}
@@ -163,7 +163,7 @@ func (o *Observer) message(m netcode.Message) error {
 	return nil
 }
 
-func (o *Observer) enter(epoch uint8) {
+func (o *Observer) enterEpoch(epoch uint8) {
 	o.epoch = epoch
 	cfg := snapshot.ReceiverConfig{Viewer: o.of, Owners: standard.MaxPlayers}
 	if o.recv != nil {
@@ -172,7 +172,7 @@ func (o *Observer) enter(epoch uint8) {
 	o.recv = snapshot.NewReceiver(o.schema.Registry, cfg)
 }
 
-func (o *Observer) told(channel, kind uint8, tick Tick, payload []byte) {
+func (o *Observer) receiveTold(channel, kind uint8, tick Tick, payload []byte) {
 	if o.schema == nil || int(kind) >= len(o.schema.Messages) || o.schema.Messages[kind].Channel != int(channel) {
 		o.malformed++
 		return

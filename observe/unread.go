@@ -25,8 +25,8 @@ type unread struct {
 	next  time.Duration // no report before
 }
 
-// note takes the result of reading a snapshot.
-func (u *unread) note(r *snapshot.Receiver, err error, now time.Duration) {
+// noteRead takes the result of reading a snapshot.
+func (u *unread) noteRead(r *snapshot.Receiver, err error, now time.Duration) {
 	switch {
 	case err == nil:
 		u.due = false
@@ -42,8 +42,8 @@ func (u *unread) note(r *snapshot.Receiver, err error, now time.Duration) {
 	}
 }
 
-// write puts a due report into a packet.
-func (u *unread) write(pk *netcode.Packet, epoch uint8, now time.Duration) {
+// writeReport puts a due report into a packet.
+func (u *unread) writeReport(pk *netcode.Packet, epoch uint8, now time.Duration) {
 	if u.due && now >= u.next && pk.Message(netcode.MessageUnread, netcode.Unread{Epoch: epoch, Wire: u.wire}.Append(nil)) {
 		u.due, u.next, u.named, u.count = false, now+time.Second, u.wire, 0
 	}

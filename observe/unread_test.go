@@ -17,17 +17,17 @@ func TestUnreadIsReportedWhenSeveralFollow(t *testing.T) {
 	var u unread
 	r := &snapshot.Receiver{}
 	for i := range 4 {
-		u.note(r, bad, time.Duration(i)*100*time.Millisecond)
+		u.noteRead(r, bad, time.Duration(i)*100*time.Millisecond)
 		require.False(t, u.due)
 	}
-	u.note(r, bad, 400*time.Millisecond)
+	u.noteRead(r, bad, 400*time.Millisecond)
 	require.True(t, u.due)
-	u.note(r, nil, 500*time.Millisecond)
+	u.noteRead(r, nil, 500*time.Millisecond)
 	require.False(t, u.due, "one was read")
 
 	u = unread{}
 	for i := range 20 { // one now and then
-		u.note(r, bad, time.Duration(i)*700*time.Millisecond)
+		u.noteRead(r, bad, time.Duration(i)*700*time.Millisecond)
 		require.False(t, u.due)
 	}
 }

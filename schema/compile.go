@@ -51,7 +51,7 @@ func Compile(t reflect.Type, o Options) (*Schema, error) {
 	}
 	c := &compiler{s: &Schema{plan: &plan.Plan{Name: o.Name, Type: t, Predicted: o.Predicted}, all: &allFields{}}, opt: o}
 	c.structType(t, 0, "", tag{})
-	c.finish()
+	c.checkTogether()
 	if len(c.errs) > 0 {
 		return nil, joinTags(c.errs)
 	}
@@ -60,7 +60,7 @@ func Compile(t reflect.Type, o Options) (*Schema, error) {
 	return c.s, nil
 }
 
-func (c *compiler) fail(path, problem, fix string) {
+func (c *compiler) addFault(path, problem, fix string) {
 	if !c.told[path] {
 		c.errs = append(c.errs, &TagError{c.opt.Name, path, problem, fix})
 	}
@@ -72,7 +72,7 @@ func (c *compiler) tooLong(path, what string) {
 		return // the fields before took the room
 	}
 	c.long = true
-	c.fail(path, "the "+what+" is too long", fmt.Sprintf("a component holds %d words", maxWords))
+	c.addFault(path, "the "+what+" is too long", fmt.Sprintf("a component holds %d words", maxWords))
 }
 
 func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer tag) {
@@ -87,12 +87,12 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		}
 		items, ok := f.Tag.Lookup("net")
 		if s := string(f.Tag); !ok && (strings.HasPrefix(s, "net:") || strings.HasPrefix(s, "net=")) {
-			c.fail(at, fmt.Sprintf("its tag %s is malformed", s), "put the items into quotes, as in `net:\"max=8\"`")
+			c.addFault(at, fmt.Sprintf("its tag %s is malformed", s), "put the items into quotes, as in `net:\"max=8\"`")
 			continue
 		}
 		own, faults := parseTag(items)
 		for _, x := range faults {
-			c.fail(at, x.problem, x.fix)
+			c.addFault(at, x.problem, x.fix)
 		}
 		if own.skip || outer.skip {
 			c.skipped(f.Type, at)
@@ -100,7 +100,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		}
 		own.at, own.beside = at, path
 		if !f.IsExported() {
-			c.fail(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
+			c.addFault(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
 			continue
 		}
 		if len(faults) > 0 {
@@ -109,7 +109,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		if outer.vec {
 			problem, fix := own.inherit(&outer)
 			if problem != "" {
-				c.fail(at, problem, fix)
+				c.addFault(at, problem, fix)
 				continue
 			}
 		}
@@ -118,30 +118,30 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		}
 		own.act(&own, &outer)
 		own.moveAs(&outer)
-		c.value(f.Type, offset+f.Offset, at, own)
+		c.compileValue(f.Type, offset+f.Offset, at, own)
 	}
 }
 
-func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
+func (c *compiler) compileValue(t reflect.Type, offset uintptr, path string, g tag) {
 	switch {
 	case c.opt.Ref != nil && t == c.opt.Ref:
 		if g.numeric() {
-			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
+			c.addFault(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.add(t, path, g, plan.Leaf{Class: plan.Ref, Offset: offset, Shape: &plan.Shape{Bits: 16}})
+		c.addLeaf(t, path, g, plan.Leaf{Class: plan.Ref, Offset: offset, Shape: &plan.Shape{Bits: 16}})
 	case t.Kind() == reflect.String:
-		c.text(t, offset, path, g)
+		c.compileText(t, offset, path, g)
 	case t.Kind() == reflect.Slice:
-		c.list(t, offset, path, g)
+		c.compileList(t, offset, path, g)
 	case g.hasElem && t.Kind() != reflect.Array:
-		c.fail(path, "a semicolon is for slices", "give the range before it, as in `net:\"min=-1,max=1,step=0.01\"`")
+		c.addFault(path, "a semicolon is for slices", "give the range before it, as in `net:\"min=-1,max=1,step=0.01\"`")
 	case g.quat:
 		c.quat(t, offset, path, g)
 	case g.vec:
 		c.vector(t, offset, path, g)
 	case t.Kind() == reflect.Struct:
 		if g.numeric() {
-			c.fail(path, "a struct has no range", "tag its fields")
+			c.addFault(path, "a struct has no range", "tag its fields")
 			return
 		}
 		c.structType(t, offset, path, g)
@@ -151,19 +151,19 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 				c.tooLong(path, "array")
 				return
 			}
-			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
+			c.compileValue(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
 		}
 	case t.Kind() == reflect.Bool:
 		if g.numeric() {
-			c.fail(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
+			c.addFault(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.add(t, path, g, plan.Leaf{Class: plan.Bool, Offset: offset, Shape: &plan.Shape{Hi: 1, Bits: 1}})
+		c.addLeaf(t, path, g, plan.Leaf{Class: plan.Bool, Offset: offset, Shape: &plan.Shape{Hi: 1, Bits: 1}})
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
 		c.integer(t, offset, path, g)
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		c.float(t, offset, path, g)
 	default:
-		c.fail(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, strings, arrays, slices and structs of them, or tag it `net:\"-\"`")
+		c.addFault(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, strings, arrays, slices and structs of them, or tag it `net:\"-\"`")
 	}
 }
 
@@ -171,7 +171,7 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 // and are predicted as one.
 func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 	if k := t.Kind(); k != reflect.Array && k != reflect.Struct || c.vec != 0 {
-		c.fail(path, "is no vector", "tag an array or a struct of numbers with vec")
+		c.addFault(path, "is no vector", "tag an array or a struct of numbers with vec")
 		return
 	}
 	first, told := len(c.s.plan.Leaves), len(c.errs)
@@ -182,7 +182,7 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 	} else {
 		g.vec = false
 		for i := 0; i < min(t.Len(), coder.MaxVector+1) && len(c.errs) == told; i++ {
-			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
+			c.compileValue(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
 		}
 	}
 	c.vec = 0
@@ -191,12 +191,12 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	ls := c.s.plan.Leaves[first:]
 	if len(ls) < 2 || len(ls) > coder.MaxVector {
-		c.fail(path, fmt.Sprintf("a vector of %d numbers", len(ls)), fmt.Sprintf("use 2 to %d", coder.MaxVector))
+		c.addFault(path, fmt.Sprintf("a vector of %d numbers", len(ls)), fmt.Sprintf("use 2 to %d", coder.MaxVector))
 		return
 	}
 	for i := range ls {
 		if l := &ls[i]; l.Class != ls[0].Class || l.Wide || !l.Class.Moves() || l.Audience != ls[0].Audience {
-			c.fail(path, "mixes what moves differently", "use numbers of one type of at most 32 bits, for one Audience")
+			c.addFault(path, "mixes what moves differently", "use numbers of one type of at most 32 bits, for one Audience")
 			return
 		}
 	}
@@ -228,18 +228,18 @@ func (c *compiler) skipped(t reflect.Type, path string) {
 		}
 	default:
 		if problem, fix, ok := layoutOf(t); !ok {
-			c.fail(path, problem, fix)
+			c.addFault(path, problem, fix)
 		}
 	}
 }
 
 func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 	if problem, fix, ok := layoutOf(t); !ok {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 		return
 	}
 	if g.hasStep || g.hasSim || g.angle || g.hasBits {
-		c.fail(path, "step, sim, angle and bits are for floats", "give an integer min and max")
+		c.addFault(path, "step, sim, angle and bits are for floats", "give an integer min and max")
 		return
 	}
 	size := int(t.Size())
@@ -264,7 +264,7 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 			g.max = float64(hi)
 		}
 		if g.min != math.Trunc(g.min) || g.max != math.Trunc(g.max) || g.min < float64(lo) || g.max > float64(hi) || g.min >= g.max {
-			c.fail(path, fmt.Sprintf("min=%g and max=%g are no range of %s", g.min, g.max, t), fmt.Sprintf("use whole numbers with %d ≤ min < max ≤ %d", lo, hi))
+			c.addFault(path, fmt.Sprintf("min=%g and max=%g are no range of %s", g.min, g.max, t), fmt.Sprintf("use whole numbers with %d ≤ min < max ≤ %d", lo, hi))
 			return
 		}
 		lo = int64(g.min)
@@ -277,43 +277,43 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	l.SetRange(lo, hi)
 	l.Tolerance = g.tol
-	c.add(t, path, g, l)
+	c.addLeaf(t, path, g, l)
 }
 
-func (c *compiler) add(t reflect.Type, path string, g tag, l plan.Leaf) {
+func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l plan.Leaf) {
 	if g.oneshot && l.Class != plan.Bool {
-		c.fail(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
+		c.addFault(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
 		return
 	}
 	if problem, fix := g.sums(&l); problem != "" {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 		return
 	}
 	how := g.how()
 	switch {
 	case how != plan.Snap && (l.Class == plan.Bool || l.Class == plan.Ref || l.Class == plan.Text):
-		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop "+how.String())
+		c.addFault(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop "+how.String())
 		return
 	case how == plan.Slerp && l.Class != plan.Quat:
-		c.fail(path, "slerp is for rotations", "tag it quat if it is one, else use lerp: angles go the shorter way round")
+		c.addFault(path, "slerp is for rotations", "tag it quat if it is one, else use lerp: angles go the shorter way round")
 		return
 	case how == plan.Hermite && l.Class == plan.Quat:
-		c.fail(path, "hermite is for numbers", "use slerp or lerp for a rotation")
+		c.addFault(path, "hermite is for numbers", "use slerp or lerp for a rotation")
 		return
 	case g.extrapolate > 0 && how == plan.Snap:
-		c.fail(path, "extrapolate needs lerp, slerp or hermite", "add one, or drop it")
+		c.addFault(path, "extrapolate needs lerp, slerp or hermite", "add one, or drop it")
 		return
 	}
 	aud, problem, fix := g.audience(c.opt.Audiences)
 	if problem != "" {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 		return
 	}
 	if !g.audible() {
 		aud = plan.Audience(c.opt.Audience)
 	}
 	if s := c.slice; s != nil && s.Audience != 0 && (aud == 0 || aud&^s.Audience != 0) {
-		c.fail(path, "is for viewers that do not receive the slice", "let the slice's Audience be everybody, or all who receive any of it")
+		c.addFault(path, "is for viewers that do not receive the slice", "let the slice's Audience be everybody, or all who receive any of it")
 		return
 	}
 	if how == plan.Hermite && g.velocity != "" {
@@ -328,10 +328,10 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l plan.Leaf) {
 	c.s.plan.Press.Add(g.oneshot, g.press, l.Offset, t.Size())
 }
 
-// finish checks the fields together.
-func (c *compiler) finish() {
+// checkTogether checks the fields together.
+func (c *compiler) checkTogether() {
 	if s := c.s; s.plan.Words > maxWords && !c.long {
-		c.fail("", fmt.Sprintf("has %d words", s.plan.Words), fmt.Sprintf("a component holds %d", maxWords))
+		c.addFault("", fmt.Sprintf("has %d words", s.plan.Words), fmt.Sprintf("a component holds %d", maxWords))
 	}
 	for _, x := range c.speeds {
 		c.speed(x)
@@ -346,11 +346,11 @@ func (c *compiler) speed(x speed) {
 		return // it was to be sent
 	}
 	if k < 0 {
-		c.fail(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
+		c.addFault(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
 		return
 	}
 	if problem, fix := c.s.setSpeed(x.leaf, k, x.name); problem != "" {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 	}
 }
 

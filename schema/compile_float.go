@@ -23,16 +23,16 @@ func (c *compiler) float(t reflect.Type, offset uintptr, path string, g tag) {
 	case g.hasStep:
 		c.stepped(t, offset, path, g, pick(plan.Step32, plan.Step64))
 	case g.hasMin || g.hasMax || g.hasSim || g.hasBits:
-		c.fail(path, "a range needs a step", "add step=0.01, or drop min, max and sim; bits is for angle and quat alone")
+		c.addFault(path, "a range needs a step", "add step=0.01, or drop min, max and sim; bits is for angle and quat alone")
 	default:
 		l := plan.Leaf{Class: pick(plan.Float32, plan.Float64), Offset: offset, Wide: double, Shape: &plan.Shape{Bits: 8 * int(t.Size()), Tolerance: g.tol}}
-		c.add(t, path, g, l)
+		c.addLeaf(t, path, g, l)
 	}
 }
 
 func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op plan.Class) {
 	if g.hasMin || g.hasMax || g.hasStep || g.hasSim {
-		c.fail(path, "an angle has no min, max, step or sim", "choose its bits, as in `net:\"angle,bits=12\"`")
+		c.addFault(path, "an angle has no min, max, step or sim", "choose its bits, as in `net:\"angle,bits=12\"`")
 		return
 	}
 	if !g.hasBits {
@@ -46,7 +46,7 @@ func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op 
 		l.Refine(maxAngleBits)
 	}
 	l.SetGrids(2 * math.Pi / float64(int64(1)<<l.Bits))
-	c.add(t, path, g, l)
+	c.addLeaf(t, path, g, l)
 }
 
 func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, op plan.Class) {
@@ -54,15 +54,15 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 		g.min, g.hasMin = -g.max, true
 	}
 	if g.hasMin && g.hasMax && g.min >= g.max {
-		c.fail(path, fmt.Sprintf("min=%g is not below max=%g", g.min, g.max), "say the least value as min and the greatest as max")
+		c.addFault(path, fmt.Sprintf("min=%g is not below max=%g", g.min, g.max), "say the least value as min and the greatest as max")
 		return
 	}
 	if !g.hasMin || !g.hasMax {
-		c.fail(path, "step needs a range", fmt.Sprintf("add min and max, as in `net:\"min=-512,max=512,step=%g\"`", g.step))
+		c.addFault(path, "step needs a range", fmt.Sprintf("add min and max, as in `net:\"min=-512,max=512,step=%g\"`", g.step))
 		return
 	}
 	if g.hasBits {
-		c.fail(path, "bits is for angles", "drop it: the range and the step say how many are needed")
+		c.addFault(path, "bits is for angles", "drop it: the range and the step say how many are needed")
 		return
 	}
 	limit := float64(maxIndex32)
@@ -71,7 +71,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 	}
 	lo, hi := g.min/g.step, g.max/g.step
 	if most := max(math.Abs(lo), math.Abs(hi)); most > limit {
-		c.fail(path, fmt.Sprintf("a %s does not tell %.0f steps from 0 apart", t, most), fmt.Sprintf("use step=%g or more, or a smaller range", g.step*most/limit))
+		c.addFault(path, fmt.Sprintf("a %s does not tell %.0f steps from 0 apart", t, most), fmt.Sprintf("use step=%g or more, or a smaller range", g.step*most/limit))
 		return
 	}
 	for _, e := range []struct {
@@ -79,7 +79,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 		v, index float64
 	}{{"min", g.min, lo}, {"max", g.max, hi}} {
 		if r := math.Round(e.index); math.Abs(e.index-r) > 1e-6*max(1, math.Abs(r)) {
-			c.fail(path, fmt.Sprintf("%s=%g is not a multiple of step=%g: 0 must lie on the grid, and so must the ends", e.name, e.v, g.step), fmt.Sprintf("use %s=%.7g", e.name, r*g.step))
+			c.addFault(path, fmt.Sprintf("%s=%g is not a multiple of step=%g: 0 must lie on the grid, and so must the ends", e.name, e.v, g.step), fmt.Sprintf("use %s=%.7g", e.name, r*g.step))
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 		l.Bits = coder.Width(l.Lo, l.Hi)
 	}
 	l.SetGrids(step)
-	c.add(t, path, g, l)
+	c.addLeaf(t, path, g, l)
 }
 
 // ratio returns the number of simulation steps in a public step.
@@ -109,11 +109,11 @@ func (c *compiler) ratio(path string, g tag, most, limit float64) int32 {
 	}
 	r := math.Round(g.step / g.sim)
 	if r < 1 || math.Abs(g.step/g.sim-r) > 1e-6*r {
-		c.fail(path, fmt.Sprintf("step=%g is not a whole number of sim=%g", g.step, g.sim), fmt.Sprintf("use sim=%g", g.step/max(r, 1)))
+		c.addFault(path, fmt.Sprintf("step=%g is not a whole number of sim=%g", g.step, g.sim), fmt.Sprintf("use sim=%g", g.step/max(r, 1)))
 		return 1
 	}
 	if most*r > limit {
-		c.fail(path, fmt.Sprintf("sim=%g is finer than the type can hold over this range", g.sim), fmt.Sprintf("use sim=%g or more", g.step*most/limit))
+		c.addFault(path, fmt.Sprintf("sim=%g is finer than the type can hold over this range", g.sim), fmt.Sprintf("use sim=%g or more", g.step*most/limit))
 		return 1
 	}
 	return int32(r)

@@ -10,17 +10,17 @@ import (
 	"github.com/foretick/foretick/internal/plan"
 )
 
-// text compiles a string.
-func (c *compiler) text(t reflect.Type, offset uintptr, path string, g tag) {
+// compileText compiles a string.
+func (c *compiler) compileText(t reflect.Type, offset uintptr, path string, g tag) {
 	most, ok := c.most(path, g, coder.MaxText, "bytes", 24)
 	if !ok {
 		return
 	}
 	if g.only() {
-		c.fail(path, "a string has a max and nothing else of a number", "write `net:\"max=24\"`")
+		c.addFault(path, "a string has a max and nothing else of a number", "write `net:\"max=24\"`")
 		return
 	}
-	c.add(t, path, g, plan.Leaf{Class: plan.Text, Offset: offset, Shape: &plan.Shape{Hi: most, Bits: coder.Width(0, most)}})
+	c.addLeaf(t, path, g, plan.Leaf{Class: plan.Text, Offset: offset, Shape: &plan.Shape{Hi: most, Bits: coder.Width(0, most)}})
 }
 
 // only reports whether the tag has items for numbers besides max.
@@ -34,17 +34,17 @@ func (t *tag) only() bool {
 func (c *compiler) most(path string, g tag, limit int, what string, such int) (int64, bool) {
 	switch {
 	case !g.hasMax:
-		c.fail(path, "has no max", fmt.Sprintf("say how many %s it has at most, as in `net:\"max=%d\"`", what, such))
+		c.addFault(path, "has no max", fmt.Sprintf("say how many %s it has at most, as in `net:\"max=%d\"`", what, such))
 	case g.max != math.Trunc(g.max) || g.max < 1 || g.max > float64(limit):
-		c.fail(path, fmt.Sprintf("max=%g is out of range", g.max), fmt.Sprintf("use a whole number of %s from 1 to %d", what, limit))
+		c.addFault(path, fmt.Sprintf("max=%g is out of range", g.max), fmt.Sprintf("use a whole number of %s from 1 to %d", what, limit))
 	default:
 		return int64(g.max), true
 	}
 	return 0, false
 }
 
-// list compiles a slice: its length, and the greatest number of elements.
-func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
+// compileList compiles a slice: its length, and the greatest number of elements.
+func (c *compiler) compileList(t reflect.Type, offset uintptr, path string, g tag) {
 	elem, ok := c.element(path, g)
 	if !ok {
 		return
@@ -57,7 +57,7 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 	s, told := c.s, len(c.errs)
 	length := plan.Leaf{Class: plan.Length, Offset: offset, Shape: &plan.Shape{Hi: most, Bits: coder.Width(0, most), List: int32(len(s.plan.Lists))}}
 	g.lerp, g.slerp, g.hermite, g.snap = false, false, false, false
-	c.add(t, path, g, length)
+	c.addLeaf(t, path, g, length)
 	if len(c.errs) > told {
 		c.faultsOf(t, path, elem)
 		return
@@ -81,7 +81,7 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 			c.slice = nil
 			return
 		}
-		c.value(t.Elem(), uintptr(i)*l.Stride, path+"["+strconv.Itoa(i)+"]", elem)
+		c.compileValue(t.Elem(), uintptr(i)*l.Stride, path+"["+strconv.Itoa(i)+"]", elem)
 	}
 	c.slice = nil
 	if len(c.errs) > told {
@@ -89,7 +89,7 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	li := &s.plan.Lists[length.List]
 	if li.Each = (len(s.plan.Leaves) - l.From) / l.Most; li.Each == 0 {
-		c.fail(path, "its elements have nothing to send", "give them a field, or send their number")
+		c.addFault(path, "its elements have nothing to send", "give them a field, or send their number")
 		return
 	}
 	li.Words = (s.plan.Words - l.Word) / l.Most
@@ -101,14 +101,14 @@ func (c *compiler) faultsOf(t reflect.Type, path string, elem tag) {
 		return
 	}
 	c.slice = &plan.Leaf{}
-	c.value(t.Elem(), 0, path+"[0]", elem)
+	c.compileValue(t.Elem(), 0, path+"[0]", elem)
 	c.slice = nil
 }
 
 // pointers refuses pointers that a slice's elements may not hold.
 func (c *compiler) pointers(paths []string) {
 	for _, at := range paths {
-		c.fail(at, "is a pointer or slice inside of a slice", "use an array there, or keep it out of the component")
+		c.addFault(at, "is a pointer or slice inside of a slice", "use an array there, or keep it out of the component")
 		if c.told == nil {
 			c.told = map[string]bool{}
 		}
@@ -121,7 +121,7 @@ func (c *compiler) element(path string, g tag) (tag, bool) {
 	var problem, fix string
 	e, faults := parseTag(g.elem)
 	for _, x := range faults {
-		c.fail(path, x.problem, x.fix)
+		c.addFault(path, x.problem, x.fix)
 	}
 	switch {
 	case len(faults) > 0:
@@ -143,7 +143,7 @@ func (c *compiler) element(path string, g tag) (tag, bool) {
 		}
 	}
 	if problem != "" {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 		return e, false
 	}
 	if !e.audible() {
@@ -151,7 +151,7 @@ func (c *compiler) element(path string, g tag) (tag, bool) {
 	}
 	e.moveAs(&g)
 	if e.velocity != "" {
-		c.fail(path, "hermite names a field beside an element, where there is none", "write hermite alone, or let the elements be structs that have it")
+		c.addFault(path, "hermite names a field beside an element, where there is none", "write hermite alone, or let the elements be structs that have it")
 		return e, false
 	}
 	return e, true

@@ -13,27 +13,27 @@ import (
 func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 	elem, ok := fourOf(t)
 	if !ok {
-		c.fail(path, "is no quaternion", "use [4]float32 or a struct of four, in the order x, y, z, w; or four integers: the index of the greatest component, and the others")
+		c.addFault(path, "is no quaternion", "use [4]float32 or a struct of four, in the order x, y, z, w; or four integers: the index of the greatest component, and the others")
 		return
 	}
 	if problem, fix, ok := layoutOf(elem); !ok {
-		c.fail(path, problem, fix)
+		c.addFault(path, problem, fix)
 		return
 	}
 	if g.hasMin || g.hasMax || g.hasStep || g.hasSim || g.angle || g.vec || g.tol != 0 {
-		c.fail(path, "a rotation has no min, max, step, sim, angle, vec or tol", "choose its bits, as in `net:\"quat,bits=9\"`")
+		c.addFault(path, "a rotation has no min, max, step, sim, angle, vec or tol", "choose its bits, as in `net:\"quat,bits=9\"`")
 		return
 	}
 	if !g.hasBits {
 		g.bits = plan.QuatDefault
 	}
 	if g.bits > plan.MaxQuatBits {
-		c.fail(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", plan.MaxQuatBits))
+		c.addFault(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", plan.MaxQuatBits))
 		return
 	}
 	l := plan.Leaf{Class: plan.Quat, Offset: offset, Shape: &plan.Shape{Kind: elem.Kind(), Size: elem.Size(), Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1}}
 	if l.Size < 2 && g.bits > 8 {
-		c.fail(path, "the integers are too small", "use wider ones, or bits=8")
+		c.addFault(path, "the integers are too small", "use wider ones, or bits=8")
 		return
 	}
 	if c.opt.Predicted && l.Floats() {
@@ -47,11 +47,11 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 		l.Refine(plan.MaxQuatBits)
 	}
 	if g.how() != plan.Snap && !l.Floats() {
-		c.fail(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
+		c.addFault(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
 		return
 	}
 	l.SetGrids(math.Sqrt2 / float64(int64(1)<<l.Bits))
-	c.add(t, path, g, l)
+	c.addLeaf(t, path, g, l)
 }
 
 // fourOf returns the type of the elements of an array or struct of four.

@@ -12,14 +12,14 @@ import (
 // field reads one field, which follows the one named before.
 func (r *schemaReader) field(s *Schema, before string) string {
 	same := int(r.uint(uint64(len(before)), "field's name"))
-	name := before[:same] + r.text("field's name")
+	name := before[:same] + r.readText("field's name")
 	sort, flags := r.byte(), r.byte()
 	l, way := plan.Leaf{Class: plan.Class(sort & (1<<sortBits - 1)), Shape: &r.shapes[len(s.plan.Leaves)]}, sort>>sortBits
 	if same < min(len(before), len(name)) && before[same] == name[same] {
-		r.fail("field's name")
+		r.failAt("field's name")
 	}
 	if name == "" || len(name) > maxSchemaText || !utf8.ValidString(name) || !l.Class.Known() || flags&fieldOwner != 0 && flags&fieldAudience != 0 {
-		r.fail("field")
+		r.failAt("field")
 		return name
 	}
 	if flags&fieldOwner != 0 {
@@ -27,21 +27,21 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	}
 	if flags&fieldAudience != 0 {
 		if l.Audience = plan.Audience(r.byte()); l.Audience == 0 || l.Audience == plan.ToOwner {
-			r.fail("Audience")
+			r.failAt("Audience")
 		}
 	}
 	typ := l.Class.UsualType()
 	if flags&fieldTyped != 0 {
-		if t := r.text("type"); t != typ {
+		if t := r.readText("type"); t != typ {
 			typ = t
 		} else {
-			r.fail("type")
+			r.failAt("type")
 		}
 	}
 	l.OneShot, l.Sum, l.Interpolation = flags&fieldOneShot != 0, way == waySum, r.way(&l, way, flags&fieldLerp != 0)
 	switch inside := flags&fieldVector != 0; {
 	case !inside && flags&fieldFirst != 0, inside && r.vec == 0 && flags&fieldFirst == 0:
-		r.fail("vector")
+		r.failAt("vector")
 	case inside:
 		if flags&fieldFirst != 0 {
 			r.vec++
@@ -50,7 +50,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	}
 	r.sort(&l, s.plan.Predicted)
 	if l.Sum && l.Ranged() && l.Class != plan.Uint64 && (l.Lo > 0 || l.Hi < 0) {
-		r.fail("range")
+		r.failAt("range")
 	}
 	if flags&fieldTolerance != 0 {
 		l.Tolerance = r.float("tolerance")
@@ -59,7 +59,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 		l.Speed = uint16(r.uint(maxWords-1, "velocity")) + 1
 	}
 	if r.fault != "" || typ == "" || l.OneShot && l.Class != plan.Bool || l.Interpolation != plan.Snap && (l.Class == plan.Bool || l.Class == plan.Ref || l.Class.Varies() || l.Class == plan.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
-		r.fail("field")
+		r.failAt("field")
 		return name
 	}
 	if l.List = int32(len(s.plan.Lists)); l.Class != plan.Length {
@@ -81,7 +81,7 @@ func (r *schemaReader) way(l *plan.Leaf, way byte, moves bool) plan.Interpolatio
 	case (way == wayHermite || way == wayVelocity) && moves && l.Class.Number():
 		return plan.Hermite
 	}
-	r.fail("interpolation")
+	r.failAt("interpolation")
 	return plan.Snap
 }
 
@@ -98,7 +98,7 @@ func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
 			most = plan.MaxElements
 		}
 		if l.Hi = int64(r.uint(most, "max")); l.Hi == 0 {
-			r.fail("max")
+			r.failAt("max")
 		}
 		l.Bits = coder.Width(0, l.Hi)
 	case l.Class.Raw():
@@ -109,7 +109,7 @@ func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
 		hi := r.int(lo, most, "range")
 		l.Wide, l.Bits = l.Class.Size() == 8, int(8*l.Class.Size())
 		if lo == hi || l.Class == plan.Uint64 && lo < 0 && (lo != math.MinInt64 || hi != math.MaxInt64) {
-			r.fail("range")
+			r.failAt("range")
 			return
 		}
 		l.SetRange(lo, hi)
@@ -125,7 +125,7 @@ func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
 func (r *schemaReader) ratio(predicted bool) int32 {
 	v := r.uint(maxReadRatio, "ratio")
 	if v == 0 || v != 1 && !predicted {
-		r.fail("ratio")
+		r.failAt("ratio")
 		return 1
 	}
 	return int32(v)
@@ -134,7 +134,7 @@ func (r *schemaReader) ratio(predicted bool) int32 {
 func (r *schemaReader) angle(l *plan.Leaf, predicted bool) {
 	l.Bits, l.Ratio = int(r.byte()), r.ratio(predicted)
 	if l.Bits < 2 || l.Bits > maxAngleBits || l.Ratio != 1 && l.Ratio != 1<<ratioBits {
-		r.fail("angle")
+		r.failAt("angle")
 		return
 	}
 	l.Lo, l.Hi = -1<<(l.Bits-1), 1<<(l.Bits-1)-1
@@ -152,7 +152,7 @@ func (r *schemaReader) stepped(l *plan.Leaf, predicted bool) {
 	l.Ratio, l.Bits = r.ratio(predicted), coder.Width(l.Lo, l.Hi)
 	most := max(-l.Lo, l.Hi)
 	if l.Lo == l.Hi || most*int64(l.Ratio) > limit || math.IsInf(float64(most)*step, 0) || math.IsInf(float64(l.Ratio)/step, 0) || step/float64(l.Ratio) == 0 {
-		r.fail("range")
+		r.failAt("range")
 		return
 	}
 	l.SetGrids(step)
@@ -170,12 +170,12 @@ func (r *schemaReader) rotation(l *plan.Leaf, predicted bool) {
 	case op.Unsigned():
 		l.Kind, l.Size = reflect.Uint, op.Size()
 	default:
-		r.fail("rotation")
+		r.failAt("rotation")
 		return
 	}
 	l.Ratio = r.ratio(predicted && l.Floats())
 	if l.Bits < 2 || l.Bits > plan.MaxQuatBits || l.Size < 2 && l.Bits > 8 || l.Ratio&(l.Ratio-1) != 0 || int64(l.Ratio)<<l.Bits > 1<<plan.MaxQuatGrids && l.Ratio != 1 {
-		r.fail("rotation")
+		r.failAt("rotation")
 		return
 	}
 	l.Lo, l.Hi = -1<<(l.Bits-1), 1<<(l.Bits-1)-1

@@ -157,29 +157,29 @@ func (l Labels) Append(dst []byte) []byte {
 func ReadLabels(b []byte) (Labels, error) {
 	r := protocolReader{b: b}
 	if v := r.byte(labelsVersion); v != labelsVersion {
-		r.fail(fmt.Errorf("version %d: this is version %d", v, labelsVersion))
+		r.failWith(fmt.Errorf("version %d: this is version %d", v, labelsVersion))
 	}
 	l, before := Labels{}, ""
 	text := func(most int) string {
-		t := string(r.take(r.count(most)))
+		t := string(r.takeBytes(r.readCount(most)))
 		if !printable(t) {
-			r.fail(errors.New("text"))
+			r.failWith(errors.New("text"))
 		}
 		return t
 	}
-	for range r.count(maxLabels) {
+	for range r.readCount(maxLabels) {
 		path := text(maxPath)
 		if path <= before {
-			r.fail(errors.New("order"))
+			r.failWith(errors.New("order"))
 		}
 		of := Label{Name: text(MaxLabel), Unit: text(MaxLabel)}
-		for range r.count(maxValues) {
+		for range r.readCount(maxValues) {
 			if of.Values = append(of.Values, text(MaxLabel)); r.err != nil {
 				break
 			}
 		}
 		if of.Name == "" && of.Unit == "" && of.Values == nil {
-			r.fail(errors.New("an empty label"))
+			r.failWith(errors.New("an empty label"))
 		}
 		if r.err != nil {
 			break
@@ -187,7 +187,7 @@ func ReadLabels(b []byte) (Labels, error) {
 		l[path], before = of, path
 	}
 	if r.err == nil && len(r.b) > 0 {
-		r.fail(errors.New("length"))
+		r.failWith(errors.New("length"))
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, r.err)

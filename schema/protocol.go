@@ -185,41 +185,41 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 	r := protocolReader{b: b}
 	s := &Protocol{hash: hashOf(b)}
 	if v := r.byte(protocolVersion); v != protocolVersion {
-		r.fail(fmt.Errorf("version %d: this is version %d", v, protocolVersion))
+		r.failWith(fmt.Errorf("version %d: this is version %d", v, protocolVersion))
 	}
-	s.Game, s.Version = r.text(), r.int()
+	s.Game, s.Version = r.readText(), r.int()
 	s.TickRate = int(r.byte(standard.MaxTickRate))
 	if s.Game == "" || s.TickRate < standard.MinTickRate {
-		r.fail(errors.New("game or tick rate"))
+		r.failWith(errors.New("game or tick rate"))
 	}
 	for range r.byte(standard.MaxGameChannels) {
-		c := Channel{Name: r.text(), Reliable: r.byte(1) == 1, Priority: r.byte(255)}
+		c := Channel{Name: r.readText(), Reliable: r.byte(1) == 1, Priority: r.byte(255)}
 		if c.Name == "" || c.Priority == 0 {
-			r.fail(errors.New("channel"))
+			r.failWith(errors.New("channel"))
 		}
 		s.Channels = append(s.Channels, c)
 	}
-	n := r.count(len(r.b))
-	if registry := r.take(n); r.err == nil {
+	n := r.readCount(len(r.b))
+	if registry := r.takeBytes(n); r.err == nil {
 		var err error
 		s.Registry, err = ReadRegistry(registry)
-		r.fail(err)
+		r.failWith(err)
 	}
 	has := r.byte(2 + hasTags)
 	command := has &^ hasTags
 	if command > 2 {
-		r.fail(errors.New("number"))
+		r.failWith(errors.New("number"))
 	}
 	if s.PredictsRemote = command == 2; command > 0 {
 		if s.Command = r.schema(); s.Command != nil && s.Command.Varies() >= 0 {
-			r.fail(errors.New("a command of no one size"))
+			r.failWith(errors.New("a command of no one size"))
 		}
 	}
 	fields := 0
 	counted := func(x *Schema) *Schema {
 		if x != nil {
 			if fields += x.NumFields(); fields > standard.MaxMessageFields {
-				r.fail(errors.New("messages' fields"))
+				r.failWith(errors.New("messages' fields"))
 			}
 		}
 		return x
@@ -227,7 +227,7 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 	for range r.byte(standard.MaxMessages) {
 		m := Message{Channel: int(r.byte(byte(standard.GameChannels + len(s.Channels) - 1))), Schema: counted(r.schema())}
 		if m.Channel == standard.ChannelSchemas {
-			r.fail(errors.New("a message's channel"))
+			r.failWith(errors.New("a message's channel"))
 		}
 		s.Messages = append(s.Messages, m)
 	}
@@ -242,7 +242,7 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 		s.readTags(&r)
 	}
 	if r.err == nil && len(r.b) > 0 {
-		r.fail(errors.New("length"))
+		r.failWith(errors.New("length"))
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, r.err)
@@ -254,7 +254,7 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 func (s *Protocol) readTags(r *protocolReader) {
 	s.Tags = r.names()
 	if len(s.Tags) == 0 || len(s.Tags) > standard.MaxTags {
-		r.fail(errors.New("tags"))
+		r.failWith(errors.New("tags"))
 		return
 	}
 	for range s.Shared {
@@ -268,15 +268,15 @@ type protocolReader struct {
 	err error
 }
 
-func (r *protocolReader) fail(err error) {
+func (r *protocolReader) failWith(err error) {
 	if r.err == nil && err != nil {
 		r.err, r.b = err, nil
 	}
 }
 
-func (r *protocolReader) take(n int) []byte {
+func (r *protocolReader) takeBytes(n int) []byte {
 	if n > len(r.b) {
-		r.fail(errors.New("length"))
+		r.failWith(errors.New("length"))
 		return nil
 	}
 	b := r.b[:n]
@@ -285,20 +285,20 @@ func (r *protocolReader) take(n int) []byte {
 }
 
 func (r *protocolReader) byte(most byte) byte {
-	b := r.take(1)
+	b := r.takeBytes(1)
 	if b == nil || b[0] > most {
-		r.fail(errors.New("number"))
+		r.failWith(errors.New("number"))
 		return 0
 	}
 	return b[0]
 }
 
-func (r *protocolReader) count(most int) int { return int(r.number(uint64(most))) }
+func (r *protocolReader) readCount(most int) int { return int(r.number(uint64(most))) }
 
 func (r *protocolReader) number(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
-		r.fail(errors.New("number"))
+		r.failWith(errors.New("number"))
 		return 0
 	}
 	r.b = r.b[n:]
@@ -308,24 +308,24 @@ func (r *protocolReader) number(most uint64) uint64 {
 func (r *protocolReader) int() int {
 	v, n := binary.Varint(r.b)
 	if n <= 0 || n > 1 && r.b[n-1] == 0 {
-		r.fail(errors.New("number"))
+		r.failWith(errors.New("number"))
 		return 0
 	}
 	r.b = r.b[n:]
 	return int(v)
 }
 
-func (r *protocolReader) text() string {
-	s := string(r.take(r.count(standard.MaxText)))
+func (r *protocolReader) readText() string {
+	s := string(r.takeBytes(r.readCount(standard.MaxText)))
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		r.fail(errors.New("text"))
+		r.failWith(errors.New("text"))
 	}
 	return s
 }
 
 func (r *protocolReader) names() (out []string) {
-	for range r.count(standard.MaxNames) {
-		name := r.text()
+	for range r.readCount(standard.MaxNames) {
+		name := r.readText()
 		if r.err != nil {
 			return nil
 		}
@@ -340,6 +340,6 @@ func (r *protocolReader) schema() *Schema {
 	}
 	s, rest, err := Read(r.b)
 	r.b = rest
-	r.fail(err)
+	r.failWith(err)
 	return s
 }

@@ -31,7 +31,7 @@ func ReadRegistry(b []byte) (*Registry, error) {
 			break
 		}
 		if _, err := reg.Component(s); err != nil {
-			r.fail("component's name")
+			r.failAt("component's name")
 		}
 	}
 	words := 0
@@ -42,7 +42,7 @@ func ReadRegistry(b []byte) (*Registry, error) {
 		r.kind(reg, &words)
 	}
 	if r.fault == "" && len(r.b) > 0 {
-		r.fail("length")
+		r.failAt("length")
 	}
 	if err := r.err(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func ReadRegistry(b []byte) (*Registry, error) {
 }
 
 func (r *schemaReader) tables(reg *Registry) error {
-	b := r.take(int(r.uint(maxReadTables, "tables")))
-	h := r.take(8)
+	b := r.takeBytes(int(r.uint(maxReadTables, "tables")))
+	h := r.takeBytes(8)
 	if r.fault != "" {
 		return r.err()
 	}
@@ -68,11 +68,11 @@ func (r *schemaReader) tables(reg *Registry) error {
 }
 
 func (r *schemaReader) kind(reg *Registry, words *int) {
-	name := r.text("prefab's name")
+	name := r.readText("prefab's name")
 	mask := r.mask(len(reg.plan.Comps))
 	n := reg.plan.WordsOf(mask)
 	if *words += n; *words > maxReadPrefabWords || n > maxPrefabWords || name == "" || reg.names["k "+name] {
-		r.fail("prefab")
+		r.failAt("prefab")
 	}
 	if r.fault != "" {
 		return
@@ -94,7 +94,7 @@ func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.Wor
 			return set
 		}
 		if at += skip - 1; at >= n {
-			r.fail("default")
+			r.failAt("default")
 			return nil
 		}
 		for s == nil || at >= first+s.plan.Words {
@@ -110,7 +110,7 @@ func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.Wor
 		}
 		w := int32(r.int(math.MinInt32, math.MaxInt32, "default"))
 		if r.fault != "" || w == s.plan.Zero[plan.ToOwner][at-first] || !r.holds(s, at-first, w) {
-			r.fail("default")
+			r.failAt("default")
 			return nil
 		}
 		set = append(set, plan.WordDefault{At: int32(at), Word: w})
@@ -127,7 +127,7 @@ func (r *schemaReader) checkSound(s *Schema, set []plan.WordDefault, first int) 
 		r.whole[int(x.At)-first] = x.Word
 	}
 	if !s.plan.Sound(r.whole) {
-		r.fail("default")
+		r.failAt("default")
 	}
 }
 

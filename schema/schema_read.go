@@ -23,14 +23,14 @@ func Read(b []byte) (s *Schema, rest []byte, err error) {
 }
 
 func (r *schemaReader) schema() *Schema {
-	s := &Schema{plan: &plan.Plan{Name: r.text("name"), Few: &plan.Codings{}}, all: &allFields{}}
+	s := &Schema{plan: &plan.Plan{Name: r.readText("name"), Few: &plan.Codings{}}, all: &allFields{}}
 	if s.plan.Name == "" {
-		r.fail("name")
+		r.failAt("name")
 	}
 	s.plan.Predicted = r.uint(1, "predicted") == 1
 	n, before := int(r.uint(maxWords, "number of fields")), ""
 	if n > len(r.b)/leastField {
-		r.fail("number of fields")
+		r.failAt("number of fields")
 		return s
 	}
 	if n > 0 {
@@ -44,18 +44,18 @@ func (r *schemaReader) schema() *Schema {
 		}
 		before = r.field(s, before)
 		if s.plan.Words > maxWords || r.words+s.plan.Words > maxSchemaWords {
-			r.fail("fields")
+			r.failAt("fields")
 		}
 		if r.fault == "" {
 			elems = r.element(s, elems)
 		}
 	}
 	if elems != 0 {
-		r.fail("slice")
+		r.failAt("slice")
 	}
 	r.words += s.plan.Words
 	if r.spread += s.plan.Spread(); r.spread > plan.MaxSpread {
-		r.fail("slices")
+		r.failAt("slices")
 	}
 	r.checkNames(s)
 	if r.fault != "" {
@@ -79,7 +79,7 @@ func (r *schemaReader) element(s *Schema, left int) int {
 	if l.Class == plan.Length {
 		each := int(r.uint(maxWords, "fields of an element"))
 		if left > 0 || each == 0 {
-			r.fail("slice")
+			r.failAt("slice")
 			return 0
 		}
 		s.plan.Lists = append(s.plan.Lists, plan.List{Most: int(l.Hi), From: at + 1, Each: each, Word: s.plan.Words})
@@ -93,11 +93,11 @@ func (r *schemaReader) element(s *Schema, left int) int {
 	length, prefix, name := &s.plan.Leaves[li.From-1], s.names[li.From-1].Name, s.names[at].Name
 	rest, ok := strings.CutPrefix(name, prefix+"[0]")
 	if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' || l.OneShot || l.Sum || length.Audience != 0 && (l.Audience == 0 || l.Audience&^length.Audience != 0) {
-		r.fail("element")
+		r.failAt("element")
 		return 0
 	}
 	if len(name)-1+len(strconv.Itoa(li.Most-1)) > maxSchemaText {
-		r.fail("field's name")
+		r.failAt("field's name")
 		return 0
 	}
 	if left > 1 {
@@ -106,7 +106,7 @@ func (r *schemaReader) element(s *Schema, left int) int {
 	li.Words, li.Vecs = s.plan.Words-li.Word, r.vec-r.ahead
 	more := li.Most - 1
 	if words := s.plan.Words + more*li.Words; words > maxWords || r.words+words > maxSchemaWords {
-		r.fail("fields")
+		r.failAt("fields")
 		return 0
 	}
 	s.plan.Words += more * li.Words
@@ -125,7 +125,7 @@ func (r *schemaReader) checkNames(s *Schema) {
 	slices.Sort(names)
 	for i := 1; i < len(names); i++ {
 		if names[i] == names[i-1] {
-			r.fail("field's name")
+			r.failAt("field's name")
 		}
 	}
 	for i := range s.plan.Lists {
@@ -134,7 +134,7 @@ func (r *schemaReader) checkNames(s *Schema) {
 		from, _ := slices.BinarySearch(names, of+"[")
 		to, _ := slices.BinarySearch(names, of+string(rune('['+1)))
 		if to-from != l.Each {
-			r.fail("field's name")
+			r.failAt("field's name")
 		}
 	}
 }
@@ -153,11 +153,11 @@ func (r *schemaReader) checkSpeeds(s *Schema) {
 	for _, i := range entries {
 		if k := int(s.plan.Leaves[i].Speed) - 1; k >= 0 {
 			if k >= len(entries) {
-				r.fail("velocity")
+				r.failAt("velocity")
 				return
 			}
 			if problem, _ := s.setSpeed(i, entries[k], ""); problem != "" {
-				r.fail("velocity")
+				r.failAt("velocity")
 				return
 			}
 		}
@@ -182,18 +182,18 @@ func (r *schemaReader) checkVectors(s *Schema) {
 		}
 		for i+n < len(s.plan.Leaves) && s.plan.Leaves[i+n].Vec == first.Vec {
 			if l := &s.plan.Leaves[i+n]; l.Class != first.Class || l.Audience != first.Audience || l.Wide {
-				r.fail("vector")
+				r.failAt("vector")
 			}
 			n++
 		}
 		if n < 2 || n > coder.MaxVector || first.Wide || !first.Class.Moves() {
-			r.fail("vector")
+			r.failAt("vector")
 		}
 		i += n
 	}
 	for i := range s.plan.Lists { // one that continues after the elements
 		if end := s.plan.Lists[i].End(); end < len(s.plan.Leaves) && s.plan.Leaves[end].Vec != 0 && s.plan.Leaves[end].Vec == s.plan.Leaves[end-1].Vec {
-			r.fail("vector")
+			r.failAt("vector")
 			return
 		}
 	}
@@ -201,7 +201,7 @@ func (r *schemaReader) checkVectors(s *Schema) {
 	for i := range s.plan.Leaves { // one that continues after another field
 		l := &s.plan.Leaves[i]
 		if l.Vec != 0 && l.Vec <= last && s.plan.Leaves[i-1].Vec != l.Vec {
-			r.fail("vector")
+			r.failAt("vector")
 			return
 		}
 		last = max(last, l.Vec)

@@ -36,7 +36,7 @@ type schemaReader struct {
 	codes            []coder.Code // likewise: a field's
 }
 
-func (r *schemaReader) fail(what string) {
+func (r *schemaReader) failAt(what string) {
 	if r.fault == "" {
 		r.fault, r.b = what, nil
 	}
@@ -49,9 +49,9 @@ func (r *schemaReader) err() error {
 	return malformed(r.fault)
 }
 
-func (r *schemaReader) take(n int) []byte {
+func (r *schemaReader) takeBytes(n int) []byte {
 	if n > len(r.b) {
-		r.fail("length")
+		r.failAt("length")
 		return nil
 	}
 	b := r.b[:n]
@@ -60,7 +60,7 @@ func (r *schemaReader) take(n int) []byte {
 }
 
 func (r *schemaReader) byte() byte {
-	if b := r.take(1); b != nil {
+	if b := r.takeBytes(1); b != nil {
 		return b[0]
 	}
 	return 0
@@ -70,7 +70,7 @@ func (r *schemaReader) byte() byte {
 func (r *schemaReader) uint(most uint64, what string) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
-		r.fail(what)
+		r.failAt(what)
 		return 0
 	}
 	r.b = r.b[n:]
@@ -81,7 +81,7 @@ func (r *schemaReader) uint(most uint64, what string) uint64 {
 func (r *schemaReader) int(lo, hi int64, what string) int64 {
 	v, n := binary.Varint(r.b)
 	if n <= 0 || v < lo || v > hi || n > 1 && r.b[n-1] == 0 {
-		r.fail(what)
+		r.failAt(what)
 		return min(max(0, lo), hi)
 	}
 	r.b = r.b[n:]
@@ -90,22 +90,22 @@ func (r *schemaReader) int(lo, hi int64, what string) int64 {
 
 // float reads a positive number.
 func (r *schemaReader) float(what string) float64 {
-	b := r.take(8)
+	b := r.takeBytes(8)
 	if b == nil {
 		return 1
 	}
 	v := math.Float64frombits(binary.LittleEndian.Uint64(b))
 	if !(v > 0) || math.IsInf(v, 0) {
-		r.fail(what)
+		r.failAt(what)
 		return 1
 	}
 	return v
 }
 
-func (r *schemaReader) text(what string) string {
-	s := string(r.take(int(r.uint(maxSchemaText, what))))
+func (r *schemaReader) readText(what string) string {
+	s := string(r.takeBytes(int(r.uint(maxSchemaText, what))))
 	if !utf8.ValidString(s) || slices.ContainsFunc([]rune(s), func(c rune) bool { return !unicode.IsPrint(c) }) {
-		r.fail(what)
+		r.failAt(what)
 	}
 	return s
 }
@@ -130,6 +130,6 @@ func (r *schemaReader) mask(comps int) Mask {
 			}
 		}
 	}
-	r.fail("prefab's components")
+	r.failAt("prefab's components")
 	return Mask{}
 }

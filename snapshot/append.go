@@ -41,8 +41,8 @@ func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 	s.appends++
 	s.borrowScratch()
 	s.follow()
-	s.look()
-	s.trail.begin(s.src.tick)
+	s.lookAtVisibility()
+	s.trail.beginSnapshot(s.src.tick)
 	copy(s.trail.aged(0).changed, s.chosen)
 	clear(s.chosen)
 	s.refer()
@@ -54,7 +54,7 @@ func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 		dst = s.copyTwin(dst, rec)
 	} else {
 		kept := s.keepTwin()
-		dst = s.write(dst, budget, room, own, rec)
+		dst = s.writeSnapshot(dst, budget, room, own, rec)
 		if kept != nil {
 			kept.bytes = append(kept.bytes[:0], dst[from:]...)
 		}
@@ -78,9 +78,9 @@ func (s *Sender) appendTick(dst []byte) []byte {
 	return append(dst, byte(t>>15), byte(t>>23), byte(t>>31))
 }
 
-// write appends the snapshot: its tick, the length of the flags, the flags, and the
+// writeSnapshot appends the snapshot: its tick, the length of the flags, the flags, and the
 // bits.
-func (s *Sender) write(dst []byte, budget, room int, own bool, rec *Sent) []byte {
+func (s *Sender) writeSnapshot(dst []byte, budget, room int, own bool, rec *Sent) []byte {
 	h := &s.head
 	h.Flags.Reset()
 	h.Syms = h.Syms[:0]
@@ -156,11 +156,11 @@ func (s *Sender) writeRecords(rec *Sent) {
 		s.writeRecord(c)
 	}
 	h.Flag(coder.CtxMore, false)
-	s.record(rec)
+	s.noteChosenSent(rec)
 }
 
-// record notes the chosen records as sent.
-func (s *Sender) record(rec *Sent) {
+// noteChosenSent notes the chosen records as sent.
+func (s *Sender) noteChosenSent(rec *Sent) {
 	for i, m := range s.chosen {
 		rec.count += bits.OnesCount64(m)
 		s.count.Spawns += uint64(bits.OnesCount64(m &^ s.held[i]))
@@ -168,7 +168,7 @@ func (s *Sender) record(rec *Sent) {
 	}
 	s.count.Records += uint64(rec.count)
 	rec.seq, rec.records = s.trail.seq, append(rec.records[:0], s.chosen...)
-	s.trail.note(s.chosen, len(s.runs) == 0)
+	s.trail.endSnapshot(s.chosen, len(s.runs) == 0)
 }
 
 func (s *Sender) writeRecord(c *candidate) {

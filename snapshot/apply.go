@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// apply applies a snapshot that was read without an error.
-func (r *Receiver) apply(t schema.Tick) {
+// applySnapshot applies a snapshot that was read without an error.
+func (r *Receiver) applySnapshot(t schema.Tick) {
 	r.count.Snapshots++
 	if r.newest == 0 || after(t, r.newest) {
 		r.newest = t
@@ -27,14 +27,14 @@ func (r *Receiver) apply(t schema.Tick) {
 	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == 0 || after(t, l.tick) {
 		l.tick, l.whole, l.wires = t, r.complete, l.wires[:0]
 		for _, i := range r.order {
-			l.wires = append(l.wires, r.records.at(int(i)).wire)
+			l.wires = append(l.wires, r.records.recordAt(int(i)).wire)
 		}
 	}
 	for _, g := range r.gone {
-		r.remove(g)
+		r.applyGone(g)
 	}
 	for _, i := range r.order {
-		r.applyRecord(r.records.at(int(i)), t)
+		r.applyRecord(r.records.recordAt(int(i)), t)
 	}
 	if r.wholes > 0 {
 		r.applyRooms()
@@ -45,8 +45,8 @@ func (r *Receiver) apply(t schema.Tick) {
 	}
 }
 
-func (r *Receiver) remove(x goneRecord) {
-	s := r.open(x.wire)
+func (r *Receiver) applyGone(x goneRecord) {
+	s := r.openSlot(x.wire)
 	if s.gone == 0 || after(x.tick, s.gone) {
 		s.gone = x.tick
 	}
@@ -70,13 +70,13 @@ func (r *Receiver) applyRecord(rec *record, t schema.Tick) {
 		return
 	}
 	r.count.Records++
-	s := r.open(rec.wire)
+	s := r.openSlot(rec.wire)
 	g, fresh := s.ghost, false
 	if g == nil || g.Born != rec.born {
-		g, fresh = r.spawn(s, rec), true
+		g, fresh = r.spawnGhost(s, rec), true
 	}
 	before := g.Newest()
-	newest := g.put(ghostVersion{tick: t, mask: rec.mask, owner: rec.owner, jumps: rec.jumps, aud: rec.aud}, rec.words)
+	newest := g.putVersion(ghostVersion{tick: t, mask: rec.mask, owner: rec.owner, jumps: rec.jumps, aud: rec.aud}, rec.words)
 	if !newest || g.Gone != 0 {
 		return
 	}
@@ -93,8 +93,8 @@ func (r *Receiver) applyRecord(rec *record, t schema.Tick) {
 	}
 }
 
-// spawn makes the ghost for a new life of a wire id.
-func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
+// spawnGhost makes the ghost for a new life of a wire id.
+func (r *Receiver) spawnGhost(s *wireSlot, rec *record) *Ghost {
 	if old := s.ghost; old != nil && old.released {
 		r.pool = append(r.pool, old)
 	}

@@ -36,13 +36,13 @@ type areaMark struct {
 // NewView returns a view to which nothing is relevant yet.
 func (a *Area) NewView() *AreaView { return &AreaView{area: a, set: &areaSet{views: 1}} }
 
-// begin starts a look. Other views that have the set keep it as it is.
-func (v *AreaView) begin() *areaSet {
+// beginLook starts a look. Other views that have the set keep it as it is.
+func (v *AreaView) beginLook() *areaSet {
 	a, s := v.area, v.set
 	s.from = nil
 	if s.views > 1 {
 		s = a.fork(s)
-		v.take(s)
+		v.takeSet(s)
 	}
 	s.tick = a.tick
 	s.number++
@@ -66,8 +66,8 @@ func (a *Area) fork(from *areaSet) *areaSet {
 	return s
 }
 
-// take gives the view another set.
-func (v *AreaView) take(s *areaSet) {
+// takeSet gives the view another set.
+func (v *AreaView) takeSet(s *areaSet) {
 	if v.set.views--; v.set.views == 0 {
 		v.area.spare = append(v.area.spare, v.set)
 	}
@@ -82,25 +82,25 @@ func (v *AreaView) take(s *areaSet) {
 // It calls set first for each entity that ceased to be relevant and then for each that
 // became so, both in the order of network ids: pass [Sender.SetRelevant].
 func (v *AreaView) Look(eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
-	a, s := v.area, v.begin()
+	a, s := v.area, v.beginLook()
 	for i := range a.hooked {
 		s.asked = append(s.asked, ask(a.hooked[i].id))
 	}
 	for i := range a.always {
 		if it := &a.always[i]; it.hook == 0 || s.asked[it.hook-1] != Never {
-			s.mark(it, 0)
+			s.markItem(it, 0)
 		}
 	}
 	for i, r := range s.asked {
 		if r == Always {
-			s.mark(&a.hooked[i], 0)
+			s.markItem(&a.hooked[i], 0)
 		}
 	}
 	for _, eye := range eyes {
-		s.around(a, eye)
+		s.markAround(a, eye)
 	}
-	s.end()
-	s.tell(set)
+	s.dropOldMarks()
+	s.tellChanges(set)
 }
 
 // LookAs does the same as Look, for a view with the eyes and the ask of another view that
@@ -109,13 +109,13 @@ func (v *AreaView) Look(eyes [][3]float32, ask func(NetID) Relevance, set func(N
 // at the same time.
 func (v *AreaView) LookAs(other *AreaView, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
 	if s := other.set; v.set == s.from && s.tick == v.area.tick && v.set.tick != s.tick {
-		v.take(s)
-		s.tell(set)
+		v.takeSet(s)
+		s.tellChanges(set)
 		return
 	}
 	v.Look(eyes, ask, set)
 	if other.set.tick == v.area.tick && v.set.equal(other.set) {
-		v.take(other.set)
+		v.takeSet(other.set)
 	}
 }
 
@@ -135,19 +135,19 @@ func (s *areaSet) equal(o *areaSet) bool {
 // LookEverywhere makes every entity of the area relevant. It calls set as Look
 // does.
 func (v *AreaView) LookEverywhere(set func(NetID, bool)) {
-	a, s := v.area, v.begin()
+	a, s := v.area, v.beginLook()
 	for i := range a.always {
-		s.mark(&a.always[i], 0)
+		s.markItem(&a.always[i], 0)
 	}
 	for i := range a.items {
-		s.mark(&a.items[i], 0)
+		s.markItem(&a.items[i], 0)
 	}
-	s.end()
-	s.tell(set)
+	s.dropOldMarks()
+	s.tellChanges(set)
 }
 
-// end drops the marks of what is no longer relevant.
-func (s *areaSet) end() {
+// dropOldMarks drops the marks of what is no longer relevant.
+func (s *areaSet) dropOldMarks() {
 	kept := 0
 	for i := range s.marks {
 		m := &s.marks[i]
@@ -168,8 +168,8 @@ func (s *areaSet) end() {
 	slices.Sort(s.out)
 }
 
-// tell calls set for what changed in the last look.
-func (s *areaSet) tell(set func(NetID, bool)) {
+// tellChanges calls set for what changed in the last look.
+func (s *areaSet) tellChanges(set func(NetID, bool)) {
 	for _, id := range s.out {
 		set(id, false)
 	}
@@ -185,8 +185,8 @@ func spread(id NetID) uint64 {
 	return x ^ x>>27
 }
 
-// around marks the entities near an eye.
-func (s *areaSet) around(a *Area, eye [3]float32) {
+// markAround marks the entities near an eye.
+func (s *areaSet) markAround(a *Area, eye [3]float32) {
 	r := a.cfg.Leave
 	for cx, toX := a.cell(eye[0]-r), a.cell(eye[0]+r); cx <= toX; cx++ {
 		for cy, toY := a.cell(eye[1]-r), a.cell(eye[1]+r); cy <= toY; cy++ {
@@ -198,7 +198,7 @@ func (s *areaSet) around(a *Area, eye [3]float32) {
 					continue
 				}
 				if d <= a.cfg.Enter*a.cfg.Enter || s.marked(it.id, it.slot) != nil {
-					s.mark(it, d)
+					s.markItem(it, d)
 				}
 			}
 		}
@@ -213,7 +213,7 @@ func (s *areaSet) marked(id NetID, slot int32) *areaMark {
 	return nil
 }
 
-func (s *areaSet) mark(it *areaItem, d float32) {
+func (s *areaSet) markItem(it *areaItem, d float32) {
 	m := s.marked(it.id, it.slot)
 	switch {
 	case m == nil:
@@ -228,8 +228,8 @@ func (s *areaSet) mark(it *areaItem, d float32) {
 	}
 }
 
-// find returns the mark of a network id, or nil.
-func (v *AreaView) find(id NetID) *areaMark {
+// markOf returns the mark of a network id, or nil.
+func (v *AreaView) markOf(id NetID) *areaMark {
 	slot, ok := v.area.slots[id]
 	if !ok || int(slot) >= len(v.set.at) {
 		return nil
@@ -238,12 +238,12 @@ func (v *AreaView) find(id NetID) *areaMark {
 }
 
 // Has reports whether an entity is relevant.
-func (v *AreaView) Has(id NetID) bool { return v.find(id) != nil }
+func (v *AreaView) Has(id NetID) bool { return v.markOf(id) != nil }
 
 // Priority returns a value for [SenderConfig].Priority: 16 for the nearest entity, 1 at the
 // edge.
 func (v *AreaView) Priority(id NetID) int {
-	m := v.find(id)
+	m := v.markOf(id)
 	if m == nil {
 		return 1
 	}

@@ -70,8 +70,8 @@ func (c *Cache) Hits() (found, made uint64) { return c.hits, c.misses }
 // Copied returns the number of snapshots that were whole copies of another viewer's.
 func (c *Cache) Copied() uint64 { return c.copied }
 
-// begin forgets the records of an earlier tick.
-func (c *Cache) begin(s *Source) {
+// beginTick forgets the records of an earlier tick.
+func (c *Cache) beginTick(s *Source) {
 	if c.tick == s.tick && c.src == s {
 		return
 	}
@@ -110,8 +110,8 @@ func (c *Cache) plan(ago [3]uint32, a plan.Audience) *basis {
 	return idle
 }
 
-// slot returns an entity's part, empty at first in each tick.
-func (p *basis) slot(i int32) *slotPlan {
+// slotPlan returns an entity's part, empty at first in each tick.
+func (p *basis) slotPlan(i int32) *slotPlan {
 	x := &p.slots[i]
 	if x.tick != p.tick {
 		*x = slotPlan{tick: p.tick}
@@ -119,8 +119,8 @@ func (p *basis) slot(i int32) *slotPlan {
 	return x
 }
 
-// find returns a record, or nil.
-func (c *Cache) find(p *slotPlan, vers *[3]schema.Tick) *coder.Chunk {
+// findRecord returns a record, or nil.
+func (c *Cache) findRecord(p *slotPlan, vers *[3]schema.Tick) *coder.Chunk {
 	for i := p.more; i != 0; i = c.entries[i-1].next {
 		if e := &c.entries[i-1]; e.vers == *vers {
 			return &e.at

@@ -112,16 +112,16 @@ func (s *Sender) takeSteady(c *candidate) {
 	if since := s.from[c.wire]; since != 0 && after(since, s.trail.aged(s.ages[2]).tick) {
 		return
 	}
-	if x := s.plan(s.auds[c.wire]).slot(s.slots[c.wire]); x.is&planRecord != 0 {
+	if x := s.plan(s.auds[c.wire]).slotPlan(s.slots[c.wire]); x.is&planRecord != 0 {
 		s.cache.hits++
 		c.at, c.kept = s.cache.entries[x.at].at, true
 		c.steady = true
-		c.settle()
+		c.noteSize()
 	}
 }
 
-// settle notes the size of a record that is made.
-func (c *candidate) settle() {
+// noteSize notes the size of a record that is made.
+func (c *candidate) noteSize() {
 	c.encoded, c.size = true, c.at.N+(c.at.Cost+int32(c.gate)+255)/256
 }
 
@@ -145,7 +145,7 @@ func (s *Sender) choose(room, budget int) bool {
 	left = s.chooseLeaving(left)
 	soft := left - (room - budget)
 	s.beginCuts()
-	s.cache.begin(s.src)
+	s.cache.beginTick(s.src)
 	s.aim()
 	s.code.Flags.Reset()
 	s.code.Syms = s.code.Syms[:0]
@@ -198,7 +198,7 @@ func (s *Sender) encodeAll(left int) bool {
 		if !c.listed {
 			others++
 		}
-		if s.weigh(c); !load.add(c) || total > left {
+		if s.weigh(c); !load.addCandidate(c) || total > left {
 			return false
 		}
 	}

@@ -33,8 +33,8 @@ const (
 	maskBytes    = 32 // of a mask's ids from 64 on
 )
 
-// begin gives a snapshot of n bytes its memory credit.
-func (r *Receiver) begin(n int) {
+// grantCredit gives a snapshot of n bytes its memory credit.
+func (r *Receiver) grantCredit(n int) {
 	r.credit = readCredit*max(r.cfg.Spawns, maxSpawns)/maxSpawns + 2*n
 }
 
@@ -63,9 +63,9 @@ type recordList struct {
 
 func (l *recordList) reset() { l.n = 0 }
 
-func (l *recordList) at(i int) *record { return &l.chunks[i/chunkOf][i%chunkOf] }
+func (l *recordList) recordAt(i int) *record { return &l.chunks[i/chunkOf][i%chunkOf] }
 
-func (l *recordList) add(r *Receiver, rec *record) bool {
+func (l *recordList) addRecord(r *Receiver, rec *record) bool {
 	if l.n == len(l.chunks)*chunkOf {
 		if !r.spend(chunkBytes) {
 			return false
@@ -73,7 +73,7 @@ func (l *recordList) add(r *Receiver, rec *record) bool {
 		l.chunks = append(l.chunks, new([chunkOf]record))
 	}
 	l.n++
-	*l.at(l.n - 1) = *rec
+	*l.recordAt(l.n - 1) = *rec
 	return true
 }
 
@@ -85,8 +85,8 @@ type wordArena struct {
 
 func (a *wordArena) reset() { a.at, a.used = 0, 0 }
 
-// take returns room for n words, or false if there is no credit for it.
-func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
+// takeWords returns room for n words, or false if there is no credit for it.
+func (a *wordArena) takeWords(r *Receiver, n int) ([]int32, bool) {
 	for ; a.at < len(a.chunks); a.at, a.used = a.at+1, 0 {
 		if c := a.chunks[a.at]; a.used+n <= len(c) {
 			a.used += n
@@ -103,12 +103,12 @@ func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
 
 // charge counts a record and gives it room for its n words.
 func (r *Receiver) charge(rec *record, n int) (err error) {
-	slot := r.slot(rec.wire)
+	slot := r.wireSlot(rec.wire)
 	fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
-	if !r.load.add(&candidate{spawn: fresh, words: int32(n)}) {
+	if !r.load.addCandidate(&candidate{spawn: fresh, words: int32(n)}) {
 		return malformed("too many records or spawns")
 	}
-	words, ok := r.words.take(r, n)
+	words, ok := r.words.takeWords(r, n)
 	if !ok || !rec.stale && !r.reserve(slot, fresh, n) {
 		return ErrHeavy
 	}

@@ -158,7 +158,7 @@ func (s *Sender) nextCut() (best schema.WireID) {
 	for i, m := range c.out {
 		for ; m != 0; m &= m - 1 {
 			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
-			if at, ok := c.banned[w]; ok && s.appends-at < retryTooLong || c.find(w) != nil {
+			if at, ok := c.banned[w]; ok && s.appends-at < retryTooLong || c.findPinned(w) != nil {
 				continue
 			}
 			if best == 0 || s.own.has(w) && !s.own.has(best) || s.own.has(w) == s.own.has(best) && s.gained[w] > s.gained[best] {
@@ -169,7 +169,7 @@ func (s *Sender) nextCut() (best schema.WireID) {
 	return best
 }
 
-func (c *cutter) find(w schema.WireID) *pinned {
+func (c *cutter) findPinned(w schema.WireID) *pinned {
 	for _, x := range c.open {
 		if x.wire == w {
 			return x

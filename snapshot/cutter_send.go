@@ -144,5 +144,5 @@ func (s *Sender) complete(x *pinned) {
 	}
 	slot := s.slots[w]
 	h := &s.src.hot[slot]
-	s.dirty.put(w, h.id != s.shown[w].id || after(s.src.changed(slot, h, s.auds[w]), x.tick))
+	s.dirty.put(w, h.id != s.shown[w].id || after(s.src.newestChange(slot, h, s.auds[w]), x.tick))
 }

@@ -22,7 +22,7 @@ func (s *Sender) baseline(w schema.WireID, e *entity) (int, schema.Tick) {
 	if after(s.from[w], acked) {
 		return -1, 0
 	}
-	i := s.src.held(e, acked, s.auds[w])
+	i := s.src.versionHeld(e, acked, s.auds[w])
 	if i < 0 || e.vers[i].owner != e.vers[e.head].owner {
 		return -1, 0
 	}
@@ -43,9 +43,9 @@ func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, 
 		}
 		v := last
 		if after(e.vers[v].tick, at) {
-			v = s.src.held(e, at, a)
+			v = s.src.versionHeld(e, at, a)
 		}
-		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.owns(e.vers[v].owner) != a&plan.ToOwner || !reg.SeenAlike(a, e.mask(v), mask))) {
+		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.ownAudience(e.vers[v].owner) != a&plan.ToOwner || !reg.SeenAlike(a, e.mask(v), mask))) {
 			return false
 		}
 		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(v, a), e.mask(v), e.vers[v].tick
@@ -61,7 +61,7 @@ func (s *Sender) encode(c *candidate) {
 	if !s.encodeSteady(c, a) {
 		s.encodeOther(c, a)
 	}
-	c.settle()
+	c.noteSize()
 }
 
 // shareable reports whether a record may be cached: it means the same to all viewers,
@@ -83,7 +83,7 @@ func (s *Sender) encodeSteady(c *candidate, a plan.Audience) bool {
 		}
 	}
 	k := s.cache
-	x := p.slot(s.slots[c.wire])
+	x := p.slotPlan(s.slots[c.wire])
 	switch {
 	case x.is&planSpecial != 0:
 		return false
@@ -136,7 +136,7 @@ func (s *Sender) findUsual(x *slotPlan, e *entity) {
 	t, owner := s.src.tick, e.vers[e.head].owner
 	for i, d := range s.usual {
 		t -= d
-		k := e.find(t)
+		k := e.versionAt(t)
 		if x.vers[i] = int32(k); k < 0 || e.vers[k].owner != owner {
 			x.is |= planMoot // other viewers may see it otherwise
 		}
@@ -179,13 +179,13 @@ func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
 	for i := range at {
 		k := last
 		if k < 0 || after(e.vers[k].tick, at[i]) {
-			k = s.src.held(e, at[i], r.a)
+			k = s.src.versionHeld(e, at[i], r.a)
 		}
 		if k < 0 {
 			return false
 		}
 		b, has := &e.vers[k], e.mask(k)
-		if b.jumps != v.jumps || !has.Equal(mask) && !s.src.reg.SeenAlike(r.a, has, mask) || b.owner != v.owner && (i == 0 || s.owns(b.owner) != r.a&plan.ToOwner) {
+		if b.jumps != v.jumps || !has.Equal(mask) && !s.src.reg.SeenAlike(r.a, has, mask) || b.owner != v.owner && (i == 0 || s.ownAudience(b.owner) != r.a&plan.ToOwner) {
 			return false
 		}
 		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(k, r.a), has, b.tick
@@ -212,8 +212,8 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
 	var x *slotPlan
 	if k != nil {
 		r.Encoder = &k.code
-		x = p.slot(s.slots[c.wire])
-		if f := k.find(x, &r.vers); f != nil {
+		x = p.slotPlan(s.slots[c.wire])
+		if f := k.findRecord(x, &r.vers); f != nil {
 			k.hits++
 			c.kept, c.at = true, *f
 			return true

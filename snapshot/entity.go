@@ -32,9 +32,9 @@ type version struct {
 	changed [plan.Lanes]schema.Tick
 }
 
-// room makes room for one more version of n words. Histories start small, double when
+// makeVersionRoom makes room for one more version of n words. Histories start small, double when
 // full, and stop at the configured length.
-func (s *Source) room(e *entity, n int) {
+func (s *Source) makeVersionRoom(e *entity, n int) {
 	slots, stride := len(e.vers), max(e.stride, n)
 	if e.n == slots && slots < s.history {
 		slots = min(max(2*slots, 4), s.history)
@@ -88,8 +88,8 @@ func (e *entity) lane(i int, a plan.Audience) []int32 {
 	return e.words[from : from+e.stride]
 }
 
-// find returns the version that held in tick t, or −1.
-func (e *entity) find(t schema.Tick) int {
+// versionAt returns the version that held in tick t, or −1.
+func (e *entity) versionAt(t schema.Tick) int {
 	if e.n == 0 {
 		return -1
 	}
@@ -112,11 +112,11 @@ func (e *entity) find(t schema.Tick) int {
 	return i
 }
 
-// held returns a version with the value that an audience held in tick t, or −1. It also
+// versionHeld returns a version with the value that an audience held in tick t, or −1. It also
 // finds values older than the oldest version: changes that only others see must not
 // affect the bytes sent to this audience.
-func (s *Source) held(e *entity, t schema.Tick, a plan.Audience) int {
-	i := e.find(t)
+func (s *Source) versionHeld(e *entity, t schema.Tick, a plan.Audience) int {
+	i := e.versionAt(t)
 	if i >= 0 || e.n == 0 {
 		return i
 	}

@@ -29,8 +29,8 @@ func (s *Sender) mayExpect() bool {
 		(s.related == 0 || !after(s.related, s.trail.aged(s.ages[2]).tick))
 }
 
-// has reports whether a list holds a wire id. Ask for ids in ascending order.
-func (l *sentList) has(at *int, w schema.WireID) bool {
+// hasWire reports whether a list holds a wire id. Ask for ids in ascending order.
+func (l *sentList) hasWire(at *int, w schema.WireID) bool {
 	for *at < len(l.wires) && l.wires[*at] < w {
 		*at++
 	}
@@ -63,7 +63,7 @@ func (s *Sender) sameness(w schema.WireID, third bool) int {
 // compared returns which of the values in the usual baselines' ticks are equal.
 func (s *Sender) compared(w schema.WireID) planState {
 	a, slot := s.auds[w], s.slots[w]
-	x := s.plan(a).slot(slot)
+	x := s.plan(a).slotPlan(slot)
 	if x.is&planCompared != 0 {
 		return x.is
 	}
@@ -94,11 +94,11 @@ func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
 		return false
 	}
 	reg, v, w, mv, mw := s.src.reg, &e.vers[i], &e.vers[j], e.mask(i), e.mask(j)
-	own := s.owns(v.owner)
+	own := s.ownAudience(v.owner)
 	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && mv.Equal(mw) && v.jumps == w.jumps && !reg.Shared() {
 		return v.changed[own] != v.tick // they were compared when the newer was put
 	}
-	if own != s.owns(w.owner) {
+	if own != s.ownAudience(w.owner) {
 		return false
 	}
 	a = a&^plan.ToOwner | own
@@ -108,8 +108,8 @@ func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
 	return reg.SeenAlike(a, mv, mw) && !reg.DifferSeen(a, mv, e.lane(i, a), mw, e.lane(j, a))
 }
 
-// list returns the contents of a tick's snapshot, or nil.
-func (r *Receiver) list(t schema.Tick) *sentList {
+// sentIn returns the contents of a tick's snapshot, or nil.
+func (r *Receiver) sentIn(t schema.Tick) *sentList {
 	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == t {
 		return l
 	}
@@ -125,7 +125,7 @@ func (r *Receiver) parseExpected(t schema.Tick) error {
 		if at[i] = t - d; d >= t {
 			return malformed("distance of a baseline")
 		}
-		if lists[i] = r.list(at[i]); lists[i] == nil {
+		if lists[i] = r.sentIn(at[i]); lists[i] == nil {
 			return ErrBaseline
 		}
 	}
@@ -133,7 +133,7 @@ func (r *Receiver) parseExpected(t schema.Tick) error {
 	away := 0
 	r.listed = r.listed[:0]
 	for _, w := range lists[0].wires {
-		slot := r.slot(w)
+		slot := r.wireSlot(w)
 		for away < len(r.gone) && r.gone[away].wire < w {
 			away++
 		}
@@ -144,15 +144,15 @@ func (r *Receiver) parseExpected(t schema.Tick) error {
 		if i < 0 {
 			return ErrBaseline
 		}
-		if lists[1].has(&in[1], w) {
-			state = slot.ghost.expectation(i, at, lists[2].has(&in[2], w))
+		if lists[1].hasWire(&in[1], w) {
+			state = slot.ghost.expectation(i, at, lists[2].hasWire(&in[2], w))
 		}
 		if r.in.Flag(expectation(lists[0].whole, state)) {
 			r.listed = append(r.listed, w)
 		}
 	}
 	for _, w := range r.listed {
-		if err := r.parseRecord(w, r.slot(w), t); err != nil {
+		if err := r.parseRecord(w, r.wireSlot(w), t); err != nil {
 			return err
 		}
 	}

@@ -34,8 +34,8 @@ type ghostVersion struct {
 	words []int32 // of its components; room is kept for other values
 }
 
-// at is the storage index of the k-th newest version.
-func (g *Ghost) at(k int) int { return (g.head - k + len(g.vers)) & (len(g.vers) - 1) }
+// versionIndex is the storage index of the k-th newest version.
+func (g *Ghost) versionIndex(k int) int { return (g.head - k + len(g.vers)) & (len(g.vers) - 1) }
 
 func (g *Ghost) lane(i int) []int32 { return g.vers[i].words }
 
@@ -57,18 +57,18 @@ func (g *Ghost) upTo(t schema.Tick) int {
 	if d := int32(g.vers[g.head].tick - t); d > 0 {
 		k = min(int(d), g.n-1)
 	}
-	if after(g.vers[g.at(k)].tick, t) {
+	if after(g.vers[g.versionIndex(k)].tick, t) {
 		return -1
 	}
 	// The first, newest first, that is not after t; the k-th is not.
 	for lo := 0; lo < k; {
-		if m := (lo + k) / 2; after(g.vers[g.at(m)].tick, t) {
+		if m := (lo + k) / 2; after(g.vers[g.versionIndex(m)].tick, t) {
 			lo = m + 1
 		} else {
 			k = m
 		}
 	}
-	return g.at(k)
+	return g.versionIndex(k)
 }
 
 func (g *Ghost) state(i int, t schema.Tick) State {
@@ -91,7 +91,7 @@ func (g *Ghost) Newest() State {
 func (g *Ghost) Since(t schema.Tick) iter.Seq[State] {
 	return func(yield func(State) bool) {
 		for k := range g.n {
-			i := g.at(k)
+			i := g.versionIndex(k)
 			if !yield(g.state(i, g.vers[i].tick)) || !after(g.vers[i].tick, t) {
 				return
 			}
@@ -119,22 +119,22 @@ func (g *Ghost) postponed(t schema.Tick) bool {
 	return inSpans(e.late, g.Wire) && g.exact(t) < 0
 }
 
-// put stores the words of tick t in order. When the ring is full, the oldest is
+// putVersion stores the words of tick t in order. When the ring is full, the oldest is
 // replaced. It reports whether the words are the newest.
-func (g *Ghost) put(v ghostVersion, words []int32) bool {
+func (g *Ghost) putVersion(v ghostVersion, words []int32) bool {
 	k, to := 0, g.n // the versions that are newer
 	for k < to {
-		if m := (k + to) / 2; after(g.vers[g.at(m)].tick, v.tick) {
+		if m := (k + to) / 2; after(g.vers[g.versionIndex(m)].tick, v.tick) {
 			k = m + 1
 		} else {
 			to = m
 		}
 	}
-	if k < g.n && g.vers[g.at(k)].tick == v.tick {
+	if k < g.n && g.vers[g.versionIndex(k)].tick == v.tick {
 		return false
 	}
 	if slots := len(g.vers); g.n == slots || g.n > slots*3/4 {
-		g.grow(len(words))
+		g.growVersions(len(words))
 	}
 	if k == len(g.vers) {
 		return false
@@ -144,7 +144,7 @@ func (g *Ghost) put(v ghostVersion, words []int32) bool {
 	g.n = min(g.n+1, len(g.vers))
 	old := g.vers[g.head]
 	for j := range k {
-		g.vers[g.at(j)] = g.vers[g.at(j+1)]
+		g.vers[g.versionIndex(j)] = g.vers[g.versionIndex(j+1)]
 	}
 	if old == nil {
 		old = g.r.newVersion()
@@ -154,7 +154,7 @@ func (g *Ghost) put(v ghostVersion, words []int32) bool {
 	}
 	v.words = append(v.words[:0], words...)
 	*old = v
-	g.vers[g.at(k)] = old
+	g.vers[g.versionIndex(k)] = old
 	return k == 0
 }
 
@@ -166,9 +166,9 @@ func (g *Ghost) mustGrow() bool {
 	return g.n == len(g.vers) && g.n < min(mustVersions, g.r.versions)
 }
 
-// grow makes the ring longer if there is credit. Otherwise the oldest version is
+// growVersions makes the ring longer if there is credit. Otherwise the oldest version is
 // replaced.
-func (g *Ghost) grow(n int) {
+func (g *Ghost) growVersions(n int) {
 	if slots := g.slots(); slots > len(g.vers) && g.r.spend(slots*pointerBytes+versionBytes+4*n) {
 		g.lengthen(slots)
 	}
@@ -178,7 +178,7 @@ func (g *Ghost) lengthen(slots int) {
 	vers := make([]*ghostVersion, slots)
 	spare := len(g.vers) - g.n
 	for k := range g.n {
-		vers[k] = g.vers[g.at(g.n-1-k)]
+		vers[k] = g.vers[g.versionIndex(g.n-1-k)]
 	}
 	for k := range spare { // those used before come after the oldest
 		vers[g.n+k] = g.vers[(g.head+1+k)&(len(g.vers)-1)]

@@ -57,7 +57,7 @@ func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 	if !c.listed {
 		names = s.gapBits(ch.n + 1)
 	}
-	if s.weigh(c); ch.used+int(c.size)+names > left || !ch.load.add(c) {
+	if s.weigh(c); ch.used+int(c.size)+names > left || !ch.load.addCandidate(c) {
 		return false
 	}
 	ch.used += int(c.size)
@@ -67,8 +67,8 @@ func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 	return true
 }
 
-// take chooses a candidate, unless it does not fit.
-func (s *Sender) take(ch *choice, c *candidate, left int) bool {
+// takeCandidate chooses a candidate, unless it does not fit.
+func (s *Sender) takeCandidate(ch *choice, c *candidate, left int) bool {
 	c.done = true
 	if s.tooLong(c) {
 		return false
@@ -156,7 +156,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 	if !s.takeAll(&ch, s.first, room) {
 		all = false
 		for _, it := range s.first {
-			s.take(&ch, &s.cands[it.cand], room)
+			s.takeCandidate(&ch, &s.cands[it.cand], room)
 		}
 	}
 	misfits, unfit, alone := 0, 0, true // alone: only entities that go first were chosen
@@ -174,14 +174,14 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 		herd, ok := s.herdOf(c), false
 		switch {
 		case herd == nil:
-			ok = s.take(&ch, c, budget)
+			ok = s.takeCandidate(&ch, c, budget)
 		case s.takeAll(&ch, herd, budget):
 			ok = true
 		case alone: // it would never be whole
 			s.count.GroupsSplit++
 			ok = true
 			for _, it := range herd {
-				ok = s.take(&ch, &s.cands[it.cand], budget) && ok
+				ok = s.takeCandidate(&ch, &s.cands[it.cand], budget) && ok
 			}
 		default:
 			for _, it := range herd {

@@ -11,21 +11,21 @@ import (
 // hasher folds words into 64 bits; the order counts.
 type hasher uint64
 
-func (h *hasher) add(v uint64) {
+func (h *hasher) mix(v uint64) {
 	x := uint64(*h) ^ v
 	hi, lo := bits.Mul64(x^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	*h = hasher(hi ^ lo + bits.RotateLeft64(uint64(*h), 23))
 }
 
-// entity adds one entity's value, as its viewer may know it, and returns the number of
+// addEntity adds one entity's value, as its viewer may know it, and returns the number of
 // fields. ref gives the i-th reference's wire id; it is nil if the words hold wire ids.
-func (h *hasher) entity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask plan.Mask, words []int32, a plan.Audience, refs []refNote) int {
-	h.add(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
-	h.add(uint64(a))
+func (h *hasher) addEntity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask plan.Mask, words []int32, a plan.Audience, refs []refNote) int {
+	h.mix(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
+	h.mix(uint64(a))
 	visible := reg.VisibleMask(mask, a)
-	h.add(visible.Part(0))
+	h.mix(visible.Part(0))
 	for k := 1; k < visible.Parts(); k++ {
-		h.add(visible.Part(k))
+		h.mix(visible.Part(k))
 	}
 	fields, ref, off := 0, 0, 0
 	for n := mask.Next(0); n >= 0; n = mask.Next(n + 1) {
@@ -40,7 +40,7 @@ func (h *hasher) entity(reg *plan.Registry, wire schema.WireID, prefab int, owne
 				w = int32(refs[ref].value)
 				ref++
 			}
-			h.add(uint64(uint32(w)))
+			h.mix(uint64(uint32(w)))
 		}
 		for i := range c.Leaves {
 			if c.Leaves[i].SeenBy(a) {
@@ -62,7 +62,7 @@ func (r *Receiver) Hash(t schema.Tick) (hash uint64, fields int) {
 	var h hasher
 	for _, g := range r.ghosts {
 		if s, ok := g.At(t); ok {
-			fields += h.entity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, plan.Audience(s.Audience), nil)
+			fields += h.addEntity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, plan.Audience(s.Audience), nil)
 		}
 	}
 	return uint64(h), fields
@@ -86,7 +86,7 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 		if g.refs != nil {
 			refs = g.refs.list
 		}
-		fields += h.entity(s.src.reg, schema.WireID(w), e.prefab, v.owner, v.jumps-g.jumps, e.mask(e.head), e.lane(e.head, a), a, refs)
+		fields += h.addEntity(s.src.reg, schema.WireID(w), e.prefab, v.owner, v.jumps-g.jumps, e.mask(e.head), e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

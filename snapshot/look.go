@@ -23,7 +23,7 @@ func (s *Sender) follow() {
 		s.scan(changed)
 	} else {
 		for ; s.seen != s.src.seq; s.seen++ {
-			s.read(s.src.log[(s.seen+1)%logLength], changed)
+			s.readNews(s.src.log[(s.seen+1)%logLength], changed)
 		}
 	}
 	s.seen = s.src.seq
@@ -33,8 +33,8 @@ func (s *Sender) follow() {
 	s.restless = s.restless || (missed > 1 && len(s.births) > 0) // in the order of network ids
 }
 
-// read applies the news of a tick.
-func (s *Sender) read(log []news, changed wireSet) {
+// readNews applies the news of a tick.
+func (s *Sender) readNews(log []news, changed wireSet) {
 	for _, n := range log {
 		if n.what == newsBorn {
 			s.births = append(s.births, n.slot)
@@ -44,13 +44,13 @@ func (s *Sender) read(log []news, changed wireSet) {
 		w := note.wire
 		if w == 0 {
 			// Entities that the viewer now owns are shown from now on.
-			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.has(n.owner)
+			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.viewerOwns(n.owner)
 			continue
 		}
 		a := s.relation(n.slot, n.owner)
 		switch {
 		case n.what == newsGone:
-			s.leave(w, false)
+			s.beginRemoval(w, false)
 			note.wire = 0
 		case n.what&sight(a) != 0:
 			changed.add(w)
@@ -75,13 +75,13 @@ func (s *Sender) scan(changed wireSet) {
 			slot := s.slots[w]
 			h := &s.src.hot[slot]
 			if h.id != s.shown[w].id {
-				s.leave(w, false)
+				s.beginRemoval(w, false)
 				s.bySlot[slot].wire = 0
 				continue
 			}
 			a := s.relation(slot, h.owner)
 			s.refers.put(w, h.refs)
-			t := s.src.changed(slot, h, a)
+			t := s.src.newestChange(slot, h, a)
 			s.dirty.put(w, after(t, s.acked(w)) || after(s.from[w], s.acked(w)))
 			if after(t, before) {
 				changed.add(w)
@@ -91,8 +91,8 @@ func (s *Sender) scan(changed wireSet) {
 	}
 }
 
-// look applies changes of visibility: it assigns wire ids and releases them.
-func (s *Sender) look() {
+// lookAtVisibility applies changes of visibility: it assigns wire ids and releases them.
+func (s *Sender) lookAtVisibility() {
 	s.wake()
 	if s.cfg.Visible == nil && !s.restless {
 		for _, slot := range s.births {
@@ -120,13 +120,13 @@ func (s *Sender) consider(slot int32) {
 		}
 		n.id = id
 	}
-	visible := !n.hidden && (!s.cfg.Relevant || n.relevant || s.has(s.src.hot[slot].owner)) && (s.cfg.Visible == nil || s.cfg.Visible(id))
+	visible := !n.hidden && (!s.cfg.Relevant || n.relevant || s.viewerOwns(s.src.hot[slot].owner)) && (s.cfg.Visible == nil || s.cfg.Visible(id))
 	switch {
 	case visible && n.wire == 0:
 		n.wire = s.allot(id, slot)
 		s.restless = s.restless || n.wire == 0
 	case !visible && n.wire != 0:
-		s.leave(n.wire, true)
+		s.beginRemoval(n.wire, true)
 		n.wire = 0
 	}
 }
@@ -143,7 +143,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 		return 0
 	}
 	if i == len(s.shown) {
-		s.grow()
+		s.growWires()
 	}
 	w := schema.WireID(i)
 	s.hint = w
@@ -151,7 +151,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	e, h := s.src.slots[slot], &s.src.hot[slot]
 	s.shown[w] = shown{state: wireLive, id: id, life: s.lives, jumps: e.jumps, born: s.src.tick}
 	s.slots[w], s.gained[w] = slot, 0
-	s.trail.forget(w)
+	s.trail.forgetWire(w)
 	s.forgetCut(w)
 	s.live.add(w)
 	s.told.drop(w)
@@ -159,27 +159,27 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	s.waiting.drop(w)
 	s.aside.drop(w)
 	s.auds[w], s.from[w] = s.relation(slot, h.owner), 0
-	s.own.put(w, s.has(s.src.hot[slot].owner))
+	s.own.put(w, s.viewerOwns(s.src.hot[slot].owner))
 	s.refers.put(w, h.refs)
 	return w
 }
 
-// leave begins a removal, or forgets an entity that was never sent.
-func (s *Sender) leave(w schema.WireID, hidden bool) {
+// beginRemoval begins a removal, or forgets an entity that was never sent.
+func (s *Sender) beginRemoval(w schema.WireID, hidden bool) {
 	g := &s.shown[w]
 	if s.held.has(w) {
 		s.mapEpoch++
 	}
 	s.live.drop(w)
 	if !s.told.has(w) {
-		s.free(w)
+		s.freeWire(w)
 		return
 	}
 	s.away.add(w)
 	g.state, g.hidden, g.gone = wireLeaving, hidden, s.src.tick
 }
 
-func (s *Sender) free(w schema.WireID) {
+func (s *Sender) freeWire(w schema.WireID) {
 	s.shown[w].state = wireFree
 	s.hint = min(s.hint, w)
 }
@@ -206,7 +206,7 @@ func (s *Sender) wake() {
 		if s.src.tick-r.tick < restTicks || s.appends-r.appends < restTicks || pending && !after(oldest, r.tick) {
 			break
 		}
-		s.free(r.wire)
+		s.freeWire(r.wire)
 	}
 	s.rest = slices.Delete(s.rest, 0, n)
 }

@@ -44,7 +44,7 @@ const (
 // sight returns the news that an audience sees.
 func sight(a plan.Audience) uint16 { return newsPublic<<(a&plan.ToOwner) | uint16(a>>1)*newsClass }
 
-func (s *Source) tell(n news) {
+func (s *Source) logNews(n news) {
 	l := &s.log[s.seq%logLength]
 	*l = append(*l, n)
 }
@@ -107,7 +107,7 @@ func (s *Source) SetTeam(id NetID, team uint8) bool {
 	}
 	if h := &s.hot[e.slot]; h.team != team {
 		h.team = team
-		s.tell(news{slot: e.slot, owner: h.owner, what: newsTeam, refs: h.refs})
+		s.logNews(news{slot: e.slot, owner: h.owner, what: newsTeam, refs: h.refs})
 	}
 	return true
 }
@@ -124,7 +124,7 @@ func (s *Source) SetFirst(id NetID) bool {
 	return true
 }
 
-// changed is the newest tick with a difference that an audience would see.
-func (s *Source) changed(slot int32, h *slotHot, a plan.Audience) schema.Tick {
+// newestChange is the newest tick with a difference that an audience would see.
+func (s *Source) newestChange(slot int32, h *slotHot, a plan.Audience) schema.Tick {
 	return newest(h.changed, a, s.classes, int(slot))
 }

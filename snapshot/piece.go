@@ -47,8 +47,8 @@ type sliceUnits struct {
 	list          *plan.List
 }
 
-// held is the unit behind the last element below the slice's length.
-func (s *sliceUnits) held(words []int32) int { return s.at + 1 + s.list.Length(words)*s.each }
+// unitsHeld is the unit behind the last element below the slice's length.
+func (s *sliceUnits) unitsHeld(words []int32) int { return s.at + 1 + s.list.Length(words)*s.each }
 
 // sliceOf returns the slice whose length is unit i.
 func sliceOf(c *plan.Plan, coded *plan.Coding, i int) sliceUnits {
@@ -87,7 +87,7 @@ func (r *recordWriter) pieceUnits(c *plan.Plan, coded *plan.Coding, k int, b *co
 		} else {
 			past = r.units(c, coded, k, k+1, b, words, past)
 		}
-		if k++; in.at >= 0 && k >= in.held(words) {
+		if k++; in.at >= 0 && k >= in.unitsHeld(words) {
 			for ; k < in.end; k++ {
 				if coded.Units[k].Sort == coder.SortRef {
 					r.ref++
@@ -118,7 +118,7 @@ func (r *Receiver) pieceUnits(c *plan.Plan, a plan.Audience, k, end int, b *code
 		if !ok || r.in.Bad {
 			return false
 		}
-		if k++; in.at >= 0 && k >= in.held(to) {
+		if k++; in.at >= 0 && k >= in.unitsHeld(to) {
 			k, in.at = in.end, -1
 		}
 	}

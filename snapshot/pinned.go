@@ -63,7 +63,7 @@ func (s *Sender) pin(w schema.WireID, e *entity) *pinned {
 	k.Flags.Reset()
 	k.Bits.Reset(k.Bits.Buf[:0])
 	cutter := pieceWriter{s: s, x: x, e: e, limit: min(pieceBits, s.alone/2)}
-	cutter.open()
+	cutter.openPiece()
 	reg, mask := s.src.reg, e.mask(e.head)
 	visible, off, words := reg.VisibleMask(mask, a), 0, e.lane(e.head, a)
 	for i := mask.Next(0); i >= 0; i = mask.Next(i + 1) {
@@ -73,7 +73,7 @@ func (s *Sender) pin(w schema.WireID, e *entity) *pinned {
 		}
 		off += p.Words
 	}
-	cutter.close()
+	cutter.closePiece()
 	x.left, x.units = len(x.pieces), cutter.at
 	return x
 }
@@ -92,17 +92,17 @@ type pieceWriter struct {
 	piece coder.Chunk
 }
 
-func (p *pieceWriter) open() {
+func (p *pieceWriter) openPiece() {
 	p.piece = p.x.code.Open()
 	p.start = int(p.x.code.Cost() / 256)
 	p.r = p.s.encodeHead(&p.x.code, &p.s.shown[p.x.wire], p.e, p.s.auds[p.x.wire])
 	p.r.ref = p.ref
 }
 
-func (p *pieceWriter) full() bool { return int(p.x.code.Cost()/256)-p.start >= p.limit }
+func (p *pieceWriter) pieceFull() bool { return int(p.x.code.Cost()/256)-p.start >= p.limit }
 
-// end ends the piece before a unit.
-func (p *pieceWriter) end(unit int) {
+// endPiece ends the piece before a unit.
+func (p *pieceWriter) endPiece(unit int) {
 	p.x.code.Close(&p.piece)
 	p.x.pieces = append(p.x.pieces, piece{from: int32(p.next), n: int32(unit - p.next), at: p.piece})
 	p.next, p.ref = unit, p.r.ref
@@ -111,12 +111,12 @@ func (p *pieceWriter) end(unit int) {
 func (p *pieceWriter) component(i int, c *plan.Plan, words []int32) {
 	coded, before := c.Coding(p.r.a), int(p.x.code.Cost()/256)
 	for k := 0; k < len(coded.Units); {
-		if p.at+k > p.next && p.full() {
-			p.end(p.at + k)
-			p.open()
+		if p.at+k > p.next && p.pieceFull() {
+			p.endPiece(p.at + k)
+			p.openPiece()
 		}
 		b := p.r.reg.BaseOf(&p.r.base, &p.r.packs, i, p.r.a)
-		k = p.r.pieceUnits(c, coded, k, &b, words, p.full)
+		k = p.r.pieceUnits(c, coded, k, &b, words, p.pieceFull)
 	}
 	p.at += len(coded.Units)
 	if share := int(p.x.code.Cost()/256) - before; share > p.x.share {
@@ -124,7 +124,7 @@ func (p *pieceWriter) component(i int, c *plan.Plan, words []int32) {
 	}
 }
 
-func (p *pieceWriter) close() { p.end(p.at) }
+func (p *pieceWriter) closePiece() { p.endPiece(p.at) }
 
 // bits returns the most bits of a piece in a snapshot.
 func (p *piece) bits() int {

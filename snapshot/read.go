@@ -22,7 +22,7 @@ type goneRecord struct {
 // checked before it is used.
 func (r *Receiver) Read(b []byte) (schema.Tick, error) {
 	r.changes, r.fault = r.changes[:0], 0
-	r.begin(len(b))
+	r.grantCredit(len(b))
 	t, err := r.split(b)
 	if err == nil && r.received(t) {
 		r.count.Duplicate++
@@ -43,9 +43,9 @@ func (r *Receiver) Read(b []byte) (schema.Tick, error) {
 		return 0, err
 	}
 	if r.counted.prof != nil {
-		r.counted.add(len(b))
+		r.counted.addSnapshot(len(b))
 	}
-	r.apply(t)
+	r.applySnapshot(t)
 	return t, nil
 }
 
@@ -144,8 +144,8 @@ func (r *Receiver) later(at schema.WireID) (schema.WireID, bool) {
 	return schema.WireID(w), w <= maxWire && !r.in.Bad
 }
 
-// next reads the wire id of a record.
-func (r *Receiver) next(at schema.WireID) (schema.WireID, bool) {
+// nextWire reads the wire id of a record.
+func (r *Receiver) nextWire(at schema.WireID) (schema.WireID, bool) {
 	if r.in.Flag(coder.CtxNext) {
 		return at + 1, at < maxWire
 	}

@@ -181,7 +181,7 @@ func (r *Receiver) Ghosts() []*Ghost { return r.ghosts }
 
 // Find returns the living ghost of a wire id, or nil.
 func (r *Receiver) Find(w schema.WireID) *Ghost {
-	if s := r.slot(w); s != nil && s.ghost != nil && s.ghost.Gone == 0 {
+	if s := r.wireSlot(w); s != nil && s.ghost != nil && s.ghost.Gone == 0 {
 		return s.ghost
 	}
 	return nil
@@ -241,7 +241,7 @@ func (r *Receiver) Release(g *Ghost) {
 	if ok {
 		r.ghosts = slices.Delete(r.ghosts, i, i+1)
 	}
-	if s := r.slot(g.Wire); s == nil || s.ghost != g {
+	if s := r.wireSlot(g.Wire); s == nil || s.ghost != g {
 		r.pool = append(r.pool, g)
 	}
 }
@@ -262,15 +262,15 @@ func (r *Receiver) received(t schema.Tick) bool {
 	return t != 0 && r.ring[int(t)&(len(r.ring)-1)].tick == t
 }
 
-func (r *Receiver) slot(w schema.WireID) *wireSlot {
+func (r *Receiver) wireSlot(w schema.WireID) *wireSlot {
 	if p := r.pages[w/pageSlots]; p != nil {
 		return &p[w%pageSlots]
 	}
 	return nil
 }
 
-// open makes the page of a wire id.
-func (r *Receiver) open(w schema.WireID) *wireSlot {
+// openSlot makes the page of a wire id.
+func (r *Receiver) openSlot(w schema.WireID) *wireSlot {
 	p := &r.pages[w/pageSlots]
 	if *p == nil {
 		*p = new([pageSlots]wireSlot)

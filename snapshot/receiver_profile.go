@@ -41,8 +41,8 @@ func (c *received) since(in *coder.Decoder) uint64 {
 	return d
 }
 
-// component notes what the flag took that says whether a component changed.
-func (c *received) component(in *coder.Decoder, comp int, changed bool) {
+// noteComponent notes what the flag took that says whether a component changed.
+func (c *received) noteComponent(in *coder.Decoder, comp int, changed bool) {
 	field := int32(flagSame)
 	if changed {
 		field = flagChanged
@@ -56,8 +56,8 @@ func (r *Receiver) charged(c *plan.Plan, k *coder.Code) {
 	n.parts = append(n.parts, receivedPart{int32(n.comp), int32(c.FieldOf(k.Word)), n.since(&r.in)})
 }
 
-// add counts an applied snapshot of so many bytes.
-func (c *received) add(size int) {
+// addSnapshot counts an applied snapshot of so many bytes.
+func (c *received) addSnapshot(size int) {
 	p := c.prof
 	p.total += uint64(size)
 	for _, part := range c.parts {

@@ -33,11 +33,11 @@ func (r *Receiver) parseRecords(t schema.Tick) error {
 	}
 	at, listed := schema.WireID(0), r.records.n
 	for r.in.Flag(coder.CtxMore) {
-		w, ok := r.next(at)
+		w, ok := r.nextWire(at)
 		if !ok || !r.page(w, at) {
 			return malformed("wire id")
 		}
-		if err := r.parseRecord(w, r.slot(w), t); err != nil {
+		if err := r.parseRecord(w, r.wireSlot(w), t); err != nil {
 			return err
 		}
 		at = w
@@ -50,10 +50,10 @@ func (r *Receiver) parseRecords(t schema.Tick) error {
 func (r *Receiver) sort(listed int) error {
 	for i, k := 0, listed; i < listed || k < r.records.n; {
 		switch {
-		case k == r.records.n || i < listed && r.records.at(i).wire < r.records.at(k).wire:
+		case k == r.records.n || i < listed && r.records.recordAt(i).wire < r.records.recordAt(k).wire:
 			r.order = append(r.order, uint16(i))
 			i++
-		case i < listed && r.records.at(i).wire == r.records.at(k).wire:
+		case i < listed && r.records.recordAt(i).wire == r.records.recordAt(k).wire:
 			return malformed("two records of one entity")
 		default:
 			r.order = append(r.order, uint16(k))
@@ -80,7 +80,7 @@ func (r *Receiver) parseRecord(w schema.WireID, slot *wireSlot, t schema.Tick) (
 	if err == nil && r.in.Bad {
 		err = malformed("record")
 	}
-	if err == nil && !r.records.add(r, &rec) {
+	if err == nil && !r.records.addRecord(r, &rec) {
 		err = ErrHeavy
 	}
 	if err == nil {
@@ -317,7 +317,7 @@ func (r *Receiver) parseComponent(i int, a plan.Audience, b *coder.Baselines, to
 	}
 	changed := r.in.Flag(plan.Context(c, b, a))
 	if counts {
-		r.counted.component(&r.in, i, changed)
+		r.counted.noteComponent(&r.in, i, changed)
 	}
 	if changed {
 		if _, ok := r.units(c, a, 0, len(coded.Units), b, to, coder.Unsurprised); !ok {

@@ -54,13 +54,13 @@ func (r *recordWriter) body(mask plan.Mask, words []int32) {
 
 // component writes whether a component changed and, if so, its units.
 func (r *recordWriter) component(c *plan.Plan, b *coder.Baselines, words []int32) {
-	if coded := c.Coding(r.a); r.changed(c, coded, b, words) {
+	if coded := c.Coding(r.a); r.writeChanged(c, coded, b, words) {
 		r.units(c, coded, 0, len(coded.Units), b, words, coder.Unsurprised)
 	}
 }
 
-// changed writes whether a component's words differ from its baseline's.
-func (r *recordWriter) changed(c *plan.Plan, coded *plan.Coding, b *coder.Baselines, words []int32) bool {
+// writeChanged writes whether a component's words differ from its baseline's.
+func (r *recordWriter) writeChanged(c *plan.Plan, coded *plan.Coding, b *coder.Baselines, words []int32) bool {
 	refs, changed := r.ref, false
 	if coded.Whole {
 		changed = !slices.Equal(words, b.Words[0])

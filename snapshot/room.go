@@ -17,7 +17,7 @@ type room struct {
 	seen uint64   // when the newest piece was read, in snapshots applied
 }
 
-func (m *room) full() bool { return m.left == 0 }
+func (m *room) complete() bool { return m.left == 0 }
 
 // parsePieces reads the pieces of a snapshot. They are kept even if it is refused later:
 // nothing is shown before a whole record is there.
@@ -48,7 +48,7 @@ func (r *Receiver) parsePieces(t schema.Tick) error {
 func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
 	from, n := uint64(r.in.Golomb()), uint64(r.in.Golomb())+1
 	r.in.Flags.Next()
-	rec, slot := record{wire: w, full: true}, r.slot(w)
+	rec, slot := record{wire: w, full: true}, r.wireSlot(w)
 	base, err := r.parseHead(&rec, slot, pin)
 	if err != nil {
 		return err
@@ -88,14 +88,14 @@ func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
 		return malformed("length")
 	}
 	if m != nil {
-		m.note(int(from), int(n))
+		m.noteUnits(int(from), int(n))
 		m.seen = r.count.Snapshots
 	}
 	return nil
 }
 
-// note notes n units as read.
-func (m *room) note(from, n int) {
+// noteUnits notes n units as read.
+func (m *room) noteUnits(from, n int) {
 	for i := from; i < from+n; i++ {
 		if bit := uint64(1) << (i & 63); m.got[i>>6]&bit == 0 {
 			m.got[i>>6] |= bit
@@ -195,10 +195,10 @@ func (r *Receiver) closeRoom(i int) {
 // reserveRooms pays for the records that are whole.
 func (r *Receiver) reserveRooms() bool {
 	for _, m := range r.rooms {
-		if !m.full() {
+		if !m.complete() {
 			continue
 		}
-		slot := r.slot(m.rec.wire)
+		slot := r.wireSlot(m.rec.wire)
 		fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != m.rec.born
 		if fresh {
 			r.load.n++
@@ -216,11 +216,11 @@ func (r *Receiver) applyRooms() {
 	for i := 0; i < len(r.rooms); {
 		m := r.rooms[i]
 		rec := &m.rec
-		if !m.full() {
+		if !m.complete() {
 			i++
 			continue
 		}
-		if err := rec.judgeLife(r.slot(rec.wire)); err == nil && !rec.stale {
+		if err := rec.judgeLife(r.wireSlot(rec.wire)); err == nil && !rec.stale {
 			r.blankSlices(rec)
 			r.applyRecord(rec, m.tick)
 		}

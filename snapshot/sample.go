@@ -34,18 +34,18 @@ func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok b
 		return State{}, State{}, 0, false
 	}
 	k := 0
-	for k < g.n && after(g.vers[g.at(k)].tick, t) {
+	for k < g.n && after(g.vers[g.versionIndex(k)].tick, t) {
 		k++
 	}
 	if k == g.n {
 		return State{}, State{}, 0, false
 	}
-	i := g.at(k)
+	i := g.versionIndex(k)
 	a = g.state(i, g.vers[i].tick)
 	if k == 0 {
 		return a, a, 0, true
 	}
-	j := g.at(k - 1)
+	j := g.versionIndex(k - 1)
 	b = g.state(j, g.vers[j].tick)
 	// The older value may be known to hold for longer than its own tick.
 	for u := b.Tick - 1; after(u, a.Tick) && b.Tick-u <= uint32(len(g.r.ring)); u-- {

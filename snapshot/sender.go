@@ -118,13 +118,13 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 	if to.cache == nil {
 		to.cache = &Cache{}
 	}
-	to.grow()
+	to.growWires()
 	to.plans = make([]*basis, int(s.reg.Classes|plan.ToOwner)+1)
 	return to
 }
 
-// grow adds one wire id.
-func (s *Sender) grow() {
+// growWires adds one wire id.
+func (s *Sender) growWires() {
 	s.shown, s.slots, s.gained = append(s.shown, shown{}), append(s.slots, 0), append(s.gained, 0)
 	s.auds, s.from = append(s.auds, 0), append(s.from, 0)
 	n := len(s.shown)
@@ -137,7 +137,7 @@ func (s *Sender) grow() {
 	if s.cut != nil {
 		s.cut.out, s.cut.pins = append(s.cut.out, 0), append(s.cut.pins, 0)
 	}
-	s.trail.grow(len(s.live) << 6)
+	s.trail.growWires(len(s.live) << 6)
 }
 
 // Viewer returns the owner number of the viewer.
@@ -155,7 +155,7 @@ func (s *Sender) SetViewer(viewer uint16) {
 		if s.live.has(schema.WireID(w)) {
 			slot := s.slots[w]
 			s.auds[w] = s.relation(slot, s.src.hot[slot].owner)
-			s.own.put(schema.WireID(w), s.has(s.src.hot[slot].owner))
+			s.own.put(schema.WireID(w), s.viewerOwns(s.src.hot[slot].owner))
 		}
 	}
 }
@@ -243,7 +243,7 @@ func (s *Sender) Counters() SenderCounters { return s.count }
 // Close ends the sender and frees its state. Append appends nothing afterwards.
 func (s *Sender) Close() {
 	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, unborn: map[NetID]unbornNote{}, count: s.count, plans: s.plans}
-	s.grow()
+	s.growWires()
 }
 
 // plan returns the shared plan of viewers of an audience, or nil if there are not three

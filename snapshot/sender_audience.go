@@ -46,16 +46,16 @@ func (s *Sender) Audience(id NetID) schema.Audience {
 	return 0
 }
 
-// owns returns ToOwner if the viewer receives what an owner does, and else 0.
-func (s *Sender) owns(owner uint16) plan.Audience {
-	if s.cfg.Everything || s.has(owner) {
+// ownAudience returns ToOwner if the viewer receives what an owner does, and else 0.
+func (s *Sender) ownAudience(owner uint16) plan.Audience {
+	if s.cfg.Everything || s.viewerOwns(owner) {
 		return plan.ToOwner
 	}
 	return 0
 }
 
-// has reports whether what an owner has is the viewer's own.
-func (s *Sender) has(owner uint16) bool {
+// viewerOwns reports whether what an owner has is the viewer's own.
+func (s *Sender) viewerOwns(owner uint16) bool {
 	return owner != 0 && (owner == s.viewer || owner == Everyone)
 }
 
@@ -65,7 +65,7 @@ func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
 	if s.cfg.Everything {
 		return s.src.reg.Classes | plan.ToOwner
 	}
-	a := s.owns(owner)
+	a := s.ownAudience(owner)
 	if reg := s.src.reg; reg.Shared() {
 		switch team := s.src.hot[slot].team; {
 		case a != 0 || team != 0 && team == s.team:
@@ -82,7 +82,7 @@ func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
 // baselines. A change of the owner alone is visible in its versions.
 func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
 	if s.cfg.Everything { // nothing else changes
-		s.own.put(w, s.has(s.src.hot[s.slots[w]].owner))
+		s.own.put(w, s.viewerOwns(s.src.hot[s.slots[w]].owner))
 		return
 	}
 	was := s.auds[w]

@@ -100,7 +100,7 @@ func (s *Sender) arrivedLate(rec *Sent) {
 				s.mapEpoch++
 			}
 			h := &s.src.hot[s.slots[w]]
-			if h.id == s.shown[w].id && !after(s.src.changed(s.slots[w], h, s.auds[w]), rec.tick) && !after(s.from[w], rec.tick) {
+			if h.id == s.shown[w].id && !after(s.src.newestChange(s.slots[w], h, s.auds[w]), rec.tick) && !after(s.from[w], rec.tick) {
 				s.dirty.drop(w)
 			}
 		}

@@ -88,7 +88,7 @@ func (s *Source) Begin(t schema.Tick) {
 // [Sender.SetVisible] and [Sender.SetAudience] again. Put panics with a [*UsageError] when
 // called wrongly. It does not allocate once an entity's history has its full length.
 func (s *Source) Put(id NetID, prefab int, owner uint16, mask schema.Mask, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
-	e := s.entity(id, prefab, mask, len(comps))
+	e := s.entityForPut(id, prefab, mask, len(comps))
 	fresh = e.head < 0
 	own, n, i := s.tmp[plan.ToOwner], 0, 0
 	for k := range mask.Parts() {
@@ -110,7 +110,7 @@ func (s *Source) Put(id NetID, prefab int, owner uint16, mask schema.Mask, comps
 	if !moves {
 		s.publish(mask, own, pub)
 	}
-	s.push(e, owner, mask, n, moves)
+	s.pushVersion(e, owner, mask, n, moves)
 	return fresh
 }
 
@@ -139,8 +139,8 @@ func (s *Source) publish(mask plan.Mask, own, pub []int32) {
 	}
 }
 
-// entity finds or makes the entity of a Put, and checks the call.
-func (s *Source) entity(id NetID, prefab int, mask plan.Mask, comps int) *entity {
+// entityForPut finds or makes the entity of a Put, and checks the call.
+func (s *Source) entityForPut(id NetID, prefab int, mask plan.Mask, comps int) *entity {
 	switch {
 	case !s.open:
 		panic(&UsageError{"Source.Put", "no tick is open: call Begin"})
@@ -182,9 +182,9 @@ func (s *Source) entity(id NetID, prefab int, mask plan.Mask, comps int) *entity
 	return e
 }
 
-// push makes a version of the words in tmp. moves is set if the public ones are or were
+// pushVersion makes a version of the words in tmp. moves is set if the public ones are or were
 // displaced.
-func (s *Source) push(e *entity, owner uint16, mask plan.Mask, n int, moves bool) {
+func (s *Source) pushVersion(e *entity, owner uint16, mask plan.Mask, n int, moves bool) {
 	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
 	saw := newsAll
 	if e.n > 0 {
@@ -194,7 +194,7 @@ func (s *Source) push(e *entity, owner uint16, mask plan.Mask, n int, moves bool
 			}
 		}
 	}
-	s.room(e, n)
+	s.makeVersionRoom(e, n)
 	e.head = (e.head + 1) & (len(e.vers) - 1)
 	e.n = min(e.n+1, len(e.vers))
 	v := &e.vers[e.head]
@@ -219,7 +219,7 @@ func (s *Source) push(e *entity, owner uint16, mask plan.Mask, n int, moves bool
 		}
 		e.news[e.head] = s.classes[e.slot]
 	}
-	s.tell(news{e.slot, owner, saw, h.refs})
+	s.logNews(news{e.slot, owner, saw, h.refs})
 }
 
 // End closes the tick and removes entities that were not put in it.
@@ -234,7 +234,7 @@ func (s *Source) End() {
 			keep = append(keep, slot)
 		} else {
 			e.n, s.hot[slot] = 0, slotHot{}
-			s.tell(news{slot: slot, what: newsGone})
+			s.logNews(news{slot: slot, what: newsGone})
 			delete(s.index, e.id)
 			s.free = append(s.free, slot)
 		}
@@ -256,7 +256,7 @@ func (s *Source) End() {
 		slices.SortFunc(s.fresh, byID)
 	}
 	for _, slot := range s.fresh {
-		s.tell(news{slot: slot, what: newsBorn})
+		s.logNews(news{slot: slot, what: newsBorn})
 	}
 	s.fresh = s.fresh[:0]
 }
@@ -280,7 +280,7 @@ func (s *Source) OwnerWordsAt(id NetID, comp int, t schema.Tick) []int32 {
 	if e == nil {
 		return nil
 	}
-	i := e.find(t)
+	i := e.versionAt(t)
 	if i < 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func spawnsOf(most int) int {
 // mostSpawns returns the most entities that a snapshot may show for the first time.
 func (s *Sender) mostSpawns() int { return spawnsOf(s.cfg.Spawns) }
 
-func (l *spawnLoad) add(c *candidate) bool {
+func (l *spawnLoad) addCandidate(c *candidate) bool {
 	if l.records == maxRecords || l.records > 0 && l.all+int(c.words) > maxRead {
 		return false
 	}

@@ -39,8 +39,8 @@ type before struct {
 	since schema.Tick // oldest after that, 0: none
 }
 
-// grow makes room for n wire ids.
-func (l *trail) grow(n int) {
+// growWires makes room for n wire ids.
+func (l *trail) growWires(n int) {
 	for len(l.sends) < n {
 		l.sends, l.old = append(l.sends, 0), append(l.old, before{})
 	}
@@ -51,8 +51,8 @@ func (l *trail) grow(n int) {
 	}
 }
 
-// begin takes the place of the oldest snapshot for that of tick t.
-func (l *trail) begin(t schema.Tick) {
+// beginSnapshot takes the place of the oldest snapshot for that of tick t.
+func (l *trail) beginSnapshot(t schema.Tick) {
 	l.seq++
 	l.here = int(l.seq % trailLength)
 	e := &l.steps[l.here]
@@ -82,8 +82,8 @@ func (l *trail) begin(t schema.Tick) {
 	l.got = l.byAge(l.delivered)
 }
 
-// note ends the snapshot: it carried these records.
-func (l *trail) note(carried wireSet, whole bool) {
+// endSnapshot ends the snapshot: it carried these records.
+func (l *trail) endSnapshot(carried wireSet, whole bool) {
 	e, mark := &l.steps[l.here], uint64(1)<<l.here
 	e.whole, l.valid = whole, ^uint64(0)
 	for i, m := range carried {
@@ -177,8 +177,8 @@ func (l *trail) ageOf(seq uint32) int {
 	return -1
 }
 
-// forget drops everything about a wire id, before its next life.
-func (l *trail) forget(w schema.WireID) {
+// forgetWire drops everything about a wire id, before its next life.
+func (l *trail) forgetWire(w schema.WireID) {
 	l.sends[w], l.old[w] = 0, before{}
 	for i := range l.steps {
 		l.steps[i].carried.drop(w)

@@ -120,7 +120,7 @@ func (s *Sender) isTwin(t *twin) bool {
 			case s.slots[w] != e.slot || s.auds[w] != e.aud:
 				return false
 			case want&(m&-m) == 0:
-			case s.from[w] != e.from || !e.steady && s.entity(w, false) != *e:
+			case s.from[w] != e.from || !e.steady && s.entityOf(w, false) != *e:
 				return false
 			}
 		}
@@ -148,8 +148,8 @@ func (s *Sender) mentioned(yield func(schema.WireID) bool) {
 	}
 }
 
-// entity returns what an entity's record depends on.
-func (s *Sender) entity(w schema.WireID, steady bool) twinEntity {
+// entityOf returns what an entity's record depends on.
+func (s *Sender) entityOf(w schema.WireID, steady bool) twinEntity {
 	e := twinEntity{slot: s.slots[w], aud: s.auds[w], steady: steady}
 	if !s.want.has(w) {
 		return e
@@ -206,7 +206,7 @@ func (s *Sender) keepTwin() *twin {
 		for n < len(s.cands) && s.cands[n].wire < w {
 			n++
 		}
-		t.entities = append(t.entities, s.entity(w, n < len(s.cands) && s.cands[n].wire == w && s.cands[n].steady))
+		t.entities = append(t.entities, s.entityOf(w, n < len(s.cands) && s.cands[n].wire == w && s.cands[n].steady))
 	}
 	t.cost, t.total, t.others = (cost+255)/256, total, others
 	return t
@@ -216,7 +216,7 @@ func (s *Sender) keepTwin() *twin {
 func (s *Sender) copyTwin(dst []byte, rec *Sent) []byte {
 	s.head.Bits.Reset(s.head.Bits.Buf[:0])
 	s.writeLeaving(&s.head.Bits, rec)
-	s.record(rec)
+	s.noteChosenSent(rec)
 	s.cache.copied++
 	return append(dst, s.twin.bytes...)
 }

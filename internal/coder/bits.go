@@ -21,15 +21,15 @@ func (w *BitWriter) Reset(buf []byte) { w.Buf, w.acc, w.n = buf, 0, 0 }
 // and higher bits of v are ignored.
 func (w *BitWriter) Write(v uint64, n int) {
 	if n > 32 {
-		w.put(v&0xffffffff, 32)
+		w.putBits(v&0xffffffff, 32)
 		v >>= 32
 		n -= 32
 	}
-	w.put(v&(1<<uint(n)-1), uint(n))
+	w.putBits(v&(1<<uint(n)-1), uint(n))
 }
 
-// put appends n ≤ 32 bits; v has no others.
-func (w *BitWriter) put(v uint64, n uint) {
+// putBits appends n ≤ 32 bits; v has no others.
+func (w *BitWriter) putBits(v uint64, n uint) {
 	w.acc |= v << w.n
 	w.n += n
 	if w.n >= 32 {
@@ -42,9 +42,9 @@ func (w *BitWriter) put(v uint64, n uint) {
 // Bool appends one bit.
 func (w *BitWriter) Bool(b bool) {
 	if b {
-		w.put(1, 1)
+		w.putBits(1, 1)
 	} else {
-		w.put(0, 1)
+		w.putBits(0, 1)
 	}
 }
 
@@ -54,9 +54,9 @@ func (w *BitWriter) Bool(b bool) {
 func (w *BitWriter) Golomb(v uint32) {
 	x := uint64(v) + 1
 	n := uint(bits.Len64(x)) - 1
-	w.put(0, n)
-	w.put(1, 1)
-	w.put(x&(1<<n-1), n)
+	w.putBits(0, n)
+	w.putBits(1, 1)
+	w.putBits(x&(1<<n-1), n)
 }
 
 // GapOrder is the order of the Exp-Golomb code of gaps between wire ids.
@@ -65,7 +65,7 @@ const GapOrder = 4
 // Gap appends the gap between two wire ids, in the Exp-Golomb code of order 4.
 func (w *BitWriter) Gap(v uint32) {
 	w.Golomb(v >> GapOrder)
-	w.put(uint64(v&(1<<GapOrder-1)), GapOrder)
+	w.putBits(uint64(v&(1<<GapOrder-1)), GapOrder)
 }
 
 // Gap reads a number written by [BitWriter.Gap].

@@ -51,8 +51,8 @@ func (c *Code) Residual(p, v int32) int32 {
 	}
 }
 
-// apply is the inverse of Residual. It returns false if the value is not allowed.
-func (c *Code) apply(p, d int32) (int32, bool) {
+// addResidual is the inverse of Residual. It returns false if the value is not allowed.
+func (c *Code) addResidual(p, d int32) (int32, bool) {
 	switch c.Kind {
 	case Angle:
 		n := c.Hi - c.Lo + 1

@@ -22,7 +22,7 @@ func TestResiduals(t *testing.T) {
 		}
 		p, v := draw("from"), draw("to")
 		d := k.Residual(p, v)
-		got, ok := k.apply(p, d)
+		got, ok := k.addResidual(p, d)
 		require.True(t, ok)
 		require.Equal(t, v, got)
 		require.Zero(t, k.Residual(v, v))
@@ -58,7 +58,7 @@ func TestHolds(t *testing.T) {
 			continue
 		}
 		if d := c.k.Residual(0, c.v); c.k.Kind != Angle {
-			_, ok := c.k.apply(0, d)
+			_, ok := c.k.addResidual(0, d)
 			require.Equal(t, c.ok, ok, "%s, as a difference", c.name)
 		}
 	}

@@ -28,8 +28,8 @@ func EqualWords(codes []Code, a, b []int32) bool {
 	return true
 }
 
-// held returns the number of elements in all of the baselines, and in the newest.
-func (b *Baselines) held(k *Code) (all, newest int) {
+// elementsHeld returns the number of elements in all of the baselines, and in the newest.
+func (b *Baselines) elementsHeld(k *Code) (all, newest int) {
 	newest = int(b.Words[0][k.Word])
 	if all = newest; b.N == 3 {
 		all = min(all, int(b.Words[1][k.Word]), int(b.Words[2][k.Word]))
@@ -42,7 +42,7 @@ type Elements struct{ From, To, Held int }
 
 // Spans returns the ranges of elements below n.
 func (b *Baselines) Spans(k *Code, n int) [3]Elements {
-	all, newest := b.held(k)
+	all, newest := b.elementsHeld(k)
 	all, newest = min(all, n), min(newest, n)
 	return [3]Elements{{0, all, b.N}, {all, newest, min(b.N, 1)}, {newest, n, 0}}
 }

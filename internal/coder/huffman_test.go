@@ -79,7 +79,7 @@ func TestLearnedCodes(t *testing.T) {
 				continue
 			}
 			c.Bits.Reset(nil)
-			c.Bits.put(uint64(code>>4), uint(code&15))
+			c.Bits.putBits(uint64(code>>4), uint(code&15))
 			c.Bits.Write(rapid.Uint64().Draw(t, "after"), 16)
 			d.Reset(c.Bits.Bytes())
 			require.Equal(t, s, d.symbol(&b))

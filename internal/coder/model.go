@@ -152,9 +152,9 @@ func magnitude(m uint32) (sym, extra int) {
 	return directSymbols + 2*(n-4) + int(m>>uint(n-2))&1, n - 2
 }
 
-// value codes a difference d in a context. back means that the predicted motion is
+// codeValue codes a difference d in a context. back means that the predicted motion is
 // downwards.
-func (c *Encoder) value(ctx int, back bool, d int32) {
+func (c *Encoder) codeValue(ctx int, back bool, d int32) {
 	x := c.Tables.values[ctx]
 	if x.zero != 0 {
 		c.Flag(ctxZero+ctx, d == 0)
@@ -164,7 +164,7 @@ func (c *Encoder) value(ctx int, back bool, d int32) {
 		c.nonzero(ctx, back, d)
 	case x.zero == 0:
 		code := c.Tables.codes[x.book][0]
-		c.Bits.put(uint64(code>>4), uint(code&15))
+		c.Bits.putBits(uint64(code>>4), uint(code&15))
 		if c.Tally != nil {
 			c.Tally.symbols[ctx][symZero]++
 		}
@@ -209,7 +209,7 @@ func (c *Encoder) magnitude(book int, m uint32, sign, back bool) {
 	}
 	n := uint(code & 15)
 	if sym != symEscape {
-		c.Bits.put(uint64(code>>4)|uint64(m&(1<<uint(extra)-1))<<n, n+uint(extra))
+		c.Bits.putBits(uint64(code>>4)|uint64(m&(1<<uint(extra)-1))<<n, n+uint(extra))
 		return
 	}
 	k := uint(bits.Len32(m))
@@ -217,12 +217,12 @@ func (c *Encoder) magnitude(book int, m uint32, sign, back bool) {
 	if sign {
 		less = 1
 	}
-	c.Bits.put(uint64(code>>4)|less<<n|uint64(k-1)<<(n+1), n+6)
-	c.Bits.put(uint64(m&(1<<(k-1)-1)), k-1)
+	c.Bits.putBits(uint64(code>>4)|less<<n|uint64(k-1)<<(n+1), n+6)
+	c.Bits.putBits(uint64(m&(1<<(k-1)-1)), k-1)
 }
 
-// value is the inverse of [Encoder.value].
-func (d *Decoder) value(ctx int, back bool) int32 {
+// decodeValue is the inverse of [Encoder.codeValue].
+func (d *Decoder) decodeValue(ctx int, back bool) int32 {
 	x := d.Tables.values[ctx]
 	if x.zero != 0 && d.Flag(ctxZero+ctx) {
 		return 0

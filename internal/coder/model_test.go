@@ -77,14 +77,14 @@ func TestValuesComeBack(t *testing.T) {
 		for _, back := range []bool{false, true} {
 			d := coded(nil, func(c *Encoder) {
 				for _, v := range edges {
-					c.value(ctx, back, v)
+					c.codeValue(ctx, back, v)
 					if v != 0 {
 						c.nonzero(ctx, back, v)
 					}
 				}
 			})
 			for _, v := range edges {
-				require.Equal(t, v, d.value(ctx, back), "context %d", ctx)
+				require.Equal(t, v, d.decodeValue(ctx, back), "context %d", ctx)
 				if v != 0 {
 					require.Equal(t, v, d.magnitude(int(d.Tables.values[ctx].book), back), "context %d", ctx)
 				}

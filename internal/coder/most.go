@@ -19,20 +19,20 @@ func (m Most) Unit(sort int, codes []Code) int {
 	case SortVector:
 		n = m.flags(ctxUnit, ctxUnit+3)
 		for i := range codes {
-			n += m.value(SortVector, &codes[i])
+			n += m.mostBits(SortVector, &codes[i])
 		}
 		return n
 	case SortRotation:
 		n = m.flags(ctxUnit+12, ctxUnit+15) + m.flags(ctxRank, ctxRanks) + 2*m.flags(ctxRanks, ctxStill)
 		for i := range codes[1:] {
-			n += m.value(SortRotation, &codes[1+i])
+			n += m.mostBits(SortRotation, &codes[1+i])
 		}
 		return n
 	}
 	if codes[0].Bit() {
 		return m.flags(ctxZero+rowBit*surprises, ctxZero+rows*surprises)
 	}
-	return m.value(SortScalar, &codes[0])
+	return m.mostBits(SortScalar, &codes[0])
 }
 
 // flags returns the most bits of a flag in one of the contexts from one up to another.
@@ -44,8 +44,8 @@ func (m Most) flags(from, to int) int {
 	return int(most+255) / 256
 }
 
-// value returns the most bits of a word's difference.
-func (m Most) value(sort int, k *Code) int {
+// mostBits returns the most bits of a word's difference.
+func (m Most) mostBits(sort int, k *Code) int {
 	size := min(k.Size, 32)
 	row := rowDefault + min(k.Size/4, 7)
 	most := 0

@@ -67,7 +67,7 @@ func (c *Code) predict(b *Baselines, s *Scales) guess {
 	}
 	m := &s.motion[SortScalar][row]
 	move := newer*m[0] - older*m[1]
-	return guess{c.move(v, (move+1<<15)>>16), move < 0, row, h}
+	return guess{c.moveBy(v, (move+1<<15)>>16), move < 0, row, h}
 }
 
 // predictVector predicts the words of a vector. They share one expected error.
@@ -96,8 +96,8 @@ func predictVector(codes []Code, b *Baselines, s *Scales, to []guess) {
 	}
 }
 
-// move adds a movement to a value. It may lead out of the range.
-func (c *Code) move(v int32, d int64) int32 {
+// moveBy adds a movement to a value. It may lead out of the range.
+func (c *Code) moveBy(v int32, d int64) int32 {
 	switch c.Kind {
 	case Angle:
 		n := c.Hi - c.Lo + 1
@@ -114,5 +114,5 @@ func (c *Code) within(v int32, d int64) int32 {
 	if c.Kind == Plain && c.Lo <= c.Hi {
 		return int32(min(max(int64(v)+d, c.Lo), c.Hi))
 	}
-	return c.move(v, d)
+	return c.moveBy(v, d)
 }

@@ -146,7 +146,7 @@ func (d *rangeDecoder) Reset(in []byte) {
 	for range 4 {
 		d.code = d.code<<16 | d.pair()
 	}
-	d.begin()
+	d.beginGroup()
 }
 
 // pair reads two bytes, or zeros after the last.
@@ -160,7 +160,7 @@ func (d *rangeDecoder) pair() (v uint64) {
 	return v
 }
 
-func (d *rangeDecoder) begin() {
+func (d *rangeDecoder) beginGroup() {
 	d.step = d.width >> 31
 	d.from = uint32(min(d.code/d.step, groupOne-1)) // only forged numbers are beyond
 	d.at, d.left = d.from, groupOne
@@ -179,7 +179,7 @@ func (d *rangeDecoder) Next() {
 	for d.width < rangeLeast {
 		d.code, d.width = d.code<<16|d.pair(), d.width<<16
 	}
-	d.begin()
+	d.beginGroup()
 }
 
 // decode reads a bit that is 0 with probability p of 4096.

@@ -189,7 +189,7 @@ func (c *Encoder) rest(ks []RunWord, rest uint64, alone bool, w0, words []int32,
 		q := &ks[i]
 		d := (words[i]-w0[i]+q.half)&q.mask - q.half
 		if n > 1 {
-			c.value(ctx, false, d)
+			c.codeValue(ctx, false, d)
 		} else {
 			c.nonzero(ctx, false, d)
 		}
@@ -332,7 +332,7 @@ func (d *Decoder) RunByWord(codes []Code, b *Baselines, to []int32, past Surpris
 			_, ok = d.Scalar(k, b, to, past)
 		default:
 			v := d.magnitude(int(d.Tables.values[valueContext(SortScalar, rowHold, past)].book), false)
-			to[k.Word], ok = k.apply(b.Words[0][k.Word], v)
+			to[k.Word], ok = k.addResidual(b.Words[0][k.Word], v)
 		}
 		if !ok {
 			return false

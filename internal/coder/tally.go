@@ -23,9 +23,9 @@ func (s *Tally) CountFlags(syms []uint16) {
 // actual movement y.
 type leastSquares struct{ vv, va, aa, vy, ay float64 }
 
-// add adds one observation, in units of the field. Large errors count less, because
+// addObservation adds one observation, in units of the field. Large errors count less, because
 // their cost grows only with the logarithm.
-func (l *leastSquares) add(v, a, y, err float64) {
+func (l *leastSquares) addObservation(v, a, y, err float64) {
 	w := 1 / (math.Abs(err) + 1.5)
 	l.vv += w * v * v
 	l.va += w * v * a
@@ -194,11 +194,11 @@ func (s *Tally) moved(sort int, g *guess, c *Code, b *Baselines, k *Scales, v in
 	at := b.Words[0][c.Word]
 	newer := c.Residual(b.Words[1][c.Word], at)
 	older := c.Residual(b.Words[2][c.Word], b.Words[1][c.Word])
-	s.observe(sort, g.row, k, float64(newer), float64(older), float64(c.Residual(at, v)), float64(c.Residual(g.value, v)))
+	s.observeMotion(sort, g.row, k, float64(newer), float64(older), float64(c.Residual(at, v)), float64(c.Residual(g.value, v)))
 }
 
-func (s *Tally) observe(sort, row int, k *Scales, newer, older, y, err float64) {
-	s.motion[sort][row].add(newer*float64(k.speed)/65536, (newer*float64(k.newer)-older*float64(k.older))/65536, y, err)
+func (s *Tally) observeMotion(sort, row int, k *Scales, newer, older, y, err float64) {
+	s.motion[sort][row].addObservation(newer*float64(k.speed)/65536, (newer*float64(k.newer)-older*float64(k.older))/65536, y, err)
 }
 
 // turned is moved for a rotation.
@@ -217,7 +217,7 @@ func (s *Tally) turned(r *rotation, codes []Code, b *Baselines, k *Scales, words
 			if r.q[words[word]] < 0 != (v[words[word]] < 0) {
 				guess = -guess
 			}
-			s.observe(SortRotation, r.row, k, float64(p[i]-o[i])/256, float64(o[i]-w[i])/256, float64(v[i]-p[i])/256, float64(v[i]-guess)/256)
+			s.observeMotion(SortRotation, r.row, k, float64(p[i]-o[i])/256, float64(o[i]-w[i])/256, float64(v[i]-p[i])/256, float64(v[i]-guess)/256)
 		}
 	}
 }

@@ -14,9 +14,9 @@ func (d *Decoder) Scalar(k *Code, b *Baselines, to []int32, past Surprise) (Surp
 }
 
 func (d *Decoder) word(k *Code, sort int, g *guess, to []int32, past Surprise) (Surprise, bool) {
-	v := d.value(valueContext(sort, g.row, past), g.back)
+	v := d.decodeValue(valueContext(sort, g.row, past), g.back)
 	var ok bool
-	to[k.Word], ok = k.apply(g.value, v)
+	to[k.Word], ok = k.addResidual(g.value, v)
 	return past.then(g.class, v), ok
 }
 

@@ -12,7 +12,7 @@ func (c *Encoder) Scalar(k *Code, b *Baselines, words []int32, past Surprise) Su
 		c.Tally.moved(SortScalar, &g, k, b, c.Scales, v)
 	}
 	d := k.Residual(g.value, v)
-	c.value(valueContext(SortScalar, g.row, past), g.back, d)
+	c.codeValue(valueContext(SortScalar, g.row, past), g.back, d)
 	return past.then(g.class, d)
 }
 
@@ -51,7 +51,7 @@ func (c *Encoder) Vector(codes []Code, b *Baselines, words []int32, past Surpris
 			c.Tally.moved(SortVector, g, k, b, c.Scales, words[k.Word])
 		}
 		d := k.Residual(g.value, words[k.Word])
-		c.value(valueContext(SortVector, g.row, past), g.back, d)
+		c.codeValue(valueContext(SortVector, g.row, past), g.back, d)
 		past = past.then(g.class, d)
 	}
 	return past
@@ -89,7 +89,7 @@ func (c *Encoder) Rotation(codes []Code, b *Baselines, words []int32, past Surpr
 		k := &codes[i]
 		g := r.guess(at, top, k)
 		d := k.Residual(g.value, words[k.Word])
-		c.value(valueContext(SortRotation, g.row, past), g.back, d)
+		c.codeValue(valueContext(SortRotation, g.row, past), g.back, d)
 		past = past.then(g.class, d)
 		at++
 	}

@@ -72,8 +72,8 @@ func (v *Binding) Bound() *Plan {
 	return &p
 }
 
-// load converts a value of own, at src, to one of wire.
-func (v *Binding) load(src unsafe.Pointer) unsafe.Pointer {
+// toWire converts a value of own, at src, to one of wire.
+func (v *Binding) toWire(src unsafe.Pointer) unsafe.Pointer {
 	for i := range v.moves {
 		m := &v.moves[i]
 		convert(&m.own, src, &m.wire, v.out)
@@ -135,7 +135,7 @@ func (v *Binding) same(field int, a, b []int32) bool {
 func (v *Binding) through(words []int32, g Grid) []int32 {
 	v.Wire.Dequantise(words, g, SameRefs{}, v.in, Everything)
 	v.store(v.in, v.temp, Everything)
-	v.Wire.Quantise(v.load(v.temp), g, SameRefs{}, v.words)
+	v.Wire.Quantise(v.toWire(v.temp), g, SameRefs{}, v.words)
 	return v.words
 }
 
@@ -188,7 +188,7 @@ func convert(from *Leaf, p unsafe.Pointer, to *Leaf, q unsafe.Pointer) {
 	switch {
 	case from.Class == Text:
 		var buf [coder.MaxText]byte
-		to.setText(q, cutText(buf[:0], from.text(p), to.Hi))
+		to.setText(q, cutText(buf[:0], from.textAt(p), to.Hi))
 	case from.Class == Quat && from.Floats():
 		to.storeQuat(from.loadQuat(p), q)
 	case from.Class == Quat:

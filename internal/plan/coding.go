@@ -27,7 +27,7 @@ func (s *Plan) newCoding(a Audience) Coding {
 	}
 	for i := range s.Leaves {
 		if l := &s.Leaves[i]; l.SeenBy(a) {
-			c.add(l, g)
+			c.addLeaf(l, g)
 		}
 	}
 	c.findExtents(s)
@@ -36,8 +36,8 @@ func (s *Plan) newCoding(a Audience) Coding {
 	return c
 }
 
-// add adds the words of a leaf.
-func (c *Coding) add(l *Leaf, g Grid) {
+// addLeaf adds the words of a leaf.
+func (c *Coding) addLeaf(l *Leaf, g Grid) {
 	from := int32(len(c.Codes))
 	c.Codes = l.WordCodes(c.Codes, g)
 	us := c.Units

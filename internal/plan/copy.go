@@ -66,8 +66,8 @@ func (p *Copies) Add(t reflect.Type, at uintptr, path string, lists []List) {
 	}
 }
 
-// copy copies the value at src to dst, without its lists.
-func (p *Copies) copy(dst, src unsafe.Pointer) {
+// copyValue copies the value at src to dst, without its lists.
+func (p *Copies) copyValue(dst, src unsafe.Pointer) {
 	for _, s := range p.spans {
 		copy(unsafe.Slice((*byte)(unsafe.Add(dst, s.from)), s.size), unsafe.Slice((*byte)(unsafe.Add(src, s.from)), s.size))
 	}
@@ -76,8 +76,8 @@ func (p *Copies) copy(dst, src unsafe.Pointer) {
 	}
 }
 
-// clear sets the value at dst to zero, without its lists.
-func (p *Copies) clear(dst unsafe.Pointer) {
+// clearValue sets the value at dst to zero, without its lists.
+func (p *Copies) clearValue(dst unsafe.Pointer) {
 	for _, s := range p.spans {
 		clear(unsafe.Slice((*byte)(unsafe.Add(dst, s.from)), s.size))
 	}
@@ -99,9 +99,9 @@ func (s *Plan) Copier() (copier func(dst, src unsafe.Pointer), pointers []string
 		return nil, p.Pointers
 	}
 	return func(dst, src unsafe.Pointer) {
-		p.copy(dst, src)
+		p.copyValue(dst, src)
 		for _, l := range p.lists {
-			l.copy(dst, src)
+			l.copyList(dst, src)
 		}
 	}, nil
 }

@@ -11,7 +11,7 @@ func (s *Plan) LayOut() {
 	s.size = 0
 	for i := 0; i < len(s.Leaves); i++ {
 		l := &s.Leaves[i]
-		s.size = l.place(s.size)
+		s.size = l.placeAt(s.size)
 		if l.Class != Length {
 			continue
 		}
@@ -19,7 +19,7 @@ func (s *Plan) LayOut() {
 		li.Type, li.Offset = nil, l.Offset
 		end := uintptr(0)
 		for k := range li.Each {
-			end = s.Leaves[li.From+k].place(end)
+			end = s.Leaves[li.From+k].placeAt(end)
 		}
 		li.Stride = (end + 7) &^ 7
 		for k := li.Each; k < li.Most*li.Each; k++ {
@@ -32,8 +32,8 @@ func (s *Plan) LayOut() {
 	}
 }
 
-// place puts a leaf at the first place from an offset on, and returns its end.
-func (l *Leaf) place(at uintptr) (end uintptr) {
+// placeAt puts a leaf at the first place from an offset on, and returns its end.
+func (l *Leaf) placeAt(at uintptr) (end uintptr) {
 	size, align := l.Class.Size(), l.Class.Size()
 	switch l.Class {
 	case Quat:

@@ -118,7 +118,7 @@ func (l *Leaf) finite(v float64) float64 {
 	return min(max(v, -most), most)
 }
 
-func (l *Leaf) value(i int32, g Grid) float64 { return float64(i) * l.Grid[g].Step }
+func (l *Leaf) floatOf(i int32, g Grid) float64 { return float64(i) * l.Grid[g].Step }
 
 // public turns a simulation index into a public one.
 func (l *Leaf) public(i int32) int32 {

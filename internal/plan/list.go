@@ -81,32 +81,32 @@ func (l *List) fit(p unsafe.Pointer, n int) unsafe.Pointer {
 		to := sliceHeader{}
 		if n > 0 {
 			to = l.make(n)
-			l.move(to.data, h.data, min(n, h.len))
+			l.copyElements(to.data, h.data, min(n, h.len))
 		}
 		*h = to
 		return to.data
 	}
 	for i := h.len; i < n; i++ {
-		l.Copies.clear(unsafe.Add(h.data, uintptr(i)*l.Stride))
+		l.Copies.clearValue(unsafe.Add(h.data, uintptr(i)*l.Stride))
 	}
 	h.len = n
 	return h.data
 }
 
-// move copies elements.
-func (l *List) move(dst, src unsafe.Pointer, n int) {
+// copyElements copies elements.
+func (l *List) copyElements(dst, src unsafe.Pointer, n int) {
 	if len(l.Copies.texts) == 0 {
 		size := uintptr(n) * l.Stride
 		copy(unsafe.Slice((*byte)(dst), size), unsafe.Slice((*byte)(src), size))
 		return
 	}
 	for i := range uintptr(n) {
-		l.Copies.copy(unsafe.Add(dst, i*l.Stride), unsafe.Add(src, i*l.Stride))
+		l.Copies.copyValue(unsafe.Add(dst, i*l.Stride), unsafe.Add(src, i*l.Stride))
 	}
 }
 
-// copy makes the list at dst equal to the one at src, of any length.
-func (l *List) copy(dst, src unsafe.Pointer) {
+// copyList makes the list at dst equal to the one at src, of any length.
+func (l *List) copyList(dst, src unsafe.Pointer) {
 	to, from := (*sliceHeader)(unsafe.Add(dst, l.Offset)), (*sliceHeader)(unsafe.Add(src, l.Offset))
 	switch {
 	case l.own(to) && from.len <= to.cap:
@@ -117,7 +117,7 @@ func (l *List) copy(dst, src unsafe.Pointer) {
 		*to = l.make(from.len)
 	}
 	if to.data != from.data {
-		l.move(to.data, from.data, from.len)
+		l.copyElements(to.data, from.data, from.len)
 	}
 }
 

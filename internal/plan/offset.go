@@ -30,7 +30,7 @@ func (s *Plan) Displace(field int, words []int32, by Offset) {
 	case l.Class == Quat && l.Floats():
 		l.quantiseRotation(turnedBy(by, l.rotation(words[l.Word:], GridSim)), words[l.Word:])
 	case l.Stepped():
-		words[l.Word] = l.index(l.value(words[l.Word], GridSim)+float64(by[0]), GridSim)
+		words[l.Word] = l.index(l.floatOf(words[l.Word], GridSim)+float64(by[0]), GridSim)
 	case l.Class == Float32:
 		v := math.Float32frombits(uint32(words[l.Word])) + by[0]
 		if math.Abs(float64(v)) <= math.MaxFloat32 {

@@ -28,7 +28,7 @@ func (s *Plan) PackedFields() (bits []uint8) {
 // Pack appends the packed value at src to dst.
 func (s *Plan) Pack(src unsafe.Pointer, refs Refs, dst []byte) []byte {
 	if s.via != nil {
-		src, s = s.via.load(src), s.via.Wire
+		src, s = s.via.toWire(src), s.via.Wire
 	}
 	var w coder.BitWriter
 	w.Reset(dst)
@@ -83,7 +83,7 @@ func pack(leaves []Leaf, src unsafe.Pointer, refs Refs, w *coder.BitWriter) {
 // packText packs a string, cut to what fits.
 func (l *Leaf) packText(src unsafe.Pointer, w *coder.BitWriter) {
 	var buf [coder.MaxText]byte
-	b := l.sent(buf[:0], src)
+	b := l.appendSent(buf[:0], src)
 	w.Write(uint64(len(b)), l.Bits)
 	for _, c := range b {
 		w.Write(uint64(c), 8)

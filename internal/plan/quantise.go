@@ -11,7 +11,7 @@ import (
 // Quantise is [schema.Schema.Quantise].
 func (s *Plan) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 	if s.via != nil {
-		src, s = s.via.load(src), s.via.Wire
+		src, s = s.via.toWire(src), s.via.Wire
 	}
 	dst = dst[:s.Words]
 	if len(s.Lists) == 0 {
@@ -103,7 +103,7 @@ func restore(leaves []Leaf, src []int32, g Grid, refs Refs, dst unsafe.Pointer, 
 func (l *Leaf) restore(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
 	switch {
 	case l.Stepped():
-		l.storeFloat(dst, l.value(src[l.Word], g))
+		l.storeFloat(dst, l.floatOf(src[l.Word], g))
 	case l.Class.Integer():
 		l.storeInt(dst, l.wordInt(src))
 	case l.Class == Float32:
@@ -141,7 +141,7 @@ func (l *Leaf) wordInt(src []int32) int64 {
 // Snap is [schema.Schema.Snap].
 func (s *Plan) Snap(p unsafe.Pointer) {
 	if v := s.via; v != nil {
-		v.Wire.Snap(v.load(p))
+		v.Wire.Snap(v.toWire(p))
 		v.store(v.out, p, Everything)
 		return
 	}
@@ -159,7 +159,7 @@ func (s *Plan) Snap(p unsafe.Pointer) {
 // DropRefs is [schema.Schema.DropRefs].
 func (s *Plan) DropRefs(p unsafe.Pointer, alive func(entity uint64) bool) {
 	if v := s.via; v != nil {
-		v.Wire.DropRefs(v.load(p), alive)
+		v.Wire.DropRefs(v.toWire(p), alive)
 		v.store(v.out, p, Everything)
 		return
 	}
@@ -193,7 +193,7 @@ func snap(leaves []Leaf, p unsafe.Pointer) {
 			l.quantiseQuat(p, w[:])
 			l.restoreQuat(w[:], GridSim, p)
 		case l.Stepped():
-			l.storeFloat(p, l.value(l.index(l.loadFloat(p), GridSim), GridSim))
+			l.storeFloat(p, l.floatOf(l.index(l.loadFloat(p), GridSim), GridSim))
 		case l.Class.Integer():
 			if v := l.loadInt(p); l.clampInt(v) != v {
 				l.storeInt(p, l.clampInt(v))
@@ -272,7 +272,7 @@ func (l *Leaf) distance(a, b []int32) float64 {
 func (l *Leaf) float(w []int32, g Grid) float64 {
 	switch {
 	case l.Stepped():
-		return l.value(w[l.Word], g)
+		return l.floatOf(w[l.Word], g)
 	case l.Class == Float32:
 		return float64(math.Float32frombits(uint32(w[l.Word])))
 	case l.Class == Float64:

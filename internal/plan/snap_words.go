@@ -17,6 +17,6 @@ func (s *Plan) SnapWords(p unsafe.Pointer, refs Refs, dst []int32) {
 		f := (*float32)(unsafe.Add(p, l.Offset))
 		w := l.index(float64(*f), GridSim)
 		dst[l.Word] = w
-		*f = float32(l.value(w, GridSim))
+		*f = float32(l.floatOf(w, GridSim))
 	}
 }

@@ -10,8 +10,8 @@ import (
 // A string is a word with its length in bytes, and the bytes, four a word, the
 // first in the lowest bits.
 
-// text returns the string in memory.
-func (l *Leaf) text(p unsafe.Pointer) string {
+// textAt returns the string in memory.
+func (l *Leaf) textAt(p unsafe.Pointer) string {
 	p = unsafe.Add(p, l.Offset)
 	if l.inline {
 		return unsafe.String((*byte)(unsafe.Add(p, inline)), int(*(*uint64)(p)))
@@ -21,7 +21,7 @@ func (l *Leaf) text(p unsafe.Pointer) string {
 
 // fits reports whether a string is sent unchanged.
 func (l *Leaf) fits(p unsafe.Pointer) bool {
-	s := l.text(p)
+	s := l.textAt(p)
 	return int64(len(s)) <= l.Hi && utf8.ValidString(s)
 }
 
@@ -40,15 +40,15 @@ func cutText(dst []byte, s string, most int64) []byte {
 // quantiseText writes the words of the string at src.
 func (l *Leaf) quantiseText(src unsafe.Pointer, dst []int32) {
 	var buf [coder.MaxText]byte
-	coder.PackText(l.sent(buf[:0], src), dst[l.Word:l.Word+l.Words()])
+	coder.PackText(l.appendSent(buf[:0], src), dst[l.Word:l.Word+l.Words()])
 }
 
-// sent appends to dst the part of the string that is sent.
-func (l *Leaf) sent(dst []byte, src unsafe.Pointer) []byte {
+// appendSent appends to dst the part of the string that is sent.
+func (l *Leaf) appendSent(dst []byte, src unsafe.Pointer) []byte {
 	if l.fits(src) {
-		return append(dst, l.text(src)...)
+		return append(dst, l.textAt(src)...)
 	}
-	return cutText(dst, l.text(src), l.Hi)
+	return cutText(dst, l.textAt(src), l.Hi)
 }
 
 // restoreText writes the string of the words to dst.
@@ -61,6 +61,6 @@ func (l *Leaf) restoreText(src []int32, dst unsafe.Pointer) {
 func (l *Leaf) snapText(p unsafe.Pointer) {
 	if !l.fits(p) {
 		var buf [coder.MaxText]byte
-		l.setText(p, cutText(buf[:0], l.text(p), l.Hi))
+		l.setText(p, cutText(buf[:0], l.textAt(p), l.Hi))
 	}
 }

@@ -108,7 +108,7 @@ func (l *Leaf) unpack(v uint64, refs Refs, dst unsafe.Pointer) bool {
 	case v > uint64(l.Hi-l.Lo):
 		return false
 	case l.Stepped():
-		l.storeFloat(dst, l.value(int32(l.Lo+int64(v)), GridPublic))
+		l.storeFloat(dst, l.floatOf(int32(l.Lo+int64(v)), GridPublic))
 	default:
 		l.storeInt(dst, l.Lo+int64(v))
 	}

@@ -53,7 +53,7 @@ func (s *Plan) Value(field int, words []int32, g Grid) any {
 	case l.Class.Integer():
 		return l.wordInt(words)
 	case l.Class == Step32 || l.Class == Angle32:
-		return float64(float32(l.value(words[l.Word], g)))
+		return float64(float32(l.floatOf(words[l.Word], g)))
 	}
 	return l.float(words, g)
 }

@@ -30,9 +30,9 @@ func (s *Shooter) aheadFor(it *item, known, next *record, hint *int) bool {
 		return false
 	}
 	owner := it.owner
-	if j := known.find(it.id, *hint); j >= 0 {
+	if j := known.indexOf(it.id, *hint); j >= 0 {
 		*hint, owner = j+1, known.items[j].owner
-	} else if j := next.find(it.id, *hint); j >= 0 {
+	} else if j := next.indexOf(it.id, *hint); j >= 0 {
 		owner = next.items[j].owner
 	}
 	return s.showsAhead(owner, it.prefab)
@@ -45,7 +45,7 @@ func (s *Shooter) aheadNow(id lagcomp.ID, e Entity) bool {
 	}
 	hint := 0
 	it := item{id: id, owner: e.Owner, prefab: e.Prefab}
-	return s.aheadFor(&it, s.past.at(s.basis), nil, &hint)
+	return s.aheadFor(&it, s.past.recordOf(s.basis), nil, &hint)
 }
 
 // isAhead is aheadNow for an entity's id.
@@ -66,7 +66,7 @@ func (s *Shooter) aheadAt(t Tick, used lagcomp.Claim) Keys {
 // aheadEnds returns the ticks between which entities drawn ahead are interpolated. In the
 // newest tick they do not move.
 func (p *Past) aheadEnds(k Keys) (from, to *record) {
-	from, to = p.at(k.A), p.at(k.B)
+	from, to = p.recordOf(k.A), p.recordOf(k.B)
 	if to == nil {
 		to = from
 	}
@@ -91,7 +91,7 @@ func (s *Shooter) aheadWords(it *item, from, to *record, f float32, hint *int) a
 	}
 	if s.past.hitboxes.unpredicted {
 		known := s.knownOf(it.id)
-		if j := known.find(it.id, max(*hint-1, 0)); j >= 0 {
+		if j := known.indexOf(it.id, max(*hint-1, 0)); j >= 0 {
 			if o := &known.items[j]; o.mask.Equal(it.mask) && o.grid == it.grid {
 				w.known = known.words[o.off:]
 			}
@@ -106,13 +106,13 @@ func (s *Shooter) knownOf(id lagcomp.ID) *record {
 	if s.deliveries.mixed(t, s.past.game.TickRate) {
 		if e, known := s.past.world.Entity(id); known {
 			if w, since, ok := s.screen.Shown(e.Net); ok {
-				if a, _, ok := s.deliveries.around(t, s.screen.Every(), s.arrived, w, since); ok {
+				if a, _, ok := s.deliveries.deliveredAround(t, s.screen.Every(), s.arrived, w, since); ok {
 					t = a
 				}
 			}
 		}
 	}
-	return s.past.at(t)
+	return s.past.recordOf(t)
 }
 
 // putAhead adds the entities drawn ahead to a frame.
@@ -122,7 +122,7 @@ func (s *Shooter) putAhead(f *frame, k Keys) {
 		return
 	}
 	g, b := &s.past.game, s.frames.hitboxes
-	known, is, hint := s.past.at(s.basis), 0, 0
+	known, is, hint := s.past.recordOf(s.basis), 0, 0
 	for i := range to.items {
 		it := &to.items[i]
 		if !s.aheadFor(it, known, to, &is) {
@@ -131,29 +131,29 @@ func (s *Shooter) putAhead(f *frame, k Keys) {
 		b.Fit(it.mask)
 		w := s.aheadWords(it, from, to, k.F, &hint)
 		for _, comp := range b.need {
-			w.show(g, comp, b.values[comp])
+			w.writeDrawn(g, comp, b.values[comp])
 			w.skip(g.Components[comp].Schema.Words())
 		}
-		f.put(it, b)
+		f.putEntity(it, b)
 	}
 }
 
 // componentAhead is component for entities drawn ahead.
 func (s *Shooter) componentAhead(k Keys, id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 	from, to := s.past.aheadEnds(k)
-	i := to.find(id, 0)
+	i := to.indexOf(id, 0)
 	if i < 0 || !to.items[i].mask.Has(comp) {
 		return false
 	}
 	hint := 0
 	w := s.aheadWords(&to.items[i], from, to, k.F, &hint)
 	w.skip(s.past.game.before(to.items[i].mask, comp))
-	w.show(&s.past.game, comp, dst)
+	w.writeDrawn(&s.past.game, comp, dst)
 	return true
 }
 
-// show writes the component whose words come first, as clients draw it.
-func (w *aheadWords) show(g *Game, comp int, dst unsafe.Pointer) {
+// writeDrawn writes the component whose words come first, as clients draw it.
+func (w *aheadWords) writeDrawn(g *Game, comp int, dst unsafe.Pointer) {
 	from, to := schema.Keyframe{Words: w.from}, schema.Keyframe{Tick: 1, Words: w.to}
 	switch c := &g.Components[comp]; {
 	case !c.Predicted && w.known != nil:
@@ -161,7 +161,7 @@ func (w *aheadWords) show(g *Game, comp int, dst unsafe.Pointer) {
 	case !c.Predicted || !c.Lerped:
 		from.Words = nil
 	}
-	g.show(comp, schema.Between(schema.Keyframe{}, from, to, w.fraction, float32(g.TickRate)), w.grid, dst)
+	g.writeShown(comp, schema.Between(schema.Keyframe{}, from, to, w.fraction, float32(g.TickRate)), w.grid, dst)
 }
 
 // skip skips the first n words.

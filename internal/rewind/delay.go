@@ -71,9 +71,9 @@ func (d *delay) waited(own, jitter time.Duration, c clock) time.Duration {
 	return min(d.dwell, slices.Max(d.lately[:]), own+2*c.interval+2*jitter)
 }
 
-// observe takes the time between a command's claim and now that the round trip and the wait
+// addMeasurement takes the time between a command's claim and now that the round trip and the wait
 // in the buffer do not explain.
-func (d *delay) observe(behind, growth time.Duration, p path, c clock) {
+func (d *delay) addMeasurement(behind, growth time.Duration, p path, c clock) {
 	if d.settled {
 		by := d.total.Add(p.slower+behind, c.interval, d.least+growth) - d.least
 		d.grown = max(0, min(by, d.grown+lagcomp.DefaultGrowthRate/time.Duration(c.rate)))
@@ -92,18 +92,18 @@ func (d *delay) observe(behind, growth time.Duration, p path, c clock) {
 		d.sum, d.summed = 0, 0
 	}
 	if d.ticks == delayTime*c.rate {
-		d.settle(p, c)
+		d.fixAccepted(p, c)
 	}
 }
 
 // lossy: if more than one packet in this many is lost, bad luck is common on the path.
 const lossy = 25
 
-// settle fixes the accepted delay: the mean of the quietest second. A second with several
+// fixAccepted fixes the accepted delay: the mean of the quietest second. A second with several
 // losses would count them twice. An allowance for bad luck is added: part of a tick, more
 // on a path with much loss or jitter, and the time to the next snapshot if those are rarer
 // than ticks.
-func (d *delay) settle(p path, c clock) {
+func (d *delay) fixAccepted(p path, c clock) {
 	d.settled, d.most = true, max(d.least-c.interval/2, 0)
 	d.total.Set(d.least)
 	d.luck = c.interval * 2 / 5

@@ -45,7 +45,7 @@ func settled(t *testing.T, p path, jitter time.Duration) *delay {
 		}
 		require.False(t, d.settled)
 		require.Equal(t, 4*time.Duration(p.every)*at30.interval, d.bound(behind, p, at30))
-		d.observe(behind, 0, p, at30)
+		d.addMeasurement(behind, 0, p, at30)
 	}
 	require.True(t, d.settled)
 	return d
@@ -81,7 +81,7 @@ func TestDelayBound(t *testing.T) {
 		require.InDelta(t, lent, at(lent+1+float64(row.every)-0.01), 1e-6, row)
 		require.InDelta(t, 1.5, at(lent+1+float64(row.every)+0.01), 1e-6, row)
 		for range 100 { // and nothing that comes later changes it
-			d.observe(5*at30.interval, 0, p, at30)
+			d.addMeasurement(5*at30.interval, 0, p, at30)
 			p.lost = 50
 		}
 		require.InDelta(t, lent, at(0), 1e-6)

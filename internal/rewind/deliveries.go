@@ -19,9 +19,9 @@ type delivery struct {
 	at   int64 // when the acknowledgement came, 1/256 tick
 }
 
-// begin forgets everything. The ring covers the longest rewind and the longest wait of a
+// resetDeliveries forgets everything. The ring covers the longest rewind and the longest wait of a
 // command.
-func (d *deliveries) begin(rate int) {
+func (d *deliveries) resetDeliveries(rate int) {
 	if len(d.ring) == 0 {
 		d.ring, d.left = make([]delivery, reach(rate)), snapshot.NewLates(reach(rate))
 	}
@@ -30,17 +30,17 @@ func (d *deliveries) begin(rate int) {
 	d.late = 0
 }
 
-// note records a delivered snapshot.
-func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
-	d.put(delivery{sent.Tick(), at}, every)
-	if d.left.Note(d.slot(sent.Tick(), every), sent) {
+// noteDelivered records a delivered snapshot.
+func (d *deliveries) noteDelivered(sent *snapshot.Sent, every uint32, at int64) {
+	d.putWhole(delivery{sent.Tick(), at}, every)
+	if d.left.Note(d.slotOf(sent.Tick(), every), sent) {
 		d.late = max(d.late, sent.Tick())
 	}
 }
 
-// put records the delivery of a snapshot that left nothing out.
-func (d *deliveries) put(e delivery, every uint32) {
-	i := d.slot(e.tick, every)
+// putWhole records the delivery of a snapshot that left nothing out.
+func (d *deliveries) putWhole(e delivery, every uint32) {
+	i := d.slotOf(e.tick, every)
 	d.ring[i] = e
 	d.left.Forget(i)
 }
@@ -51,28 +51,28 @@ func (d *deliveries) mixed(t Tick, rate int) bool {
 	return d.late != 0 && int32(t-d.late) < int32(reach(rate))
 }
 
-func (d *deliveries) slot(t Tick, every uint32) int {
+func (d *deliveries) slotOf(t Tick, every uint32) int {
 	return int(t / every % Tick(len(d.ring)))
 }
 
-// has reports whether the client had the snapshot of a tick by a moment. If w is not 0,
+// hadBy reports whether the client had the snapshot of a tick by a moment. If w is not 0,
 // that snapshot must also have the state of the entity with this wire id.
-func (d *deliveries) has(t Tick, every uint32, by int64, w schema.WireID) bool {
-	i := d.slot(t, every)
+func (d *deliveries) hadBy(t Tick, every uint32, by int64, w schema.WireID) bool {
+	i := d.slotOf(t, every)
 	e := &d.ring[i]
 	return t != 0 && e.tick == t && e.at <= by && (w == 0 || !d.left.Has(i, w))
 }
 
-// around returns the delivered ticks around t, as known by a moment: the one at or before
+// deliveredAround returns the delivered ticks around t, as known by a moment: the one at or before
 // t, but not before since, and the one after. If w is not 0, both held that entity. They
 // are equal if there was none after t. ok is false if there was none before.
-func (d *deliveries) around(t Tick, every uint32, by int64, w schema.WireID, since Tick) (a, b Tick, ok bool) {
+func (d *deliveries) deliveredAround(t Tick, every uint32, by int64, w schema.WireID, since Tick) (a, b Tick, ok bool) {
 	if len(d.ring) == 0 {
 		return 0, 0, false
 	}
 	first := t - t%every
 	a = first
-	for n := 0; !d.has(a, every, by, w); n++ {
+	for n := 0; !d.hadBy(a, every, by, w); n++ {
 		if n == len(d.ring) || a < every || a < since {
 			return 0, 0, false
 		}
@@ -83,7 +83,7 @@ func (d *deliveries) around(t Tick, every uint32, by int64, w schema.WireID, sin
 	}
 	b = first + every
 	for range d.ring {
-		if d.has(b, every, by, w) {
+		if d.hadBy(b, every, by, w) {
 			return a, b, true
 		}
 		b += every
@@ -95,19 +95,19 @@ func (d *deliveries) around(t Tick, every uint32, by int64, w schema.WireID, sin
 // it held that entity. It returns 0 if there is none near. See [snapshot.Ghost.Before].
 func (d *deliveries) before(t Tick, every uint32, by int64, w schema.WireID, since Tick) Tick {
 	for u := t; u > every && u-every >= since && t-(u-every) <= schema.HermiteSpan; {
-		if u -= every; d.has(u, every, by, w) {
+		if u -= every; d.hadBy(u, every, by, w) {
 			return u
 		}
 	}
 	return 0
 }
 
-// newest returns the newest delivered tick, up to one, as known by a moment, 0 if there is
+// newestDelivered returns the newest delivered tick, up to one, as known by a moment, 0 if there is
 // none.
-func (d *deliveries) newest(t Tick, every uint32, by int64) Tick {
+func (d *deliveries) newestDelivered(t Tick, every uint32, by int64) Tick {
 	t -= t % every
 	for range d.ring {
-		if t == 0 || d.has(t, every, by, 0) {
+		if t == 0 || d.hadBy(t, every, by, 0) {
 			return t
 		}
 		t -= every

@@ -10,15 +10,15 @@ import (
 // server knew of them when the command came.
 func TestDeliveriesAround(t *testing.T) {
 	var d deliveries
-	_, _, ok := d.around(10, 3, 1<<40, 0, 0)
+	_, _, ok := d.deliveredAround(10, 3, 1<<40, 0, 0)
 	require.False(t, ok, "no connection yet")
-	d.begin(30)
-	_, _, ok = d.around(10, 3, 1<<40, 0, 0)
+	d.resetDeliveries(30)
+	_, _, ok = d.deliveredAround(10, 3, 1<<40, 0, 0)
 	require.False(t, ok, "nothing delivered yet")
 	for _, tick := range []Tick{9, 12, 18, 21} {
-		d.put(delivery{tick: tick, at: int64(tick)*256 + 100}, 3)
+		d.putWhole(delivery{tick: tick, at: int64(tick)*256 + 100}, 3)
 	}
-	d.put(delivery{tick: 15, at: 30 * 256}, 3) // overtaken by the one after it
+	d.putWhole(delivery{tick: 15, at: 30 * 256}, 3) // overtaken by the one after it
 	const late = 40 * 256
 	for _, row := range []struct {
 		at   Tick
@@ -40,13 +40,13 @@ func TestDeliveriesAround(t *testing.T) {
 		{0, late, 0, 0, false},
 		{11, 9 * 256, 0, 0, false},
 	} {
-		a, b, ok := d.around(row.at, 3, row.by, 0, 0)
+		a, b, ok := d.deliveredAround(row.at, 3, row.by, 0, 0)
 		require.Equal(t, row.ok, ok, row)
 		if ok {
 			require.Equal(t, [2]Tick{row.a, row.b}, [2]Tick{a, b}, row)
 		}
 	}
-	d.begin(30)
-	_, _, ok = d.around(13, 3, late, 0, 0)
+	d.resetDeliveries(30)
+	_, _, ok = d.deliveredAround(13, 3, late, 0, 0)
 	require.False(t, ok, "a new connection begins with nothing")
 }

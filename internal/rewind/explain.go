@@ -37,7 +37,7 @@ func (v *View) claimed() *View {
 	if v.ahead.A != 0 {
 		said.ahead = keysAt(min(v.by.aheadSaid(), int64(v.past.newest())*OffsetSteps))
 	}
-	said.draw()
+	said.fillView()
 	return &said
 }
 

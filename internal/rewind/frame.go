@@ -34,8 +34,8 @@ type frame struct {
 // perFrame is the number of moments in the smallest History.
 const perFrame = 3
 
-// find returns a moment that was drawn in this tick.
-func (f *frames) find(now Tick, v *View) (lagcomp.Past, bool) {
+// findDrawn returns a moment that was drawn in this tick.
+func (f *frames) findDrawn(now Tick, v *View) (lagcomp.Past, bool) {
 	if f.at != now {
 		f.at, f.drawn = now, f.drawn[:0]
 		return lagcomp.Past{}, false
@@ -48,8 +48,8 @@ func (f *frames) find(now Tick, v *View) (lagcomp.Past, bool) {
 	return lagcomp.Past{}, false
 }
 
-// begin starts drawing a moment.
-func (f *frames) begin(g *Game) *frame {
+// beginDrawing starts drawing a moment.
+func (f *frames) beginDrawing(g *Game) *frame {
 	n := len(f.drawn) / perFrame
 	if n == len(f.memory) {
 		tick := time.Second / time.Duration(g.TickRate)
@@ -68,26 +68,26 @@ func (f *frames) begin(g *Game) *frame {
 	return at
 }
 
-// put adds an entity whose components were written to the memory of b.
-func (f *frame) put(it *item, b *Hitboxes) {
+// putEntity adds an entity whose components were written to the memory of b.
+func (f *frame) putEntity(it *item, b *Hitboxes) {
 	if hitboxes := b.Build(); len(hitboxes) > 0 {
 		f.history.Put(it.id, it.owner, it.run, hitboxes...)
 	}
 }
 
-// draw draws the past as a client does: it interpolates components between two ticks, and
+// drawPast draws the past as a client does: it interpolates components between two ticks, and
 // builds hitboxes from them. If snapshots had left entities out, each entity is drawn
 // between its own pair of ticks. ok is false if a tick is no longer recorded.
-func (s *Shooter) draw(v *View) (past lagcomp.Past, ok bool) {
+func (s *Shooter) drawPast(v *View) (past lagcomp.Past, ok bool) {
 	p, b := s.past, &s.frames
-	if past, ok := b.find(v.now, v); ok {
+	if past, ok := b.findDrawn(v.now, v); ok {
 		return past, true
 	}
-	from, to := p.at(v.whole.A), p.at(v.whole.B)
+	from, to := p.recordOf(v.whole.A), p.recordOf(v.whole.B)
 	if from == nil || to == nil && v.whole.F != 0 {
 		return lagcomp.Past{}, false
 	}
-	f := b.begin(&p.game)
+	f := b.beginDrawing(&p.game)
 	if f == nil {
 		return lagcomp.Past{}, false
 	}
@@ -104,9 +104,9 @@ func (s *Shooter) draw(v *View) (past lagcomp.Past, ok bool) {
 // putBehind adds the entities drawn in the past to a frame.
 func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 	p, b := s.past, s.frames.hitboxes
-	known, judged := p.at(s.basis), p.at(v.ahead.B)
+	known, judged := p.recordOf(s.basis), p.recordOf(v.ahead.B)
 	if judged == nil {
-		judged = p.at(v.ahead.A)
+		judged = p.recordOf(v.ahead.A)
 	}
 	hint, earlier, is := 0, 0, 0
 	for i := range whole.items {
@@ -116,10 +116,10 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 		}
 		if v.mixed {
 			var shown bool
-			if from, to, k, shown = v.ends(it.id); !shown {
+			if from, to, k, shown = v.recordsAround(it.id); !shown {
 				continue
 			}
-			j := from.find(it.id, i)
+			j := from.indexOf(it.id, i)
 			if j < 0 {
 				continue
 			}
@@ -128,27 +128,27 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 		b.Fit(it.mask)
 		knots := v.knots(it, from, to, k, &hint, &earlier)
 		for _, comp := range b.need {
-			p.game.show(comp, knots, it.grid, b.values[comp])
+			p.game.writeShown(comp, knots, it.grid, b.values[comp])
 			skip(&knots, p.game.Components[comp].Schema.Words())
 		}
-		f.put(it, b)
+		f.putEntity(it, b)
 	}
 }
 
-// ends returns the recorded ticks between which a view draws an entity that is shown in the
+// recordsAround returns the recorded ticks between which a view draws an entity that is shown in the
 // past, and how. It returns false if the entity was not on the screen.
-func (v *View) ends(id lagcomp.ID) (from, to *record, k Keys, shown bool) {
+func (v *View) recordsAround(id lagcomp.ID) (from, to *record, k Keys, shown bool) {
 	k = v.whole
 	if v.mixed {
 		own, shown := v.by.aroundEntity(v, id)
 		if !shown {
 			return nil, nil, k, false
 		}
-		if from, to = v.past.at(own.A), v.past.at(own.B); from != nil && (to != nil || own.F == 0) {
+		if from, to = v.past.recordOf(own.A), v.past.recordOf(own.B); from != nil && (to != nil || own.F == 0) {
 			return from, to, own, true
 		}
 	}
-	return v.past.at(k.A), v.past.at(k.B), k, true
+	return v.past.recordOf(k.A), v.past.recordOf(k.B), k, true
 }
 
 // knots returns the values between which an entity's components are drawn. hint and earlier
@@ -160,7 +160,7 @@ func (v *View) knots(it *item, from, to *record, k Keys, hint, earlier *int) sch
 		next = to.keyframe(it, hint)
 	}
 	if g.Curved && next.Words != nil && v.by.curved(it.id, k.Before) {
-		before = v.past.at(k.Before).keyframe(it, earlier)
+		before = v.past.recordOf(k.Before).keyframe(it, earlier)
 	}
 	return schema.Between(before, schema.Keyframe{Tick: from.tick, Words: from.words[it.off:]}, next, k.F, float32(g.TickRate))
 }
@@ -169,7 +169,7 @@ func (v *View) knots(it *item, from, to *record, k Keys, hint, earlier *int) sch
 // another of its items. They are nil if the two may not be interpolated. hint is the likely
 // index, and is advanced.
 func (f *record) keyframe(it *item, hint *int) schema.Keyframe {
-	j := f.find(it.id, *hint)
+	j := f.indexOf(it.id, *hint)
 	if j < 0 {
 		return schema.Keyframe{}
 	}
@@ -180,8 +180,8 @@ func (f *record) keyframe(it *item, hint *int) schema.Keyframe {
 	return schema.Keyframe{}
 }
 
-// show writes the component whose words come first in the knots.
-func (g *Game) show(comp int, k schema.Knots, grid schema.Grid, dst unsafe.Pointer) {
+// writeShown writes the component whose words come first in the knots.
+func (g *Game) writeShown(comp int, k schema.Knots, grid schema.Grid, dst unsafe.Pointer) {
 	g.Components[comp].Schema.Interpolate(0, k, grid, noRefs{}, dst)
 }
 

@@ -56,7 +56,7 @@ func recorded(c lagcomp.Claim) Keys { return Keys{A: c.Tick, B: c.Tick + 1, F: c
 // showed the one before.
 func (s *Shooter) drawn(c lagcomp.Claim, w schema.WireID, since Tick) (k Keys, still, ok bool) {
 	every := s.screen.Every()
-	a, b, ok := s.deliveries.around(c.Tick, every, s.arrived, w, since)
+	a, b, ok := s.deliveries.deliveredAround(c.Tick, every, s.arrived, w, since)
 	if !ok || a == b {
 		return Keys{A: a, B: a + 1}, true, ok
 	}
@@ -64,10 +64,10 @@ func (s *Shooter) drawn(c lagcomp.Claim, w schema.WireID, since Tick) (k Keys, s
 	return Keys{a, b, before, (float32(c.Tick-a) + c.Fraction) / float32(b-a)}, false, true
 }
 
-// around returns the ticks between which a view is drawn. Moments up to the player's own
+// drawnBetween returns the ticks between which a view is drawn. Moments up to the player's own
 // claim are drawn as on its screen. So is a later one if the client already had a snapshot
 // after it. Otherwise it is drawn between the ticks that the server recorded.
-func (s *Shooter) around(v *View) Keys {
+func (s *Shooter) drawnBetween(v *View) Keys {
 	k, still, ok := s.drawn(v.Used, 0, 0)
 	if !ok || still && !v.screen {
 		return recorded(v.Used)

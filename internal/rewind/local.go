@@ -12,7 +12,7 @@ func (s *Shooter) Local(now Tick, claim lagcomp.Claim) {
 	s.claim, s.arrived, s.offset, s.acked = claim, math.MaxInt64, 0, now-1
 	s.verdict = Verdict{At: now, Asked: claim, Used: claim}
 	if newest := s.past.newest(); len(s.deliveries.ring) > 0 {
-		s.deliveries.put(delivery{tick: newest}, 1)
+		s.deliveries.putWhole(delivery{tick: newest}, 1)
 	}
 }
 

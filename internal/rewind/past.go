@@ -90,7 +90,7 @@ func reach(rate int) int { return 4*rate + 8 }
 func (p *Past) Begin(t Tick) {
 	p.history.Begin(t)
 	clear(p.ended)
-	p.before = p.at(t - 1)
+	p.before = p.recordOf(t - 1)
 	p.now = &p.ring[t%Tick(len(p.ring))]
 	p.now.tick, p.now.items, p.now.words = t, p.now.items[:0], p.now.words[:0]
 }
@@ -132,7 +132,7 @@ func (p *Past) Put(id lagcomp.ID, e Entity, source *snapshot.Source) {
 	if len(p.game.Lives) > 0 {
 		it.count, _ = p.world.Lives(id)
 	}
-	if j := p.before.find(id, len(f.items)); j >= 0 && p.before.items[j].life == it.life {
+	if j := p.before.indexOf(id, len(f.items)); j >= 0 && p.before.items[j].life == it.life {
 		it.run = p.before.items[j].run
 	} else {
 		p.runs++
@@ -161,7 +161,7 @@ func (p *Past) EndLife(id lagcomp.ID) { p.ended[id] = p.newest() + 1 }
 // Cut ends the past of an entity: no shot is rewound to before this tick, and nothing is
 // interpolated across it.
 func (p *Past) Cut(id lagcomp.ID) {
-	if newest := p.at(p.newest()); newest != nil && len(p.cuts) > 2*len(newest.items)+16 {
+	if newest := p.recordOf(p.newest()); newest != nil && len(p.cuts) > 2*len(newest.items)+16 {
 		for old := range p.cuts {
 			if _, alive := p.world.Entity(old); !alive {
 				delete(p.cuts, old)
@@ -173,8 +173,8 @@ func (p *Past) Cut(id lagcomp.ID) {
 
 // Life returns the game's life counter of an entity in the newest tick.
 func (p *Past) Life(id lagcomp.ID) uint32 {
-	f := p.at(p.newest())
-	if i := f.find(id, 0); i >= 0 {
+	f := p.recordOf(p.newest())
+	if i := f.indexOf(id, 0); i >= 0 {
 		return f.items[i].life
 	}
 	return 0
@@ -183,8 +183,8 @@ func (p *Past) Life(id lagcomp.ID) uint32 {
 // lives reports whether an entity still has the life with this number. It has not if that
 // ended since the newest tick: another shot of the tick that is computed killed it.
 func (p *Past) lives(id lagcomp.ID, run uint32) bool {
-	f := p.at(p.newest())
-	i := f.find(id, 0)
+	f := p.recordOf(p.newest())
+	i := f.indexOf(id, 0)
 	if i < 0 || f.items[i].run != run {
 		return false
 	}
@@ -204,16 +204,16 @@ func (p *Past) newest() Tick {
 	return t
 }
 
-// at returns the record of a tick, or nil.
-func (p *Past) at(t Tick) *record {
+// recordOf returns the record of a tick, or nil.
+func (p *Past) recordOf(t Tick) *record {
 	if f := &p.ring[t%Tick(len(p.ring))]; f.tick == t && t != 0 {
 		return f
 	}
 	return nil
 }
 
-// find returns an entity's index, or −1. hint is its likely index.
-func (f *record) find(id lagcomp.ID, hint int) int {
+// indexOf returns an entity's index, or −1. hint is its likely index.
+func (f *record) indexOf(id lagcomp.ID, hint int) int {
 	if f == nil {
 		return -1
 	}

@@ -78,7 +78,7 @@ func (s *Shooter) Join(p *Past, owner uint32, screen Screen) {
 // Connect starts a connection of the player's, the first or a later one.
 func (s *Shooter) Connect() {
 	s.acked = 0
-	s.deliveries.begin(s.past.game.TickRate)
+	s.deliveries.resetDeliveries(s.past.game.TickRate)
 }
 
 // Enter starts a level. Earlier acknowledgements are not of its snapshots.
@@ -97,7 +97,7 @@ func (s *Shooter) Fate(delivered bool) {
 // Delivered takes a snapshot of this level that the client received.
 func (s *Shooter) Delivered(sent *snapshot.Sent) {
 	s.acked = max(s.acked, sent.Tick())
-	s.deliveries.note(sent, s.screen.Every(), s.known)
+	s.deliveries.noteDelivered(sent, s.screen.Every(), s.known)
 }
 
 // Acked returns the newest tick whose snapshot the client has acknowledged, 0 if none.
@@ -132,11 +132,11 @@ func (s *Shooter) Take(c Command, now Tick, jitter time.Duration) {
 	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
 	if s.offset = 0; c.Offset != 0 && g.Ahead {
 		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
-		s.basis = s.deliveries.newest(s.acked, p.every, s.arrived)
+		s.basis = s.deliveries.newestDelivered(s.acked, p.every, s.arrived)
 	}
 	s.measured.Dwell = s.delay.waited(time.Duration(max(c.Early, 0))*t.interval/256, jitter, t)
 	behind := max(0, time.Duration(float64(c.Claim.Behind(now))*float64(t.interval))-s.judge.RTT()-s.measured.Dwell)
-	s.delay.observe(behind, s.past.growth, p, t)
+	s.delay.addMeasurement(behind, s.past.growth, p, t)
 	s.measured.Interpolation = s.delay.bound(behind, p, t)
 }
 
@@ -228,7 +228,7 @@ func (s *Shooter) TakeLate(c Command, now Tick, used float64) {
 	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
 	if s.offset = 0; c.Offset != 0 && g.Ahead {
 		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
-		s.basis = s.deliveries.newest(s.acked, p.every, s.arrived)
+		s.basis = s.deliveries.newestDelivered(s.acked, p.every, s.arrived)
 	}
 	s.measured.Dwell = max(0, time.Duration(int64(now)*256-s.arrived)*t.interval/256)
 	behind := max(0, time.Duration(float64(c.Claim.Behind(now))*float64(t.interval))-s.judge.RTT()-s.measured.Dwell)

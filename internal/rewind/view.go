@@ -48,7 +48,7 @@ func (p *Past) Moment(now, t Tick) View {
 	}
 	most := int64(p.most.Seconds() * float64(p.game.TickRate))
 	back := min(max(int64(int32(now-t)), 1), most)
-	v.Used = lagcomp.Claim{Tick: p.held(float64(now) - float64(back)).Tick}
+	v.Used = lagcomp.Claim{Tick: p.clampToHeld(float64(now) - float64(back)).Tick}
 	v.Claimed = lagcomp.Claim{Tick: t}
 	v.Past, v.whole = p.history.At(v.Used.Tick, 0), recorded(v.Used)
 	return v
@@ -70,7 +70,7 @@ func (s *Shooter) View(now Tick) View {
 	if s.offset != 0 {
 		v.ahead = s.aheadAt(s.gave, v.Used)
 	}
-	v.draw()
+	v.fillView()
 	return v
 }
 
@@ -87,7 +87,7 @@ func (s *Shooter) ViewBehind(now Tick, ticks float32) View {
 		ticks = 0
 	}
 	ticks = min(ticks, float32(p.most.Seconds()*float64(p.game.TickRate)))
-	v.Used = p.held(float64(now) - float64(ticks))
+	v.Used = p.clampToHeld(float64(now) - float64(ticks))
 	if p.cfg.NoRewind {
 		return v.present()
 	}
@@ -99,12 +99,12 @@ func (s *Shooter) ViewBehind(now Tick, ticks float32) View {
 	if s.offset != 0 {
 		v.ahead = s.aheadAt(now, v.Used)
 	}
-	v.draw()
+	v.fillView()
 	return v
 }
 
-// held returns a moment in ticks, moved to the nearest that the history holds.
-func (p *Past) held(at float64) lagcomp.Claim {
+// clampToHeld returns a moment in ticks, moved to the nearest that the history holds.
+func (p *Past) clampToHeld(at float64) lagcomp.Claim {
 	oldest, _ := p.history.Oldest()
 	at = min(max(at, float64(oldest)), float64(p.newest()))
 	whole := math.Floor(at)
@@ -118,11 +118,11 @@ func (v View) present() View {
 	return v
 }
 
-// draw fills in the world at the moment Used. Each entity is drawn between the two
+// fillView fills in the world at the moment Used. Each entity is drawn between the two
 // snapshots around it that the player's client had and that held its state.
-func (v *View) draw() {
+func (v *View) fillView() {
 	s, p := v.by, v.past
-	k := s.around(v)
+	k := s.drawnBetween(v)
 	v.whole, v.Filter = k, s.filter(k.A)
 	v.mixed = s.deliveries.mixed(v.Used.Tick, p.game.TickRate)
 	oldest, _ := p.history.Oldest()
@@ -136,7 +136,7 @@ func (v *View) draw() {
 		v.Past, v.mixed = p.history.Between(k.A, k.B, k.F), false
 		return
 	}
-	past, ok := s.draw(v)
+	past, ok := s.drawPast(v)
 	if !ok {
 		v.Past = p.history.Between(k.A, k.B, k.F)
 		return
@@ -150,11 +150,11 @@ func (v *View) Component(id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 	if v.ahead.A != 0 && v.by.isAhead(id) {
 		return v.by.componentAhead(v.ahead, id, comp, dst)
 	}
-	from, to, k, shown := v.ends(id)
+	from, to, k, shown := v.recordsAround(id)
 	if !shown {
 		return false
 	}
-	i := from.find(id, 0)
+	i := from.indexOf(id, 0)
 	if i < 0 || !from.items[i].mask.Has(comp) {
 		return false
 	}
@@ -162,7 +162,7 @@ func (v *View) Component(id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 	g := &v.past.game
 	knots := v.knots(&from.items[i], from, to, k, &hint, &earlier)
 	skip(&knots, g.before(from.items[i].mask, comp))
-	g.show(comp, knots, from.items[i].grid, dst)
+	g.writeShown(comp, knots, from.items[i].grid, dst)
 	return true
 }
 
@@ -182,7 +182,7 @@ func (v *View) CatchUp(shot *lagcomp.Projectile) (behind float32, hit lagcomp.Hi
 	for int32(newest-step.Used.Tick) > 1 || newest-step.Used.Tick == 1 && step.Used.Fraction == 0 {
 		step.Used.Tick++
 		step.screen = false
-		step.draw()
+		step.fillView()
 		f.Life = step.Filter.Life
 		before := shot.Position
 		if hit, ok = step.Past.Fly(shot, 1/float32(v.past.game.TickRate), f); ok {

@@ -118,7 +118,7 @@ func (y *yard) had(ticks ...Tick) {
 	s := &y.shooter
 	s.Connect()
 	for _, t := range ticks {
-		s.deliveries.put(delivery{tick: t}, y.every)
+		s.deliveries.putWhole(delivery{tick: t}, y.every)
 		s.acked = max(s.acked, t)
 	}
 }
