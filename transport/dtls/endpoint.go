@@ -68,7 +68,7 @@ func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
 	return e
 }
 
-func (e *Endpoint) start() {
+func (e *Endpoint) startPumps() {
 	e.running.Add(2)
 	go func() {
 		defer e.running.Done()
@@ -145,7 +145,7 @@ func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 	}
 	defer e.sending.Unlock()
 	e.plain = append(append(e.plain[:0], kind), body...)
-	out, err := p.write.record(e.out[:0], typeData, e.plain)
+	out, err := p.write.appendRecord(e.out[:0], typeData, e.plain)
 	if err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func (e *Endpoint) exhausted(p *peer) {
 		return
 	}
 	e.counters.Exhausted++
-	e.end(p, transport.Gone, detail)
-	e.leave(p, transport.Gone, detail)
+	e.reportEnd(p, transport.Gone, detail)
+	e.dropPeer(p, transport.Gone, detail)
 	e.mu.Unlock()
 	e.farewell(p)
 }
@@ -181,18 +181,18 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 		return
 	}
 	e.in.Drop(p.q)
-	e.leave(p, c, detail)
+	e.dropPeer(p, c, detail)
 	e.mu.Unlock()
 	e.farewell(p)
 }
 
-// leave marks a peer as dropped and still to be notified. Call farewell next, without the lock.
-func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
-	e.forget(p)
+// dropPeer marks a peer as dropped and still to be notified. Call farewell next, without the lock.
+func (e *Endpoint) dropPeer(p *peer, c transport.Code, detail string) {
+	e.forgetPeer(p)
 	now := e.clock.Load()
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
 	p.again = [2]uint32{now + 2, now + 6}
-	p.settle()
+	p.releaseLibrary()
 }
 
 func (e *Endpoint) farewell(p *peer) {
@@ -200,8 +200,8 @@ func (e *Endpoint) farewell(p *peer) {
 	_ = e.protect(p, b[0], b[1:])
 }
 
-// forget removes a peer from every table except links.
-func (e *Endpoint) forget(p *peer) {
+// forgetPeer removes a peer from every table except links.
+func (e *Endpoint) forgetPeer(p *peer) {
 	if p.id != 0 {
 		e.peers.Remove(p.id)
 	}
@@ -210,8 +210,8 @@ func (e *Endpoint) forget(p *peer) {
 	e.unshake(p)
 }
 
-// end reports to the caller that a peer is gone, if the caller knew it.
-func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
+// reportEnd reports to the caller that a peer is gone, if the caller knew it.
+func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
 	if p.id != 0 && !e.closed && (p.state == open || e.dial != nil && p.state < leaving) {
 		e.in.End(p.q, c, transport.CutDetail(detail))
 	}
@@ -222,9 +222,9 @@ func (e *Endpoint) cut(p *peer, c transport.Code, detail string) {
 	if p.state == over {
 		return
 	}
-	e.forget(p)
+	e.forgetPeer(p)
 	p.state = over
-	p.settle()
+	p.releaseLibrary()
 	if p.cancel != nil {
 		p.cancel()
 	}
@@ -263,15 +263,15 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	for _, p := range e.links {
 		switch p.state {
 		case open:
-			e.leave(p, c, detail)
+			e.dropPeer(p, c, detail)
 			told = append(told, p)
 		case leaving:
 			told = append(told, p)
 		case greeting: // saves the server a timeout
-			e.leave(p, c, detail)
+			e.dropPeer(p, c, detail)
 			told = append(told, p)
 		default:
-			p.settle()
+			p.releaseLibrary()
 			if p.cancel != nil {
 				p.cancel()
 			}

@@ -12,7 +12,7 @@ import (
 func Vanish(e *Endpoint) {
 	e.mu.Lock()
 	for _, p := range e.links {
-		p.settle()
+		p.releaseLibrary()
 		e.peers.Remove(p.id)
 		p.state = over
 	}

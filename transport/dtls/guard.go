@@ -28,8 +28,8 @@ type guard struct {
 	spent int  // of libraryBudget
 }
 
-// judge decides on a record returned by next.
-func (g *guard) judge(record []byte) verdict {
+// judgeRecord decides on a record returned by next.
+func (g *guard) judgeRecord(record []byte) verdict {
 	kind, major, minor := record[0], record[1], record[2]
 	if major != 0xFE || minor != 0xFD && minor != 0xFF {
 		return drop

@@ -15,7 +15,7 @@ func (e *Endpoint) identify(p *peer) bool {
 		if err != nil {
 			e.counters.Refused++
 			e.refusals.Add(err)
-			e.refuse(p, err)
+			e.refuseClient(p, err)
 			return false
 		}
 		if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
@@ -31,8 +31,8 @@ func (e *Endpoint) identify(p *peer) bool {
 // expel drops peers and notifies both them and the caller. It releases the lock temporarily.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
-		e.end(p, c, detail)
-		e.leave(p, c, detail)
+		e.reportEnd(p, c, detail)
+		e.dropPeer(p, c, detail)
 	}
 	e.mu.Unlock()
 	defer e.mu.Lock()

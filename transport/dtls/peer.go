@@ -65,8 +65,8 @@ func (p *peer) copied(sum uint32) bool {
 	return false
 }
 
-// settle releases the library.
-func (p *peer) settle() {
+// releaseLibrary releases the library.
+func (p *peer) releaseLibrary() {
 	if p.settled != nil && !p.freed {
 		p.freed = true
 		close(p.settled)

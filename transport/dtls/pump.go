@@ -87,7 +87,7 @@ func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string)
 	if p == nil || p.state == over {
 		return
 	}
-	e.end(p, c, detail)
+	e.reportEnd(p, c, detail)
 	delete(e.links, below)
 	e.cut(p, c, detail)
 }
@@ -106,7 +106,7 @@ func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
 			e.shake(p)
 		}
 		if p.shim != nil {
-			p.shim.push(handshake)
+			p.shim.pushDatagram(handshake)
 		}
 	}
 	e.mu.Unlock()
@@ -130,7 +130,7 @@ func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
 			break
 		}
 		b = rest
-		switch p.guard.judge(record) {
+		switch p.guard.judgeRecord(record) {
 		case drop:
 			e.counters.Guarded++
 			whole = false
@@ -161,7 +161,7 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 		return
 	}
 	e.mu.Unlock()
-	plain, err := p.read.record(e.buf[:0], record)
+	plain, err := p.read.readRecord(e.buf[:0], record)
 	e.mu.Lock()
 	switch {
 	case errors.Is(err, errReplayed):
@@ -170,12 +170,12 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 		e.counters.Forged++
 	case p.state == greeting || p.state == open: // no state change since
 		p.heard = e.clock.Load()
-		p.settle()
+		p.releaseLibrary()
 		if record[0] == typeAlert {
 			e.alert(p, plain)
 			return
 		}
-		e.message(p, plain)
+		e.handleMessage(p, plain)
 	}
 }
 
@@ -201,13 +201,13 @@ func (e *Endpoint) catchUp() {
 // alert handles an authentic alert, with which other implementations close.
 func (e *Endpoint) alert(p *peer, b []byte) {
 	if len(b) == 2 && b[1] == alertClose {
-		e.end(p, transport.Closed, "")
+		e.reportEnd(p, transport.Closed, "")
 		e.cut(p, transport.Closed, "")
 	}
 }
 
-// message handles an authentic message; plain is at the start of e.buf.
-func (e *Endpoint) message(p *peer, plain []byte) {
+// handleMessage handles an authentic message; plain is at the start of e.buf.
+func (e *Endpoint) handleMessage(p *peer, plain []byte) {
 	if len(plain) == 0 {
 		e.malformed(p)
 		return
@@ -245,7 +245,7 @@ func (e *Endpoint) message(p *peer, plain []byte) {
 		}
 	case msgEnd:
 		if c, detail, ok := parseEnd(plain); ok {
-			e.end(p, c, detail)
+			e.reportEnd(p, c, detail)
 			e.cut(p, c, "")
 			return
 		}
@@ -265,8 +265,8 @@ func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
 func (e *Endpoint) malformed(p *peer) {
 	const detail = "a message that is not understood"
 	e.counters.Malformed++
-	e.end(p, transport.Malformed, detail)
-	e.leave(p, transport.Malformed, detail)
+	e.reportEnd(p, transport.Malformed, detail)
+	e.dropPeer(p, transport.Malformed, detail)
 	e.mu.Unlock()
 	e.farewell(p)
 	e.mu.Lock()

@@ -61,8 +61,8 @@ func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	return h.aead.Seal(header, s.nonce[:], payload, s.additional[:])
 }
 
-// open appends the payload of a whole record to dst.
-func (h *half) open(dst, record []byte, s *scratch) ([]byte, error) {
+// openRecord appends the payload of a whole record to dst.
+func (h *half) openRecord(dst, record []byte, s *scratch) ([]byte, error) {
 	size := len(record) - headerSize - tagSize
 	if size < 0 || int(binary.BigEndian.Uint16(record[11:])) != size+tagSize {
 		return nil, errMalformed
@@ -83,8 +83,8 @@ type writer struct {
 	next    uint64 // sequence number, from firstSequence
 }
 
-// record appends a protected record to b. The payload must not overlap b.
-func (w *writer) record(b []byte, kind byte, payload []byte) ([]byte, error) {
+// appendRecord appends a protected record to b. The payload must not overlap b.
+func (w *writer) appendRecord(b []byte, kind byte, payload []byte) ([]byte, error) {
 	if w.next > lastSequence {
 		return nil, errSequence
 	}
@@ -102,17 +102,17 @@ type reader struct {
 	window  window
 }
 
-// record appends the payload of a record that is authentic and new to dst.
-func (r *reader) record(dst, record []byte) ([]byte, error) {
+// readRecord appends the payload of a record that is authentic and new to dst.
+func (r *reader) readRecord(dst, record []byte) ([]byte, error) {
 	n := sequence(record)
 	if !r.window.fresh(n) {
 		return nil, errReplayed
 	}
-	out, err := r.open(dst, record, &r.scratch)
+	out, err := r.openRecord(dst, record, &r.scratch)
 	if err != nil {
 		return nil, err
 	}
-	r.window.mark(n)
+	r.window.markSeen(n)
 	return out, nil
 }
 
@@ -131,7 +131,7 @@ func (w *window) fresh(n uint64) bool {
 	return w.next-n <= windowSize && w.seen[n/64%uint64(len(w.seen))]&(1<<(n%64)) == 0
 }
 
-func (w *window) mark(n uint64) {
+func (w *window) markSeen(n uint64) {
 	if n >= w.next {
 		if n-w.next >= windowSize {
 			clear(w.seen[:])

@@ -50,29 +50,29 @@ func TestAEADVector(t *testing.T) {
 func TestGoldenRecord(t *testing.T) {
 	k := testKeys(t)
 	w := writer{half: k.write, next: firstSequence}
-	b, err := w.record(nil, typeData, append([]byte{msgData}, "hi"...))
+	b, err := w.appendRecord(nil, typeData, append([]byte{msgData}, "hi"...))
 	require.NoError(t, err)
 	doc, err := os.ReadFile("../../docs/STANDARD-dtls.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), "`"+hex.EncodeToString(b)+"`")
 	r := reader{half: k.write}
-	plain, err := r.record(nil, b)
+	plain, err := r.readRecord(nil, b)
 	require.NoError(t, err)
 	assert.Equal(t, "\x00hi", string(plain))
-	_, err = r.record(nil, b)
+	_, err = r.readRecord(nil, b)
 	assert.ErrorIs(t, err, errReplayed)
 	for bit := range len(b) * 8 {
 		c := bytes.Clone(b)
 		c[bit/8] ^= 1 << (bit % 8)
 		fresh := reader{half: k.write}
 		if c[0] != b[0] || bit/8 >= 3 { // the version is checked by the guard, and authenticated as well
-			_, err := fresh.record(nil, c)
+			_, err := fresh.readRecord(nil, c)
 			require.Error(t, err, "bit %d", bit)
 			require.Zero(t, fresh.window.next, "what is forged does not move the window")
 		}
 	}
 	w.next = lastSequence + 1
-	_, err = w.record(nil, typeData, nil)
+	_, err = w.appendRecord(nil, typeData, nil)
 	assert.ErrorIs(t, err, errSequence)
 }
 
@@ -107,7 +107,7 @@ func TestWindow(t *testing.T) {
 			want := !seen[n] && (len(seen) == 0 || n+windowSize > newest)
 			require.Equal(t, want, w.fresh(n), "%d, newest %d", n, newest)
 			if want {
-				w.mark(n)
+				w.markSeen(n)
 				seen[n] = true
 				newest = max(newest, n)
 			}
@@ -121,11 +121,11 @@ func TestRecordsAllocateNothing(t *testing.T) {
 	w, r := writer{half: k.write, next: firstSequence}, reader{half: k.write}
 	payload, buf, out := make([]byte, 200), make([]byte, 0, 1500), make([]byte, 0, 1500)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		b, err := w.record(buf, typeData, payload)
+		b, err := w.appendRecord(buf, typeData, payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.record(out, b); err != nil {
+		if _, err := r.readRecord(out, b); err != nil {
 			t.Fatal(err)
 		}
 	}))
@@ -179,13 +179,13 @@ func TestGuard(t *testing.T) {
 		r, rest, ok := next(c.record)
 		require.True(t, ok, c.name)
 		require.Empty(t, rest)
-		assert.Equal(t, c.before, (&guard{}).judge(r), c.name)
-		assert.Equal(t, c.then, (&guard{done: true}).judge(r), c.name)
+		assert.Equal(t, c.before, (&guard{}).judgeRecord(r), c.name)
+		assert.Equal(t, c.then, (&guard{done: true}).judgeRecord(r), c.name)
 	}
 	var g guard
 	r := plainRecord(typeHandshake, 0, 1, message(1, 1000, 0, 1000, make([]byte, 1000)...)...)
 	passed := 0
-	for g.judge(r) == library {
+	for g.judgeRecord(r) == library {
 		passed += len(r)
 	}
 	assert.LessOrEqual(t, passed, libraryBudget)
@@ -201,7 +201,7 @@ func TestGuard(t *testing.T) {
 func FuzzGuard(f *testing.F) {
 	k := testKeys(f)
 	w := writer{half: k.write, next: firstSequence}
-	genuine, err := w.record(nil, typeData, []byte("\x00hi"))
+	genuine, err := w.appendRecord(nil, typeData, []byte("\x00hi"))
 	require.NoError(f, err)
 	f.Add(genuine)
 	f.Add(plainRecord(typeAlert, 0, 1, 2, 80))
@@ -215,8 +215,8 @@ func FuzzGuard(f *testing.F) {
 				if !ok {
 					break
 				}
-				if b = rest; g.judge(record) == ours {
-					_, _ = r.record(nil, record)
+				if b = rest; g.judgeRecord(record) == ours {
+					_, _ = r.readRecord(nil, record)
 				}
 			}
 			outward(b)
@@ -232,13 +232,13 @@ func FuzzGuard(f *testing.F) {
 					t.Fatal("no end")
 				}
 				b = rest
-				switch v := g.judge(record); {
+				switch v := g.judgeRecord(record); {
 				case v == library && done && (record[0] != typeHandshake || record[4] != epoch):
 					t.Fatalf("%x reaches the library of a live session", record)
 				case v == library && record[0] == typeAlert || v == library && record[0] == typeData:
 					t.Fatalf("%x reaches the library", record)
 				case v == ours:
-					if plain, err := r.record(nil, record); err == nil && !bytes.Equal(record, genuine) {
+					if plain, err := r.readRecord(nil, record); err == nil && !bytes.Equal(record, genuine) {
 						t.Fatalf("%x opened to %x", record, plain)
 					}
 				}
@@ -276,7 +276,7 @@ func FuzzMessages(f *testing.F) {
 				e.links[1] = p
 				costtest.Bound(t, len(b), func() {
 					e.mu.Lock()
-					e.message(p, append(e.buf[:0], b...))
+					e.handleMessage(p, append(e.buf[:0], b...))
 					e.mu.Unlock()
 				})
 				var ev [4]transport.Event

@@ -200,7 +200,7 @@ func (e *Endpoint) failed(p *peer, err error) {
 	case errors.Is(err, errPin):
 		code, detail = transport.Refused, errPin.Error()
 	}
-	e.end(p, code, detail)
+	e.reportEnd(p, code, detail)
 	e.cut(p, code, detail)
 }
 
@@ -209,7 +209,7 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p.state != shaking || e.closed {
-		p.settle()
+		p.releaseLibrary()
 		return
 	}
 	e.sending.Lock()
@@ -226,13 +226,13 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 	}
 	switch {
 	case e.dial != nil:
-		p.settle()
+		p.releaseLibrary()
 		e.greet(p)
 	case e.cfg.Gate != nil:
 		if err := e.cfg.Gate.Use(p.claims); err != nil {
 			e.counters.Refused++
 			e.refusals.Add(err)
-			e.refuse(p, err)
+			e.refuseClient(p, err)
 			return
 		}
 		e.admit(p, p.claims.Shown())
@@ -280,7 +280,7 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 		case err != nil:
 			e.counters.Refused++
 			e.refusals.Add(err)
-			e.refuse(p, err)
+			e.refuseClient(p, err)
 			return
 		}
 		if id != nil {
@@ -310,17 +310,17 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 		return false
 	}
 	e.counters.Full++
-	e.refuse(p, &transport.CloseError{Code: transport.Full})
+	e.refuseClient(p, &transport.CloseError{Code: transport.Full})
 	return true
 }
 
-// refuse tells a client that it is not accepted; its connection is protected at this point.
-func (e *Endpoint) refuse(p *peer, err error) {
+// refuseClient tells a client that it is not accepted; its connection is protected at this point.
+func (e *Endpoint) refuseClient(p *peer, err error) {
 	var ce *transport.CloseError
 	if !errors.As(err, &ce) {
 		ce = &transport.CloseError{Code: transport.Refused, Detail: err.Error()}
 	}
-	e.leave(p, ce.Code, ce.Detail)
+	e.dropPeer(p, ce.Code, ce.Detail)
 	e.mu.Unlock()
 	e.farewell(p)
 	e.mu.Lock()

@@ -33,22 +33,22 @@ const (
 
 func newShim(send func(b []byte)) *shim { return &shim{send: send, wake: make(chan struct{}, 1)} }
 
-func (s *shim) signal() {
+func (s *shim) signalWake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// push adds a datagram, which the shim now owns.
-func (s *shim) push(b []byte) {
+// pushDatagram adds a datagram, which the shim now owns.
+func (s *shim) pushDatagram(b []byte) {
 	s.mu.Lock()
 	if !s.closed && len(s.waiting) < shimQueue {
 		s.waiting = append(s.waiting, b)
 		s.answered = true
 	}
 	s.mu.Unlock()
-	s.signal()
+	s.signalWake()
 }
 
 // Read implements net.Conn. Only one goroutine may call it, which holds for the
@@ -129,7 +129,7 @@ func (s *shim) Close() error {
 	s.mu.Lock()
 	s.closed, s.waiting = true, nil
 	s.mu.Unlock()
-	s.signal()
+	s.signalWake()
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (s *shim) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()
 	s.deadline = t
 	s.mu.Unlock()
-	s.signal()
+	s.signalWake()
 	return nil
 }
 

@@ -138,5 +138,5 @@ func (s *suite) Decrypt(in []byte) ([]byte, error) {
 	}
 	out := make([]byte, headerSize, len(in))
 	copy(out, in[:headerSize])
-	return k.read.open(out, in, &scratch{})
+	return k.read.openRecord(out, in, &scratch{})
 }

@@ -30,7 +30,7 @@ func TestProtectedIsNoSum(t *testing.T) {
 	k := testKeys(t)
 	w := writer{half: k.write, next: firstSequence}
 	for i := range 5000 {
-		b, err := w.record(nil, typeData, make([]byte, 1+i%100))
+		b, err := w.appendRecord(nil, typeData, make([]byte, 1+i%100))
 		require.NoError(t, err)
 		got, _, summed, ok := unsum(b)
 		require.True(t, ok && !summed && len(got) == len(b))

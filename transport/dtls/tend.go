@@ -76,7 +76,7 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 func (e *Endpoint) late(p *peer) {
 	const detail = "the handshake was not finished"
 	e.counters.Failed++
-	e.end(p, transport.Timeout, detail)
+	e.reportEnd(p, transport.Timeout, detail)
 	e.cut(p, transport.Timeout, detail)
 }
 
@@ -84,8 +84,8 @@ func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
 	silent, every := now-p.heard, ticks(e.cfg.KeepAlive)
 	switch {
 	case silent >= ticks(e.cfg.Timeout):
-		e.end(p, transport.Timeout, "nothing heard")
-		e.leave(p, transport.Timeout, "")
+		e.reportEnd(p, transport.Timeout, "nothing heard")
+		e.dropPeer(p, transport.Timeout, "")
 		return append(due, letter{p, msgEnd, nil})
 	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
 		p.sent, p.asked = now, now

@@ -75,7 +75,7 @@ func WrapServer(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 		return nil, err
 	}
 	e := newEndpoint(below, cfg)
-	e.start()
+	e.startPumps()
 	return e, nil
 }
 
@@ -97,6 +97,6 @@ func WrapClient(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, false)
 	e.dial = p
-	e.start()
+	e.startPumps()
 	return e, nil
 }

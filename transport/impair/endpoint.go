@@ -78,7 +78,7 @@ func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
 	e.running.Add(1)
 	go func() {
 		defer e.running.Done()
-		for ok := true; ok; ok = e.line.wait(ep.Ready()) {
+		for ok := true; ok; ok = e.line.waitForDue(ep.Ready()) {
 			e.mu.Lock()
 			e.pump()
 			e.line.arm()
@@ -138,7 +138,7 @@ func (e *Endpoint) pump() {
 		}
 	}
 	for {
-		p, ok := e.line.due(now)
+		p, ok := e.line.nextDue(now)
 		if !ok {
 			return
 		}
@@ -169,7 +169,7 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 		// The end comes last and is not lost: the inner endpoint made sure of that.
 		f.mtu = -1
 		p := parcel{f: f, way: leaving, code: ev.Code, detail: ev.Detail}
-		if at := max(f.newest, now+e.down.Latency); at <= now || !e.line.add(at, p) {
+		if at := max(f.newest, now+e.down.Latency); at <= now || !e.line.addItem(at, p) {
 			e.arrive(&p)
 		}
 	}
@@ -187,7 +187,7 @@ func (e *Endpoint) pass(now time.Duration, f *flow, path *sim.Path, w way, b []b
 		}
 		if fate.At[i] <= now {
 			err = e.arrive(&p)
-		} else if !e.line.add(fate.At[i], p) {
+		} else if !e.line.addItem(fate.At[i], p) {
 			e.in.Release(p.buf)
 		}
 	}

@@ -25,8 +25,8 @@ func newLine[T any]() line[T] {
 
 func (l *line[T]) now() time.Duration { return time.Since(l.start) }
 
-// add puts v in transit, and returns false if there are too many items.
-func (l *line[T]) add(at time.Duration, v T) bool {
+// addItem puts v in transit, and returns false if there are too many items.
+func (l *line[T]) addItem(at time.Duration, v T) bool {
 	if l.Len() >= limit {
 		return false
 	}
@@ -41,8 +41,8 @@ func (l *line[T]) add(at time.Duration, v T) bool {
 	return true
 }
 
-// due returns the next item that has arrived by now, in order of time.
-func (l *line[T]) due(now time.Duration) (v T, ok bool) {
+// nextDue returns the next item that has arrived by now, in order of time.
+func (l *line[T]) nextDue(now time.Duration) (v T, ok bool) {
 	at, ok := l.Next()
 	if !ok || at > now {
 		return v, false
@@ -61,8 +61,8 @@ func (l *line[T]) arm() {
 	l.timer.Reset(max(0, at-l.now()))
 }
 
-// wait sleeps until an item is due, an earlier one is added, or also has a signal. It returns false at the end.
-func (l *line[T]) wait(also <-chan struct{}) bool {
+// waitForDue sleeps until an item is due, an earlier one is added, or also has a signal. It returns false at the end.
+func (l *line[T]) waitForDue(also <-chan struct{}) bool {
 	select {
 	case <-l.done:
 		l.timer.Stop()

@@ -116,7 +116,7 @@ func (p *Proxy) Rebind() error {
 	var errs []error
 	for _, r := range p.routes {
 		old := r.back
-		if err := p.bind(r); err != nil {
+		if err := p.bindRoute(r); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -164,8 +164,8 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// bind gives a route a socket towards the server, and a goroutine that reads it.
-func (p *Proxy) bind(r *route) error {
+// bindRoute gives a route a socket towards the server, and a goroutine that reads it.
+func (p *Proxy) bindRoute(r *route) error {
 	back, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(p.server))
 	if err != nil {
 		return fmt.Errorf("impair: %w", err)
@@ -227,7 +227,7 @@ func (p *Proxy) route(from netip.AddrPort) *route {
 		return r
 	}
 	if len(p.routes) >= maxRoutes {
-		p.forget()
+		p.forgetIdle()
 		if len(p.routes) >= maxRoutes {
 			return nil
 		}
@@ -236,7 +236,7 @@ func (p *Proxy) route(from netip.AddrPort) *route {
 		down: sim.NewPath(p.down, p.seed, 2*p.links+1)}
 	r.up.Blackhole(0, p.dark)
 	r.down.Blackhole(0, p.dark)
-	if p.bind(r) != nil {
+	if p.bindRoute(r) != nil {
 		return nil
 	}
 	p.links++
@@ -244,8 +244,8 @@ func (p *Proxy) route(from netip.AddrPort) *route {
 	return r
 }
 
-// forget drops routes that have been idle for a while.
-func (p *Proxy) forget() {
+// forgetIdle drops routes that have been idle for a while.
+func (p *Proxy) forgetIdle() {
 	for from, r := range p.routes {
 		if p.line.now()-r.used > routeIdle {
 			r.back.Close()
@@ -260,8 +260,8 @@ func (p *Proxy) pass(r *route, path *sim.Path, up bool, b []byte) {
 	for i := range fate.Copies {
 		c := crossing{r: r, up: up, b: append(p.buffer(), b...)}
 		fate.Damage(i, c.b)
-		if !p.line.add(fate.At[i], c) {
-			p.release(c.b)
+		if !p.line.addItem(fate.At[i], c) {
+			p.releaseBuffer(c.b)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (p *Proxy) buffer() []byte {
 	return make([]byte, 0, maxCrossing)
 }
 
-func (p *Proxy) release(b []byte) {
+func (p *Proxy) releaseBuffer(b []byte) {
 	if len(p.free) < keepBuffers {
 		p.free = append(p.free, b)
 	}
@@ -287,7 +287,7 @@ func (p *Proxy) deliver() {
 	var batch []crossing
 	for {
 		batch = p.collect(batch)
-		if len(batch) == 0 && !p.line.wait(nil) {
+		if len(batch) == 0 && !p.line.waitForDue(nil) {
 			return
 		}
 		for i := range batch {
@@ -305,12 +305,12 @@ func (p *Proxy) collect(batch []crossing) []crossing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range batch {
-		p.release(batch[i].b)
+		p.releaseBuffer(batch[i].b)
 	}
 	clear(batch)
 	batch = batch[:0]
 	now := p.line.now()
-	for c, ok := p.line.due(now); ok; c, ok = p.line.due(now) {
+	for c, ok := p.line.nextDue(now); ok; c, ok = p.line.nextDue(now) {
 		c.back = c.r.back
 		batch = append(batch, c)
 	}

@@ -53,12 +53,12 @@ func (c *client) Disconnect(p transport.PeerID, code transport.Code, detail stri
 	c.conn.host.mu.Lock()
 	defer c.conn.host.mu.Unlock()
 	if p == serverID {
-		c.leave(code, detail)
+		c.endConnection(code, detail)
 	}
 }
 
-// leave ends the connection from this side.
-func (c *client) leave(code transport.Code, detail string) {
+// endConnection ends the connection from this side.
+func (c *client) endConnection(code transport.Code, detail string) {
 	if !c.open {
 		return
 	}
@@ -85,7 +85,7 @@ func (c *client) Close(code transport.Code, detail string) error {
 	if c.closed {
 		return transport.ErrClosed
 	}
-	c.leave(code, detail)
+	c.endConnection(code, detail)
 	c.closed = true
 	return nil
 }

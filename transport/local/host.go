@@ -206,12 +206,12 @@ func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail strin
 	defer e.mu.Unlock()
 	if k := e.local(p); k != nil {
 		e.in.Drop(k.queue)
-		k.ends(c, detail)
+		k.freeConnection(c, detail)
 	}
 }
 
-// ends frees a connection and tells the client.
-func (k *conn) ends(c transport.Code, detail string) {
+// freeConnection frees a connection and tells the client.
+func (k *conn) freeConnection(c transport.Code, detail string) {
 	k.host.peers.Remove(k.id)
 	k.client.refused(c, detail)
 }
@@ -257,7 +257,7 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 		if k, ok := e.peers.At(i); ok && bytes.Equal(k.identity, identity) {
 			found = true
 			e.in.End(k.queue, c, transport.CutDetail(detail))
-			k.ends(c, detail)
+			k.freeConnection(c, detail)
 		}
 	}
 	return found
@@ -296,7 +296,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	}
 	for i := range e.peers.Slots() {
 		if k, ok := e.peers.At(i); ok {
-			k.ends(c, detail)
+			k.freeConnection(c, detail)
 		}
 	}
 	e.closed = true

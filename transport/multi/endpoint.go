@@ -147,12 +147,12 @@ func (e *Endpoint) forward(ready <-chan struct{}) {
 		case <-e.done:
 			return
 		case <-ready:
-			e.signal()
+			e.signalReady()
 		}
 	}
 }
 
-func (e *Endpoint) signal() {
+func (e *Endpoint) signalReady() {
 	select {
 	case e.ready <- struct{}{}:
 	default:
@@ -172,19 +172,19 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 		share := ev[n:]
 		share = share[:(len(share)+left-1)/left]
 		p.brought = p.Recv(share)
-		kept := e.take(p, share[:p.brought])
+		kept := e.takeEvents(p, share[:p.brought])
 		more = more || p.brought == len(share)
 		n += kept
 	}
 	if n < len(ev) && more {
-		e.signal() // a part may have more, and it will not say so again
+		e.signalReady() // a part may have more, and it will not say so again
 	}
 	return n
 }
 
-// take gives a part's events the PeerIDs of the joined endpoint. It drops those of peers that Disconnect dropped
+// takeEvents gives a part's events the PeerIDs of the joined endpoint. It drops those of peers that Disconnect dropped
 // meanwhile, and returns the number of the others.
-func (e *Endpoint) take(p *part, ev []transport.Event) (n int) {
+func (e *Endpoint) takeEvents(p *part, ev []transport.Event) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -208,7 +208,7 @@ func (e *Endpoint) take(p *part, ev []transport.Event) (n int) {
 					continue
 				}
 			} else {
-				e.forget(p, in.Peer, id)
+				e.forgetPeer(p, in.Peer, id)
 			}
 		default:
 			if !known {
@@ -226,15 +226,15 @@ func (e *Endpoint) take(p *part, ev []transport.Event) (n int) {
 	return n
 }
 
-// forget removes a peer that is gone.
-func (e *Endpoint) forget(p *part, inner, id transport.PeerID) {
+// forgetPeer removes a peer that is gone.
+func (e *Endpoint) forgetPeer(p *part, inner, id transport.PeerID) {
 	e.peers.Remove(id)
 	delete(p.ids, inner)
 	p.counters.Peers--
 }
 
-// find returns where a peer is connected.
-func (e *Endpoint) find(id transport.PeerID) (peer, error) {
+// findPeer returns where a peer is connected.
+func (e *Endpoint) findPeer(id transport.PeerID) (peer, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -249,7 +249,7 @@ func (e *Endpoint) find(id transport.PeerID) (peer, error) {
 
 // Send implements transport.Endpoint.
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
-	to, err := e.find(id)
+	to, err := e.findPeer(id)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.mu.Lock()
 	p, ok := e.peers.Get(id)
 	if ok && !e.closed {
-		e.forget(p.part, p.id, id)
+		e.forgetPeer(p.part, p.id, id)
 	}
 	ok = ok && !e.closed
 	e.mu.Unlock()
@@ -288,7 +288,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 
 // Info implements transport.Endpoint.
 func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
-	p, err := e.find(id)
+	p, err := e.findPeer(id)
 	return err == nil && p.part.Info(p.id, out)
 }
 
@@ -353,7 +353,7 @@ func (e *Endpoint) Unban(identity []byte) {
 
 // Name returns the name of the part that a peer uses, and false when there is no such peer.
 func (e *Endpoint) Name(id transport.PeerID) (string, bool) {
-	p, err := e.find(id)
+	p, err := e.findPeer(id)
 	if err != nil {
 		return "", false
 	}

@@ -59,7 +59,7 @@ func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {
 	e.dial = cli
 	cli.id = e.peers.Add(cli)
 	cli.q = e.in.Add(cli.id, false)
-	cli.start()
+	cli.startDial()
 	return e
 }
 
@@ -173,7 +173,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 		buf := (*buffer)(s.far.ep.in.Buffer())
 		copy(buf[:], b)
 		f.Damage(i, buf[:len(b)])
-		ev := n.push(f.At[i], arrival, s.far)
+		ev := n.pushEvent(f.At[i], arrival, s.far)
 		ev.buf, ev.length = buf, uint16(len(b))
 	}
 	return nil
@@ -189,7 +189,7 @@ func (e *Endpoint) Flush() {}
 // Disconnect implements transport.Endpoint.
 func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
 	if s, ok := e.peers.Get(p); ok {
-		s.drop(c, detail)
+		s.dropConnection(c, detail)
 	}
 }
 
@@ -210,7 +210,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	}
 	for i := range e.peers.Slots() {
 		if s, ok := e.peers.At(i); ok {
-			s.drop(c, detail)
+			s.dropConnection(c, detail)
 		}
 	}
 	e.closed = true

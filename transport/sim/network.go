@@ -51,7 +51,7 @@ func (n *Network) Now() time.Duration { return n.now }
 // At calls fn when the clock reaches t, or as soon as Run continues if t is past. Events at the same time run
 // in the order of their At calls.
 func (n *Network) At(t time.Duration, fn func()) {
-	n.push(t, callback, nil).fn = fn
+	n.pushEvent(t, callback, nil).fn = fn
 }
 
 // Next returns the time of the next event; ok is false when none is left.
@@ -84,8 +84,8 @@ func (n *Network) Run(until time.Duration) {
 // sender and receiver. b is valid during the call. nil ends the trace.
 func (n *Network) Trace(fn func(now time.Duration, from, to int, b []byte)) { n.trace = fn }
 
-// push adds an event; the caller fills in the rest.
-func (n *Network) push(at time.Duration, kind eventKind, to *side) *event {
+// pushEvent adds an event; the caller fills in the rest.
+func (n *Network) pushEvent(at time.Duration, kind eventKind, to *side) *event {
 	ev := n.due.Push(max(at, n.now))
 	ev.kind, ev.to = kind, to
 	return ev

@@ -61,16 +61,16 @@ func (s *side) control(kind eventKind) {
 	f := s.path.Send(n.now, size)
 	for i := range f.Copies {
 		if f.Flip[i] < 0 {
-			n.push(f.At[i], kind, s.far)
+			n.pushEvent(f.At[i], kind, s.far)
 		}
 	}
 }
 
-// start starts the dial of a client.
-func (s *side) start() {
+// startDial starts the dial of a client.
+func (s *side) startDial() {
 	s.begun = s.ep.net.now
 	s.control(hello)
-	s.ep.net.push(s.begun+retry, upkeep, s)
+	s.ep.net.pushEvent(s.begun+retry, upkeep, s)
 }
 
 // greeted handles a hello at the server's side.
@@ -93,7 +93,7 @@ func (s *side) greeted() {
 		s.id = s.ep.peers.Add(s)
 		s.q = s.ep.in.Add(s.id, true)
 		s.control(accept)
-		s.ep.net.push(s.ep.net.now+upkeepEvery, upkeep, s)
+		s.ep.net.pushEvent(s.ep.net.now+upkeepEvery, upkeep, s)
 	case s.state == open:
 		s.control(accept)
 	default:
@@ -184,16 +184,16 @@ func (s *side) left(c transport.Code, detail string) {
 	s.ep.in.End(s.q, c, detail)
 }
 
-// drop ends the connection for the caller and notifies the far end, three times
+// dropConnection ends the connection for the caller and notifies the far end, three times
 // because datagrams may be lost.
-func (s *side) drop(c transport.Code, detail string) {
+func (s *side) dropConnection(c transport.Code, detail string) {
 	s.state, s.code, s.detail = ended, c, transport.CutDetail(detail)
 	s.ep.peers.Remove(s.id)
 	s.ep.in.Drop(s.q)
 	n := s.ep.net
 	s.control(farewell)
-	n.push(n.now+again, repeat, s)
-	n.push(n.now+3*again, repeat, s)
+	n.pushEvent(n.now+again, repeat, s)
+	n.pushEvent(n.now+3*again, repeat, s)
 }
 
 // upkeep is the side's timer: hellos, keep-alives, timeouts.
@@ -206,7 +206,7 @@ func (s *side) upkeep() {
 			return
 		}
 		s.control(hello)
-		n.push(n.now+retry, upkeep, s)
+		n.pushEvent(n.now+retry, upkeep, s)
 	case open:
 		if n.now-s.heard >= timeout {
 			s.left(transport.Timeout, "nothing heard")
@@ -218,6 +218,6 @@ func (s *side) upkeep() {
 		} else if n.now-s.sent >= aliveAfter {
 			s.control(alive)
 		}
-		n.push(n.now+upkeepEvery, upkeep, s)
+		n.pushEvent(n.now+upkeepEvery, upkeep, s)
 	}
 }

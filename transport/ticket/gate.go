@@ -90,8 +90,8 @@ func (g *Gate) SetKeys(keys ...[]byte) error {
 	return nil
 }
 
-// open opens a sealed part with one of the keys.
-func (g *Gate) open(sealed []byte) (c Claims, key []byte, err error) {
+// openSealed opens a sealed part with one of the keys.
+func (g *Gate) openSealed(sealed []byte) (c Claims, key []byte, err error) {
 	for _, k := range *g.keys.Load() {
 		if c, err = open(k.aead, sealed); err != ErrForged {
 			return c, k.key, err
@@ -103,7 +103,7 @@ func (g *Gate) open(sealed []byte) (c Claims, key []byte, err error) {
 // Check opens a sealed part. It returns the claims, and the secret that the bearer must know, without marking the
 // ticket as used. Errors: ErrMalformed, ErrForged, ErrExpired, ErrServer, ErrUsed, ErrBanned.
 func (g *Gate) Check(sealed []byte) (c Claims, secretOf [SecretSize]byte, err error) {
-	c, key, err := g.open(sealed)
+	c, key, err := g.openSealed(sealed)
 	if err != nil {
 		return Claims{}, secretOf, err
 	}
@@ -112,13 +112,13 @@ func (g *Gate) Check(sealed []byte) (c Claims, secretOf [SecretSize]byte, err er
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.judge(&c); err != nil {
+	if err := g.judgeClaims(&c); err != nil {
 		return Claims{}, [SecretSize]byte{}, err
 	}
 	return c, secretOf, nil
 }
 
-func (g *Gate) judge(c *Claims) error {
+func (g *Gate) judgeClaims(c *Claims) error {
 	now := g.now()
 	switch until, banned := g.bans[string(c.Identity)]; {
 	case !now.Before(c.Expires) || c.Expires.Sub(now) > longest:
@@ -154,7 +154,7 @@ func (e *expiredError) Unwrap() error { return ErrExpired }
 func (g *Gate) Use(c Claims) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.judge(&c); err != nil {
+	if err := g.judgeClaims(&c); err != nil {
 		return err
 	}
 	now := g.now().Unix()

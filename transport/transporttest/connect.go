@@ -29,7 +29,7 @@ func neverUsesAnIDAgain(s *suite) {
 	srv := s.server()
 	known := make(map[transport.PeerID]bool)
 	for range 12 {
-		l := s.connect(srv)
+		l := s.connectTo(srv)
 		if known[l.toClient] {
 			s.Fatalf("peer id %v was used before", l.toClient)
 		}
@@ -42,31 +42,31 @@ func neverUsesAnIDAgain(s *suite) {
 		if slot := l.toClient.Slot(); slot > 64 {
 			s.Errorf("with one client at a time, the slot is %d, not 0", slot)
 		}
-		l.cli.close(transport.Closed, "")
-		s.until("the client is gone", func() bool { return srv.over(l.toClient) != nil })
+		l.cli.mustClose(transport.Closed, "")
+		s.until("the client is gone", func() bool { return srv.endOf(l.toClient) != nil })
 	}
 }
 
 func serverDisconnects(s *suite) {
 	srv := s.server()
 	for _, c := range endings {
-		l := s.connect(srv)
+		l := s.connectTo(srv)
 		srv.ep.Disconnect(l.toClient, c.code, c.detail)
-		s.until("the client is told", func() bool { return l.cli.over(l.toServer) != nil })
-		sameEnd(s, l.cli.over(l.toServer), c)
+		s.until("the client is told", func() bool { return l.cli.endOf(l.toServer) != nil })
+		sameEnd(s, l.cli.endOf(l.toServer), c)
 	}
-	s.settle()
+	s.waitForArrivals()
 }
 
 func clientDisconnects(s *suite) {
 	srv := s.server()
 	for _, c := range endings {
-		l := s.connect(srv)
+		l := s.connectTo(srv)
 		l.cli.ep.Disconnect(l.toServer, c.code, c.detail)
-		s.until("the server is told", func() bool { return srv.over(l.toClient) != nil })
-		sameEnd(s, srv.over(l.toClient), c)
+		s.until("the server is told", func() bool { return srv.endOf(l.toClient) != nil })
+		sameEnd(s, srv.endOf(l.toClient), c)
 	}
-	s.settle()
+	s.waitForArrivals()
 }
 
 type ending struct {
@@ -92,14 +92,14 @@ func sameEnd(s *suite, ev *transport.Event, want ending) {
 func disconnectIsSilentHere(s *suite) {
 	l := s.pair()
 	for i := range 20 {
-		l.cli.send(l.toServer, datagram(uint64(i), 20))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 20))
 	}
 	for range 25 {
 		s.net.Wait(step) // the datagrams wait at the server, unread
 	}
 	before := len(l.srv.seen)
 	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "")
-	s.settle()
+	s.waitForArrivals()
 	if n := len(l.srv.seen) - before; n != 0 {
 		s.Errorf("%d events for a peer that was dropped locally", n)
 	}
@@ -115,35 +115,35 @@ func disconnectIsSilentHere(s *suite) {
 
 func serverCloses(s *suite) {
 	srv := s.server()
-	links := []*link{s.connect(srv), s.connect(srv), s.connect(srv)}
-	srv.close(transport.Closed, "the match is over")
+	links := []*link{s.connectTo(srv), s.connectTo(srv), s.connectTo(srv)}
+	srv.mustClose(transport.Closed, "the match is over")
 	for _, l := range links {
-		s.until("the client is told", func() bool { return l.cli.over(l.toServer) != nil })
-		sameEnd(s, l.cli.over(l.toServer), ending{transport.Closed, "the match is over"})
+		s.until("the client is told", func() bool { return l.cli.endOf(l.toServer) != nil })
+		sameEnd(s, l.cli.endOf(l.toServer), ending{transport.Closed, "the match is over"})
 	}
 }
 
 func clientCloses(s *suite) {
 	l := s.pair()
-	l.cli.close(transport.FirstUserCode, "good night")
-	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
-	sameEnd(s, l.srv.over(l.toClient), ending{transport.FirstUserCode, "good night"})
+	l.cli.mustClose(transport.FirstUserCode, "good night")
+	s.until("the server is told", func() bool { return l.srv.endOf(l.toClient) != nil })
+	sameEnd(s, l.srv.endOf(l.toClient), ending{transport.FirstUserCode, "good night"})
 }
 
 func endsAfterTheLastData(s *suite) {
 	l := s.pair()
 	for i := range 5 {
-		l.cli.send(l.toServer, datagram(uint64(i), 30))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 30))
 	}
 	for range 50 {
 		s.net.Wait(step) // all of it is waiting when the end comes
 	}
-	l.cli.close(transport.Closed, "")
+	l.cli.mustClose(transport.Closed, "")
 	for range 50 {
 		s.net.Wait(step) // and so is the end
 	}
-	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
-	s.settle()
+	s.until("the server is told", func() bool { return l.srv.endOf(l.toClient) != nil })
+	s.waitForArrivals()
 	if n := len(l.srv.data(l.toClient)); n != 5 {
 		s.Errorf("%d of 5 datagrams received before the end were returned", n)
 	}
@@ -155,8 +155,8 @@ func livesWhenIdle(s *suite) {
 		s.net.Wait(s.net.Timeout / 20)
 		s.pump()
 	}
-	l.cli.send(l.toServer, datagram(1, 30))
-	l.srv.send(l.toClient, datagram(2, 30))
+	l.cli.mustSend(l.toServer, datagram(1, 30))
+	l.srv.mustSend(l.toClient, datagram(2, 30))
 	s.until("the idle connection carries", func() bool {
 		return len(l.srv.data(l.toClient)) == 1 && len(l.cli.data(l.toServer)) == 1
 	})
@@ -169,7 +169,7 @@ func noticesTheVanished(s *suite) {
 	for t := s.net.Timeout * 0; t < 2*s.net.Timeout; t += s.net.Timeout / 20 {
 		s.net.Wait(s.net.Timeout / 20)
 		s.pump()
-		if ev := l.srv.over(l.toClient); ev != nil {
+		if ev := l.srv.endOf(l.toClient); ev != nil {
 			if ev.Code != transport.Timeout {
 				s.Errorf("the vanished client was reported as %v", ev.Code)
 			}
@@ -184,11 +184,11 @@ func noticesTheVanished(s *suite) {
 
 func tellsTheRefused(s *suite) {
 	want := ending{transport.FirstUserCode + 1, "not on the list"}
-	srv := s.add(s.net.Refuse(want.code, want.detail), false)
+	srv := s.addEnd(s.net.Refuse(want.code, want.detail), false)
 	cli := s.dial(srv)
-	s.until("the client is refused", func() bool { return cli.find(0, transport.Disconnected) != 0 })
-	sameEnd(s, cli.over(cli.find(0, transport.Disconnected)), want)
-	s.settle()
+	s.until("the client is refused", func() bool { return cli.peerOf(0, transport.Disconnected) != 0 })
+	sameEnd(s, cli.endOf(cli.peerOf(0, transport.Disconnected)), want)
+	s.waitForArrivals()
 	if len(srv.seen) != 0 || len(cli.seen) != 1 {
 		s.Errorf("events of a refusal: %v at the server, %v at the client", srv.seen, cli.seen)
 	}

@@ -12,8 +12,8 @@ func delivers(s *suite) {
 	l := s.pair()
 	const n = 200
 	for i := range n {
-		l.cli.send(l.toServer, datagram(uint64(i), 8+i))
-		l.srv.send(l.toClient, datagram(uint64(i), 8+2*i))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 8+i))
+		l.srv.mustSend(l.toClient, datagram(uint64(i), 8+2*i))
 		if i%20 == 19 {
 			s.net.Wait(step)
 			s.pump()
@@ -24,7 +24,7 @@ func delivers(s *suite) {
 	}
 	s.until("all datagrams reached the server", all(l.srv, l.toClient))
 	s.until("all datagrams reached the client", all(l.cli, l.toServer))
-	s.settle()
+	s.waitForArrivals()
 	for _, got := range [][][]byte{l.srv.data(l.toClient), l.cli.data(l.toServer)} {
 		seen := make(map[uint64]int)
 		for _, b := range got {
@@ -48,14 +48,14 @@ func keepsBoundaries(s *suite) {
 	sizes := []int{0, 1, 2, 3, 7, 8, 9, 63, 64, 255, 256, 257, 511, mtu - 1, mtu}
 	for i, n := range sizes {
 		b := bytes.Repeat([]byte{byte(i + 1)}, n)
-		l.cli.send(l.toServer, b)
+		l.cli.mustSend(l.toServer, b)
 		s.until("the datagram is there", func() bool { return len(l.srv.data(l.toClient)) == i+1 })
 		if got := l.srv.data(l.toClient)[i]; !bytes.Equal(got, b) {
 			s.Errorf("%d bytes arrived as %d", n, len(got))
 		}
 	}
 	mtu = l.srv.info(l.toClient).MTU
-	l.srv.send(l.toClient, datagram(1, mtu))
+	l.srv.mustSend(l.toClient, datagram(1, mtu))
 	s.until("the largest datagram is there", func() bool { return len(l.cli.data(l.toServer)) == 1 })
 	if got := l.cli.data(l.toServer)[0]; !bytes.Equal(got, datagram(1, mtu)) {
 		s.Errorf("%d bytes arrived as %d", mtu, len(got))
@@ -75,7 +75,7 @@ func refusesTooBig(s *suite) {
 			s.Errorf("Send of %d bytes with an MTU of %d: %+v", n, mtu, *big)
 		}
 	}
-	s.settle()
+	s.waitForArrivals()
 	if len(l.cli.data(l.toServer)) != 0 {
 		s.Error("a datagram that was too big arrived")
 	}
@@ -95,14 +95,14 @@ func knowsNoStrangers(s *suite) {
 		}
 		l.srv.ep.Disconnect(id, transport.Kicked, "")
 	}
-	l.cli.send(l.toServer, []byte("x"))
+	l.cli.mustSend(l.toServer, []byte("x"))
 	s.until("the right peer still sends", func() bool { return len(l.srv.data(p)) == 1 })
 }
 
 func leavesBuffersAlone(s *suite) {
 	l := s.pair()
 	b := datagram(1, 100)
-	l.cli.send(l.toServer, b)
+	l.cli.mustSend(l.toServer, b)
 	for i := range b {
 		b[i] = 0xFF // Send must not keep it
 	}
@@ -112,7 +112,7 @@ func leavesBuffersAlone(s *suite) {
 	}
 	// Data stays valid while the endpoint works on, and may be overwritten.
 	var ev [1]transport.Event
-	l.cli.send(l.toServer, datagram(2, 200))
+	l.cli.mustSend(l.toServer, datagram(2, 200))
 	for range 2000 {
 		if l.srv.ep.Recv(ev[:]) == 1 {
 			break
@@ -123,8 +123,8 @@ func leavesBuffersAlone(s *suite) {
 		s.Fatalf("got %v", ev[0].Kind)
 	}
 	for i := range 50 {
-		l.cli.send(l.toServer, datagram(uint64(i+3), 200))
-		l.srv.send(l.toClient, datagram(uint64(i+3), 200))
+		l.cli.mustSend(l.toServer, datagram(uint64(i+3), 200))
+		l.srv.mustSend(l.toClient, datagram(uint64(i+3), 200))
 	}
 	for range 25 {
 		s.net.Wait(step)
@@ -144,7 +144,7 @@ func leavesBuffersAlone(s *suite) {
 func counts(s *suite) {
 	l := s.pair()
 	for i := range 10 {
-		l.cli.send(l.toServer, datagram(uint64(i), 50))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 50))
 	}
 	s.until("all is there", func() bool { return len(l.srv.data(l.toClient)) == 10 })
 	sent, got := l.cli.info(l.toServer).Stats, l.srv.info(l.toClient).Stats

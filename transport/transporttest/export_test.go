@@ -25,7 +25,7 @@ func Try(t testing.TB, name string, network func(t testing.TB) Net) {
 }
 
 // SetStuck makes a case hang for at most d.
-func SetStuck(d time.Duration) { stuck.set(d) }
+func SetStuck(d time.Duration) { stuck.setLimit(d) }
 
 // DoorCases returns the names of the cases of identities.
 func DoorCases() (names []string) {
@@ -49,6 +49,6 @@ func TryDoor(t testing.TB, name string, doors func(t testing.TB) Doors) {
 // SetPatience makes the suite wait for at most d, and returns the previous limit.
 func SetPatience(d time.Duration) (before time.Duration) {
 	before = patience.get()
-	patience.set(d)
+	patience.setLimit(d)
 	return before
 }

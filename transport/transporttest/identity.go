@@ -63,20 +63,20 @@ type house struct {
 	srv   *end
 }
 
-func (h *house) open(same transport.Same, maxPeers int) {
+func (h *house) openDoor(same transport.Same, maxPeers int) {
 	h.door = h.doors.Server(same, maxPeers)
-	h.srv = h.add(h.door, false)
+	h.srv = h.addEnd(h.door, false)
 }
 
-func (h *house) knock(identity string) *end { return h.add(h.doors.Client(h.door, identity), true) }
+func (h *house) knock(identity string) *end { return h.addEnd(h.doors.Client(h.door, identity), true) }
 
-// enter connects a client.
-func (h *house) enter(identity string) *link {
+// enterAs connects a client.
+func (h *house) enterAs(identity string) *link {
 	h.Helper()
 	from := len(h.srv.seen)
 	l := &link{srv: h.srv, cli: h.knock(identity)}
 	h.until(identity+" is connected", func() bool {
-		l.toServer, l.toClient = l.cli.find(0, transport.Connected), h.srv.find(from, transport.Connected)
+		l.toServer, l.toClient = l.cli.peerOf(0, transport.Connected), h.srv.peerOf(from, transport.Connected)
 		return l.toServer != 0 && l.toClient != 0
 	})
 	if got := string(h.srv.info(l.toClient).Identity); got != identity {
@@ -89,8 +89,8 @@ func (h *house) enter(identity string) *link {
 func (h *house) talks(l *link) {
 	h.Helper()
 	up, down := len(l.srv.data(l.toClient)), len(l.cli.data(l.toServer))
-	l.cli.send(l.toServer, datagram(1, 30))
-	l.srv.send(l.toClient, datagram(2, 30))
+	l.cli.mustSend(l.toServer, datagram(1, 30))
+	l.srv.mustSend(l.toClient, datagram(2, 30))
 	h.until("it is talked", func() bool {
 		return len(l.srv.data(l.toClient)) > up && len(l.cli.data(l.toServer)) > down
 	})
@@ -100,12 +100,12 @@ func (h *house) talks(l *link) {
 func (h *house) leaves(l *link, want ending) {
 	h.Helper()
 	h.until("both ends are told", func() bool {
-		return l.srv.over(l.toClient) != nil && l.cli.over(l.toServer) != nil
+		return l.srv.endOf(l.toClient) != nil && l.cli.endOf(l.toServer) != nil
 	})
-	if ev := l.srv.over(l.toClient); ev.Code != want.code {
+	if ev := l.srv.endOf(l.toClient); ev.Code != want.code {
 		h.Errorf("the server got %v, not %v", ev.Code, want.code)
 	}
-	if ev := l.cli.over(l.toServer); ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
+	if ev := l.cli.endOf(l.toServer); ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
 		h.Errorf("the client got %v %q, not %v %q", ev.Code, ev.Detail, want.code, want.detail)
 	}
 }
@@ -114,21 +114,21 @@ func (h *house) leaves(l *link, want ending) {
 func (h *house) refused(identity string, want ending) {
 	h.Helper()
 	from, cli := len(h.srv.seen), h.knock(identity)
-	h.until(identity+" is refused", func() bool { return cli.find(0, transport.Disconnected) != 0 })
-	ev := cli.over(cli.find(0, transport.Disconnected))
+	h.until(identity+" is refused", func() bool { return cli.peerOf(0, transport.Disconnected) != 0 })
+	ev := cli.endOf(cli.peerOf(0, transport.Disconnected))
 	if ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
 		h.Errorf("%q was refused with %v %q, not %v %q", identity, ev.Code, ev.Detail, want.code, want.detail)
 	}
-	if cli.find(0, transport.Connected) != 0 || h.srv.find(from, transport.Connected) != 0 {
+	if cli.peerOf(0, transport.Connected) != 0 || h.srv.peerOf(from, transport.Connected) != 0 {
 		h.Errorf("%q was refused and still connected", identity)
 	}
 }
 
 func replacesTheOld(h *house) {
-	h.open(transport.ReplaceOld, 8)
-	bob, old := h.enter("bob"), h.enter("ann")
+	h.openDoor(transport.ReplaceOld, 8)
+	bob, old := h.enterAs("bob"), h.enterAs("ann")
 	for range 3 {
-		young := h.enter("ann")
+		young := h.enterAs("ann")
 		h.leaves(old, ending{code: transport.Replaced})
 		h.talks(young)
 		old = young
@@ -138,30 +138,30 @@ func replacesTheOld(h *house) {
 
 // A client that reconnects before the server has noticed its loss must not be kept out by its own old connection.
 func replacesTheOldWhenFull(h *house) {
-	h.open(transport.ReplaceOld, 2)
-	bob, old := h.enter("bob"), h.enter("ann")
+	h.openDoor(transport.ReplaceOld, 2)
+	bob, old := h.enterAs("bob"), h.enterAs("ann")
 	h.refused("eve", ending{code: transport.Full})
-	young := h.enter("ann")
+	young := h.enterAs("ann")
 	h.leaves(old, ending{code: transport.Replaced})
 	h.talks(young)
 	h.talks(bob)
 }
 
 func refusesTheNew(h *house) {
-	h.open(transport.RefuseNew, 8)
-	bob, ann := h.enter("bob"), h.enter("ann")
+	h.openDoor(transport.RefuseNew, 8)
+	bob, ann := h.enterAs("bob"), h.enterAs("ann")
 	h.refused("ann", ending{code: transport.Refused})
 	h.talks(ann)
-	ann.cli.close(transport.Closed, "")
-	h.until("the server is told", func() bool { return h.srv.over(ann.toClient) != nil })
-	h.talks(h.enter("ann"))
+	ann.cli.mustClose(transport.Closed, "")
+	h.until("the server is told", func() bool { return h.srv.endOf(ann.toClient) != nil })
+	h.talks(h.enterAs("ann"))
 	h.talks(bob)
 }
 
 func allowsBoth(h *house) {
-	h.open(transport.AllowBoth, 8)
-	bob := h.enter("bob")
-	both := []*link{h.enter("ann"), h.enter("ann")}
+	h.openDoor(transport.AllowBoth, 8)
+	bob := h.enterAs("bob")
+	both := []*link{h.enterAs("ann"), h.enterAs("ann")}
 	for _, l := range both {
 		h.talks(l)
 	}
@@ -175,8 +175,8 @@ func allowsBoth(h *house) {
 }
 
 func kicksByIdentity(h *house) {
-	h.open(transport.ReplaceOld, 8)
-	bob, ann := h.enter("bob"), h.enter("ann")
+	h.openDoor(transport.ReplaceOld, 8)
+	bob, ann := h.enterAs("bob"), h.enterAs("ann")
 	if h.door.DisconnectIdentity([]byte("eve"), transport.Kicked, "") {
 		h.Error("a peer was found for an identity without peers")
 	}
@@ -188,12 +188,12 @@ func kicksByIdentity(h *house) {
 		h.Error("a dropped peer was found again")
 	}
 	h.talks(bob)
-	h.talks(h.enter("ann"))
+	h.talks(h.enterAs("ann"))
 }
 
 func bansByIdentity(h *house) {
-	h.open(transport.AllowBoth, 8)
-	bob, ann := h.enter("bob"), h.enter("ann")
+	h.openDoor(transport.AllowBoth, 8)
+	bob, ann := h.enterAs("bob"), h.enterAs("ann")
 	h.door.Ban([]byte("ann"), time.Now().Add(time.Hour), "you know why")
 	h.leaves(ann, ending{transport.Kicked, "you know why"})
 	h.refused("ann", ending{transport.Refused, "you know why"})
@@ -201,24 +201,24 @@ func bansByIdentity(h *house) {
 	h.refused("eve", ending{transport.Refused, "for good"})
 	h.talks(bob)
 	h.door.Ban([]byte("ann"), time.Now().Add(-time.Second), "over")
-	h.talks(h.enter("ann"))
+	h.talks(h.enterAs("ann"))
 	h.door.Unban([]byte("eve"))
-	h.talks(h.enter("eve"))
+	h.talks(h.enterAs("eve"))
 }
 
 // An empty identity matches nothing: two such peers are unrelated.
 func leavesNobodyAlone(h *house) {
 	for _, same := range []transport.Same{transport.ReplaceOld, transport.RefuseNew} {
-		h.open(same, 8)
-		first, second := h.enter(""), h.enter("")
+		h.openDoor(same, 8)
+		first, second := h.enterAs(""), h.enterAs("")
 		h.door.Ban(nil, time.Time{}, "")
 		h.door.Ban([]byte{}, time.Time{}, "")
 		if h.door.DisconnectIdentity(nil, transport.Kicked, "") {
 			h.Error("nobody was found by an empty identity")
 		}
-		h.settle()
+		h.waitForArrivals()
 		h.talks(first)
 		h.talks(second)
-		h.talks(h.enter(""))
+		h.talks(h.enterAs(""))
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func signals(s *suite) {
 	l := s.pair()
-	s.settle()
+	s.waitForArrivals()
 	first := l.srv.ep.Ready()
 	if again := l.srv.ep.Ready(); first != again || cap(first) != 1 {
 		s.Error("Ready must always be the same channel, of capacity 1")
@@ -38,7 +38,7 @@ func signals(s *suite) {
 		l.srv.pump()
 	}
 	for i := range 5 {
-		l.cli.send(l.toServer, datagram(uint64(i), 20))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 20))
 		if !signalled() {
 			s.Fatal("no signal for a datagram received by an idle endpoint")
 		}
@@ -49,8 +49,8 @@ func signals(s *suite) {
 			s.Fatal("more events than datagrams sent")
 		}
 	}
-	l.cli.send(l.toServer, datagram(7, 20))
-	l.cli.send(l.toServer, datagram(8, 20))
+	l.cli.mustSend(l.toServer, datagram(7, 20))
+	l.cli.mustSend(l.toServer, datagram(8, 20))
 	for i := range 2 { // Recv takes one, so there must be another signal
 		if !signalled() {
 			s.Fatalf("no signal for datagram %d of 2", i+1)
@@ -66,11 +66,11 @@ func signals(s *suite) {
 
 func closedStaysClosed(s *suite) {
 	l := s.pair()
-	l.cli.send(l.toServer, datagram(1, 20))
+	l.cli.mustSend(l.toServer, datagram(1, 20))
 	for range 10 {
 		s.net.Wait(step)
 	}
-	l.srv.close(transport.Closed, "")
+	l.srv.mustClose(transport.Closed, "")
 	if err := l.srv.ep.Close(transport.Closed, ""); !errors.Is(err, net.ErrClosed) {
 		s.Errorf("the second Close: %v", err)
 	}
@@ -92,7 +92,7 @@ func closedStaysClosed(s *suite) {
 		s.net.Wait(step)
 		s.pump()
 	}
-	if unborn.find(0, transport.Connected) != 0 {
+	if unborn.peerOf(0, transport.Connected) != 0 {
 		s.Error("a client connected to a closed endpoint")
 	}
 }
@@ -102,7 +102,7 @@ func tellsClientsApart(s *suite) {
 	var links []*link
 	ids := make(map[transport.PeerID]bool)
 	for range 16 {
-		l := s.connect(srv)
+		l := s.connectTo(srv)
 		links = append(links, l)
 		ids[l.toClient] = true
 	}
@@ -110,8 +110,8 @@ func tellsClientsApart(s *suite) {
 		s.Fatalf("%d clients have %d ids", len(links), len(ids))
 	}
 	for i, l := range links {
-		l.cli.send(l.toServer, datagram(uint64(i), 40))
-		srv.send(l.toClient, datagram(uint64(100+i), 40))
+		l.cli.mustSend(l.toServer, datagram(uint64(i), 40))
+		srv.mustSend(l.toClient, datagram(uint64(100+i), 40))
 	}
 	for i, l := range links {
 		s.until("both are there", func() bool {
@@ -124,12 +124,12 @@ func tellsClientsApart(s *suite) {
 			s.Errorf("client %d got a datagram for client %d", i, n-100)
 		}
 	}
-	links[3].cli.close(transport.Closed, "")
-	s.until("one has left", func() bool { return srv.over(links[3].toClient) != nil })
-	s.settle()
+	links[3].cli.mustClose(transport.Closed, "")
+	s.until("one has left", func() bool { return srv.endOf(links[3].toClient) != nil })
+	s.waitForArrivals()
 	for i, l := range links {
 		var info transport.Info
-		if i != 3 && (srv.over(l.toClient) != nil || l.cli.over(l.toServer) != nil || !srv.ep.Info(l.toClient, &info)) {
+		if i != 3 && (srv.endOf(l.toClient) != nil || l.cli.endOf(l.toServer) != nil || !srv.ep.Info(l.toClient, &info)) {
 			s.Errorf("client %d was disconnected with another", i)
 		}
 	}
@@ -177,21 +177,21 @@ func boundsTheQueue(s *suite) {
 	if dropped := l.srv.info(l.toClient).Stats.ReceiveDropped; dropped+waited != n {
 		s.Errorf("%d waited and %d were counted as dropped, of %d sent", waited, dropped, n)
 	}
-	l.cli.send(l.toServer, datagram(n, 100))
+	l.cli.mustSend(l.toServer, datagram(n, 100))
 	s.until("the connection goes on", func() bool { return len(l.srv.data(l.toClient)) == 1 })
 	flood(s, l, 300)
-	l.cli.close(transport.Closed, "")
+	l.cli.mustClose(transport.Closed, "")
 	for range 25 {
 		s.net.Wait(step)
 	}
-	s.until("the end is told although the queue was full", func() bool { return l.srv.over(l.toClient) != nil })
+	s.until("the end is told although the queue was full", func() bool { return l.srv.endOf(l.toClient) != nil })
 }
 
 func servesPeersInTurn(s *suite) {
 	srv := s.server()
-	loud, quiet := s.connect(srv), s.connect(srv)
+	loud, quiet := s.connectTo(srv), s.connectTo(srv)
 	flood(s, loud, 100)
-	quiet.cli.send(quiet.toServer, datagram(1, 20))
+	quiet.cli.mustSend(quiet.toServer, datagram(1, 20))
 	for range 50 {
 		s.net.Wait(step)
 	}
@@ -206,7 +206,7 @@ func servesPeersInTurn(s *suite) {
 
 func bearsConcurrentUse(s *suite) {
 	srv := s.server()
-	links := []*link{s.connect(srv), s.connect(srv), s.connect(srv), s.connect(srv)}
+	links := []*link{s.connectTo(srv), s.connectTo(srv), s.connectTo(srv), s.connectTo(srv)}
 	var busy sync.WaitGroup
 	for i, l := range links {
 		busy.Add(1)
@@ -234,8 +234,8 @@ func bearsConcurrentUse(s *suite) {
 		}
 		s.pump()
 	}
-	s.until("the dropped client is told", func() bool { return links[0].cli.over(links[0].toServer) != nil })
-	s.settle()
+	s.until("the dropped client is told", func() bool { return links[0].cli.endOf(links[0].toServer) != nil })
+	s.waitForArrivals()
 	for _, e := range s.ends {
 		for _, ev := range e.seen {
 			if _, ok := number(ev.Data); ev.Kind == transport.Data && !ok {
@@ -248,7 +248,7 @@ func bearsConcurrentUse(s *suite) {
 func bearsConcurrentClose(s *suite) {
 	for range 10 {
 		srv := s.server()
-		links := []*link{s.connect(srv), s.connect(srv)}
+		links := []*link{s.connectTo(srv), s.connectTo(srv)}
 		var busy sync.WaitGroup
 		closes := make(chan error, 3)
 		begin := make(chan struct{})
@@ -310,12 +310,12 @@ func leaksNoGoroutine(s *suite) {
 	before := stacks()
 	for range 5 {
 		srv := s.server()
-		l := s.connect(srv)
+		l := s.connectTo(srv)
 		unheard := s.dial(srv) // closed while it dials
-		unheard.close(transport.Closed, "")
-		l.cli.send(l.toServer, datagram(1, 100))
-		l.cli.close(transport.Closed, "")
-		srv.close(transport.Closed, "")
+		unheard.mustClose(transport.Closed, "")
+		l.cli.mustSend(l.toServer, datagram(1, 100))
+		l.cli.mustClose(transport.Closed, "")
+		srv.mustClose(transport.Closed, "")
 		s.net.Release()
 	}
 	var after []string

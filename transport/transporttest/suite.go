@@ -16,12 +16,12 @@ const step = 2 * time.Millisecond
 // one of them may still run.
 type limit struct{ d atomic.Int64 }
 
-func (l *limit) get() time.Duration  { return time.Duration(l.d.Load()) }
-func (l *limit) set(d time.Duration) { l.d.Store(int64(d)) }
+func (l *limit) get() time.Duration       { return time.Duration(l.d.Load()) }
+func (l *limit) setLimit(d time.Duration) { l.d.Store(int64(d)) }
 
 func newLimit(d time.Duration) *limit {
 	l := &limit{}
-	l.set(d)
+	l.setLimit(d)
 	return l
 }
 
@@ -50,14 +50,14 @@ type end struct {
 	closed bool
 }
 
-func (s *suite) add(ep transport.Endpoint, client bool) *end {
+func (s *suite) addEnd(ep transport.Endpoint, client bool) *end {
 	e := &end{s: s, raw: ep, ep: &timed{ep, s}, client: client, phase: make(map[transport.PeerID]transport.EventKind)}
 	s.ends = append(s.ends, e)
 	return e
 }
 
-func (s *suite) server() *end       { return s.add(s.net.Server(), false) }
-func (s *suite) dial(srv *end) *end { return s.add(s.net.Client(srv.raw), true) }
+func (s *suite) server() *end       { return s.addEnd(s.net.Server(), false) }
+func (s *suite) dial(srv *end) *end { return s.addEnd(s.net.Client(srv.raw), true) }
 func (s *suite) closeAll() {
 	for _, e := range s.ends {
 		if !e.closed {
@@ -73,27 +73,27 @@ type link struct {
 	toClient, toServer transport.PeerID
 }
 
-// connect dials and waits until both ends report the connection.
-func (s *suite) connect(srv *end) *link {
+// connectTo dials and waits until both ends report the connection.
+func (s *suite) connectTo(srv *end) *link {
 	s.Helper()
 	from := len(srv.seen)
 	cli := s.dial(srv)
 	l := &link{srv: srv, cli: cli}
 	s.until("the client is connected", func() bool {
-		l.toServer = cli.find(0, transport.Connected)
+		l.toServer = cli.peerOf(0, transport.Connected)
 		return l.toServer != 0
 	})
 	s.until("the server knows the client", func() bool {
-		l.toClient = srv.find(from, transport.Connected)
+		l.toClient = srv.peerOf(from, transport.Connected)
 		return l.toClient != 0
 	})
 	return l
 }
 
-func (s *suite) pair() *link { s.Helper(); return s.connect(s.server()) }
+func (s *suite) pair() *link { s.Helper(); return s.connectTo(s.server()) }
 
-// find returns the peer of the first event of a kind, from index i on.
-func (e *end) find(i int, k transport.EventKind) transport.PeerID {
+// peerOf returns the peer of the first event of a kind, from index i on.
+func (e *end) peerOf(i int, k transport.EventKind) transport.PeerID {
 	for ; i < len(e.seen); i++ {
 		if e.seen[i].Kind == k {
 			return e.seen[i].Peer
@@ -117,7 +117,7 @@ func (e *end) pump() {
 	for range 1 << 16 {
 		k := e.ep.Recv(ev[:])
 		for i := range ev[:k] {
-			e.note(ev[i])
+			e.noteEvent(ev[i])
 		}
 		if k < len(ev) {
 			return
@@ -126,8 +126,8 @@ func (e *end) pump() {
 	e.s.Fatal("Recv never returns fewer events than requested")
 }
 
-// note copies an event, and checks the order of its peer's events.
-func (e *end) note(ev transport.Event) {
+// noteEvent copies an event, and checks the order of its peer's events.
+func (e *end) noteEvent(ev transport.Event) {
 	before := e.phase[ev.Peer]
 	ok := false
 	switch ev.Kind {
@@ -165,16 +165,16 @@ func (s *suite) until(what string, cond func() bool) {
 	s.Fatalf("timed out waiting until %s", what)
 }
 
-// settle waits until datagrams in transit have arrived.
-func (s *suite) settle() {
+// waitForArrivals waits until datagrams in transit have arrived.
+func (s *suite) waitForArrivals() {
 	for range 25 {
 		s.net.Wait(step)
 		s.pump()
 	}
 }
 
-// send calls Send and expects no error.
-func (e *end) send(p transport.PeerID, b []byte) {
+// mustSend calls Send and expects no error.
+func (e *end) mustSend(p transport.PeerID, b []byte) {
 	e.s.Helper()
 	if err := e.ep.Send(p, b); err != nil {
 		e.s.Fatalf("Send of %d bytes: %v", len(b), err)
@@ -191,8 +191,8 @@ func (e *end) data(p transport.PeerID) (d [][]byte) {
 	return d
 }
 
-// over returns the Disconnected event of a peer, or nil.
-func (e *end) over(p transport.PeerID) *transport.Event {
+// endOf returns the Disconnected event of a peer, or nil.
+func (e *end) endOf(p transport.PeerID) *transport.Event {
 	for i := range e.seen {
 		if e.seen[i].Kind == transport.Disconnected && e.seen[i].Peer == p {
 			return &e.seen[i]
@@ -209,7 +209,7 @@ func (e *end) info(p transport.PeerID) (info transport.Info) {
 	return info
 }
 
-func (e *end) close(c transport.Code, detail string) {
+func (e *end) mustClose(c transport.Code, detail string) {
 	e.s.Helper()
 	e.closed = true
 	if err := e.ep.Close(c, detail); err != nil {

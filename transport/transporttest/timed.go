@@ -16,7 +16,7 @@ type timed struct {
 // notify the peers.
 const prompt = time.Second
 
-func (e *timed) check(call string, begin time.Time, limit time.Duration) {
+func (e *timed) checkTime(call string, begin time.Time, limit time.Duration) {
 	if took := time.Since(begin); took > limit {
 		e.s.Errorf("%s took %v; no call may block", call, took)
 	}
@@ -26,31 +26,31 @@ func (e *timed) check(call string, begin time.Time, limit time.Duration) {
 func (e *timed) Unwrap() transport.Endpoint { return e.Endpoint }
 
 func (e *timed) Recv(ev []transport.Event) int {
-	defer e.check("Recv", time.Now(), prompt)
+	defer e.checkTime("Recv", time.Now(), prompt)
 	return e.Endpoint.Recv(ev)
 }
 
 func (e *timed) Send(p transport.PeerID, b []byte) error {
-	defer e.check("Send", time.Now(), prompt)
+	defer e.checkTime("Send", time.Now(), prompt)
 	return e.Endpoint.Send(p, b)
 }
 
 func (e *timed) Flush() {
-	defer e.check("Flush", time.Now(), prompt)
+	defer e.checkTime("Flush", time.Now(), prompt)
 	e.Endpoint.Flush()
 }
 
 func (e *timed) Disconnect(p transport.PeerID, c transport.Code, detail string) {
-	defer e.check("Disconnect", time.Now(), prompt)
+	defer e.checkTime("Disconnect", time.Now(), prompt)
 	e.Endpoint.Disconnect(p, c, detail)
 }
 
 func (e *timed) Info(p transport.PeerID, out *transport.Info) bool {
-	defer e.check("Info", time.Now(), prompt)
+	defer e.checkTime("Info", time.Now(), prompt)
 	return e.Endpoint.Info(p, out)
 }
 
 func (e *timed) Close(c transport.Code, detail string) error {
-	defer e.check("Close", time.Now(), 3*prompt)
+	defer e.checkTime("Close", time.Now(), 3*prompt)
 	return e.Endpoint.Close(c, detail)
 }

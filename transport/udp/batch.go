@@ -23,11 +23,11 @@ func (e *Endpoint) batches() bool { return canBatch && e.cfg.Batch > 1 }
 func (e *Endpoint) listenTo(c *net.UDPConn) {
 	raw, err := c.SyscallConn()
 	if err != nil || !e.batches() {
-		e.read(c, e.serve)
+		e.readSocket(c, e.serveDatagram)
 		return
 	}
 	for failed := 1; ; failed++ {
-		if e.failedRead(e.readMany(raw, e.serve), failed) {
+		if e.failedRead(e.readMany(raw, e.serveDatagram), failed) {
 			return
 		}
 	}

@@ -59,7 +59,7 @@ func (m *messages) to(i int, a route, v6 bool) {
 	h := &m.all[i].head
 	if h.Control, h.Controllen = nil, 0; a.local.IsValid() {
 		h.Control = (*byte)(unsafe.Pointer(&m.says[i]))
-		h.SetControllen(m.says[i].set(a.local, v6))
+		h.SetControllen(m.says[i].setSource(a.local, v6))
 	}
 	if !v6 {
 		sa := (*syscall.RawSockaddrInet4)(unsafe.Pointer(&m.names[i]))
@@ -116,20 +116,20 @@ func newHeld(n int) *held {
 	return h
 }
 
-// next returns the memory for the next datagram. There is room for one.
-func (h *held) next() *[transport.MaxDatagram]byte { return &h.bufs[h.n] }
+// nextBuffer returns the memory for the next datagram. There is room for one.
+func (h *held) nextBuffer() *[transport.MaxDatagram]byte { return &h.bufs[h.n] }
 
-// add holds the datagram of size bytes in next, and reports whether h is full.
-func (h *held) add(size int, to route, s *socket) (full bool) {
+// addDatagram holds the datagram of size bytes in next, and reports whether h is full.
+func (h *held) addDatagram(size int, to route, s *socket) (full bool) {
 	h.point(h.n, h.bufs[h.n][:size])
 	h.to(h.n, to, s.v6)
 	h.n++
 	return h.n == len(h.bufs)
 }
 
-// flush sends all that wait. Where the send buffer is full, the rest is dropped. A datagram
+// sendHeld sends all that wait. Where the send buffer is full, the rest is dropped. A datagram
 // that the system refuses is skipped.
-func (h *held) flush(s *socket) error {
+func (h *held) sendHeld(s *socket) error {
 	if s.raw == nil {
 		return net.ErrClosed
 	}

@@ -17,11 +17,11 @@ type held struct {
 
 func newHeld(int) *held { return nil }
 
-func (h *held) next() *[transport.MaxDatagram]byte { return &h.none }
+func (h *held) nextBuffer() *[transport.MaxDatagram]byte { return &h.none }
 
-func (h *held) add(int, route, *socket) (full bool) { return true }
+func (h *held) addDatagram(int, route, *socket) (full bool) { return true }
 
-func (h *held) flush(*socket) error { return nil }
+func (h *held) sendHeld(*socket) error { return nil }
 
 // canBatch says that these systems read one datagram with a call.
 const canBatch = false

@@ -6,11 +6,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// take handles a datagram received by a client.
-func (e *Endpoint) take(buf []byte, n int, _ route) []byte {
+// takeDatagram handles a datagram received by a client.
+func (e *Endpoint) takeDatagram(buf []byte, n int, _ route) []byte {
 	b := buf[:n]
 	if n == 0 || n > transport.MaxDatagram {
-		e.fault(nil)
+		e.countInvalid(nil)
 		return buf
 	}
 	var err error
@@ -28,10 +28,10 @@ func (e *Endpoint) take(buf []byte, n int, _ route) []byte {
 	case typeGone:
 		err = e.takeGone(b)
 	default:
-		e.fault(nil)
+		e.countInvalid(nil)
 	}
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 	}
 	return buf
 }
@@ -107,13 +107,13 @@ func (e *Endpoint) takeEnd(b []byte) error {
 	d := e.dial
 	if b[0] == typeRefuse {
 		if d.state == dialling && key == d.p.nonce {
-			e.over(c, text(detail))
+			e.endDial(c, text(detail))
 		}
 		return nil
 	}
 	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p, c, text(detail))) {
-		e.over(c, text(detail))
-		e.out.send(appendGone(nil, key), d.p.addr) // no need to repeat it
+		e.endDial(c, text(detail))
+		e.out.sendDatagram(appendGone(nil, key), d.p.addr) // no need to repeat it
 	}
 	return nil
 }
@@ -127,8 +127,8 @@ func (e *Endpoint) takeGone(b []byte) error {
 	defer e.mu.Unlock()
 	const why = "the server does not know this connection"
 	if d := e.dial; d.p.conn != 0 && conn == d.p.conn && (d.state != open || e.believed(d.p, transport.Gone, why)) {
-		e.over(d.p.reason(transport.Gone, why))
-		e.told(conn)
+		e.endDial(d.p.reason(transport.Gone, why))
+		e.farewellConfirmed(conn)
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func (e *Endpoint) takeSignal(b []byte) error {
 	switch {
 	case !ours:
 	case b[0] == typeChallenge:
-		e.out.send(appendPair(nil, typeResponse, conn, value), p.addr)
+		e.out.sendDatagram(appendPair(nil, typeResponse, conn, value), p.addr)
 	case value == ask:
-		e.out.send(appendPair(nil, typeAlive, conn, 0), p.addr)
+		e.out.sendDatagram(appendPair(nil, typeAlive, conn, 0), p.addr)
 	}
 	return nil
 }

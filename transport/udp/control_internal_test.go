@@ -14,13 +14,13 @@ func TestControl(t *testing.T) {
 	for _, addr := range []string{"192.0.2.7", "::ffff:192.0.2.7", "2001:db8::7", "fe80::7"} {
 		var c control
 		a := netip.MustParseAddr(addr)
-		n := c.set(a, a.Is6())
+		n := c.setSource(a, a.Is6())
 		require.Equal(t, a.Unmap(), c.local(n))
 		require.Zero(t, c.local(n/2))
 		c.head.Type++
 		require.Zero(t, c.local(n))
 	}
 	var c control
-	require.Zero(t, c.local(c.set(netip.MustParseAddr("ff02::1"), true)))
+	require.Zero(t, c.local(c.setSource(netip.MustParseAddr("ff02::1"), true)))
 	require.Zero(t, c.local(0))
 }

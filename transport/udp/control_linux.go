@@ -19,8 +19,8 @@ type control struct {
 	data [24]byte // IPv4: index, local, destination; IPv6: local, index
 }
 
-// bytes returns the control message's memory.
-func (c *control) bytes() []byte { return (*[controlSize]byte)(unsafe.Pointer(c))[:] }
+// memory returns the control message's memory.
+func (c *control) memory() []byte { return (*[controlSize]byte)(unsafe.Pointer(c))[:] }
 
 // tellLocal makes the system add a control message to each datagram that is read.
 func tellLocal(fd uintptr, v6 bool) error {
@@ -50,8 +50,8 @@ func (c *control) address(n int) netip.Addr {
 	return netip.Addr{}
 }
 
-// set makes the control message name the address to send from, and returns its length.
-func (c *control) set(local netip.Addr, v6 bool) int {
+// setSource makes the control message name the address to send from, and returns its length.
+func (c *control) setSource(local netip.Addr, v6 bool) int {
 	size := syscall.SizeofInet4Pktinfo
 	c.data = [24]byte{}
 	if v6 {

@@ -11,10 +11,10 @@ const canAnswer = false
 // control is empty.
 type control struct{}
 
-func (c *control) bytes() []byte { return nil }
+func (c *control) memory() []byte { return nil }
 
 func tellLocal(uintptr, bool) error { return nil }
 
 func (c *control) local(int) netip.Addr { return netip.Addr{} }
 
-func (c *control) set(netip.Addr, bool) int { return 0 }
+func (c *control) setSource(netip.Addr, bool) int { return 0 }

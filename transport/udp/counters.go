@@ -33,7 +33,7 @@ func (e *Endpoint) Counters() Counters {
 	c := e.counters
 	e.mu.Unlock()
 	c.Reads = e.reads.Load()
-	e.out.count(&c)
+	e.out.addCounts(&c)
 	return c
 }
 

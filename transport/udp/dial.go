@@ -90,7 +90,7 @@ func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Ad
 			e.giveUp(transport.Unreachable, err.Error())
 			return
 		}
-		e.connect(addrs, uint16(port))
+		e.dialAddrs(addrs, uint16(port))
 	}()
 	go func() {
 		defer e.running.Done()
@@ -99,10 +99,10 @@ func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Ad
 	return e, nil
 }
 
-// connect tries a server's addresses, and serves the connection with the first that answers. A distant server may
+// dialAddrs tries a server's addresses, and serves the connection with the first that answers. A distant server may
 // answer only after the next address is tried. So the sockets stay open, and an address that has answered is not
 // abandoned.
-func (e *Endpoint) connect(addrs []netip.Addr, port uint16) {
+func (e *Endpoint) dialAddrs(addrs []netip.Addr, port uint16) {
 	defer e.unpark(nil)
 	conns := make([]*net.UDPConn, len(addrs))
 	var last error // why there is no socket
@@ -143,7 +143,7 @@ func (e *Endpoint) try(conn *net.UDPConn, to netip.AddrPort, more bool, stay uin
 		return false
 	}
 	e.turnTo(to, more, stay)
-	e.read(conn, e.take)
+	e.readSocket(conn, e.takeDatagram)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.closed && e.dial.state == dialling
@@ -228,7 +228,7 @@ func (e *Endpoint) greet() {
 	}
 	e.mu.Unlock()
 	for range copies {
-		if e.out.send(b, to) == errRefused {
+		if e.out.sendDatagram(b, to) == errRefused {
 			e.refused(conn)
 		}
 	}
@@ -238,13 +238,13 @@ func (e *Endpoint) greet() {
 func (e *Endpoint) giveUp(c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.over(c, detail)
+	e.endDial(c, detail)
 }
 
-func (e *Endpoint) over(c transport.Code, detail string) {
+func (e *Endpoint) endDial(c transport.Code, detail string) {
 	if d := e.dial; d.state != ended {
 		d.state, d.code, d.detail = ended, c, transport.CutDetail(detail)
-		e.end(d.p, c, d.detail)
+		e.endPeer(d.p, c, d.detail)
 		e.closeParked(e.conn)
 		d.endProbe()
 	}
@@ -273,5 +273,5 @@ func (e *Endpoint) refused(c *net.UDPConn) {
 		c.Close() // connect tries the next address
 		return
 	}
-	e.over(transport.Unreachable, "connection refused")
+	e.endDial(transport.Unreachable, "connection refused")
 }

@@ -198,10 +198,10 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 }
 
 // Flush implements transport.Endpoint. Without Config.Batch it does nothing, since datagrams leave at once.
-func (e *Endpoint) Flush() { e.out.flush() }
+func (e *Endpoint) Flush() { e.out.flushHeld() }
 
-// forget removes a peer that is gone.
-func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
+// forgetPeer removes a peer that is gone.
+func (e *Endpoint) forgetPeer(p *peer, c transport.Code, detail string) {
 	e.peers.Remove(p.id)
 	if e.dial == nil {
 		delete(e.byConn, p.conn)
@@ -240,9 +240,9 @@ func (p *peer) confirmed(now uint32) bool {
 	return p.rumour.at != 0 && p.heard <= p.rumour.at+askEvery && now-p.heard >= deadAfter
 }
 
-// end reports to the caller that a peer is gone.
-func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
-	e.forget(p, c, detail)
+// endPeer reports to the caller that a peer is gone.
+func (e *Endpoint) endPeer(p *peer, c transport.Code, detail string) {
+	e.forgetPeer(p, c, detail)
 	e.in.End(p.q, c, detail)
 }
 
@@ -258,8 +258,8 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// read reads the socket until it is closed. take handles a datagram and returns a buffer for the next one.
-func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from route) []byte) {
+// readSocket reads the socket until it is closed. take handles a datagram and returns a buffer for the next one.
+func (e *Endpoint) readSocket(c *net.UDPConn, take func(buf []byte, n int, from route) []byte) {
 	e.mu.Lock()
 	buf := e.in.Buffer()
 	e.mu.Unlock()
@@ -269,7 +269,7 @@ func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from route)
 		var n, said int
 		var err error
 		if e.tells {
-			n, said, _, from.AddrPort, err = c.ReadMsgUDPAddrPort(buf, told.bytes())
+			n, said, _, from.AddrPort, err = c.ReadMsgUDPAddrPort(buf, told.memory())
 			from.local = told.local(said)
 		} else {
 			n, from.AddrPort, err = c.ReadFromUDPAddrPort(buf)
@@ -308,8 +308,8 @@ func (e *Endpoint) failedRead(err error, failed int) (end bool) {
 	return false
 }
 
-// fault counts an invalid datagram.
-func (e *Endpoint) fault(err error) {
+// countInvalid counts an invalid datagram.
+func (e *Endpoint) countInvalid(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch err {

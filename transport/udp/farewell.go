@@ -35,12 +35,12 @@ func (e *Endpoint) sendOff(l leaver) {
 	if l.at = [2]uint32{now + 2, now + 6}; len(e.leaving) < maxLeavers {
 		e.leaving = append(e.leaving, l)
 	}
-	e.out.send(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
+	e.out.sendDatagram(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
 }
 
 // dismiss drops a peer for the caller.
 func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
-	e.forget(p, c, detail)
+	e.forgetPeer(p, c, detail)
 	e.in.Drop(p.q)
 	if d := e.dial; d != nil {
 		d.state, d.code, d.detail = ended, c, detail
@@ -56,7 +56,7 @@ func (e *Endpoint) tendLeaving(now uint32) {
 		for i, at := range l.at {
 			if at != 0 && now >= at {
 				l.at[i] = 0
-				e.tell(&l)
+				e.sendFarewell(&l)
 			}
 		}
 		if l.at != [2]uint32{} {
@@ -67,14 +67,14 @@ func (e *Endpoint) tendLeaving(now uint32) {
 	e.leaving = keep
 }
 
-// tell writes a close message for a leaver.
-func (e *Endpoint) tell(l *leaver) {
+// sendFarewell writes a close message for a leaver.
+func (e *Endpoint) sendFarewell(l *leaver) {
 	m := e.letter(l.addr)
 	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
 }
 
-// told records that a peer confirmed the end of its connection.
-func (e *Endpoint) told(conn uint64) {
+// farewellConfirmed records that a peer confirmed the end of its connection.
+func (e *Endpoint) farewellConfirmed(conn uint64) {
 	for i := range e.leaving {
 		if e.leaving[i].conn == conn {
 			last := len(e.leaving) - 1
@@ -103,7 +103,7 @@ func (e *Endpoint) remind() {
 		return
 	}
 	d.told = now
-	e.out.send(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.detail), d.p.addr)
+	e.out.sendDatagram(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.detail), d.p.addr)
 }
 
 // Close implements transport.Endpoint. It takes a round trip to the slowest peer, and at most Config.Linger. The
@@ -144,12 +144,12 @@ func (e *Endpoint) farewell() {
 		e.mu.Lock()
 		e.post = nil // the timer may be sending the old ones
 		for i := range e.leaving {
-			e.tell(&e.leaving[i])
+			e.sendFarewell(&e.leaving[i])
 		}
 		letters := e.post
 		e.mu.Unlock()
 		for i := range letters {
-			if e.out.send(letters[i].b[:letters[i].n], letters[i].to) == errRefused && e.dial != nil {
+			if e.out.sendDatagram(letters[i].b[:letters[i].n], letters[i].to) == errRefused && e.dial != nil {
 				return
 			}
 		}

@@ -28,7 +28,7 @@ func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	detail = transport.CutDetail(detail)
 	for _, p := range peers {
 		l := leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
-		e.end(p, c, detail)
+		e.endPeer(p, c, detail)
 		e.sendOff(l)
 	}
 }

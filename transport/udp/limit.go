@@ -30,16 +30,16 @@ func newLimits(perSecond int) *limits {
 
 // reply reports whether to answer an address that has proved nothing.
 func (l *limits) reply(now uint32, to netip.AddrPort) bool {
-	return l.replies[l.slot(to)].allow(now, l.perAddr) && l.all.allow(now, replyLimit)
+	return l.replies[l.meterOf(to)].allow(now, l.perAddr) && l.all.allow(now, replyLimit)
 }
 
-// ask reports whether to process a client that has proved its address.
-func (l *limits) ask(now uint32, from netip.AddrPort) bool {
-	return l.asks[l.slot(from)].allow(now, l.perAddr)
+// allowAsk reports whether to process a client that has proved its address.
+func (l *limits) allowAsk(now uint32, from netip.AddrPort) bool {
+	return l.asks[l.meterOf(from)].allow(now, l.perAddr)
 }
 
-// slot returns the meter of the address range that one client easily controls.
-func (l *limits) slot(a netip.AddrPort) uint64 {
+// meterOf returns the meter of the address range that one client easily controls.
+func (l *limits) meterOf(a netip.AddrPort) uint64 {
 	ip := a.Addr().As16()
 	b := ip[:8] // IPv6: the /64
 	if a.Addr().Is4() || a.Addr().Is4In6() {

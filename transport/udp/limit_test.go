@@ -47,18 +47,18 @@ func TestMeter(t *testing.T) {
 // An address, or a network of IPv6, has one meter whatever its port; others have others.
 func TestMetersByAddress(t *testing.T) {
 	l := newLimits(1000)
-	slot := func(a string) uint64 { return l.slot(netip.MustParseAddrPort(a)) }
+	slot := func(a string) uint64 { return l.meterOf(netip.MustParseAddrPort(a)) }
 	assert.Equal(t, slot("192.0.2.1:1"), slot("192.0.2.1:2"))
 	assert.Equal(t, slot("192.0.2.1:1"), slot("[::ffff:192.0.2.1]:1"))
 	assert.Equal(t, slot("[2001:db8:1:2::1]:1"), slot("[2001:db8:1:2:3:4:5:6]:9"))
 	others := map[uint64]bool{}
 	for i := range 200 {
-		others[l.slot(netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 1))] = true
-		others[l.slot(netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 7: byte(i)}), 1))] = true
+		others[l.meterOf(netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 1))] = true
+		others[l.meterOf(netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 7: byte(i)}), 1))] = true
 	}
 	assert.Greater(t, len(others), 350)
 	a := netip.MustParseAddrPort("192.0.2.1:1")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { l.reply(1, a); l.ask(1, a) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { l.reply(1, a); l.allowAsk(1, a) }))
 }
 
 // An address that sends hellos as fast as it can gets its share of replies and of the accept hook; others get theirs.

@@ -64,7 +64,7 @@ func (e *Endpoint) mind(now uint32) {
 	} else if p = e.replaceProbe(conn); p == nil {
 		return
 	}
-	if p != nil && p.out.write(appendPair(nil, typeAlive, d.p.conn, ask), route{}) != nil {
+	if p != nil && p.out.writeDatagram(appendPair(nil, typeAlive, d.p.conn, ask), route{}) != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if d.probe == p {
@@ -89,9 +89,9 @@ func (e *Endpoint) replaceProbe(conn *net.UDPConn) *probe {
 	go func() {
 		defer e.running.Done()
 		moved := false
-		e.read(conn, func(buf []byte, n int, from route) []byte {
-			if moved = moved || n > 0 && buf[0] == typeChallenge && e.move(p, buf[:n]); moved {
-				return e.take(buf, n, from) // a challenge too: it is answered from where the client is now
+		e.readSocket(conn, func(buf []byte, n int, from route) []byte {
+			if moved = moved || n > 0 && buf[0] == typeChallenge && e.moveToProbe(p, buf[:n]); moved {
+				return e.takeDatagram(buf, n, from) // a challenge too: it is answered from where the client is now
 			}
 			return buf
 		})
@@ -99,8 +99,8 @@ func (e *Endpoint) replaceProbe(conn *net.UDPConn) *probe {
 	return p
 }
 
-// move makes the probe the endpoint's socket, since the server has answered to it, and reports whether it did.
-func (e *Endpoint) move(p *probe, challenge []byte) bool {
+// moveToProbe makes the probe the endpoint's socket, since the server has answered to it, and reports whether it did.
+func (e *Endpoint) moveToProbe(p *probe, challenge []byte) bool {
 	conn, _, err := parsePair(challenge, typeChallenge)
 	e.mu.Lock()
 	d := e.dial

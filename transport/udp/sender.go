@@ -24,7 +24,7 @@ func (s *sender) up(id uint64, b []byte, to route) error {
 	s.buf[0] = typeUp
 	binary.BigEndian.PutUint64(s.buf[1:], id)
 	s.writes++
-	return s.write(s.buf[:upHeader+copy(s.buf[upHeader:], b)], to)
+	return s.writeDatagram(s.buf[:upHeader+copy(s.buf[upHeader:], b)], to)
 }
 
 func (s *sender) down(nonce uint64, b []byte, to route) error {
@@ -32,43 +32,43 @@ func (s *sender) down(nonce uint64, b []byte, to route) error {
 	defer s.mu.Unlock()
 	buf := &s.buf
 	if s.held != nil {
-		buf = s.held.next()
+		buf = s.held.nextBuffer()
 	}
 	buf[0] = typeDown
 	binary.BigEndian.PutUint32(buf[1:], uint32(nonce))
 	n := downHeader + copy(buf[downHeader:], b)
 	if s.held == nil {
 		s.writes++
-		return s.write(buf[:n], to)
+		return s.writeDatagram(buf[:n], to)
 	}
-	if s.held.add(n, to, &s.socket) {
-		return s.held.flush(&s.socket)
+	if s.held.addDatagram(n, to, &s.socket) {
+		return s.held.sendHeld(&s.socket)
 	}
 	return nil
 }
 
-// send sends a complete datagram, after those that are held.
-func (s *sender) send(b []byte, to route) error {
+// sendDatagram sends a complete datagram, after those that are held.
+func (s *sender) sendDatagram(b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil && s.held.n > 0 {
-		_ = s.held.flush(&s.socket) // what it drops is counted
+		_ = s.held.sendHeld(&s.socket) // what it drops is counted
 	}
 	s.writes++
-	return s.write(b, to)
+	return s.writeDatagram(b, to)
 }
 
-// flush sends what is held.
-func (s *sender) flush() {
+// flushHeld sends what is held.
+func (s *sender) flushHeld() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil && s.held.n > 0 {
-		_ = s.held.flush(&s.socket) // what it drops is counted
+		_ = s.held.sendHeld(&s.socket) // what it drops is counted
 	}
 }
 
-// count adds the counts of sending to an endpoint's.
-func (s *sender) count(c *Counters) {
+// addCounts adds the counts of sending to an endpoint's.
+func (s *sender) addCounts(c *Counters) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Writes = s.writes

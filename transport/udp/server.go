@@ -58,17 +58,17 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// serve handles a datagram received by a server.
-func (e *Endpoint) serve(buf []byte, n int, from route) []byte {
+// serveDatagram handles a datagram received by a server.
+func (e *Endpoint) serveDatagram(buf []byte, n int, from route) []byte {
 	b := buf[:n]
 	if n == 0 || n > transport.MaxDatagram {
-		e.fault(nil)
+		e.countInvalid(nil)
 		return buf
 	}
 	switch b[0] {
 	case typeUp:
 		if n < upHeader {
-			e.fault(errMalformed)
+			e.countInvalid(errMalformed)
 			return buf
 		}
 		return e.serveData(buf, n, from)
@@ -83,7 +83,7 @@ func (e *Endpoint) serve(buf []byte, n int, from route) []byte {
 	case typeGone:
 		e.serveGone(b)
 	default:
-		e.fault(nil)
+		e.countInvalid(nil)
 	}
 	return buf
 }
@@ -154,7 +154,7 @@ func (e *Endpoint) reply(b []byte, to route) {
 		e.limited()
 		return
 	}
-	e.out.send(b, to)
+	e.out.sendDatagram(b, to)
 }
 
 func (e *Endpoint) limited() {
@@ -185,7 +185,7 @@ func (e *Endpoint) challenge(conn uint64, n int, to route) {
 func (e *Endpoint) serveAlive(b []byte, from route) {
 	conn, value, err := parsePair(b, typeAlive)
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 		return
 	}
 	e.mu.Lock()
@@ -200,14 +200,14 @@ func (e *Endpoint) serveAlive(b []byte, from route) {
 	} else if !ok {
 		e.challenge(conn, len(b), from)
 	} else if value == ask {
-		e.out.send(appendPair(e.note[:0], typeAlive, conn, 0), from)
+		e.out.sendDatagram(appendPair(e.note[:0], typeAlive, conn, 0), from)
 	}
 }
 
 func (e *Endpoint) serveResponse(b []byte, from route) {
 	conn, proof, err := parsePair(b, typeResponse)
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 		return
 	}
 	e.mu.Lock()
@@ -236,7 +236,7 @@ func (e *Endpoint) migrate(p *peer, to route) {
 func (e *Endpoint) serveClose(b []byte, from route) {
 	conn, c, detail, err := parseEnd(b, typeClose)
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 		return
 	}
 	e.mu.Lock()
@@ -246,7 +246,7 @@ func (e *Endpoint) serveClose(b []byte, from route) {
 		return
 	}
 	if p != nil {
-		e.end(p, c, text(detail))
+		e.endPeer(p, c, text(detail))
 	}
 	e.mu.Unlock()
 	e.reply(appendGone(e.note[:0], conn), from) // no need to repeat it
@@ -255,18 +255,18 @@ func (e *Endpoint) serveClose(b []byte, from route) {
 func (e *Endpoint) serveGone(b []byte) {
 	conn, err := parseGone(b)
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.told(conn)
+	e.farewellConfirmed(conn)
 }
 
 func (e *Endpoint) serveHello(b []byte, from route) {
 	h, err := parseHello(b)
 	if err != nil {
-		e.fault(err)
+		e.countInvalid(err)
 		return
 	}
 	now := e.seconds()
@@ -283,11 +283,11 @@ func (e *Endpoint) serveHello(b []byte, from route) {
 		e.reply(appendCookie(e.note[:0], h.nonce, &c), from)
 		return
 	}
-	if !e.limits.ask(e.clock.Load(), from.AddrPort) {
+	if !e.limits.allowAsk(e.clock.Load(), from.AddrPort) {
 		e.limited()
 		return
 	}
-	e.out.send(e.admit(&h, from), from)
+	e.out.sendDatagram(e.admit(&h, from), from)
 }
 
 // admit decides on a client that has proved its address and returns the answer.

@@ -18,7 +18,7 @@ func (s *socket) attach(c *net.UDPConn, connected, _ bool) error {
 	return nil
 }
 
-func (s *socket) write(b []byte, to route) (err error) {
+func (s *socket) writeDatagram(b []byte, to route) (err error) {
 	if s.conn == nil {
 		return net.ErrClosed
 	}

@@ -50,7 +50,7 @@ func (s *socket) once(fd uintptr) bool {
 		case s.connected:
 			_, s.err = syscall.Write(int(fd), s.b)
 		case s.said > 0:
-			_, s.err = syscall.SendmsgN(int(fd), s.b, s.says.bytes()[:s.said], s.to, 0)
+			_, s.err = syscall.SendmsgN(int(fd), s.b, s.says.memory()[:s.said], s.to, 0)
 		default:
 			s.err = syscall.Sendto(int(fd), s.b, 0, s.to)
 		}
@@ -60,8 +60,8 @@ func (s *socket) once(fd uintptr) bool {
 	}
 }
 
-// write sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or the system's error.
-func (s *socket) write(b []byte, to route) error {
+// writeDatagram sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or the system's error.
+func (s *socket) writeDatagram(b []byte, to route) error {
 	if s.raw == nil {
 		return net.ErrClosed
 	}
@@ -94,7 +94,7 @@ func (s *socket) write(b []byte, to route) error {
 
 func (s *socket) address(to route) {
 	if s.said = 0; to.local.IsValid() {
-		s.said = s.says.set(to.local, s.v6)
+		s.said = s.says.setSource(to.local, s.v6)
 	}
 	if !s.v6 {
 		s.sa4.Port, s.sa4.Addr = int(to.Port()), to.Addr().Unmap().As4()

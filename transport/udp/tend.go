@@ -11,7 +11,7 @@ import (
 // repeats farewells.
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
-		e.out.flush() // for callers that do not
+		e.out.flushHeld() // for callers that do not
 		if passed == 0 {
 			return
 		}
@@ -44,7 +44,7 @@ func (e *Endpoint) tendOnce(now uint32) (greet bool) {
 	post := e.post
 	e.mu.Unlock()
 	for i := range post {
-		e.out.send(post[i].b[:post[i].n], post[i].to)
+		e.out.sendDatagram(post[i].b[:post[i].n], post[i].to)
 	}
 	return greet
 }
@@ -55,7 +55,7 @@ const noAnswer = "no answer: nothing listens there, or the path drops UDP, perha
 func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 	switch {
 	case now-d.begun >= ticks(e.cfg.Timeout):
-		e.over(transport.Timeout, noAnswer)
+		e.endDial(transport.Timeout, noAnswer)
 	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
 		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect tries the next address
@@ -71,11 +71,11 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 	case silent >= ticks(e.cfg.Timeout):
 		l := e.letter(p.addr)
 		l.n = len(appendEnd(l.b[:0], typeClose, p.conn, transport.Timeout, ""))
-		e.lost(p, transport.Timeout, "nothing heard")
+		e.connectionLost(p, transport.Timeout, "nothing heard")
 	case p.confirmed(now):
-		e.lost(p, p.rumour.code, p.rumour.detail)
+		e.connectionLost(p, p.rumour.code, p.rumour.detail)
 	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
-		e.lost(p, transport.Unreachable, "connection refused")
+		e.connectionLost(p, transport.Unreachable, "connection refused")
 	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
 		p.sent, p.asked = now, now
 		l := e.letter(p.addr)
@@ -87,13 +87,13 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 	}
 }
 
-// lost ends a connection without a reason from the peer.
-func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
+// connectionLost ends a connection without a reason from the peer.
+func (e *Endpoint) connectionLost(p *peer, c transport.Code, detail string) {
 	if e.dial != nil {
-		e.over(c, detail)
+		e.endDial(c, detail)
 		return
 	}
-	e.end(p, c, detail)
+	e.endPeer(p, c, detail)
 }
 
 // letter returns a letter to fill in; it is sent after the lock is released.

@@ -33,7 +33,7 @@ func TestTrial(t *testing.T) {
 		buf := e.in.Buffer()
 		e.mu.Unlock()
 		b := append([]byte{typeUp}, "\x11\x12\x13\x14\x15\x16\x17\x18"...)
-		e.serve(buf, copy(buf, append(b, make([]byte, n-len(b))...)), from)
+		e.serveDatagram(buf, copy(buf, append(b, make([]byte, n-len(b))...)), from)
 	}
 	send := func(times int) {
 		for range times {
@@ -64,11 +64,11 @@ func TestTrial(t *testing.T) {
 
 	// A proof that is wrong moves nothing; the right one does, and ends the trial.
 	up(stranger, 1200)
-	e.serve(e.in.Buffer(), copy(e.in.Buffer(), appendPair(nil, typeResponse, p.conn, 5)), stranger)
+	e.serveDatagram(e.in.Buffer(), copy(e.in.Buffer(), appendPair(nil, typeResponse, p.conn, 5)), stranger)
 	assert.NotEqual(t, stranger, p.addr)
 	b := appendPair(nil, typeResponse, p.conn, e.mint.proof(e.seconds(), p.conn, 0, unknown))
 	buf := e.in.Buffer()
-	e.serve(buf, copy(buf, b), stranger)
+	e.serveDatagram(buf, copy(buf, b), stranger)
 	assert.Equal(t, stranger, p.addr)
 	assert.Equal(t, trial{}, p.trial)
 	received()

@@ -211,7 +211,7 @@ func FuzzAmplification(f *testing.F) {
 			}
 			e.mu.Unlock()
 			e.limits.all = meter{} // the limits are not what saves us
-			e.serve(buf, copy(buf, b), from)
+			e.serveDatagram(buf, copy(buf, b), from)
 			if n := received(); n > len(b) {
 				t.Fatalf("%d bytes answered with %d", len(b), n)
 			}

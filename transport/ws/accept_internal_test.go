@@ -44,7 +44,7 @@ func TestAcceptFails(t *testing.T) {
 		s := &starved{Listener: l, err: failure}
 		s.left.Store(5)
 		begun := time.Now()
-		srv.serve(s)
+		srv.acceptFrom(s)
 		cli, err := Dial("ws://"+l.Addr().String(), Config{})
 		require.NoError(t, err)
 		nettest.Next(t, cli, transport.Connected)

@@ -20,14 +20,14 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 		return
 	}
 	if e.cfg.Accept != nil {
-		identity, err := e.ask(p, token)
+		identity, err := e.askAccept(p, token)
 		switch {
 		case p.state != greeting: // dropped in the meantime
 			return
 		case err != nil:
 			e.counters.Refused++
 			e.refusals.Add(err)
-			e.refuse(p, err)
+			e.refusePeer(p, err)
 			return
 		}
 		p.identity = append([]byte(nil), identity...)
@@ -42,12 +42,12 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	p.q = e.in.Add(p.id, true)
 	e.named.Add(p.identity, p)
 	e.counters.Connections++
-	p.signal()
+	p.signalWake()
 }
 
-// ask calls the accept hook when it is p's turn. It releases the lock temporarily. If the peer is dropped while it
-// waits, ask returns without calling the hook.
-func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
+// askAccept calls the accept hook when it is p's turn. It releases the lock temporarily. If the peer is dropped while it
+// waits, askAccept returns without calling the hook.
+func (e *Endpoint) askAccept(p *peer, token []byte) (identity []byte, err error) {
 	panicked := false
 	e.mu.Unlock()
 	defer func() {
@@ -81,17 +81,17 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 		return false
 	}
 	e.counters.Full++
-	e.leave(p, transport.Full, "")
+	e.sendFarewell(p, transport.Full, "")
 	return true
 }
 
-func (e *Endpoint) refuse(p *peer, err error) {
+func (e *Endpoint) refusePeer(p *peer, err error) {
 	var ce *transport.CloseError
 	if errors.As(err, &ce) {
-		e.leave(p, ce.Code, ce.Detail)
+		e.sendFarewell(p, ce.Code, ce.Detail)
 		return
 	}
-	e.leave(p, transport.Refused, err.Error())
+	e.sendFarewell(p, transport.Refused, err.Error())
 }
 
 // identify applies the identity rules to a peer and refuses it if they say so.
@@ -100,7 +100,7 @@ func (e *Endpoint) identify(p *peer) bool {
 	if err != nil {
 		e.counters.Refused++
 		e.refusals.Add(err)
-		e.refuse(p, err)
+		e.refusePeer(p, err)
 		return false
 	}
 	if e.crowded(p, len(replaced) > 0) { // the accept hook took some time

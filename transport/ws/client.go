@@ -45,7 +45,7 @@ func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 	e.running.Add(2)
 	go func() {
 		defer e.running.Done()
-		e.connect(ctx, u.String(), open)
+		e.connectTo(ctx, u.String(), open)
 	}()
 	go func() {
 		defer e.running.Done()
@@ -54,14 +54,14 @@ func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 	return e, nil
 }
 
-// connect opens the connection and serves it until its end.
-func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
+// connectTo opens the connection and serves it until its end.
+func (e *Endpoint) connectTo(ctx context.Context, addr string, open dialer) {
 	p := e.dial
 	sock, remote, err := open(ctx, addr, func() bool { return e.pinged(p) })
 	e.mu.Lock()
 	if err == nil && p.state != greeting { // given up, or closed, in the meantime
 		sock.abort()
-		sock.free()
+		sock.freeSocket()
 	}
 	if err != nil || p.state != greeting {
 		if p.state == greeting {
@@ -70,7 +70,7 @@ func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
 			if errors.As(err, &ce) {
 				detail = ce.Detail
 			}
-			e.end(p, code, detail)
+			e.reportEnd(p, code, detail)
 			p.state = over
 		}
 		delete(e.conns, p)
@@ -83,5 +83,5 @@ func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
 		p.name = remote
 	}
 	e.mu.Unlock()
-	e.run(p)
+	e.servePeer(p)
 }

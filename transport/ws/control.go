@@ -15,8 +15,8 @@ const (
 	saved        = 2  // seconds' worth that a silent peer may accumulate
 )
 
-// take takes one message's worth and reports whether that much was left.
-func (a *allowance) take(now uint32, rate int) bool {
+// takeMessage takes one message's worth and reports whether that much was left.
+func (a *allowance) takeMessage(now uint32, rate int) bool {
 	full := saved * ticksASecond * rate
 	if passed := now - a.at; !a.begun || passed >= saved*ticksASecond {
 		a.parts = full
@@ -33,13 +33,13 @@ func (a *allowance) take(now uint32, rate int) bool {
 
 // tolerated drops a peer that sends too many pings, pongs and keep-alives, and reports whether the peer may stay.
 func (e *Endpoint) tolerated(p *peer) bool {
-	if e.cfg.ControlRate < 0 || p.control.take(e.clock.Load(), e.cfg.ControlRate) {
+	if e.cfg.ControlRate < 0 || p.control.takeMessage(e.clock.Load(), e.cfg.ControlRate) {
 		return true
 	}
 	const detail = "too many pings or keep-alives"
 	e.counters.Flooded++
-	e.end(p, transport.Protocol, detail)
-	e.leave(p, transport.Protocol, detail)
+	e.reportEnd(p, transport.Protocol, detail)
+	e.sendFarewell(p, transport.Protocol, detail)
 	return false
 }
 

@@ -23,7 +23,7 @@ func TestAllowance(t *testing.T) {
 			now += uint32(step)
 			ticks += step
 			for range rapid.IntRange(0, 3*rate).Draw(t, "messages") {
-				if a.take(now, rate) {
+				if a.takeMessage(now, rate) {
 					passed++
 				}
 			}
@@ -34,13 +34,13 @@ func TestAllowance(t *testing.T) {
 		var a allowance
 		for second := range uint32(100) {
 			for range rate {
-				require.True(t, a.take(7+second*ticksASecond, rate))
+				require.True(t, a.takeMessage(7+second*ticksASecond, rate))
 			}
 		}
 		for range rate {
-			require.True(t, a.take(7+99*ticksASecond, rate), "what was saved")
+			require.True(t, a.takeMessage(7+99*ticksASecond, rate), "what was saved")
 		}
-		require.False(t, a.take(7+99*ticksASecond, rate))
+		require.False(t, a.takeMessage(7+99*ticksASecond, rate))
 	}
 }
 

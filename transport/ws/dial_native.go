@@ -39,7 +39,7 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 			return nil, "", notDialled(resp, err)
 		}
 		if c.Subprotocol() != Subprotocol {
-			newSocket(c, conn).free()
+			newSocket(c, conn).freeSocket()
 			return nil, "", &transport.CloseError{Code: transport.Mismatch, Detail: "the server does not speak " + Subprotocol}
 		}
 		if conn == nil {

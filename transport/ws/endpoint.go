@@ -89,8 +89,8 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	if len(b) > MTU {
 		return &transport.TooBigError{Size: len(b), Limit: MTU}
 	}
-	replaced, dropped := p.out.push(b, e.batchOf(p), e.cfg.SendQueue)
-	p.signal()
+	replaced, dropped := p.out.pushDatagram(b, e.batchOf(p), e.cfg.SendQueue)
+	p.signalWake()
 	p.stats.SendDropped += uint64(replaced + dropped)
 	e.counters.Replaced += uint64(replaced)
 	e.counters.Backlog += uint64(dropped)
@@ -120,37 +120,37 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p, ok := e.peers.Get(id); ok && p.state == open {
-		e.forget(p)
+		e.forgetPeer(p)
 		e.in.Drop(p.q)
-		e.leave(p, c, detail)
+		e.sendFarewell(p, c, detail)
 	}
 }
 
 // lastQueued is the most bytes that still go to a peer before its farewell. A peer with more does not read.
 const lastQueued = 16 << 10
 
-// leave makes the writer send a farewell to a peer, behind what it was sent.
-func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
+// sendFarewell makes the writer send a farewell to a peer, behind what it was sent.
+func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
 	e.settled(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
 	p.until = e.clock.Load() + ticks(closeTime)
 	if p.out.n > lastQueued {
 		p.out = queue{}
 	}
-	p.signal()
+	p.signalWake()
 }
 
-// end reports to the caller that a peer is gone, if the caller knew it.
-func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
+// reportEnd reports to the caller that a peer is gone, if the caller knew it.
+func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
 	if p.id == 0 || e.closed {
 		return
 	}
-	e.forget(p)
+	e.forgetPeer(p)
 	e.in.End(p.q, c, transport.CutDetail(detail))
 }
 
-// forget removes a peer from every table except the connections.
-func (e *Endpoint) forget(p *peer) {
+// forgetPeer removes a peer from every table except the connections.
+func (e *Endpoint) forgetPeer(p *peer) {
 	e.peers.Remove(p.id)
 	e.named.Remove(p.identity, p)
 }
@@ -179,8 +179,8 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	for p := range e.conns {
 		switch p.state {
 		case open:
-			e.forget(p)
-			e.leave(p, c, detail)
+			e.forgetPeer(p)
+			e.sendFarewell(p, c, detail)
 		case greeting:
 			e.cut(p)
 		}
@@ -213,30 +213,30 @@ func (e *Endpoint) cut(p *peer) {
 	if p.sock != nil {
 		p.sock.abort()
 	}
-	p.signal()
+	p.signalWake()
 }
 
-// run serves a connection until its end: it reads, while another goroutine writes.
-func (e *Endpoint) run(p *peer) {
+// servePeer serves a connection until its end: it reads, while another goroutine writes.
+func (e *Endpoint) servePeer(p *peer) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		e.write(p)
+		e.writeWaiting(p)
 	}()
 	e.mu.Lock()
 	buf := e.in.Buffer()
 	e.mu.Unlock()
 	for {
-		n, err := p.sock.read(buf)
+		n, err := p.sock.readBytes(buf)
 		if err != nil {
 			e.hangUp(p, err)
 			break
 		}
-		buf = e.take(p, buf, n)
+		buf = e.takeMessage(p, buf, n)
 	}
 	p.sock.abort()
 	<-written
-	p.sock.free()
+	p.sock.freeSocket()
 	e.mu.Lock()
 	delete(e.conns, p)
 	e.in.Release(buf)
@@ -259,18 +259,18 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 		if !errors.As(err, &ce) {
 			ce = &transport.CloseError{Code: transport.Unreachable, Detail: err.Error()}
 		}
-		e.end(p, ce.Code, ce.Detail)
+		e.reportEnd(p, ce.Code, ce.Detail)
 	}
 	p.state = over
-	p.signal()
+	p.signalWake()
 }
 
-// write sends waiting messages until the connection is over.
-func (e *Endpoint) write(p *peer) {
+// writeWaiting sends waiting messages until the connection is over.
+func (e *Endpoint) writeWaiting(p *peer) {
 	var buf [bufferSize]byte
 	for {
 		e.mu.Lock()
-		b := e.next(p, buf[:0])
+		b := e.nextMessage(p, buf[:0])
 		state, code, detail := p.state, p.code, p.detail
 		p.writing = 0
 		if len(b) > 0 {
@@ -285,20 +285,20 @@ func (e *Endpoint) write(p *peer) {
 			<-p.wake
 			continue
 		}
-		if p.sock.write(b) != nil {
+		if p.sock.writeMessage(b) != nil {
 			p.sock.abort() // and the reader reports why
 			return
 		}
 		if state == leaving && b[0] == typeEnd {
-			p.sock.close(status(code), reason(detail))
+			p.sock.closeSocket(status(code), reason(detail))
 			p.sock.abort()
 			return
 		}
 	}
 }
 
-// next appends the next message to send to b.
-func (e *Endpoint) next(p *peer, b []byte) []byte {
+// nextMessage appends the next message to send to b.
+func (e *Endpoint) nextMessage(p *peer, b []byte) []byte {
 	switch {
 	case p.state == leaving:
 		if d, ok := p.out.pop(append(b, typeData)); ok {

@@ -11,8 +11,8 @@ var _ transport.BanList = (*Endpoint)(nil)
 // expel drops peers and notifies both them and the caller.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
-		e.end(p, c, detail)
-		e.leave(p, c, detail)
+		e.reportEnd(p, c, detail)
+		e.sendFarewell(p, c, detail)
 	}
 }
 

@@ -37,7 +37,7 @@ func (h *halfOpen) NetConn() net.Conn { return h.Conn }
 // Close implements net.Conn.
 func (h *halfOpen) Close() error {
 	l := h.from
-	l.srv.note(func() {
+	l.srv.withLock(func() {
 		if l.half.Remove(h) {
 			l.srv.counters.Unfinished++
 		}
@@ -85,7 +85,7 @@ const (
 
 // failed counts an error of the listener, and logs one an hour.
 func (l *listener) failed(err error) {
-	l.srv.note(func() { l.srv.counters.AcceptErrors++ })
+	l.srv.withLock(func() { l.srv.counters.AcceptErrors++ })
 	if skipped, due := l.rarely.Due(time.Now()); due {
 		hook.Line(l.srv.cfg.Logger, "no connection can be accepted for now: look at the limit of open files (ulimit -n)", "err", err, "skipped", skipped)
 	}
@@ -99,9 +99,9 @@ func (l *listener) admit(h *halfOpen) bool {
 	if s.closed {
 		return false
 	}
-	if l.half.Len() >= s.cfg.MaxPending || l.half.Len() > 0 && s.full() {
+	if l.half.Len() >= s.cfg.MaxPending || l.half.Len() > 0 && s.connsFull() {
 		l.evict()
-	} else if s.full() && !s.hurry() {
+	} else if s.connsFull() && !s.hurry() {
 		s.counters.Crowded++
 		return false
 	}
@@ -128,8 +128,8 @@ func (l *listener) upgraded(c net.Conn) {
 	}
 }
 
-// full reports whether MaxConns are open.
-func (s *Server) full() bool {
+// connsFull reports whether MaxConns are open.
+func (s *Server) connsFull() bool {
 	n := len(s.conns)
 	if s.listener != nil {
 		n += s.listener.half.Len()

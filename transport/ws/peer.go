@@ -11,17 +11,17 @@ import (
 // socket is a WebSocket connection: coder/websocket's natively, the browser's in js/wasm. read and write each have
 // one caller at a time; close belongs to the writer; any goroutine may call abort.
 type socket interface {
-	// read reads one binary message into buf. The error is a *transport.CloseError with the reason why no more
+	// readBytes reads one binary message into buf. The error is a *transport.CloseError with the reason why no more
 	// follow.
-	read(buf []byte) (int, error)
-	// write sends one binary message, and waits for room.
-	write(b []byte) error
-	// close sends a close frame and waits for the other end's answer, or for abort.
-	close(status int, reason string)
+	readBytes(buf []byte) (int, error)
+	// writeMessage sends one binary message, and waits for room.
+	writeMessage(b []byte) error
+	// closeSocket sends a close frame and waits for the other end's answer, or for abort.
+	closeSocket(status int, reason string)
 	// abort ends the connection at once, without waiting.
 	abort()
-	// free comes last, after all reads and writes have ended.
-	free()
+	// freeSocket comes last, after all reads and writes have ended.
+	freeSocket()
 }
 
 // notBinary replaces a text message: it is refused as malformed.
@@ -70,7 +70,7 @@ type peer struct {
 
 func newPeer() *peer { return &peer{wake: make(chan struct{}, 1), gone: make(chan struct{})} }
 
-func (p *peer) signal() {
+func (p *peer) signalWake() {
 	select {
 	case p.wake <- struct{}{}:
 	default:

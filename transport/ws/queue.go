@@ -15,9 +15,9 @@ type queue struct {
 
 const lengthSize = 2
 
-// push adds b, which is of a batch, and drops all datagrams of earlier batches. It also drops as many of the oldest
+// pushDatagram adds b, which is of a batch, and drops all datagrams of earlier batches. It also drops as many of the oldest
 // datagrams as necessary to stay within limit. It returns the number of each.
-func (q *queue) push(b []byte, batch uint64, limit int) (replaced, dropped int) {
+func (q *queue) pushDatagram(b []byte, batch uint64, limit int) (replaced, dropped int) {
 	if batch != q.batch {
 		q.batch, q.old = batch, q.waiting
 	}
@@ -31,12 +31,12 @@ func (q *queue) push(b []byte, batch uint64, limit int) (replaced, dropped int) 
 		dropped++
 	}
 	if q.n+need > len(q.ring) {
-		q.grow(q.n + need)
+		q.growRing(q.n + need)
 	}
 	var size [lengthSize]byte
 	binary.BigEndian.PutUint16(size[:], uint16(len(b)))
-	q.put(size[:])
-	q.put(b)
+	q.putBytes(size[:])
+	q.putBytes(b)
 	q.waiting++
 	return replaced, dropped
 }
@@ -67,14 +67,14 @@ func (q *queue) skip(n int) {
 	q.old = max(q.old-1, 0)
 }
 
-func (q *queue) put(b []byte) {
+func (q *queue) putBytes(b []byte) {
 	at := (q.head + q.n) & (len(q.ring) - 1)
 	first := copy(q.ring[at:], b)
 	copy(q.ring, b[first:])
 	q.n += len(b)
 }
 
-func (q *queue) grow(need int) {
+func (q *queue) growRing(need int) {
 	size := max(4096, len(q.ring))
 	for size < need {
 		size *= 2

@@ -19,14 +19,14 @@ type busySocket struct {
 	took  chan byte     // the last byte of what was written
 }
 
-func (s busySocket) write(b []byte) error {
+func (s busySocket) writeMessage(b []byte) error {
 	s.begun <- struct{}{}
 	s.took <- b[len(b)-1]
 	return nil
 }
 
-func (s busySocket) close(int, string) {}
-func (s busySocket) abort()            {}
+func (s busySocket) closeSocket(int, string) {}
+func (s busySocket) abort()                  {}
 
 // What a connection has not taken when the next tick's datagrams come is replaced by them, and
 // counted. Datagrams of one tick wait together, and nobody's traffic replaces that of another.
@@ -61,7 +61,7 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				e.write(p)
+				e.writeWaiting(p)
 			}()
 			for i, tick := range c.ticks {
 				for j, b := range tick {
@@ -95,7 +95,7 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 			require.Zero(t, e.Counters().Backlog)
 			e.mu.Lock()
 			p.state = over
-			p.signal()
+			p.signalWake()
 			e.mu.Unlock()
 			<-ended
 		})

@@ -52,12 +52,12 @@ func Listen(addr string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("ws: cannot listen: %w", err)
 	}
 	s.addr = l.Addr().(*net.TCPAddr).AddrPort()
-	s.serve(l)
+	s.acceptFrom(l)
 	return s, nil
 }
 
-// serve begins to accept connections.
-func (s *Server) serve(l net.Listener) {
+// acceptFrom begins to accept connections.
+func (s *Server) acceptFrom(l net.Listener) {
 	s.listener = &listener{Listener: l, srv: s, closed: make(chan struct{})}
 	s.web = &http.Server{Handler: s, ReadHeaderTimeout: s.cfg.Timeout, ReadTimeout: s.cfg.Timeout, WriteTimeout: s.cfg.Timeout,
 		IdleTimeout: s.cfg.Timeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
@@ -111,13 +111,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h
 	h.hasten(time.Now().Add(s.cfg.Timeout))
 	if !offered(r) && r.Header.Get("Sec-WebSocket-Version") != "" {
-		s.note(func() { s.counters.NotUpgraded++ })
+		s.withLock(func() { s.counters.NotUpgraded++ })
 		http.Error(w, "the subprotocol "+Subprotocol+" is required", http.StatusBadRequest)
 		return
 	}
 	p := newPeer()
 	if err := s.locate(p, r); err != nil {
-		s.note(func() { s.counters.AcceptPanics++ })
+		s.withLock(func() { s.counters.AcceptPanics++ })
 		http.Error(w, "the server failed at this request", http.StatusInternalServerError)
 		return
 	}
@@ -131,11 +131,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		OriginPatterns: s.cfg.Origins, InsecureSkipVerify: s.cfg.AnyOrigin,
 		OnPingReceived: onPing(tolerated), OnPongReceived: onPong(tolerated)})
 	if err != nil {
-		s.release(p, h.status == http.StatusForbidden)
+		s.releasePeer(p, h.status == http.StatusForbidden)
 		return
 	}
-	s.note(func() { s.listener.upgraded(h.conn) })
-	s.start(p, newSocket(c, h.conn))
+	s.withLock(func() { s.listener.upgraded(h.conn) })
+	s.startPeer(p, newSocket(c, h.conn))
 }
 
 // locate notes the address that a request came from, and its name. It returns an error if Config.ClientAddr fails.
@@ -154,7 +154,7 @@ func (s *Server) locate(p *peer, r *http.Request) error {
 	})
 }
 
-func (s *Server) note(fn func()) {
+func (s *Server) withLock(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fn()
@@ -182,7 +182,7 @@ func (s *Server) reserve(p *peer) int {
 		s.counters.Limited++
 		return http.StatusTooManyRequests
 	}
-	if s.listener == nil && s.full() && !s.hurry() { // a listener has made room already
+	if s.listener == nil && s.connsFull() && !s.hurry() { // a listener has made room already
 		s.counters.Crowded++
 		return http.StatusServiceUnavailable
 	}
@@ -198,7 +198,7 @@ func (s *Server) reserve(p *peer) int {
 	return 0
 }
 
-func (s *Server) release(p *peer, foreign bool) {
+func (s *Server) releasePeer(p *peer, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if foreign {
@@ -210,14 +210,14 @@ func (s *Server) release(p *peer, foreign bool) {
 	delete(s.conns, p)
 }
 
-func (s *Server) start(p *peer, sock socket) {
+func (s *Server) startPeer(p *peer, sock socket) {
 	s.mu.Lock()
 	if s.closed || p.state == over {
 		s.settled(p)
 		delete(s.conns, p)
 		s.mu.Unlock() // closing a listener's connection takes the lock
 		sock.abort()
-		sock.free()
+		sock.freeSocket()
 		return
 	}
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *Server) start(p *peer, sock socket) {
 	s.running.Add(1)
 	go func() {
 		defer s.running.Done()
-		s.run(p)
+		s.servePeer(p)
 	}()
 }
 

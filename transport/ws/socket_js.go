@@ -49,9 +49,9 @@ func openBrowser(ctx context.Context, url string) (s *browser, err error) {
 	s.ws = class.New(url, []any{Subprotocol})
 	s.ws.Set("binaryType", "arraybuffer")
 	s.on("open", func(js.Value) { close(s.opened) })
-	s.on("message", s.message)
-	s.on("error", func(js.Value) { s.finish(0, "the connection failed") }) // a browser's close event says no more
-	s.on("close", func(ev js.Value) { s.finish(ev.Get("code").Int(), ev.Get("reason").String()) })
+	s.on("message", s.receiveMessage)
+	s.on("error", func(js.Value) { s.finishSocket(0, "the connection failed") }) // a browser's close event says no more
+	s.on("close", func(ev js.Value) { s.finishSocket(ev.Get("code").Int(), ev.Get("reason").String()) })
 	select {
 	case <-s.opened:
 		return s, nil
@@ -72,7 +72,7 @@ func (s *browser) on(event string, fn func(ev js.Value)) {
 	s.ws.Set("on"+event, f)
 }
 
-func (s *browser) message(ev js.Value) {
+func (s *browser) receiveMessage(ev js.Value) {
 	data := ev.Get("data")
 	var b []byte
 	if data.Type() == js.TypeString {
@@ -97,8 +97,8 @@ func (s *browser) wake() {
 	}
 }
 
-// finish records the end, once, and releases the browser's object.
-func (s *browser) finish(status int, reason string) {
+// finishSocket records the end, once, and releases the browser's object.
+func (s *browser) finishSocket(status int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end != nil {
@@ -117,7 +117,7 @@ func (s *browser) finish(status int, reason string) {
 	close(s.closed)
 }
 
-func (s *browser) read(buf []byte) (int, error) {
+func (s *browser) readBytes(buf []byte) (int, error) {
 	for {
 		s.mu.Lock()
 		if len(s.waiting) > 0 {
@@ -139,7 +139,7 @@ func (s *browser) read(buf []byte) (int, error) {
 	}
 }
 
-func (s *browser) write(b []byte) error {
+func (s *browser) writeMessage(b []byte) error {
 	for s.ws.Get("readyState").Int() == stateOpen {
 		if s.ws.Get("bufferedAmount").Int() <= browserBuffer {
 			a := js.Global().Get("Uint8Array").New(len(b))
@@ -152,12 +152,12 @@ func (s *browser) write(b []byte) error {
 	return net.ErrClosed
 }
 
-func (s *browser) close(status int, reason string) {
+func (s *browser) closeSocket(status int, reason string) {
 	s.ws.Call("close", status, reason)
 	<-s.closed
 }
 
-func (s *browser) free() {}
+func (s *browser) freeSocket() {}
 
 func (s *browser) abort() {
 	select {
@@ -166,5 +166,5 @@ func (s *browser) abort() {
 	default:
 	}
 	s.ws.Call("close")
-	s.finish(0, "the connection was lost")
+	s.finishSocket(0, "the connection was lost")
 }

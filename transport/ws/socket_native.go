@@ -48,8 +48,8 @@ func onPong(tolerated func() bool) func(context.Context, []byte) {
 	return func(context.Context, []byte) { tolerated() }
 }
 
-// read never gives Reader a context that can end: each such read would cost an allocation and a timer.
-func (s *native) read(buf []byte) (int, error) {
+// readBytes never gives Reader a context that can end: each such read would cost an allocation and a timer.
+func (s *native) readBytes(buf []byte) (int, error) {
 	kind, r, err := s.c.Reader(context.Background())
 	n := 0
 	for err == nil && n < len(buf) {
@@ -78,11 +78,13 @@ func lost(err error) error {
 	return &transport.CloseError{Code: transport.Unreachable, Detail: "the connection was lost"}
 }
 
-func (s *native) write(b []byte) error {
+func (s *native) writeMessage(b []byte) error {
 	return s.c.Write(context.Background(), websocket.MessageBinary, b)
 }
 
-func (s *native) close(status int, reason string) { s.c.Close(websocket.StatusCode(status), reason) }
+func (s *native) closeSocket(status int, reason string) {
+	s.c.Close(websocket.StatusCode(status), reason)
+}
 
 // abort closes the underlying connection, since the library's own ways of closing may wait.
 func (s *native) abort() {
@@ -93,4 +95,4 @@ func (s *native) abort() {
 	go func() { _ = s.c.CloseNow() }()
 }
 
-func (s *native) free() { _ = s.c.CloseNow() }
+func (s *native) freeSocket() { _ = s.c.CloseNow() }

@@ -16,8 +16,8 @@ type locking struct {
 	freed bool
 }
 
-func (l *locking) abort() { l.srv.note(func() {}) }
-func (l *locking) free()  { l.srv.note(func() { l.freed = true }) }
+func (l *locking) abort()      { l.srv.withLock(func() {}) }
+func (l *locking) freeSocket() { l.srv.withLock(func() { l.freed = true }) }
 
 // A connection that was cut off while its handshake was answered is let go of, without holding up the endpoint.
 func TestCutOffDuringTheHandshake(t *testing.T) {
@@ -26,9 +26,9 @@ func TestCutOffDuringTheHandshake(t *testing.T) {
 	defer srv.Close(0, "")
 	p := newPeer()
 	require.Zero(t, srv.reserve(p))
-	srv.note(func() { srv.cut(p) })
+	srv.withLock(func() { srv.cut(p) })
 	sock := &locking{srv: srv}
-	srv.start(p, sock)
+	srv.startPeer(p, sock)
 	assert.True(t, sock.freed)
 	assert.Zero(t, Held(&srv.Endpoint))
 }

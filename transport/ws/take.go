@@ -2,8 +2,8 @@ package ws
 
 import "github.com/foretick/foretick/transport"
 
-// take handles a message of a peer and returns a buffer for the next one.
-func (e *Endpoint) take(p *peer, buf []byte, n int) []byte {
+// takeMessage handles a message of a peer and returns a buffer for the next one.
+func (e *Endpoint) takeMessage(p *peer, buf []byte, n int) []byte {
 	b := buf[:n]
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -41,7 +41,7 @@ func (e *Endpoint) takeControl(p *peer, b []byte) {
 		}
 		if answer && !p.alive {
 			p.alive = true
-			p.signal()
+			p.signalWake()
 		}
 		return
 	}
@@ -54,7 +54,7 @@ func (e *Endpoint) takeControl(p *peer, b []byte) {
 
 // bury ends a peer whose end message arrived; a close frame will follow.
 func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
-	e.end(p, c, detail)
+	e.reportEnd(p, c, detail)
 	p.state, p.until = ended, e.clock.Load()+ticks(closeTime)
 	p.out = queue{}
 }
@@ -63,8 +63,8 @@ func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
 func (e *Endpoint) malformed(p *peer) {
 	const detail = "a message that is not understood"
 	e.counters.Malformed++
-	e.end(p, transport.Malformed, detail)
-	e.leave(p, transport.Malformed, detail)
+	e.reportEnd(p, transport.Malformed, detail)
+	e.sendFarewell(p, transport.Malformed, detail)
 }
 
 // takeAnswer handles messages to a client before it is accepted.
@@ -73,7 +73,7 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()
 		e.counters.Connections++
 		e.in.Connect(p.q)
-		p.signal()
+		p.signalWake()
 		return
 	}
 	if c, detail, err := parseEnd(b); err == nil {

@@ -23,7 +23,7 @@ func (e *Endpoint) tendOnce(now uint32) {
 			e.tendPeer(p, now)
 		case p.state == over || int32(now-p.until) < 0:
 		case p.state == greeting && e.dial != nil:
-			e.end(p, transport.Timeout, "no answer")
+			e.reportEnd(p, transport.Timeout, "no answer")
 			e.cut(p)
 			e.cancel()
 		default:
@@ -39,17 +39,17 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 	silent, alive, timeout := now-p.heard, ticks(e.cfg.KeepAlive), ticks(e.cfg.Timeout)
 	switch {
 	case silent >= timeout:
-		e.end(p, transport.Timeout, "nothing heard")
-		e.leave(p, transport.Timeout, "")
+		e.reportEnd(p, transport.Timeout, "nothing heard")
+		e.sendFarewell(p, transport.Timeout, "")
 	case p.writing != 0 && now-p.writing >= timeout:
 		e.counters.Stalled++
-		e.end(p, transport.Overflow, "takes nothing of what it is sent")
-		e.leave(p, transport.Overflow, "")
+		e.reportEnd(p, transport.Overflow, "takes nothing of what it is sent")
+		e.sendFarewell(p, transport.Overflow, "")
 	case silent >= 2*alive && now-p.asked >= askEvery: // ask, since a browser's timers pause in hidden pages
 		p.asked, p.alive, p.ask = now, true, true
-		p.signal()
+		p.signalWake()
 	case now-p.sent >= alive:
 		p.alive = true
-		p.signal()
+		p.signalWake()
 	}
 }

@@ -98,7 +98,7 @@ func TestQueue(t *testing.T) {
 					size -= lengthSize + len(want[0])
 					want = want[1:]
 				}
-				r, d := q.push(b, batch, limit)
+				r, d := q.pushDatagram(b, batch, limit)
 				require.Equal(t, replaced, r)
 				require.Equal(t, dropped, d)
 			},
@@ -126,7 +126,7 @@ func TestQueueAllocatesOnce(t *testing.T) {
 	b, buf := make([]byte, 500), make([]byte, 0, 2000)
 	round := func() {
 		for range 100 {
-			q.push(b, 0, 16<<10)
+			q.pushDatagram(b, 0, 16<<10)
 		}
 		for ok := true; ok; {
 			_, ok = q.pop(buf)
@@ -163,7 +163,7 @@ func FuzzMessages(f *testing.F) {
 					p.q = e.in.Add(p.id, s == open)
 				}
 				buf := append(make([]byte, 0, bufferSize), b...)[:bufferSize]
-				costtest.Bound(t, len(b), func() { e.take(p, buf, len(b)) })
+				costtest.Bound(t, len(b), func() { e.takeMessage(p, buf, len(b)) })
 				var ev [4]transport.Event
 				n := e.Recv(ev[:])
 				for _, ev := range ev[:n] {

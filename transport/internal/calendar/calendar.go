@@ -85,12 +85,12 @@ func (q *Queue[T]) Pop(limit time.Duration, v *T) (at time.Duration, ok bool) {
 			q.day = max(q.day, int64(limit)>>shift)
 			return 0, false
 		}
-		if i := q.open(); i >= 0 {
+		if i := q.openBucket(); i >= 0 {
 			if at = q.nodes[i].at; at > limit {
 				q.near.Push(at, i)
 				return 0, false
 			}
-			q.take(i, v)
+			q.takeNode(i, v)
 			return at, true
 		}
 	}
@@ -98,12 +98,12 @@ func (q *Queue[T]) Pop(limit time.Duration, v *T) (at time.Duration, ok bool) {
 		return 0, false
 	}
 	_, i := q.near.Pop()
-	q.take(i, v)
+	q.takeNode(i, v)
 	return at, true
 }
 
-// take moves a node's value to v and frees the node.
-func (q *Queue[T]) take(i int32, v *T) {
+// takeNode moves a node's value to v and frees the node.
+func (q *Queue[T]) takeNode(i int32, v *T) {
 	e := &q.nodes[i]
 	*v = e.v
 	var none T
@@ -132,10 +132,10 @@ func (q *Queue[T]) Next() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// open makes the next used bucket today's. It moves its nodes to near, or returns a single node to the caller;
+// openBucket makes the next used bucket today's. It moves its nodes to near, or returns a single node to the caller;
 // otherwise it returns -1. Values in far go first: they were pushed earlier, when they were too far away for a
 // bucket.
-func (q *Queue[T]) open() (only int32) {
+func (q *Queue[T]) openBucket() (only int32) {
 	b := q.next
 	q.day, only = b, -1
 	at, ok := q.far.Next()

@@ -101,7 +101,7 @@ func (in *Inbox) Add(p transport.PeerID, connected bool) *Queue {
 // Connect reports that the peer of q is connected.
 func (in *Inbox) Connect(q *Queue) {
 	q.opened = true
-	in.wait(q)
+	in.enterTurn(q)
 }
 
 // Push adds a datagram: data is a part of buf, which the inbox now owns. It reports whether the oldest
@@ -127,7 +127,7 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	}
 	q.newest = d
 	q.n++
-	in.wait(q)
+	in.enterTurn(q)
 	return overrun
 }
 
@@ -135,7 +135,7 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 // more.
 func (in *Inbox) End(q *Queue, c transport.Code, detail string) {
 	q.ended, q.code, q.detail = true, c, detail
-	in.wait(q)
+	in.enterTurn(q)
 }
 
 // Drop discards the peer and all its waiting datagrams. The caller must not use the queue any more.
@@ -160,7 +160,7 @@ func (in *Inbox) Recv(ev []transport.Event) int {
 	in.out = in.out[:0]
 	k := 0
 	for k < len(ev) && in.n > 0 {
-		q := in.take()
+		q := in.takeTurn()
 		if q.state == dropped {
 			in.recycle(q)
 			continue
@@ -183,16 +183,16 @@ func (in *Inbox) Recv(ev []transport.Event) int {
 		}
 		k++
 		if q.opened || q.n > 0 || q.ended {
-			in.wait(q)
+			in.enterTurn(q)
 		}
 	}
 	if in.n > 0 {
-		in.signal()
+		in.signalReady()
 	}
 	return k
 }
 
-func (in *Inbox) signal() {
+func (in *Inbox) signalReady() {
 	select {
 	case in.ready <- struct{}{}:
 	default:
@@ -204,8 +204,8 @@ func (in *Inbox) recycle(q *Queue) {
 	in.spare = append(in.spare, q)
 }
 
-// wait puts q in the turn, unless it is already there.
-func (in *Inbox) wait(q *Queue) {
+// enterTurn puts q in the turn, unless it is already there.
+func (in *Inbox) enterTurn(q *Queue) {
 	if q.waiting {
 		return
 	}
@@ -219,11 +219,11 @@ func (in *Inbox) wait(q *Queue) {
 	in.turn[(in.head+in.n)&(len(in.turn)-1)] = q
 	in.n++
 	if in.n == 1 {
-		in.signal()
+		in.signalReady()
 	}
 }
 
-func (in *Inbox) take() *Queue {
+func (in *Inbox) takeTurn() *Queue {
 	q := in.turn[in.head]
 	in.turn[in.head] = nil
 	in.head = (in.head + 1) & (len(in.turn) - 1)

@@ -74,7 +74,7 @@ func (a *Attacker) forward() {
 		}
 		a.mu.Unlock()
 		a.back.Write(buf[:n])
-		a.add()
+		a.addForged()
 	}
 }
 
@@ -97,11 +97,11 @@ func (a *Attacker) answer() {
 		client := a.client
 		a.mu.Unlock()
 		_, _ = a.front.WriteToUDP(buf[:n], client)
-		a.add()
+		a.addForged()
 	}
 }
 
-func (a *Attacker) add() {
+func (a *Attacker) addForged() {
 	a.mu.Lock()
 	meddle := a.meddle
 	a.mu.Unlock()

@@ -45,11 +45,11 @@ func (c Connecting) Run(t *testing.T) {
 	n := Length(t, "connects", c.Short/slower, whole)
 	begin, late := time.Now(), lateness()
 	all := c.dials(t, 0, n, n)
-	p99 := c.judge(t, all, begin)
+	p99 := c.judgeTimes(t, all, begin)
 	if p99 > slower*c.P99 && n < whole {
 		t.Logf("p99 of %d is too long: the whole %d decide", n, whole)
 		all = append(all, c.dials(t, n, whole-n, whole-n)...)
-		p99 = c.judge(t, all, begin)
+		p99 = c.judgeTimes(t, all, begin)
 	}
 	busy := late()
 	t.Logf("this machine was late by p99 %v", busy)
@@ -104,7 +104,7 @@ func (c Connecting) dials(t *testing.T, from, n, spread int) []dialled {
 	return results
 }
 
-func (c Connecting) judge(t *testing.T, results []dialled, begin time.Time) time.Duration {
+func (c Connecting) judgeTimes(t *testing.T, results []dialled, begin time.Time) time.Duration {
 	t.Helper()
 	var all []time.Duration
 	var up, down sim.PathStats

@@ -31,15 +31,15 @@ func (c Rebinding) Run(t *testing.T) {
 	for _, oneWay := range c.OneWay {
 		r := &rebinding{name: "round trip " + (2 * oneWay).String(), link: sim.Link{Latency: oneWay}, limit: 2*oneWay + 250*time.Millisecond}
 		runs = append(runs, r)
-		busy.Go(func() { r.run(t, c, every, times) })
+		busy.Go(func() { r.runRebinding(t, c, every, times) })
 	}
 	busy.Wait()
 	for _, r := range runs {
-		r.judge(t, times, every)
+		r.judgeGaps(t, times, every)
 	}
 }
 
-func (r *rebinding) judge(t *testing.T, times int, every time.Duration) {
+func (r *rebinding) judgeGaps(t *testing.T, times int, every time.Duration) {
 	t.Helper()
 	if len(r.gaps) == 0 {
 		t.Fatalf("%s: no gap was measured", r.name)
@@ -74,7 +74,7 @@ type rebinding struct {
 	worst    float64
 }
 
-func (r *rebinding) run(t *testing.T, c Rebinding, every time.Duration, times int) {
+func (r *rebinding) runRebinding(t *testing.T, c Rebinding, every time.Duration, times int) {
 	srv, addr := c.Listen(t)
 	wire, err := newTap(t, addr)
 	if err != nil {

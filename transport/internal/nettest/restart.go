@@ -80,7 +80,7 @@ func (r *Restarting) lane(t *testing.T, times int) {
 			t.Fatal(err)
 		}
 		Wait(t, srv, transport.Data)
-		r.note(func() {
+		r.noteLocked(func() {
 			if i > 0 {
 				r.back = append(r.back, back)
 			}
@@ -119,12 +119,12 @@ func (r *Restarting) lane(t *testing.T, times int) {
 		if srv.Recv(ev[:]) != 0 {
 			t.Fatalf("something from before the restart was received: %v", ev[0])
 		}
-		r.note(func() { r.notice, r.replayed = append(r.notice, notice), r.replayed+len(old)+len(raw) })
+		r.noteLocked(func() { r.notice, r.replayed = append(r.notice, notice), r.replayed+len(old)+len(raw) })
 		a.Stop()
 	}
 }
 
-func (r *Restarting) note(fn func()) {
+func (r *Restarting) noteLocked(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fn()

@@ -22,12 +22,12 @@ type ban struct {
 	detail string
 }
 
-func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
+func (b ban) hasEnded(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
 
 // Judge decides on a new peer. It returns the peers to replace, or an error with the reason for a refusal, which
 // wraps a *transport.CloseError. The caller drops the replaced peers before it adds the new one.
 func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (replaced []P, err error) {
-	if b, ok := r.bans[string(identity)]; ok && !b.over(now) {
+	if b, ok := r.bans[string(identity)]; ok && !b.hasEnded(now) {
 		return nil, refused.Because("banned", &transport.CloseError{Code: transport.Refused, Detail: b.detail})
 	}
 	there := r.by[string(identity)]
@@ -77,7 +77,7 @@ func (r *Roster[P]) Ban(identity []byte, until, now time.Time, detail string) {
 		return
 	}
 	for id, b := range r.bans {
-		if b.over(now) {
+		if b.hasEnded(now) {
 			delete(r.bans, id)
 		}
 	}
