@@ -379,6 +379,11 @@ func (cs *causes) explainField(comp *layout.Component, f int, ours, theirs []int
 	cs.wrong.Predicted, cs.wrong.Actual = fieldValue(comp, f, ours), fieldValue(comp, f, theirs)
 }
 
+// fieldValue returns a field's value on the simulation grid, in its own units.
+func fieldValue(comp *layout.Component, field int, words []int32) float64 {
+	return comp.Schema.Number(field, words[:comp.Schema.Words()], schema.GridSim)
+}
+
 // listDifferences lists every field of the player's own in which the prediction r for t
 // differs from the server's state. It allocates, and runs only if the game asked for it.
 func (cs *causes) listDifferences(r *record, t Tick) {

@@ -155,6 +155,14 @@ type fades struct {
 	a, b  []int32
 }
 
+type fadeItem struct {
+	e      ecs.Entity
+	comp   int
+	field  int
+	offset schema.Offset
+	least  float32 // a smaller offset is forgotten
+}
+
 func (f *fades) clear() { f.items = f.items[:0] }
 
 // forgotten is the share of an offset below which it is dropped, for fields without a step.

@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/ecs"
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
+)
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared systems raise
 // it on both ends. The server's handlers (see [Event.OnServer]) apply its consequences. A
@@ -35,10 +38,10 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		owner := f.World.Owner(by)
 		fate, shown := f.server.raised(by, owner, e.id-1)
 		switch it := (raised[T]{by, owner, v}); {
-		case len(q.row.server) == 0 || fate == eventPast:
-		case fate == eventHappens:
+		case len(q.row.server) == 0 || fate == late.Past:
+		case fate == late.Happens:
 			q.items = append(q.items, it)
-		case fate == eventWaits:
+		case fate == late.Waits:
 			q.held = append(q.held, heldEvent[T]{f.Tick, it})
 		}
 		q.lasting(f, raised[T]{by, owner, v})

@@ -33,15 +33,6 @@ type queue[T any] struct {
 	ordinals []raisedKey     // how often each entity raised it in the running tick
 }
 
-// eventFate is what becomes of an event that is raised on a server.
-type eventFate uint8
-
-const (
-	eventHappens eventFate = iota
-	eventWaits             // its tick waits for the player's command
-	eventPast              // it happened in the tick's first run
-)
-
 // heldEvent is an event of a tick that ran with a replacement for its player's command.
 type heldEvent[T any] struct {
 	tick Tick

@@ -5,11 +5,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -19,7 +22,8 @@ type lateHall struct {
 	srv     *Server
 	clients []*Client
 	epoch   time.Time
-	steps   []time.Duration // of the server
+	steps   []time.Duration     // of the server
+	given   map[Tick][]hallMove // what the players of a tick gave, in order
 }
 
 type (
@@ -101,7 +105,7 @@ func (h *lateHall) protocol() (*Protocol, *ecs.Component[hallMove]) {
 }
 
 func newLateHall(t testing.TB, window time.Duration, world bool) *lateHall {
-	h := &lateHall{net: sim.NewNetwork(1), epoch: time.Unix(1_700_000_000, 0)}
+	h := &lateHall{given: map[Tick][]hallMove{}, net: sim.NewNetwork(1), epoch: time.Unix(1_700_000_000, 0)}
 	listen := h.net.Listen()
 	p, _ := h.protocol()
 	srv, err := NewServer(ServerConfig{Protocol: p, Transport: listen, LateInputs: window, LateWorld: world, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1})
@@ -129,6 +133,11 @@ func (h *lateHall) step() {
 	begun := time.Now()
 	h.srv.Step(h.epoch.Add(h.net.Now()))
 	h.steps = append(h.steps, time.Since(begun))
+	for _, p := range h.srv.sessions.players {
+		if p.inputs.command != nil {
+			h.given[h.srv.Tick()] = append(h.given[h.srv.Tick()], *(*hallMove)(p.inputs.command))
+		}
+	}
 	for _, c := range h.clients {
 		c.Step(h.epoch.Add(h.net.Now()))
 	}
@@ -140,16 +149,23 @@ func (h *lateHall) again(players int) time.Duration {
 	s := h.srv
 	s.sim.frame.Tick++
 	now := s.sim.frame.Tick
-	for _, p := range s.sessions.players[:players] {
-		p.late.begin(now)
-		p.late.from = now - 5
-		p.late.at(now - 5).state = came
+	for i, p := range s.sessions.players[:players] {
+		if !s.late.BeginTick(&p.late) {
+			panic("no late inputs are taken")
+		}
+		s.late.NextCommand(&p.late)
+		h.comesLate(i, now-5)
 	}
 	begun := time.Now()
-	s.late.rerun()
+	s.late.RerunParts()
 	took := time.Since(begun)
 	s.sim.frame.Tick--
 	return took
+}
+
+// comesLate lets the command of a tick that has run come late.
+func (h *lateHall) comesLate(player int, t Tick) {
+	h.srv.late.Take(&h.srv.sessions.players[player].late, &netcode.Command{Tick: t}, unsafe.Pointer(&h.given[t][player]), rewind.Command{})
 }
 
 // world runs the newest tick's systems once more, with all that the server does around them,
@@ -226,7 +242,7 @@ func TestLateInputsAllocateNothing(t *testing.T) {
 				(*hallSpot)(rows.Column(spot)).X++
 				n++
 			}
-			p.late.outside = true
+			p.late.TouchPart()
 		}
 	}
 	for range 20 {
@@ -234,21 +250,28 @@ func TestLateInputsAllocateNothing(t *testing.T) {
 	}
 	require.Zero(t, testing.AllocsPerRun(200, again))
 	require.NotZero(t, n)
-	st := h.srv.sessions.players[0].late
-	require.NotEmpty(t, st.at(h.srv.sim.frame.Tick+1).journal, "what was changed from outside is in the journal")
+	x := func() float32 {
+		rows := h.srv.sim.entities.Owned(h.srv.sim.world, h.srv.sessions.players[0].owner)
+		for _, r := range rows {
+			return (*hallSpot)(r.Column(spot)).X
+		}
+		return 0
+	}
+	changed := x()
+	h.again(16)
+	require.Equal(t, changed, x(), "what was changed from outside is in the journal")
 }
 
 // againWorld runs the newest five ticks of the world again, as if a command had come late.
 func (h *lateHall) againWorld() time.Duration {
-	w := &h.srv.late.world
 	h.srv.sim.frame.Tick++
 	now := h.srv.sim.frame.Tick
 	for _, p := range h.srv.sessions.players {
-		w.note(p, now)
+		h.srv.late.Ran(&p.late, p.inputs.command, p.inputs.offset)
 	}
-	w.from, w.by = now-5, 1
+	h.comesLate(0, now-5)
 	begun := time.Now()
-	w.rerun()
+	h.srv.late.BeginWorld(false)
 	took := time.Since(begun)
 	h.srv.sim.frame.Tick--
 	return took

@@ -8,8 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport/sim"
 )
+
+// comesLate lets a late command for a tick come where the world runs again.
+func comesLate(s *Server, at Tick) {
+	p, now := &player{}, s.sim.frame.Tick
+	p.shooter.Join(s.past, 1, p)
+	p.late.Join(1, &p.shooter, &p.inputs.replaced)
+	s.sim.frame.Tick = at
+	s.late.Ran(&p.late, s.p.Command.New(), 0)
+	s.sim.frame.Tick = now
+	s.late.Take(&p.late, &netcode.Command{Tick: at}, s.p.Command.New(), rewind.Command{})
+}
 
 // A tick that runs again leaves the groups that its last run made, whatever those before made.
 func TestLateWorldUndoesGroups(t *testing.T) {
@@ -86,7 +99,7 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 		step()
 		require.Equal(t, is(row.after), group(rider), row.name)
 		step()
-		srv.late.world.from = at // a late command comes
+		comesLate(srv, at)
 		step()
 		require.Equal(t, is(row.later), group(rider), row.name)
 		require.Equal(t, is(row.leads), group(horse), row.name)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
@@ -26,9 +27,7 @@ type player struct {
 	interest playerInterest
 	reasons  reason.Player
 
-	late    *playerLate  // nil: no late commands are taken
-	prompt  bool         // none are, by expert.SetLateInputs
-	again   *playerAgain // with ServerConfig.LateWorld
+	late    late.Player
 	shooter rewind.Shooter
 	faults  peerFaults
 
@@ -50,6 +49,9 @@ type player struct {
 func (p *player) who() []any {
 	return []any{"player", p.owner, "session", p.session.number, "peer", p.session.peer, "address", p.session.address, "identity", string(p.session.identity)}
 }
+
+// told returns the newest tick of which the client is known to have its own entities.
+func (p *player) told() Tick { return p.late.Told(p.shooter.Acked()) }
 
 // views returns the player whose own state the peer receives: itself, or the one that an
 // observer is granted.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
@@ -62,7 +63,8 @@ type Server struct {
 	packets    packets
 	interest   serverInterest
 	trails     serverTrails
-	late       lateInputs
+	late       late.Room
+	reruns     reruns
 	stats      stats.Server
 	board      board         // what other goroutines may read
 	figures    serverFigures // likewise
@@ -82,7 +84,7 @@ func (s *Server) wirePeers() {
 	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.tape.sink, cfg.OnPanic}
 	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, &s.tape}
 	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
-	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late.world}
+	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late}
 	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
 	s.board.of, s.board.counted = &s.sessions, &s.stats
 	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
@@ -113,6 +115,7 @@ func (s *Server) wireSeats() {
 	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, cfg.Observe, cfg.MaxObservers}
 	s.door = door{&s.sim, &s.sessions, &s.drain, &s.refusals, &s.observers, &s.seats, &s.comebacks, cfg.AllowOtherBuilds, cfg.Same}
 	s.turnover = turnover{&s.sim, &s.sessions, &s.panics, &s.requests, &s.seats}
+	s.reruns = reruns{&s.sim, &s.sessions, &s.late, &s.around, &s.traces, &s.requests, &s.commands, &s.mail, &s.interest, s.past, &s.tape, nil}
 	s.conclusion = conclusion{&s.sim, &s.run, &s.late}
 	s.levels = levels{&s.level, &s.sim, &s.sessions, &s.senders, s.past, &s.run, &s.turnover, &s.conclusion}
 	s.dispatch = dispatcher{&s.panics, &s.door, &s.commands, &s.senders, &s.traces, &s.reports, &s.schemas}

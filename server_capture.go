@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -14,7 +15,7 @@ type capture struct {
 	source   *snapshot.Source
 	interest *serverInterest
 	views    *serverViews
-	fades    *lateFades
+	late     *late.Room
 	put      putScratch
 }
 
@@ -126,7 +127,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 		if owner == 0 && prefab.Common {
 			owner = snapshot.Everyone
 		}
-		c.fades.displace(c.source, rows.Entity(k))
+		c.late.Displace(c.source, rows.Entity(k))
 		if c.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(c.sim.p, ids[k].Prefab), at, serverRefs{c.sim}) {
 			c.interest.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -15,7 +16,7 @@ type comebacks struct {
 	sessions   *sessions
 	seats      *seats
 	departures *departures
-	late       *lateInputs
+	late       *late.Room
 	board      *board
 	logs       *serverLog
 	// same is ServerConfig.Same.
@@ -38,7 +39,7 @@ func (k *comebacks) takeBack(t time.Duration, p *player, h netcode.Hello) bool {
 		old.session.address, old.session.origin, old.session.came, old.session.pending = p.session.address, p.session.origin, p.session.came, p.session.pending
 		p.session.pending = false // it is old's to release
 		k.sessions.byPeer[old.session.peer] = old
-		k.late.world.stop() // what waits goes behind what the lost connection has not delivered
+		k.late.StopWorld() // what waits goes behind what the lost connection has not delivered
 		k.seats.beginConnection(t, old, h)
 		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
 		k.takeMessages(old, old.session.kept, h)

@@ -5,7 +5,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/standard"
@@ -21,7 +23,7 @@ type commands struct {
 	sessions *sessions
 	panics   *panics
 	mail     *mail
-	late     *lateInputs
+	late     *late.Room
 	stats    *stats.Server
 	clock    *serverClock
 	// bandwidth counts the bytes of commands; nil: nobody asked for that.
@@ -46,7 +48,7 @@ func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) erro
 		if newest, ok := netcode.NewestCommand(body, k.sim.frame.Tick); ok && int64(newest)-int64(k.sim.frame.Tick) > int64(distant/k.clock.interval) && k.clock.rested(guard.DefaultTimeout) {
 			p.faults.fault("a command for a distant future")
 		}
-		if k.late.world.on {
+		if k.late.Whole {
 			p.fates(t) // what this packet acknowledges
 			p.inputs.buffer.Knows(p.shooter.Acked())
 		}
@@ -74,12 +76,12 @@ func (k *commands) takeCommands() {
 
 func (k *commands) takeCommand(p *player, c *layout.Command) {
 	k.observeLatency(p)
-	k.late.begin(p, c)
+	k.takeLate(p, c)
 	cmd, ok := p.inputs.buffer.Take(k.sim.frame.Tick)
 	switch {
 	case !ok:
 		p.inputs.missing(&p.stats, k.stats)
-		k.late.miss(p, c)
+		k.miss(p, c)
 	case !k.acceptCommand(p, c, k.sim.frame.Tick, cmd.Data):
 		k.standIn(p, c, prediction.Refused)
 	default:
@@ -89,8 +91,52 @@ func (k *commands) takeCommand(p *player, c *layout.Command) {
 		p.shooter.Take(shot(&cmd), k.sim.frame.Tick, p.session.conn.Jitter())
 		p.stats.InputsTaken++
 		k.stats.InputsTaken++
-		k.late.ran(p, c, settled)
+		k.late.Ran(&p.late, p.inputs.command, p.inputs.offset)
 	}
+}
+
+// takeLate takes the commands of earlier ticks that came.
+func (k *commands) takeLate(p *player, c *layout.Command) {
+	if !k.late.BeginTick(&p.late) {
+		return
+	}
+	in := &p.inputs
+	for {
+		cmd, verdict := k.late.NextCommand(&p.late)
+		switch {
+		case verdict == late.None:
+			return
+		case verdict == late.Hindsight:
+			p.stats.InputsHindsight++
+			k.stats.InputsHindsight++
+		case verdict == late.OverBudget:
+			p.stats.InputsOverBudget++
+			k.stats.InputsOverBudget++
+		case !k.acceptCommand(p, c, cmd.Tick, cmd.Data):
+			k.late.Refuse(&p.late, cmd.Tick)
+		default:
+			k.late.Take(&p.late, &cmd, in.command, shot(&cmd))
+			if int32(cmd.Tick-in.tookTick) > 0 {
+				in.took(c, cmd.Tick)
+				in.repeated += time.Duration(k.sim.frame.Tick-1-cmd.Tick) * k.clock.interval
+			}
+			p.stats.InputsRerun++
+			k.stats.InputsRerun++
+		}
+	}
+}
+
+// miss replaces the present tick's command, for as long as its own may still come.
+func (k *commands) miss(p *player, c *layout.Command) {
+	if !p.inputs.heard || !k.late.MayWait(&p.late) {
+		k.standIn(p, c, prediction.Repeated)
+		return
+	}
+	in := &p.inputs
+	in.offset = 0
+	how := k.replaceCommand(p, c, prediction.Repeated)
+	layout.CopyBytes(in.command, in.last, c.Size)
+	k.late.Wait(&p.late, in.command, how)
 }
 
 // observeLatency measures the limits of this tick's claims.
@@ -105,16 +151,21 @@ func (k *commands) fillCommands() {
 		return
 	}
 	for _, rows := range k.sim.commands.All(k.sim.world) {
-		base := rows.Column(c.ID)
-		p := k.sessions.player(rows.Owner())
-		for i := range rows.Len() {
-			dst := unsafe.Add(base, uintptr(i)*c.Size)
-			if p == nil {
-				clear(unsafe.Slice((*byte)(dst), c.Size))
-				continue
-			}
-			layout.CopyBytes(dst, p.inputs.command, c.Size)
+		k.fillRows(rows, k.sessions.player(rows.Owner()))
+	}
+}
+
+// fillRows writes a player's command into rows of its own. nil: nobody plays it.
+func (k *commands) fillRows(rows ecs.Rows, p *player) {
+	c := k.sim.p.Command
+	base := rows.Column(c.ID)
+	for i := range rows.Len() {
+		dst := unsafe.Add(base, uintptr(i)*c.Size)
+		if p == nil {
+			clear(unsafe.Slice((*byte)(dst), c.Size))
+			continue
 		}
+		layout.CopyBytes(dst, p.inputs.command, c.Size)
 	}
 }
 
@@ -188,6 +239,7 @@ func (k *commands) takeLocal(p *player, c *layout.Command) {
 	in.offset = 0
 	p.stats.InputsTaken++
 	k.stats.InputsTaken++
+	k.late.Ran(&p.late, in.command, 0)
 }
 
 // standIn makes a replacement command: the last one for a while, then the game's decay of
@@ -195,7 +247,7 @@ func (k *commands) takeLocal(p *player, c *layout.Command) {
 func (k *commands) standIn(p *player, c *layout.Command, how prediction.StandIn) {
 	how = k.replaceCommand(p, c, how)
 	p.inputs.replace(c, k.sim.frame.Tick, p.told(), how)
-	k.late.ran(p, c, settled)
+	k.late.Ran(&p.late, p.inputs.command, 0)
 }
 
 // replaceCommand puts the command that stands in for a missing one into last, and returns what
@@ -244,12 +296,11 @@ type inputs struct {
 
 // beginConnection makes the commands of a connection, the first or a later one. own takes what the
 // connection before it has counted.
-func (in *inputs) beginConnection(own *stats.Player, c *layout.Command, rate int, late Tick) {
+func (in *inputs) beginConnection(own *stats.Player, c *layout.Command, rate int) {
 	in.heard, in.early, in.buffered, in.render = false, 0, 0, 0
 	if c != nil {
 		in.addTo(own)
 		in.buffer = netcode.NewCommandBuffer(c.Schema.PackedSize(), rate*2, c.Schema.PackedFields()...)
-		in.buffer.KeepLate(int(late))
 	}
 }
 

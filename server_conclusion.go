@@ -1,10 +1,12 @@
 package foretick
 
+import "github.com/foretick/foretick/internal/late"
+
 // conclusion handles what waits when a level or the match ends.
 type conclusion struct {
 	sim  *simulation
 	run  *serverRun
-	late *lateInputs
+	late *late.Room
 }
 
 // concludeEvents handles every event that waits, and sends every message that is held, because
@@ -20,7 +22,7 @@ func (c *conclusion) concludeEvents() {
 	was := c.run.changing
 	c.run.changing = true
 	defer func() { c.run.changing = was }()
-	c.late.blockAll()
+	c.late.BlockAll()
 	for round := 0; c.sim.waitingEvents() > 0; round++ {
 		if round == maxNesting {
 			c.sim.stats.EventsNested += uint64(c.sim.waitingEvents())
@@ -29,7 +31,7 @@ func (c *conclusion) concludeEvents() {
 		}
 		c.sim.handleEvents()
 	}
-	c.late.world.sendAll()
+	c.late.SendMessages()
 }
 
 // concludeMatch is concludeEvents where the match ends: for what handlers ask for, it is closed.

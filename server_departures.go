@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -16,7 +17,7 @@ type departures struct {
 	admission *admission
 	interest  *serverInterest
 	requests  *requests
-	late      *lateInputs
+	late      *late.Room
 	board     *board
 	stats     *stats.Server
 	logs      *serverLog
@@ -68,7 +69,7 @@ func (d *departures) forgetPeer(p *player, code transport.Code, detail string) {
 
 // losePlayer closes a player's side of a connection and holds its place.
 func (d *departures) losePlayer(t time.Duration, p *player) {
-	d.late.block(p)
+	d.late.Lose(&p.late)
 	d.closeConnection(p)
 	p.session.state, p.session.since = away, t
 	d.board.change(p)
@@ -95,14 +96,13 @@ func (d *departures) closeConnection(p *player) {
 
 // leaveMatch gives a player's place up.
 func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
-	d.late.block(p)
+	d.late.Leave(&p.late)
 	if p.session.state == playing {
 		d.closeConnection(p)
 	}
 	if len(p.requests.askings) > 0 && p.session.begun && !p.session.kicked && !p.session.poisoned {
 		d.sessions.asked = append(d.sessions.asked, p)
 	}
-	d.late.leave(p)
 	d.sessions.remove(p)
 	if p.session.begun {
 		d.sessions.leaving = append(d.sessions.leaving, p.owner)

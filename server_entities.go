@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -84,12 +85,26 @@ func (m *simulation) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	if owner == ecs.Common || owner == ecs.ClientOnly {
 		misuse("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
 	}
-	e, net := m.writes.late.world.place(k, owner, i)
+	return m.spawnNamed(k, i, owner, ecs.None)
+}
+
+// spawnNamed spawns for an owner, or by an entity in a shared system. In a tick that may run again a
+// spawn has the same handle and network id in every run.
+func (m *simulation) spawnNamed(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Entity) (e ecs.Entity) {
+	net := uint32(0)
+	if it := m.writes.late.NameSpawn(m.writes.sessions.lateOf(owner), owner, by, kind, m.ordinal); it != nil {
+		if it.Net == 0 {
+			it.Net = m.nets.next()
+		}
+		if m.world.Manager().Place(it.Entity, k, owner) == nil {
+			e, net = it.Entity, it.Net
+		}
+	}
 	if e == ecs.None {
 		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
 	}
-	*m.p.identity.Get(m.world, e) = networkID{Net: net, Prefab: uint16(i)}
-	m.writes.structural(owner, i)
+	*m.p.identity.Get(m.world, e) = networkID{Net: net, Prefab: uint16(kind)}
+	m.writes.structural(owner, kind)
 	return e
 }
 
@@ -161,7 +176,7 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 type serverEntities struct {
 	sim      *simulation
 	sessions *sessions
-	late     *lateInputs
+	late     *late.Room
 	interest *serverInterest
 	past     *rewind.Past
 	logs     *serverLog
@@ -200,36 +215,24 @@ func (en *serverEntities) prefabOf(e ecs.Entity) *ecs.Prefab {
 
 // raised notes that an event was raised, for the notes to the player that predicts it. It
 // returns what becomes of the event, and whether that player's screen is in this very world.
-func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool) {
-	if p := en.sessions.player(owner); p != nil && !en.sim.clientOnly(by) && !en.late.test.running {
+func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate late.Fate, shown bool) {
+	p := en.sessions.player(owner)
+	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
 		p.raise(en.sim.frame.Tick, event)
 	}
-	return en.late.raise(owner), en.sim.screen != nil && !en.late.world.running && en.sim.screen.shows(by, owner)
+	_, again := en.late.Again()
+	return en.late.FateOf(en.sessions.lateOf(owner), en.sim.writes.sharedRuns()), en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner)
 }
 
 // mayRunAgain reports whether the running code is a shared system, whose run for a player may
 // be undone. practice is true in a sync test, whose results do not count.
 func (en *serverEntities) mayRunAgain(owner PlayerID) (again, practice bool) {
-	p := en.sessions.player(owner)
-	if en.late.world.on {
-		return en.late.world.runs(), false // its tests restore the queues, too
-	}
-	return p != nil && en.late.ready(p) && en.sim.writes.sharedRuns(), en.late.test.running
+	return en.late.MayRunAgain(en.sessions.lateOf(owner), en.sim.writes.sharedRuns())
 }
 
 // finalFor returns the newest tick of a player that no late command can change.
 func (en *serverEntities) finalFor(owner PlayerID) Tick {
-	if en.late.world.on {
-		return en.late.world.finalTick()
-	}
-	now := en.sim.frame.Tick
-	if en.late.player != nil {
-		now = en.late.now
-	}
-	if p := en.sessions.player(owner); p != nil && en.late.ready(p) {
-		return p.late.firstOpen(now+1) - 1
-	}
-	return now
+	return en.late.Final(en.sessions.lateOf(owner))
 }
 
 // final is finalFor all players.
@@ -253,23 +256,21 @@ func (en *serverEntities) pack(message int, described *schema.Schema, at unsafe.
 
 // teleport tells the past and the snapshots.
 func (en *serverEntities) teleport(e ecs.Entity) bool {
-	if en.late.test.running && !en.late.world.on {
+	test := en.late.Testing()
+	if test && !en.late.Whole {
 		return true
 	}
 	en.past.EndLife(uint64(e))
-	if en.late.test.running {
+	if test {
 		return true // a test in the whole world runs the tick's shots again, too
 	}
 	if en.sim.screen != nil {
 		en.sim.screen.noteTeleport(e)
 	}
-	if en.late.world.cut(e) {
+	if en.late.Cut(e) {
 		return true // screens and shots know of it
 	}
 	en.past.Cut(uint64(e))
-	if en.late.window > 0 {
-		en.late.fades.cut = append(en.late.fades.cut, e)
-	}
 	if id := en.sim.p.identity.Find(en.sim.world, e); id != nil {
 		en.sim.nets.in.Teleport(snapshot.NetID(id.Net))
 	}
@@ -308,7 +309,7 @@ func (en *serverEntities) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		en.interest.setVisible(owner, e, false)
 		return e
 	}
-	origin := en.late.originOf(owner, e, en.originOf(owner, by, i, en.sim.ordinal))
+	origin := en.late.OriginOf(e, en.originOf(owner, by, i, en.sim.ordinal))
 	id := en.sim.p.identity.Get(en.sim.world, e)
 	id.maker, id.origin = uint16(owner), origin
 	return e
@@ -322,13 +323,7 @@ func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, b
 		clear(en.sim.ordinals)
 	}
 	en.sim.ordinal = en.sim.ordinals.next(by, kind)
-	it := en.late.spawn(owner, by, kind, en.sim.ordinal)
-	if it == nil || en.sim.world.Manager().Place(it.e, k, owner) != nil {
-		return en.sim.spawn(k, owner)
-	}
-	*en.sim.p.identity.Get(en.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
-	en.sim.writes.structural(owner, kind)
-	return it.e
+	return en.sim.spawnNamed(k, kind, owner, by)
 }
 
 // originOf returns the name that the owner's client gave the spawn. It is 0 if the client

@@ -1,12 +1,14 @@
 package foretick
 
+import "github.com/foretick/foretick/internal/late"
+
 // systemHooks are the four lists of what a server does around each system, from outside to
 // inside: the first is called first before a system and last after it. ARCHITECTURE.md has
 // their order as a table. They are made when the server is, and again between ticks when a
 // trace arms or ends, a sync test begins, or somebody watches systems.
 type systemHooks struct {
 	sim      *simulation
-	late     *lateInputs
+	late     *late.Room
 	traces   *serverTraces
 	trails   *serverTrails
 	times    *systemTimes
@@ -27,14 +29,14 @@ func (a *systemHooks) arrangeHooks() {
 	for _, w := range a.watchers {
 		a.first, a.ownAgain, a.worldAgain, a.test = append(a.first, w), append(a.ownAgain, w), append(a.worldAgain, w), append(a.test, w)
 	}
-	if a.late.world.on {
+	if a.late.Whole {
 		a.again = &a.worldAgain
 	}
 	if traced {
 		a.first, a.worldAgain = append(a.first, a.traces), append(a.worldAgain, a.traces)
 		a.ownAgain = append(a.ownAgain, traceSettles{a.traces})
 	}
-	tested := a.late.test.ticks > 0
+	tested := a.late.Tests()
 	if tested {
 		a.worldAgain = append(a.worldAgain, laterRuns{a.late})
 	}

@@ -41,7 +41,7 @@ func TestHooksAroundSystems(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	own, world, bare := made(false, true), made(true, true), made(false, false)
-	bare.late.test.ticks = 0 // debug builds always test
+	bare.late = newLate(&bare.cfg, &bare.run, &bare.reruns) // debug builds always test
 	bare.around.arrangeHooks()
 	for row, list := range map[string][]systemHook{
 		"first run": own.around.first, "own part again": own.around.ownAgain, "world again": world.around.worldAgain, "sync test": own.around.test,

@@ -176,7 +176,7 @@ func (in *serverInternals) Interval() time.Duration { return in.clock.interval }
 func (in *serverInternals) LateTicks() int { return int(in.cfg.lateTicks()) }
 
 func (in *serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
-	return in.late.beginSyncTest(ticks, found)
+	return in.reruns.beginSyncTest(ticks, found)
 }
 
 func (in *serverInternals) Hash() uint64 { return in.sim.world.Hash(in.p.order) }
@@ -206,17 +206,12 @@ func (in *serverInternals) Bandwidth() []stats.Bandwidth {
 func (in *serverInternals) SetLateInputs(player PlayerID, on bool) bool {
 	in.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
 	p := in.sessions.player(player)
-	if p == nil || in.late.window == 0 || in.cfg.LateShare > 0 || in.late.player != nil {
+	if _, again := in.late.Again(); p == nil || in.late.Window == 0 || in.cfg.LateShare > 0 || again {
 		return false
 	}
-	if !on && p.late != nil {
-		in.late.block(p)
-		in.late.leave(p)
-		if p.outbox.sender != nil {
-			p.outbox.sender.Withhold(false)
-		}
+	if in.late.SetPrompt(&p.late, !on) && p.outbox.sender != nil {
+		p.outbox.sender.Withhold(false)
 	}
-	p.prompt = !on
 	return true
 }
 

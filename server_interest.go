@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -20,9 +21,7 @@ type serverInterest struct {
 	sessions *sessions
 	panics   *panics
 	source   *snapshot.Source
-	journal  interestJournal
-	// window is that of late inputs, 0 without them.
-	window Tick
+	late     *late.Room
 
 	// entityTeams has the entities with a team of their own.
 	entityTeams map[ecs.Entity]uint8
@@ -36,19 +35,8 @@ type serverInterest struct {
 	survey *survey
 }
 
-// interestJournal notes how something was before the game changes it, so that a tick that runs again
-// finds it so.
-type interestJournal interface {
-	noteVisible(player PlayerID, e ecs.Entity, hidden bool)
-	noteTeam(player PlayerID, was uint8)
-	noteEntityTeam(e ecs.Entity, was uint8, had bool)
-	noteAudience(player PlayerID, e ecs.Entity, was schema.Audience)
-	noteEye(player PlayerID, was *playerInterest)
-	noteGroup(e ecs.Entity, was uint32)
-}
-
-func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, late *lateInputs) serverInterest {
-	return serverInterest{sim: m, sessions: players, panics: c, source: source, journal: &late.world, window: late.window, survey: newSurvey(m)}
+func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, again *late.Room) serverInterest {
+	return serverInterest{sim: m, sessions: players, panics: c, source: source, late: again, survey: newSurvey(m)}
 }
 
 // survey is the server's side of the interest, refilled each tick.
@@ -281,7 +269,7 @@ func (in *serverInterest) setVisible(player PlayerID, e ecs.Entity, visible bool
 		p.interest.hides = map[ecs.Entity]bool{}
 	}
 	sweep(in, p.interest.hides, &p.interest.swept)
-	in.journal.noteVisible(player, e, !visible)
+	in.noteVisible(player, e, !visible)
 	if p.interest.hides[e] = true; visible {
 		delete(p.interest.hides, e)
 	}
@@ -332,7 +320,7 @@ func (in *serverInterest) setTeam(player PlayerID, team uint8) bool {
 	if p == nil {
 		return false
 	}
-	in.journal.noteTeam(player, p.interest.team)
+	in.noteTeam(player, p.interest.team)
 	p.interest.team = team
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetTeam(team)
@@ -355,7 +343,7 @@ func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
 	}
 	sweep(in, in.entityTeams, &in.swept)
 	old, had := in.entityTeams[e]
-	in.journal.noteEntityTeam(e, old, had)
+	in.noteEntityTeam(e, old, had)
 	in.entityTeams[e] = team
 	return true
 }
@@ -364,7 +352,7 @@ func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
 // forgets those that were gone two windows ago, and have not come back: a tick that runs
 // again within a window may let them die later.
 func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *Tick) {
-	now, window := in.sim.frame.Tick, in.window
+	now, window := in.sim.frame.Tick, in.late.Window
 	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
 		return
 	}
@@ -403,7 +391,7 @@ func (in *serverInterest) setAudience(player PlayerID, e ecs.Entity, a schema.Au
 		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
 	sweep(in, p.interest.members, &p.interest.sweptMembers)
-	in.journal.noteAudience(player, e, p.interest.members[e])
+	in.noteAudience(player, e, p.interest.members[e])
 	if m := p.interest.members[e]; member {
 		p.interest.members[e] = m | a
 	} else {
@@ -425,7 +413,7 @@ func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
 	}
-	in.journal.noteEye(player, &p.interest)
+	in.noteEye(player, &p.interest)
 	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
 	return true
 }
@@ -433,7 +421,7 @@ func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
 func (in *serverInterest) clearEye(player PlayerID) bool {
 	p := in.sessions.player(player)
 	if p != nil {
-		in.journal.noteEye(player, &p.interest)
+		in.noteEye(player, &p.interest)
 		p.interest.hasEye = false
 	}
 	return p != nil
@@ -520,7 +508,7 @@ func (in *serverInterest) setGroup(e, with ecs.Entity) bool {
 }
 
 func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
-	in.journal.noteGroup(e, in.groupOf(id))
+	in.noteGroup(e, in.groupOf(id))
 	if in.grouped == nil {
 		in.grouped = map[snapshot.NetID]uint32{}
 	}

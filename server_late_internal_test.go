@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -128,15 +129,17 @@ func TestLateInputsAreRefused(t *testing.T) {
 // Without LateInputs a player has none of what they need.
 func TestNoLateInputsCostNothing(t *testing.T) {
 	p := &player{}
-	l := lateInputs{s: &Server{}}
+	tick, ticking, players := Tick(1), true, []*late.Player{&p.late}
+	l := late.New(late.Config{Tick: &tick, Ticking: &ticking, Players: &players}, nil)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		l.begin(p, nil)
-		l.block(p)
-		l.save()
-		l.decide()
-		l.rerun()
+		l.BeginTick(&p.late)
+		l.Block(&p.late)
+		l.BlockAll()
+		l.Save()
+		l.Withholds(&p.late)
+		l.RerunParts()
 	}))
-	require.Nil(t, p.late)
+	require.Equal(t, late.Player{}, p.late)
 }
 
 // A client takes no larger share for its clock than it may have, and keeps commands no longer
@@ -172,27 +175,38 @@ func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 	}
 }
 
-// The first tick has none before it, and ticks go on past what an int of 32 bits holds.
-func TestLateMatchInAnyTick(t *testing.T) {
-	score := new(ecs.Singleton[lateScore])
-	p := lateGame(func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
-		p.Singleton(score, Predicted())
-		p.Shared("clock", func(*Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(score))
-	})
-	s, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: 100 * time.Millisecond})
-	require.NoError(t, err)
-	at := score.Get(s.World())
-	for _, tick := range []Tick{0, 1, 1<<31 - 1, 1 << 31, 1<<32 - 1} {
-		m := newLateMatch(s, s.late.window)
-		at.N = 5
-		require.False(t, m.enter(tick), "nothing was saved in tick %d", tick)
-		require.EqualValues(t, 5, at.N)
-		m.save(tick)
-		at.N = 6
-		require.False(t, m.enter(tick-1))
-		require.True(t, m.enter(tick))
-		require.EqualValues(t, 5, at.N, "as it was in tick %d", tick)
-		m.leave()
-		require.EqualValues(t, 6, at.N)
+// What is hidden from players is forgotten of entities that are gone, but not of one that a late
+// input may bring back.
+func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
+	type atPos struct{ X float32 }
+	type atCmd struct{ X float32 }
+	var pos ecs.Component[atPos]
+	var cmd ecs.Component[atCmd]
+	p := NewProtocol("sweep", 1)
+	p.Component(&pos)
+	p.Command(&cmd)
+	for _, late := range []time.Duration{0, 200 * time.Millisecond} {
+		s, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: late})
+		require.NoError(t, err)
+		hides, last := map[ecs.Entity]bool{}, Tick(0)
+		for i := range 40 {
+			hides[1<<40+ecs.Entity(i)] = true // gone
+		}
+		at := func(tick Tick) int {
+			s.sim.frame.Tick = tick
+			sweep(&s.interest, hides, &last)
+			return len(hides)
+		}
+		if late == 0 {
+			require.Zero(t, at(100))
+			continue
+		}
+		window := s.late.Window
+		require.Equal(t, 40, at(100))
+		s.interest.appears(ecs.Entity(1<<40), 1) // one came back, and is gone again
+		require.Equal(t, 40, at(101+window))
+		require.Equal(t, 40, at(100+2*window), "swept not long ago")
+		require.Equal(t, 1, at(101+3*window), "but for the one that is gone since")
+		require.Contains(t, hides, ecs.Entity(1<<40))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -20,12 +21,12 @@ type mail struct {
 	sessions *sessions
 	stats    *stats.Server
 	hooks    *serverHooks
-	late     *lateInputs
+	late     *late.Room
 }
 
 // sendMessage is what Message.Send does.
 func (m *mail) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
-	if m.late.quiet() {
+	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
 		return nil
 	}
 	p := m.sessions.player(to)
@@ -42,7 +43,7 @@ func (m *mail) sendMessage(to PlayerID, channel, id uint8, payload []byte) error
 
 // postMessage queues a message of the game's, or keeps it until its tick is final.
 func (m *mail) postMessage(p *player, channel, id uint8, payload []byte) error {
-	if m.late.world.keeps(p, channel, id, payload) {
+	if m.late.KeepMessage(p, channel, id, payload) {
 		return nil
 	}
 	return m.sendOn(p, channel, id, payload)
@@ -88,7 +89,7 @@ func (m *mail) sendAs(p *player, t Tick, channel, id uint8, payload []byte) erro
 // broadcast is what Message.Broadcast does.
 func (m *mail) broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
-	if m.late.quiet() {
+	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
 		return nil
 	}
 	for _, p := range m.sessions.players {

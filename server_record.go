@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 )
@@ -92,7 +93,7 @@ func (r *serverTape) outside(c tape.Call) {
 
 // openWorld prepares the world for the program, which takes it or the frame between Steps.
 func (s *Server) openWorld() {
-	s.late.world.touched = true
+	s.late.Touch()
 	if r := s.tape.sink; r != nil {
 		r.Touched()
 	}
@@ -157,7 +158,7 @@ func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
 // systemWatcher tells a function of each system that begins or ends.
 type systemWatcher struct {
 	writes *writeWatch
-	late   *lateInputs
+	late   *late.Room
 	tell   func(probe.SystemRun)
 }
 
@@ -167,12 +168,7 @@ func (w systemWatcher) afterSystem(f *Frame, system int) { w.tellRun(f, system, 
 
 func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
 	run := probe.SystemRun{Tick: f.Tick, System: w.writes.p.systemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
-	if w.late.player != nil {
-		run.Again = w.late.player.owner
-	}
-	if w.late.world.running {
-		run.Again = w.late.world.by
-	}
+	run.Again, _ = w.late.Again()
 	w.tell(run)
 }
 

@@ -3,6 +3,7 @@ package foretick
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -18,7 +19,7 @@ type requests struct {
 	clock    *serverClock
 	stats    *stats.Server
 	hooks    *serverHooks
-	late     *lateWorld
+	late     *late.Room
 }
 
 // takeRequests takes the requests that a player's allowance permits. The others wait in the
@@ -104,7 +105,7 @@ func (r *requests) handleRequestsOf(p *player) {
 			p.countMalformed(r.stats, err)
 			continue
 		}
-		r.late.asked(p, a.kind, payload)
+		r.late.KeepRequest(p.owner, a.kind, payload)
 		if p.session.poisoned {
 			r.sessions.kick(p, transport.Malformed, poisonedText)
 			break

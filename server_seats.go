@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
@@ -14,7 +15,7 @@ type seats struct {
 	sim        *simulation
 	sessions   *sessions
 	senders    *senders
-	late       *lateInputs
+	late       *late.Room
 	past       *rewind.Past
 	departures *departures
 	board      *board
@@ -64,6 +65,7 @@ func (x *seats) takePlace(p *player, owner PlayerID) {
 	x.sessions.begun++
 	p.session.number = x.sessions.begun
 	p.shooter.Join(x.past, uint32(owner), p)
+	p.late.Join(owner, &p.shooter, &p.inputs.replaced)
 	if debugBuild {
 		p.trail = reason.NewTrail(reason.TrailTicks)
 	}
@@ -85,9 +87,9 @@ func (x *seats) beginConnection(t time.Duration, p *player, h netcode.Hello) {
 	x.senders.openSender(p)
 	x.senders.interest.rehidePlayer(p)
 	p.shooter.Connect()
-	p.inputs.beginConnection(&p.stats, x.sim.p.Command, x.sim.p.TickRate, x.late.window)
+	p.inputs.beginConnection(&p.stats, x.sim.p.Command, x.sim.p.TickRate)
 	if x.sim.p.Command != nil {
-		x.late.block(p)
+		x.late.Connect(&p.late, p.inputs.buffer)
 	}
 }
 
@@ -107,7 +109,7 @@ func (x *seats) joinLocal(owner PlayerID, seat *localPlayer) {
 	p := &player{owner: owner, local: seat}
 	p.session.state = local
 	p.outbox.every = 1
-	x.sessions.players = append(x.sessions.players, p)
+	x.sessions.players, x.sessions.late = append(x.sessions.players, p), append(x.sessions.late, &p.late)
 	x.sessions.connections++
 	p.session.connection = x.sessions.connections
 	x.takePlace(p, owner)

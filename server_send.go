@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -16,7 +17,7 @@ import (
 type senders struct {
 	sim      *simulation
 	interest *serverInterest
-	late     *lateInputs
+	late     *late.Room
 	clock    *serverClock
 	level    *serverLevel
 	log      *slog.Logger
@@ -82,7 +83,7 @@ func (s *senders) encodeSnapshot(p *player, cache *snapshot.Cache) {
 	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch, Lost: s.clock.told(s.sim.frame.Tick)}
 	if p.inputs.buffer != nil {
 		h.Early, h.HasEarly = p.inputs.buffer.Early()
-		h.CommandAck = s.late.ack(p) - s.sim.frame.Tick
+		h.CommandAck = s.late.Ack(&p.late) - s.sim.frame.Tick
 		if h.HasEarly {
 			p.inputs.buffered = time.Duration(h.Early) * s.clock.interval / 256
 			p.inputs.early = max(p.inputs.buffered, 0)
@@ -104,7 +105,7 @@ func (s *senders) encodeSnapshot(p *player, cache *snapshot.Cache) {
 		b = p.outbox.sender.AppendBudget(b, budget, room, &d.carries.snapshot)
 		p.unread.spent(len(b)-before, p.outbox.sender.Counters().Spawns != shown)
 	}
-	s.late.tells(p)
+	s.late.Tells(&p.late)
 	d.snapshot, d.presses = b, len(b) > budget+before
 }
 

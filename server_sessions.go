@@ -5,13 +5,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
 
 // sessions holds the players of a match, and those that come and go.
 type sessions struct {
-	players []*player // in order of arrival, those who are held a place included
+	players []*player      // in order of arrival, those who are held a place included
+	late    []*late.Player // theirs
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
 	vacated []vacancy // by owner: when its number was given up
@@ -65,6 +67,14 @@ func (s *sessions) player(player PlayerID) *player {
 	return s.owners[player]
 }
 
+// lateOf returns a player's part in late inputs, or nil.
+func (s *sessions) lateOf(player PlayerID) *late.Player {
+	if p := s.player(player); p != nil {
+		return &p.late
+	}
+	return nil
+}
+
 // plays reports whether somebody with an identity is connected as a player.
 func (s *sessions) plays(identity []byte) bool {
 	return len(identity) > 0 && slices.ContainsFunc(s.owners, func(p *player) bool {
@@ -114,7 +124,7 @@ func (s *sessions) vacate(player PlayerID, now time.Duration) {
 
 // add adds a peer that connected.
 func (s *sessions) add(p *player) {
-	s.players = append(s.players, p)
+	s.players, s.late = append(s.players, p), append(s.late, &p.late)
 	s.byPeer[p.session.peer] = p
 }
 
@@ -122,6 +132,7 @@ func (s *sessions) add(p *player) {
 func (s *sessions) remove(p *player) {
 	p.session.over = true
 	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+	s.late = slices.DeleteFunc(s.late, func(x *late.Player) bool { return x == &p.late })
 }
 
 // remember stores the reason why the place of a token was given up.

@@ -76,9 +76,9 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
 	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests}, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
-	s.late = newLateInputs(s)
-	if debugBuild && s.late.window > 0 {
-		s.late.logDesyncs()
+	s.late = newLate(&s.cfg, &s.run, &s.reruns)
+	if debugBuild && s.late.Window > 0 {
+		s.reruns.logDesyncs(cfg.Logger)
 	}
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
 	s.sim.writes.late = &s.late
@@ -98,7 +98,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
 	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
-	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, fades: &s.late.fades}
+	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.sim.frame.calls, s.sim.frame.views = s.sim.writes, &s.views
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
@@ -290,21 +290,21 @@ func (s *Server) tick(now time.Duration) {
 	began := s.figures.begin(now)
 	tap := s.inspected.begin(&s.times)
 	s.commands.takeCommands()
-	s.late.world.begin()
+	s.reruns.beginWorld()
 	changed := s.sessions.changing()
 	s.turnover.changePlayers()
 	told := s.drain.tell(&s.sim.frame, &s.panics, s.cfg.OnDrain)
-	s.late.world.open(changed || told)
+	s.late.OpenWorld(changed || told)
 	s.requests.handleRequests()
 	s.simulate()
 	s.sim.captured = true
-	s.late.fades.age(s)
+	s.late.AgeFades()
 	s.capture.captureTick()
 	s.report()
 	if len(s.sessions.kicks) > 0 {
-		s.late.world.stop() // the last packets have what waits
+		s.late.StopWorld() // the last packets have what waits
 	}
-	s.late.decide()
+	s.reruns.withholdOwn()
 	s.departures.dropOverflowed()
 	s.packets.sendAll(now)
 	s.sim.captured = false
@@ -324,7 +324,7 @@ func (s *Server) tick(now time.Duration) {
 func (s *Server) simulate() {
 	s.sim.writes.outside.look(causeOutside)
 	s.interest.markHidden()
-	s.late.rerun()
+	s.late.RerunParts()
 	s.commands.fillCommands()
 	if debugBuild {
 		s.sim.losses.begin()
@@ -334,7 +334,7 @@ func (s *Server) simulate() {
 		s.traces.beginTraces()
 	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)
-	s.late.world.close()
+	s.late.CloseWorld()
 	if len(s.traces.recording) > 0 {
 		s.traces.end()
 	}
@@ -344,12 +344,12 @@ func (s *Server) simulate() {
 	s.sim.writes.end()
 	s.sim.lookForLosses()
 	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.editCause()) {
-		s.late.blockAll()
+		s.late.BlockAll()
 	}
 	s.interest.markHidden() // by the tick itself, too
 	s.sim.roundTick(true)
 	s.sim.writes.outside.keep()
-	s.late.save()
+	s.late.Save()
 }
 
 // report counts the tick, and shows it to the program around the server.

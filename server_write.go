@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 )
 
@@ -30,7 +31,7 @@ type writeWatch struct {
 	shaped     []uint64             // scratch
 	renewed    renewedValues        // by the shaper
 
-	late    *lateInputs
+	late    *late.Room
 	outside outsideWrites
 	others  *otherWrites
 
@@ -90,11 +91,11 @@ func (e *writeWatch) beforeSystem(f *Frame, i int) {
 	}
 	if e.shapers[i] {
 		e.shaper, e.shapes = i, e.shape(e.shapes[:0])
-		e.late.beginShape()
+		e.late.BeginShape()
 	}
 	e.tables, e.bytes = e.tables[:0], e.bytes[:0]
 	e.watch(e.watched[i])
-	if len(e.outside.bytes) <= undeclaredBytes || e.late.window > 0 {
+	if len(e.outside.bytes) <= undeclaredBytes || e.late.Window > 0 {
 		e.watch(e.undeclared[i])
 	}
 }
@@ -130,7 +131,7 @@ func (e *writeWatch) afterSystem(f *Frame, i int) {
 		now := e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID))
 		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
-			e.late.wrote(&t, e.bytes[t.off:t.off+t.size], i)
+			e.late.Wrote(e.sessions.lateOf(t.rows.Owner()), t.rows, t.comp, e.bytes[t.off:t.off+t.size], i)
 			if debugBuild {
 				e.look(&t, now, e.bytes[t.off:t.off+t.size], i)
 			}
@@ -166,7 +167,7 @@ func (e *writeWatch) settle() {
 	if e.shaper < 0 {
 		return
 	}
-	e.late.endShape()
+	e.late.EndShape()
 	e.renewed.mark(e, e.shaper+1)
 	e.shaped = e.shape(e.shaped[:0])
 	for owner, was := range e.shapes {
@@ -214,10 +215,10 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 func (e *writeWatch) structural(owner PlayerID, prefab int) {
 	run := &e.frame.run
 	if !e.sharedRuns() || run.spawner.once || run.spawner.on && run.spawner.owner != owner {
-		e.late.shaped(e.sessions.player(owner))
+		e.late.BlockShape(e.sessions.lateOf(owner))
 	}
 	switch {
-	case e.late.test.running:
+	case e.late.Testing():
 	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // nobody predicts it
 	case run.by == 0:
 		e.mark(owner, e.outside.by)
@@ -231,7 +232,7 @@ func (e *writeWatch) structural(owner PlayerID, prefab int) {
 // mark records the effect. by is a system's index plus one. Effects on shared physics
 // objects are noted for every player. What a sync test runs again has been noted before.
 func (e *writeWatch) mark(owner PlayerID, by int) {
-	if e.late.test.running {
+	if e.late.Testing() {
 		return
 	}
 	t, every := e.frame.Tick, Tick(e.p.TickRate/calmShare)
@@ -245,8 +246,8 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	if p := e.sessions.player(owner); p != nil {
-		if p.late != nil && e.frame.run.by == 0 {
-			p.late.outside = true
+		if e.frame.run.by == 0 {
+			p.late.TouchPart()
 		}
 		p.reasons.Affected(t, by, every)
 	}
@@ -352,7 +353,7 @@ func (w *otherWrites) begin(system int) {
 func (w *otherWrites) end() {
 	w.e.row.takePredicted()
 	for i := range w.tables {
-		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.test.running {
+		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.Testing() {
 			w.pushed(t)
 		}
 	}

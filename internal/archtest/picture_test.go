@@ -77,7 +77,7 @@ type layer struct {
 var layers = []layer{
 	{"around a match", []string{"bots", "bridge", "expert", "figures/metrics", "flight", "host/...", "inspect/...", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
 	{"what a game types, and both ends", []string{""}},
-	{"tables, records and figures of the ends", []string{"figures", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/plan", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},

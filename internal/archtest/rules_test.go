@@ -31,6 +31,9 @@ var (
 // underRewind are the packages that internal/rewind is built of.
 var underRewind = []string{"lagcomp", "snapshot", "schema"}
 
+// underLate are the packages that internal/late is built of.
+var underLate = []string{"ecs", "schema", "snapshot", "netcode", "prediction"}
+
 // underLayout are the packages that internal/layout describes a protocol with.
 var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
 
@@ -199,6 +202,12 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/rewind") {
 			if ours && !within(dir, "internal") && !slices.Contains(underRewind, dir) {
 				return "rewinding knows no protocol and no world: the root hands it what it needs"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/late") {
+			if ours && !within(dir, "internal") && !slices.Contains(underLate, dir) {
+				return "late inputs know no game and no session: their host is the server, which runs a tick when it is asked"
 			}
 			return ""
 		}

@@ -1,33 +1,34 @@
-package foretick
+package late
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretick/foretick/internal/probe"
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/probe"
 )
 
 // Players who withhold inputs, each as its own budget allows, make no second run more than two
 // ticks of the world again for each of its ticks, whoever asks first. An honest player with a
 // bad path keeps its late inputs.
-func TestLateWorldBudgetIsSharedFairly(t *testing.T) {
+func TestBudgetIsSharedFairly(t *testing.T) {
 	const rate, deep = 30, 6
 	for _, thieves := range []int{0, 1, 5} {
 		asked, given, refused := 0, 0, 0
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			b := newLateWorldBudget(rate)
-			var players []*player
+			b := newBudget(rate)
+			var players []*Player
 			for range 16 {
-				players = append(players, &player{late: &playerLate{}})
+				players = append(players, &Player{entered: true})
 			}
 			honest := players[15]
 			var costs []int
 			for tick := range 60 * rate {
 				from := 0 // ticks that run again in this one
-				ask := func(p *player, ticks int) bool {
-					if !b.affords(ticks-from, &p.late.taken) {
+				ask := func(p *Player, ticks int) bool {
+					if !b.affords(ticks-from, &p.taken) {
 						return false
 					}
 					from = max(from, ticks)
@@ -54,7 +55,7 @@ func TestLateWorldBudgetIsSharedFairly(t *testing.T) {
 				for _, c := range costs[max(0, len(costs)-rate):] {
 					sum += c
 				}
-				require.LessOrEqual(t, sum, lateWorldExtra*rate)
+				require.LessOrEqual(t, sum, extraTicks*rate)
 			}
 		}
 		t.Logf("%d withhold: %d of %d late inputs of the honest player ran; %d of theirs were refused", thieves, given, asked, refused)

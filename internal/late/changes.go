@@ -1,0 +1,40 @@
+package late
+
+import "github.com/foretick/foretick/ecs"
+
+// Change is how something was that is no part of the world, before a tick changed it: the
+// visibility of entities, and their groups. It has to be undone before the tick runs again.
+type Change struct {
+	Kind   uint8
+	Player ecs.Owner
+	Entity ecs.Entity
+	Net    uint32 // its network id
+	Was    uint64
+	Eye    [3]float32
+
+	tick Tick
+}
+
+// NoteChange notes what something was before it changes.
+func (r *Room) NoteChange(c Change) {
+	switch w := &r.world; {
+	case !r.Whole || w.undoing || r.test.running:
+	case !w.runs():
+		r.BlockWorld() // nothing does it again
+	default:
+		c.tick = *r.Tick
+		w.changes = append(w.changes, c)
+	}
+}
+
+// undoChanges undoes the changes from a tick on, the newest first.
+func (r *Room) undoChanges(from Tick) {
+	w := &r.world
+	w.undoing = true
+	defer func() { w.undoing = false }()
+	for n := len(w.changes); n > 0 && int32(w.changes[n-1].tick-from) >= 0; n-- {
+		c := w.changes[n-1]
+		w.changes = w.changes[:n-1]
+		r.host.Undo(&c)
+	}
+}

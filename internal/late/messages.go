@@ -1,0 +1,108 @@
+package late
+
+import "slices"
+
+// Addressee is whom a message is for, as the server knows it.
+type Addressee any
+
+// messages are reliable messages of ticks that may still run again, by tick.
+type messages struct {
+	items []message
+	bytes []byte
+	aside []message // while ticks run again
+}
+
+type message struct {
+	tick        Tick
+	stands      bool // what sent it does not run again
+	to          Addressee
+	channel, id uint8
+	from, upto  int
+}
+
+// KeepMessage takes a message that is not to be sent now: a reliable one until its tick is final,
+// and one of a tick that runs again and sent its unreliable messages before.
+func (r *Room) KeepMessage(to Addressee, channel, id uint8, payload []byte) bool {
+	w := &r.world
+	switch {
+	case !r.Whole:
+		return false
+	case w.running && r.test.running:
+		return true
+	case !r.Layout.Reliable(channel):
+		return w.running
+	}
+	t, runs := *r.Tick, w.runs()
+	if len(w.held.items) == 0 && (!runs || int32(t-w.final) <= 0) {
+		return false
+	}
+	h := &w.held
+	from := len(h.bytes)
+	h.bytes = append(h.bytes, payload...)
+	h.items = append(h.items, message{t, !runs, to, channel, id, from, len(h.bytes)})
+	return true
+}
+
+// drop forgets the messages of ticks from a tick on, which run again. Those that no tick sent
+// are put aside.
+func (h *messages) drop(from Tick) {
+	h.aside = h.aside[:0]
+	h.items = slices.DeleteFunc(h.items, func(m message) bool {
+		if int32(m.tick-from) < 0 {
+			return false
+		}
+		if m.stands {
+			h.aside = append(h.aside, m)
+		}
+		return true
+	})
+}
+
+// resume puts messages back, once tick t ran again.
+func (h *messages) resume(t Tick) {
+	n := 0
+	for ; n < len(h.aside) && int32(h.aside[n].tick-t) <= 0; n++ {
+		h.items = append(h.items, h.aside[n])
+	}
+	h.aside = h.aside[n:]
+}
+
+// sendMessages sends the messages of ticks up to final.
+func (r *Room) sendMessages(final Tick) {
+	h, n := &r.world.held, 0
+	for ; n < len(h.items) && int32(h.items[n].tick-final) <= 0; n++ {
+		m := &h.items[n]
+		r.host.Send(m.to, m.tick, m.channel, m.id, h.bytes[m.from:m.upto])
+	}
+	if n == 0 {
+		return
+	}
+	h.items = slices.Delete(h.items, 0, n)
+	h.compact()
+}
+
+// SendMessages sends everything that is kept: nothing runs again.
+func (r *Room) SendMessages() {
+	if r.Whole {
+		r.sendMessages(*r.Tick)
+	}
+}
+
+// compact gives the memory of what was sent back, once it is the greater part.
+func (h *messages) compact() {
+	if len(h.items) == 0 {
+		h.bytes = h.bytes[:0]
+		return
+	}
+	gone := h.items[0].from
+	for i := range h.items {
+		gone = min(gone, h.items[i].from)
+	}
+	if gone <= len(h.bytes)/2 {
+		return
+	}
+	h.bytes = h.bytes[:copy(h.bytes, h.bytes[gone:])]
+	for i := range h.items {
+		h.items[i].from, h.items[i].upto = h.items[i].from-gone, h.items[i].upto-gone
+	}
+}

@@ -1,0 +1,303 @@
+package late
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+)
+
+// part is the store behind the rings where a player's own part of the world runs again.
+type part struct {
+	fields [][]leaf // of predicted components, by registry index
+	fixed  []ecs.ID // components that no client predicts: they stay as they are
+	runs   func(system int) bool
+	match  matchState
+	shapes []uint64 // scratch, by player
+	moved  []write  // scratch
+
+	player *Player // whose part runs again; nil: none
+	at     *playerTick
+	next   int  // of its journal
+	now    Tick // the present, meanwhile
+}
+
+// leaf is a field of a component.
+type leaf struct{ offset, size uintptr }
+
+// write is a field that was set by no shared system of the player's own.
+type write struct {
+	system int // that set it; −1: before the systems
+	e      ecs.Entity
+	comp   int
+	offset uintptr
+	from   int // of the value, in bytes …
+	size   uintptr
+}
+
+func newPart(cfg *Config, shared []bool) part {
+	s := part{match: newMatchState(cfg.Singletons, cfg.Window), fixed: cfg.Fixed, runs: func(system int) bool { return shared[system] }}
+	for i := range cfg.Layout.Components {
+		c := &cfg.Layout.Components[i]
+		var fields []leaf
+		switch {
+		case c.Unknown:
+		case c.Predicted:
+			for _, f := range cfg.Layout.Types.Info(c.ID).Fields {
+				fields = append(fields, leaf{f.Offset, f.Type.Size()})
+			}
+		default:
+			s.fixed = append(s.fixed, c.ID)
+		}
+		s.fields = append(s.fields, fields)
+	}
+	for _, c := range cfg.Layout.Locals {
+		s.fixed = append(s.fixed, c.ID)
+	}
+	return s
+}
+
+// RunsWithPart reports whether a system runs again with a player's part.
+func (r *Room) RunsWithPart() func(system int) bool { return r.part.runs }
+
+// RerunParts runs the ticks again whose commands came late, where only their players' parts do.
+func (r *Room) RerunParts() {
+	if !r.KeepsParts() {
+		return
+	}
+	for _, p := range *r.Players {
+		if r.ready(p) {
+			r.noteOutside(p)
+		}
+	}
+	for _, p := range *r.Players {
+		if r.ready(p) && p.from != 0 {
+			r.rerunPart(p)
+		}
+	}
+	if r.test.ticks == 0 {
+		return
+	}
+	for _, p := range *r.Players {
+		if r.ready(p) && p.from == 0 {
+			r.testRuns(partRuns{r, p})
+		}
+	}
+}
+
+// saveParts keeps the end of the present tick of each player.
+func (r *Room) saveParts(now Tick) {
+	r.part.match.save(now)
+	for _, p := range *r.Players {
+		if !r.ready(p) {
+			continue
+		}
+		p.history.Save(r.Slot(now))
+		p.shape, p.outside = r.World.Structure(p.owner), false
+		if at := p.at(now); at.tick == now {
+			at.used = p.shooter.Used()
+		}
+		p.spawns.sweep(r.World, now)
+	}
+}
+
+// noteOutside adds to the journal what was changed since the end of the tick before.
+func (r *Room) noteOutside(p *Player) {
+	now := *r.Tick
+	if r.World.Structure(p.owner) != p.shape || !p.history.Holds(r.Slot(now-1)) {
+		r.Block(p)
+		return
+	}
+	if !p.outside {
+		return
+	}
+	at := p.at(now)
+	for i, fields := range r.part.fields {
+		if len(fields) == 0 {
+			continue
+		}
+		c := &r.Layout.Components[i]
+		p.history.Diff(r.Slot(now-1), c.ID, func(rows ecs.Rows, k int, was unsafe.Pointer) {
+			if was != nil {
+				at.writeDifference(fields, write{system: -1, e: rows.Entity(k), comp: i}, was, unsafe.Add(rows.Column(c.ID), uintptr(k)*c.Size))
+			}
+		})
+	}
+}
+
+// writeDifference adds the fields of a component that differ.
+func (at *playerTick) writeDifference(fields []leaf, w write, was, now unsafe.Pointer) {
+	for _, f := range fields {
+		a, b := unsafe.Slice((*byte)(unsafe.Add(was, f.offset)), f.size), unsafe.Slice((*byte)(unsafe.Add(now, f.offset)), f.size)
+		if bytes.Equal(a, b) {
+			continue
+		}
+		w.offset, w.size, w.from = f.offset, f.size, len(at.bytes)
+		at.bytes = append(at.bytes, b...)
+		at.journal = append(at.journal, w)
+	}
+}
+
+// Wrote adds what a server system did to a column of a player's. was is its image. p may be nil.
+func (r *Room) Wrote(p *Player, rows ecs.Rows, c *layout.Component, was []byte, system int) {
+	if !r.KeepsParts() || !r.ready(p) {
+		return
+	}
+	at, again := p.at(*r.Tick), r.part.player
+	if at.tick != *r.Tick {
+		return
+	}
+	switch {
+	case p == again: // the handler of an event that it raised in the tick that runs again
+		at, system = r.part.at, r.Handlers
+	case again != nil: // the same, to others: before the systems of the present
+		system = -1
+	}
+	from, comp := len(at.journal), r.Layout.Index(c.ID)
+	base := rows.Column(c.ID)
+	for k, e := range rows.Entities() {
+		off := uintptr(k) * c.Size
+		at.writeDifference(r.part.fields[comp], write{system: system, e: e, comp: comp}, unsafe.Pointer(&was[off]), unsafe.Add(base, off))
+	}
+	if p == again {
+		r.part.putAhead(from)
+	}
+}
+
+// putAhead puts the newest writes from one on ahead of what the tick's own handlers did. They are
+// done.
+func (s *part) putAhead(from int) {
+	journal, n := s.at.journal, len(s.at.journal)-from
+	s.moved = append(s.moved[:0], journal[from:]...)
+	copy(journal[s.next+n:], journal[s.next:from])
+	copy(journal[s.next:], s.moved)
+	s.next += n
+}
+
+// setWrites sets what others set, up to a system of the tick.
+func (r *Room) setWrites(upto int) {
+	s := &r.part
+	for ; s.next < len(s.at.journal) && s.at.journal[s.next].system <= upto; s.next++ {
+		w := &s.at.journal[s.next]
+		if to := r.World.Pointer(w.e, r.Layout.Components[w.comp].ID); to != nil {
+			layout.CopyBytes(unsafe.Add(to, w.offset), unsafe.Pointer(&s.at.bytes[w.from]), w.size)
+		}
+	}
+}
+
+// enterPart brings a player's part back as it was at the end of the tick before one. The present's
+// is kept in scratch.
+func (r *Room) enterPart(p *Player, from Tick) {
+	p.history.Save(r.scratch())
+	p.history.Restore(r.Slot(from - 1))
+	r.keepFixed(p)
+	r.part.player, r.part.now = p, *r.Tick
+}
+
+// rerunPart restores a player's part to the tick before its late command, and runs it
+// again up to the tick before the present.
+func (r *Room) rerunPart(p *Player) {
+	from, now := p.from, *r.Tick
+	if p.from = 0; !p.history.Holds(r.Slot(from-1)) || p.find(from) == nil {
+		r.Block(p)
+		return
+	}
+	r.enterPart(p, from)
+	for t := from; t != now; t++ {
+		at := p.at(t)
+		if at.tick != t {
+			break // cannot be: each tick in which it plays has a place
+		}
+		r.rerunTick(p, at)
+		p.history.Save(r.Slot(t))
+	}
+	r.keepFixed(p)
+	p.shape = r.World.Structure(p.owner)
+	r.part.at, r.part.next = p.at(now), 0
+	r.setWrites(len(r.Systems))
+	r.noteJumps(p)
+	r.part.player, r.part.at = nil, nil
+}
+
+// keepFixed gives components that no client predicts their present values.
+func (r *Room) keepFixed(p *Player) {
+	for _, id := range r.part.fixed {
+		p.history.RestoreComponent(r.scratch(), id)
+	}
+}
+
+// rerunTick runs the shared systems for one player.
+func (r *Room) rerunTick(p *Player, at *playerTick) {
+	s := &r.part
+	s.at, s.next = at, 0
+	r.setWrites(-1)
+	entered := s.match.enter(at.tick - 1)
+	command, offset := r.host.Swap(p, at.command, at.offset)
+	r.host.RunPart(p, at.tick, r.test.running)
+	r.host.Swap(p, command, offset)
+	if entered {
+		s.match.leave()
+	}
+	r.setWrites(r.Handlers - 1)
+	if at.state == came {
+		at.state = settled
+		used := float64(-1)
+		if before := p.find(at.tick - 1); before != nil {
+			used = before.used
+		}
+		p.shooter.TakeLate(at.shot, s.now, used)
+		r.host.HandleEvents()
+		p.shooter.Forget()
+	}
+	r.setWrites(len(r.Systems))
+	r.host.RoundPart(p.owner)
+	at.used = max(at.used, p.shooter.Used())
+}
+
+// noteJumps adds to the fades what has changed in a player's part that ran again.
+func (r *Room) noteJumps(p *Player) {
+	for i := range r.Layout.Components {
+		c := &r.Layout.Components[i]
+		if !c.Lerped || len(r.part.fields[i]) == 0 {
+			continue
+		}
+		p.history.Diff(r.scratch(), c.ID, func(rows ecs.Rows, k int, was unsafe.Pointer) {
+			if e := rows.Entity(k); was != nil && !r.fades.hasCut(e) {
+				r.fades.add(r.World, e, i, was, unsafe.Add(rows.Column(c.ID), uintptr(k)*c.Size))
+			}
+		})
+	}
+}
+
+// BlockShape notes that what does not run again for a player made or removed an entity of its.
+func (r *Room) BlockShape(p *Player) {
+	if !r.Whole {
+		r.Block(p)
+	}
+}
+
+// BeginShape and EndShape look for entities that a server system made, removed, or gave
+// another set of components.
+func (r *Room) BeginShape() {
+	if !r.KeepsParts() {
+		return
+	}
+	r.part.shapes = r.part.shapes[:0]
+	for _, p := range *r.Players {
+		r.part.shapes = append(r.part.shapes, r.World.Structure(p.owner))
+	}
+}
+
+// EndShape is called once the system's commands were applied.
+func (r *Room) EndShape() {
+	if !r.KeepsParts() {
+		return
+	}
+	for i, p := range *r.Players {
+		if i < len(r.part.shapes) && r.World.Structure(p.owner) != r.part.shapes[i] {
+			r.Block(p)
+		}
+	}
+	r.part.shapes = r.part.shapes[:0]
+}

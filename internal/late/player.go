@@ -1,0 +1,235 @@
+package late
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Player is what a server needs to run a player's late commands in their own ticks. The zero Player
+// has none.
+type Player struct {
+	owner    ecs.Owner
+	shooter  *rewind.Shooter
+	replaced *reason.Substitution
+	buffer   *netcode.CommandBuffer // nil: it is not connected
+	prompt   bool                   // none are taken, by expert.SetLateInputs
+
+	entered bool         // they are, or were before its connection was lost
+	ticks   []playerTick // by tick
+	looked  Tick         // the next to be looked at for a late command
+	barrier Tick         // no tick up to here runs again
+	from    Tick         // the first tick to run again; 0: none
+	tokens  int          // late commands that it may still have run, in parts of a command
+	taken   float64      // where whole ticks run again: those that did for it, in about the last second
+
+	history *ecs.History // its part at the end of each tick; the last slot is scratch
+	outside bool         // something may have changed its part between two ticks
+	shape   uint64       // the structure of its part at the newest save
+	spawns  names        // of its part
+
+	told     []Tick // ticks whose snapshots had the player's own entities
+	withheld Tick   // the newest tick told; from then on they are withheld
+
+	present struct { // where the world runs again: what the present has
+		command unsafe.Pointer
+		offset  uint8
+		given   rewind.Given
+	}
+}
+
+// toldTicks is for how many ticks it is known whether own entities were told: longer than a
+// packet and its acknowledgement can take.
+const toldTicks = 512
+
+// state is how far a tick's command has come.
+type state uint8
+
+const (
+	settled state = iota // the tick has its command for good
+	waits                // it ran a replacement, and its own may still come
+	came                 // it did: the tick is to run again
+)
+
+// playerTick is one tick of a player.
+type playerTick struct {
+	tick    Tick
+	state   state
+	command unsafe.Pointer // that it ran with, as a component
+	how     prediction.StandIn
+	offset  uint8          // that the command stated
+	shot    rewind.Command // with came
+	given   rewind.Given   // the command's claim, with its verdict
+	used    float64        // the latest moment that the player had looked at by its end
+
+	journal []write // what others did to the player's part, in order
+	bytes   []byte
+}
+
+// Join gives a player its number, and what the server knows of its commands.
+func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *reason.Substitution) {
+	p.owner, p.shooter, p.replaced = owner, shooter, replaced
+}
+
+// Owner is the player's number.
+func (p *Player) Owner() ecs.Owner { return p.owner }
+
+// Connect begins a connection of the player's.
+func (r *Room) Connect(p *Player, buffer *netcode.CommandBuffer) {
+	buffer.KeepLate(int(r.Window))
+	r.Block(p)
+	p.buffer = buffer
+}
+
+// Lose ends a connection. The player's place is held.
+func (r *Room) Lose(p *Player) {
+	r.Block(p)
+	p.buffer = nil
+}
+
+// Leave ends the player's place.
+func (r *Room) Leave(p *Player) {
+	r.Lose(p)
+	p.exit()
+}
+
+// SetPrompt says that a player's late commands are lost, or taken again. It reports whether some
+// were taken before.
+func (r *Room) SetPrompt(p *Player, prompt bool) (ends bool) {
+	if ends = prompt && p.entered; ends {
+		r.Block(p)
+		p.exit()
+	}
+	p.prompt = prompt
+	return ends
+}
+
+// takes reports whether late commands of a player are taken.
+func (r *Room) takes(p *Player) bool { return r.Window > 0 && !p.prompt && p.buffer != nil }
+
+// ready reports whether ticks of a player may run again. p may be nil.
+func (r *Room) ready(p *Player) bool { return p != nil && p.entered && r.takes(p) }
+
+// enter begins to take late commands of a player.
+func (r *Room) enter(p *Player) {
+	r.makeRing(p)
+	p.entered, p.barrier, p.from, p.taken, p.outside, p.shape, p.withheld = true, *r.Tick, 0, 0, false, 0, 0
+	p.tokens = int(r.Window) * probe.LateDeep * probe.LateShare
+	p.told = make([]Tick, toldTicks)
+	if !r.Whole {
+		p.history = r.World.NewOwnerHistory(p.owner, r.scratch()+1)
+		p.spawns = newNames(r.Window, r.Window+2, false)
+	}
+}
+
+// exit ends that.
+func (p *Player) exit() {
+	if p.history != nil {
+		p.history.Release()
+	}
+	p.entered, p.history, p.told = false, nil, nil
+}
+
+// makeRing makes the memory for a player's ticks.
+func (r *Room) makeRing(p *Player) {
+	if p.ticks != nil {
+		return
+	}
+	p.ticks = make([]playerTick, r.Window+2)
+	for i := range p.ticks {
+		at := &p.ticks[i]
+		at.command = r.Layout.Command.New()
+		if !r.Whole {
+			at.journal, at.bytes = make([]write, 0, 32), make([]byte, 0, 256)
+		}
+	}
+}
+
+// at returns a tick's place, which may hold an earlier tick; nil for a player without ticks.
+func (p *Player) at(t Tick) *playerTick {
+	if len(p.ticks) == 0 {
+		return nil
+	}
+	return &p.ticks[t%Tick(len(p.ticks))]
+}
+
+// find returns a tick that can still run again, nil for any other.
+func (p *Player) find(t Tick) *playerTick {
+	if int32(t-p.barrier) <= 0 {
+		return nil
+	}
+	if at := p.at(t); at.tick == t {
+		return at
+	}
+	return nil
+}
+
+// begin makes room for a tick.
+func (p *Player) begin(t Tick) {
+	at := p.at(t)
+	at.tick, at.state, at.used = t, settled, -1
+	at.journal, at.bytes = at.journal[:0], at.bytes[:0]
+}
+
+// Gave reports whether the player played in a tick that runs again.
+func (p *Player) Gave(t Tick) bool {
+	at := p.at(t)
+	return at != nil && at.tick == t
+}
+
+// usedBy returns the latest moment that the player had looked at by the end of a tick, −1 if it is
+// not known.
+func (p *Player) usedBy(t Tick) float64 {
+	if at := p.at(t); at.tick == t {
+		return at.used
+	}
+	return -1
+}
+
+// firstWaiting returns the oldest tick before end that still waits, or end.
+func (p *Player) firstWaiting(end Tick) Tick {
+	for t := end - Tick(len(p.ticks)) + 1; t != end; t++ {
+		if at := p.find(t); at != nil && at.state == waits {
+			return t
+		}
+	}
+	return end
+}
+
+// firstOpen returns the oldest tick before end that may still run again, or end.
+func (p *Player) firstOpen(end Tick) Tick {
+	for t := end - Tick(len(p.ticks)) + 1; t != end; t++ {
+		if at := p.find(t); at != nil && at.state != settled {
+			return t
+		}
+	}
+	return end
+}
+
+// knew reports whether the client knew the result of a tick when it sent the tick's command.
+func (p *Player) knew(t Tick) bool {
+	known := p.buffer.Knew(t)
+	return known != 0 && int32(known-t) >= 0
+}
+
+// Told returns the newest tick of which the client is known to have its own entities, 0 for none.
+// acked is the newest snapshot that it has.
+func (p *Player) Told(acked Tick) Tick {
+	if !p.entered {
+		return acked
+	}
+	for t := acked; t != 0 && acked-t < toldTicks; t-- {
+		if p.told[t%toldTicks] == t {
+			return t
+		}
+	}
+	return 0
+}
+
+// TouchPart notes that something may have changed the player's part while no system ran.
+func (p *Player) TouchPart() { p.outside = true }

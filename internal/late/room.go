@@ -1,0 +1,440 @@
+package late
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Tick is a simulation step.
+type Tick = netcode.Tick
+
+// Config is what a room is made for.
+type Config struct {
+	Layout   *layout.Layout
+	Systems  []ecs.SystemInfo
+	World    *ecs.World
+	Entities *ecs.Query // everything replicated
+	Tick     *Tick      // the server's: the present one, or the one that runs again
+	Ticking  *bool      // whether that one is being computed
+	Players  *[]*Player // in the order in which their parts run again
+	// Life returns the number of an entity's life, and whether it is sent to anybody.
+	Life func(ecs.Entity) (n uint32, sent bool)
+
+	Window     Tick // for so many ticks a command may be late; 0: late commands are lost
+	Whole      bool // the whole world runs again
+	Owners     int  // one more than the highest
+	Handlers   int  // the first system that handles events
+	Fade       int  // the ticks in which a correction fades on other players' screens
+	Singletons []Singleton
+	Fixed      []ecs.ID // components that no client has: they stay as they are
+}
+
+// Host is the server in which a room runs ticks again.
+type Host interface {
+	// Swap gives a player a command and its offset, and returns those that it had.
+	Swap(p *Player, command unsafe.Pointer, offset uint8) (unsafe.Pointer, uint8)
+	// RunPart runs the shared systems of a tick again for one player. In a test the run does not
+	// count.
+	RunPart(p *Player, t Tick, test bool)
+	// HandleEvents runs the handlers of what a late command raised.
+	HandleEvents()
+	// RoundPart rounds what clients predict of a player's part.
+	RoundPart(owner ecs.Owner)
+	// ReleaseEvents lets the held events of a player's tick happen.
+	ReleaseEvents(owner ecs.Owner, t Tick)
+	// RunWorld runs everything of a tick again.
+	RunWorld(t Tick, test bool)
+	// Return makes a tick the present again, after RunWorld.
+	Return(now Tick)
+	// SaveEvents and RestoreEvents keep the events that wait in a slot, and bring them back.
+	// RestoreEvents is called when the world has just been restored, too.
+	SaveEvents(slot int)
+	RestoreEvents(slot int)
+	// Hash is that of the world. Between systems, singletons are brought up to date before.
+	Hash(running bool) uint64
+	// Send sends a message that was kept.
+	Send(to Addressee, t Tick, channel, id uint8, payload []byte)
+	// Undo makes something as it was before a change.
+	Undo(*Change)
+}
+
+// Room runs late commands in their ticks. A server has one.
+type Room struct {
+	Config
+	host   Host
+	shared []bool // by system: whether it runs again with a player's part
+
+	part  part
+	world world
+	test  syncTest
+	fades fades
+
+	newest *Spawn         // named in the running tick; nil: the newest spawn has no name
+	before unsafe.Pointer // scratch: a command …
+	packed []byte         // … and a packed one
+}
+
+// New makes a room, which is empty without a window.
+func New(cfg Config, host Host) Room {
+	r := Room{Config: cfg, host: host}
+	if cfg.Window == 0 {
+		return r
+	}
+	for _, sys := range cfg.Systems {
+		r.shared = append(r.shared, layout.Shared(sys) && (!sys.Once || layout.KeepsMatch(sys)))
+	}
+	r.before = cfg.Layout.Command.New()
+	r.fades = newFades(&cfg)
+	if cfg.Whole {
+		r.world = newWorld(&cfg)
+	} else {
+		r.part = newPart(&cfg, r.shared)
+	}
+	return r
+}
+
+// KeepsParts reports whether late commands are taken, and only their player's part runs again.
+func (r *Room) KeepsParts() bool { return r.Window > 0 && !r.Whole }
+
+// Present is the tick that is computed, also while earlier ones run again.
+func (r *Room) Present() Tick {
+	switch {
+	case r.part.player != nil:
+		return r.part.now
+	case r.world.running:
+		return r.world.now
+	}
+	return *r.Tick
+}
+
+// Slot returns where the end of a tick is kept, in a ring or a history.
+func (r *Room) Slot(t Tick) int { return int(t % (r.Window + 2)) }
+
+// scratch is the slot of histories that is no tick's.
+func (r *Room) scratch() int { return int(r.Window) + 2 }
+
+// Testing reports whether what runs is run by a sync test, whose results do not count.
+func (r *Room) Testing() bool { return r.test.running }
+
+// Again returns for whose command ticks run again at the moment: Nobody for several players'.
+func (r *Room) Again() (by ecs.Owner, again bool) {
+	switch {
+	case r.part.player != nil:
+		return r.part.player.owner, true
+	case r.world.running:
+		return r.world.by, true
+	}
+	return ecs.Nobody, false
+}
+
+// Verdict is what becomes of a command that came late.
+type Verdict uint8
+
+const (
+	None       Verdict = iota // there is none
+	Fits                      // Take or Refuse follows
+	Hindsight                 // its client had the result of the tick
+	OverBudget                // the player has too many, or all players have
+)
+
+// BeginTick makes the present tick's room. While it is true that late commands of the player are
+// taken, NextCommand has to be called until it returns None.
+func (r *Room) BeginTick(p *Player) bool {
+	if !r.takes(p) {
+		return false
+	}
+	if !p.entered {
+		r.enter(p)
+	}
+	p.tokens = min(p.tokens+1, int(r.Window)*probe.LateDeep*probe.LateShare)
+	p.looked = *r.Tick - r.Window
+	return true
+}
+
+// NextCommand returns the next command that came for an earlier tick. After the last one it begins
+// the present tick.
+func (r *Room) NextCommand(p *Player) (cmd netcode.Command, v Verdict) {
+	now := *r.Tick
+	for ; p.looked != now; p.looked++ {
+		at := p.find(p.looked)
+		if at == nil || at.state != waits {
+			continue
+		}
+		cmd, ok := p.buffer.TakeLate(at.tick)
+		if !ok {
+			continue
+		}
+		p.looked++
+		switch {
+		case r.Whole && p.knew(at.tick):
+			v = Hindsight
+		case p.tokens < probe.LateShare || r.Whole && !r.affords(p, at.tick):
+			v = OverBudget
+		default:
+			return cmd, Fits
+		}
+		r.settleTick(p, at)
+		return cmd, v
+	}
+	if at := p.find(now - r.Window); at != nil && at.state == waits {
+		r.settleTick(p, at)
+	}
+	p.begin(now)
+	if !r.Whole {
+		p.spawns.forget(r.Slot(now))
+	}
+	return cmd, None
+}
+
+// Take takes a command that fits, decoded. shot is what it states of its moment.
+func (r *Room) Take(p *Player, cmd *netcode.Command, decoded unsafe.Pointer, shot rewind.Command) {
+	at := p.at(cmd.Tick)
+	p.tokens -= probe.LateShare
+	at.state, at.shot, at.offset = came, shot, cmd.Offset
+	layout.CopyBytes(at.command, decoded, r.Layout.Command.Size)
+	if p.from == 0 {
+		p.from = at.tick
+	}
+	if r.Whole {
+		r.takeInWorld(p, at)
+	}
+}
+
+// Refuse refuses a command that the game does not want: the replacement stands.
+func (r *Room) Refuse(p *Player, t Tick) { r.settleTick(p, p.at(t)) }
+
+// MayWait reports whether the present tick may still get its command, after this tick.
+func (r *Room) MayWait(p *Player) bool {
+	return r.ready(p) && int32(*r.Tick-p.barrier) > 0
+}
+
+// Wait notes what replaces the present tick's command until its own comes.
+func (r *Room) Wait(p *Player, command unsafe.Pointer, how prediction.StandIn) {
+	r.note(p, command, 0, waits)
+	p.at(*r.Tick).how = how
+}
+
+// Ran notes the command that the present tick has for good.
+func (r *Room) Ran(p *Player, command unsafe.Pointer, offset uint8) {
+	r.note(p, command, offset, settled)
+}
+
+func (r *Room) note(p *Player, command unsafe.Pointer, offset uint8, s state) {
+	now := *r.Tick
+	switch {
+	case r.Whole:
+		r.makeRing(p)
+		if p.at(now).tick != now {
+			p.begin(now)
+		}
+	case !r.ready(p) || p.at(now).tick != now:
+		return
+	}
+	at := p.at(now)
+	at.state, at.offset = s, offset
+	layout.CopyBytes(at.command, command, r.Layout.Command.Size)
+}
+
+// settleTick ends the wait of a tick: its replacement stands, and what that raised happens.
+func (r *Room) settleTick(p *Player, at *playerTick) {
+	if at.state == settled {
+		return
+	}
+	at.state = settled
+	r.noteStandIn(p, at)
+	if !r.Whole {
+		r.host.ReleaseEvents(p.owner, at.tick)
+	}
+}
+
+// settleTicks does so for every tick up to one.
+func (r *Room) settleTicks(p *Player, until Tick) {
+	for t := until - Tick(len(p.ticks)) + 1; t != until+1; t++ {
+		if at := p.find(t); at != nil {
+			r.settleTick(p, at)
+		}
+	}
+}
+
+// noteStandIn notes that a tick was run with a replacement for good. The player's client takes a run
+// of repeated commands for repetitions of the command before the run. That holds only where
+// none of them came late, after its replacement had been made.
+func (r *Room) noteStandIn(p *Player, at *playerTick) {
+	run := p.replaced
+	r.packed = r.Layout.Command.Schema.Pack(at.command, r.packed[:0])
+	how := at.how
+	switch {
+	case run.To != 0 && int32(at.tick-run.To) <= 0: // a later one was noted before
+		run.From, run.How = min(run.From, at.tick), prediction.Other
+		return
+	case run.To != 0 && run.To == at.tick-1:
+		if run.How != how || !bytes.Equal(r.packed, run.Command) {
+			how = prediction.Other
+		}
+	default:
+		if before := p.at(at.tick - 1); before.tick != at.tick-1 || !r.repeats(before) {
+			how = prediction.Other
+		}
+		run.Follow(at.tick, p.Told(p.shooter.Acked()))
+	}
+	run.To, run.How = at.tick, how
+	run.Command = append(run.Command[:0], r.packed...)
+}
+
+// repeats reports whether the packed command is that of a tick, without its one-shots.
+func (r *Room) repeats(tick *playerTick) bool {
+	c := r.Layout.Command
+	layout.CopyBytes(r.before, tick.command, c.Size)
+	c.Schema.ClearMomentary(r.before)
+	n := len(r.packed)
+	b := c.Schema.Pack(r.before, r.packed)
+	r.packed = b[:n]
+	return bytes.Equal(b[:n], b[n:])
+}
+
+// Save keeps the end of the present tick.
+func (r *Room) Save() {
+	if r.Window == 0 {
+		return
+	}
+	if now := *r.Tick; r.Whole {
+		r.saveWorld(now)
+	} else {
+		r.saveParts(now)
+	}
+}
+
+// Withholds decides, ahead of the snapshots, whether a player is told nothing of its own entities.
+// It returns false where that is not decided here.
+func (r *Room) Withholds(p *Player) (hold, decides bool) {
+	if !r.ready(p) {
+		return false, false
+	}
+	now := *r.Tick
+	hold = p.firstWaiting(now+1) != now+1
+	// Who was told nothing for a whole history starts over from what it is told next.
+	if hold && (now-p.withheld >= 2*r.Window || now-p.Told(p.shooter.Acked()) > prediction.DefaultHistory) {
+		if r.Whole {
+			r.settleTicks(p, now)
+		} else {
+			r.Block(p)
+		}
+		hold = false
+	}
+	if !hold {
+		p.withheld = now
+	}
+	return hold, true
+}
+
+// Tells notes that a snapshot of the present tick is made for a player.
+func (r *Room) Tells(p *Player) {
+	if now := *r.Tick; p.entered && p.withheld == now {
+		p.told[now%toldTicks] = now
+	}
+}
+
+// Ack returns the tick up to which a player's commands are settled.
+func (r *Room) Ack(p *Player) Tick {
+	if !p.entered {
+		return p.buffer.Ack()
+	}
+	return p.buffer.AckFrom(p.firstWaiting(*r.Tick+1) - 1)
+}
+
+// Block makes the present a barrier: no tick up to here runs again, of this player or of the world.
+func (r *Room) Block(p *Player) {
+	if r.Whole {
+		r.BlockWorld()
+		return
+	}
+	if p == nil || !p.entered {
+		return
+	}
+	until := r.Present()
+	if !*r.Ticking {
+		until++
+	}
+	r.settleTicks(p, until)
+	if int32(until-p.barrier) > 0 {
+		p.barrier = until
+	}
+	if r.part.player == nil {
+		p.from = 0
+	}
+}
+
+// BlockAll is Block for every player.
+func (r *Room) BlockAll() {
+	if r.Whole {
+		r.BlockWorld()
+		return
+	}
+	for _, p := range *r.Players {
+		r.Block(p)
+	}
+}
+
+// Fate is what becomes of an event that is raised on a server.
+type Fate uint8
+
+const (
+	Happens Fate = iota
+	Waits        // its tick waits for the player's command
+	Past         // it happened in the tick's first run
+)
+
+// FateOf decides what becomes of an event that a player's entity raises, in a shared system or
+// elsewhere. p may be nil.
+func (r *Room) FateOf(p *Player, shared bool) Fate {
+	if !r.KeepsParts() || !shared {
+		return Happens
+	}
+	again, at := r.part.player, r.part.at
+	if again == nil {
+		if !r.ready(p) {
+			return Happens
+		}
+		at = p.at(*r.Tick)
+	}
+	switch {
+	case at.tick != *r.Tick:
+	case at.state == waits:
+		return Waits
+	case again != nil && at.state == settled:
+		return Past
+	}
+	return Happens
+}
+
+// IsQuiet reports whether a shared system runs again that sent its messages in its first run.
+func (r *Room) IsQuiet(shared bool) bool {
+	return shared && r.part.player != nil && (r.part.at.state == settled || r.test.running)
+}
+
+// MayRunAgain reports whether what runs for a player may be undone. p may be nil. practice is true
+// in a sync test, whose results do not count.
+func (r *Room) MayRunAgain(p *Player, shared bool) (again, practice bool) {
+	if r.Whole {
+		return r.world.runs(), false // its tests restore the events, too
+	}
+	return shared && r.ready(p), r.test.running
+}
+
+// Final returns the newest tick of a player that no late command can change. p may be nil.
+func (r *Room) Final(p *Player) Tick {
+	switch {
+	case r.Whole:
+		return r.finalTick()
+	case r.ready(p):
+		return p.firstOpen(r.Present()+1) - 1
+	}
+	return r.Present()
+}

@@ -1,0 +1,116 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// The kinds of changes of the interest that a tick takes back before it runs again.
+const (
+	changeVisible uint8 = iota
+	changeTeam
+	changeEntityTeam
+	changeAudience
+	changeEye
+	changeGroup
+)
+
+// noTeam is the team of an entity that has none of its own.
+const noTeam = 1 << 8
+
+// noteChange notes how something was before the game changes it.
+func (in *serverInterest) noteChange(c late.Change) {
+	if !in.late.Whole {
+		return
+	}
+	if c.Entity != ecs.None {
+		c.Net = uint32(in.sim.net(c.Entity))
+	}
+	in.late.NoteChange(c)
+}
+
+func (in *serverInterest) noteVisible(player PlayerID, e ecs.Entity, was bool) {
+	in.noteChange(late.Change{Kind: changeVisible, Player: player, Entity: e, Was: bit(was)})
+}
+
+func (in *serverInterest) noteTeam(player PlayerID, was uint8) {
+	in.noteChange(late.Change{Kind: changeTeam, Player: player, Was: uint64(was)})
+}
+
+func (in *serverInterest) noteEntityTeam(e ecs.Entity, was uint8, had bool) {
+	c := late.Change{Kind: changeEntityTeam, Entity: e, Was: uint64(was)}
+	if !had {
+		c.Was = noTeam
+	}
+	in.noteChange(c)
+}
+
+func (in *serverInterest) noteAudience(player PlayerID, e ecs.Entity, was schema.Audience) {
+	in.noteChange(late.Change{Kind: changeAudience, Player: player, Entity: e, Was: uint64(was)})
+}
+
+func (in *serverInterest) noteEye(player PlayerID, was *playerInterest) {
+	in.noteChange(late.Change{Kind: changeEye, Player: player, Eye: was.eye, Was: bit(was.hasEye)})
+}
+
+func (in *serverInterest) noteGroup(e ecs.Entity, was uint32) {
+	in.noteChange(late.Change{Kind: changeGroup, Entity: e, Was: uint64(was)})
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// undoChange makes something as it was.
+func (in *serverInterest) undoChange(c *late.Change) {
+	switch c.Kind {
+	case changeVisible:
+		in.setVisible(c.Player, c.Entity, c.Was == 1)
+	case changeEye:
+		if p := in.sessions.player(c.Player); p != nil {
+			p.interest.eye, p.interest.hasEye = c.Eye, c.Was == 1
+		}
+	case changeGroup:
+		in.grouped[snapshot.NetID(c.Net)] = uint32(c.Was)
+	case changeTeam:
+		in.setTeam(c.Player, uint8(c.Was))
+	case changeEntityTeam:
+		if c.Was == noTeam {
+			delete(in.entityTeams, c.Entity)
+		} else {
+			in.setEntityTeam(c.Entity, uint8(c.Was))
+		}
+	case changeAudience:
+		in.setAudience(c.Player, c.Entity, ^schema.Audience(c.Was), false)
+		in.setAudience(c.Player, c.Entity, schema.Audience(c.Was), true)
+	}
+}
+
+// forgetChange forgets a change of an entity that is not there.
+func (in *serverInterest) forgetChange(c *late.Change) {
+	net := snapshot.NetID(c.Net)
+	switch p := in.sessions.player(c.Player); {
+	case c.Kind == changeGroup:
+		in.grouped[net] = 0
+	case c.Kind == changeEntityTeam:
+		delete(in.entityTeams, c.Entity)
+	case p != nil && c.Kind == changeVisible:
+		delete(p.interest.hides, c.Entity)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetVisible(net, true)
+		}
+		for _, o := range in.sessions.observers { // where somebody else hides it, it is hidden again when it appears
+			o.outbox.sender.SetVisible(net, true)
+		}
+	case p != nil && c.Kind == changeAudience:
+		delete(p.interest.members, c.Entity)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetAudience(net, ^schema.Audience(0), false)
+		}
+	}
+}
