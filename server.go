@@ -83,10 +83,10 @@ func (s *Server) wirePeers() {
 	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
 	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.tape.sink, cfg.OnPanic}
 	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, &s.tape}
-	s.mail = mail{&s.sim, &s.sessions, &s.stats, &s.hooks, &s.late}
-	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.stats, &s.hooks, &s.late}
-	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, stats: &s.stats, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
-	s.board.of, s.board.counted = &s.sessions, &s.stats
+	s.mail = mail{&s.sim, &s.sessions, &s.hooks, &s.late}
+	s.requests = requests{&s.sim, &s.sessions, &s.panics, &s.clock, &s.hooks, &s.late}
+	s.commands = commands{sim: &s.sim, sessions: &s.sessions, panics: &s.panics, mail: &s.mail, late: &s.late, clock: &s.clock, repeat: cfg.RepeatInput, decay: cfg.DecayInput}
+	s.board = board{of: &s.sessions, counted: &s.stats}
 	s.departures = departures{s.endpoint, &s.sessions, &s.admission, &s.interest, &s.requests, &s.late, &s.board, &s.stats, &s.logs, &s.clock, placeLimits{cfg.ReconnectWindow, cfg.MaxHeldPerAddress, cfg.KeepPlaces}}
 	s.admission = admission{
 		endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, logs: &s.logs, stats: &s.stats, figures: &s.figures.counted, library: &s.schemas.library,
@@ -95,21 +95,27 @@ func (s *Server) wirePeers() {
 	}
 	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, &s.sim, &s.packets}
 	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, s.p.TickRate, cfg.Timeout}
-	s.around.sim, s.around.late, s.around.traces, s.around.trails, s.around.times = &s.sim, &s.late, &s.traces, &s.trails, &s.times
+	s.around = systemHooks{sim: &s.sim, late: &s.late, traces: &s.traces, trails: &s.trails, times: &s.times}
 	s.reports = serverReports{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, panics: &s.panics, figures: &s.figures.counted}
-	s.figures.sim, s.figures.sessions, s.figures.clock, s.figures.times, s.figures.logs, s.figures.board = &s.sim, &s.sessions, &s.clock, &s.times, &s.logs, &s.board
-	s.traces.sim, s.traces.sessions, s.traces.clock, s.traces.reports, s.traces.panics, s.traces.tape, s.traces.around, s.traces.allow, s.traces.replayed =
-		&s.sim, &s.sessions, &s.clock, &s.reports, &s.panics, &s.tape, &s.around, cfg.AllowTrace, s.tape.replays()
-	s.senders.sim, s.senders.interest, s.senders.late, s.senders.clock, s.senders.level = &s.sim, &s.interest, &s.late, &s.clock, &s.level
-	s.senders.log, s.senders.rate, s.senders.executor, s.senders.statistics = cfg.Logger, cfg.SendRate, cfg.Executor, cfg.TrainCompression
+	s.figures = serverFigures{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, times: &s.times, logs: &s.logs, board: &s.board}
+	s.traces = serverTraces{
+		sim: &s.sim, sessions: &s.sessions, clock: &s.clock, reports: &s.reports, panics: &s.panics, tape: &s.tape, around: &s.around,
+		allow: cfg.AllowTrace, replayed: s.tape.replays(),
+	}
+	s.senders = senders{
+		sim: &s.sim, interest: &s.interest, late: &s.late, clock: &s.clock, level: &s.level, log: cfg.Logger,
+		rate: cfg.SendRate, executor: cfg.Executor, statistics: cfg.TrainCompression,
+	}
 	s.packets = packets{&s.sim, &s.sessions, &s.senders, &s.level, &s.clock, &s.run, s.endpoint, newGreeting(cfg, s.p), nil}
-	s.calls.panics, s.calls.hooks, s.calls.step, s.calls.sink = &s.panics, &s.hooks, &s.run, s.tape.sink
+	s.calls = calls{panics: &s.panics, hooks: &s.hooks, step: &s.run, sink: s.tape.sink}
 }
 
 // wireSeats gives the parts that let peers in what they need of one another, and those that read what
 // peers send.
 func (s *Server) wireSeats() {
 	cfg := &s.cfg
+	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
+	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.seats = seats{&s.sim, &s.sessions, &s.senders, &s.late, s.past, &s.departures, &s.board, &s.logs, cfg.Random}
 	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.late, &s.board, &s.logs, cfg.Same}
 	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, cfg.Observe, cfg.MaxObservers}
@@ -117,7 +123,7 @@ func (s *Server) wireSeats() {
 	s.turnover = turnover{&s.sim, &s.sessions, &s.panics, &s.requests, &s.seats}
 	s.reruns = reruns{&s.sim, &s.sessions, &s.late, &s.around, &s.traces, &s.requests, &s.commands, &s.mail, &s.interest, s.past, &s.tape, nil}
 	s.conclusion = conclusion{&s.sim, &s.run, &s.late}
-	s.levels = levels{&s.level, &s.sim, &s.sessions, &s.senders, s.past, &s.run, &s.turnover, &s.conclusion}
+	s.levels = levels{&s.conclusion, &s.level, &s.sessions, &s.senders, s.past, &s.turnover}
 	s.dispatch = dispatcher{&s.panics, &s.door, &s.commands, &s.senders, &s.traces, &s.reports, &s.schemas}
 	s.inbox = inbox{&s.sim, &s.sessions, &s.clock, &s.panics, &s.offenders, &s.requests, &s.dispatch}
 	s.intake = intake{endpoint: s.endpoint, sessions: &s.sessions, clock: &s.clock, run: &s.run, admission: &s.admission, departures: &s.departures, inbox: &s.inbox}

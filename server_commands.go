@@ -24,7 +24,6 @@ type commands struct {
 	panics   *panics
 	mail     *mail
 	late     *late.Room
-	stats    *stats.Server
 	clock    *serverClock
 	// bandwidth counts the bytes of commands; nil: nobody asked for that.
 	bandwidth *bandwidth
@@ -80,7 +79,7 @@ func (k *commands) takeCommand(p *player, c *layout.Command) {
 	cmd, ok := p.inputs.buffer.Take(k.sim.frame.Tick)
 	switch {
 	case !ok:
-		p.inputs.missing(&p.stats, k.stats)
+		p.inputs.missing(&p.stats, k.sim.stats)
 		k.miss(p, c)
 	case !k.acceptCommand(p, c, k.sim.frame.Tick, cmd.Data):
 		k.standIn(p, c, prediction.Refused)
@@ -90,7 +89,7 @@ func (k *commands) takeCommand(p *player, c *layout.Command) {
 		p.inputs.render = time.Duration(int32(cmd.Tick-cmd.Render))*k.clock.interval - time.Duration(cmd.Fraction)*k.clock.interval/256
 		p.shooter.Take(shot(&cmd), k.sim.frame.Tick, p.session.conn.Jitter())
 		p.stats.InputsTaken++
-		k.stats.InputsTaken++
+		k.sim.stats.InputsTaken++
 		k.late.Ran(&p.late, p.inputs.command, p.inputs.offset)
 	}
 }
@@ -108,10 +107,10 @@ func (k *commands) takeLate(p *player, c *layout.Command) {
 			return
 		case verdict == late.Hindsight:
 			p.stats.InputsHindsight++
-			k.stats.InputsHindsight++
+			k.sim.stats.InputsHindsight++
 		case verdict == late.OverBudget:
 			p.stats.InputsOverBudget++
-			k.stats.InputsOverBudget++
+			k.sim.stats.InputsOverBudget++
 		case !k.acceptCommand(p, c, cmd.Tick, cmd.Data):
 			k.late.Refuse(&p.late, cmd.Tick)
 		default:
@@ -121,7 +120,7 @@ func (k *commands) takeLate(p *player, c *layout.Command) {
 				in.repeated += time.Duration(k.sim.frame.Tick-1-cmd.Tick) * k.clock.interval
 			}
 			p.stats.InputsRerun++
-			k.stats.InputsRerun++
+			k.sim.stats.InputsRerun++
 		}
 	}
 }
@@ -175,7 +174,7 @@ func (k *commands) acceptCommand(p *player, c *layout.Command, t Tick, data []by
 	if k.unpackCommand(p, c, data) != nil {
 		p.faults.fault("a command out of range")
 		if t == k.sim.frame.Tick {
-			p.inputs.missing(&p.stats, k.stats)
+			p.inputs.missing(&p.stats, k.sim.stats)
 		}
 		return false
 	}
@@ -206,7 +205,7 @@ func (k *commands) checkCommand(p *player, c *layout.Command) bool {
 		return !p.session.kicked
 	}
 	p.stats.InputsRejected++
-	k.stats.InputsRejected++
+	k.sim.stats.InputsRejected++
 	if p.local == nil && p.session.conn.Pending() >= maxRefusals {
 		return false
 	}
@@ -238,7 +237,7 @@ func (k *commands) takeLocal(p *player, c *layout.Command) {
 	in.took(c, k.sim.frame.Tick)
 	in.offset = 0
 	p.stats.InputsTaken++
-	k.stats.InputsTaken++
+	k.sim.stats.InputsTaken++
 	k.late.Ran(&p.late, in.command, 0)
 }
 

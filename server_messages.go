@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/stats"
 )
 
 // ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
@@ -19,7 +18,6 @@ var ErrOverflow = errors.New("foretick: the player does not take its messages an
 type mail struct {
 	sim      *simulation
 	sessions *sessions
-	stats    *stats.Server
 	hooks    *serverHooks
 	late     *late.Room
 }
@@ -58,7 +56,7 @@ func (m *mail) sendOn(p *player, channel, id uint8, payload []byte) error {
 func (m *mail) sendAs(p *player, t Tick, channel, id uint8, payload []byte) error {
 	if p.local != nil {
 		p.local.tell(channel, id, payload)
-		m.stats.MessagesSent++
+		m.sim.stats.MessagesSent++
 		return nil
 	}
 	if p.session.state == away && !m.sim.p.Reliable(channel) {
@@ -73,10 +71,10 @@ func (m *mail) sendAs(p *player, t Tick, channel, id uint8, payload []byte) erro
 	}
 	if err != nil {
 		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, ErrOverflow)
-		m.stats.MessagesRefused++
+		m.sim.stats.MessagesRefused++
 		return err
 	}
-	m.stats.MessagesSent++
+	m.sim.stats.MessagesSent++
 	if id >= standard.MaxMessages || !m.sim.p.Reliable(channel) || p.observing != nil {
 		return nil
 	}

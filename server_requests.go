@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -17,7 +16,6 @@ type requests struct {
 	sessions *sessions
 	panics   *panics
 	clock    *serverClock
-	stats    *stats.Server
 	hooks    *serverHooks
 	late     *late.Room
 }
@@ -50,7 +48,7 @@ func (r *requests) takeRequest(p *player) bool {
 		return true // asked before it knew
 	}
 	if err := r.queueRequest(p, one); err != nil {
-		p.countMalformed(r.stats, err)
+		p.countMalformed(r.sim.stats, err)
 	}
 	return true
 }
@@ -102,7 +100,7 @@ func (r *requests) handleRequestsOf(p *player) {
 			fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
 		}
 		if err := r.handleRequest(p, a.kind, payload); err != nil {
-			p.countMalformed(r.stats, err)
+			p.countMalformed(r.sim.stats, err)
 			continue
 		}
 		r.late.KeepRequest(p.owner, a.kind, payload)
@@ -110,7 +108,7 @@ func (r *requests) handleRequestsOf(p *player) {
 			r.sessions.kick(p, transport.Malformed, poisonedText)
 			break
 		}
-		r.stats.Requests++
+		r.sim.stats.Requests++
 		p.stats.Requests++
 	}
 	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]

@@ -65,7 +65,6 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s.wireSeats()
-	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
 	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
 	if p.Command != nil {
 		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
@@ -80,8 +79,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if debugBuild && s.late.Window > 0 {
 		s.reruns.logDesyncs(cfg.Logger)
 	}
-	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
-	s.sim.writes.late = &s.late
+	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, &s.late, cfg.Logger)
 	s.sim.spawnSingletonRow()
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
@@ -98,7 +96,6 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
 	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
-	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.sim.frame.calls, s.sim.frame.views = s.sim.writes, &s.views
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)

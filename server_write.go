@@ -54,8 +54,8 @@ type watchedTable struct {
 	size int
 }
 
-func newWriteWatch(m *simulation, players *sessions, log *slog.Logger) *writeWatch {
-	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, row: &m.row, sessions: players, shaper: -1}
+func newWriteWatch(m *simulation, players *sessions, late *late.Room, log *slog.Logger) *writeWatch {
+	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, row: &m.row, sessions: players, late: late, shaper: -1}
 	if debugBuild {
 		e.still = newStill(m.p, log)
 	}
