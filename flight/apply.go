@@ -21,14 +21,14 @@ func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick
 	return func(*foretick.Frame) {
 		for _, c := range calls {
 			if c.Of == of {
-				r.apply(c)
+				r.applyCall(c)
 			}
 		}
 	}
 }
 
-// apply makes a recorded call. One that this server cannot make ends the replay with an error.
-func (r *Replay) apply(c tape.Call) {
+// applyCall makes a recorded call. One that this server cannot make ends the replay with an error.
+func (r *Replay) applyCall(c tape.Call) {
 	r.deck.applying = true
 	defer func() {
 		r.deck.applying = false

@@ -84,7 +84,7 @@ type slabs struct {
 	size int
 }
 
-func (s *slabs) write(p []byte) {
+func (s *slabs) addBytes(p []byte) {
 	s.size += len(p)
 	for len(p) > 0 {
 		if n := len(s.list); n == 0 || len(s.list[n-1]) == slabSize {
@@ -109,8 +109,8 @@ func (s *slabs) takeCopy() (list [][]byte) {
 	return list
 }
 
-// take removes and returns everything, or all full pieces.
-func (s *slabs) take(all bool) (list [][]byte) {
+// takePieces removes and returns everything, or all full pieces.
+func (s *slabs) takePieces(all bool) (list [][]byte) {
 	n := len(s.list)
 	if !all && n > 0 && len(s.list[n-1]) < slabSize {
 		n--

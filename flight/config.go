@@ -32,7 +32,7 @@ type Config struct {
 	MaxFile int64
 }
 
-func (c *Config) check() error {
+func (c *Config) checkConfig() error {
 	var errs []error
 	if c.Memory < 0 || c.Memory > 1<<30 {
 		errs = append(errs, fmt.Errorf("flight: Config.Memory is %d: use up to 2³⁰ bytes, or 0 for 16 MB", c.Memory))

@@ -57,8 +57,8 @@ type sendFault struct {
 	code byte
 }
 
-// add adds a record of a Step.
-func (p *portion) add(kind byte, b []byte) error {
+// addRecord adds a record of a Step.
+func (p *portion) addRecord(kind byte, b []byte) error {
 	p.bytes += len(b)
 	if p.n++; p.n > maxStepRecords || p.bytes > maxStepBytes {
 		return errors.New("a Step has more records than any Step needs")
@@ -148,8 +148,8 @@ type deck struct {
 	ready    chan struct{}
 }
 
-// load makes what the tape has for a Step what the server gets.
-func (d *deck) load(p portion) {
+// loadStep makes what the tape has for a Step what the server gets.
+func (d *deck) loadStep(p portion) {
 	d.now = p
 	d.infos, d.events, d.random, d.values, d.grants, d.ticks, d.faults = 0, 0, 0, 0, 0, 0, 0
 }
@@ -306,7 +306,7 @@ func (d *deck) Ready() <-chan struct{} { return d.ready }
 
 // Send implements transport.Endpoint.
 func (d *deck) Send(p transport.PeerID, b []byte) error {
-	d.sends.add(p, b)
+	d.sends.addSend(p, b)
 	if d.faults < len(d.now.sends) && d.now.sends[d.faults].at == d.sends.n {
 		d.faults++
 		return sendError(d.now.sends[d.faults-1].code)

@@ -47,19 +47,19 @@ func fileName(match string, start time.Time) string {
 	return safe[:min(len(safe), 80)] + "-" + start.UTC().Format("20060102T150405")
 }
 
-// push adds bytes to what is to be written, and has them written.
-func (d *file) push(list [][]byte) {
+// pushBytes adds bytes to what is to be written, and has them written.
+func (d *file) pushBytes(list [][]byte) {
 	if d.queueUp(list) {
-		go d.write()
+		go d.writeQueue()
 	}
 }
 
-// finish closes the file when all is written, and removes it unless it is to be kept.
-func (d *file) finish(keep bool) {
+// finishFile closes the file when all is written, and removes it unless it is to be kept.
+func (d *file) finishFile(keep bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last, d.drop = true, !keep
-	d.begin()
+	d.beginWriting()
 }
 
 // queueUp adds bytes to the queue, and reports whether the caller has to call write: until it has, others wait for
@@ -76,14 +76,14 @@ func (d *file) queueUp(list [][]byte) (writes bool) {
 	return writes
 }
 
-func (d *file) begin() {
+func (d *file) beginWriting() {
 	if !d.busy {
 		d.busy = true
-		go d.write()
+		go d.writeQueue()
 	}
 }
 
-func (d *file) write() {
+func (d *file) writeQueue() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.queue) > 0 {
@@ -154,9 +154,9 @@ func (d *file) create() (err error) {
 	return err
 }
 
-// wait waits until all that was pushed before is written. It returns the file's path, and
+// waitWritten waits until all that was pushed before is written. It returns the file's path, and
 // what went wrong.
-func (d *file) wait() (path string, err error) {
+func (d *file) waitWritten() (path string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waitFor(d.got)

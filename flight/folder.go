@@ -55,7 +55,7 @@ type FolderStats struct {
 // String returns the counters that are not zero as one line for a log.
 func (s FolderStats) String() string { return counts.Line(s) }
 
-func (c *FolderConfig) check() error {
+func (c *FolderConfig) checkConfig() error {
 	var errs []error
 	if c.Dir == "" {
 		errs = append(errs, errors.New("flight: FolderConfig.Dir is empty: name a directory"))
@@ -80,7 +80,7 @@ var errTaken = errors.New("another process keeps its tapes there, and runs: name
 // NewFolder makes a folder, and removes the oldest tapes in it if they are too many. Close it.
 // The error lists every fault of the configuration, or says why the directory cannot be used.
 func NewFolder(cfg FolderConfig) (*Folder, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
@@ -91,16 +91,16 @@ func NewFolder(cfg FolderConfig) (*Folder, error) {
 		return nil, fmt.Errorf("flight: FolderConfig.Dir %s: %w", cfg.Dir, err)
 	}
 	f := &Folder{cfg: cfg, lock: lock, stop: make(chan struct{}), done: make(chan struct{})}
-	if err := f.look(); err != nil {
+	if err := f.trimTapes(); err != nil {
 		_ = lock.Close()
 		return nil, err
 	}
-	go f.run()
+	go f.runWriter()
 	return f, nil
 }
 
-// look notes the tapes that are left, after it has removed those that are too many.
-func (f *Folder) look() error {
+// trimTapes notes the tapes that are left, after it has removed those that are too many.
+func (f *Folder) trimTapes() error {
 	all, err := f.tapes()
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (f *Folder) Close() error {
 	return nil
 }
 
-func (f *Folder) add(r *Recorder) {
+func (f *Folder) addRunning(r *Recorder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running = append(f.running, r)
@@ -158,8 +158,8 @@ func (f *Folder) written(r *Recorder, bytes int64, more bool, err error) {
 	}
 }
 
-// run writes what is new of each match, one after another, and trims the directory now and then.
-func (f *Folder) run() {
+// runWriter writes what is new of each match, one after another, and trims the directory now and then.
+func (f *Folder) runWriter() {
 	defer close(f.done)
 	ticker := time.NewTicker(f.cfg.Every)
 	defer ticker.Stop()
@@ -174,7 +174,7 @@ func (f *Folder) run() {
 		running := slices.Clone(f.running)
 		f.mu.Unlock()
 		for _, r := range running {
-			n, more, err := r.flush()
+			n, more, err := r.flushNew()
 			since += n
 			f.written(r, n, more, err)
 		}
@@ -187,9 +187,9 @@ func (f *Folder) run() {
 	}
 }
 
-// flush writes what was recorded since the last time, and waits for it. It reports how much that
+// flushNew writes what was recorded since the last time, and waits for it. It reports how much that
 // was, and whether the match goes on being written.
-func (r *Recorder) flush() (n int64, more bool, err error) {
+func (r *Recorder) flushNew() (n int64, more bool, err error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -197,13 +197,13 @@ func (r *Recorder) flush() (n int64, more bool, err error) {
 	}
 	if !r.inStep && len(r.raw) > 0 {
 		r.scratch = r.scratch[:0]
-		r.put(recPause)
+		r.putRecord(recPause)
 	}
-	r.settle()
+	r.storeBlock()
 	if len(r.raw) > 0 {
 		r.stored.b = r.stored.b[:0]
 		r.stored.store(r.raw)
-		r.memory.write(r.stored.b)
+		r.memory.addBytes(r.stored.b)
 		r.raw = r.raw[:0]
 	}
 	r.toFile()
@@ -214,9 +214,9 @@ func (r *Recorder) flush() (n int64, more bool, err error) {
 	writes := f.queueUp(list)
 	r.mu.Unlock()
 	if writes {
-		f.write() // without mu: the match goes on meanwhile
+		f.writeQueue() // without mu: the match goes on meanwhile
 	}
-	_, err = f.wait()
+	_, err = f.waitWritten()
 	return n, err == nil, err
 }
 

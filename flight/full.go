@@ -10,22 +10,22 @@ type fullBlock struct {
 	wait   sync.WaitGroup
 }
 
-// start packs raw, and returns memory for the next block. The one before must be taken.
-func (f *fullBlock) start(raw []byte) (next []byte) {
+// startPacking packs raw, and returns memory for the next block. The one before must be taken.
+func (f *fullBlock) startPacking(raw []byte) (next []byte) {
 	next, f.raw = f.raw[:0], raw
 	f.wait.Add(1)
-	go f.run()
+	go f.packBlock()
 	return next
 }
 
-func (f *fullBlock) run() {
+func (f *fullBlock) packBlock() {
 	defer f.wait.Done()
 	f.packed.pack(f.raw)
 }
 
-// take waits for the block, and returns it once; nil: there is none. It is valid until the
+// takeBlock waits for the block, and returns it once; nil: there is none. It is valid until the
 // next start.
-func (f *fullBlock) take() []byte {
+func (f *fullBlock) takeBlock() []byte {
 	f.wait.Wait()
 	b := f.packed.b
 	f.packed.b = f.packed.b[:0]

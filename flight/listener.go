@@ -41,9 +41,9 @@ func (l *listener) Recv(ev []transport.Event) int {
 			r.putData(kind, e.Data)
 		case transport.Disconnected:
 			r.scratch = append(binary.AppendUvarint(r.scratch, uint64(e.Code)), e.Detail...)
-			r.put(recDisconnected)
+			r.putRecord(recDisconnected)
 		default:
-			r.put(recConnected)
+			r.putRecord(recConnected)
 		}
 	}
 	return n
@@ -57,7 +57,7 @@ func (l *listener) Info(p transport.PeerID, out *transport.Info) bool {
 	defer r.mu.Unlock()
 	if r.inStep {
 		r.scratch = appendInfo(r.scratch[:0], p, out, known)
-		r.put(recInfo)
+		r.putRecord(recInfo)
 	}
 	return known
 }
@@ -65,7 +65,7 @@ func (l *listener) Info(p transport.PeerID, out *transport.Info) bool {
 // Send implements transport.Endpoint.
 func (l *listener) Send(p transport.PeerID, b []byte) error {
 	err := l.Endpoint.Send(p, b)
-	l.r.sends.add(p, b)
+	l.r.sends.addSend(p, b)
 	if err != nil {
 		l.failed(err)
 	}
@@ -77,7 +77,7 @@ func (l *listener) failed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.scratch = appendSendError(r.scratch[:0], r.sends.n, err)
-	r.put(recSendError)
+	r.putRecord(recSendError)
 }
 
 // sends counts and sums the datagrams that a server sends.
@@ -86,7 +86,7 @@ type sends struct {
 	h uint64 // of those since the last tick
 }
 
-func (s *sends) add(p transport.PeerID, b []byte) {
+func (s *sends) addSend(p transport.PeerID, b []byte) {
 	s.n++
 	const prime = 0x9E3779B97F4A7C15
 	h := (s.h ^ uint64(p) ^ uint64(len(b))<<48) * prime
@@ -123,6 +123,6 @@ func (d *dice) Read(b []byte) (int, error) {
 		failed = 1
 	}
 	r.scratch = append(append(r.scratch[:0], failed), b[:n]...)
-	r.put(recRandom)
+	r.putRecord(recRandom)
 	return n, err
 }

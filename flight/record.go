@@ -51,12 +51,12 @@ type scan struct {
 	bad bool
 }
 
-func (s *scan) fail() { s.b, s.bad = nil, true }
+func (s *scan) markBad() { s.b, s.bad = nil, true }
 
 func (s *scan) uvarint() uint64 {
 	v, n := binary.Uvarint(s.b)
 	if n <= 0 {
-		s.fail()
+		s.markBad()
 		return 0
 	}
 	s.b = s.b[n:]
@@ -66,7 +66,7 @@ func (s *scan) uvarint() uint64 {
 func (s *scan) varint() int64 {
 	v, n := binary.Varint(s.b)
 	if n <= 0 {
-		s.fail()
+		s.markBad()
 		return 0
 	}
 	s.b = s.b[n:]
@@ -75,7 +75,7 @@ func (s *scan) varint() int64 {
 
 func (s *scan) byte() byte {
 	if len(s.b) == 0 {
-		s.fail()
+		s.markBad()
 		return 0
 	}
 	v := s.b[0]
@@ -85,7 +85,7 @@ func (s *scan) byte() byte {
 
 func (s *scan) uint64() uint64 {
 	if len(s.b) < 8 {
-		s.fail()
+		s.markBad()
 		return 0
 	}
 	v := binary.LittleEndian.Uint64(s.b)
@@ -95,7 +95,7 @@ func (s *scan) uint64() uint64 {
 
 func (s *scan) uint32() uint32 {
 	if len(s.b) < 4 {
-		s.fail()
+		s.markBad()
 		return 0
 	}
 	v := binary.LittleEndian.Uint32(s.b)
@@ -103,11 +103,11 @@ func (s *scan) uint32() uint32 {
 	return v
 }
 
-// bytes reads a length and so many bytes.
-func (s *scan) bytes() []byte {
+// readBytes reads a length and so many bytes.
+func (s *scan) readBytes() []byte {
 	n := s.uvarint()
 	if n > uint64(len(s.b)) {
-		s.fail()
+		s.markBad()
 		return nil
 	}
 	v := s.b[:n:n]
@@ -115,13 +115,13 @@ func (s *scan) bytes() []byte {
 	return v
 }
 
-func (s *scan) text() string { return string(s.bytes()) }
+func (s *scan) readText() string { return string(s.readBytes()) }
 
 // peer reads a peer's slot and generation.
 func (s *scan) peer() transport.PeerID {
 	slot, gen := s.uvarint(), s.uvarint()
 	if slot > math.MaxUint32 || gen > math.MaxUint32 {
-		s.fail()
+		s.markBad()
 	}
 	return transport.MakePeerID(int(slot), uint32(gen))
 }
@@ -181,7 +181,7 @@ func readInfo(b []byte) (in peerInfo, err error) {
 	in.peer, in.known = s.peer(), flags&infoKnown != 0
 	if in.known {
 		in.info.MTU = int(s.varint())
-		in.info.Addr = s.text()
+		in.info.Addr = s.readText()
 		in.info.Secure, in.info.Ordered = flags&infoSecure != 0, flags&infoOrdered != 0
 		if flags&infoIdentity != 0 {
 			in.info.Identity = append([]byte{}, s.b...)
@@ -242,7 +242,7 @@ func appendTime(b []byte, t time.Time) []byte {
 func (s *scan) time() time.Time {
 	sec, nsec := s.varint(), s.uvarint()
 	if nsec >= uint64(time.Second) {
-		s.fail()
+		s.markBad()
 	}
 	return time.Unix(sec, int64(nsec)).UTC()
 }
@@ -278,7 +278,7 @@ func readCall(b []byte) (c tape.Call, err error) {
 	if flags&callUntil != 0 {
 		c.Until = s.time()
 	}
-	c.Text, c.Data = s.text(), append([]byte{}, s.b...)
+	c.Text, c.Data = s.readText(), append([]byte{}, s.b...)
 	return c, s.err()
 }
 
@@ -314,7 +314,7 @@ func appendEdit(b []byte, name string, e *tape.Edit) []byte {
 func readEdit(b []byte) (name string, e *tape.Edit, err error) {
 	s := scan{b: b}
 	e = &tape.Edit{}
-	name, e.Entity, e.Path = s.text(), s.uvarint(), s.text()
+	name, e.Entity, e.Path = s.readText(), s.uvarint(), s.readText()
 	switch s.byte() {
 	case valueBool:
 		e.Value = s.byte() != 0
@@ -327,7 +327,7 @@ func readEdit(b []byte) (name string, e *tape.Edit, err error) {
 	case valueString:
 		e.Value = string(s.b)
 	default:
-		s.fail()
+		s.markBad()
 	}
 	return name, e, s.err()
 }
@@ -380,7 +380,7 @@ func readLook(b []byte) (l tape.Look, err error) {
 	l.Looked, l.Renamed, l.Stop, l.Reports = flags&lookLooked != 0, flags&lookRenamed != 0, flags&lookStop != 0, flags&lookReports != 0
 	for len(s.b) > 0 {
 		if len(l.Entities) == trace.MaxEntities {
-			s.fail()
+			s.markBad()
 			break
 		}
 		l.Entities = append(l.Entities, s.uvarint())

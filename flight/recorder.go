@@ -54,16 +54,16 @@ const mostReports = 16
 
 // New makes a recorder for one match. The error lists every fault of the configuration.
 func New(cfg Config) (*Recorder, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
 	r := &Recorder{cfg: cfg, keep: cfg.Keep}
-	r.memory.write(append([]byte(magic), version))
+	r.memory.addBytes(append([]byte(magic), version))
 	return r, nil
 }
 
-// put ends the record of a kind whose content is in scratch.
-func (r *Recorder) put(kind byte) {
+// putRecord ends the record of a kind whose content is in scratch.
+func (r *Recorder) putRecord(kind byte) {
 	if r.ended || len(r.scratch) > maxRecord {
 		return
 	}
@@ -90,37 +90,37 @@ func (r *Recorder) wrote() {
 	if len(r.raw) < blockSize {
 		return
 	}
-	r.settle()
+	r.storeBlock()
 	r.spill()
 	if r.ended {
 		return
 	}
-	r.raw = r.full.start(r.raw)
+	r.raw = r.full.startPacking(r.raw)
 }
 
-// settle takes the block that was being packed into memory.
-func (r *Recorder) settle() { r.memory.write(r.full.take()) }
+// storeBlock takes the block that was being packed into memory.
+func (r *Recorder) storeBlock() { r.memory.addBytes(r.full.takeBlock()) }
 
 func (r *Recorder) putText(kind byte, text string) {
 	r.scratch = append(r.scratch[:0], text[:min(len(text), maxRecord/2)]...)
-	r.put(kind)
+	r.putRecord(kind)
 }
 
 // pause packs the records so far, for a reader that has no others.
 func (r *Recorder) pause() {
 	if !r.inStep && len(r.raw) > 0 {
 		r.scratch = r.scratch[:0]
-		r.put(recPause)
+		r.putRecord(recPause)
 	}
 	r.seal()
 }
 
 // seal packs the records since the last block, and waits for it.
 func (r *Recorder) seal() {
-	r.settle()
+	r.storeBlock()
 	if len(r.raw) > 0 {
-		r.raw = r.full.start(r.raw)
-		r.settle()
+		r.raw = r.full.startPacking(r.raw)
+		r.storeBlock()
 	}
 }
 
@@ -128,15 +128,15 @@ func (r *Recorder) seal() {
 func (r *Recorder) spill() {
 	switch {
 	case r.file != nil && r.file.broken():
-		r.end()
+		r.endTape()
 	case r.file != nil:
-		r.file.push(r.memory.take(false))
+		r.file.pushBytes(r.memory.takePieces(false))
 	case r.memory.size < r.cfg.Memory:
 	case r.cfg.Dir == "":
-		r.end()
+		r.endTape()
 	default:
 		r.toFile()
-		r.file.push(r.memory.take(false))
+		r.file.pushBytes(r.memory.takePieces(false))
 	}
 }
 
@@ -146,13 +146,13 @@ func (r *Recorder) toFile() {
 	}
 }
 
-// end ends the tape of a match that goes on.
-func (r *Recorder) end() {
+// endTape ends the tape of a match that goes on.
+func (r *Recorder) endTape() {
 	r.raw = append(r.raw, recTruncated, 0)
 	r.ended = true
 	r.seal()
 	if r.file != nil {
-		r.file.push(r.memory.take(true))
+		r.file.pushBytes(r.memory.takePieces(true))
 	}
 }
 
@@ -168,17 +168,17 @@ func (r *Recorder) Save(reason string) (path string, err error) {
 	if reason != "" {
 		r.putText(recReport, reason)
 	}
-	err = r.save()
+	err = r.saveTape()
 	f := r.file
 	r.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
-	return f.wait() // without mu: the match goes on meanwhile
+	return f.waitWritten() // without mu: the match goes on meanwhile
 }
 
-// save hands the tape so far to its file.
-func (r *Recorder) save() error {
+// saveTape hands the tape so far to its file.
+func (r *Recorder) saveTape() error {
 	switch {
 	case r.cfg.Dir == "":
 		return errNoDir
@@ -188,7 +188,7 @@ func (r *Recorder) save() error {
 	r.keep = true
 	r.pause()
 	r.toFile()
-	r.file.push(r.memory.take(true))
+	r.file.pushBytes(r.memory.takePieces(true))
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (r *Recorder) File() (path string, err error) {
 	if f == nil {
 		return "", nil
 	}
-	return f.wait()
+	return f.waitWritten()
 }
 
 // WriteTo writes the tape so far to w, and returns the number of bytes. The match goes on

@@ -107,7 +107,7 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	r.srv = srv
 	srv.Internals().SetArchitecture(t.info.Arch)
 	for _, c := range r.setup {
-		if r.apply(c); r.err != nil {
+		if r.applyCall(c); r.err != nil {
 			return nil, r.err
 		}
 	}
@@ -126,7 +126,7 @@ func (r *Replay) begun() bool { return r.deck.begun }
 func (r *Replay) prelude() (first bool, err error) {
 	var p portion
 	for {
-		kind, b, err := r.cur.next()
+		kind, b, err := r.cur.nextRecord()
 		if err != nil || kind == recStep {
 			if err != nil && err != io.EOF {
 				return false, err
@@ -134,7 +134,7 @@ func (r *Replay) prelude() (first bool, err error) {
 			r.setup = p.calls
 			r.deck.outside = p.values
 			p.values = nil
-			r.deck.load(p)
+			r.deck.loadStep(p)
 			if kind == recStep && err == nil {
 				s := scan{b: b}
 				r.deck.now.at = time.Duration(s.varint())
@@ -145,7 +145,7 @@ func (r *Replay) prelude() (first bool, err error) {
 			s := scan{b: b}
 			r.start = s.time()
 		}
-		if err := p.add(kind, b); err != nil {
+		if err := p.addRecord(kind, b); err != nil {
 			return false, r.cur.damaged("%v", err)
 		}
 	}
@@ -213,10 +213,10 @@ func (r *Replay) differState(tick foretick.Tick, format string, args ...any) {
 func (r *Replay) play(pending bool) {
 	p := portion{at: r.deck.now.at}
 	for {
-		kind, b, err := r.cur.next()
+		kind, b, err := r.cur.nextRecord()
 		complete := err == nil && betweenSteps(kind, b)
 		if pending && (complete || err != nil && p.panic != nil) {
-			if pending = false; !r.step(p) {
+			if pending = false; !r.playStep(p) {
 				return
 			}
 		}
@@ -235,13 +235,13 @@ func (r *Replay) play(pending bool) {
 				r.err = r.cur.damaged("%v", err)
 				return
 			}
-			if r.apply(c); r.err != nil {
+			if r.applyCall(c); r.err != nil {
 				return
 			}
 		case kind == recValue && complete:
 			r.deck.outside = append(r.deck.outside, slices.Clone(b[1:]))
 		default:
-			if err := p.add(kind, b); err != nil {
+			if err := p.addRecord(kind, b); err != nil {
 				r.err = r.cur.damaged("%v", err)
 				return
 			}
@@ -262,10 +262,10 @@ func betweenSteps(kind byte, b []byte) bool {
 	return false
 }
 
-// step plays one Step. It returns false at the end of the replay.
-func (r *Replay) step(p portion) bool {
+// playStep plays one Step. It returns false at the end of the replay.
+func (r *Replay) playStep(p portion) bool {
 	d := &r.deck
-	d.load(p)
+	d.loadStep(p)
 	d.panicked = nil
 	r.runStep(r.start.Add(p.at))
 	if r.stopped || r.err != nil {

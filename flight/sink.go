@@ -19,7 +19,7 @@ type sink Recorder
 // Internals is for the server that is recorded: its type is internal.
 func (r *Recorder) Internals() tape.Sink { return (*sink)(r) }
 
-func (r *sink) put(kind byte)                  { (*Recorder)(r).put(kind) }
+func (r *sink) putRecord(kind byte)            { (*Recorder)(r).putRecord(kind) }
 func (r *sink) putText(kind byte, text string) { (*Recorder)(r).putText(kind, text) }
 
 // Begin implements tape.Sink.
@@ -48,7 +48,7 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 	}
 	pair("describe", h.Describe[:min(len(h.Describe), 64<<10)])
 	r.scratch = b
-	r.put(recHead)
+	r.putRecord(recHead)
 	return &listener{r: (*Recorder)(r), Endpoint: e}, &dice{(*Recorder)(r), random}, nil
 }
 
@@ -75,13 +75,13 @@ func (r *sink) Step(now time.Time, hash func() uint64) {
 	defer r.mu.Unlock()
 	if !r.started {
 		if r.started, r.start = true, now; r.cfg.Durable != nil {
-			r.cfg.Durable.add((*Recorder)(r))
+			r.cfg.Durable.addRunning((*Recorder)(r))
 		}
 		r.scratch = appendTime(r.scratch[:0], now)
-		r.put(recStart)
+		r.putRecord(recStart)
 	} else if r.touched {
 		r.scratch = r.scratch[:0]
-		r.put(recTouched)
+		r.putRecord(recTouched)
 		if r.hashed && hash() != r.hash {
 			r.putText(recOpaque, "the program changed the world between Steps")
 		}
@@ -90,7 +90,7 @@ func (r *sink) Step(now time.Time, hash func() uint64) {
 	t := now.Sub(r.start)
 	r.scratch = binary.AppendVarint(r.scratch[:0], int64(t-r.last))
 	r.last = t
-	r.put(recStep)
+	r.putRecord(recStep)
 	r.inStep, r.sends.n = true, 0
 }
 
@@ -100,7 +100,7 @@ func (r *sink) Stepped() {
 	defer r.mu.Unlock()
 	r.inStep = false
 	if r.closing {
-		r.close()
+		r.closeSink()
 	}
 }
 
@@ -112,9 +112,9 @@ func (r *sink) Panicked(tick uint32, value any, stack []byte) {
 	r.scratch = binary.AppendUvarint(r.scratch[:0], uint64(tick))
 	r.scratch = appendBytes(r.scratch, text[:min(len(text), 4<<10)])
 	r.scratch = append(r.scratch, stack[:min(len(stack), 32<<10)]...)
-	r.put(recPanic)
-	if (*Recorder)(r).save() == nil && r.aside == nil { // the program may end next
-		_, _ = r.file.wait() // File has the error
+	r.putRecord(recPanic)
+	if (*Recorder)(r).saveTape() == nil && r.aside == nil { // the program may end next
+		_, _ = r.file.waitWritten() // File has the error
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *sink) Tick(tick uint32, hash uint64) {
 	b = binary.LittleEndian.AppendUint64(b, hash)
 	r.scratch = binary.LittleEndian.AppendUint32(b, r.sends.sum())
 	r.tick, r.hash, r.hashed = tick, hash, true
-	r.put(recTick)
+	r.putRecord(recTick)
 }
 
 // Outside implements tape.Sink.
@@ -138,7 +138,7 @@ func (r *sink) Outside(c tape.Call) {
 	}
 	r.hashed = r.hashed && r.inStep
 	r.scratch = appendCall(r.scratch[:0], &c)
-	r.put(recCall)
+	r.putRecord(recCall)
 }
 
 // Queued implements tape.Sink.
@@ -155,7 +155,7 @@ func (r *sink) Queued(_ uint32, waiting []tape.Queued) (run []tape.Queued, repla
 			continue
 		}
 		r.scratch = appendEdit(r.scratch[:0], q.Name, q.Edit)
-		r.put(recEdit)
+		r.putRecord(recEdit)
 	}
 	return nil, false
 }
@@ -169,7 +169,7 @@ func (r *sink) Value(b []byte) (value []byte, replaced bool) {
 		in = 1
 	}
 	r.scratch = append(append(r.scratch[:0], in), b...)
-	r.put(recValue)
+	r.putRecord(recValue)
 	return nil, false
 }
 
@@ -179,7 +179,7 @@ func (r *sink) Observed(ask func() tape.Grant) tape.Grant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.scratch = appendGrant(r.scratch[:0], g)
-	r.put(recGrant)
+	r.putRecord(recGrant)
 	return g
 }
 
@@ -195,7 +195,7 @@ func (r *sink) Looked(asked []tape.Look) []tape.Look {
 	defer r.mu.Unlock()
 	for i := range asked {
 		r.scratch = appendLook(r.scratch[:0], &asked[i])
-		r.put(recLook)
+		r.putRecord(recLook)
 	}
 	return asked
 }
@@ -213,7 +213,7 @@ func (r *sink) Report(reason string) {
 	defer r.mu.Unlock()
 	r.putText(recReport, reason)
 	if r.reports++; r.reports <= mostReports {
-		_ = (*Recorder)(r).save() // without Dir nothing is written
+		_ = (*Recorder)(r).saveTape() // without Dir nothing is written
 	}
 }
 
@@ -222,28 +222,28 @@ func (r *sink) Closed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closing = true; !r.inStep {
-		r.close()
+		r.closeSink()
 	}
 }
 
-func (r *sink) close() {
+func (r *sink) closeSink() {
 	if r.closed {
 		return
 	}
 	r.closed = true
 	r.scratch = r.scratch[:0]
-	r.put(recClosed)
+	r.putRecord(recClosed)
 	r.ended = true
 	if r.keep && r.cfg.Dir != "" {
-		_ = (*Recorder)(r).save() // File has the error
+		_ = (*Recorder)(r).saveTape() // File has the error
 	}
 	if r.file == nil {
 		return
 	}
 	r.dropped = !r.keep
-	if r.file.finish(r.keep); r.aside != nil {
-		r.aside(func() { _, _ = r.file.wait() })
+	if r.file.finishFile(r.keep); r.aside != nil {
+		r.aside(func() { _, _ = r.file.waitWritten() })
 		return
 	}
-	_, _ = r.file.wait()
+	_, _ = r.file.waitWritten()
 }

@@ -91,7 +91,7 @@ func Read(r io.ReaderAt, size int64) (*Tape, error) {
 		return nil, fmt.Errorf("flight: the tape has version %d of the format, and this build reads version %d: replay it with the build that recorded it", head[len(magic)], version)
 	}
 	c := t.cursor()
-	kind, content, err := c.next()
+	kind, content, err := c.nextRecord()
 	if err == nil && kind != recHead {
 		err = c.damaged("the first record is not the head")
 	}
@@ -105,7 +105,7 @@ func Read(r io.ReaderAt, size int64) (*Tape, error) {
 		return nil, err
 	}
 	for err == nil {
-		if kind, content, err = c.next(); err == nil && t.survey(kind, content) != nil {
+		if kind, content, err = c.nextRecord(); err == nil && t.survey(kind, content) != nil {
 			err = c.damaged("%v", errRecord)
 		}
 	}
@@ -154,7 +154,7 @@ func (t *Tape) readHead(b []byte) error {
 	in := &t.info
 	in.Settings = map[string]string{}
 	for len(s.b) > 0 {
-		name, value := s.text(), s.text()
+		name, value := s.readText(), s.readText()
 		switch name {
 		case "name":
 			in.Name = value
@@ -227,11 +227,11 @@ func (t *Tape) survey(kind byte, b []byte) error {
 		in.Panic = p
 		return err
 	case recReport:
-		in.Reports = t.note(in.Reports, string(b))
+		in.Reports = t.appendNote(in.Reports, string(b))
 	case recDo:
-		in.Opaque = t.note(in.Opaque, "the function "+strconv.Quote(string(b))+" of Server.Do")
+		in.Opaque = t.appendNote(in.Opaque, "the function "+strconv.Quote(string(b))+" of Server.Do")
 	case recOpaque:
-		in.Opaque = t.note(in.Opaque, string(b))
+		in.Opaque = t.appendNote(in.Opaque, string(b))
 	case recClosed:
 		in.Closed = true
 	case recTruncated:
@@ -240,7 +240,7 @@ func (t *Tape) survey(kind byte, b []byte) error {
 	return s.err()
 }
 
-func (t *Tape) note(list []Note, text string) []Note {
+func (t *Tape) appendNote(list []Note, text string) []Note {
 	if len(list) == mostNotes {
 		return list
 	}
@@ -249,7 +249,7 @@ func (t *Tape) note(list []Note, text string) []Note {
 
 func readPanic(b []byte) (*Panic, error) {
 	s := scan{b: b}
-	p := &Panic{Tick: foretick.Tick(s.uvarint()), Text: s.text(), Stack: string(s.b)}
+	p := &Panic{Tick: foretick.Tick(s.uvarint()), Text: s.readText(), Stack: string(s.b)}
 	return p, s.err()
 }
 
@@ -271,9 +271,9 @@ func (c *cursor) damaged(format string, args ...any) error {
 	return &DamagedError{c.block, fmt.Sprintf(format, args...)}
 }
 
-// next returns the next record. Its content is valid until the next call. The error is
+// nextRecord returns the next record. Its content is valid until the next call. The error is
 // io.EOF at the end, or a DamagedError.
-func (c *cursor) next() (kind byte, content []byte, err error) {
+func (c *cursor) nextRecord() (kind byte, content []byte, err error) {
 	for len(c.rest) == 0 {
 		if err := c.unpack(); err != nil {
 			return 0, nil, err

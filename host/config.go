@@ -111,7 +111,7 @@ func splitTicket(info *transport.Info) (string, []byte, error) {
 	return name, identity, nil
 }
 
-func (c *Config) check() error {
+func (c *Config) checkConfig() error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {

@@ -22,8 +22,8 @@ type counted struct {
 // readEvery is the time between two readings.
 const readEvery = time.Second
 
-// read reads the counters once a second, and logs refusals once a minute at most.
-func (c *counted) read(h *Host, now time.Time) {
+// readCounters reads the counters once a second, and logs refusals once a minute at most.
+func (c *counted) readCounters(h *Host, now time.Time) {
 	if c.of == nil || now.Before(c.next) {
 		return
 	}

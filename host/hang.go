@@ -153,7 +153,7 @@ func (h *Host) wakes(w *worker) {
 		h.tally.lost.Store(int64(h.lost))
 	} else {
 		h.dropHang(g)
-		m.port.release()
+		m.port.releaseHeld()
 	}
 	h.mu.Unlock()
 	took := now - g.began
@@ -234,7 +234,7 @@ func (h *Host) bringBack(now time.Duration) {
 	for _, w := range h.loners {
 		if w.hang == nil && now-w.calm >= calmAfter && len(h.workers) > 0 {
 			if m := w.current.Load(); m != nil && m.home == w && m.target.CompareAndSwap(nil, h.leastLoaded()) {
-				w.signal()
+				w.wakeUp()
 			}
 		}
 	}

@@ -448,7 +448,7 @@ func TestFloodOfStandingMatch(t *testing.T) {
 		require.NoError(t, err)
 		p := newPort(h, &match{name: "m"})
 		for id := range transport.PeerID(players) {
-			require.True(t, p.connect(&resident{id: id + 1}))
+			require.True(t, p.addPeer(&resident{id: id + 1}))
 			for range 64 {
 				p.data(id+1, []byte{1, 2, 3}, time.Time{})
 			}
@@ -481,9 +481,9 @@ func TestPeersOfStandingMatch(t *testing.T) {
 	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Server, error) { return &standing{}, nil }})
 	require.NoError(t, err)
 	p := newPort(h, &match{name: "m"})
-	require.True(t, p.connect(&resident{id: 1}))
+	require.True(t, p.addPeer(&resident{id: 1}))
 	for i := range transport.PeerID(10_000) {
-		require.True(t, p.connect(&resident{id: i + 2}))
+		require.True(t, p.addPeer(&resident{id: i + 2}))
 		p.data(i+2, []byte{1}, time.Time{})
 		if i%2 == 0 {
 			p.disconnect(i+2, 0, "bye")
@@ -492,7 +492,7 @@ func TestPeersOfStandingMatch(t *testing.T) {
 		}
 		require.Less(t, len(p.queue), 400)
 	}
-	require.True(t, p.connect(&resident{id: 1 << 20}))
+	require.True(t, p.addPeer(&resident{id: 1 << 20}))
 	p.data(1, []byte{7}, time.Time{})
 	var ev [16]transport.Event
 	n := p.Recv(ev[:])

@@ -69,7 +69,7 @@ type Host struct {
 // New makes a host. The error lists every fault of the configuration. On an error the Transport
 // stays the caller's.
 func New(cfg Config) (*Host, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
 	h := &Host{cfg: cfg, endpoint: cfg.Transport, matches: map[string]*match{}, refusals: map[string]*quiet{}, routes: map[transport.PeerID]*match{}}
@@ -121,7 +121,7 @@ func (h *Host) Shutdown(detail string) {
 func (h *Host) wakeAll() {
 	for _, w := range slices.Concat(h.workers, h.loners) {
 		w.all.Store(true)
-		w.signal()
+		w.wakeUp()
 	}
 }
 
@@ -133,7 +133,7 @@ func (h *Host) Allocate(name string) error {
 		return fmt.Errorf("host: Config.Kind failed for match %q: %w", name, err)
 	}
 	h.mu.Lock()
-	_, err = h.begin(name, kind)
+	_, err = h.addMatch(name, kind)
 	h.mu.Unlock()
 	if err == nil {
 		h.logBegin(name)
@@ -144,8 +144,8 @@ func (h *Host) Allocate(name string) error {
 // logBegin logs a match that began. No lock is held: a log may be slow.
 func (h *Host) logBegin(name string) { h.cfg.Logger.Info("match begins", "match", name) }
 
-// begin adds a match. The host is locked.
-func (h *Host) begin(name, kind string) (*match, error) {
+// addMatch adds a match. The host is locked.
+func (h *Host) addMatch(name, kind string) (*match, error) {
 	switch {
 	case h.closed:
 		return nil, transport.ErrClosed
@@ -168,7 +168,7 @@ func (h *Host) begin(name, kind string) (*match, error) {
 	h.enroll(m)
 	m.labels = labelled(m)
 	m.home = h.leastLoaded()
-	m.home.take(m)
+	m.home.takeMatch(m)
 	return m, nil
 }
 
@@ -184,7 +184,7 @@ func (h *Host) porter() {
 		h.newcomers = h.newcomers[:0]
 		for i := range h.events[:n] {
 			if ev := &h.events[i]; ev.Kind == transport.Connected {
-				h.newcomers = append(h.newcomers, h.ask(ev.Peer))
+				h.newcomers = append(h.newcomers, h.askGame(ev.Peer))
 			}
 		}
 		h.mu.Lock()
@@ -202,7 +202,7 @@ func (h *Host) porter() {
 			h.logBegin(name)
 		}
 		h.begun = h.begun[:0]
-		h.refuse()
+		h.refusePeers()
 	}
 }
 
@@ -217,12 +217,12 @@ func (h *Host) sort(ev *transport.Event) {
 			h.tally.dropped.Add(1)
 		}
 		if hurry {
-			m.home.signal()
+			m.home.wakeUp()
 		}
 	case ev.Kind == transport.Disconnected:
 		h.leads(ev.Peer, nil)
 		m.port.disconnect(ev.Peer, ev.Code, ev.Detail)
-		m.home.signal()
+		m.home.wakeUp()
 	}
 }
 
@@ -238,8 +238,8 @@ type newcomer struct {
 	err      error
 }
 
-// ask asks the game about a new peer. No lock is held: the function may call the host.
-func (h *Host) ask(peer transport.PeerID) newcomer {
+// askGame asks the game about a new peer. No lock is held: the function may call the host.
+func (h *Host) askGame(peer transport.PeerID) newcomer {
 	var info transport.Info
 	c := newcomer{peer: peer}
 	if c.there = h.endpoint.Info(peer, &info); !c.there {
@@ -270,7 +270,7 @@ func (h *Host) route(c *newcomer) {
 	var old []*resident // of the same identity
 	m := h.matches[c.match]
 	if m != nil && h.cfg.Same != transport.AllowBoth {
-		old = m.port.find(c.identity)
+		old = m.port.peersOf(c.identity)
 	}
 	switch {
 	case len(old) > 0 && h.cfg.Same == transport.RefuseNew:
@@ -284,7 +284,7 @@ func (h *Host) route(c *newcomer) {
 		away(RefusedNoMatch, "refused: no such match", transport.Refused, "there is no such match")
 		return
 	default:
-		if m, err = h.begin(c.match, c.kind); err != nil {
+		if m, err = h.addMatch(c.match, c.kind); err != nil {
 			why := RefusedNoMatch
 			switch {
 			case errors.Is(err, ErrFull):
@@ -302,12 +302,12 @@ func (h *Host) route(c *newcomer) {
 		m.port.disconnect(r.id, transport.Replaced, replaced)
 		h.replaced = append(h.replaced, r.id)
 	}
-	if !m.port.connect(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
+	if !m.port.addPeer(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
 		away(RefusedFull, "refused: the match is full or over", transport.Full, "the match is full or over")
 		return
 	}
 	h.leads(c.peer, m)
-	m.home.signal()
+	m.home.wakeUp()
 }
 
 // replaced is what the old connection of an identity is told.
@@ -343,8 +343,8 @@ func (h *Host) done() bool {
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.now = now
 	h.porter()
-	h.counted.read(h, now)
-	next = h.workers[0].run(h, now)
+	h.counted.readCounters(h, now)
+	next = h.workers[0].runMatches(h, now)
 	h.judgeLoad(now.Sub(time.Unix(0, 0)))
 	h.endpoint.Flush()
 	return next
@@ -371,6 +371,6 @@ func (h *Host) Close(detail string) error {
 	}
 	err := h.endpoint.Close(transport.Closed, detail)
 	h.counted.next = time.Time{}
-	h.counted.read(h, h.wall())
+	h.counted.readCounters(h, h.wall())
 	return err
 }

@@ -31,8 +31,8 @@ type match struct {
 	weighed time.Duration // what the watch has seen of busy
 }
 
-// run steps a match, and reports whether it is still there.
-func (m *match) run(h *Host, now time.Time) bool {
+// runMatch steps a match, and reports whether it is still there.
+func (m *match) runMatch(h *Host, now time.Time) bool {
 	if m.server == nil && !m.make(h) {
 		return false
 	}
@@ -49,14 +49,14 @@ func (m *match) run(h *Host, now time.Time) bool {
 		m.next = next
 	})
 	if m.ended != nil && m.ended.Panic != nil {
-		m.fail(h)
+		m.closeFailed(h)
 		return false
 	}
-	return !m.port.over()
+	return !m.port.isClosed()
 }
 
-// fail closes a match whose game panicked.
-func (m *match) fail(h *Host) {
+// closeFailed closes a match whose game panicked.
+func (m *match) closeFailed(h *Host) {
 	if m.server == nil {
 		h.cfg.Logger.Error("a match could not be made", "match", m.name, "err", m.ended.Err, "panic", m.ended.Panic)
 		_ = m.port.Close(codeRefused, "the match could not be made")
@@ -85,7 +85,7 @@ func (m *match) make(h *Host) bool {
 		return true
 	}
 	m.server = nil
-	m.fail(h)
+	m.closeFailed(h)
 	return false
 }
 
@@ -116,7 +116,7 @@ func (h *Host) moved(m *match) bool {
 	m.home = to
 	m.slow = m.slow && to.lone
 	h.tally.moves.Add(1)
-	to.take(m)
+	to.takeMatch(m)
 	if to.lone {
 		h.loners = append(h.loners, to)
 		h.start(to)

@@ -58,15 +58,15 @@ func newPort(h *Host, m *match) *port {
 	return &port{host: h, match: m, ready: make(chan struct{}, 1), peers: make(map[transport.PeerID]*resident)}
 }
 
-// connect adds a peer. It reports whether the match is there and has room.
-func (p *port) connect(r *resident) bool {
+// addPeer adds a peer. It reports whether the match is there and has room.
+func (p *port) addPeer(r *resident) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if most := p.host.cfg.PlayersPerMatch; p.closed || most > 0 && len(p.peers) >= 2*most {
 		return false
 	}
 	p.peers[r.id] = r
-	p.add(letter{of: r, kind: transport.Connected})
+	p.addLetter(letter{of: r, kind: transport.Connected})
 	p.hurry.Store(true)
 	return true
 }
@@ -93,8 +93,8 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 		if n := len(p.free); n > 0 {
 			buf, p.free = p.free[n-1], p.free[:n-1]
 		}
-		in.put(b, buf, at, p.host.cfg.Inbox)
-		p.add(letter{of: r, kind: transport.Data})
+		in.putDatagram(b, buf, at, p.host.cfg.Inbox)
+		p.addLetter(letter{of: r, kind: transport.Data})
 	}
 	if hurry = 2*in.waiting > p.host.cfg.Inbox && !p.hurry.Load(); hurry {
 		p.hurry.Store(true)
@@ -102,9 +102,9 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 	return dropped, hurry
 }
 
-// forget drops a peer and what waits of it. Peers that come and go do not grow the queue of a
+// dropPeer drops a peer and what waits of it. Peers that come and go do not grow the queue of a
 // match that stands.
-func (p *port) forget(r *resident) {
+func (p *port) dropPeer(r *resident) {
 	r.gone = true
 	delete(p.peers, r.id)
 	p.empty += r.inbox.waiting
@@ -112,7 +112,7 @@ func (p *port) forget(r *resident) {
 		p.empty++
 	}
 	for r.inbox.waiting > 0 {
-		p.free = append(p.free, r.inbox.take().buf)
+		p.free = append(p.free, r.inbox.takeOldest().buf)
 	}
 	if p.empty > 64+(len(p.queue)-p.head)/2 {
 		p.queue = slices.DeleteFunc(slices.Delete(p.queue, 0, p.head), func(l letter) bool { return l.of.gone })
@@ -127,15 +127,15 @@ func (p *port) disconnect(id transport.PeerID, code transport.Code, detail strin
 	switch r := p.peers[id]; {
 	case r == nil:
 	case !r.told:
-		p.forget(r)
+		p.dropPeer(r)
 	default:
 		delete(p.peers, id)
-		p.add(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
+		p.addLetter(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
 		p.hurry.Store(true)
 	}
 }
 
-func (p *port) add(l letter) {
+func (p *port) addLetter(l letter) {
 	p.queue = append(p.queue, l)
 	select {
 	case p.ready <- struct{}{}:
@@ -166,7 +166,7 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 		case transport.Connected:
 			l.of.told = true
 		case transport.Data:
-			d := l.of.inbox.take()
+			d := l.of.inbox.takeOldest()
 			ev[n].Data, ev[n].At = d.buf, d.at
 			p.out = append(p.out, d.buf)
 		}
@@ -206,7 +206,7 @@ func (p *port) Disconnect(id transport.PeerID, c transport.Code, detail string) 
 	p.mu.Lock()
 	r := p.peers[id]
 	if r != nil {
-		p.forget(r)
+		p.dropPeer(r)
 	}
 	p.mu.Unlock()
 	if r != nil {
@@ -255,9 +255,9 @@ func (p *port) Close(c transport.Code, detail string) error {
 // Until release it costs nothing to have more of them.
 func (p *port) hold() { p.mu.Lock(); defer p.mu.Unlock(); p.held = true }
 
-func (p *port) release() { p.mu.Lock(); defer p.mu.Unlock(); p.held = false }
+func (p *port) releaseHeld() { p.mu.Lock(); defer p.mu.Unlock(); p.held = false }
 
-func (p *port) over() bool {
+func (p *port) isClosed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
@@ -269,8 +269,8 @@ func (p *port) Aside(wait func()) { p.host.aside(wait) }
 // MaxPeers implements transport.Limited.
 func (p *port) MaxPeers() int { return p.host.cfg.PlayersPerMatch }
 
-// find returns the peers of an identity.
-func (p *port) find(identity []byte) (all []*resident) {
+// peersOf returns the peers of an identity.
+func (p *port) peersOf(identity []byte) (all []*resident) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.peers {
@@ -284,7 +284,7 @@ func (p *port) find(identity []byte) (all []*resident) {
 
 // whole returns an identity as the endpoint knows it.
 func (p *port) whole(identity []byte) []byte {
-	if all := p.find(identity); len(all) > 0 {
+	if all := p.peersOf(identity); len(all) > 0 {
 		return all[0].whole
 	}
 	return ticket.JoinIdentity(p.match.name, identity)
@@ -292,7 +292,7 @@ func (p *port) whole(identity []byte) []byte {
 
 // DisconnectIdentity implements transport.BanList, for the peers of this match.
 func (p *port) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
-	all := p.find(identity)
+	all := p.peersOf(identity)
 	for _, r := range all {
 		p.host.unroute(r.id)
 		p.host.endpoint.Disconnect(r.id, c, detail)

@@ -27,30 +27,30 @@ const (
 	roundsAfter = 2 * time.Second
 )
 
-// load judges how late ticks begin. One goroutine calls judge, any may call the rest.
+// load judges how late ticks begin. One goroutine calls judgeSlices, any may call the rest.
 type load struct {
 	due, behind atomic.Uint64 // ticks that began, and those of them that began more than a tick late
 	round       atomic.Int64  // when a worker finished a round
 	unready     atomic.Bool
 
-	// These are of the goroutine that calls judge.
+	// These are of the goroutine that calls judgeSlices.
 	begun      bool
 	next       time.Duration // when the slice ends
 	seen, last struct{ due, behind uint64 }
 	late, calm int // slices in a row
 }
 
-// note counts a tick that begins late by some time.
-func (l *load) note(late, tick time.Duration) {
+// countTick counts a tick that begins late by some time.
+func (l *load) countTick(late, tick time.Duration) {
 	l.due.Add(1)
 	if late > tick {
 		l.behind.Add(1)
 	}
 }
 
-// judge looks at the slices that have ended at now, and reports whether readiness changed. The 99th
+// judgeSlices looks at the slices that have ended at now, and reports whether readiness changed. The 99th
 // percentile of the ticks' delays is above a tick if more than one in a hundred is.
-func (l *load) judge(now time.Duration, stuck bool) (changed bool) {
+func (l *load) judgeSlices(now time.Duration, stuck bool) (changed bool) {
 	if !l.begun {
 		l.begun, l.next = true, now+sliceOfLoad
 	}
@@ -80,7 +80,7 @@ func (l *load) judge(now time.Duration, stuck bool) (changed bool) {
 // judgeLoad takes readiness from the host, or gives it back, and logs each change.
 func (h *Host) judgeLoad(now time.Duration) {
 	stuck := h.tally.stuck.Load()
-	if !h.load.judge(now, stuck > 0) {
+	if !h.load.judgeSlices(now, stuck > 0) {
 		return
 	}
 	line := []any{"ticks", h.load.last.due, "late", h.load.last.behind, "stuck", stuck, "matches", h.tally.matches.Load()}

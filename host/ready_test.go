@@ -30,16 +30,16 @@ func TestLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var l load
 			got := ""
-			l.judge(0, false)
+			l.judgeSlices(0, false)
 			for s := range 120 {
 				for i := range 1000 {
 					late := time.Duration(0)
 					if i < c.behind(s) {
 						late = longestTick + 1
 					}
-					l.note(late, longestTick)
+					l.countTick(late, longestTick)
 				}
-				if l.judge(time.Duration(s+1)*time.Second, false) {
+				if l.judgeSlices(time.Duration(s+1)*time.Second, false) {
 					got += fmt.Sprint(s + 1)
 					if l.unready.Load() {
 						got += "-"
@@ -52,9 +52,9 @@ func TestLoad(t *testing.T) {
 		})
 	}
 	var l load
-	require.True(t, l.judge(0, true), "a stuck match takes readiness at once")
+	require.True(t, l.judgeSlices(0, true), "a stuck match takes readiness at once")
 	for s := range 40 {
-		l.judge(time.Duration(s)*time.Second, s < 5)
+		l.judgeSlices(time.Duration(s)*time.Second, s < 5)
 		require.Equal(t, s < 34, l.unready.Load(), s)
 	}
 }

@@ -56,8 +56,8 @@ func (h *Host) refusalText(err error) string {
 	return err.Error()
 }
 
-// refuse disconnects the peers that found no match, and those that connected anew.
-func (h *Host) refuse() {
+// refusePeers disconnects the peers that found no match, and those that connected anew.
+func (h *Host) refusePeers() {
 	for _, id := range h.replaced {
 		h.endpoint.Disconnect(id, transport.Replaced, replaced)
 	}

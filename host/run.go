@@ -52,7 +52,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	h.running.Go(func() { h.carry(done) })
-	err := h.watch(ctx, done)
+	err := h.watchWorkers(ctx, done)
 	_ = h.Close("the host ends")
 	h.tails.Wait()
 	return err
@@ -106,7 +106,7 @@ func (h *Host) work(w *worker, done <-chan struct{}) {
 	defer timer.Stop()
 	for {
 		now := time.Now()
-		next := w.run(h, now)
+		next := w.runMatches(h, now)
 		if w.over || w.lone && len(w.mine) == 0 {
 			ended = true
 			return
@@ -154,9 +154,9 @@ const (
 	unequal      = 0.25 // of the time, that one worker is busier than another: matches move
 )
 
-// watch looks at the workers until all matches have ended. Then it ends the goroutines, and looks
+// watchWorkers looks at the workers until all matches have ended. Then it ends the goroutines, and looks
 // at them until they have: a function of the game may hang in one.
-func (h *Host) watch(ctx context.Context, done chan<- struct{}) error {
+func (h *Host) watchWorkers(ctx context.Context, done chan<- struct{}) error {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	balanced := time.Now()
@@ -172,7 +172,7 @@ func (h *Host) watch(ctx context.Context, done chan<- struct{}) error {
 		case now := <-ticker.C:
 			h.lookForHangs(h.elapsed())
 			h.judgeLoad(h.elapsed())
-			h.counted.read(h, now)
+			h.counted.readCounters(h, now)
 			if now.Sub(balanced) >= balanceEvery {
 				h.balance(now.Sub(balanced))
 				balanced = now
@@ -212,7 +212,7 @@ func (h *Host) balance(passed time.Duration) {
 	for _, m := range h.matches {
 		if m.home == from && m.target.Load() == nil {
 			m.target.Store(to)
-			from.signal()
+			from.wakeUp()
 			return
 		}
 	}

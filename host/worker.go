@@ -39,16 +39,16 @@ type worker struct {
 
 func newWorker() *worker { return &worker{wake: make(chan struct{}, 1)} }
 
-// take hands a match to the worker.
-func (w *worker) take(m *match) {
+// takeMatch hands a match to the worker.
+func (w *worker) takeMatch(m *match) {
 	w.load.Add(1)
 	w.mu.Lock()
 	w.fresh = append(w.fresh, m)
 	w.mu.Unlock()
-	w.signal()
+	w.wakeUp()
 }
 
-func (w *worker) signal() {
+func (w *worker) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -68,10 +68,10 @@ func (w *worker) members() []*match {
 // lateAfter is the delay of a tick that is counted as late.
 const lateAfter = 5 * time.Millisecond
 
-// run steps the matches that have a tick due or must look at their mail now. It returns when the
+// runMatches steps the matches that have a tick due or must look at their mail now. It returns when the
 // next tick is due; the
 // zero time where there is no match.
-func (w *worker) run(h *Host, now time.Time) (next time.Time) {
+func (w *worker) runMatches(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)
 	w.members()
 	for i := 0; i < len(w.mine); {
@@ -84,10 +84,10 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 				if late > lateAfter {
 					h.tally.late.Add(1)
 				}
-				h.load.note(late, m.tick)
+				h.load.countTick(late, m.tick)
 			}
 			h.tally.steps.Add(1)
-			there = w.step(h, m, now)
+			there = w.stepMatch(h, m, now)
 			if w.over {
 				return next
 			}
@@ -96,7 +96,7 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 			}
 		}
 		if !there || h.moved(m) {
-			w.drop(i)
+			w.dropMatch(i)
 			continue
 		}
 		i++
@@ -107,20 +107,20 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	return next
 }
 
-// drop forgets a match.
-func (w *worker) drop(i int) {
+// dropMatch forgets a match.
+func (w *worker) dropMatch(i int) {
 	w.mine = slices.Delete(w.mine, i, i+1)
 	w.load.Add(-1)
 }
 
-// step steps a match, and reports whether it is still there. If the game ends the goroutine, step
+// stepMatch steps a match, and reports whether it is still there. If the game ends the goroutine, step
 // ends the match, and Host.work begins another goroutine.
-func (w *worker) step(h *Host, m *match, now time.Time) (there bool) {
+func (w *worker) stepMatch(h *Host, m *match, now time.Time) (there bool) {
 	w.begins(h, m)
 	returned := false
 	defer func() {
 		if !returned {
-			m.fail(h)
+			m.closeFailed(h)
 			h.reap(m)
 		}
 		pprof.SetGoroutineLabels(context.Background())
@@ -131,11 +131,11 @@ func (w *worker) step(h *Host, m *match, now time.Time) (there bool) {
 			}
 		}
 		if !returned {
-			w.drop(slices.Index(w.mine, m))
+			w.dropMatch(slices.Index(w.mine, m))
 		}
 	}()
 	pprof.SetGoroutineLabels(m.labels)
-	if there = m.run(h, now); !there {
+	if there = m.runMatch(h, now); !there {
 		h.reap(m)
 	}
 	returned = true

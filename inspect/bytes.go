@@ -48,14 +48,14 @@ func (b *byteCount) install() {
 	}
 }
 
-func (b *byteCount) remove() {
+func (b *byteCount) stopCounting() {
 	if b.lines > 0 {
 		b.from.CountBytes(false)
 	}
 }
 
-// add adds the bytes since the last call to the row's figures.
-func (b *byteCount) add(row []float32) {
+// addBytes adds the bytes since the last call to the row's figures.
+func (b *byteCount) addBytes(row []float32) {
 	if b.lines == 0 {
 		return
 	}

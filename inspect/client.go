@@ -100,14 +100,14 @@ func (x *clientEnd) install() {
 	x.probe.Explained(func(m prediction.Misprediction) { x.in.corrected(x.name, &m) })
 }
 
-func (x *clientEnd) remove() {
-	x.bytes.remove()
+func (x *clientEnd) removeHooks() {
+	x.bytes.stopCounting()
 	x.probe.Explained(nil)
 }
 
-// sample adds the figures of a Step to those of its tick: there are more Steps than ticks. The
+// sampleFigures adds the figures of a Step to those of its tick: there are more Steps than ticks. The
 // first tick counts what came before it too.
-func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
+func (x *clientEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	st, v := x.c.Stats(), x.c.View()
 	again := t.Tick == x.tick
 	switch {
@@ -124,7 +124,7 @@ func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 	x.gauges(&st, &v)
 	took := ms(t.Took)
 	x.row[cliTook], x.row[cliStep] = x.row[cliTook]+took, max(x.row[cliStep], took)
-	x.bytes.add(x.row[cliSeries:])
+	x.bytes.addBytes(x.row[cliSeries:])
 	now, before := &st.Connection, &was.Connection
 	if now.Sent < before.Sent {
 		before = now // another connection

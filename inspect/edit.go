@@ -31,7 +31,7 @@ const mostEditText = 256 // bytes of a path or a string
 // edit makes a prediction wrong, its explanation names an edit. The error is [ErrClient] for a
 // client, wraps [ErrEdit] or [ecs.ErrStale], or is one of Server.Do.
 func (in *Inspector) Edit(ctx context.Context, name string, ed Edit) (before any, err error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (e *end) fits(ed *Edit) (any, error) {
 	if s, ok := v.(string); ok && len(s) > mostEditText {
 		return nil, fmt.Errorf("a text of %d bytes: use up to %d", len(s), mostEditText)
 	}
-	of, ok := e.sent(info.Name, e.schemaOf(info.Name))[ed.Path]
+	of, ok := e.sentFields(info.Name, e.schemaOf(info.Name))[ed.Path]
 	if !ok {
 		return v, nil
 	}

@@ -45,10 +45,10 @@ type end struct {
 // goroutine.
 type collector interface {
 	install()
-	remove()
-	// sample fills a row of figures. It returns the row's tick, and whether it takes the
+	removeHooks()
+	// sampleFigures fills a row of figures. It returns the row's tick, and whether it takes the
 	// place of the row before.
-	sample(t probe.Tapped, row []float32) (tick Tick, again bool)
+	sampleFigures(t probe.Tapped, row []float32) (tick Tick, again bool)
 }
 
 // question is a function that waits for the end of a tick.
@@ -64,7 +64,7 @@ type questions struct {
 	waiting []*question
 }
 
-func (q *questions) add(one *question) bool {
+func (q *questions) addQuestion(one *question) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == mostAsked {
@@ -74,8 +74,8 @@ func (q *questions) add(one *question) bool {
 	return true
 }
 
-// take returns the first question, nil if there is none.
-func (q *questions) take() *question {
+// takeFirst returns the first question, nil if there is none.
+func (q *questions) takeFirst() *question {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
@@ -86,8 +86,8 @@ func (q *questions) take() *question {
 	return one
 }
 
-// forget takes back a question that nobody waits for any more.
-func (q *questions) forget(one *question) {
+// takeBack takes back a question that nobody waits for any more.
+func (q *questions) takeBack(one *question) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = slices.DeleteFunc(q.waiting, func(x *question) bool { return x == one })
@@ -95,7 +95,7 @@ func (q *questions) forget(one *question) {
 
 func newEnd(in *Inspector, name, role string, internals probe.Inspected, counted func() string) *end {
 	e := &end{name: name, role: role, in: in, internals: internals, counted: counted}
-	e.tap = probe.Tap{Call: e.tick, Clock: in.cfg.Clock}
+	e.tap = probe.Tap{Call: e.takeTick, Clock: in.cfg.Clock}
 	e.all = ecs.NewQuery(internals.Layout().Types)
 	return e
 }
@@ -109,8 +109,8 @@ func (e *end) describe() End {
 	return out
 }
 
-// open makes the end call its tap.
-func (e *end) open() {
+// openTap makes the end call its tap.
+func (e *end) openTap() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.opens++; e.opens == 1 {
@@ -124,26 +124,26 @@ func (e *end) isOpen() bool {
 	return e.opens > 0
 }
 
-// close lets the next tick take the tap away.
-func (e *end) close() {
+// closeTap lets the next tick take the tap away.
+func (e *end) closeTap() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opens--
 }
 
-// tick is the tap.
-func (e *end) tick(t probe.Tapped) {
+// takeTick is the tap.
+func (e *end) takeTick(t probe.Tapped) {
 	defer e.contain()
 	if !e.looked() {
 		return
 	}
 	row := e.samples.row()
-	if tick, again := e.collect.sample(t, row); tick != 0 {
-		e.samples.put(tick, row, again)
+	if tick, again := e.collect.sampleFigures(t, row); tick != 0 {
+		e.samples.putSample(tick, row, again)
 		e.newest.Store(tick)
 	}
 	for range mostAnswered {
-		q := e.asked.take()
+		q := e.asked.takeFirst()
 		if q == nil {
 			return
 		}
@@ -164,7 +164,7 @@ func (e *end) looked() bool {
 		e.internals.SetTap(nil)
 		if e.installed {
 			e.installed = false
-			e.collect.remove()
+			e.collect.removeHooks()
 		}
 	}
 	return e.opens > 0
@@ -194,20 +194,20 @@ func (e *end) noteFault(r any) {
 	e.fault.Store(&text)
 }
 
-// ask runs fn at the end of the next tick, on the end's goroutine, and waits for it. When it
+// askEnd runs fn at the end of the next tick, on the end's goroutine, and waits for it. When it
 // returns an error, fn may still run: do not read what fn writes.
-func (e *end) ask(ctx context.Context, fn func()) error {
-	e.open()
-	defer e.close()
+func (e *end) askEnd(ctx context.Context, fn func()) error {
+	e.openTap()
+	defer e.closeTap()
 	q := &question{run: fn, done: make(chan struct{})}
-	if !e.asked.add(q) {
+	if !e.asked.addQuestion(q) {
 		return ErrBusy
 	}
 	select {
 	case <-q.done:
 		return q.err
 	case <-ctx.Done():
-		e.asked.forget(q)
+		e.asked.takeBack(q)
 		return fmt.Errorf("inspect: %s computed no tick in time: %w", e.name, ctx.Err())
 	}
 }

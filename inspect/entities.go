@@ -60,7 +60,7 @@ const mostEntities = 1000
 
 // Entities lists the entities of an end.
 func (in *Inspector) Entities(ctx context.Context, name string, q EntityQuery) (Entities, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return Entities{}, err
 	}
@@ -71,7 +71,7 @@ func (in *Inspector) Entities(ctx context.Context, name string, q EntityQuery) (
 	most = min(most, mostEntities)
 	words := strings.Fields(strings.ToLower(q.Text))
 	var out Entities
-	err = e.ask(ctx, func() {
+	err = e.askEnd(ctx, func() {
 		w := e.world()
 		out.Tick = e.newest.Load()
 		for _, rows := range e.all.All(w) {
@@ -174,13 +174,13 @@ type Values struct {
 // Values returns the values of an entity. The id 0 returns the singletons of the world. The
 // error wraps [ecs.ErrStale] for an entity that is gone.
 func (in *Inspector) Values(ctx context.Context, name string, id EntityID) (Values, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return Values{}, err
 	}
 	var out Values
 	var gone error
-	err = e.ask(ctx, func() { out, gone = e.values(ecs.Entity(id)) })
+	err = e.askEnd(ctx, func() { out, gone = e.values(ecs.Entity(id)) })
 	if err != nil {
 		return Values{}, err
 	}
@@ -193,7 +193,7 @@ func (e *end) values(id ecs.Entity) (out Values, err error) {
 	if id == ecs.None {
 		out.Prefab = "(singletons)"
 		for _, info := range w.Types().Singletons() {
-			out.Has = append(out.Has, e.component(info, e.schemaOf(info.Name), w.SingletonValue))
+			out.Has = append(out.Has, e.describeComponent(info, e.schemaOf(info.Name), w.SingletonValue))
 		}
 		return out, nil
 	}
@@ -205,7 +205,7 @@ func (e *end) values(id ecs.Entity) (out Values, err error) {
 	out.Components = componentNames(w.Types(), rows.Mask())
 	out.Net, out.Prefab, _ = e.internals.Named(id)
 	for _, c := range shown(w.Types(), rows.Mask()) {
-		out.Has = append(out.Has, e.component(w.Types().Info(c), e.schema(c), func(path string) (any, error) { return w.Value(id, path) }))
+		out.Has = append(out.Has, e.describeComponent(w.Types().Info(c), e.schema(c), func(path string) (any, error) { return w.Value(id, path) }))
 	}
 	return out, nil
 }
@@ -219,9 +219,9 @@ func (e *end) schema(id ecs.ID) *schema.Schema {
 	return nil
 }
 
-func (e *end) component(info ecs.TypeInfo, s *schema.Schema, value func(path string) (any, error)) Component {
+func (e *end) describeComponent(info ecs.TypeInfo, s *schema.Schema, value func(path string) (any, error)) Component {
 	c := Component{Name: info.Name, Replicated: s != nil, Predicted: s != nil && s.Predicted()}
-	sent := e.sent(info.Name, s)
+	sent := e.sentFields(info.Name, s)
 	for _, f := range info.Fields {
 		v, err := value(f.Path)
 		if err != nil {
@@ -241,8 +241,8 @@ func (e *end) component(info ecs.TypeInfo, s *schema.Schema, value func(path str
 	return c
 }
 
-// sent returns the fields that are sent of a component, by their path.
-func (e *end) sent(name string, s *schema.Schema) map[string]schema.Field {
+// sentFields returns the fields that are sent of a component, by their path.
+func (e *end) sentFields(name string, s *schema.Schema) map[string]schema.Field {
 	if s == nil {
 		return nil
 	}
@@ -315,7 +315,7 @@ type Prefab struct {
 
 // Prefabs lists the prefabs of an end's protocol.
 func (in *Inspector) Prefabs(name string) ([]Prefab, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return nil, err
 	}

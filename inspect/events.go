@@ -40,7 +40,7 @@ type eventRing struct {
 	last uint64
 }
 
-func (r *eventRing) add(e Event) {
+func (r *eventRing) addEvent(e Event) {
 	if len(e.Text) > mostText {
 		e.Text = strings.ToValidUTF8(e.Text[:mostText], "") + " …"
 	}
@@ -70,8 +70,8 @@ func (r *eventRing) noted(end string, t Tick, begins string) bool {
 	return false
 }
 
-// copy returns all events, oldest first.
-func (r *eventRing) copy(after uint64) (all []Event) {
+// eventsAfter returns all events, oldest first.
+func (r *eventRing) eventsAfter(after uint64) (all []Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n := max(after, r.last-uint64(len(r.list))); n < r.last; n++ {
@@ -114,7 +114,7 @@ func (q *EventQuery) matches(e *Event, words []string) bool {
 // explanation that [foretick.ClientConfig].OnMisprediction gets. Servers bring commands that
 // were missing or refused, players that come and go, and the corrections of clients in other
 // processes, which they ask for while somebody looks.
-func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.copy(q.After)) }
+func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.eventsAfter(q.After)) }
 
 // Logs returns lines that passed a handler of [Inspector.LogHandler], newest first.
-func (in *Inspector) Logs(q EventQuery) []Event { return q.choose(in.logs.copy(q.After)) }
+func (in *Inspector) Logs(q EventQuery) []Event { return q.choose(in.logs.eventsAfter(q.After)) }

@@ -34,7 +34,7 @@ func (in *Inspector) WriteJSONL(to io.Writer) error {
 		Figures map[string]float32 `json:"figures"`
 	}
 	for _, of := range in.Ends() {
-		e, err := in.end(of.Name)
+		e, err := in.findEnd(of.Name)
 		if err != nil {
 			continue // removed meanwhile
 		}
@@ -42,7 +42,7 @@ func (in *Inspector) WriteJSONL(to io.Writer) error {
 			return err
 		}
 		for from := uint64(0); ; {
-			s := e.samples.read(from, 256)
+			s := e.samples.readSamples(from, 256)
 			if from = s.Next; len(s.Ticks) == 0 {
 				break
 			}
@@ -54,7 +54,7 @@ func (in *Inspector) WriteJSONL(to io.Writer) error {
 		}
 	}
 	for _, ring := range []*eventRing{&in.events, &in.logs} {
-		for _, ev := range ring.copy(0) {
+		for _, ev := range ring.eventsAfter(0) {
 			if err := lines.Encode(ev); err != nil {
 				return err
 			}
@@ -102,27 +102,27 @@ func (in *Inspector) WriteChromeTrace(to io.Writer) error {
 	numbers := map[string]int{}
 	rates := map[string]float64{}
 	for i, of := range in.Ends() {
-		e, err := in.end(of.Name)
+		e, err := in.findEnd(of.Name)
 		if err != nil {
 			continue
 		}
 		numbers[of.Name], rates[of.Name] = i+1, 1e6/float64(max(of.TickRate, 1))
-		t.put(traceEvent{Name: "process_name", Phase: "M", End: i + 1, Args: map[string]any{"name": of.Name}})
-		t.put(traceEvent{Name: "thread_name", Phase: "M", End: i + 1, Row: rowTicks, Args: map[string]any{"name": "ticks"}})
-		t.put(traceEvent{Name: "thread_name", Phase: "M", End: i + 1, Row: rowEvents, Args: map[string]any{"name": "events"}})
+		t.putEvent(traceEvent{Name: "process_name", Phase: "M", End: i + 1, Args: map[string]any{"name": of.Name}})
+		t.putEvent(traceEvent{Name: "thread_name", Phase: "M", End: i + 1, Row: rowTicks, Args: map[string]any{"name": "ticks"}})
+		t.putEvent(traceEvent{Name: "thread_name", Phase: "M", End: i + 1, Row: rowEvents, Args: map[string]any{"name": "events"}})
 		for from := uint64(0); t.err == nil; {
-			s := e.samples.read(from, 256)
+			s := e.samples.readSamples(from, 256)
 			if from = s.Next; len(s.Ticks) == 0 {
 				break
 			}
 			for k, row := range s.Values {
-				t.tick(e, i+1, s.Ticks[k], rates[of.Name], row)
+				t.writeTick(e, i+1, s.Ticks[k], rates[of.Name], row)
 			}
 		}
 	}
-	for _, ev := range in.events.copy(0) {
+	for _, ev := range in.events.eventsAfter(0) {
 		if n := numbers[ev.End]; n != 0 {
-			t.put(traceEvent{Name: ev.Kind + ": " + ev.Cause, Phase: "i", Time: float64(ev.Tick) * rates[ev.End], End: n, Row: rowEvents, Scope: "p", Args: map[string]any{"tick": ev.Tick, "text": ev.Text}})
+			t.putEvent(traceEvent{Name: ev.Kind + ": " + ev.Cause, Phase: "i", Time: float64(ev.Tick) * rates[ev.End], End: n, Row: rowEvents, Scope: "p", Args: map[string]any{"tick": ev.Tick, "text": ev.Text}})
 		}
 	}
 	t.raw("]}\n")
@@ -145,7 +145,7 @@ func (t *tracer) raw(s string) {
 	}
 }
 
-func (t *tracer) put(e traceEvent) {
+func (t *tracer) putEvent(e traceEvent) {
 	if t.err != nil {
 		return
 	}
@@ -159,18 +159,18 @@ func (t *tracer) put(e traceEvent) {
 	}
 }
 
-// tick writes a tick of an end: its time and that of its systems, and the figures by chart.
-func (t *tracer) tick(e *end, number int, tick Tick, rate float64, row []float32) {
+// writeTick writes a tick of an end: its time and that of its systems, and the figures by chart.
+func (t *tracer) writeTick(e *end, number int, tick Tick, rate float64, row []float32) {
 	at := float64(tick) * rate
 	if e.role == "server" {
 		at += max(float64(row[srvLate])*1000, 0)
 		took := float64(row[srvTook]) * 1000
-		t.put(traceEvent{Name: "tick", Phase: "X", Time: at, Took: &took, End: number, Row: rowTicks, Args: map[string]any{"tick": tick}})
+		t.putEvent(traceEvent{Name: "tick", Phase: "X", Time: at, Took: &took, End: number, Row: rowTicks, Args: map[string]any{"tick": tick}})
 		from := at
 		for i, s := range e.series {
 			if s.Chart == chartSystems && row[i] > 0 {
 				took := float64(row[i]) * 1000
-				t.put(traceEvent{Name: s.Name, Phase: "X", Time: from, Took: &took, End: number, Row: rowTicks})
+				t.putEvent(traceEvent{Name: s.Name, Phase: "X", Time: from, Took: &took, End: number, Row: rowTicks})
 				from += took
 			}
 		}
@@ -183,7 +183,7 @@ func (t *tracer) tick(e *end, number int, tick Tick, rate float64, row []float32
 			}
 		}
 		if chart != chartSystems {
-			t.put(traceEvent{Name: chart, Phase: "C", Time: at, End: number, Args: args})
+			t.putEvent(traceEvent{Name: chart, Phase: "C", Time: at, End: number, Args: args})
 		}
 	}
 }

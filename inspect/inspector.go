@@ -82,7 +82,7 @@ func (in *Inspector) AddServer(name string, s *foretick.Server) error {
 	if s == nil {
 		return fmt.Errorf("inspect: server %q is nil: add it after NewServer, and look at its error first", name)
 	}
-	return in.add(newServerEnd(in, name, s))
+	return in.addEnd(newServerEnd(in, name, s))
 }
 
 // AddClient adds a client under a name, as AddServer does.
@@ -90,10 +90,10 @@ func (in *Inspector) AddClient(name string, c *foretick.Client) error {
 	if c == nil {
 		return fmt.Errorf("inspect: client %q is nil: add it after NewClient, and look at its error first", name)
 	}
-	return in.add(newClientEnd(in, name, c))
+	return in.addEnd(newClientEnd(in, name, c))
 }
 
-func (in *Inspector) add(e *end) error {
+func (in *Inspector) addEnd(e *end) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
@@ -111,7 +111,7 @@ func (in *Inspector) add(e *end) error {
 	}
 	in.ends = append(in.ends, e)
 	if in.opens > 0 {
-		e.open()
+		e.openTap()
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (in *Inspector) Remove(name string) {
 	for i, e := range in.ends {
 		if e.name == name {
 			if in.opens > 0 {
-				e.close()
+				e.closeTap()
 			}
 			in.ends = append(in.ends[:i], in.ends[i+1:]...)
 			return
@@ -140,7 +140,7 @@ func (in *Inspector) Open() (stop func()) {
 	defer in.mu.Unlock()
 	if in.opens++; in.opens == 1 {
 		for _, e := range in.ends {
-			e.open()
+			e.openTap()
 		}
 	}
 	return sync.OnceFunc(func() {
@@ -148,7 +148,7 @@ func (in *Inspector) Open() (stop func()) {
 		defer in.mu.Unlock()
 		if in.opens--; in.opens == 0 {
 			for _, e := range in.ends {
-				e.close()
+				e.closeTap()
 			}
 		}
 	})
@@ -178,8 +178,8 @@ func (in *Inspector) Ends() []End {
 	return out
 }
 
-// end finds an end; the empty name is the first one.
-func (in *Inspector) end(name string) (*end, error) {
+// findEnd finds an end; the empty name is the first one.
+func (in *Inspector) findEnd(name string) (*end, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, e := range in.ends {
@@ -201,7 +201,7 @@ func (in *Inspector) reported(end string, player uint16, m *prediction.Mispredic
 	if in.events.noted(end, m.Tick, begins) {
 		return
 	}
-	in.events.add(Event{
+	in.events.addEvent(Event{
 		End: end, Tick: m.Tick, Kind: "correction", Cause: m.Cause.String(), Player: player,
 		Text: fmt.Sprintf("player %d: %s", player, text), Detail: []byte(m.JSON()),
 	})
@@ -209,7 +209,7 @@ func (in *Inspector) reported(end string, player uint16, m *prediction.Mispredic
 
 // corrected notes a correction of a client.
 func (in *Inspector) corrected(end string, m *prediction.Misprediction) {
-	in.events.add(Event{
+	in.events.addEvent(Event{
 		End: end, Tick: m.Tick, Kind: "correction", Cause: m.Cause.String(), Player: m.Player,
 		Text: m.String(), Detail: []byte(m.JSON()),
 	})

@@ -30,7 +30,7 @@ func (h *logHandler) Enabled(ctx context.Context, l slog.Level) bool {
 
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelInfo {
-		h.keep(&r)
+		h.keepRecord(&r)
 	}
 	if h.next != nil && h.next.Enabled(ctx, r.Level) {
 		return h.next.Handle(ctx, r)
@@ -38,7 +38,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-func (h *logHandler) keep(r *slog.Record) {
+func (h *logHandler) keepRecord(r *slog.Record) {
 	e := Event{Kind: "log", End: h.end, Cause: strings.ToLower(r.Level.String())}
 	var b strings.Builder
 	b.WriteString(r.Message)
@@ -60,17 +60,17 @@ func (h *logHandler) keep(r *slog.Record) {
 		return true
 	})
 	if e.Text = b.String(); e.Tick == 0 {
-		e.Tick = h.in.newest(h.end)
+		e.Tick = h.in.newestTick(h.end)
 	}
-	h.in.logs.add(e)
+	h.in.logs.addEvent(e)
 }
 
-// newest returns the newest tick of an end, 0 where nobody looks at it.
-func (in *Inspector) newest(name string) Tick {
+// newestTick returns the newest tick of an end, 0 where nobody looks at it.
+func (in *Inspector) newestTick(name string) Tick {
 	if name == "" {
 		return 0
 	}
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil || !e.isOpen() {
 		return 0
 	}

@@ -28,16 +28,16 @@ type Figure struct {
 
 // Players lists the players and observers of an end.
 func (in *Inspector) Players(ctx context.Context, name string) (out []Player, err error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return nil, err
 	}
 	var all []Player
 	switch x := e.collect.(type) {
 	case *serverEnd:
-		err = e.ask(ctx, func() { all = x.list() })
+		err = e.askEnd(ctx, func() { all = x.listPlayers() })
 	case *clientEnd:
-		err = e.ask(ctx, func() { all = x.list() })
+		err = e.askEnd(ctx, func() { all = x.listPlayers() })
 	}
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (in *Inspector) Players(ctx context.Context, name string) (out []Player, er
 	return all, nil
 }
 
-func (x *serverEnd) list() (all []Player) {
+func (x *serverEnd) listPlayers() (all []Player) {
 	for _, seat := range x.probe.Seats(nil) {
 		all = append(all, x.player(&seat))
 	}
@@ -81,7 +81,7 @@ func (x *serverEnd) player(seat *probe.Seat) Player {
 	return p
 }
 
-func (x *clientEnd) list() []Player {
+func (x *clientEnd) listPlayers() []Player {
 	v, st := x.c.View(), x.c.Stats()
 	p := Player{Player: uint16(v.Player), State: v.State.String()}
 	if v.Player != 0 {

@@ -44,8 +44,8 @@ func (r *ring) row() []float32 {
 	return r.scratch
 }
 
-// put adds a sample, or puts it in the place of the newest.
-func (r *ring) put(t Tick, row []float32, again bool) {
+// putSample adds a sample, or puts it in the place of the newest.
+func (r *ring) putSample(t Tick, row []float32, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if again && r.next > 0 {
@@ -65,8 +65,8 @@ func (r *ring) put(t Tick, row []float32, again bool) {
 // piece is how many samples are copied while the end may wait.
 const piece = 32
 
-// read copies up to most samples, from a number on. Those that are gone are passed over.
-func (r *ring) read(from uint64, most int) (out Samples) {
+// readSamples copies up to most samples, from a number on. Those that are gone are passed over.
+func (r *ring) readSamples(from uint64, most int) (out Samples) {
 	out.First, out.Next = from, from
 	for len(out.Ticks) < most {
 		n := r.piece(&out, min(piece, most-len(out.Ticks)))
@@ -102,7 +102,7 @@ func (r *ring) piece(out *Samples, most int) (n int) {
 
 // Series lists the figures of an end. The empty name is the first end.
 func (in *Inspector) Series(end string) ([]Series, error) {
-	e, err := in.end(end)
+	e, err := in.findEnd(end)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ func (in *Inspector) Series(end string) ([]Series, error) {
 // Samples copies up to most samples of an end, from a number on: 0 at first, then
 // [Samples].Next. Samples that are gone from memory are passed over.
 func (in *Inspector) Samples(end string, from uint64, most int) (Samples, error) {
-	e, err := in.end(end)
+	e, err := in.findEnd(end)
 	if err != nil {
 		return Samples{}, err
 	}
-	return e.samples.read(from, min(max(most, 0), in.cfg.Samples)), nil
+	return e.samples.readSamples(from, min(max(most, 0), in.cfg.Samples)), nil
 }

@@ -104,12 +104,12 @@ func (x *serverEnd) install() {
 	})
 }
 
-func (x *serverEnd) remove() {
-	x.bytes.remove()
+func (x *serverEnd) removeHooks() {
+	x.bytes.stopCounting()
 	x.probe.Corrected(nil)
 }
 
-func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
+func (x *serverEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	st := x.s.Stats()
 	row[srvTook], row[srvLate] = ms(t.Took), ms(t.Late)
 	sums := x.lookAtPlayers(t.Tick, row)
@@ -122,7 +122,7 @@ func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 		row[srvOut], row[srvIn] = grown(st.BytesOut, x.before.BytesOut), grown(st.BytesIn, x.before.BytesIn)
 	}
 	x.before, x.sums, x.first = st, sums, false
-	x.bytes.add(row[srvFixed:])
+	x.bytes.addBytes(row[srvFixed:])
 	at := srvFixed + x.bytes.lines
 	for i, t := range x.probe.SystemTimes() {
 		row[at+i] = ms(t.Last)
@@ -154,7 +154,7 @@ func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums stats.Player) {
 	for p := range x.seats {
 		if !slices.Contains(x.players, p) {
 			delete(x.seats, p)
-			x.in.events.add(Event{End: x.name, Tick: t, Kind: "player", Cause: "left", Player: uint16(p), Text: fmt.Sprintf("player %d left", p)})
+			x.in.events.addEvent(Event{End: x.name, Tick: t, Kind: "player", Cause: "left", Player: uint16(p), Text: fmt.Sprintf("player %d left", p)})
 		}
 	}
 	row[srvPlayers] = float32(len(x.players))
@@ -183,7 +183,7 @@ func (x *serverEnd) noteSeat(t Tick, p foretick.PlayerID, was, st *stats.Player,
 	default:
 		return
 	}
-	x.in.events.add(e)
+	x.in.events.addEvent(e)
 }
 
 // middle sorts durations and returns the median and the longest in milliseconds.

@@ -29,7 +29,7 @@ type Received struct {
 // Sight says what a player receives of an entity of a server, and why. The error is
 // [ErrClient] for a client.
 func (in *Inspector) Sight(ctx context.Context, name string, player uint16, id EntityID) (Sight, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return Sight{}, err
 	}
@@ -39,7 +39,7 @@ func (in *Inspector) Sight(ctx context.Context, name string, player uint16, id E
 	}
 	out := Sight{Player: player, Entity: id}
 	var wrong error
-	err = e.ask(ctx, func() {
+	err = e.askEnd(ctx, func() {
 		if !e.world().Alive(ecs.Entity(id)) {
 			wrong = fmt.Errorf("inspect: entity %v of %s: %w", id, e.name, ecs.ErrStale)
 			return

@@ -41,7 +41,7 @@ type SightsQuery struct {
 // Sights lists what a player receives of the entities of a server, and why. The error is
 // [ErrClient] for a client.
 func (in *Inspector) Sights(ctx context.Context, name string, player uint16, q SightsQuery) (Sights, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return Sights{}, err
 	}
@@ -55,7 +55,7 @@ func (in *Inspector) Sights(ctx context.Context, name string, player uint16, q S
 	}
 	out := Sights{Player: player}
 	var wrong error
-	err = e.ask(ctx, func() { wrong = e.sights(&out, server, q, min(most, mostEntities)) })
+	err = e.askEnd(ctx, func() { wrong = e.sights(&out, server, q, min(most, mostEntities)) })
 	if err != nil {
 		return Sights{}, err
 	}

@@ -24,7 +24,7 @@ type System struct {
 
 // Systems lists the systems of an end in running order, with a server's times.
 func (in *Inspector) Systems(name string) ([]System, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func describe(types *ecs.Types, s *ecs.SystemInfo) System {
 
 // Graph returns the schedule of an end's systems as text, and as a graph for Graphviz's dot.
 func (in *Inspector) Graph(name string) (text, dot string, err error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return "", "", err
 	}

@@ -35,7 +35,7 @@ func (in *Inspector) Trace(name string, q TraceQuery) (Traced, error) {
 	if len(q.Entities) > trace.MaxEntities {
 		return Traced{}, fmt.Errorf("inspect: a trace of %d entities: use up to %d, or none for the player's own", len(q.Entities), trace.MaxEntities)
 	}
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return Traced{}, err
 	}
@@ -62,7 +62,7 @@ func (in *Inspector) Trace(name string, q TraceQuery) (Traced, error) {
 // ExportTrace returns what a trace recorded, for flight.Replay.Beside: player is that of a
 // server's end. It arms nothing.
 func (in *Inspector) ExportTrace(name string, player uint16) ([]byte, error) {
-	e, err := in.end(name)
+	e, err := in.findEnd(name)
 	if err != nil {
 		return nil, err
 	}

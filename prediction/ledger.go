@@ -45,14 +45,14 @@ func (l *Ledger[K, T]) Raise(k K, v T) bool {
 // End finishes the running tick. It removes the effects that an earlier run
 // raised and this one did not, and passes them to cancelled.
 func (l *Ledger[K, T]) End(cancelled func(Tick, K, T)) {
-	l.take(func(e *entry[K, T]) bool { return e.tick == l.tick && !e.raised }, cancelled)
+	l.takeEntries(func(e *entry[K, T]) bool { return e.tick == l.tick && !e.raised }, cancelled)
 }
 
 // Confirm tells the ledger that the server agreed up to tick t. It removes the
 // effects raised until then and passes them to confirmed, in the order of their first
 // report.
 func (l *Ledger[K, T]) Confirm(t Tick, confirmed func(Tick, K, T)) {
-	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 }, confirmed)
+	l.takeEntries(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 }, confirmed)
 }
 
 // Refuse removes the effects up to tick t that the server did not have, and passes
@@ -60,20 +60,20 @@ func (l *Ledger[K, T]) Confirm(t Tick, confirmed func(Tick, K, T)) {
 // the order of their first report. Call it before Confirm when a correction at t
 // leaves open which effects the ticks up to t really raised.
 func (l *Ledger[K, T]) Refuse(t Tick, stands func(Tick, K) bool, cancelled func(Tick, K, T)) {
-	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 && !stands(e.tick, e.key) }, cancelled)
+	l.takeEntries(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 && !stands(e.tick, e.key) }, cancelled)
 }
 
 // Clear removes all effects and passes them to cancelled; use it when the
 // prediction starts over.
 func (l *Ledger[K, T]) Clear(cancelled func(Tick, K, T)) {
-	l.take(func(*entry[K, T]) bool { return true }, cancelled)
+	l.takeEntries(func(*entry[K, T]) bool { return true }, cancelled)
 }
 
 // Len returns the number of effects that are neither confirmed nor cancelled.
 func (l *Ledger[K, T]) Len() int { return len(l.entries) }
 
-// take moves all entries out before it calls tell, because tell may raise more.
-func (l *Ledger[K, T]) take(which func(*entry[K, T]) bool, tell func(Tick, K, T)) {
+// takeEntries moves all entries out before it calls tell, because tell may raise more.
+func (l *Ledger[K, T]) takeEntries(which func(*entry[K, T]) bool, tell func(Tick, K, T)) {
 	if len(l.entries) == 0 {
 		return
 	}

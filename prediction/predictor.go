@@ -94,7 +94,7 @@ func NewPredictor(c Config, w World) (*Predictor, error) {
 func (p *Predictor) Start(t Tick) {
 	clear(p.valid)
 	p.now, p.started = t, true
-	p.save(t)
+	p.saveTick(t)
 }
 
 // Restart declares that the world holds the state after tick t. It replays the
@@ -127,14 +127,14 @@ func (p *Predictor) Slot(t Tick) (int, bool) {
 func (p *Predictor) Advance() Tick {
 	p.now++
 	p.world.Step(p.now, false)
-	p.save(p.now)
+	p.saveTick(p.now)
 	return p.now
 }
 
 // Rewrite saves the world again as the newest tick's state, after the caller
 // changed it outside a Step, for example with unpredicted values from the
 // server.
-func (p *Predictor) Rewrite() { p.save(p.now) }
+func (p *Predictor) Rewrite() { p.saveTick(p.now) }
 
 // Present loads the newest tick's state, and so undoes changes made for
 // drawing.
@@ -184,7 +184,7 @@ func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 	}
 	p.world.Load(slot, t)
 	a.Adopt(t)
-	p.save(t)
+	p.saveTick(t)
 	r.Replayed = p.replay(t)
 	return r
 }
@@ -199,7 +199,7 @@ func (p *Predictor) amend(t Tick, a Authority) (n int) {
 		if slot, ok := p.Slot(k); ok {
 			p.world.Load(slot, k)
 			amender.Amend(t, k)
-			p.save(k)
+			p.saveTick(k)
 			n++
 		}
 	}
@@ -211,13 +211,13 @@ func (p *Predictor) replay(t Tick) int {
 	n := 0
 	for k := t + 1; int32(k-p.now) <= 0; k++ {
 		p.world.Step(k, true)
-		p.save(k)
+		p.saveTick(k)
 		n++
 	}
 	return n
 }
 
-func (p *Predictor) save(t Tick) {
+func (p *Predictor) saveTick(t Tick) {
 	s := int(t % Tick(p.history))
 	p.ticks[s], p.valid[s] = t, true
 	p.world.Save(s, t)

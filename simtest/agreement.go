@@ -55,18 +55,18 @@ func (a *Agreement) Tick(m *Match) error {
 	}
 	a.clients = m.Clients(a.clients[:0])
 	for _, c := range a.clients {
-		if err := a.newest(m, c); err != nil {
+		if err := a.compareNewest(m, c); err != nil {
 			return err
 		}
 	}
 	if len(a.compared) > len(a.clients) {
-		a.forget()
+		a.dropGone()
 	}
 	return nil
 }
 
-// newest compares a client's newest snapshot, unless that was done before.
-func (a *Agreement) newest(m *Match, c *foretick.Client) error {
+// compareNewest compares a client's newest snapshot, unless that was done before.
+func (a *Agreement) compareNewest(m *Match, c *foretick.Client) error {
 	t := c.Internals().Newest()
 	if t == a.compared[c] {
 		return nil
@@ -93,8 +93,8 @@ func (a *Agreement) newest(m *Match, c *foretick.Client) error {
 	return nil
 }
 
-// forget drops clients that are gone.
-func (a *Agreement) forget() {
+// dropGone drops clients that are gone.
+func (a *Agreement) dropGone() {
 	kept := map[*foretick.Client]foretick.Tick{}
 	for _, c := range a.clients {
 		kept[c] = a.compared[c]

@@ -39,7 +39,7 @@ func asker(t *testing.T, m *simtest.Match, n int) (*rogue, *shop) {
 func (c *rogue) play(m *simtest.Match, upto time.Duration) {
 	for now := m.Net.Now(); now < upto; now += time.Second / 60 {
 		m.Run(now)
-		c.step(now)
+		c.stepRogue(now)
 	}
 }
 

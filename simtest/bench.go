@@ -67,7 +67,7 @@ func Bench(b *testing.B, newPlayer func() Player, cfg BenchConfig) {
 	var err error
 	for first := true; b.Loop(); first = false {
 		if first {
-			figures, err = cfg.measure(newPlayer)
+			figures, err = cfg.measureMatches(newPlayer)
 		}
 	}
 	if err != nil {
@@ -107,15 +107,15 @@ type benchFigure struct {
 	value float64
 }
 
-// measure plays all matches and returns the means.
-func (c BenchConfig) measure(newPlayer func() Player) ([]benchFigure, error) {
+// measureMatches plays all matches and returns the means.
+func (c BenchConfig) measureMatches(newPlayer func() Player) ([]benchFigure, error) {
 	if buildTags != "" {
 		return nil, errBenchDebug
 	}
 	if newPlayer == nil {
 		return nil, errors.New("simtest: newPlayer is nil: pass a function that returns one end of your game")
 	}
-	if err := c.check(); err != nil {
+	if err := c.checkConfig(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
@@ -147,8 +147,8 @@ func (c BenchConfig) withDefaults() BenchConfig {
 	return c
 }
 
-// check reports every fault at once.
-func (c BenchConfig) check() error {
+// checkConfig reports every fault at once.
+func (c BenchConfig) checkConfig() error {
 	var errs []error
 	for _, v := range []struct {
 		name                string

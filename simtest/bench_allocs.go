@@ -15,7 +15,7 @@ func (r *benchRun) countAllocs() error {
 	var server, client [2][]uint32
 	var traces [2][32]byte
 	for i := range traces {
-		if err := r.begin(1); err != nil {
+		if err := r.beginMatch(1); err != nil {
 			return err
 		}
 		first := r.m.Server().Tick()

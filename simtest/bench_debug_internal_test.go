@@ -10,7 +10,7 @@ import (
 
 // Figures of debug builds are not those of the game: none are reported.
 func TestBenchRefusesDebugBuilds(t *testing.T) {
-	_, err := BenchConfig{}.measure(func() Player { panic("played") })
+	_, err := BenchConfig{}.measureMatches(func() Player { panic("played") })
 	require.ErrorContains(t, err, "without -tags foretick_debug")
 	failed := false
 	r := testing.Benchmark(func(b *testing.B) {

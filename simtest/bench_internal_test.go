@@ -106,7 +106,7 @@ func benchWide(g benchGame) func() Player {
 // benchOf measures a game, and returns its metrics without the times.
 func benchOf(t *testing.T, newPlayer func() Player) map[string]float64 {
 	t.Helper()
-	figures, err := BenchConfig{Players: 3, Seconds: 3, Seeds: 2}.measure(newPlayer)
+	figures, err := BenchConfig{Players: 3, Seconds: 3, Seeds: 2}.measureMatches(newPlayer)
 	require.NoError(t, err)
 	m := map[string]float64{}
 	for _, f := range figures {
@@ -215,13 +215,13 @@ func TestBenchLimits(t *testing.T) {
 }
 
 func TestBenchConfigFaults(t *testing.T) {
-	_, err := BenchConfig{}.measure(nil)
+	_, err := BenchConfig{}.measureMatches(nil)
 	require.ErrorContains(t, err, "newPlayer is nil")
-	_, err = BenchConfig{}.measure(func() Player { return Player{} })
+	_, err = BenchConfig{}.measureMatches(func() Player { return Player{} })
 	require.ErrorContains(t, err, "no Protocol")
 	c := BenchConfig{Players: -1, Seconds: 3601, Seeds: -2, Limits: map[string]float64{"down-B/s": -3}}
 	c.Link.Loss = 2
-	_, err = c.measure(benchNarrow(benchGame{}))
+	_, err = c.measureMatches(benchNarrow(benchGame{}))
 	for _, want := range []string{
 		"BenchConfig.Players is -1: use up to 1024, or 0 for 8", "BenchConfig.Seconds is 3601: use up to 3600, or 0 for 20",
 		"BenchConfig.Seeds is -2", "BenchConfig.Link: ", `BenchConfig.Limits["down-B/s"] is -3`,
@@ -247,7 +247,7 @@ func TestBenchBrokenMatches(t *testing.T) {
 		if c.full {
 			cfg.Server = func(s *foretick.ServerConfig) { s.MaxClients = 2 }
 		}
-		_, err := cfg.measure(benchNarrow(c.game))
+		_, err := cfg.measureMatches(benchNarrow(c.game))
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "seed 1: ")
 	}

@@ -23,30 +23,30 @@ type benchRun struct {
 
 // play plays a match and adds what it cost to sum.
 func (r *benchRun) play(seed uint64) error {
-	if err := r.begin(seed); err != nil {
+	if err := r.beginMatch(seed); err != nil {
 		return err
 	}
 	r.m.trace = nil // the hash of everything takes time
 	r.m.AroundServer, r.m.aroundClient = r.sum.server.time, r.sum.client.time
-	r.count(-1)
+	r.addCounters(-1)
 	r.m.RunFor(time.Duration(r.Seconds) * time.Second)
-	r.count(+1)
+	r.addCounters(+1)
 	r.sum.seconds += float64(r.Seconds * r.Players)
 	return r.err()
 }
 
-// begin starts a match and plays until all clients have joined.
-func (r *benchRun) begin(seed uint64) error {
+// beginMatch starts a match and plays until all clients have joined.
+func (r *benchRun) beginMatch(seed uint64) error {
 	r.m = New(seed)
-	if err := r.join(); err != nil {
+	if err := r.joinClients(); err != nil {
 		return err
 	}
 	r.m.RunFor(benchJoin)
 	return r.m.Err()
 }
 
-// join starts the server and lets all clients join.
-func (r *benchRun) join() error {
+// joinClients starts the server and lets all clients join.
+func (r *benchRun) joinClients() error {
 	p := r.newPlayer()
 	if p.Protocol == nil {
 		return errors.New("newPlayer returned no Protocol")
@@ -56,7 +56,7 @@ func (r *benchRun) join() error {
 		r.Server(&cfg)
 	}
 	cfg.Profile = true
-	if err := r.m.serve(p, cfg); err != nil {
+	if err := r.m.serveEnd(p, cfg); err != nil {
 		return err
 	}
 	for range r.Players {
@@ -92,8 +92,8 @@ func (r *benchRun) err() error {
 	}
 }
 
-// count adds the counters of now, or subtracts them at the beginning of the measurement.
-func (r *benchRun) count(sign float64) {
+// addCounters adds the counters of now, or subtracts them at the beginning of the measurement.
+func (r *benchRun) addCounters(sign float64) {
 	if r.m.Err() != nil {
 		return
 	}

@@ -42,7 +42,7 @@ const namedWithin = 500 * time.Millisecond
 // Mispredicted implements [PredictionChecker].
 func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error {
 	k.Corrections[w.Cause]++
-	k.pushed.note(m, c, &w)
+	k.pushed.countPush(m, c, &w)
 	switch {
 	case w.Cause != prediction.Code:
 	case w.System != "":
@@ -90,5 +90,5 @@ func (k *Causes) Worked(m *Match) (string, error) {
 	if predicted > 0 && compared == 0 {
 		return line, fmt.Errorf("of %d predicted ticks none was compared with the server's", predicted)
 	}
-	return line, k.pushed.fault(m.Clients(nil))
+	return line, k.pushed.worstPush(m.Clients(nil))
 }

@@ -16,8 +16,8 @@ type census struct {
 	player []ecs.Owner
 }
 
-// watch adds the plan's checkers and those of every plan.
-func (d *director) watch() {
+// watchMatch adds the plan's checkers and those of every plan.
+func (d *director) watchMatch() {
 	d.m.Watch(append(d.plan.Checkers(), &census{d: d}, &growth{d: d})...)
 	if d.plan.Extremes {
 		d.ends = &extremes{d: d, clients: map[*foretick.Client]bool{}, cheats: map[foretick.PlayerID]bool{}}

@@ -75,7 +75,7 @@ func (m *Match) Worked() ([]string, error) {
 	for _, c := range m.checkers {
 		line, err := c.Worked(m)
 		if err != nil {
-			return lines, m.fault(c, err)
+			return lines, m.faultOf(c, err)
 		}
 		lines = append(lines, line)
 	}
@@ -120,20 +120,20 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 func (m *Match) each(run func(Checker, *Match) error) {
 	for _, c := range m.checkers {
-		m.fail(c, run(c, m))
+		m.recordFault(c, run(c, m))
 	}
 }
 
-// fail records the first fault.
-func (m *Match) fail(c Checker, err error) {
+// recordFault records the first fault.
+func (m *Match) recordFault(c Checker, err error) {
 	if err == nil || m.err != nil {
 		return
 	}
-	m.err = m.fault(c, err)
+	m.err = m.faultOf(c, err)
 }
 
-// fault returns a fault of now.
-func (m *Match) fault(c Checker, err error) *Fault {
+// faultOf returns a fault of now.
+func (m *Match) faultOf(c Checker, err error) *Fault {
 	f := &Fault{Checker: c, At: m.Net.Now(), Err: err}
 	if m.server != nil {
 		f.Tick = m.server.Tick()

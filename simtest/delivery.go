@@ -39,9 +39,9 @@ type letter struct {
 	sum     uint64
 }
 
-// next returns the index of the oldest letter of a channel, −1 when there is
+// oldestOf returns the index of the oldest letter of a channel, −1 when there is
 // none.
-func (l *letters) next(channel int) int {
+func (l *letters) oldestOf(channel int) int {
 	return slices.IndexFunc(l.queue, func(x letter) bool { return x.channel == channel })
 }
 
@@ -52,7 +52,7 @@ type mailbox struct {
 	orphaned bool     // the server is gone
 }
 
-func (d *Delivery) start() {
+func (d *Delivery) makeMaps() {
 	if d.got == nil {
 		d.seed, d.sent, d.got = maphash.MakeSeed(), map[foretick.PlayerID]*outbox{}, map[*foretick.Client]*mailbox{}
 	}
@@ -64,7 +64,7 @@ func (d *Delivery) letter(channel int, t foretick.Tick, kind uint8, payload []by
 
 // Sent implements [MessageChecker].
 func (d *Delivery) Sent(m *Match, s MessageSent) {
-	d.start()
+	d.makeMaps()
 	o := d.sent[s.To]
 	if o == nil {
 		o = &outbox{}
@@ -78,7 +78,7 @@ func (d *Delivery) Sent(m *Match, s MessageSent) {
 
 // Received implements [MessageChecker].
 func (d *Delivery) Received(_ *Match, c *foretick.Client, r MessageReceived) error {
-	d.start()
+	d.makeMaps()
 	got := d.letter(r.Channel, r.Tick, r.Kind, r.Payload)
 	b := d.got[c]
 	if n := sessions(c); b == nil || b.number != n {
@@ -94,7 +94,7 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r MessageReceived) err
 	if b.from == nil {
 		return fmt.Errorf("player %d: the first message of its session, kind %d of tick %d, is not the first that was sent", c.View().Player, r.Kind, r.Tick)
 	}
-	at := b.from.next(got.channel)
+	at := b.from.oldestOf(got.channel)
 	if at < 0 || b.from.queue[at] != got {
 		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the expected one (%d in transit)", c.View().Player, r.Kind, r.Tick, len(b.from.queue))
 	}
@@ -119,7 +119,7 @@ func (o *outbox) beginning(l letter) *letters {
 		if from == nil || from.begun {
 			continue
 		}
-		if at := from.next(l.channel); at >= 0 && from.queue[at] == l {
+		if at := from.oldestOf(l.channel); at >= 0 && from.queue[at] == l {
 			return from
 		}
 	}
@@ -128,7 +128,7 @@ func (o *outbox) beginning(l letter) *letters {
 
 // Tick implements [Checker].
 func (d *Delivery) Tick(m *Match) error {
-	d.start()
+	d.makeMaps()
 	if s := m.Server(); s != d.server {
 		// Messages in transit from the former server no longer count.
 		if d.server != nil {
@@ -153,7 +153,7 @@ func (d *Delivery) Tick(m *Match) error {
 
 // Quiet implements [Checker].
 func (d *Delivery) Quiet(m *Match) error {
-	d.start()
+	d.makeMaps()
 	for _, c := range m.Clients(nil) {
 		player := c.View().Player
 		st, ok := m.Server().Player(player)

@@ -77,8 +77,8 @@ func (d *dice) long() uint64 {
 	return uint64(1)<<d.n(64) + [...]uint64{0, ^uint64(0), 1}[d.n(3)]
 }
 
-// fill appends n bytes: random ones, all equal, or zeros.
-func (d *dice) fill(b []byte, n int) []byte {
+// appendBytes appends n bytes: random ones, all equal, or zeros.
+func (d *dice) appendBytes(b []byte, n int) []byte {
 	switch d.n(4) {
 	case 0:
 		for range n {

@@ -34,19 +34,19 @@ type director struct {
 
 var errIdle = errors.New("too little happened in the match")
 
-// run plays the rounds.
-func (d *director) run() error {
+// playRounds plays the rounds.
+func (d *director) playRounds() error {
 	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
 	d.kicked = map[*foretick.Client]bool{}
-	d.watch()
-	if err := d.serve(); err != nil {
+	d.watchMatch()
+	if err := d.serveMatch(); err != nil {
 		return err
 	}
 	for range d.plan.Clients {
-		d.join()
+		d.addClient()
 	}
 	for range d.plan.Observers {
-		d.observe()
+		d.addObserver()
 	}
 	for left := d.plan.Play; left > 0 && d.err == nil && d.m.Err() == nil; {
 		part := left
@@ -68,13 +68,13 @@ func (d *director) run() error {
 func (d *director) rest() {
 	if d.m.restless {
 		d.peace()
-		d.settle()
+		d.waitForReturns()
 		d.back()
 		return
 	}
 	d.setResting(true)
 	d.peace()
-	d.settle()
+	d.waitForReturns()
 	d.calm()
 	if d.m.Err() == nil && d.err == nil {
 		d.out.Quiets++
@@ -89,17 +89,17 @@ func (d *director) peace() {
 	d.m.FreezeServer(false)
 	d.round++
 	if d.m.Server() == nil {
-		d.fail(d.serve())
+		d.recordError(d.serveMatch())
 	}
 	for _, st := range d.m.seats {
 		d.m.Freeze(st.client, false)
 		d.m.Link(st.client, d.plan.Calm, d.plan.Calm)
 	}
 	for len(d.m.Clients(nil)) < d.plan.Clients && d.err == nil {
-		d.join()
+		d.addClient()
 	}
 	for len(d.m.Observers(nil)) < d.plan.Observers && d.err == nil {
-		d.observe()
+		d.addObserver()
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *director) back() {
 	for _, st := range d.m.seats {
 		v := st.client.View()
 		if !st.observes && (v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st]) {
-			d.fail(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Player, v.State, d.m.Net.Now()-d.played))
+			d.recordError(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Player, v.State, d.m.Net.Now()-d.played))
 		}
 	}
 }
@@ -135,9 +135,9 @@ func (d *director) setResting(on bool) {
 // patience is how long a client that lost its connection may take to come back.
 const patience = 20 * time.Second
 
-// settle waits for clients that reconnect after a loss, which takes as long as
+// waitForReturns waits for clients that reconnect after a loss, which takes as long as
 // timeouts do. The time to come to rest starts after that.
-func (d *director) settle() {
+func (d *director) waitForReturns() {
 	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
 		back := d.m.Server() != nil
 		for _, st := range d.m.seats {
@@ -177,7 +177,7 @@ func (d *director) act() {
 	}
 	p := &d.plan
 	d.every(p.Change/time.Duration(p.Clients+p.Observers), d.changeLink)
-	d.every(p.Stay/time.Duration(p.Clients+p.Observers), d.leave)
+	d.every(p.Stay/time.Duration(p.Clients+p.Observers), d.removeClient)
 	d.every(p.ClientKills, d.killClient)
 	d.every(p.ServerKills, d.killServer)
 	d.every(p.Kicks, d.kick)
@@ -213,7 +213,7 @@ func (d *director) later(after time.Duration, what func()) {
 	})
 }
 
-func (d *director) fail(err error) {
+func (d *director) recordError(err error) {
 	if err != nil && d.err == nil {
 		d.err = err
 	}
@@ -221,7 +221,7 @@ func (d *director) fail(err error) {
 
 func (d *director) link() sim.Link { return d.plan.Links[d.m.rand.IntN(len(d.plan.Links))] }
 
-func (d *director) serve() error {
+func (d *director) serveMatch() error {
 	p := d.plan.New()
 	if p.Protocol == nil {
 		return fmt.Errorf("simtest: Plan.New returned no Protocol")
@@ -242,11 +242,11 @@ func (d *director) serve() error {
 		d.serverRest = func(bool) {}
 	}
 	d.serverRest(d.resting)
-	return d.m.serve(p, cfg)
+	return d.m.serveEnd(p, cfg)
 }
 
-// join adds a client.
-func (d *director) join() {
+// addClient adds a client.
+func (d *director) addClient() {
 	p := d.plan.New()
 	cfg := foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}
 	var c *foretick.Client
@@ -265,14 +265,14 @@ func (d *director) join() {
 		case d.kicked[c]:
 			d.shownOut(c, v)
 		case v.Player == ecs.Nobody && d.plan.ServerKills > 0:
-			d.later(d.plan.Absence, d.join) // the server died during the join: try again
+			d.later(d.plan.Absence, d.addClient) // the server died during the join: try again
 		default:
-			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Player, d.m.Net.Now(), v.Err))
+			d.recordError(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Player, d.m.Net.Now(), v.Err))
 		}
 	}
 	var err error
 	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after, SyncTest: again})
-	d.fail(err)
+	d.recordError(err)
 	if err == nil {
 		c.Internals().SampleWhile(func() bool { return !d.resting })
 		d.listen(c)
@@ -295,9 +295,9 @@ func (d *director) calmOrNot() sim.Link {
 // again lets another client take the place of one that went, after some time.
 func (d *director) again(st *seat) {
 	if st.observes {
-		d.later(d.plan.Absence, d.observe)
+		d.later(d.plan.Absence, d.addObserver)
 	} else {
-		d.later(d.plan.Absence, d.join)
+		d.later(d.plan.Absence, d.addClient)
 	}
 }
 
@@ -316,10 +316,10 @@ func (d *director) changeLink() {
 	}
 }
 
-func (d *director) leave() {
+func (d *director) removeClient() {
 	if st := d.anyone(); st != nil {
-		d.close(st.client)
-		d.fail(d.m.Leave(st.client))
+		d.addDeparted(st.client)
+		d.recordError(d.m.Leave(st.client))
 		d.out.Leaves++
 		d.again(st)
 	}
@@ -327,7 +327,7 @@ func (d *director) leave() {
 
 func (d *director) killClient() {
 	if st := d.anyone(); st != nil {
-		d.close(st.client)
+		d.addDeparted(st.client)
 		d.m.KillClient(st.client)
 		d.out.Kills++
 		d.again(st)
@@ -343,7 +343,7 @@ func (d *director) killServer() {
 	d.out.Kills++
 	d.later(d.plan.Down, func() {
 		if d.m.Server() == nil {
-			d.fail(d.serve())
+			d.recordError(d.serveMatch())
 		}
 	})
 }
@@ -364,8 +364,8 @@ func (d *director) freezeServer() {
 	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.FreezeServer(false) })
 }
 
-// close adds a departing client's counters.
-func (d *director) close(c *foretick.Client) {
+// addDeparted adds a departing client's counters.
+func (d *director) addDeparted(c *foretick.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
 	d.out.Mended += st.Mispredictions
@@ -387,10 +387,10 @@ func (d *director) closeServer() {
 	d.panics += st.CorePanics
 }
 
-// count completes the outcome.
-func (d *director) count() {
+// completeOutcome completes the outcome.
+func (d *director) completeOutcome() {
 	for _, st := range d.m.seats {
-		d.close(st.client)
+		d.addDeparted(st.client)
 	}
 	if d.m.Server() != nil {
 		d.closeServer()

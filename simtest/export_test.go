@@ -1,4 +1,4 @@
 package simtest
 
 // CheckBench returns the faults of a BenchConfig.
-func CheckBench(c BenchConfig) error { return c.check() }
+func CheckBench(c BenchConfig) error { return c.checkConfig() }

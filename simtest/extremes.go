@@ -110,12 +110,12 @@ func toEnd(cmd *layout.Command, field int, high bool, command unsafe.Pointer) {
 // Tick implements [Checker].
 func (x *extremes) Tick(m *Match) error {
 	if m.Server() != x.server {
-		x.start(m)
+		x.followServer(m)
 	}
 	if x.d.resting || len(x.fields) == 0 {
 		return nil
 	}
-	x.forget(m)
+	x.dropGone(m)
 	for _, st := range m.seats {
 		if !st.observes {
 			x.cheats[st.client.View().Player] = x.clients[st.client]
@@ -129,15 +129,15 @@ func (x *extremes) Tick(m *Match) error {
 		}
 		for i := range x.bodies {
 			if at := world.Pointer(e.Entity, x.bodies[i].component.ID); at != nil {
-				x.move(&x.bodies[i], e.Entity, tick, cheats, at)
+				x.noteMove(&x.bodies[i], e.Entity, tick, cheats, at)
 			}
 		}
 	}
 	return nil
 }
 
-// forget drops clients that are gone, and with them their memory.
-func (x *extremes) forget(m *Match) {
+// dropGone drops clients that are gone, and with them their memory.
+func (x *extremes) dropGone(m *Match) {
 	clear(x.cheats)
 	if len(x.clients) <= len(m.seats) {
 		return
@@ -153,8 +153,8 @@ func (x *extremes) forget(m *Match) {
 	}
 }
 
-// start follows another process of the server.
-func (x *extremes) start(m *Match) {
+// followServer follows another process of the server.
+func (x *extremes) followServer(m *Match) {
 	first := x.server == nil
 	x.server = m.Server()
 	l := m.inside.Layout()
@@ -188,8 +188,8 @@ func bodiesOf(l *layout.Layout, fields int) (all []body) {
 	return all
 }
 
-// move notes where a body is, and how far it moved in the tick.
-func (x *extremes) move(b *body, e ecs.Entity, tick foretick.Tick, cheats bool, p unsafe.Pointer) {
+// noteMove notes where a body is, and how far it moved in the tick.
+func (x *extremes) noteMove(b *body, e ecs.Entity, tick foretick.Tick, cheats bool, p unsafe.Pointer) {
 	was, known := b.last[e]
 	at := make([]float64, len(b.fields))
 	sum := 0.0
@@ -202,10 +202,10 @@ func (x *extremes) move(b *body, e ecs.Entity, tick foretick.Tick, cheats bool, 
 	switch {
 	case !known || was.tick+1 != tick:
 	case !cheats:
-		b.honest.add(math.Sqrt(sum))
+		b.honest.addMove(math.Sqrt(sum))
 	case x.d.m.Net.Now()%extremeTurn >= extremeGrace:
 		x.ticks++
-		b.extreme[x.turn(len(x.fields))].add(math.Sqrt(sum))
+		b.extreme[x.turn(len(x.fields))].addMove(math.Sqrt(sum))
 	}
 }
 
@@ -249,17 +249,17 @@ type speeds struct {
 
 const perDoubling = 4
 
-func (s *speeds) add(moved float64) {
+func (s *speeds) addMove(moved float64) {
 	s.ticks++
 	if moved > 0 {
 		s.buckets[min(max(len(s.buckets)/2+int(math.Floor(perDoubling*math.Log2(moved))), 0), len(s.buckets)-1)]++
 	}
 }
 
-func (s *speeds) moved() uint32 { return s.over(-1) }
+func (s *speeds) moved() uint32 { return s.ticksAbove(-1) }
 
-// over returns the ticks in buckets above one.
-func (s *speeds) over(bucket int) (n uint32) {
+// ticksAbove returns the ticks in buckets above one.
+func (s *speeds) ticksAbove(bucket int) (n uint32) {
 	for _, k := range s.buckets[bucket+1:] {
 		n += k
 	}
@@ -270,12 +270,12 @@ func (s *speeds) over(bucket int) (n uint32) {
 func (s *speeds) leaps(honest *speeds) (factor float64) {
 	all := honest.moved()
 	usual := len(honest.buckets) - 1
-	for usual > 0 && honest.over(usual-1)*100 <= all {
+	for usual > 0 && honest.ticksAbove(usual-1)*100 <= all {
 		usual--
 	}
 	limit := min(usual+perDoubling*2, len(s.buckets)-1) // twice a doubling is extremeFactor
-	n := s.over(limit)
-	share, others := float64(n)/float64(max(s.ticks, 1)), float64(honest.over(limit))/float64(max(honest.ticks, 1))
+	n := s.ticksAbove(limit)
+	share, others := float64(n)/float64(max(s.ticks, 1)), float64(honest.ticksAbove(limit))/float64(max(honest.ticks, 1))
 	if all == 0 || n < extremeLeaps || share < extremeShare || share < extremeFactor*others {
 		return 0
 	}

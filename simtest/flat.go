@@ -39,12 +39,12 @@ func (f *Flat) Quiet(m *Match) error {
 	}
 	if now := m.Net.Now(); now >= f.next {
 		f.next = max(f.next+f.Every, now)
-		f.measure()
+		f.measureHeap()
 	}
 	return nil
 }
 
-func (f *Flat) measure() {
+func (f *Flat) measureHeap() {
 	var s runtime.MemStats
 	runtime.GC()
 	runtime.GC() // for finalizers and pools
@@ -60,10 +60,10 @@ func (f *Flat) measure() {
 // Heaps returns the measurements of the heap so far, in bytes.
 func (f *Flat) Heaps() []uint64 { return f.heaps }
 
-// ends returns the medians of the first and of the last quarter of the
+// quarterMedians returns the medians of the first and of the last quarter of the
 // measurements. Single values vary by some percent with the age of the players'
 // sessions.
-func (f *Flat) ends() (first, last uint64) {
+func (f *Flat) quarterMedians() (first, last uint64) {
 	n := max(len(f.heaps)/4, 1)
 	return median(f.heaps[:n]), median(f.heaps[len(f.heaps)-n:])
 }
@@ -79,7 +79,7 @@ func (f *Flat) HeapGrowth() float64 {
 	if len(f.heaps) < 2 {
 		return 0
 	}
-	first, last := f.ends()
+	first, last := f.quarterMedians()
 	return 100 * (float64(last)/float64(first) - 1)
 }
 
@@ -96,7 +96,7 @@ func (f *Flat) Worked(*Match) (string, error) {
 	if len(f.heaps) < 2 {
 		return "", fmt.Errorf("measured %d times: the match is shorter than two of Every, %v", len(f.heaps), f.Every)
 	}
-	first, last := f.ends()
+	first, last := f.quarterMedians()
 	line := fmt.Sprintf("flat: %d measurements, heap %d → %d B (%+.2f %%), goroutines %+d", len(f.heaps), first, last, f.HeapGrowth(), f.GoroutinesDelta())
 	growth, allowance := f.Growth, f.Allowance
 	if growth == 0 {

@@ -87,13 +87,13 @@ func (g *growth) Tick(m *Match) error {
 		g.most = max(g.most, now[prefab])
 	}
 	g.looks++
-	g.forget(m)
+	g.boundHistory(m)
 	return nil
 }
 
-// forget bounds what is kept of a long match: it drops every second look, and the messages of
+// boundHistory bounds what is kept of a long match: it drops every second look, and the messages of
 // players that got none for long.
-func (g *growth) forget(m *Match) {
+func (g *growth) boundHistory(m *Match) {
 	long := foretick.Tick(postedKept / m.inside.Interval())
 	maps.DeleteFunc(g.posts, func(_ postbox, p *postage) bool { return m.Server().Tick()-p.newest > long })
 	if g.looks < growthMost {

@@ -25,12 +25,12 @@ func (d *director) kick() {
 func (d *director) shownOut(c *foretick.Client, v foretick.View) {
 	var end *transport.DisconnectError
 	if errors.As(v.Err, &end) && end.Code != transport.Kicked && end.Code != transport.Timeout {
-		d.fail(fmt.Errorf("simtest: player %d was kicked, and its client ended with %w", v.Player, v.Err))
+		d.recordError(fmt.Errorf("simtest: player %d was kicked, and its client ended with %w", v.Player, v.Err))
 	}
-	d.close(c)
+	d.addDeparted(c)
 	if d.resting || d.m.restless {
-		d.m.Net.At(d.m.Net.Now(), d.join)
+		d.m.Net.At(d.m.Net.Now(), d.addClient)
 	} else {
-		d.later(d.plan.Absence, d.join)
+		d.later(d.plan.Absence, d.addClient)
 	}
 }

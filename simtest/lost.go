@@ -15,9 +15,9 @@ type lost struct {
 	cut    uint64       // strings and slices that were too long
 }
 
-// ends adds what some ends lost. Changes that rounding undid are left out: a body at rest
+// addLosses adds what some ends lost. Changes that rounding undid are left out: a body at rest
 // against a wall does that, too.
-func (l *lost) ends(of []stats.Loss) {
+func (l *lost) addLosses(of []stats.Loss) {
 	for _, x := range of {
 		if x.Outside == 0 {
 			continue
@@ -31,10 +31,10 @@ func (l *lost) ends(of []stats.Loss) {
 	}
 }
 
-func (l *lost) client(c *foretick.Client) { l.ends(expert.ClientLosses(c, nil)) }
+func (l *lost) client(c *foretick.Client) { l.addLosses(expert.ClientLosses(c, nil)) }
 
 func (l *lost) server(s *foretick.Server) {
-	l.ends(expert.ServerLosses(s, nil))
+	l.addLosses(expert.ServerLosses(s, nil))
 	l.cut += s.Stats().ValuesCut
 }
 

@@ -98,7 +98,7 @@ func (v *victims) let(c *rogue, rate int, link sim.Link) {
 	c.endpoint, c.hash = v.Dial(link, link), v.hash
 	var next func()
 	next = func() {
-		c.step(v.Net.Now())
+		c.stepRogue(v.Net.Now())
 		v.Net.At(v.Net.Now()+time.Second/time.Duration(rate), next)
 	}
 	v.Net.At(v.Net.Now()+time.Millisecond, next)

@@ -52,7 +52,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	play(func(now time.Duration) bool {
 		if now-last > time.Second/30 {
 			last = now
-			c.step(now)
+			c.stepRogue(now)
 		}
 		return c.gone != nil
 	})
@@ -83,7 +83,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 				_ = c.endpoint.Close(transport.Closed, "and again")
 				c.endpoint = nil
 			default:
-				c.step(now)
+				c.stepRogue(now)
 			}
 		}
 		return now-from > 2200*time.Millisecond && srv.Stats().Refused > 10

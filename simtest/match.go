@@ -66,7 +66,7 @@ type Match struct {
 // New returns a match at virtual time 0.
 func New(seed uint64) *Match {
 	m := &Match{Net: sim.NewNetwork(seed), rand: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)), trace: sha256.New()}
-	m.Net.Trace(m.packet)
+	m.Net.Trace(m.tracePacket)
 	m.step = func() { m.server.Step(m.Now()) }
 	return m
 }
@@ -91,7 +91,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		listen = m.Net.Restart(listen)
 	}
 	cfg.Transport = listen
-	m.note(&cfg)
+	m.keepGrants(&cfg)
 	if cfg.Random == nil {
 		var seed [32]byte
 		binary.LittleEndian.PutUint64(seed[:], m.rand.Uint64())
@@ -133,8 +133,8 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	return m.server, nil
 }
 
-// serve is Serve for one end of a game, including its Begin.
-func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
+// serveEnd is Serve for one end of a game, including its Begin.
+func (m *Match) serveEnd(p Player, cfg foretick.ServerConfig) error {
 	s, err := m.Serve(cfg)
 	if err == nil && p.Begin != nil {
 		p.Begin(s)
@@ -144,7 +144,7 @@ func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
 
 // panicked ends the match with a panic that a server would only log.
 func (m *Match) panicked(p probe.Panicked) {
-	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack)))
+	m.recordFault(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack)))
 }
 
 // cause returns a stack from the origin of the panic.
@@ -166,7 +166,7 @@ func (m *Match) watchServer(server probe.Server) {
 	})
 	server.OnRequest(func(r probe.RequestTaken) {
 		for _, c := range m.asks {
-			m.fail(c, c.Handling(m, RequestTaken(r)))
+			m.recordFault(c, c.Handling(m, RequestTaken(r)))
 		}
 	})
 }
@@ -310,13 +310,13 @@ func (m *Match) Trace() [32]byte {
 	return sum
 }
 
-func (m *Match) packet(now time.Duration, from, to int, b []byte) {
+func (m *Match) tracePacket(now time.Duration, from, to int, b []byte) {
 	if m.trace != nil {
 		m.number('P', uint64(now), uint64(from)<<32|uint64(uint32(to)))
 		m.trace.Write(b)
 	}
 	for _, c := range m.packets {
-		m.fail(c, c.Packet(m, from, to, b))
+		m.recordFault(c, c.Packet(m, from, to, b))
 	}
 }
 

@@ -39,8 +39,8 @@ func (d *director) grant(o foretick.Observer) (foretick.Grant, error) {
 	return foretick.Grant{}, nil
 }
 
-// observe adds an observer: of each kind in turn.
-func (d *director) observe() {
+// addObserver adds an observer: of each kind in turn.
+func (d *director) addObserver() {
 	kind := sight(d.out.Observers) % sights
 	d.out.Observers++
 	p := d.plan.New()
@@ -52,7 +52,7 @@ func (d *director) observe() {
 		case v.State == foretick.Closed:
 			d.lose(kind, v)
 		case looks%30 == 0:
-			d.look(c)
+			d.moveEye(c)
 		}
 		looks++
 	}
@@ -60,7 +60,7 @@ func (d *director) observe() {
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
 	var err error
 	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after})
-	d.fail(err)
+	d.recordError(err)
 }
 
 // lose lets another observer take the place of one that lost its connection for good. Only
@@ -68,14 +68,14 @@ func (d *director) observe() {
 func (d *director) lose(kind sight, v foretick.View) {
 	var e *transport.DisconnectError
 	if d.plan.ServerKills > 0 || kind == playerSight && errors.As(v.Err, &e) && e.Code == transport.Kicked {
-		d.later(d.plan.Absence, d.observe)
+		d.later(d.plan.Absence, d.addObserver)
 		return
 	}
-	d.fail(fmt.Errorf("simtest: an observer was dropped at %v: %w", d.m.Net.Now(), v.Err))
+	d.recordError(fmt.Errorf("simtest: an observer was dropped at %v: %w", d.m.Net.Now(), v.Err))
 }
 
-// look gives an observer an eye somewhere, that of a player, or none.
-func (d *director) look(c *foretick.Client) {
+// moveEye gives an observer an eye somewhere, that of a player, or none.
+func (d *director) moveEye(c *foretick.Client) {
 	at := func() float32 { return float32(d.m.rand.IntN(200)) - 100 }
 	switch d.m.rand.IntN(4) {
 	case 0:
@@ -87,8 +87,8 @@ func (d *director) look(c *foretick.Client) {
 	}
 }
 
-// note keeps what the server grants to observers, for checkers.
-func (m *Match) note(cfg *foretick.ServerConfig) {
+// keepGrants keeps what the server grants to observers, for checkers.
+func (m *Match) keepGrants(cfg *foretick.ServerConfig) {
 	m.grants = map[string]foretick.Grant{}
 	if ask := cfg.Observe; ask != nil {
 		cfg.Observe = func(o foretick.Observer) (foretick.Grant, error) {

@@ -107,22 +107,22 @@ func (s *PacketFuzzer) live(life uint64, took *[2 * fuzzBatches]time.Duration) (
 		return w, err
 	}
 	for range fuzzCalm {
-		l.tick()
+		l.playTick()
 	}
 	if l.client.View().State != foretick.Playing {
 		return w, fmt.Errorf("simtest: the client is %v after %d ticks of honest play", l.client.View().State, fuzzCalm)
 	}
-	l.serve()
+	l.makeDecoders()
 	before := l.client.Stats()
 	for n := range fuzzBatches {
 		for i, up := range []bool{true, false} {
-			took[2*n+i] = l.measure(&w, n%8 == 0 && !s.Shared, func() { l.batch(up) })
+			took[2*n+i] = l.measurePackets(&w, n%8 == 0 && !s.Shared, func() { l.batch(up) })
 		}
 		if w.MostBytes > fuzzAllowance+2*longest*fuzzBatch {
 			return w, fmt.Errorf("simtest: seed %d, life %d, batch %d: %d bytes allocated", s.Seed, life, n, w.MostBytes)
 		}
 		l.speakFirst()
-		l.tick()
+		l.playTick()
 		if l.client.View().State != foretick.Playing {
 			break // the server has ended its connection
 		}

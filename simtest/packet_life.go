@@ -83,8 +83,8 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	return l, nil
 }
 
-// tick lets everyone play one tick honestly.
-func (l *life) tick() {
+// playTick lets everyone play one tick honestly.
+func (l *life) playTick() {
 	now := Epoch.Add(l.at)
 	l.client.Step(now)
 	l.peace.Step(now)
@@ -101,7 +101,7 @@ func (l *life) tick() {
 			}
 			l.listen.data(transport.PeerID(i+1), b.data)
 		}
-		e.clear()
+		e.dropSent()
 	}
 	l.server.Step(now)
 	for _, b := range l.listen.sent {
@@ -114,7 +114,7 @@ func (l *life) tick() {
 		}
 	}
 	l.lost = l.lost || l.listen.ended
-	l.listen.clear()
+	l.listen.dropSent()
 	l.at += l.server.Internals().Interval()
 }
 
@@ -215,8 +215,8 @@ func (l *life) decode(b []byte, now foretick.Tick) {
 	}
 }
 
-// serve creates the decoders, in the state of an established connection.
-func (l *life) serve() {
+// makeDecoders creates the decoders, in the state of an established connection.
+func (l *life) makeDecoders() {
 	l.conn = netcode.NewConn(netcode.Config{})
 	for range fuzzCalm {
 		l.conn.Begin(l.at).Finish()
@@ -230,9 +230,9 @@ func (l *life) serve() {
 	l.buffer = netcode.NewCommandBuffer(size, 2*64)
 }
 
-// measure lets both ends process the packets and returns the time that took. On
+// measurePackets lets both ends process the packets and returns the time that took. On
 // request it also measures memory, which costs more than the rest.
-func (l *life) measure(w *Weather, memory bool, feed func()) (took time.Duration) {
+func (l *life) measurePackets(w *Weather, memory bool, feed func()) (took time.Duration) {
 	feed()
 	now := Epoch.Add(l.at - l.server.Internals().Interval()) // no tick is due
 	if memory {

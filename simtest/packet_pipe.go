@@ -25,7 +25,7 @@ func (p *pipe) data(from transport.PeerID, b []byte) {
 	p.event(transport.Event{Kind: transport.Data, Peer: from, Data: b})
 }
 
-func (p *pipe) clear() { p.sent = p.sent[:0] }
+func (p *pipe) dropSent() { p.sent = p.sent[:0] }
 
 // Recv implements transport.Endpoint.
 func (p *pipe) Recv(ev []transport.Event) int {

@@ -220,8 +220,8 @@ func (p Plan) Run(seed uint64) (Outcome, error) {
 	}
 	d := &director{plan: p, m: New(seed)}
 	d.out.Seed = seed
-	err := d.run()
-	d.count()
+	err := d.playRounds()
+	d.completeOutcome()
 	if err == nil && d.panics > 0 {
 		err = fmt.Errorf("simtest: seed %d: %d panics in decoding", seed, d.panics)
 	}

@@ -25,8 +25,8 @@ const (
 	pushedShare = 4
 )
 
-// note counts a correction. It drops what is known of clients that are gone.
-func (p *pushes) note(m *Match, c *foretick.Client, w *prediction.Misprediction) {
+// countPush counts a correction. It drops what is known of clients that are gone.
+func (p *pushes) countPush(m *Match, c *foretick.Client, w *prediction.Misprediction) {
 	if w.Cause != prediction.ServerEffect {
 		return
 	}
@@ -40,8 +40,8 @@ func (p *pushes) note(m *Match, c *foretick.Client, w *prediction.Misprediction)
 	(*p)[c][push{w.Component, w.Field, w.System}]++
 }
 
-// fault returns the push that corrects too many ticks of a client.
-func (p pushes) fault(clients []*foretick.Client) error {
+// worstPush returns the push that corrects too many ticks of a client.
+func (p pushes) worstPush(clients []*foretick.Client) error {
 	for _, c := range clients {
 		var worst push
 		for x, n := range p[c] {

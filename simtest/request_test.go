@@ -262,7 +262,7 @@ func TestRequestsOfARogue(t *testing.T) {
 			c.add = func(*netcode.Packet) { send(c) }
 			var step func()
 			step = func() {
-				c.step(m.Net.Now())
+				c.stepRogue(m.Net.Now())
 				m.Net.At(m.Net.Now()+time.Second/60, step)
 			}
 			m.Net.At(time.Second, step)
@@ -289,7 +289,7 @@ func TestRequestsOfStrangers(t *testing.T) {
 	c := &rogue{endpoint: m.Dial(link, link), hash: 1}
 	for now := time.Duration(0); now < 3*time.Second; now += 50 * time.Millisecond {
 		m.Run(now)
-		c.step(now)
+		c.stepRogue(now)
 		if c.conn != nil {
 			_ = c.conn.SendOn(0, 1, 1, []byte{7, 0, 0})
 		}

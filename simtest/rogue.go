@@ -85,11 +85,11 @@ const (
 
 var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildObserver, buildCompatible, buildCompatible, buildForeign}
 
-// tick returns about the server's tick.
-func (r *rogue) tick() foretick.Tick { return r.match.server.Tick() }
+// serverTick returns about the server's tick.
+func (r *rogue) serverTick() foretick.Tick { return r.match.server.Tick() }
 
-// begin starts a sequence.
-func (r *rogue) begin() {
+// beginSequence starts a sequence.
+func (r *rogue) beginSequence() {
 	r.left = 50 + r.dice.n(151)
 	r.wild = [...]int{1, 1, 4, 16, 64}[r.dice.n(5)]
 	r.acks = [...]int{acksAll, acksAll, acksAll, acksAll, acksAll, acksBare, acksNever}[r.dice.n(7)]
@@ -97,8 +97,8 @@ func (r *rogue) begin() {
 	r.state, r.build = rogueOut, buildSame
 }
 
-// connect dials again; it leaves the old connection without notice.
-func (r *rogue) connect() {
+// dialAgain dials again; it leaves the old connection without notice.
+func (r *rogue) dialAgain() {
 	r.vanish()
 	r.endpoint = r.match.net.Dial(false)
 	r.dials++
@@ -124,8 +124,8 @@ func (r *rogue) vanish() {
 	r.state = rogueOut
 }
 
-// leave closes the connection normally.
-func (r *rogue) leave(code transport.Code) {
+// hangUp closes the connection normally.
+func (r *rogue) hangUp(code transport.Code) {
 	if r.endpoint != nil {
 		r.match.net.HangUp(r.endpoint, code)
 		r.endpoint = nil
@@ -141,7 +141,7 @@ func (r *rogue) receive(now time.Duration) {
 	for {
 		n := r.endpoint.Recv(r.events[:])
 		for i := range r.events[:n] {
-			r.handle(now, &r.events[i])
+			r.handleEvent(now, &r.events[i])
 		}
 		clear(r.events[:n]) // buffers of an endpoint that may be gone
 		if n < len(r.events) {
@@ -150,7 +150,7 @@ func (r *rogue) receive(now time.Duration) {
 	}
 }
 
-func (r *rogue) handle(now time.Duration, e *transport.Event) {
+func (r *rogue) handleEvent(now time.Duration, e *transport.Event) {
 	switch e.Kind {
 	case transport.Connected:
 		r.peer, r.state = e.Peer, rogueSilent
@@ -163,12 +163,12 @@ func (r *rogue) handle(now time.Duration, e *transport.Event) {
 		}
 		r.peer = 0
 	case transport.Data:
-		r.take(now, e.Data)
+		r.readPacket(now, e.Data)
 	}
 }
 
-// take reads a packet as far as necessary.
-func (r *rogue) take(now time.Duration, b []byte) {
+// readPacket reads a packet as far as necessary.
+func (r *rogue) readPacket(now time.Duration, b []byte) {
 	if len(b) < headerLeast {
 		return
 	}
@@ -262,8 +262,8 @@ func (h *head) append(b []byte) []byte {
 	return append(b, h.delay)
 }
 
-// start begins the packet in r.buf.
-func (r *rogue) start(h head) {
+// startPacket begins the packet in r.buf.
+func (r *rogue) startPacket(h head) {
 	r.buf = append(r.buf[:0], 0, 0, 0, 0)
 	r.buf = h.append(r.buf)
 }
@@ -275,8 +275,8 @@ func (r *rogue) say(kind netcode.MessageType, body []byte) {
 	r.buf = append(r.buf, body...)
 }
 
-// send gives the packet its checksum and sends it.
-func (r *rogue) send() {
+// sendPacket gives the packet its checksum and sends it.
+func (r *rogue) sendPacket() {
 	if len(r.buf) > rogueMTU {
 		r.buf = r.buf[:rogueMTU]
 	}

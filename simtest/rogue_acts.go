@@ -22,12 +22,12 @@ var acts = [rogueActs]act{
 	{"strange number", (*rogue).strangeNumber},
 	{"strange header", (*rogue).strangeHeader},
 	{"many hellos", (*rogue).manyHellos},
-	{"request", (*rogue).ask},
+	{"request", (*rogue).sendRequest},
 	{"replay", (*rogue).replay},
 	{"mutate", (*rogue).mutate},
 	{"short", (*rogue).short},
 	{"burst", (*rogue).burst},
-	{"wait", (*rogue).wait},
+	{"wait", (*rogue).waitTicks},
 	{"reconnect", (*rogue).reconnect},
 	{"leave", (*rogue).goAway},
 	{"vanish", (*rogue).vanishFor},
@@ -43,8 +43,8 @@ const (
 	actReconnect = 12
 )
 
-// step handles incoming events and takes the actions that are due.
-func (r *rogue) step(now time.Duration) {
+// stepRogue handles incoming events and takes the actions that are due.
+func (r *rogue) stepRogue(now time.Duration) {
 	r.receive(now)
 	for r.left > 0 && r.next <= now && !r.dice.spent() {
 		if !r.action() {
@@ -55,7 +55,7 @@ func (r *rogue) step(now time.Duration) {
 		r.pause(now)
 	}
 	if r.left == 0 && r.next <= now {
-		r.end()
+		r.endSequence()
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *rogue) action() bool {
 	case r.state == rogueDials:
 		return false
 	case r.endpoint == nil || r.peer == 0:
-		if !r.match.room() {
+		if !r.match.hasPlace() {
 			return false
 		}
 		what = actReconnect
@@ -99,10 +99,10 @@ func (r *rogue) action() bool {
 	return true
 }
 
-// end ends a sequence, mostly without notice.
-func (r *rogue) end() {
+// endSequence ends a sequence, mostly without notice.
+func (r *rogue) endSequence() {
 	if r.dice.one(4) {
-		r.leave(transport.Closed)
+		r.hangUp(transport.Closed)
 	} else {
 		r.vanish()
 	}
@@ -112,7 +112,7 @@ func (r *rogue) end() {
 
 // behave sends an honest packet.
 func (r *rogue) behave() {
-	r.start(r.head())
+	r.startPacket(r.head())
 	switch {
 	case r.state == roguePlays:
 		r.sayCommand()
@@ -127,7 +127,7 @@ func (r *rogue) behave() {
 	default:
 		r.sayHello()
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // greetAsOther sends what a client of another build sends: a hello with its own
@@ -158,13 +158,13 @@ func (r *rogue) breakRules() {
 // one.
 func (r *rogue) otherBuild() {
 	if r.state == roguePlays || r.dice.one(4) {
-		if r.match.room() {
-			r.connect()
+		if r.match.hasPlace() {
+			r.dialAgain()
 			r.build = builds[len(builds)-1-r.dice.n(3)]
 		}
 		return
 	}
-	r.start(r.head())
+	r.startPacket(r.head())
 	for range 1 + r.dice.n(4) {
 		switch r.dice.n(4) {
 		case 0:
@@ -177,24 +177,24 @@ func (r *rogue) otherBuild() {
 			r.sayHello()
 		}
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // sayWords sends a packet of arbitrary messages.
 func (r *rogue) sayWords() {
-	r.start(r.head())
+	r.startPacket(r.head())
 	for range 1 + r.dice.low(6) {
 		w := r.dice.n(len(words))
 		r.match.counts.Words[w]++
 		words[w].say(r)
 	}
-	r.send()
+	r.sendPacket()
 }
 
-func (r *rogue) ask() {
-	r.start(r.head())
+func (r *rogue) sendRequest() {
+	r.startPacket(r.head())
 	r.sayRequest()
-	r.send()
+	r.sendPacket()
 }
 
 // strangeAck sends a packet that is honest except for its acknowledgements.
@@ -212,11 +212,11 @@ func (r *rogue) strangeAck() {
 	if r.dice.one(4) {
 		h.delay = byte(r.dice.bits(8))
 	}
-	r.start(h)
+	r.startPacket(h)
 	if r.dice.one(2) {
 		r.sayCommand()
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // strangeNumber sends a packet that is honest except for its number, from which it
@@ -228,9 +228,9 @@ func (r *rogue) strangeNumber() {
 	}
 	h := r.head()
 	h.number = n
-	r.start(h)
+	r.startPacket(h)
 	r.sayCommand()
-	r.send()
+	r.sendPacket()
 }
 
 func (r *rogue) strangeHeader() {
@@ -239,16 +239,16 @@ func (r *rogue) strangeHeader() {
 		ack: r.dice.number16(r.line), bits: r.dice.number(r.bits), delay: byte(r.dice.bits(8)),
 	}
 	r.number++
-	r.start(h)
+	r.startPacket(h)
 	if r.dice.one(2) {
 		r.sayHello()
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // manyHellos sends several hellos in one packet, each with a different token.
 func (r *rogue) manyHellos() {
-	r.start(r.head())
+	r.startPacket(r.head())
 	for range 2 + r.dice.n(3) {
 		switch r.dice.n(4) {
 		case 0:
@@ -261,7 +261,7 @@ func (r *rogue) manyHellos() {
 			r.sayStrangeHello()
 		}
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // replay sends the previous packet again, once or many times.
@@ -289,22 +289,22 @@ func (r *rogue) mutate() {
 		r.resend(r.buf) // damaged
 		return
 	}
-	r.send()
+	r.sendPacket()
 }
 
 // short sends a packet that is nearly empty, or as full as possible.
 func (r *rogue) short() {
 	if r.dice.one(4) {
-		r.start(r.head())
+		r.startPacket(r.head())
 		kind := byte(r.dice.bits(8))
 		for len(r.buf) < rogueMTU {
 			r.buf = append(r.buf, kind, 0)
 		}
-		r.send()
+		r.sendPacket()
 		return
 	}
-	r.buf = r.dice.fill(r.buf[:0], r.dice.n(12))
-	r.send()
+	r.buf = r.dice.appendBytes(r.buf[:0], r.dice.n(12))
+	r.sendPacket()
 }
 
 // burst sends many packets at once.
@@ -314,14 +314,14 @@ func (r *rogue) burst() {
 	}
 }
 
-func (r *rogue) wait() { r.next = r.match.now + time.Duration(1+r.dice.low(40))*r.match.interval }
+func (r *rogue) waitTicks() { r.next = r.match.now + time.Duration(1+r.dice.low(40))*r.match.interval }
 
 // reconnect vanishes and connects again, with or without its token.
 func (r *rogue) reconnect() {
-	if !r.match.room() {
+	if !r.match.hasPlace() {
 		return
 	}
-	r.connect()
+	r.dialAgain()
 	switch r.dice.n(8) {
 	case 0:
 		r.token = [16]byte{}
@@ -331,7 +331,7 @@ func (r *rogue) reconnect() {
 }
 
 func (r *rogue) goAway() {
-	r.leave(transport.Code(r.dice.n(14)))
+	r.hangUp(transport.Code(r.dice.n(14)))
 	r.next = r.match.now + time.Duration(r.dice.low(30))*r.match.interval
 }
 

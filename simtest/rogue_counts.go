@@ -36,7 +36,9 @@ type RogueCounts struct {
 // Spread is a histogram of times, by powers of two of a microsecond.
 type Spread [32]uint64
 
-func (s *Spread) note(d time.Duration) { s[min(bits.Len64(uint64(d.Microseconds())), len(s)-1)]++ }
+func (s *Spread) countDelay(d time.Duration) {
+	s[min(bits.Len64(uint64(d.Microseconds())), len(s)-1)]++
+}
 
 // Within returns a time that the share q (0 to 1) does not exceed, rounded up to
 // a power of two of a microsecond.

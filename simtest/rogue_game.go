@@ -72,7 +72,7 @@ var errRogue = errors.New("a panic of the game's own")
 func newRogueGame() Player {
 	g := &rogueGame{}
 	return Player{
-		Protocol: g.protocol(), Begin: g.begin, Rest: func(on bool) {
+		Protocol: g.protocol(), Begin: g.beginGame, Rest: func(on bool) {
 			if g.rest = on; on {
 				g.unban()
 			}
@@ -98,15 +98,15 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.place, &g.mark, &g.input)
 	p.Prefab(&g.crate, "crate", &g.place)
 	foretick.Hitbox(p, &g.place, func(at *roguePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
-	foretick.CheckCommand(p, &g.input, g.validate)
-	p.OnJoin(g.join)
-	p.OnLeave(g.leave)
+	foretick.CheckCommand(p, &g.input, g.validateInput)
+	p.OnJoin(g.joinPlayer)
+	p.OnLeave(g.playerLeft)
 	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 3, 24) })
 	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 4, 24) })
 	p.OnLevel(func(*foretick.Frame, []byte) {})
-	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place))
-	p.Server("tell", g.tell, ecs.Once())
-	g.shot.OnServer(p, g.judge, ecs.Create(&g.place, &g.mark, &g.input))
+	p.Shared("move", g.moveBodies, ecs.Read(&g.input), ecs.Write(&g.place))
+	p.Server("tell", g.sendNews, ecs.Once())
+	g.shot.OnServer(p, g.judgeShot, ecs.Create(&g.place, &g.mark, &g.input))
 	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {})
 	g.mail.Channel = "mail"
 	g.mail.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueMail) {})
@@ -118,7 +118,7 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *rogueGame) begin(s *foretick.Server) {
+func (g *rogueGame) beginGame(s *foretick.Server) {
 	g.server = s
 	g.furnish(s.Frame())
 }
@@ -129,25 +129,25 @@ func (g *rogueGame) furnish(f *foretick.Frame) {
 	}
 }
 
-func (g *rogueGame) spawn(f *foretick.Frame, player foretick.PlayerID) {
+func (g *rogueGame) spawnBody(f *foretick.Frame, player foretick.PlayerID) {
 	e := f.Spawn(&g.body, player)
 	g.mark.Get(f.World, e).Mine = uint64(player)
 	g.place.Get(f.World, e).Y = float32(player % 60)
 }
 
-func (g *rogueGame) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *rogueGame) joinPlayer(f *foretick.Frame, player foretick.PlayerID) {
 	if g.one(f, 1, player, 2) {
-		g.spawn(f, player)
+		g.spawnBody(f, player)
 		g.now(f, player, 2, 12)
 		return
 	}
 	g.now(f, player, 2, 12)
-	g.spawn(f, player)
+	g.spawnBody(f, player)
 }
 
-func (g *rogueGame) leave(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 5, 24) }
+func (g *rogueGame) playerLeft(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 5, 24) }
 
-func (g *rogueGame) validate(f *foretick.Frame, player foretick.PlayerID, in rogueInput) error {
+func (g *rogueGame) validateInput(f *foretick.Frame, player foretick.PlayerID, in rogueInput) error {
 	if in.Fire && g.one(f, 6, player, 200) {
 		g.kick(player, transport.Kicked)
 		return nil
@@ -158,7 +158,7 @@ func (g *rogueGame) validate(f *foretick.Frame, player foretick.PlayerID, in rog
 	return nil
 }
 
-func (g *rogueGame) move(f *foretick.Frame, rows ecs.Rows) {
+func (g *rogueGame) moveBodies(f *foretick.Frame, rows ecs.Rows) {
 	at, in := g.place.Slice(rows), g.input.Slice(rows)
 	for i := range at {
 		at[i].X = min(max(at[i].X+in[i].X*5*f.DT, -60), 60)
@@ -168,12 +168,12 @@ func (g *rogueGame) move(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *rogueGame) judge(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
+func (g *rogueGame) judgeShot(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
 	f.Rewind(by).Raycast(ray)
 	g.now(f, by, 7, 400)
 }
 
-func (g *rogueGame) tell(f *foretick.Frame, _ ecs.Rows) {
+func (g *rogueGame) sendNews(f *foretick.Frame, _ ecs.Rows) {
 	if f.Tick%16 != 0 {
 		return
 	}
@@ -237,7 +237,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 	case wishSpawn:
 		g.spawns(f, player, int(whom%8))
 	case wishDestroy:
-		g.destroy(f, player)
+		g.destroyBodies(f, player)
 	case wishMail:
 		if g.honest(other) {
 			other = player // an honest player must not get too much mail
@@ -303,7 +303,7 @@ func (g *rogueGame) honest(player foretick.PlayerID) bool {
 func (g *rogueGame) build(f *foretick.Frame) {
 	g.furnish(f)
 	for _, player := range g.server.Players(nil) {
-		g.spawn(f, player)
+		g.spawnBody(f, player)
 	}
 }
 
@@ -314,11 +314,11 @@ func (g *rogueGame) spawns(f *foretick.Frame, player foretick.PlayerID, n int) {
 		has += rows.Len()
 	}
 	for range min(n, rogueBodies-has) {
-		g.spawn(f, player)
+		g.spawnBody(f, player)
 	}
 }
 
-func (g *rogueGame) destroy(f *foretick.Frame, player foretick.PlayerID) {
+func (g *rogueGame) destroyBodies(f *foretick.Frame, player foretick.PlayerID) {
 	f.World.Lock()
 	defer f.World.Unlock()
 	for _, rows := range g.bodies.Owned(f.World, player) {

@@ -41,7 +41,7 @@ func (d *rogueMatch) honest() error {
 	if d.half = !d.half; d.half || d.resident == nil {
 		return nil // they draw once a tick
 	}
-	v := d.draw(d.resident)
+	v := d.drawGuest(d.resident)
 	if d.maps == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (d *rogueMatch) honest() error {
 	return d.visit()
 }
 
-func (d *rogueMatch) draw(g *guest) foretick.View {
+func (d *rogueMatch) drawGuest(g *guest) foretick.View {
 	v := g.client.Step(Epoch.Add(d.now))
 	if g.player.Act != nil {
 		g.player.Act(g.client)
@@ -82,7 +82,7 @@ func (d *rogueMatch) visit() (err error) {
 		}
 	}
 	g := d.guest
-	v, took := d.draw(g), d.now-g.since
+	v, took := d.drawGuest(g), d.now-g.since
 	switch {
 	case v.State == foretick.Playing:
 		if d.relief {

@@ -10,10 +10,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// settle waits until the rogues are gone and their places are released, and checks for
+// checkLeaks waits until the rogues are gone and their places are released, and checks for
 // leaks. A new honest client takes over from the resident one, whose memory for its past
 // would count as growth.
-func (d *rogueMatch) settle(batch int) error {
+func (d *rogueMatch) checkLeaks(batch int) error {
 	if d.player.Rest != nil {
 		d.player.Rest(true)
 		defer d.player.Rest(false)
@@ -26,7 +26,7 @@ func (d *rogueMatch) settle(batch int) error {
 	}
 	for until := d.now + limit; ; {
 		for range 2 * int(time.Second/d.interval) {
-			if err := d.step(); err != nil {
+			if err := d.stepHalfTick(); err != nil {
 				return err
 			}
 		}
@@ -84,9 +84,9 @@ func (d *rogueMatch) swept(path string) int {
 	return 0
 }
 
-// fill checks that every place is available again, by connecting that many clients at
+// fillPlaces checks that every place is available again, by connecting that many clients at
 // once.
-func (d *rogueMatch) fill() error {
+func (d *rogueMatch) fillPlaces() error {
 	d.filling, d.upTo, d.door.plain = true, d.sequence, true
 	if d.player.Rest != nil {
 		d.player.Rest(true)
@@ -94,7 +94,7 @@ func (d *rogueMatch) fill() error {
 	all := make([]*rogue, d.most-1)
 	for i := range all {
 		all[i] = &rogue{match: d, dice: d.dice}
-		all[i].connect()
+		all[i].dialAgain()
 		all[i].number = 0
 	}
 	admitted := d.counts.Played
@@ -103,21 +103,21 @@ func (d *rogueMatch) fill() error {
 		limit *= 20 // that many simultaneous handshakes take a while
 	}
 	for until := d.now + limit; d.now < until && int(d.counts.Played-admitted) < len(all); {
-		if err := d.step(); err != nil {
+		if err := d.stepHalfTick(); err != nil {
 			return err
 		}
 		for _, r := range all {
 			if r.receive(d.now); r.peer != 0 {
 				r.behave()
 			} else if r.state == rogueOut && d.cfg.Over != nil {
-				r.connect() // its handshake took too long
+				r.dialAgain() // its handshake took too long
 			}
 		}
 	}
 	in := int(d.counts.Played - admitted)
 	d.counts.Played = admitted
 	for _, r := range all {
-		r.leave(transport.Closed)
+		r.hangUp(transport.Closed)
 	}
 	if in != len(all) {
 		return fmt.Errorf("leak: only %d of %d places are available", in, len(all))

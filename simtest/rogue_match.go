@@ -65,7 +65,7 @@ type asked struct {
 // act plays until the script ends.
 func (d *rogueMatch) act() error {
 	for range 8 { // until everything exists that exists without rogues
-		if err := d.step(); err != nil {
+		if err := d.stepHalfTick(); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (d *rogueMatch) act() error {
 		r.dice, r.left, r.wild = d.dice, math.MaxInt, 64
 	}
 	for limit := 4 * len(d.dice.bytes); !d.dice.spent() && limit > 0; limit-- {
-		if err := d.step(); err != nil {
+		if err := d.stepHalfTick(); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (d *rogueMatch) act() error {
 		r.vanish()
 		r.left = -1
 	}
-	return d.settle(0)
+	return d.checkLeaks(0)
 }
 
 func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
@@ -106,7 +106,7 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 	n.server, err = foretick.NewServer(foretick.ServerConfig{
 		Protocol: n.player.Protocol, Transport: n.door, MaxClients: n.most, Timeout: rogueTimeout, ReconnectWindow: rogueHold,
 		SnapshotRate: snapshotRate(n.player.Protocol.TickRate(), d), AllowOtherBuilds: d.one(2), Random: rand.NewChaCha8(seed), OnPanic: n.panics,
-		Observe: n.observe,
+		Observe: n.drawGrant,
 	})
 	if err != nil {
 		return nil, err
@@ -123,9 +123,9 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 	return n, nil
 }
 
-// observe draws what an observer may see. It refuses one in eight, panics at one in eight,
+// drawGrant draws what an observer may see. It refuses one in eight, panics at one in eight,
 // and grants one in eight what no server can grant.
-func (d *rogueMatch) observe(foretick.Observer) (foretick.Grant, error) {
+func (d *rogueMatch) drawGrant(foretick.Observer) (foretick.Grant, error) {
 	g := foretick.Grant{FollowOnly: d.dice.one(2)}
 	switch d.dice.n(8) {
 	case 0:
@@ -187,9 +187,9 @@ func (d *rogueMatch) know(token [16]byte) {
 	}
 }
 
-// room reports whether a rogue may connect. Connected rogues never have all places, so
+// hasPlace reports whether a rogue may connect. Connected rogues never have all places, so
 // honest clients always find one.
-func (d *rogueMatch) room() bool {
+func (d *rogueMatch) hasPlace() bool {
 	n := len(d.door.cards)
 	for _, r := range d.rogues {
 		if r.state == rogueDials {
@@ -201,7 +201,7 @@ func (d *rogueMatch) room() bool {
 
 // live plays all batches, and checks for leaks after each.
 func (d *rogueMatch) live() error {
-	if err := d.begin(); err != nil {
+	if err := d.admitFirst(); err != nil {
 		return err
 	}
 	all := d.cfg.Sequences
@@ -215,29 +215,29 @@ func (d *rogueMatch) live() error {
 	for i := range batches {
 		d.upTo = (i + 1) * all / batches
 		for d.sequence < d.upTo || slices.ContainsFunc(d.rogues, func(r *rogue) bool { return r.left >= 0 }) {
-			if err := d.step(); err != nil {
+			if err := d.stepHalfTick(); err != nil {
 				return err
 			}
 		}
-		if err := d.settle(i); err != nil {
+		if err := d.checkLeaks(i); err != nil {
 			return err
 		}
 		if err := d.flat(i, batches/2); err != nil {
 			return err
 		}
 	}
-	return d.fill()
+	return d.fillPlaces()
 }
 
-// begin lets the first honest client in, and records what a server holds then.
-func (d *rogueMatch) begin() error {
+// admitFirst lets the first honest client in, and records what a server holds then.
+func (d *rogueMatch) admitFirst() error {
 	g, err := d.invite()
 	if err != nil {
 		return err
 	}
 	d.resident = g
 	for d.now < 2*guestLimit {
-		if err := d.step(); err != nil {
+		if err := d.stepHalfTick(); err != nil {
 			return err
 		}
 	}
@@ -249,28 +249,28 @@ func (d *rogueMatch) begin() error {
 	return nil
 }
 
-// step plays half a tick.
-func (d *rogueMatch) step() error {
+// stepHalfTick plays half a tick.
+func (d *rogueMatch) stepHalfTick() error {
 	d.now += d.interval / 2
 	d.busy = d.filling || d.sequence < d.upTo || slices.ContainsFunc(d.rogues, func(r *rogue) bool { return r.left >= 0 })
 	if late := d.net.Pass(d.now, d.busy); d.busy && d.cfg.Over != nil {
-		d.counts.Late.note(late)
+		d.counts.Late.countDelay(late)
 	}
 	for _, r := range d.rogues {
-		if r.left < 0 && d.sequence < d.upTo && d.room() {
-			d.start(r)
+		if r.left < 0 && d.sequence < d.upTo && d.hasPlace() {
+			d.startSequence(r)
 		}
 		if r.left >= 0 {
-			r.step(d.now)
+			r.stepRogue(d.now)
 		}
 	}
 	d.net.Pass(d.now, d.busy) // delivers packets sent over a perfect link
-	d.serve()
+	d.stepServer()
 	return d.honest()
 }
 
-// start begins a rogue's next sequence.
-func (d *rogueMatch) start(r *rogue) {
+// startSequence begins a rogue's next sequence.
+func (d *rogueMatch) startSequence(r *rogue) {
 	d.sequence++
 	if d.cfg.Leak > 0 {
 		d.leaked = append(d.leaked, make([]byte, d.cfg.Leak))
@@ -279,12 +279,12 @@ func (d *rogueMatch) start(r *rogue) {
 	if d.dice.rand == nil {
 		r.dice = d.dice
 	}
-	r.begin()
+	r.beginSequence()
 	r.next = d.now + time.Duration(r.dice.n(20))*d.interval/2
 }
 
-// serve runs a step of the server.
-func (d *rogueMatch) serve() {
+// stepServer runs a step of the server.
+func (d *rogueMatch) stepServer() {
 	var begun time.Time
 	if d.cfg.Clock != nil {
 		begun = d.cfg.Clock()
@@ -301,6 +301,6 @@ func (d *rogueMatch) serve() {
 		d.panicked = fmt.Errorf("after %v: %w", d.now, err)
 	}
 	if d.cfg.Clock != nil && d.server.Tick() != before {
-		d.counts.Steps.note(d.cfg.Clock().Sub(begun))
+		d.counts.Steps.countDelay(d.cfg.Clock().Sub(begun))
 	}
 }

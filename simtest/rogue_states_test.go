@@ -21,13 +21,13 @@ type prober struct {
 func (p *prober) steps(n int) {
 	p.t.Helper()
 	for range n {
-		require.NoError(p.t, p.d.step())
+		require.NoError(p.t, p.d.stepHalfTick())
 		p.receive(p.d.now)
 	}
 }
 
 func (p *prober) connected() {
-	p.connect()
+	p.dialAgain()
 	p.number = 0
 	p.steps(4)
 	require.Equal(p.t, rogueSilent, p.state)
@@ -35,9 +35,9 @@ func (p *prober) connected() {
 
 // greet says an honest packet with one hello.
 func (p *prober) greet(h netcode.Hello) {
-	p.start(p.head())
+	p.startPacket(p.head())
 	p.say(netcode.MessageHello, h.Append(nil))
-	p.send()
+	p.sendPacket()
 	p.steps(4)
 }
 
@@ -64,9 +64,9 @@ var proberStates = []struct {
 	{"playing for long", roguePlays, func(p *prober) { p.playing(40) }},
 	{"refused", rogueGreets, func(p *prober) { // what follows comes with it
 		p.connected()
-		p.start(p.head())
+		p.startPacket(p.head())
 		p.say(netcode.MessageHello, netcode.Hello{Version: 77, Protocol: p.d.hash}.Append(nil))
-		p.send()
+		p.sendPacket()
 	}},
 	{"another build", rogueOther, func(p *prober) {
 		p.connected()
@@ -132,12 +132,12 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 				}
 				if p.state != s.is || p.peer == 0 || p.number > 200 {
 					leads++
-					p.leave(transport.Closed)
+					p.hangUp(transport.Closed)
 					s.lead(p)
 					require.Equal(t, s.is, p.state, "after %d packets", packets)
 				}
 				build()
-				p.send()
+				p.sendPacket()
 				packets++
 				p.steps(1)
 			}
@@ -145,7 +145,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 				try(func() {
 					h := p.head()
 					change(&h)
-					p.start(h)
+					p.startPacket(h)
 				})
 			})
 			p.heads(func(change func(h *head)) { // with something to say
@@ -156,7 +156,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 				try(func() {
 					h := p.head()
 					change(&h)
-					p.start(h)
+					p.startPacket(h)
 					p.hello(p.token)
 					p.hello([16]byte{})
 				})
@@ -164,7 +164,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 			for kind := range 256 {
 				for _, size := range []int{0, 1, 2, 5, 26, 27, 64, 255} {
 					try(func() {
-						p.start(p.head())
+						p.startPacket(p.head())
 						p.say(netcode.MessageType(kind), make([]byte, size))
 						if size%2 == 1 {
 							p.buf = p.buf[:len(p.buf)-1] // it claims more than is there
@@ -173,7 +173,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 				}
 			}
 			p.vanish()
-			require.NoError(t, d.settle(0))
+			require.NoError(t, d.checkLeaks(0))
 			require.Greater(t, packets, 3000)
 			t.Logf("%d packets, led there %d times", packets, leads)
 		})

@@ -38,8 +38,8 @@ type rogue struct {
 	times int
 }
 
-// step handles incoming packets and sends.
-func (c *rogue) step(now time.Duration) {
+// stepRogue handles incoming packets and sends.
+func (c *rogue) stepRogue(now time.Duration) {
 	for n := c.endpoint.Recv(c.events[:]); n > 0; n = c.endpoint.Recv(c.events[:]) {
 		for _, ev := range c.events[:n] {
 			switch ev.Kind {
@@ -51,7 +51,7 @@ func (c *rogue) step(now time.Duration) {
 					c.gone, c.goneAt = &ev, now
 				}
 			case transport.Data:
-				c.take(now, ev.Data)
+				c.readPacket(now, ev.Data)
 			}
 		}
 	}
@@ -59,13 +59,13 @@ func (c *rogue) step(now time.Duration) {
 		return
 	}
 	for range max(c.times, 1) {
-		c.send(now)
+		c.sendPacket(now)
 	}
 }
 
 func (c *rogue) joined() bool { return c.welcome.Owner != 0 }
 
-func (c *rogue) take(now time.Duration, b []byte) {
+func (c *rogue) readPacket(now time.Duration, b []byte) {
 	if c.joined() && c.deaf != nil && c.deaf(b) {
 		return
 	}
@@ -81,7 +81,7 @@ func (c *rogue) take(now time.Duration, b []byte) {
 	}
 }
 
-func (c *rogue) send(now time.Duration) {
+func (c *rogue) sendPacket(now time.Duration) {
 	c.newest = c.welcome.Tick + netcode.Tick((now-c.since).Seconds()*float64(c.welcome.TickRate))
 	pk := c.conn.Begin(now)
 	switch {

@@ -76,7 +76,7 @@ func (r *rogue) anyToken() (token [16]byte) {
 			return r.match.tokens[r.dice.n(n)]
 		}
 	case 4:
-		r.dice.fill(token[:0], 16)
+		r.dice.appendBytes(token[:0], 16)
 	default:
 		return r.token
 	}
@@ -101,7 +101,7 @@ func (r *rogue) sayStrangeHello() {
 		h.Architecture = [...]string{"arm64", "wasm", "loong64loong64x", "a", "?"}[r.dice.n(5)]
 	}
 	if r.dice.one(4) {
-		r.data = r.dice.fill(r.data[:0], r.dice.n(netcode.MaxHelloData+1))
+		r.data = r.dice.appendBytes(r.data[:0], r.dice.n(netcode.MaxHelloData+1))
 		h.Data = r.data
 	}
 	if r.dice.one(2) {
@@ -123,7 +123,7 @@ func (r *rogue) spoil() {
 	case 0:
 		r.body = r.body[:r.dice.n(n+1)]
 	case 1:
-		r.body = r.dice.fill(r.body, r.dice.n(8))
+		r.body = r.dice.appendBytes(r.body, r.dice.n(8))
 	default:
 		if n > 0 {
 			r.body[r.dice.n(n)] = byte(r.dice.bits(8))
@@ -142,7 +142,7 @@ func (r *rogue) commands(n int, tick, render uint32) {
 	s := netcode.NewCommandSender(size, netcode.CommandConfig{})
 	data := make([]byte, size)
 	if !r.mute && r.dice.one(2) {
-		data = r.dice.fill(data[:0], size)
+		data = r.dice.appendBytes(data[:0], size)
 	}
 	for i := range uint32(n) {
 		s.Push(netcode.Command{Tick: tick - uint32(n) + 1 + i, Render: render, Data: data})
@@ -151,13 +151,13 @@ func (r *rogue) commands(n int, tick, render uint32) {
 }
 
 func (r *rogue) sayCommand() {
-	t := r.tick()
+	t := r.serverTick()
 	r.command(t+1+uint32(r.dice.n(8)), t-uint32(r.dice.n(8)))
 	r.say(netcode.MessageCommands, r.body)
 }
 
 func (r *rogue) sayStrangeCommand() {
-	t := r.tick()
+	t := r.serverTick()
 	switch r.dice.n(3) {
 	case 0: // well formed, for a strange time
 		r.command(r.dice.number(t), r.dice.number(t))
@@ -170,7 +170,7 @@ func (r *rogue) sayStrangeCommand() {
 	default: // strange bits, for close ticks and far ones, with a base and without
 		r.command(r.dice.number(t), t)
 		r.body[0] ^= byte(r.dice.bits(3))
-		r.body = r.dice.fill(r.body[:min(len(r.body), 3+r.dice.n(8))], 1+r.dice.n(24))
+		r.body = r.dice.appendBytes(r.body[:min(len(r.body), 3+r.dice.n(8))], 1+r.dice.n(24))
 	}
 	r.spoil()
 	r.say(netcode.MessageCommands, r.body)
@@ -200,11 +200,11 @@ func (r *rogue) sayRequest() {
 		kind = byte(r.dice.bits(8))
 	}
 	if r.dice.one(16) {
-		r.data = r.dice.fill(r.data, r.dice.n(256))
+		r.data = r.dice.appendBytes(r.data, r.dice.n(256))
 	}
 	b := binary.LittleEndian.AppendUint16(r.body[:0], r.stream[0])
 	r.stream[0]++
-	r.body = entry(b, 0, 3, kind, int64(r.tick()), r.data[:min(len(r.data), 256)])
+	r.body = entry(b, 0, 3, kind, int64(r.serverTick()), r.data[:min(len(r.data), 256)])
 	r.say(typeStream, r.body)
 }
 
@@ -238,11 +238,11 @@ func (r *rogue) fragments(channel int) {
 		if len(b)+size > 1000 {
 			break
 		}
-		tick := int64(r.tick())
+		tick := int64(r.serverTick())
 		if r.dice.one(8) {
 			tick = int64(r.dice.long())
 		}
-		r.data = r.dice.fill(r.data[:0], size)
+		r.data = r.dice.appendBytes(r.data[:0], size)
 		b = entry(b, gap, byte(r.dice.n(4)), byte(r.dice.bits(8)), tick, r.data)
 		next += uint16(gap) + 1
 	}
@@ -264,7 +264,7 @@ func (r *rogue) askSchema(q netcode.SchemaRequest) {
 	r.data = q.Append(r.data[:0])
 	b := binary.LittleEndian.AppendUint16(append(r.body[:0], 1), r.stream[1])
 	r.stream[1]++
-	r.body = entry(b, 0, 3, netcode.KindSchemaRequest, int64(r.tick()), r.data)
+	r.body = entry(b, 0, 3, netcode.KindSchemaRequest, int64(r.serverTick()), r.data)
 	r.say(typeChannel, r.body)
 }
 
@@ -283,7 +283,7 @@ func (r *rogue) saySchema() {
 	}
 	b := binary.LittleEndian.AppendUint16(append(r.body[:0], 1), r.stream[1])
 	r.stream[1]++
-	r.body = entry(b, 0, 3, kind, int64(r.tick()), r.data)
+	r.body = entry(b, 0, 3, kind, int64(r.serverTick()), r.data)
 	r.spoil()
 	r.say(typeChannel, r.body)
 }
@@ -295,7 +295,7 @@ func (r *rogue) sayChannel() {
 		b[0] = byte(r.dice.bits(8))
 	}
 	b = binary.LittleEndian.AppendUint16(b, r.dice.number16(0))
-	r.body = entry(b, 0, byte(r.dice.n(4)), byte(r.dice.bits(8)), int64(r.dice.number(0)), r.dice.fill(r.data[:0], r.dice.n(16)))
+	r.body = entry(b, 0, byte(r.dice.n(4)), byte(r.dice.bits(8)), int64(r.dice.number(0)), r.dice.appendBytes(r.data[:0], r.dice.n(16)))
 	r.say(typeChannel, r.body)
 }
 
@@ -309,10 +309,10 @@ func (r *rogue) sayEvents() {
 		}
 		b = binary.AppendUvarint(b, gap)
 		b = append(b, byte(r.dice.bits(8)))
-		b = binary.AppendUvarint(b, zigzag(int64(r.dice.number(r.tick()))))
+		b = binary.AppendUvarint(b, zigzag(int64(r.dice.number(r.serverTick()))))
 		n := r.dice.n(16)
 		b = binary.AppendUvarint(b, uint64(n))
-		b = r.dice.fill(b, n)
+		b = r.dice.appendBytes(b, n)
 	}
 	r.body = b
 	r.spoil()
@@ -321,7 +321,7 @@ func (r *rogue) sayEvents() {
 
 func (r *rogue) sayClose() {
 	r.body = binary.LittleEndian.AppendUint16(r.body[:0], r.dice.number16(0))
-	r.body = r.dice.fill(r.body, r.dice.n(220))
+	r.body = r.dice.appendBytes(r.body, r.dice.n(220))
 	r.spoil()
 	r.say(typeClose, r.body)
 }
@@ -339,17 +339,17 @@ func (r *rogue) sayServers() {
 		r.body = netcode.Reject{Code: byte(r.dice.bits(8))}.Append(r.body)
 		r.say(netcode.MessageReject, r.body)
 	case 2:
-		r.body = netcode.SnapshotHeader{Tick: r.dice.number(r.tick())}.Append(r.body)
-		r.body = r.dice.fill(r.body, r.dice.n(64))
+		r.body = netcode.SnapshotHeader{Tick: r.dice.number(r.serverTick())}.Append(r.body)
+		r.body = r.dice.appendBytes(r.body, r.dice.n(64))
 		r.say(netcode.MessageSnapshot, r.body)
 	default:
-		r.body = netcode.LevelInfo{Epoch: byte(r.dice.bits(8)), Tick: r.dice.number(r.tick())}.Append(r.body)
+		r.body = netcode.LevelInfo{Epoch: byte(r.dice.bits(8)), Tick: r.dice.number(r.serverTick())}.Append(r.body)
 		r.say(netcode.MessageLevel, r.body)
 	}
 }
 
 func (r *rogue) sayUnknown() {
-	r.body = r.dice.fill(r.body[:0], r.dice.low(64))
+	r.body = r.dice.appendBytes(r.body[:0], r.dice.low(64))
 	r.say(netcode.MessageType(r.dice.bits(8)), r.body)
 }
 
@@ -357,7 +357,7 @@ func (r *rogue) sayUnknown() {
 func (r *rogue) sayBroken() {
 	r.buf = append(r.buf, byte(r.dice.n(24)))
 	r.buf = binary.AppendUvarint(r.buf, r.dice.long())
-	r.buf = r.dice.fill(r.buf, r.dice.low(32))
+	r.buf = r.dice.appendBytes(r.buf, r.dice.low(32))
 }
 
 // sayEye looks from somewhere, as observers do.
@@ -368,7 +368,7 @@ func (r *rogue) sayEye() {
 	case 1:
 		r.body = netcode.Eye{Has: true, X: float32(r.dice.n(2000)) - 1000, Z: 1e30}.Append(r.body[:0])
 	default:
-		r.body = r.dice.fill(r.body[:0], 12)
+		r.body = r.dice.appendBytes(r.body[:0], 12)
 	}
 	r.spoil()
 	r.say(netcode.MessageEye, r.body)

@@ -86,7 +86,7 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 		}
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(alarm{func(err error) { m.fail(nil, err) }})
+		cfg.Logger = slog.New(alarm{func(err error) { m.recordFault(nil, err) }})
 	}
 	if cfg.Random == nil {
 		var seed [32]byte
@@ -114,7 +114,7 @@ func (m *Match) watchClient(st *seat, s Seat) error {
 	st.inside.OnMessage(func(r probe.MessageReceived) {
 		for _, c := range m.messages {
 			if !st.observes { // it gets copies, which nobody counts
-				m.fail(c, c.Received(m, st.client, MessageReceived(r)))
+				m.recordFault(c, c.Received(m, st.client, MessageReceived(r)))
 			}
 		}
 	})
@@ -128,7 +128,7 @@ func (m *Match) watchClient(st *seat, s Seat) error {
 			s.OnDesync(d)
 		}
 		for _, c := range m.wrongs {
-			m.fail(c, c.Desynced(m, st.client, d))
+			m.recordFault(c, c.Desynced(m, st.client, d))
 		}
 	})
 }
@@ -145,7 +145,7 @@ func (m *Match) watchMispredictions(cfg *foretick.ClientConfig, st *seat) {
 			onMisprediction(w)
 		}
 		for _, c := range m.wrongs {
-			m.fail(c, c.Mispredicted(m, st.client, w))
+			m.recordFault(c, c.Mispredicted(m, st.client, w))
 		}
 	}
 }

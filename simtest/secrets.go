@@ -46,7 +46,7 @@ func Secret(player ecs.Owner) uint64 {
 // mostOwners is the number of players whose secrets are searched for.
 const mostOwners = 256
 
-func (s *Secrets) start() {
+func (s *Secrets) drawSecrets() {
 	s.known = map[uint32]half{}
 	for o := ecs.Owner(1); o < mostOwners; o++ {
 		for i, v := range [2]uint64{Secret(o), Secret(o) >> 32} {
@@ -87,7 +87,7 @@ func (s *Secrets) Search(player ecs.Owner, b []byte) (found int, err error) {
 
 func (s *Secrets) search(player ecs.Owner, observes bool, b []byte) (found int, err error) {
 	if s.known == nil {
-		s.start()
+		s.drawSecrets()
 	}
 	var low, high ecs.Owner // players whose halves were found last
 	var window uint64       // the last five bytes; the lowest bits were sent first

@@ -99,7 +99,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 	if newPlayer == nil {
 		return nil, nil, errors.New("simtest: newPlayer is nil: pass a function that returns one end of your game")
 	}
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, nil, err
 	}
 	if cfg.Ticks == 0 {
@@ -117,8 +117,8 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 	if server.Protocol == nil {
 		return nil, nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
-	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
-	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
+	logger := slog.New(cautious{func(text string) { r.addFault(text, text) }})
+	if err := m.serveEnd(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
 		return nil, nil, err
 	}
 	if cfg.LateInputs > 0 {
@@ -140,20 +140,20 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 	}
 	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
 	if err := m.Err(); err != nil {
-		r.add("match", err.Error()) // other faults may follow from it
+		r.addFault("match", err.Error()) // other faults may follow from it
 		return r.faults, nil, nil
 	}
 	if !m.played {
-		r.add("nobody", errUnplayed.Error())
+		r.addFault("nobody", errUnplayed.Error())
 	} else if still := m.still(); still != nil && !cfg.Idle {
-		r.add("still", still.Error())
+		r.addFault("still", still.Error())
 	}
-	r.finish(m.Server())
+	r.finishServer(m.Server())
 	return r.faults, unusedLines(unused(m.activity.Command), unused(m.activity.Systems), r.taps.names()), nil
 }
 
-// check reports every fault at once.
-func (c SyncConfig) check() error {
+// checkConfig reports every fault at once.
+func (c SyncConfig) checkConfig() error {
 	var errs []error
 	check := func(name string, v, least, most, byDefault int) {
 		if v < least || v > most {
@@ -173,7 +173,7 @@ type syncTester struct {
 	faults  []string
 }
 
-func (r *syncTester) add(key, fault string) {
+func (r *syncTester) addFault(key, fault string) {
 	if !r.seen[key] {
 		r.seen[key] = true
 		r.faults = append(r.faults, fault)
@@ -181,11 +181,11 @@ func (r *syncTester) add(key, fault string) {
 }
 
 func (r *syncTester) diverged(d Desync) {
-	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
+	r.addFault(fmt.Sprint(d.Kind, d.Component), d.String())
 }
 
 func (r *syncTester) onServer(d Desync) {
-	r.add(fmt.Sprint("server", d.Kind, d.Component), "on the server: "+d.String())
+	r.addFault(fmt.Sprint("server", d.Kind, d.Component), "on the server: "+d.String())
 }
 
 // mispredicted reports a misprediction that only a fault can cause on a perfect
@@ -193,24 +193,24 @@ func (r *syncTester) onServer(d Desync) {
 // values that are newer on the server, and commands before the first one arrived.
 func (r *syncTester) mispredicted(m prediction.Misprediction) {
 	if m.Cause == prediction.Code || m.Cause == prediction.Untracked && !m.OfOther {
-		r.add(m.Cause.String()+m.Component, m.String())
+		r.addFault(m.Cause.String()+m.Component, m.String())
 	}
 }
 
-func (r *syncTester) finish(s *foretick.Server) {
+func (r *syncTester) finishServer(s *foretick.Server) {
 	var l lost
 	l.server(s)
 	for _, c := range r.clients {
 		st := c.Stats()
 		l.client(c)
 		if c.View().State != foretick.Playing {
-			r.add("state", fmt.Sprintf("a client ended %v: %v", c.View().State, c.View().Err))
+			r.addFault("state", fmt.Sprintf("a client ended %v: %v", c.View().State, c.View().Err))
 		}
 		if st.PredictedTicks == 0 || st.Compared == 0 {
-			r.add("idle", fmt.Sprintf("nothing was tested: %d ticks predicted, %d compared; does a player own an entity with a predicted component?", st.PredictedTicks, st.Compared))
+			r.addFault("idle", fmt.Sprintf("nothing was tested: %d ticks predicted, %d compared; does a player own an entity with a predicted component?", st.PredictedTicks, st.Compared))
 		}
 	}
 	for _, line := range l.lines() {
-		r.add(line, line)
+		r.addFault(line, line)
 	}
 }

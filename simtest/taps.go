@@ -42,7 +42,7 @@ func (t *taps) listen(c *foretick.Client) {
 	held := make([]hold, len(t.all))
 	in.OnSample(func(tick foretick.Tick, command unsafe.Pointer) {
 		for i := range held {
-			held[i].sample(&t.all[i], tick, cmd.Schema.Raw(t.all[i].field, command) != 0)
+			held[i].noteHeld(&t.all[i], tick, cmd.Schema.Raw(t.all[i].field, command) != 0)
 		}
 	})
 }
@@ -58,8 +58,8 @@ func tappable(cmd *layout.Command) []tap {
 	return all
 }
 
-// sample notes whether the script holds a bool in a frame.
-func (h *hold) sample(t *tap, tick foretick.Tick, on bool) {
+// noteHeld notes whether the script holds a bool in a frame.
+func (h *hold) noteHeld(t *tap, tick foretick.Tick, on bool) {
 	switch {
 	case on && !h.on:
 		*h = hold{true, tick, 1}

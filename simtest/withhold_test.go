@@ -48,7 +48,7 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 		}}
 		for now := time.Duration(0); now < 40*time.Second && c.gone == nil; now += time.Second / 30 {
 			m.Run(now)
-			c.step(now)
+			c.stepRogue(now)
 		}
 		require.True(t, c.joined())
 		require.NotNil(t, c.gone, "%d snapshots a second", row.rate)

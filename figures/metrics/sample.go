@@ -20,8 +20,8 @@ func Each(source Source, cfg Config, to func(*Sample)) {
 	for i := range sum.Kinds {
 		k := &sum.Kinds[i]
 		e := emitter{to: to, labels: []string{text(k.Name)}}
-		e.put(matches, float64(k.Matches))
-		e.put(begun, float64(k.Begun))
+		e.emitValue(matches, float64(k.Matches))
+		e.emitValue(begun, float64(k.Begun))
 		e.server(&k.Sum)
 	}
 	emitter{to: to}.build()
@@ -35,10 +35,10 @@ func Each(source Source, cfg Config, to func(*Sample)) {
 	n := 0
 	source.EachMatch(func(name, kind string, one *figures.Server) bool {
 		e := emitter{to: to, labels: []string{text(name), text(kind)}}
-		e.put(matchPlayers, float64(one.Players))
-		e.put(matchHeld, float64(one.Held))
-		e.put(matchQueued, float64(one.QueuedBytes))
-		e.put(matchSlips, float64(one.Slips))
+		e.emitValue(matchPlayers, float64(one.Players))
+		e.emitValue(matchHeld, float64(one.Held))
+		e.emitValue(matchQueued, float64(one.QueuedBytes))
+		e.emitValue(matchSlips, float64(one.Slips))
 		e.quantiles(matchTick, &one.TickTime)
 		n++
 		return n < cfg.MatchLimit
@@ -83,16 +83,16 @@ type emitter struct {
 	labels []string
 }
 
-func (e emitter) send(s Sample, more ...string) {
+func (e emitter) emitSample(s Sample, more ...string) {
 	s.Labels = append(e.labels[:len(e.labels):len(e.labels)], more...)
 	e.to(&s)
 }
 
-func (e emitter) put(m *Metric, v float64, more ...string) {
-	e.send(Sample{Metric: m, Value: v}, more...)
+func (e emitter) emitValue(m *Metric, v float64, more ...string) {
+	e.emitSample(Sample{Metric: m, Value: v}, more...)
 }
 
-func (e emitter) count(m *Metric, n uint64, more ...string) { e.put(m, float64(n), more...) }
+func (e emitter) emitCount(m *Metric, n uint64, more ...string) { e.emitValue(m, float64(n), more...) }
 
 // histogram sends a histogram with the bounds of figures.
 func (e emitter) histogram(m *Metric, h *figures.Histogram) {
@@ -102,7 +102,7 @@ func (e emitter) histogram(m *Metric, h *figures.Histogram) {
 		sum += h.Counts[i]
 		s.Buckets = append(s.Buckets, Bucket{figures.Bound(i).Seconds(), sum})
 	}
-	e.send(s)
+	e.emitSample(s)
 }
 
 // shares sends a histogram of shares, with the bounds of figures.
@@ -113,7 +113,7 @@ func (e emitter) shares(m *Metric, h *figures.Shares, more ...string) {
 		sum += n
 		s.Buckets = append(s.Buckets, Bucket{figures.ShareBound(i), sum})
 	}
-	e.send(s, more...)
+	e.emitSample(s, more...)
 }
 
 // quantiles sends the median and the 99th percentile of a histogram.
@@ -122,62 +122,62 @@ func (e emitter) quantiles(m *Metric, h *figures.Histogram) {
 	for _, at := range []float64{0.5, 0.99} {
 		s.Quantiles = append(s.Quantiles, Quantile{at, h.Quantile(at).Seconds()})
 	}
-	e.send(s)
+	e.emitSample(s)
 }
 
 // build says what runs.
 func (e emitter) build() {
 	b := ReadBuild()
-	e.put(build, 1, text(b.Version), text(b.Commit), text(b.Go))
+	e.emitValue(build, 1, text(b.Version), text(b.Commit), text(b.Go))
 }
 
 // server sends the figures of a sum of servers.
 func (e emitter) server(s *figures.Server) {
 	counts.Each(s.Server, func(field string, n uint64) {
 		if m := fields[field]; m != nil {
-			e.count(m, n)
+			e.emitCount(m, n)
 		}
 	})
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)
 	for state, n := range map[string]int{"playing": s.Players, "held": s.Held, "waiting": s.Waiting, "observing": s.Observers} {
-		e.put(players, float64(n), state)
+		e.emitValue(players, float64(n), state)
 	}
 	for event, n := range map[string]uint64{"joined": s.Joined, "left": s.Left, "resumed": s.Resumed} {
-		e.count(moves, n, event)
+		e.emitCount(moves, n, event)
 	}
-	e.count(bytesMoved, s.BytesIn, "in")
-	e.count(bytesMoved, s.BytesOut, "out")
-	e.count(packets, s.PacketsIn, "in")
-	e.count(packets, s.PacketsOut, "out")
-	e.put(queued, float64(s.QueuedBytes))
-	e.put(queuedMost, float64(s.QueuedMost))
+	e.emitCount(bytesMoved, s.BytesIn, "in")
+	e.emitCount(bytesMoved, s.BytesOut, "out")
+	e.emitCount(packets, s.PacketsIn, "in")
+	e.emitCount(packets, s.PacketsOut, "out")
+	e.emitValue(queued, float64(s.QueuedBytes))
+	e.emitValue(queuedMost, float64(s.QueuedMost))
 	for r, n := range s.Refused {
-		e.count(refused, n, figures.Refusal(r).String())
+		e.emitCount(refused, n, figures.Refusal(r).String())
 	}
 	for result, n := range map[string]uint64{"taken": s.InputsTaken, "missing": s.InputsMissing, "rejected": s.InputsRejected, "rerun": s.InputsRerun} {
-		e.count(inputs, n, result)
+		e.emitCount(inputs, n, result)
 	}
-	e.count(rewinds, s.Rewinds)
-	e.count(clamped, s.RewindsClamped)
+	e.emitCount(rewinds, s.Rewinds)
+	e.emitCount(clamped, s.RewindsClamped)
 	for cause, n := range s.Causes {
-		e.count(unpredicted, n, figures.Cause(cause).String())
+		e.emitCount(unpredicted, n, figures.Cause(cause).String())
 	}
 	for cause, n := range s.Corrections {
-		e.count(corrections, n, figures.Cause(cause).String())
+		e.emitCount(corrections, n, figures.Cause(cause).String())
 	}
 	e.histogram(rtt, &s.RTT)
 	e.shares(loss, &s.LossIn, "in")
 	e.shares(loss, &s.LossOut, "out")
-	e.count(panics, s.Panics+s.CorePanics)
+	e.emitCount(panics, s.Panics+s.CorePanics)
 	seen := map[string]bool{}
 	for i := range s.Systems {
 		x := &s.Systems[i]
 		if name := text(x.Name); !seen[name] {
 			seen[name] = true
-			e.put(systemTime, x.Total.Seconds(), name)
-			e.count(systemRuns, x.Runs, name)
+			e.emitValue(systemTime, x.Total.Seconds(), name)
+			e.emitCount(systemRuns, x.Runs, name)
 		}
 	}
 }
@@ -194,34 +194,34 @@ func (e emitter) endpoint(all []figures.Count) {
 	}
 	for c, n := range sums {
 		if c.Refusal != "" {
-			e.count(endpointRefused, n, c.Part, c.Layer, c.Name)
+			e.emitCount(endpointRefused, n, c.Part, c.Layer, c.Name)
 		} else {
-			e.count(endpointEvents, n, c.Part, c.Layer, c.Name)
+			e.emitCount(endpointEvents, n, c.Part, c.Layer, c.Name)
 		}
 	}
 }
 
 // host sends the counters of a host.
 func (e emitter) host(s host.Stats) {
-	e.put(hostPeers, float64(s.Players))
-	e.count(hostEnded, s.Ended)
-	e.count(hostPanicked, s.Panicked)
+	e.emitValue(hostPeers, float64(s.Players))
+	e.emitCount(hostEnded, s.Ended)
+	e.emitCount(hostPanicked, s.Panicked)
 	for r, n := range s.Refusals {
-		e.count(hostRefused, n, host.Refusal(r).String())
+		e.emitCount(hostRefused, n, host.Refusal(r).String())
 	}
-	e.count(hostDropped, s.Dropped)
-	e.count(hostMoves, s.Moves)
-	e.count(hostSteps, s.Steps)
-	e.count(hostLate, s.Late)
-	e.count(hostHooks, s.HookPanics)
-	e.count(hostStalls, s.Stalls)
-	e.count(hostGivenUp, s.Abandoned)
-	e.put(hostStuck, float64(s.Stuck))
-	e.put(hostLost, float64(s.Lost))
-	e.count(hostBehind, s.Behind)
+	e.emitCount(hostDropped, s.Dropped)
+	e.emitCount(hostMoves, s.Moves)
+	e.emitCount(hostSteps, s.Steps)
+	e.emitCount(hostLate, s.Late)
+	e.emitCount(hostHooks, s.HookPanics)
+	e.emitCount(hostStalls, s.Stalls)
+	e.emitCount(hostGivenUp, s.Abandoned)
+	e.emitValue(hostStuck, float64(s.Stuck))
+	e.emitValue(hostLost, float64(s.Lost))
+	e.emitCount(hostBehind, s.Behind)
 	unready := 0.
 	if s.Unready {
 		unready = 1
 	}
-	e.put(hostUnready, unready)
+	e.emitValue(hostUnready, unready)
 }

@@ -37,7 +37,7 @@ func WriteSamples(w io.Writer, samples []Sample) error {
 		if s := &rows[i]; i == 0 || rows[i-1].Metric.Name != s.Metric.Name {
 			p.words("# HELP ", s.Metric.Name, " ", helpText.Replace(s.Metric.Help), "\n# TYPE ", s.Metric.Name, " ", s.Metric.Type.String(), "\n")
 		}
-		p.sample(&rows[i])
+		p.writeSample(&rows[i])
 	}
 	return p.Flush()
 }
@@ -76,7 +76,7 @@ func (p page) words(all ...string) {
 	}
 }
 
-func (p page) sample(s *row) {
+func (p page) writeSample(s *row) {
 	switch s.Metric.Type {
 	case Histogram:
 		for _, b := range s.Buckets {

@@ -38,7 +38,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-func (c *Config) check(h Host, l Lifecycle) error {
+func (c *Config) checkConfig(h Host, l Lifecycle) error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {

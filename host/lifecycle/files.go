@@ -67,13 +67,13 @@ func (f *Files) Watch(ctx context.Context, change func(State)) error {
 }
 
 // Ready implements Lifecycle.
-func (f *Files) Ready(context.Context) error { return f.enter("ready", true) }
+func (f *Files) Ready(context.Context) error { return f.enterPhase("ready", true) }
 
 // Allocated implements Lifecycle. A host with matches still takes more, so ReadyFile stays.
-func (f *Files) Allocated(context.Context) error { return f.enter("allocated", true) }
+func (f *Files) Allocated(context.Context) error { return f.enterPhase("allocated", true) }
 
 // Draining implements Lifecycle.
-func (f *Files) Draining(context.Context) error { return f.enter("draining", false) }
+func (f *Files) Draining(context.Context) error { return f.enterPhase("draining", false) }
 
 // Shutdown implements Lifecycle. It removes HealthFile, which tells of a process that lives.
 // StatusFile stays: nothing runs any more, and its phase is shutdown.
@@ -81,12 +81,12 @@ func (f *Files) Shutdown(context.Context) error {
 	f.mu.Lock()
 	f.status = FileStatus{Phase: f.status.Phase, Ready: f.status.Ready}
 	f.mu.Unlock()
-	return errors.Join(f.enter("shutdown", false), remove(f.HealthFile))
+	return errors.Join(f.enterPhase("shutdown", false), remove(f.HealthFile))
 }
 
 // Health implements Lifecycle.
 func (f *Files) Health(context.Context) error {
-	return f.put(f.HealthFile, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"))
+	return f.replaceFile(f.HealthFile, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"))
 }
 
 // Counts implements Lifecycle.
@@ -98,16 +98,16 @@ func (f *Files) Counts(_ context.Context, c Counts) error {
 	if s == f.status {
 		return nil
 	}
-	return f.write(s)
+	return f.writeStatus(s)
 }
 
-// write writes the files of a status.
-func (f *Files) write(s FileStatus) error {
-	errs := []error{f.put(f.StatusFile, s.text())}
+// writeStatus writes the files of a status.
+func (f *Files) writeStatus(s FileStatus) error {
+	errs := []error{f.replaceFile(f.StatusFile, s.marshal())}
 	if !s.Ready {
 		errs = append(errs, remove(f.ReadyFile))
 	} else if !f.status.Ready || s.Phase != f.status.Phase {
-		errs = append(errs, f.put(f.ReadyFile, s.text()))
+		errs = append(errs, f.replaceFile(f.ReadyFile, s.marshal()))
 	}
 	err := errors.Join(errs...)
 	if err == nil {
@@ -116,17 +116,17 @@ func (f *Files) write(s FileStatus) error {
 	return err
 }
 
-// enter writes a phase.
-func (f *Files) enter(phase string, open bool) error {
+// enterPhase writes a phase.
+func (f *Files) enterPhase(phase string, open bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.open = open
 	s := f.status
 	s.Phase, s.Ready = phase, open && !f.unready
-	return f.write(s)
+	return f.writeStatus(s)
 }
 
-func (s FileStatus) text() []byte {
+func (s FileStatus) marshal() []byte {
 	b, _ := json.Marshal(s) // numbers and a word: it cannot fail
 	return append(b, '\n')
 }
@@ -139,8 +139,8 @@ func remove(name string) error {
 	return nil
 }
 
-// put writes a file whole: a reader sees the old one or the new one.
-func (f *Files) put(name string, b []byte) error {
+// replaceFile writes a file whole: a reader sees the old one or the new one.
+func (f *Files) replaceFile(name string, b []byte) error {
 	if name == "" {
 		return nil
 	}

@@ -273,7 +273,7 @@ func (deaf) Counts(context.Context, Counts) error           { return errDeaf }
 func TestManyStates(t *testing.T) {
 	k := &keeper{known: make(chan struct{}), news: make(chan struct{}, 1)}
 	for i := range 2 * mostStates {
-		k.put(State{Ports: map[string]int{"n": i}})
+		k.putState(State{Ports: map[string]int{"n": i}})
 	}
 	require.Len(t, k.states, mostStates)
 	require.Equal(t, 2*mostStates-1, k.states[mostStates-1].Ports["n"])
@@ -289,7 +289,7 @@ func TestHooksThatFail(t *testing.T) {
 		cfg := Config{Failures: 3, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			OnState: func(State) { calls++; fail() }, Escalate: func(error) { calls++; fail() }}
 		k := &keeper{Config: cfg, lines: lines{log: cfg.Logger}, states: []State{{}, {}, {}}}
-		k.take()
+		k.takeStates()
 		for range 2 {
 			k.failed(cfg.Failures, errors.New("no answer"))
 		}

@@ -23,8 +23,8 @@ type lineKind struct {
 	skipped int
 }
 
-// due reports whether a line of a kind may be logged now. It counts one that may not.
-func (l *lines) due(kind string) (skipped int, due bool) {
+// mayLog reports whether a line of a kind may be logged now. It counts one that may not.
+func (l *lines) mayLog(kind string) (skipped int, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kind == nil {
@@ -44,10 +44,10 @@ func (l *lines) due(kind string) (skipped int, due bool) {
 	return skipped, true
 }
 
-// put logs a line, unless there was one of its kind in the second before. call tells kinds apart
+// logLine logs a line, unless there was one of its kind in the second before. call tells kinds apart
 // that have one text.
-func (l *lines) put(level slog.Level, text, call string, args ...any) {
-	skipped, due := l.due(text + call)
+func (l *lines) logLine(level slog.Level, text, call string, args ...any) {
+	skipped, due := l.mayLog(text + call)
 	if !due {
 		return
 	}

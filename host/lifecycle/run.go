@@ -23,7 +23,7 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	if ctx == nil {
 		return errors.New("lifecycle: Run is given a nil context: pass context.Background()")
 	}
-	if err := cfg.check(h, l); err != nil {
+	if err := cfg.checkConfig(h, l); err != nil {
 		return err
 	}
 	k := &keeper{Config: cfg, host: h, life: l, lines: lines{log: cfg.Logger}, known: make(chan struct{}), news: make(chan struct{}, 1),
@@ -33,7 +33,7 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	calls, hangUp := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	var running sync.WaitGroup
-	running.Go(func() { k.watch(calls) })
+	running.Go(func() { k.keepWatch(calls) })
 	running.Go(func() { k.health(calls) })
 	running.Go(func() { ended <- h.Run(context.Background()) })
 	err := k.loop(calls, ended)
@@ -114,18 +114,18 @@ func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
 			if k.DrainFor > 0 {
 				overdue = time.AfterFunc(k.DrainFor, func() { k.host.Shutdown("this server ends now") })
 			}
-			k.lines.put(slog.LevelInfo, "the host drains", "")
+			k.lines.logLine(slog.LevelInfo, "the host drains", "")
 		}
-		k.take()
+		k.takeStates()
 		k.logPhase()
 		if k.some { // a manager that is not there yet is told nothing
-			k.tell(ctx, time.Now())
+			k.tellManager(ctx, time.Now())
 		}
 	}
 }
 
-// take takes the states that have arrived.
-func (k *keeper) take() {
+// takeStates takes the states that have arrived.
+func (k *keeper) takeStates() {
 	k.mu.Lock()
 	all := k.states
 	k.states = nil
@@ -153,14 +153,14 @@ func (k *keeper) logPhase() {
 	if k.newest.Phase == k.logged {
 		return
 	}
-	if skipped, due := k.lines.due("phase"); due {
+	if skipped, due := k.lines.mayLog("phase"); due {
 		k.logged = k.newest.Phase
 		k.Logger.Info("the fleet manager says", "state", k.newest.Phase, "name", k.newest.Name, "skipped", skipped)
 	}
 }
 
-// tell tells the manager what is due.
-func (k *keeper) tell(ctx context.Context, now time.Time) {
+// tellManager tells the manager what is due.
+func (k *keeper) tellManager(ctx context.Context, now time.Time) {
 	st := k.host.Stats()
 	if now.Sub(k.counted) >= k.count && k.call(ctx, "Counts", func(ctx context.Context) error { return k.life.Counts(ctx, k.counts(st)) }) {
 		k.counted = now
@@ -207,14 +207,14 @@ func (k *keeper) call(ctx context.Context, name string, fn func(context.Context)
 	if err == nil {
 		delete(k.tries, name)
 		if name != "Counts" {
-			k.lines.put(slog.LevelInfo, "told the fleet manager", name)
+			k.lines.logLine(slog.LevelInfo, "told the fleet manager", name)
 		}
 		return true
 	}
 	if t == nil {
 		t = &trial{wait: k.retry}
 		k.tries[name] = t
-		k.lines.put(slog.LevelWarn, "the fleet manager did not take a call, which is tried again", name, "err", err)
+		k.lines.logLine(slog.LevelWarn, "the fleet manager did not take a call, which is tried again", name, "err", err)
 	} else {
 		t.wait = min(2*t.wait, longestWait)
 	}
@@ -229,20 +229,20 @@ func (k *keeper) once(ctx context.Context, fn func(context.Context) error) error
 	return fn(ctx)
 }
 
-// watch keeps a watch open until ctx ends.
-func (k *keeper) watch(ctx context.Context) {
+// keepWatch keeps a watch open until ctx ends.
+func (k *keeper) keepWatch(ctx context.Context) {
 	wait, said := k.retry, false
 	for ctx.Err() == nil {
 		arrived := false
 		err := k.life.Watch(ctx, func(s State) {
 			arrived, said, wait = true, false, k.retry
-			k.put(s)
+			k.putState(s)
 		})
 		if ctx.Err() != nil {
 			return
 		}
 		if !said {
-			k.lines.put(slog.LevelWarn, "the watch of the fleet manager ended, and is opened again", "", "err", err)
+			k.lines.logLine(slog.LevelWarn, "the watch of the fleet manager ended, and is opened again", "", "err", err)
 			said = true
 		}
 		if !pause(ctx, wait) {
@@ -254,8 +254,8 @@ func (k *keeper) watch(ctx context.Context) {
 	}
 }
 
-// put hands a state to the loop.
-func (k *keeper) put(s State) {
+// putState hands a state to the loop.
+func (k *keeper) putState(s State) {
 	k.mu.Lock()
 	if k.states = append(k.states, s); len(k.states) > mostStates {
 		k.states = k.states[1:]
@@ -284,7 +284,7 @@ func (k *keeper) health(ctx context.Context) {
 		alive := k.host.Live()
 		if withheld == alive {
 			withheld = !alive
-			k.lines.put(slog.LevelWarn, "steps of the host", "", "end", alive)
+			k.lines.logLine(slog.LevelWarn, "steps of the host", "", "end", alive)
 		}
 		if alive {
 			// Without ctx: a sign of life that were broken off could arrive after Shutdown.
@@ -303,7 +303,7 @@ func (k *keeper) health(ctx context.Context) {
 
 // failed says that calls of Health failed, the times-th in a row now.
 func (k *keeper) failed(times int, err error) {
-	k.lines.put(slog.LevelWarn, "the fleet manager did not take a sign of life", "", "times", times, "err", err)
+	k.lines.logLine(slog.LevelWarn, "the fleet manager did not take a sign of life", "", "times", times, "err", err)
 	if times != k.Failures {
 		return
 	}

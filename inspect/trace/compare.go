@@ -37,22 +37,22 @@ func compare(l *trace.Layout, client, server *trace.Replay) Table {
 		}
 	}
 	c.table.Client, c.table.Server = client != nil, server != nil
-	c.step(trace.Start(), BeforeSystems)
+	c.addStep(trace.Start(), BeforeSystems)
 	for i, sys := range l.Systems {
-		c.step(trace.Before(i), ServerAlone)
-		c.step(trace.After(i), sys.Name)
-		c.find(len(c.table.Rows)-1, i)
+		c.addStep(trace.Before(i), ServerAlone)
+		c.addStep(trace.After(i), sys.Name)
+		c.findFirst(len(c.table.Rows)-1, i)
 	}
-	c.step(l.End(), ServerAlone)
+	c.addStep(l.End(), ServerAlone)
 	return c.table
 }
 
-// step adds the row of a step.
-func (c *comparison) step(step int, system string) {
+// addStep adds the row of a step.
+func (c *comparison) addStep(step int, system string) {
 	now := [2]image{c.reach(c.client, step), c.reach(c.server, step)}
 	row := Row{System: system}
 	for _, name := range c.names {
-		c.entity(&row, name, now)
+		c.addEntity(&row, name, now)
 	}
 	c.before = now
 	if step == trace.Start() {
@@ -61,7 +61,7 @@ func (c *comparison) step(step int, system string) {
 	if len(row.Values) > 0 || system != ServerAlone && system != BeforeSystems {
 		c.table.Rows = append(c.table.Rows, row)
 		if system == ServerAlone {
-			c.find(len(c.table.Rows)-1, -1)
+			c.findFirst(len(c.table.Rows)-1, -1)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func (c *comparison) reach(r *trace.Replay, step int) image {
 	return out
 }
 
-// entity adds the values of an entity that changed or differ.
-func (c *comparison) entity(row *Row, name uint32, now [2]image) {
+// addEntity adds the values of an entity that changed or differ.
+func (c *comparison) addEntity(row *Row, name uint32, now [2]image) {
 	ends := [4]*trace.Entity{c.before[0][name], c.before[1][name], now[0][name], now[1][name]}
 	var any *trace.Entity
 	for _, e := range ends {
@@ -122,22 +122,22 @@ func (c *comparison) entity(row *Row, name uint32, now [2]image) {
 	both := c.client != nil && c.server != nil
 	here := func(e *trace.Entity) bool { return e != nil }
 	differs := both && here(ends[2]) != here(ends[3]) && !c.table.Partial
-	if c.note(&v, place{name, -1, -1}, differs) || c.changed(here(ends[0]) != here(ends[2]) && c.client != nil, here(ends[1]) != here(ends[3]) && c.server != nil, row) {
+	if c.noteDiffers(&v, place{name, -1, -1}, differs) || c.worthLine(here(ends[0]) != here(ends[2]) && c.client != nil, here(ends[1]) != here(ends[3]) && c.server != nil, row) {
 		v.Before, v.After = c.pair(here(ends[0]), here(ends[1])), c.pair(here(ends[2]), here(ends[3]))
-		row.add(v)
+		row.addValue(v)
 	}
 	if both && here(ends[2]) != here(ends[3]) {
 		return // its values are there once, and nothing to compare with
 	}
 	for i := range c.l.Components {
 		if c.l.Components[i].Schema != nil {
-			c.component(row, v, i, ends, both)
+			c.addComponent(row, v, i, ends, both)
 		}
 	}
 }
 
-// changed reports whether a change of existence is worth a line: not at the tick's beginning.
-func (c *comparison) changed(client, server bool, row *Row) bool {
+// worthLine reports whether a change of existence is worth a line: not at the tick's beginning.
+func (c *comparison) worthLine(client, server bool, row *Row) bool {
 	return row.System != BeforeSystems && (client || server)
 }
 
@@ -151,8 +151,8 @@ func (c *comparison) pair(client, server any) (p Pair) {
 	return p
 }
 
-// component adds the fields of a component that changed or differ.
-func (c *comparison) component(row *Row, v Value, i int, ends [4]*trace.Entity, both bool) {
+// addComponent adds the fields of a component that changed or differ.
+func (c *comparison) addComponent(row *Row, v Value, i int, ends [4]*trace.Entity, both bool) {
 	comp := &c.l.Components[i]
 	var words [4][]int32
 	audience := schema.Audience(0)
@@ -169,9 +169,9 @@ func (c *comparison) component(row *Row, v Value, i int, ends [4]*trace.Entity, 
 	v.Component = comp.Name
 	if both && ends[2] != nil && (words[2] == nil) != (words[3] == nil) {
 		v.Field = WholeComponent
-		if c.note(&v, place{v.Entity, i, -1}, true) {
+		if c.noteDiffers(&v, place{v.Entity, i, -1}, true) {
 			v.Before, v.After = c.pair(words[0] != nil, words[1] != nil), c.pair(words[2] != nil, words[3] != nil)
-			row.add(v)
+			row.addValue(v)
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (c *comparison) component(row *Row, v Value, i int, ends [4]*trace.Entity, 
 		differs := both && words[2] != nil && words[3] != nil && comp.Schema.Differs(f, words[2], words[3])
 		changed := differ(comp, f, words[0], words[2]) || differ(comp, f, words[1], words[3])
 		v := v
-		if !c.note(&v, place{v.Entity, i, f}, differs) && !changed {
+		if !c.noteDiffers(&v, place{v.Entity, i, f}, differs) && !changed {
 			continue
 		}
 		v.Field = field.Name
@@ -192,25 +192,25 @@ func (c *comparison) component(row *Row, v Value, i int, ends [4]*trace.Entity, 
 			v.Label, v.Unit = l.Name, l.Unit
 		}
 		v.Before, v.After = Pair{value(comp, f, words[0]), value(comp, f, words[1])}, Pair{value(comp, f, words[2]), value(comp, f, words[3])}
-		row.add(v)
+		row.addValue(v)
 	}
 }
 
-// note sets whether a value differs, and whether that arose in this step. It returns whether
+// noteDiffers sets whether a value differs, and whether that arose in this step. It returns whether
 // it differs.
-func (c *comparison) note(v *Value, at place, differs bool) bool {
+func (c *comparison) noteDiffers(v *Value, at place, differs bool) bool {
 	v.Differs, v.Arose = differs, differs && !c.differed[at]
 	c.differed[at] = differs
 	return differs
 }
 
-func (r *Row) add(v Value) {
+func (r *Row) addValue(v Value) {
 	r.Values = append(r.Values, v)
 	r.Differs, r.Arose = r.Differs || v.Differs, r.Arose || v.Arose
 }
 
-// find sets the table's first finding, if a row has it. system is −1 for the server alone.
-func (c *comparison) find(row, system int) {
+// findFirst sets the table's first finding, if a row has it. system is −1 for the server alone.
+func (c *comparison) findFirst(row, system int) {
 	t := &c.table
 	if t.First != nil || t.Inherited || t.Command || !t.Rows[row].Arose {
 		return

@@ -99,7 +99,7 @@ func Client(c *foretick.Client, cfg Config) *Handler {
 // [http.Server.RegisterOnShutdown]: a shutdown waits for streams otherwise.
 func (h *Handler) Close() {
 	h.once.Do(func() { close(h.ended) })
-	h.watch.end()
+	h.watch.endWatch()
 }
 
 // watch keeps an inspector open while somebody looks.
@@ -114,8 +114,8 @@ type watch struct {
 	over  bool
 }
 
-// begin opens the inspector for a request. The function that it returns ends the request.
-func (w *watch) begin() (end func()) {
+// beginRequest opens the inspector for a request. The function that it returns ends the request.
+func (w *watch) beginRequest() (end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.users++
@@ -144,7 +144,7 @@ func (w *watch) lapse() {
 	}
 }
 
-func (w *watch) end() {
+func (w *watch) endWatch() {
 	w.mu.Lock()
 	w.over, w.users = true, 0
 	w.mu.Unlock()

@@ -91,8 +91,8 @@ func newGate() gate {
 	return gate{atOnce: make(chan struct{}, mostAtOnce), tokens: mostInARow}
 }
 
-// take counts a request, and reports whether it may be served.
-func (g *gate) take(now time.Time) bool {
+// takeRequest counts a request, and reports whether it may be served.
+func (g *gate) takeRequest(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.filled.IsZero() {

@@ -34,7 +34,7 @@ var kinds = map[string]string{
 type endpoint func(h *Handler, r *http.Request) (any, error)
 
 var endpoints = map[string]endpoint{
-	"ends.json":     (*Handler).ends,
+	"ends.json":     (*Handler).serveEnds,
 	"series.json":   (*Handler).series,
 	"samples.json":  (*Handler).samples,
 	"events.json":   (*Handler).events,
@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusServiceUnavailable, "too many requests at once")
 		return
 	}
-	h.serve(w, r, name)
+	h.servePage(w, r, name)
 }
 
 // bounded returns the status of a request that is refused for its size, method or number.
@@ -103,7 +103,7 @@ func (h *Handler) bounded(r *http.Request, name string) (status int, why string)
 	default:
 	}
 	switch {
-	case !h.gate.take(time.Now()):
+	case !h.gate.takeRequest(time.Now()):
 		return http.StatusTooManyRequests, "too many requests a second"
 	case len(r.URL.RawQuery) > mostQuery:
 		return http.StatusRequestURITooLong, "the query is too long"
@@ -117,7 +117,7 @@ func (h *Handler) bounded(r *http.Request, name string) (status int, why string)
 	return 0, ""
 }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, name string) {
+func (h *Handler) servePage(w http.ResponseWriter, r *http.Request, name string) {
 	if kind, ok := kinds[name]; ok {
 		b, err := files.ReadFile("page/" + name)
 		if err != nil {
@@ -135,7 +135,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, name string) {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, mostEdit)
 	}
-	defer h.watch.begin()()
+	defer h.watch.beginRequest()()
 	if write, ok := downloads[name]; ok {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
 		if err := write(h, w, r); err != nil {
@@ -189,7 +189,7 @@ func fail(w http.ResponseWriter, status int, why string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
 }
 
-func (h *Handler) ends(*http.Request) (any, error) {
+func (h *Handler) serveEnds(*http.Request) (any, error) {
 	token := ""
 	if h.cfg.AllowEdit {
 		token = h.token

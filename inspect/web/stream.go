@@ -39,14 +39,14 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.gate.stream(-1, h.cfg.MaxStreams)
-	defer h.watch.begin()()
+	defer h.watch.beginRequest()()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx passes each event on at once
 	s := reader{w: w, out: http.NewResponseController(w), end: r.FormValue("end"), from: from, after: after}
 	ticker := time.NewTicker(streamEvery)
 	defer ticker.Stop()
 	for {
-		if err := s.more(h.in, time.Now()); err != nil {
+		if err := s.sendNew(h.in, time.Now()); err != nil {
 			return // it went, or is too slow
 		}
 		select {
@@ -70,8 +70,8 @@ type reader struct {
 	buf         bytes.Buffer
 }
 
-// more sends what is new. Samples and events that were overwritten before are left out.
-func (s *reader) more(in *inspect.Inspector, now time.Time) error {
+// sendNew sends what is new. Samples and events that were overwritten before are left out.
+func (s *reader) sendNew(in *inspect.Inspector, now time.Time) error {
 	s.buf.Reset()
 	for {
 		got, err := in.Samples(s.end, s.from, streamBatch)
@@ -81,7 +81,7 @@ func (s *reader) more(in *inspect.Inspector, now time.Time) error {
 		if s.from = got.Next; len(got.Ticks) == 0 {
 			break
 		}
-		if err := s.put("samples", got); err != nil {
+		if err := s.putEvent("samples", got); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (s *reader) more(in *inspect.Inspector, now time.Time) error {
 		for i, k := 0, len(events)-1; i < k; i, k = i+1, k-1 {
 			events[i], events[k] = events[k], events[i]
 		}
-		if err := s.put("events", events); err != nil {
+		if err := s.putEvent("events", events); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (s *reader) more(in *inspect.Inspector, now time.Time) error {
 	}
 	if names != s.ends {
 		s.ends = names
-		if err := s.put("ends", all); err != nil {
+		if err := s.putEvent("ends", all); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (s *reader) more(in *inspect.Inspector, now time.Time) error {
 	return s.out.Flush()
 }
 
-func (s *reader) put(name string, v any) error {
+func (s *reader) putEvent(name string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func (r *Reach) Names(l *Layout, name string) bool {
 	return r.Components.Has(l.Components[at].ID)
 }
 
-// add adds what a system writes, and reports whether some of that is new.
-func (r *Reach) add(s *ecs.SystemInfo) bool {
+// addSystem adds what a system writes, and reports whether some of that is new.
+func (r *Reach) addSystem(s *ecs.SystemInfo) bool {
 	before := *r
 	for _, id := range slices.Concat(s.Writes, s.OtherWrites, s.Creates) {
 		r.Components.Set(id)
@@ -56,7 +56,7 @@ func (r *Reach) grow(systems []ecs.SystemInfo) {
 	for more := true; more; {
 		more = false
 		for i := range systems {
-			if s := &systems[i]; Shared(*s) && r.touches(s) && r.add(s) {
+			if s := &systems[i]; Shared(*s) && r.touches(s) && r.addSystem(s) {
 				more = true
 			}
 		}
@@ -90,12 +90,12 @@ func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
 		if !Shared(*s) || !looksFurther(s) {
 			continue
 		}
-		l.FromOthers.add(s)
+		l.FromOthers.addSystem(s)
 		looks := Looks{System: i, Others: l.ReadOfOthers(systems[i : i+1])}
 		if s.Once {
 			looks.Others, looks.Always = l.ReadOfOthers(systems), len(s.SingleReads)+len(s.SingleWrites) > 0
 		}
-		looks.add(s)
+		looks.addSystem(s)
 		looks.grow(systems)
 		l.Looks = append(l.Looks, looks)
 		for _, comp := range looks.Others {

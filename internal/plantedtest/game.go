@@ -93,7 +93,7 @@ func Nudge(p *foretick.Protocol, g *Game, by func(f *foretick.Frame, rows ecs.Ro
 			case *x < -20:
 				*x += 40
 			}
-			g.Ran.add(f.Tick, rows.Owner(), Write{before, pos[i].X})
+			g.Ran.addWrite(f.Tick, rows.Owner(), Write{before, pos[i].X})
 		}
 	}, append(access, ecs.Write(&g.Pos), ecs.After("move"))...)
 }
@@ -113,7 +113,7 @@ type run struct {
 	owner foretick.PlayerID
 }
 
-func (r *Record) add(tick foretick.Tick, owner foretick.PlayerID, w Write) {
+func (r *Record) addWrite(tick foretick.Tick, owner foretick.PlayerID, w Write) {
 	if r == nil {
 		return
 	}

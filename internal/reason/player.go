@@ -133,7 +133,7 @@ func (p *Player) Rerun(from Tick) {
 // remote players are predicted, a tick's result may differ without a cause on the server.
 func (p *Player) Write(now, acked Tick, s *Substitution, always bool) {
 	p.packed = p.packed[:0]
-	p.forget(now, acked)
+	p.forgetEvents(now, acked)
 	n := Note{Substituted: age(s.To, now, acked), Effect: age(p.effect, now, acked), Pushed: age(p.pushed, now, acked), Concealed: p.concealed(now, acked)}
 	calm := n.Substituted == 0 && n.Effect == 0 && n.Pushed == 0 && n.Concealed == 0
 	if calm && !(always && len(p.raised) > 0) {
@@ -163,9 +163,9 @@ func (p *Player) oldest(now Tick) []Raised {
 	return p.told
 }
 
-// forget drops the events that no note will tell any more: old ones, and those that the
+// forgetEvents drops the events that no note will tell any more: old ones, and those that the
 // client settled with a snapshot that it has.
-func (p *Player) forget(now, acked Tick) {
+func (p *Player) forgetEvents(now, acked Tick) {
 	live := p.raised[:0]
 	for _, e := range p.raised {
 		if now-e.tick < Window && (acked == 0 || int32(e.tick-acked) > 0) {

@@ -186,7 +186,7 @@ type reader struct {
 	bad bool
 }
 
-func (s *reader) take(n int) []byte {
+func (s *reader) takeBytes(n int) []byte {
 	if n > len(s.b) {
 		s.b, s.bad = nil, true
 		return nil
@@ -197,7 +197,7 @@ func (s *reader) take(n int) []byte {
 }
 
 func (s *reader) byte() byte {
-	if b := s.take(1); b != nil {
+	if b := s.takeBytes(1); b != nil {
 		return b[0]
 	}
 	return 0
@@ -210,7 +210,7 @@ func (s *reader) flag() bool {
 }
 
 func (s *reader) u32() uint32 {
-	if b := s.take(4); b != nil {
+	if b := s.takeBytes(4); b != nil {
 		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
@@ -236,17 +236,17 @@ func (s *reader) varint() int64 {
 	return v
 }
 
-func (s *reader) bytes() []byte { return s.take(int(s.uvarint(MaxReport))) }
+func (s *reader) bytes() []byte { return s.takeBytes(int(s.uvarint(MaxReport))) }
 
 func (s *reader) word() string {
 	n := int(s.byte())
 	s.bad = s.bad || n > maxWord
-	return string(s.take(n))
+	return string(s.takeBytes(n))
 }
 
 // float reads a number, which is finite: JSON has no other.
 func (s *reader) float() float64 {
-	b := s.take(8)
+	b := s.takeBytes(8)
 	if b == nil {
 		return 0
 	}

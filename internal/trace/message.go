@@ -81,7 +81,7 @@ func (s *Sender) Append(dst []byte, r *Ring, room int, upto Tick) []byte {
 		return dst
 	}
 	if s.from >= len(s.b) {
-		if s.b, s.from = r.next(s.b[:0], sendWithin, upto), 0; len(s.b) == 0 {
+		if s.b, s.from = r.nextRecord(s.b[:0], sendWithin, upto), 0; len(s.b) == 0 {
 			return dst
 		}
 	}

@@ -82,7 +82,7 @@ func (r *Recorder) Add(handle uint64, name uint32, prefab int, audience schema.A
 	if !r.room(mostOp) {
 		return
 	}
-	r.begin()
+	r.beginStep()
 	r.b = binary.LittleEndian.AppendUint32(append(r.b, opEntity), name)
 	r.b = append(binary.AppendUvarint(r.b, uint64(prefab)), byte(audience))
 	r.handles[r.n], r.names[r.n], r.audiences[r.n], r.dead[r.n] = handle, name, audience, false
@@ -133,7 +133,7 @@ func (r *Recorder) Put(entity, component int, words []int32) {
 	if !r.room(mostOp + 5*n) {
 		return
 	}
-	r.begin()
+	r.beginStep()
 	r.b = append(r.b, opWords, byte(entity), byte(component))
 	for i, w := range words {
 		r.b = appendWord(r.b, uint32(w)-uint32(before[i]))
@@ -148,7 +148,7 @@ func (r *Recorder) None(entity, component int) {
 	if !*has || !r.room(mostOp) {
 		return
 	}
-	r.begin()
+	r.beginStep()
 	r.b = append(r.b, opNone, byte(entity), byte(component))
 	*has = false
 	c := &r.l.Components[component]
@@ -160,7 +160,7 @@ func (r *Recorder) Gone(entity int) {
 	if r.dead[entity] || !r.room(mostOp) {
 		return
 	}
-	r.begin()
+	r.beginStep()
 	r.b = append(r.b, opGone, byte(entity))
 	r.dead[entity] = true
 }
@@ -168,8 +168,8 @@ func (r *Recorder) Gone(entity int) {
 // Record returns the tick's record, valid until the next [Recorder.Begin].
 func (r *Recorder) Record() []byte { return r.b }
 
-// begin writes the step if it is a new one.
-func (r *Recorder) begin() {
+// beginStep writes the step if it is a new one.
+func (r *Recorder) beginStep() {
 	if r.said != r.step {
 		r.said = r.step
 		r.b = binary.AppendUvarint(append(r.b, opStep), uint64(r.step))

@@ -59,9 +59,9 @@ func (r *Ring) Records() [][]byte {
 	}
 }
 
-// next appends the oldest record to dst that was not sent yet, of some ticks up to one. It
+// nextRecord appends the oldest record to dst that was not sent yet, of some ticks up to one. It
 // counts as sent from then on.
-func (r *Ring) next(dst []byte, within int, upto Tick) []byte {
+func (r *Ring) nextRecord(dst []byte, within int, upto Tick) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k := upto - Tick(within-1); ; k++ {

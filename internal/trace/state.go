@@ -45,23 +45,23 @@ type collector struct {
 	step int
 }
 
-func (c *collector) add(o op) { o.step = c.step; c.r.ops = append(c.r.ops, o) }
+func (c *collector) addOp(o op) { o.step = c.step; c.r.ops = append(c.r.ops, o) }
 
 func (c *collector) Step(step int) { c.step = step }
 
 func (c *collector) Entity(name uint32, prefab int, audience schema.Audience) {
-	c.add(op{kind: opEntity, added: Entity{Name: name, Prefab: prefab, Audience: audience, Here: true}})
+	c.addOp(op{kind: opEntity, added: Entity{Name: name, Prefab: prefab, Audience: audience, Here: true}})
 }
 
 func (c *collector) Words(entity, component int, differences []byte) {
-	c.add(op{kind: opWords, entity: entity, component: component, differences: differences})
+	c.addOp(op{kind: opWords, entity: entity, component: component, differences: differences})
 }
 
 func (c *collector) None(entity, component int) {
-	c.add(op{kind: opNone, entity: entity, component: component})
+	c.addOp(op{kind: opNone, entity: entity, component: component})
 }
 
-func (c *collector) Gone(entity int) { c.add(op{kind: opGone, entity: entity}) }
+func (c *collector) Gone(entity int) { c.addOp(op{kind: opGone, entity: entity}) }
 func (c *collector) More()           { c.r.More = true }
 func (c *collector) Cut()            { c.r.Cut = true }
 

@@ -108,7 +108,7 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 		}
 	}()
 	for i := range all {
-		if err := all[i].open(addr, newPlayer()); err != nil {
+		if err := all[i].dialServer(addr, newPlayer()); err != nil {
 			return r, err
 		}
 	}
@@ -118,7 +118,7 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 	for begin := time.Now(); from.IsZero() || time.Since(from) < d; {
 		playing := 0
 		for i := range all {
-			n, err := all[i].step()
+			n, err := all[i].stepFrame()
 			if err != nil {
 				return r, err
 			}
@@ -150,7 +150,7 @@ type seat struct {
 	act    func(*foretick.Client)
 }
 
-func (s *seat) open(addr string, p simtest.Player) error {
+func (s *seat) dialServer(addr string, p simtest.Player) error {
 	end, err := udp.Dial(addr, udp.Config{})
 	if err != nil {
 		return err
@@ -163,8 +163,8 @@ func (s *seat) open(addr string, p simtest.Player) error {
 	return err
 }
 
-// step is a rendered frame. It returns 1 while the client plays.
-func (s *seat) step() (playing int, err error) {
+// stepFrame is a rendered frame. It returns 1 while the client plays.
+func (s *seat) stepFrame() (playing int, err error) {
 	v := s.client.Step(time.Now())
 	switch v.State {
 	case foretick.Closed:

@@ -43,12 +43,12 @@ func (m *Manager) Counts(ctx context.Context, c lifecycle.Counts) error {
 	rooms, players := *m.rooms, *m.players
 	m.mu.Unlock()
 	return errors.Join(
-		m.send(ctx, m.rooms, rooms, c.Matches, c.FreeMatches, c.MatchNames),
-		m.send(ctx, m.players, players, c.Players, c.FreePlayers, c.PlayerNames))
+		m.sendTally(ctx, m.rooms, rooms, c.Matches, c.FreeMatches, c.MatchNames),
+		m.sendTally(ctx, m.players, players, c.Players, c.FreePlayers, c.PlayerNames))
 }
 
-// send sends one tally, if it changed. was is a copy of it.
-func (m *Manager) send(ctx context.Context, t *tally, was tally, count, free int, names func() []string) error {
+// sendTally sends one tally, if it changed. was is a copy of it.
+func (m *Manager) sendTally(ctx context.Context, t *tally, was tally, count, free int, names func() []string) error {
 	now := was
 	now.count, now.most = count, -1
 	if free >= 0 {

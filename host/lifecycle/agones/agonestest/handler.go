@@ -18,12 +18,12 @@ const longestList = 1000
 func (s *Sidecar) handler() http.Handler {
 	mux := http.NewServeMux()
 	state := func(name, phase string) {
-		s.handle(mux, "POST /"+name, name, func(w http.ResponseWriter, _ *http.Request) {
+		s.handleCall(mux, "POST /"+name, name, func(w http.ResponseWriter, _ *http.Request) {
 			s.mu.Lock()
-			s.enter(phase)
+			s.enterState(phase)
 			if phase == "RequestReady" { // in a cluster the controller makes it ready
 				if s.gs.State == phase {
-					s.enter("Ready")
+					s.enterState("Ready")
 				}
 			}
 			s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *Sidecar) handler() http.Handler {
 	state("ready", "RequestReady")
 	state("allocate", "Allocated")
 	state("shutdown", "Shutdown")
-	s.handle(mux, "POST /health", "health", func(w http.ResponseWriter, r *http.Request) {
+	s.handleCall(mux, "POST /health", "health", func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -43,33 +43,33 @@ func (s *Sidecar) handler() http.Handler {
 		s.mu.Unlock()
 		answer(w, struct{}{})
 	})
-	s.handle(mux, "GET /gameserver", "gameserver", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.published()) })
-	s.handle(mux, "GET /watch/gameserver", "watch", s.watch)
+	s.handleCall(mux, "GET /gameserver", "gameserver", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.published()) })
+	s.handleCall(mux, "GET /watch/gameserver", "watch", s.streamChanges)
 	for _, kind := range []string{"label", "annotation"} {
-		s.handle(mux, "PUT /metadata/"+kind, kind, func(w http.ResponseWriter, r *http.Request) { s.annotate(w, r, kind) })
+		s.handleCall(mux, "PUT /metadata/"+kind, kind, func(w http.ResponseWriter, r *http.Request) { s.annotate(w, r, kind) })
 	}
-	s.handle(mux, "GET /v1beta1/counters/{name}", "counter", func(w http.ResponseWriter, r *http.Request) { s.counter(w, r.PathValue("name"), nil) })
-	s.handle(mux, "PATCH /v1beta1/counters/{name}", "counters", func(w http.ResponseWriter, r *http.Request) {
+	s.handleCall(mux, "GET /v1beta1/counters/{name}", "counter", func(w http.ResponseWriter, r *http.Request) { s.counter(w, r.PathValue("name"), nil) })
+	s.handleCall(mux, "PATCH /v1beta1/counters/{name}", "counters", func(w http.ResponseWriter, r *http.Request) {
 		var up counterUpdate
 		if read(w, r, &up) {
 			s.counter(w, r.PathValue("name"), &up)
 		}
 	})
-	s.handle(mux, "GET /v1beta1/lists/{name}", "list", func(w http.ResponseWriter, r *http.Request) { s.list(w, r.PathValue("name"), nil) })
-	s.handle(mux, "PATCH /v1beta1/lists/{name}", "lists", func(w http.ResponseWriter, r *http.Request) {
+	s.handleCall(mux, "GET /v1beta1/lists/{name}", "list", func(w http.ResponseWriter, r *http.Request) { s.serveList(w, r.PathValue("name"), nil) })
+	s.handleCall(mux, "PATCH /v1beta1/lists/{name}", "lists", func(w http.ResponseWriter, r *http.Request) {
 		var up listUpdate
 		if read(w, r, &up) {
-			s.list(w, r.PathValue("name"), &up)
+			s.serveList(w, r.PathValue("name"), &up)
 		}
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, 5, "Not Found") })
 	return mux
 }
 
-func (s *Sidecar) handle(mux *http.ServeMux, pattern, name string, fn http.HandlerFunc) {
+func (s *Sidecar) handleCall(mux *http.ServeMux, pattern, name string, fn http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if instead := s.note(name); instead != nil {
+		if instead := s.recordCall(name); instead != nil {
 			instead(w, r)
 			return
 		}
@@ -141,8 +141,8 @@ func (s *Sidecar) published() map[string]any {
 	}
 }
 
-// watch sends the game server now and after each change.
-func (s *Sidecar) watch(w http.ResponseWriter, r *http.Request) {
+// streamChanges sends the game server now and after each change.
+func (s *Sidecar) streamChanges(w http.ResponseWriter, r *http.Request) {
 	news := make(chan struct{}, 1)
 	news <- struct{}{}
 	s.mu.Lock()
@@ -197,7 +197,7 @@ func (s *Sidecar) annotate(w http.ResponseWriter, r *http.Request, kind string) 
 		to = s.gs.Annotations
 	}
 	to["agones.dev/sdk-"+kv.Key] = kv.Value
-	s.changed()
+	s.tellWatchers()
 	answer(w, struct{}{})
 }
 
@@ -235,7 +235,7 @@ func (s *Sidecar) counter(w http.ResponseWriter, name string, up *counterUpdate)
 			return
 		}
 		s.gs.Counters[name] = c
-		s.changed()
+		s.tellWatchers()
 	}
 	answer(w, map[string]any{"name": name, "count": int64Text(c.Count), "capacity": int64Text(c.Capacity)})
 }
@@ -245,8 +245,8 @@ type listUpdate struct {
 	Values   *[]string
 }
 
-// list changes a list, unless up is nil, and answers with it.
-func (s *Sidecar) list(w http.ResponseWriter, name string, up *listUpdate) {
+// serveList changes a list, unless up is nil, and answers with it.
+func (s *Sidecar) serveList(w http.ResponseWriter, name string, up *listUpdate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, ok := s.gs.Lists[name]
@@ -266,7 +266,7 @@ func (s *Sidecar) list(w http.ResponseWriter, name string, up *listUpdate) {
 		}
 		l.Values = l.Values[:min(int64(len(l.Values)), l.Capacity)] // cut without a word
 		s.gs.Lists[name] = l
-		s.changed()
+		s.tellWatchers()
 	}
 	answer(w, map[string]any{"name": name, "capacity": int64Text(l.Capacity), "values": append([]string{}, l.Values...)})
 }

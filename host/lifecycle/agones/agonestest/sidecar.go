@@ -124,7 +124,7 @@ func (s *Sidecar) Change(fn func(g *GameServer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fn(&s.gs)
-	s.changed()
+	s.tellWatchers()
 }
 
 // Allocate does what an allocation does: it allocates a game server that is ready or allocated, and
@@ -138,7 +138,7 @@ func (s *Sidecar) Allocate(annotations map[string]string) bool {
 	s.gs.State = "Allocated"
 	s.gs.Annotations["agones.dev/last-allocated"] = time.Now().UTC().Format(time.RFC3339Nano)
 	maps.Copy(s.gs.Annotations, annotations)
-	s.changed()
+	s.tellWatchers()
 	return true
 }
 
@@ -158,7 +158,7 @@ func (s *Sidecar) CheckHealth(period time.Duration, threshold int) {
 					failed = 0
 				}
 				if failed >= threshold && s.gs.State != "Unhealthy" {
-					s.enter("Unhealthy")
+					s.enterState("Unhealthy")
 				}
 				s.mu.Unlock()
 			}
@@ -166,17 +166,17 @@ func (s *Sidecar) CheckHealth(period time.Duration, threshold int) {
 	}()
 }
 
-// enter changes the state as far as Agones allows it.
-func (s *Sidecar) enter(state string) {
+// enterState changes the state as far as Agones allows it.
+func (s *Sidecar) enterState(state string) {
 	if s.gs.Deleted || s.gs.State == "Unhealthy" || s.gs.State == "Shutdown" {
 		return
 	}
 	s.gs.State = state
-	s.changed()
+	s.tellWatchers()
 }
 
-// changed tells the watchers.
-func (s *Sidecar) changed() {
+// tellWatchers tells the watchers.
+func (s *Sidecar) tellWatchers() {
 	s.version++
 	for w := range s.watchers {
 		select {
@@ -186,8 +186,8 @@ func (s *Sidecar) changed() {
 	}
 }
 
-// note records a call, and returns what is to answer in its place.
-func (s *Sidecar) note(name string) http.HandlerFunc {
+// recordCall records a call, and returns what is to answer in its place.
+func (s *Sidecar) recordCall(name string) http.HandlerFunc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if all := s.fails[name]; len(all) > 0 {
