@@ -251,7 +251,7 @@ func longest[V any](of map[string]V, text string) (v V, ok bool) {
 // testNames returns the names of all tests of the module.
 func testNames(t *testing.T) map[string]bool {
 	declared, names := regexp.MustCompile(`(?m)^func (Test\w+)\(`), map[string]bool{}
-	for _, dir := range []string{".", "simtest", "snapshot", "lagcomp"} {
+	for _, dir := range []string{".", "internal/matchtest", "simtest", "snapshot", "lagcomp"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		require.NoError(t, err)
 		for _, f := range files {
@@ -263,43 +263,6 @@ func testNames(t *testing.T) map[string]bool {
 		}
 	}
 	return names
-}
-
-// TestLongLevelData: level data of more than the limit is refused, and the match goes on.
-func TestLongLevelData(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
-	require.NoError(t, h.srv.NextLevel(make([]byte, 1024), nil))
-	h.run(time.Second)
-	require.ErrorContains(t, h.srv.NextLevel(make([]byte, 1025), nil), "the most is 1024")
-	require.True(t, h.comes("", time.Second))
-}
-
-// TestMoreThanAPlayerCanBeShown: a player is shown 65 535 entities. Further ones are counted,
-// the log says once what to do, and they are shown when others are gone.
-func TestMoreThanAPlayerCanBeShown(t *testing.T) {
-	var leaf ecs.Prefab
-	h := newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) { p.Prefab(&leaf, "leaf", &h.game.Pos) })
-	h.enters("").asleep = false
-	leaves := []ecs.Entity{}
-	spawn := func(n int) {
-		for range n {
-			leaves = append(leaves, h.srv.Frame().Spawn(&leaf, ecs.Nobody))
-		}
-	}
-	spawn(65_535 - h.srv.World().Len())
-	h.run(time.Second / 10)
-	require.Zero(t, h.srv.Stats().NotShown)
-	spawn(1)
-	h.run(time.Second / 10)
-	require.Positive(t, h.srv.Stats().NotShown)
-	require.Equal(t, 1, strings.Count(h.log.String(), "too many entities for a player"))
-	for _, e := range leaves[len(leaves)-100:] {
-		h.srv.Frame().Destroy(e)
-	}
-	h.run(time.Second)
-	was := h.srv.Stats().NotShown
-	h.run(time.Second / 10)
-	require.Equal(t, was, h.srv.Stats().NotShown)
 }
 
 // of returns the error of a protocol with n of something.

@@ -152,6 +152,8 @@ func TestRules(t *testing.T) {
 		{"internal/plantedtest/a.go", "package p\nimport \"time\"\nvar f = time.Now\n", ""},
 		{"internal/oracletest/a_test.go", imports(module, lib+"flight", lib+"internal/tape"), ""},
 		{"internal/oracletest/a.go", imports(lib + "flight"), "knows none of them"},
+		{"internal/matchtest/a_test.go", imports(module, lib+"simtest"), ""},
+		{"internal/matchtest/a.go", imports(module), "knows none of them"},
 		{"internal/screentest/a_test.go", imports(lib + "internal/plantedtest"), ""},
 		{"examples/arena/a_test.go", imports(lib + "internal/plantedtest"), "public packages only"},
 		{"simtest/a_test.go", imports(lib + "internal/plantedtest"), ""},

@@ -80,7 +80,7 @@ func TestSoakSlowConsumer(t *testing.T) {
 		"%d overrun, %d backlog", sent, d, waiting, waiting*1280/1024, grown/1024, oldest, newest, info.Stats.ReceiveDropped, backlog)
 	t.Logf("the server's %d ticks took p50 %v, p99 %v, max %v, and began late by p99 %v; the other client got %d of %d", len(ticks),
 		ticks[len(ticks)/2], ticks[len(ticks)*99/100], ticks[len(ticks)-1], late[len(late)*99/100].Round(time.Microsecond), answered, other)
-	t.Log("that an overflow of reliable messages ends the connection: go test . -run TestSlowConsumer -v")
+	t.Log("that an overflow of reliable messages ends the connection: go test ./internal/matchtest -run TestSlowConsumer -v")
 	assert.LessOrEqual(t, waiting*1280, 256<<10)
 	assert.Less(t, grown, int64(1<<20))
 	assert.EqualValues(t, info.Stats.Received, info.Stats.ReceiveDropped+uint64(waiting))

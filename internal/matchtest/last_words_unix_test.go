@@ -1,6 +1,6 @@
 //go:build unix
 
-package foretick_test
+package matchtest
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package foretick_test
+package matchtest
 
 import (
 	"slices"
@@ -8,24 +8,42 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
 )
+
+// notice says by when a match ends that its server wants to end. It is empty before.
+type notice struct{ Ends foretick.Tick }
+
+// noticed is a match that tells its players so.
+type noticed struct {
+	Walk
+	Notice ecs.Singleton[notice]
+}
+
+func (g *noticed) Protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	p.Singleton(&g.Notice)
+	return p
+}
 
 // TestDrainNotice: OnDrain is called once, with the first reason, in the tick after Drain, and what it
 // sets reaches those who play and who comes back, also while ticks run again for late inputs.
 func TestDrainNotice(t *testing.T) {
 	for _, late := range []time.Duration{0, 200 * time.Millisecond} {
-		var g Noticed
+		var g noticed
 		var calls []string
 		var at foretick.Tick
+		far := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 		m := simtest.New(3)
 		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.Frame, reason string) {
 			calls, at = append(calls, reason), f.Tick
 			g.Notice.Get(f.World).Ends = 7777
 		}})
 		require.NoError(t, err)
-		games, players := [2]Noticed{}, []*foretick.Client{}
+		games, players := [2]noticed{}, []*foretick.Client{}
 		for i := range games {
 			c, err := m.Join(foretick.ClientConfig{Protocol: games[i].Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(far.Up, far.Down), nil }}, far)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package foretick_test
+package matchtest
 
 import (
 	"flag"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
@@ -19,8 +20,17 @@ import (
 // With -soak the tests on real sockets run at full length; with -v they print their
 // figures:
 //
-//	go test . -run TestSlowConsumer -soak -v
+//	go test ./internal/matchtest -run TestSlowConsumer -soak -v
 var soak = flag.Bool("soak", false, "run the tests on real sockets at full length: half a minute")
+
+// scores is a game whose server tells players how many points they have.
+type scores struct {
+	place  ecs.Component[Position]
+	player ecs.Prefab
+	score  foretick.Message[points]
+}
+
+type points struct{ Points int16 }
 
 // deaf is an endpoint of which nothing that comes is read once it is told so.
 type deaf struct {
@@ -46,8 +56,8 @@ func TestSlowConsumer(t *testing.T) {
 	if *soak {
 		perTick, lasts = 1, 35*time.Second
 	}
-	h := &handles{}
-	game := func(h *handles) *foretick.Protocol {
+	h := &scores{}
+	game := func(h *scores) *foretick.Protocol {
 		p := foretick.NewProtocol("test", 1)
 		p.Component(&h.place)
 		p.Prefab(&h.player, "player", &h.place)
@@ -55,7 +65,7 @@ func TestSlowConsumer(t *testing.T) {
 		return p
 	}
 	p := game(h)
-	h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
+	h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, points) {})
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	// The rate is high, so that the queue of who reads is empty and only the queue
@@ -69,9 +79,9 @@ func TestSlowConsumer(t *testing.T) {
 	stop := make(chan struct{})
 	reason := make(chan error, 1)
 	player := func(onScore func(), slow *deaf) {
-		h := &handles{}
+		h := &scores{}
 		p := game(h)
-		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) { onScore() })
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, points) { onScore() })
 		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 		require.NoError(t, err)
 		slow.Endpoint = e
@@ -124,7 +134,7 @@ func TestSlowConsumer(t *testing.T) {
 		case overflowed == 0 || time.Since(begun) < lasts:
 			for range perTick {
 				sent++
-				_ = h.score.Broadcast(srv.Frame(), health{Points: 5})
+				_ = h.score.Broadcast(srv.Frame(), points{Points: 5})
 			}
 			for _, player := range srv.Players(nil) {
 				most = max(most, srv.Internals().Queued(player))

@@ -1,0 +1,3 @@
+// Package matchtest tests whole matches: what both ends, their transports and their programs do
+// together, by exported names alone.
+package matchtest
