@@ -65,6 +65,9 @@ func (g *rich) shared(p *foretick.Protocol) {
 	p.Shared("turn", func(_ *foretick.Frame, rows ecs.Rows) {
 		h, cmd := g.heading.Slice(rows), g.cmd.Slice(rows)
 		for i := range h {
+			if g.turns++; g.stray && g.turns%40 == 0 {
+				h[i].Angle += 0.1
+			}
 			if h[i].Angle += cmd[i].Turn; h[i].Angle > math.Pi {
 				h[i].Angle -= 2 * math.Pi
 			}

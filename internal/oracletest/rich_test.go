@@ -105,6 +105,7 @@ type rules struct {
 	younger  bool // another build
 	shove    bool // a hit moves a body, and bodies push one another where all of a tick runs again
 	open     bool // nothing is hidden
+	stray    bool // a system counts outside of components, which a sync test finds
 	level    foretick.Tick
 }
 
@@ -150,6 +151,7 @@ type rich struct {
 	members                      schema.Audience
 	bodies, rolling, props, pets *ecs.Query
 	hits                         []foretick.Hit
+	turns                        int // of all bodies, with stray
 }
 
 func newRich(r rules) func(note noter) game {
