@@ -1,9 +1,6 @@
 package foretick
 
-import (
-	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/late"
-)
+import "github.com/foretick/foretick/ecs"
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared systems raise
 // it on both ends. The server's handlers (see [Event.OnServer]) apply its consequences. A
@@ -36,16 +33,16 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	}
 	if f.server != nil {
 		owner := f.World.Owner(by)
-		fate, shown := f.server.raised(by, owner, e.id-1)
-		switch it := (raised[T]{by, owner, v}); {
-		case len(q.row.server) == 0 || fate == late.Past:
-		case fate == late.Happens:
+		fate, it := f.server.raised(by, owner, e.id-1), raised[T]{by, owner, v}
+		switch {
+		case len(q.row.server) == 0:
+		case fate.happens:
 			q.items = append(q.items, it)
-		case fate == late.Waits:
+		case fate.waits:
 			q.held = append(q.held, heldEvent[T]{f.Tick, it})
 		}
-		q.lasting(f, raised[T]{by, owner, v})
-		if shown {
+		q.lasting(f, it)
+		if fate.shown {
 			q.waiting = append(q.waiting, shownLater[T]{f.Tick, by, v})
 		}
 		return

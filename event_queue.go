@@ -33,6 +33,14 @@ type queue[T any] struct {
 	ordinals []raisedKey     // how often each entity raised it in the running tick
 }
 
+// raisedFate is what becomes of an event that is raised on a server. One that neither happens nor
+// waits happened in its tick's first run.
+type raisedFate struct {
+	happens bool
+	waits   bool // its tick waits for the player's command
+	shown   bool // the player's screen is in this very world
+}
+
 // heldEvent is an event of a tick that ran with a replacement for its player's command.
 type heldEvent[T any] struct {
 	tick Tick

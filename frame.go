@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/schema"
@@ -214,7 +213,7 @@ type serverSimulation interface {
 	bothEnds
 	spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity
 
-	raised(by ecs.Entity, owner PlayerID, event int) (fate late.Fate, shown bool)
+	raised(by ecs.Entity, owner PlayerID, event int) raisedFate
 	nestedTooDeep(events int)
 	unheard(event string)
 	mayRunAgain(owner PlayerID) (again, practice bool)

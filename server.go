@@ -117,7 +117,7 @@ func (s *Server) wireSeats() {
 	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
 	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.seats = seats{&s.sim, &s.sessions, &s.senders, &s.late, s.past, &s.departures, &s.board, &s.logs, cfg.Random}
-	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.late, &s.board, &s.logs, cfg.Same}
+	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.board, &s.logs, cfg.Same}
 	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, cfg.Observe, cfg.MaxObservers}
 	s.door = door{&s.sim, &s.sessions, &s.drain, &s.refusals, &s.observers, &s.seats, &s.comebacks, cfg.AllowOtherBuilds, cfg.Same}
 	s.turnover = turnover{&s.sim, &s.sessions, &s.panics, &s.requests, &s.seats}
@@ -134,6 +134,15 @@ func (s *Server) wireSeats() {
 func (s *Server) World() *ecs.World {
 	s.openWorld()
 	return s.sim.world
+}
+
+// openWorld prepares the world for the program, which takes it or the frame between Steps.
+func (s *Server) openWorld() {
+	s.late.Touch()
+	if r := s.tape.sink; r != nil {
+		r.Touched()
+	}
+	s.sim.undraw()
 }
 
 // Frame returns the server's frame between ticks. Use it to spawn the entities of a match

@@ -20,43 +20,53 @@ const (
 // noTeam is the team of an entity that has none of its own.
 const noTeam = 1 << 8
 
+// interestChanges notes how something of the interest was before the game changes it, so that a tick
+// that runs again finds it so.
+type interestChanges struct {
+	late *late.Room
+	sim  *simulation
+}
+
+// window is that of late inputs, 0 without them.
+func (ic *interestChanges) window() Tick { return ic.late.Window }
+
 // noteChange notes how something was before the game changes it.
-func (in *serverInterest) noteChange(c late.Change) {
-	if !in.late.Whole {
+func (ic *interestChanges) noteChange(c late.Change) {
+	if !ic.late.Whole {
 		return
 	}
 	if c.Entity != ecs.None {
-		c.Net = uint32(in.sim.net(c.Entity))
+		c.Net = uint32(ic.sim.net(c.Entity))
 	}
-	in.late.NoteChange(c)
+	ic.late.NoteChange(c)
 }
 
-func (in *serverInterest) noteVisible(player PlayerID, e ecs.Entity, was bool) {
-	in.noteChange(late.Change{Kind: changeVisible, Player: player, Entity: e, Was: bit(was)})
+func (ic *interestChanges) noteVisible(player PlayerID, e ecs.Entity, was bool) {
+	ic.noteChange(late.Change{Kind: changeVisible, Player: player, Entity: e, Was: bit(was)})
 }
 
-func (in *serverInterest) noteTeam(player PlayerID, was uint8) {
-	in.noteChange(late.Change{Kind: changeTeam, Player: player, Was: uint64(was)})
+func (ic *interestChanges) noteTeam(player PlayerID, was uint8) {
+	ic.noteChange(late.Change{Kind: changeTeam, Player: player, Was: uint64(was)})
 }
 
-func (in *serverInterest) noteEntityTeam(e ecs.Entity, was uint8, had bool) {
+func (ic *interestChanges) noteEntityTeam(e ecs.Entity, was uint8, had bool) {
 	c := late.Change{Kind: changeEntityTeam, Entity: e, Was: uint64(was)}
 	if !had {
 		c.Was = noTeam
 	}
-	in.noteChange(c)
+	ic.noteChange(c)
 }
 
-func (in *serverInterest) noteAudience(player PlayerID, e ecs.Entity, was schema.Audience) {
-	in.noteChange(late.Change{Kind: changeAudience, Player: player, Entity: e, Was: uint64(was)})
+func (ic *interestChanges) noteAudience(player PlayerID, e ecs.Entity, was schema.Audience) {
+	ic.noteChange(late.Change{Kind: changeAudience, Player: player, Entity: e, Was: uint64(was)})
 }
 
-func (in *serverInterest) noteEye(player PlayerID, was *playerInterest) {
-	in.noteChange(late.Change{Kind: changeEye, Player: player, Eye: was.eye, Was: bit(was.hasEye)})
+func (ic *interestChanges) noteEye(player PlayerID, was *playerInterest) {
+	ic.noteChange(late.Change{Kind: changeEye, Player: player, Eye: was.eye, Was: bit(was.hasEye)})
 }
 
-func (in *serverInterest) noteGroup(e ecs.Entity, was uint32) {
-	in.noteChange(late.Change{Kind: changeGroup, Entity: e, Was: uint64(was)})
+func (ic *interestChanges) noteGroup(e ecs.Entity, was uint32) {
+	ic.noteChange(late.Change{Kind: changeGroup, Entity: e, Was: uint64(was)})
 }
 
 func bit(b bool) uint64 {

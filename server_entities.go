@@ -214,14 +214,15 @@ func (en *serverEntities) prefabOf(e ecs.Entity) *ecs.Prefab {
 }
 
 // raised notes that an event was raised, for the notes to the player that predicts it. It
-// returns what becomes of the event, and whether that player's screen is in this very world.
-func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate late.Fate, shown bool) {
+// returns what becomes of the event.
+func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) raisedFate {
 	p := en.sessions.player(owner)
 	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
 		p.raise(en.sim.frame.Tick, event)
 	}
 	_, again := en.late.Again()
-	return en.late.FateOf(en.sessions.lateOf(owner), en.sim.writes.sharedRuns()), en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner)
+	fate := en.late.FateOf(en.sessions.lateOf(owner), en.sim.writes.sharedRuns())
+	return raisedFate{fate == late.Happens, fate == late.Waits, en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner)}
 }
 
 // mayRunAgain reports whether the running code is a shared system, whose run for a player may

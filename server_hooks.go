@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/internal/late"
+import (
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/probe"
+)
 
 // systemHooks are the four lists of what a server does around each system, from outside to
 // inside: the first is called first before a system and last after it. ARCHITECTURE.md has
@@ -73,3 +76,20 @@ type named struct{}
 func (named) beforeSystem(f *Frame, system int) { f.run.by = system + 1 }
 
 func (named) afterSystem(f *Frame, _ int) { f.run.by = 0 }
+
+// systemWatcher tells a function of each system that begins or ends.
+type systemWatcher struct {
+	writes *writeWatch
+	late   *late.Room
+	tell   func(probe.SystemRun)
+}
+
+func (w systemWatcher) beforeSystem(f *Frame, system int) { w.tellRun(f, system, false) }
+
+func (w systemWatcher) afterSystem(f *Frame, system int) { w.tellRun(f, system, true) }
+
+func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
+	run := probe.SystemRun{Tick: f.Tick, System: w.writes.p.systemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
+	run.Again, _ = w.late.Again()
+	w.tell(run)
+}

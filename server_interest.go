@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/contain"
-	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -21,7 +20,7 @@ type serverInterest struct {
 	sessions *sessions
 	panics   *panics
 	source   *snapshot.Source
-	late     *late.Room
+	changes  interestChanges
 
 	// entityTeams has the entities with a team of their own.
 	entityTeams map[ecs.Entity]uint8
@@ -35,8 +34,8 @@ type serverInterest struct {
 	survey *survey
 }
 
-func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, again *late.Room) serverInterest {
-	return serverInterest{sim: m, sessions: players, panics: c, source: source, late: again, survey: newSurvey(m)}
+func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, changes interestChanges) serverInterest {
+	return serverInterest{sim: m, sessions: players, panics: c, source: source, changes: changes, survey: newSurvey(m)}
 }
 
 // survey is the server's side of the interest, refilled each tick.
@@ -269,7 +268,7 @@ func (in *serverInterest) setVisible(player PlayerID, e ecs.Entity, visible bool
 		p.interest.hides = map[ecs.Entity]bool{}
 	}
 	sweep(in, p.interest.hides, &p.interest.swept)
-	in.noteVisible(player, e, !visible)
+	in.changes.noteVisible(player, e, !visible)
 	if p.interest.hides[e] = true; visible {
 		delete(p.interest.hides, e)
 	}
@@ -320,7 +319,7 @@ func (in *serverInterest) setTeam(player PlayerID, team uint8) bool {
 	if p == nil {
 		return false
 	}
-	in.noteTeam(player, p.interest.team)
+	in.changes.noteTeam(player, p.interest.team)
 	p.interest.team = team
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetTeam(team)
@@ -343,7 +342,7 @@ func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
 	}
 	sweep(in, in.entityTeams, &in.swept)
 	old, had := in.entityTeams[e]
-	in.noteEntityTeam(e, old, had)
+	in.changes.noteEntityTeam(e, old, had)
 	in.entityTeams[e] = team
 	return true
 }
@@ -352,7 +351,7 @@ func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
 // forgets those that were gone two windows ago, and have not come back: a tick that runs
 // again within a window may let them die later.
 func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *Tick) {
-	now, window := in.sim.frame.Tick, in.late.Window
+	now, window := in.sim.frame.Tick, in.changes.window()
 	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
 		return
 	}
@@ -391,7 +390,7 @@ func (in *serverInterest) setAudience(player PlayerID, e ecs.Entity, a schema.Au
 		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
 	sweep(in, p.interest.members, &p.interest.sweptMembers)
-	in.noteAudience(player, e, p.interest.members[e])
+	in.changes.noteAudience(player, e, p.interest.members[e])
 	if m := p.interest.members[e]; member {
 		p.interest.members[e] = m | a
 	} else {
@@ -413,7 +412,7 @@ func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
 	}
-	in.noteEye(player, &p.interest)
+	in.changes.noteEye(player, &p.interest)
 	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
 	return true
 }
@@ -421,7 +420,7 @@ func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
 func (in *serverInterest) clearEye(player PlayerID) bool {
 	p := in.sessions.player(player)
 	if p != nil {
-		in.noteEye(player, &p.interest)
+		in.changes.noteEye(player, &p.interest)
 		p.interest.hasEye = false
 	}
 	return p != nil
@@ -508,7 +507,7 @@ func (in *serverInterest) setGroup(e, with ecs.Entity) bool {
 }
 
 func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
-	in.noteGroup(e, in.groupOf(id))
+	in.changes.noteGroup(e, in.groupOf(id))
 	if in.grouped == nil {
 		in.grouped = map[snapshot.NetID]uint32{}
 	}

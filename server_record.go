@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 )
@@ -91,15 +90,6 @@ func (r *serverTape) outside(c tape.Call) {
 	}
 }
 
-// openWorld prepares the world for the program, which takes it or the frame between Steps.
-func (s *Server) openWorld() {
-	s.late.Touch()
-	if r := s.tape.sink; r != nil {
-		r.Touched()
-	}
-	s.sim.undraw()
-}
-
 // observeGrant asks the game what an observer may see.
 func (r *serverTape) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
 	if r.sink == nil {
@@ -153,23 +143,6 @@ func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
 		*w = slices.Delete(*w, at, at+1)
 		in.around.arrangeHooks()
 	}
-}
-
-// systemWatcher tells a function of each system that begins or ends.
-type systemWatcher struct {
-	writes *writeWatch
-	late   *late.Room
-	tell   func(probe.SystemRun)
-}
-
-func (w systemWatcher) beforeSystem(f *Frame, system int) { w.tellRun(f, system, false) }
-
-func (w systemWatcher) afterSystem(f *Frame, system int) { w.tellRun(f, system, true) }
-
-func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
-	run := probe.SystemRun{Tick: f.Tick, System: w.writes.p.systemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
-	run.Again, _ = w.late.Again()
-	w.tell(run)
 }
 
 func (in *serverInternals) Replicated() (all []probe.ServerEntity) {

@@ -81,6 +81,7 @@ func (x *seats) takePlace(p *player, owner PlayerID) {
 
 // beginConnection starts a player's side of a connection, the first or a later one.
 func (x *seats) beginConnection(t time.Duration, p *player, h netcode.Hello) {
+	x.late.StopWorld() // what waits goes behind what a lost connection has not delivered
 	p.session.state, p.session.since = playing, t
 	p.session.conn.Admit()
 	x.sessions.connections++
@@ -126,7 +127,6 @@ type comebacks struct {
 	sessions   *sessions
 	seats      *seats
 	departures *departures
-	late       *late.Room
 	board      *board
 	logs       *serverLog
 	// same is ServerConfig.Same.
@@ -149,7 +149,6 @@ func (k *comebacks) takeBack(t time.Duration, p *player, h netcode.Hello) bool {
 		old.session.address, old.session.origin, old.session.came, old.session.pending = p.session.address, p.session.origin, p.session.came, p.session.pending
 		p.session.pending = false // it is old's to release
 		k.sessions.byPeer[old.session.peer] = old
-		k.late.StopWorld() // what waits goes behind what the lost connection has not delivered
 		k.seats.beginConnection(t, old, h)
 		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
 		k.takeMessages(old, old.session.kept, h)

@@ -84,7 +84,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.watch(true)
-	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, &s.late)
+	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, interestChanges{&s.late, &s.sim})
 	s.schemas.sim = &s.sim
 	if err := s.schemas.publish(p, cfg.AllowOtherBuilds, cfg.Logger); err != nil {
 		return nil, err
