@@ -109,7 +109,11 @@ func hold(n int, by time.Duration) func(m *match) error {
 // listen hears the corrections that clients report.
 func listen(m *match) error {
 	m.srv.Internals().Corrected(func(player foretick.PlayerID, w prediction.Misprediction) {
-		m.tell("report", fmt.Appendf(nil, "%+v", w), uint64(player))
+		named := []uint64{uint64(player), w.Entity}
+		for _, d := range w.Differences {
+			named = append(named, d.Entity)
+		}
+		m.tell("report", []byte(w.String()), named...)
 	})
 	return nil
 }
