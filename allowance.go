@@ -4,7 +4,7 @@ import "time"
 
 // allowance is a token bucket. The zero value is full.
 type allowance struct {
-	spent float64 // of the burst
+	spent float64 // spent is the part of the burst that is used up.
 	at    time.Duration
 }
 

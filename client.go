@@ -26,17 +26,17 @@ type Client struct {
 	ghosts    ghosts
 	timeline  timeline
 	screen    screen
-	reasons   reason.Log  // what the server says of the causes of mispredictions
-	board     clientBoard // what other goroutines may read
+	reasons   reason.Log  // reasons holds what the server said of the causes of mispredictions.
+	board     clientBoard // board is what other goroutines may read.
 	inspected clientInspected
 
-	stepping bool // Step runs
-	closing  bool // Close was called in it
+	stepping bool // stepping is true while Step runs.
+	closing  bool // closing is true once Close was called within Step.
 	closed   bool
 	begun    bool
 	start    time.Time
-	read     time.Time    // of the newest Step
-	time     netcode.Time // of the Step that runs
+	read     time.Time    // read is the clock's time in the newest Step.
+	time     netcode.Time // time is the session's time in the Step that runs.
 }
 
 // NewClient makes a client that greets the server with its first Steps. The error lists
@@ -211,11 +211,11 @@ type View struct {
 type clientBase struct {
 	hooks clientHooks
 	cfg   ClientConfig
-	p     *compiled // ours, or as a server of another build speaks it
+	p     *compiled // p is this build's protocol, or that of a server of another build.
 	world *ecs.World
 	frame Frame
 	view  View
-	now   time.Duration // of the Step that runs
+	now   time.Duration // now is the time of the Step that runs.
 	// practice is true while a tick runs only to see what it does: nothing of it remains.
 	practice bool
 	// rendering is true while render systems run.
@@ -227,11 +227,13 @@ type clientBase struct {
 	reports clientReports
 	counts  clientCounts
 
-	techniques probe.Techniques // in force
-	wanted     probe.Techniques // by setTechniques, from the next Step on
+	techniques probe.Techniques // techniques are those in force.
+	// wanted are those that setTechniques asked for: the next Step applies them.
+	wanted probe.Techniques
 
-	architecture       string // that this program runs on
-	serverArchitecture string // and the server; empty: it did not say
+	architecture string // architecture is what this program runs on.
+	// serverArchitecture is what the server runs on. It is empty if the server did not say.
+	serverArchitecture string
 }
 
 // newClientBase makes the world, and what all parts share.
@@ -313,10 +315,10 @@ type clientHooks struct {
 	message  []func(probe.MessageReceived)
 	request  []func(probe.RequestSent)
 	desync   func(probe.Desync)
-	syncTest int // ticks that are run again after each tick
+	syncTest int // syncTest is how many ticks are run again after each tick.
 
-	explained bool                           // an inspector replaced OnMisprediction …
-	explain   func(prediction.Misprediction) // … which was this
+	explained bool                           // explained is true once an inspector replaced OnMisprediction.
+	explain   func(prediction.Misprediction) // explain is the OnMisprediction that an inspector replaced.
 }
 
 // errObserves is the error of requests of an observer.

@@ -270,9 +270,10 @@ func (ip *input) remadeBy(from, to Tick) (last Tick, ticks uint32, certain bool)
 
 // correction holds the values that a correction replaces.
 type correction struct {
-	predicted record // of the tick whose small differences are being taken over
-	before    record // what was predicted for the newest tick …
-	replacing bool   // … if there was any
+	// predicted is the record of the tick whose small differences are being taken over.
+	predicted record
+	before    record // before is what was predicted for the newest tick, if replacing is true.
+	replacing bool   // replacing is true if something was predicted for the newest tick.
 }
 
 // present puts the predicted values of now back into the world.

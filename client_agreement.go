@@ -17,11 +17,11 @@ type agreement struct {
 	input   *input
 	reasons *reason.Log
 
-	newest Tick // newest tick on which both ends agree
-	all    Tick // … also on what is predicted of remote players
-	unsure bool // a snapshot since has left something out
-	// standIns is the newest snapshot by whose note all that the server ran in place of the
-	// client's commands was equal to them. Later notes tell less of the same ticks.
+	newest Tick // newest is the newest tick on which both ends agree.
+	all    Tick // all is the newest tick on which they agree on remote players too.
+	unsure bool // unsure is true if a snapshot since newest has left something out.
+	// standIns is the newest snapshot whose note shows that all replacements by the server
+	// equalled the client's commands. Later notes tell less of the same ticks.
 	standIns Tick
 	// parts has an entry for each ghost that is predicted here, while snapshots leave some out.
 	// It has the order of wire ids.

@@ -29,7 +29,7 @@ type predicted struct {
 	spawning *spawning
 	bodies   *bodies
 
-	list []ecs.Entity // what entities returned last
+	list []ecs.Entity // list is what entities returned last.
 }
 
 // retired is the handle of an entity that was destroyed in a tick and cannot come back.

@@ -229,6 +229,6 @@ type comparison struct {
 	saves    *saves
 	causes   *causes
 
-	verdict prediction.Verdict // of the newest comparison
-	own     prediction.Verdict // the same, on everything but remote players
+	verdict prediction.Verdict // verdict is the result of the newest comparison.
+	own     prediction.Verdict // own is the newest verdict without remote players.
 }

@@ -16,7 +16,7 @@ type controls struct {
 	predicted *predicted
 	records   *prediction.History[record]
 
-	rows   *ecs.Query // with the command; nil without one
+	rows   *ecs.Query // rows finds the entities with the command. It is nil without a command.
 	packed []byte     // scratch
 }
 

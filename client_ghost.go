@@ -19,19 +19,22 @@ type ghosts struct {
 	*clientBase
 
 	receiver *snapshot.Receiver
-	ours     []*snapshot.Ghost // those that are predicted here
-	released []*snapshot.Ghost // to be given back when nobody walks the list
-	others   []int             // registry indices of components that shared systems read of others
-	pushes   bool              // … or may write
-	pushed   bool              // a tick that may have done so ran since they were written
-	interval Tick              // between two snapshots, as the server said
-	overfull bool              // the world took all that a server may fill
-	mostUsed float64           // of its limits, that a server may
+	ours     []*snapshot.Ghost // ours are the ghosts that are predicted here.
+	released []*snapshot.Ghost // released are ghosts to give back when nobody walks the list.
+	// others are the registry indices of components that shared systems read of other entities.
+	others []int
+	pushes bool // pushes is true if shared systems may write other entities.
+	// pushed is true if a tick that may have written others ran since they were last restored.
+	pushed   bool
+	interval Tick    // interval is the ticks between two snapshots, as the server said.
+	overfull bool    // overfull is true once the world uses all that a server may fill.
+	mostUsed float64 // mostUsed is the share of the world's limits that a server may use.
 	hitboxes *rewind.Hitboxes
 	bytes    receivedBytes
-	overdue  bool         // components of some entities here that are not predicted may be old
-	moved    []movedGhost // that have another owner now, which the next correction has to see to
-	was      []byte       // scratch
+	overdue  bool // overdue is true if components of some unpredicted entities may be old.
+	// moved are entities with a new owner, which the next correction has to handle.
+	moved []movedGhost
+	was   []byte // scratch
 }
 
 func newGhosts(b *clientBase) ghosts {
@@ -224,10 +227,12 @@ func (gs *ghosts) othersMoved() bool {
 
 // ghostFrame holds the states that a ghost is drawn from at a time.
 type ghostFrame struct {
-	from       snapshot.State
-	before, to snapshot.State // no state where nothing is interpolated from or to it
-	fraction   float32        // of the time from from to to; 0: all components hold
-	rate       float32        // ticks a second
+	from snapshot.State
+	// The states before and to are empty where nothing is interpolated from or to them.
+	before, to snapshot.State
+	// fraction is the share of the time between from and to. At 0 all components hold.
+	fraction float32
+	rate     float32 // rate is the ticks a second.
 }
 
 // knots returns the knots of a component that the frame has.
@@ -419,7 +424,7 @@ func (gs *ghosts) releaseGone() bool {
 // stage tells a client's game what came to the screen and what left it.
 type stage struct {
 	*clientBase
-	shown []map[ecs.Entity]bool // by hook: entities that it concerns
+	shown []map[ecs.Entity]bool // shown has the entities of each hook that are on the screen.
 }
 
 func newStage(b *clientBase) stage {

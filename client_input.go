@@ -15,56 +15,71 @@ import (
 // input reads the player's input and makes a command of it for each tick.
 type input struct {
 	*clientBase
-	commands  *netcode.CommandSender
-	history   *prediction.History[tickInput]
-	sample    unsafe.Pointer // the input as of the last frame
-	press     press          // the newest that no tick has taken yet
-	sampled   Tick           // newest tick that has a command: the predicted one, or later where there is input delay
-	first     Tick           // the first tick of the session that a command was made for; 0: none yet
-	remade    []Tick         // ticks whose command was made twice, until the server is known to have run one
-	late      int            // ticks for which the server takes commands after their own
-	settled   Tick           // the newest tick whose command the server waits for no longer, at the newest snapshot
-	confirmed Tick           // newest tick whose command the server has answered
-	sent, had netcode.Seq    // the newest packet sent, and the newest that the server had at the newest snapshot …
-	hasHad    bool           // … where it had any
+	commands *netcode.CommandSender
+	history  *prediction.History[tickInput]
+	sample   unsafe.Pointer // sample is the input as of the last frame.
+	press    press          // press is the newest press that no tick has taken yet.
+	// sampled is the newest tick that has a command. It is the predicted tick, or a later one
+	// with input delay.
+	sampled Tick
+	// first is the first tick of the session that a command was made for. 0 means none yet.
+	first Tick
+	// remade are ticks whose command was made twice, until the server is known to have run one.
+	remade []Tick
+	// late is how many ticks after its own a command is still taken by the server.
+	late int
+	// settled is the newest tick whose command the server waits for no longer, at the newest
+	// snapshot.
+	settled   Tick
+	confirmed Tick // confirmed is the newest tick whose command the server has answered.
+	// sent is the newest packet sent. had is the newest that the server had at the newest
+	// snapshot.
+	sent, had netcode.Seq
+	hasHad    bool // hasHad is true once had is known.
 
-	made    unsafe.Pointer // scratch: a command being made
+	made    unsafe.Pointer // made is scratch for a command being made.
 	packed  []byte         // scratch
 	compare []byte         // scratch
 }
 
 // tickInput is one tick's command.
 type tickInput struct {
-	at      unsafe.Pointer // the command, as a component
-	value   []byte         // its bytes
-	packed  []byte         // the same, in wire form
+	at      unsafe.Pointer // at is the command, as a component.
+	value   []byte         // value is the command's bytes.
+	packed  []byte         // packed is the command in wire form.
 	sampled time.Duration
 	// replaced says that the tick's command was another before, the packed first one,
 	// which the server may have run.
 	replaced  bool
 	first     []byte
 	firstView uint64
-	several   bool        // and yet another one before that
-	view      uint64      // the render time that it carries
-	offset    uint8       // … and how far before the tick its frame showed what is predicted
-	stays     bool        // the server keeps the first one: the second has no newer view
-	sent      bool        // the command, as it was made last, went into packets …
-	seq, end  netcode.Seq // … from this number to that one
-	arrived   Tick        // the snapshot that acknowledged one of them first; 0: none yet
-	late      bool        // a snapshot of the tick, or of a later one, had not: the first ran
-	missed    bool        // a note told that the server had neither
-	suspect   bool        // packets of which no snapshot tells may have carried it
-	frame     Tick        // the rendered frame that the player looked at …
-	ahead     rewind.Keys // … the ticks that what is predicted was shown between in it …
-	whole     rewind.Keys // … and the time of the rest
+	several   bool   // several is true if the command was changed more than once.
+	view      uint64 // view is the render time that the command carries.
+	offset    uint8  // offset is how far before the tick its frame showed what is predicted.
+	// stays is true if the server keeps the first command, because the second has no newer view.
+	stays    bool
+	sent     bool        // sent is true if the newest command went into packets.
+	seq, end netcode.Seq // seq is the first packet that carries the newest command, end the last.
+	// arrived is the snapshot that first acknowledged a packet with the newest command. 0 means
+	// none yet.
+	arrived Tick
+	// late is true if the first command ran: a snapshot of the tick, or a later one, did not
+	// acknowledge the newest.
+	late   bool
+	missed bool // missed is true if a note told that the server had neither command.
+	// suspect is true if packets of which no snapshot tells may have carried the newest command.
+	suspect bool
+	frame   Tick        // frame is the rendered frame that the player looked at.
+	ahead   rewind.Keys // ahead are the two ticks between which that frame drew what is predicted.
+	whole   rewind.Keys // whole is the time at which that frame drew the rest.
 }
 
 // screenFrame is the rendered frame that the player looks at.
 type screenFrame struct {
-	number   Tick      // 0: none
-	shown    shownTime // the render time of others
-	tick     Tick      // what is predicted was shown between the tick before this one …
-	fraction float32   // … and this one
+	number   Tick      // number is the frame's number. 0 means none.
+	shown    shownTime // shown is the render time of others.
+	tick     Tick      // tick is the later of the two ticks that the prediction is drawn between.
+	fraction float32   // fraction is how far the drawing is from the tick before to tick.
 }
 
 // press is the newest press of a one-shot since the last tick: the command as it was read

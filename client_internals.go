@@ -198,10 +198,10 @@ const (
 // clientCounts tells the server how many corrections the client had, by cause. A report has all of
 // the connection, so one that is lost costs nothing once the next one arrives.
 type clientCounts struct {
-	base  prediction.ByCause // when the connection began
-	said  reason.Counts      // by the newest report
-	again bool               // it was sent twice, since packets get lost
-	next  time.Duration      // when one is due
+	base  prediction.ByCause // base has the counts of when the connection began.
+	said  reason.Counts      // said has the counts of the newest report.
+	again bool               // again is true if said was sent twice, since packets get lost.
+	next  time.Duration      // next is when a report is due.
 }
 
 // begin starts the counts of a connection.
@@ -327,11 +327,11 @@ func (gs *ghosts) received(e ecs.Entity, i int, v unsafe.Pointer) (at Tick, ok b
 // asks for it. A server of another build may have components that this build does not know:
 // their bytes are with those of no component.
 type receivedBytes struct {
-	own     *schema.Registry  // of this build: its lines are counted
-	spoken  *schema.Registry  // of the profile
-	profile *snapshot.Profile // nil: nothing is counted
-	to      []int             // by line of the profile, the line of this build
-	before  []float64         // of protocols that were spoken before
+	own     *schema.Registry  // own is this build's registry: its lines are counted.
+	spoken  *schema.Registry  // spoken is the registry of the profile.
+	profile *snapshot.Profile // profile is nil while nothing is counted.
+	to      []int             // to has this build's line for each line of the profile.
+	before  []float64         // before has the counts of protocols that were spoken before.
 	now     []float64         // scratch
 }
 

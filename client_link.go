@@ -25,32 +25,37 @@ type link struct {
 
 	endpoint  transport.Endpoint
 	peer      transport.PeerID
-	address   string // of the server, for logs
-	up        bool   // the transport is connected
+	address   string // address is the server's, for logs.
+	up        bool   // up is true while the transport is connected.
 	conn      *netcode.Conn
-	kept      *netcode.Conn // the lost connection, while Resuming: its requests wait
-	allowance allowance     // of requests
+	kept      *netcode.Conn // kept is the lost connection while Resuming: its requests wait.
+	allowance allowance     // allowance limits requests.
 	lastSend  time.Duration
 	rejected  *netcode.Reject
-	levelled  bool // the packet at hand brought a level
-	decoding  bool // bytes of the server's are read, and nothing of the game's runs
-	newest    Tick // snapshot of this connection, in whatever level; 0: none
-	clock     *netcode.Clock
-	ticks     tickGuard
-	heard     time.Duration // when the newest snapshot came
-	builds    builds
-	place     place
-	level     clientLevel
-	wish      wish
-	delivered []netcode.Seq // packets that the server received, since the newest snapshot
+	levelled  bool // levelled is true if the packet at hand brought a level.
+	// decoding is true while bytes of the server are read: nothing of the game runs then.
+	decoding bool
+	// newest is the newest snapshot of this connection, in whatever level. 0 means none.
+	newest Tick
+	clock  *netcode.Clock
+	ticks  tickGuard
+	heard  time.Duration // heard is when the newest snapshot came.
+	builds builds
+	place  place
+	level  clientLevel
+	wish   wish
+	// delivered are the packets that the server received since the newest snapshot.
+	delivered []netcode.Seq
 	unread    clientUnread
 	lost      redialling
-	stood     time.Duration // for how long the client had stood still when it woke, and heard nothing since; else 0
-	woke      time.Duration
-	eye       netcode.Eye // of an observer …
-	looks     bool        // … which said where it looks from
+	// stood is how long the client had stood still when it woke. It is 0 once a snapshot came
+	// since.
+	stood time.Duration
+	woke  time.Duration
+	eye   netcode.Eye // eye is where an observer looks from.
+	looks bool        // looks is true if the observer said where it looks from.
 
-	snapshotInterval time.Duration // as the server said
+	snapshotInterval time.Duration // snapshotInterval is what the server said.
 
 	events  [64]transport.Event
 	scratch []byte
@@ -58,10 +63,13 @@ type link struct {
 
 // builds is the state of playing with a server of another build of the game.
 type builds struct {
-	speaks      uint64      // the hash of the protocol that is spoken: ours, or the server's
-	offered     uint64      // that of the server, whose schema may be had
-	difference  *difference // what differs from it
-	asks, asked bool        // for its schema, on this connection
+	// speaks is the hash of the protocol that is spoken: ours, or the server's.
+	speaks     uint64
+	offered    uint64      // offered is the hash of the server's protocol, whose schema may be had.
+	difference *difference // difference is what differs from the server's protocol.
+	// asks is true if the client wants the server's schema. asked is true once it asked on this
+	// connection.
+	asks, asked bool
 }
 
 // clientLevel is the level that the client is in.
@@ -316,12 +324,12 @@ var errNoEndpoint = errors.New("foretick: ClientConfig.Redial returned neither a
 
 // redialling is the state of reconnecting after a lost connection.
 type redialling struct {
-	ran      time.Duration // for how long Steps ran since the connection was lost
+	ran      time.Duration // ran is how long Steps ran since the connection was lost.
 	by       error
-	begun    time.Duration // when the last attempt was
-	next     time.Duration // when the next one is due
-	wait     time.Duration // for it, where an attempt fails
-	patience time.Duration // with one that is not answered
+	begun    time.Duration // begun is the start of the last attempt.
+	next     time.Duration // next is when the next attempt is due.
+	wait     time.Duration // wait is the time between a failed attempt and the next.
+	patience time.Duration // patience is how long an attempt may go unanswered.
 }
 
 // comesBack reports whether the client may try another connection after this reason.
@@ -468,9 +476,11 @@ type Session struct {
 // place holds the data with which the client reconnects to its place on the server.
 type place struct {
 	token  [16]byte
-	server uint64                      // its number
-	hold   time.Duration               // for how long the server holds it; 0: not known to be longer than resumeTime
-	taken  [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
+	server uint64 // server is the server's number.
+	// hold is how long the server holds the place. 0 means that it is not known to be longer than
+	// resumeTime.
+	hold  time.Duration
+	taken [netcode.MaxChannels]uint32 // taken counts the reliable messages in the session, for each channel.
 }
 
 // resumeTokenSize is a server's number and the token of a place there.

@@ -67,11 +67,13 @@ func (co *clientOnly) clientOnlyCount() int {
 // server, brings back.
 type locals struct {
 	*clientBase
-	stashed bool // since the world was last put back
+	stashed bool // stashed is true if values were kept since the world was last put back.
 	kept    []ecs.Entity
-	data    []byte // of each of kept: a byte a component that says whether it is there, and the values
-	zeros   []byte
-	next    int // where find looks first
+	// data has, for each of kept, the components' values and a byte each that says whether it is
+	// there.
+	data  []byte
+	zeros []byte
+	next  int // next is where find looks first.
 }
 
 func (l *locals) find(e ecs.Entity) int {

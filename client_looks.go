@@ -27,9 +27,9 @@ type looks struct {
 	names     *recordNames
 	records   *prediction.History[record]
 
-	ticks   []lookedTick // that were run again to explain one misprediction
-	n       int          // how many of them are in use
-	systems []int        // that looked, in the tick that runs
+	ticks   []lookedTick // ticks were run again to explain one misprediction.
+	n       int          // n is how many of ticks are in use.
+	systems []int        // systems are those that looked, in the tick that runs.
 	result  record
 	shown   []PlayerID // scratch
 	read    []int      // scratch
@@ -37,10 +37,11 @@ type looks struct {
 
 // lookedTick is what a tick's systems read.
 type lookedTick struct {
-	tick    Tick
-	unknown bool  // they may have read everything that they declare
-	parents bool  // they asked for parents
-	systems []int // that looked
+	tick Tick
+	// unknown is true if the systems may have read everything that they declare.
+	unknown bool
+	parents bool  // parents is true if the systems asked for parents.
+	systems []int // systems are those that looked.
 }
 
 // forgetTicks begins another explanation.

@@ -22,11 +22,12 @@ type partialTick struct {
 	row       *singletonRow
 	parents   *hierarchy
 
-	whole  float32 // the position of this frame between the newest two ticks, for all else
+	// whole is the frame's position between the newest two ticks, for all else.
+	whole  float32
 	drawn  []partlyDrawn
-	next   int            // where find looks first
-	made   unsafe.Pointer // scratch: the command of the part
-	offset uint8          // … and how far before its tick the player saw itself
+	next   int            // next is where find looks first.
+	made   unsafe.Pointer // made is scratch for the command of the part.
+	offset uint8          // offset is how far before its tick the player saw itself.
 }
 
 // partlyDrawn says which predicted components of an entity a partial tick has computed.

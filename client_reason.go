@@ -366,12 +366,13 @@ type causes struct {
 	trails    *trails
 	reasons   *reason.Log
 
-	wrong        prediction.Misprediction // in the newest comparison
-	agreedOn     Tick                     // newest tick on which the ends agree on all that it can come from
-	remotes      bool                     // remote players were compared
-	remoteFailed bool                     // a remote player was predicted wrongly
-	perhaps      bool                     // the cause is one that may be, and is not certain
-	often        untrackedReads           // debug builds
+	wrong prediction.Misprediction // wrong is the misprediction of the newest comparison.
+	// agreedOn is the newest tick on which the ends agree on all that wrong can come from.
+	agreedOn     Tick
+	remotes      bool           // remotes is true if remote players were compared.
+	remoteFailed bool           // remoteFailed is true if a remote player was predicted wrongly.
+	perhaps      bool           // perhaps is true if the cause is possible and not certain.
+	often        untrackedReads // often counts causes, in debug builds alone.
 }
 
 func (cs *causes) explainField(comp *layout.Component, f int, ours, theirs []int32) {

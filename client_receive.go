@@ -316,13 +316,13 @@ const (
 // then sends all entities in full, without the one that is named. Until a report arrives it
 // sends more snapshots that cannot be read, and the client reports one of those.
 type clientUnread struct {
-	due   bool
-	wire  schema.WireID // the entity at fault; 0: not known
-	named schema.WireID // the entity of the last report
-	count int           // snapshots that could not be read since from
+	due   bool          // due is true if a report is to be sent.
+	wire  schema.WireID // wire is the entity at fault. 0 means that it is not known.
+	named schema.WireID // named is the entity of the last report.
+	count int           // count is how many snapshots could not be read since from.
 	from  time.Duration
-	said  time.Duration // when the last report was sent
-	any   bool          // there was one
+	said  time.Duration // said is when the last report was sent.
+	any   bool          // any is true once a report was sent.
 }
 
 // noteUnread takes the error of a snapshot.

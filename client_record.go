@@ -15,9 +15,9 @@ type recorder struct {
 	names     *recordNames
 	predicted *predicted
 	scenes    *scenes
-	records   *prediction.History[record] // what was predicted for each tick
+	records   *prediction.History[record] // records has what was predicted for each tick.
 
-	cut   []ecs.Entity             // teleported in the tick that is being predicted
+	cut   []ecs.Entity             // cut are the entities teleported in the tick that is being predicted.
 	there func(entity uint64) bool // world.Alive
 }
 
@@ -30,15 +30,15 @@ func newRecorder(b *clientBase, gs *ghosts, ns *recordNames, pr *predicted, sn *
 type record struct {
 	items []recordItem
 	words []int32
-	cuts  []ecs.Entity // what was teleported in this tick
-	basis Tick         // the newest snapshot when it was predicted
-	shown Tick         // the render time of others then
-	scene uint64       // … and how much had appeared and gone
-	some  bool         // the first prediction had an entity
+	cuts  []ecs.Entity // cuts are the entities that were teleported in this tick.
+	basis Tick         // basis is the newest snapshot when the tick was predicted.
+	shown Tick         // shown is the render time of others when the tick was predicted.
+	scene uint64       // scene is how much had appeared and gone when the tick was predicted.
+	some  bool         // some is true if the first prediction had an entity.
 
-	next     int    // where to look for an item first
-	replayed bool   // it is not the first prediction any more
-	first    uint64 // hash of the first prediction, once it was replayed
+	next     int    // next is where to look for an item first.
+	replayed bool   // replayed is true once the record is not of the first prediction.
+	first    uint64 // first is the hash of the first prediction, once the tick was replayed.
 }
 
 // recordItem is a component of an entity. The entity is named by its handle, which stays

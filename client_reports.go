@@ -38,9 +38,10 @@ type clientReports struct {
 	names   *recordNames
 	reasons *reason.Log
 
-	until    time.Duration // 0: it never asked
+	// until is when the client stops reporting. 0 means that the server does not ask.
+	until    time.Duration
 	outgoing reason.Outgoing
-	asks     allowance // of the server's questions
+	asks     allowance // asks limits the server's questions.
 	sends    allowance
 	report   reason.Report // scratch
 }

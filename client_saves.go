@@ -99,7 +99,7 @@ func (sv *saves) forgetRemotes(forgets func(o remotePlayer) bool) {
 type remotePlayer struct {
 	owner   PlayerID
 	history *ecs.History
-	seen    Tick // when it last had any
+	seen    Tick // seen is the newest tick in which the player had any.
 }
 
 // voids reports whether a save of the player's is void, and not only older than the

@@ -19,7 +19,7 @@ type scenes struct {
 
 	appeared []appeared
 	undrawn  []undrawn
-	count    uint64 // of all that appeared and all that is no longer drawn
+	count    uint64 // count counts all that appeared and all that is no longer drawn.
 }
 
 // appeared is a ghost that was drawn for the first time.

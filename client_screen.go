@@ -27,8 +27,8 @@ type screen struct {
 	stage     stage
 
 	shown    shownTime
-	rendered Tick        // number of the newest rendered frame
-	masked   schema.Mask // what maskOf returned last
+	rendered Tick        // rendered is the number of the newest rendered frame.
+	masked   schema.Mask // masked is what maskOf returned last.
 	visible  *lagcomp.History
 }
 

@@ -293,17 +293,18 @@ type spawning struct {
 	parents    *hierarchy
 	predictor  *prediction.Predictor
 
-	stepping  bool // a tick's systems run
-	waiting   prediction.Spawns[spawned]
-	ordinals  ordinals
-	fresh     []spawned    // of the tick that runs, spawned for the first time
-	passing   []ecs.Entity // entities that last for this tick alone
-	matched   []spawned    // since the last snapshot: hooks are still to be called
-	gone      []ecs.Entity // destroyed by prediction, ahead of a correction
+	stepping bool // stepping is true while a tick's systems run.
+	waiting  prediction.Spawns[spawned]
+	ordinals ordinals
+	fresh    []spawned    // fresh are entities that the running tick spawned for the first time.
+	passing  []ecs.Entity // passing are entities that last for this tick alone.
+	// matched are the matches since the last snapshot: their hooks are still to be called.
+	matched   []spawned
+	gone      []ecs.Entity // gone are entities that prediction destroyed, ahead of a correction.
 	restored  []ecs.Entity
-	named     []naming // matched not long ago
+	named     []naming // named are entities that were matched not long ago.
 	practised []ecs.Entity
-	next      int // where spawnOf looks first
+	next      int // next is where spawnOf looks first.
 }
 
 // spawned is a predicted entity that the server has not confirmed yet.
@@ -318,9 +319,10 @@ type naming struct {
 	e     ecs.Entity
 	wire  schema.WireID
 	until Tick
-	key   uint32      // by which it was predicted
-	next  netcode.Seq // the first packet sent afterwards
-	known bool        // ticks were compared whose references to it the server sent
+	key   uint32      // key is the spawn key that the entity was predicted with.
+	next  netcode.Seq // next is the first packet sent after the match.
+	// known is true once ticks were compared whose references to it the server sent.
+	known bool
 }
 
 // spawnOf returns the entity that was spawned here with a key, None if it is no longer

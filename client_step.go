@@ -293,9 +293,9 @@ func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return samp
 
 // clientInspected is what package inspect adds to a client while somebody looks.
 type clientInspected struct {
-	tap   atomic.Pointer[probe.Tap] // nil: nobody looks
-	clock func() time.Duration      // of Run; nil: that of the tap
-	began time.Duration             // of the Step
+	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
+	clock func() time.Duration      // clock is that of Run. nil means that of the tap.
+	began time.Duration             // began is when the Step began.
 }
 
 // begin returns the tap of the Step that begins, nil for none.

@@ -197,11 +197,13 @@ type syncTester struct {
 	predictor *prediction.Predictor
 	row       *singletonRow
 
-	since   Tick                          // the newest tick whose state came from the server: no run leads up to it
-	hashes  *prediction.History[[]uint64] // of the predicted state after each system
-	again   []uint64                      // the same, of the run that is on
-	running bool                          // a tick runs; its systems are hashed
-	due     int                           // the system that is still to be hashed, plus one; 0 for none
+	// since is the newest tick whose state came from the server: no run leads up to it.
+	since Tick
+	// hashes has the hashes of each tick's predicted state, one after each system.
+	hashes  *prediction.History[[]uint64]
+	again   []uint64 // again has the hashes of the run that is on.
+	running bool     // running is true while a tick runs whose systems are hashed.
+	due     int      // due is the system that is still to be hashed, plus one. 0 means none.
 	before  []byte
 	kept    []record
 }

@@ -23,14 +23,14 @@ const (
 // Without it, one forged tick far ahead would stay the newest until the server reaches it.
 // A server that stalled is late, which is allowed.
 type tickGuard struct {
-	rate     float64       // ticks a second
-	interval time.Duration // between snapshots
-	recent   [5]sighting   // the newest snapshots; the Welcome at first
-	at       int           // the oldest of them
-	high     [2]sighting   // the greatest lead of this span, and of the one before
-	since    time.Duration // when this span began
-	odd      sighting      // the first snapshot out of time …
-	odds     int           // … and how many agree with it
+	rate     float64       // rate is the ticks a second.
+	interval time.Duration // interval is the time between snapshots.
+	recent   [5]sighting   // recent are the newest snapshots. At first all are the Welcome.
+	at       int           // at is the place of the oldest in recent.
+	high     [2]sighting   // high has the greatest lead of this span and of the one before.
+	since    time.Duration // since is when this span began.
+	odd      sighting      // odd is the first snapshot out of time.
+	odds     int           // odds is how many snapshots agree with odd.
 }
 
 // sighting is a tick, and when it was seen.

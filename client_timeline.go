@@ -16,7 +16,7 @@ type timeline struct {
 	reasons *reason.Log
 
 	predictor *prediction.Predictor
-	records   *prediction.History[record] // what was predicted for each tick
+	records   *prediction.History[record] // records has what was predicted for each tick.
 	saves     saves
 
 	agreed     agreement
@@ -24,7 +24,8 @@ type timeline struct {
 	causes     causes
 	correction correction
 	trails     trails
-	acted      Tick // with NoPrediction: the newest tick whose events are known; 0: none
+	// acted is the newest tick whose events are known, with NoPrediction. 0 means none.
+	acted Tick
 
 	scenes     scenes
 	bodies     bodies

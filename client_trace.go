@@ -19,32 +19,33 @@ type clientTrace struct {
 	predicted *predicted
 	names     *recordNames
 
-	wake atomic.Bool // somebody asks for something, or the trace is armed
+	wake atomic.Bool // wake is true if somebody asks for something, or the trace is armed.
 
 	mu   sync.Mutex
-	port *trace.Port // nil until the first
+	port *trace.Port // port is nil until the first.
 
-	recorder  *trace.Recorder // nil: it was never armed
+	recorder  *trace.Recorder // recorder is nil if the trace was never armed.
 	armed     bool
-	recording bool // a tick runs, and its systems are watched
-	past      bool // the ticks before are still to be run again
+	recording bool // recording is true while a tick runs whose systems are watched.
+	past      bool // past is true if the ticks before are still to be run again.
 	steps     traceSteps
-	shape     uint64 // of the player's part when its entities were listed
-	request   trace.Request
-	nobody    bool // entities are asked for that the player does not own
+	// shape is the structure of the player's part when its entities were listed.
+	shape   uint64
+	request trace.Request
+	nobody  bool // nobody is true if entities are asked for that the player does not own.
 
-	here   time.Duration // until when this program looks; 0: it does not
-	server time.Duration // … and the server
+	here   time.Duration // here is until when this program looks. 0 means that it does not.
+	server time.Duration // server is until when the server looks. 0 means that it does not.
 
-	sender    trace.Sender    // of the client's records, to the server
-	assembler trace.Assembler // of the server's
-	asked     time.Duration   // when the server was last asked
-	unheard   int             // times that it was asked without an answer
-	heard     bool            // it answered
-	refused   time.Duration   // until when it is not asked again, because it refused
-	why       string          // … and why it did
-	stop      bool            // it is to be told to stop
-	asks      allowance       // of the server's Asks
+	sender    trace.Sender    // sender sends the client's records to the server.
+	assembler trace.Assembler // assembler takes the server's records.
+	asked     time.Duration   // asked is when the server was last asked.
+	unheard   int             // unheard is how often the server was asked without an answer.
+	heard     bool            // heard is true once the server answered.
+	refused   time.Duration   // refused is until when the server is not asked again, because it refused.
+	why       string          // why is the reason of the server's refusal.
+	stop      bool            // stop is true if the server is to be told to stop.
+	asks      allowance       // asks limits the server's Asks.
 	scratch   []byte
 }
 

@@ -12,8 +12,8 @@ type trails struct {
 	predicted *predicted
 	row       *singletonRow
 
-	ours, theirs reason.Trail // of both ends
-	due          bool         // a system has run that is still to be hashed
+	ours, theirs reason.Trail // ours and theirs are the trails of the two ends.
+	due          bool         // due is true if a system has run that is still to be hashed.
 }
 
 func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *singletonRow) trails {

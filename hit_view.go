@@ -30,13 +30,15 @@ type Hit struct {
 // the queries panic with a [UsageError], on the server and on clients.
 type HitView struct {
 	seen   rewind.View
-	record *rewind.Past   // on a server: of all ticks …
-	tracks []layout.Track // … with the components that it keeps …
-	tick   Tick           // … and the present
-	screen drawnScreen    // on a client
-	bare   bool           // the game declares no hitbox: a query is a mistake
-	ahead  rewind.Keys    // on a client: the ticks that what is predicted is drawn between; zero in a render system …
-	whole  rewind.Keys    // … and the time that the rest is drawn at
+	record *rewind.Past   // record is the server's past of all ticks.
+	tracks []layout.Track // tracks are the components that record keeps.
+	tick   Tick           // tick is the server's present.
+	screen drawnScreen    // screen is what a client draws.
+	bare   bool           // bare is true if the game declares no hitbox: a query is a mistake.
+	// ahead are the ticks between which a client draws what is predicted. It is zero in a render
+	// system.
+	ahead rewind.Keys
+	whole rewind.Keys // whole is the time at which a client draws the rest.
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason

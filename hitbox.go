@@ -16,7 +16,7 @@ import (
 // is valid during the call only.
 type HitboxBuilder struct {
 	ids []ecs.ID
-	at  []unsafe.Pointer // in the order of ids
+	at  []unsafe.Pointer // at has a component for each of ids.
 	out []lagcomp.Hitbox
 }
 
@@ -48,7 +48,7 @@ func HitboxField[T any](b *HitboxBuilder, c *ecs.Component[T]) *T {
 // hitboxRunner runs the declarations of a protocol for one set of hitboxes.
 type hitboxRunner struct {
 	of    []layout.Hitbox
-	build []func(*HitboxBuilder) // by their numbers in this build
+	build []func(*HitboxBuilder) // build has the functions by their numbers in this build.
 	body  HitboxBuilder
 }
 

@@ -29,7 +29,7 @@ type parting struct {
 type partings struct {
 	endpoint transport.Endpoint
 	all      []parting
-	from     time.Duration // of the connections' clock, when the end closed
+	from     time.Duration // from is the connections' time when the end closed.
 	most     time.Duration
 	events   [16]transport.Event
 }

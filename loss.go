@@ -37,8 +37,8 @@ type losses struct {
 	frame      *Frame
 	outside    *uint64
 	swallowed  *uint64
-	last, seen map[lossAt]lossSeen // at the last look, and at this one
-	leans      map[lossAt]int32    // where bodies were stopped, for when they are pushed again
+	last, seen map[lossAt]lossSeen // last is what the last look found, and seen what this one finds.
+	leans      map[lossAt]int32    // leans is where bodies were stopped, for when they are pushed again.
 	list       []stats.Loss
 	lossWatch
 }

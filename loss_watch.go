@@ -9,10 +9,11 @@ import (
 
 // lossWatch is what a debug build keeps to name systems.
 type lossWatch struct {
-	queries []*ecs.Query      // by component
-	wrote   map[[2]int]string // by component and field: who left it outside of its range
-	before  map[[2]int]bool   // what was outside ahead of the system that runs
-	systems []ecs.SystemInfo  // all of them: the schedule makes a new list for each call
+	queries []*ecs.Query // queries has one for each component.
+	// wrote has, by component and field, the system that left it outside of its range.
+	wrote   map[[2]int]string
+	before  map[[2]int]bool  // before is what was outside ahead of the system that runs.
+	systems []ecs.SystemInfo // systems are all of them: the schedule makes a new list for each call.
 }
 
 // begin forgets the systems that left values outside in the tick before: predicted values

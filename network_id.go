@@ -9,9 +9,10 @@ type networkID struct {
 	// Prefab is the index of the entity's prefab in its Protocol.
 	Prefab uint16
 
-	maker  uint16 // whose input spawned it, 0 for the server's own
-	ahead  bool   // of an Interpolated prefab: the owner predicts it
-	origin uint32 // its maker's client's name for it; 0: not predicted
+	maker uint16 // maker is the player whose input spawned it. 0 is the server.
+	ahead bool   // ahead is true if the owner of an Interpolated prefab predicts it.
+	// origin is the name that its maker's client gave it. 0 means that it was not predicted.
+	origin uint32
 }
 
 // originComponent is sent with every entity of a prefab that is matched, to its owner

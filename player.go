@@ -131,21 +131,21 @@ const (
 // entities that are left out for a time, and a bound on what the player is sent, so that
 // nobody receives more by reporting what is not true.
 type playerUnread struct {
-	last   Tick // of the newest report that counted; 0: none
+	last   Tick // last is the tick of the newest report that counted. 0 means none.
 	asides []aside
 
 	usual    float64 // bytes of a snapshot without newcomers while nothing was reported, on average
-	measured int     // snapshots counted, those skipped included
+	measured int     // measured counts snapshots, those skipped included.
 	bounded  bool
-	purse    float64 // bytes that may be sent while bounded
+	purse    float64 // purse is the bytes that may be sent while bounded.
 }
 
 // aside is an entity that a player could not read.
 type aside struct {
 	id    snapshot.NetID
-	until Tick   // when it is tried again
-	wait  uint32 // how long it was left out, in seconds
-	out   bool   // it is left out now
+	until Tick   // until is the tick when the entity is tried again.
+	wait  uint32 // wait is how long the entity was left out, in seconds.
+	out   bool   // out is true while the entity is left out.
 }
 
 // early reports whether a report comes too soon after the last one.
@@ -226,30 +226,33 @@ func (u *playerUnread) forgetLevel() { u.asides = u.asides[:0] }
 type session struct {
 	peer transport.PeerID
 	conn *netcode.Conn
-	kept *netcode.Conn // the lost connection, while away: its reliable messages wait
+	kept *netcode.Conn // kept is the lost connection while away: its reliable messages wait.
 
-	token    [16]byte // what the player comes back with
-	identity []byte   // from the transport; empty: unknown
-	address  string   // where it comes from, for logs
-	origin   string   // what limits by address go by; empty: none
-	pending  bool     // counts among its origin's connections that do not play yet
+	token    [16]byte // token is what the player comes back with.
+	identity []byte   // identity comes from the transport. Empty means unknown.
+	address  string   // address is where the player comes from, for logs.
+	origin   string   // origin is what limits by address go by. Empty means none.
+	// pending is true if it counts among its origin's connections that do not play yet.
+	pending bool
 
-	state       playerState
-	since       time.Duration // when it entered this state
-	came        time.Duration // when the connection began
-	connection  uint64        // its number among all of the server's
-	number      uint64        // and that of its stay
-	ticksPlayed uint64        // ticks that ran a command of its own, over all of its connections
-	hold        time.Duration // while away: how long its place is held
+	state      playerState
+	since      time.Duration // since is when the player entered this state.
+	came       time.Duration // came is when the connection began.
+	connection uint64        // connection is the connection's number among all of the server's.
+	number     uint64        // number is the stay's number among all of the server's.
+	// ticksPlayed is how many ticks ran a command of its own, over all of its connections.
+	ticksPlayed uint64
+	hold        time.Duration // hold is how long the place is held while the player is away.
 
-	begun    bool           // its OnJoin ran, or began to
-	resumed  bool           // it has the place that it had before
-	lostCode transport.Code // else why the place of its token is gone
+	begun   bool // begun is true once its OnJoin ran, or began to.
+	resumed bool // resumed is true if the player has the place that it had before.
+	// lostCode and lostText say why the place of its token is gone, unless it resumed.
+	lostCode transport.Code
 	lostText string
 
-	over     bool // it is among the players no more
-	poisoned bool // decoding what it sent panicked
-	kicked   bool // leaves at the end of the tick
+	over     bool // over is true once it is no longer among the players.
+	poisoned bool // poisoned is true if decoding what it sent panicked.
+	kicked   bool // kicked is true if it leaves at the end of the tick.
 	kickCode transport.Code
 	kickText string
 }
@@ -342,20 +345,25 @@ func cutText(text string, most int) string {
 // outbox holds everything to be sent to a player.
 type outbox struct {
 	sender *snapshot.Sender
-	long   longCounts // of the sender
-	every  uint32     // ticks a snapshot
+	long   longCounts // long is what countLong knows of the sender.
+	every  uint32     // every is the ticks a snapshot.
 	sent   *netcode.SequenceBuffer[sentPacket]
-	resent uint64 // of what this connection sent again, counted in the server's
+	// resent is how many of the messages that this connection sent again are in the server's
+	// counts.
+	resent uint64
 
 	draft draft
 
-	owed       bool          // a snapshot was due in an earlier tick of this Step: the packet of its last tick has one
-	insisted   time.Duration // when a message last went beyond the rate; 0: never
-	welcomed   bool          // the Welcome was delivered
-	entered    bool          // the level's information was delivered
-	epoch      uint8         // of the level that it is sent
-	levels     int           // begun since it was known to be in one
-	overflowed bool          // too many messages wait for it: to be dropped
+	// owed is true if a snapshot was due in an earlier tick of this Step: the packet of the last
+	// tick carries one.
+	owed     bool
+	insisted time.Duration // insisted is when a message last went beyond the rate. 0 means never.
+	welcomed bool          // welcomed is true once the Welcome was delivered.
+	entered  bool          // entered is true once the level's information was delivered.
+	epoch    uint8         // epoch is that of the level that the player is sent.
+	levels   int           // levels is how many have begun since the player was known to be in one.
+	// overflowed is true if too many messages wait: the player is to be dropped.
+	overflowed bool
 }
 
 // beginConnection says that a connection begins, whose snapshots come every so many ticks. Its sender
@@ -366,12 +374,12 @@ func (o *outbox) beginConnection(every uint32) {
 
 // draft is the packet that is being built.
 type draft struct {
-	packet   *netcode.Packet // nil: none is
+	packet   *netcode.Packet // packet is nil while none is built.
 	carries  sentPacket
-	due      bool // it carries a snapshot
-	presses  bool // that goes beyond the rate
+	due      bool // due is true if the packet carries a snapshot.
+	presses  bool // presses is true if the snapshot goes beyond the rate.
 	snapshot []byte
-	note     []byte // goes with the snapshot; empty: none
+	note     []byte // note goes with the snapshot. Empty means none.
 }
 
 // noteSize returns the most bytes that the note takes of the packet.
@@ -433,7 +441,7 @@ type sentPacket struct {
 	has      bool
 	welcome  bool
 	level    bool
-	epoch    uint8 // of the level that the snapshot is of
+	epoch    uint8 // epoch is that of the snapshot's level.
 }
 
 const sentWindow = 1024 // most packets whose content is kept until their fate is known

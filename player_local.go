@@ -10,18 +10,19 @@ import (
 // localPlayer is the player of a preview, in the server's own process and in place of a
 // connection. Nothing is sent to it.
 type localPlayer struct {
-	command []byte        // of the next tick, as in memory; nil: a zero one
-	claim   lagcomp.Claim // the moment that the frame showed in which it was given
-	gone    *transport.DisconnectError
+	command []byte // command is the next tick's, as in memory. nil means a zero one.
+	// claim is the moment that the frame showed in which the command was given.
+	claim lagcomp.Claim
+	gone  *transport.DisconnectError
 
-	inbox []localMessage // of the running tick
-	bytes []byte         // of them
+	inbox []localMessage // inbox has the messages of the running tick.
+	bytes []byte         // bytes has the data of inbox.
 }
 
 // localMessage is a message to a local player.
 type localMessage struct {
 	channel, kind uint8
-	from, upto    int // in localPlayer.bytes
+	from, upto    int // The data is localPlayer.bytes from from up to upto.
 }
 
 // tell queues a message for the end of the tick.

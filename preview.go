@@ -27,21 +27,21 @@ type preview struct {
 	stage   stage
 	seat    *localPlayer
 	canvas  canvas
-	spawned []spawnedHere // in the running tick
+	spawned []spawnedHere // spawned are those of the running tick.
 
 	begun  bool
-	epoch  time.Time // the server's start
-	last   time.Time // of the newest Step
+	epoch  time.Time // epoch is the server's start.
+	last   time.Time // last is the time of the newest Step.
 	scale  float64
 	paused bool
-	steps  int // ticks that StepTick asked for
+	steps  int // steps are the ticks that StepTick asked for.
 
 	allowance allowance
-	packed    []byte // scratch: a request
-	rendered  Tick   // number of the newest rendered frame
+	packed    []byte // packed is scratch for a request.
+	rendered  Tick   // rendered is the number of the newest rendered frame.
 	shown     shownTime
 	level     uint8
-	busy      bool // a tick or a frame is on
+	busy      bool // busy is true while a tick or a frame is on.
 }
 
 // previewServer is the server of a preview, as its program has it.

@@ -13,17 +13,17 @@ import (
 // computed in, and takes everything back out.
 type canvas struct {
 	sim  *simulation
-	deep []func(dst, src unsafe.Pointer) // by component; nil: plain memory
+	deep []func(dst, src unsafe.Pointer) // deep has a function for each component. nil means plain memory.
 	refs *previewRefs
 
 	now, before record
-	cut         []ecs.Entity // what was teleported in the running tick
+	cut         []ecs.Entity // cut are the entities that were teleported in the running tick.
 
 	drawn bool
 	kept  []keptEntity
-	bytes []byte             // of plain components
-	boxes [][]unsafe.Pointer // of others, by component
-	used  []int              // of each of boxes
+	bytes []byte             // bytes keeps plain components.
+	boxes [][]unsafe.Pointer // boxes keeps the other components, each in its own list.
+	used  []int              // used is how many of each of boxes are in use.
 }
 
 // keptEntity is an entity as the tick left it.

@@ -39,29 +39,32 @@ const (
 // Protocol that a Server or a Client uses. Any number of them may share it if they run in
 // one goroutine. Otherwise make one Protocol for each goroutine.
 type Protocol struct {
-	compiled compiled // what both ends run; complete after Err
+	compiled compiled // compiled is what both ends run. It is complete after Err.
 
-	audiences     []string // the game's own
-	assets        []prefabAsset
-	relevant      []relevantHook
-	along         []*ecs.Prefab // that PredictRemote names besides avatars
-	skipped       []string      // systems that PredictRemote leaves out
-	stages        []string
-	partials      []partialSystem
-	systems       []string // names in order of declaration
-	shared        []*sharedSystem
-	eventRows     []any    // *eventRow[T] of each event
-	drains        []*drain // of the events with OnServer, in the order of their first one
-	messageFields int      // of all, and of requests: see standard.MaxMessageFields
-	deaf          []string // messages without a handler
-	mute          []string // requests without one
+	audiences []string // audiences are the game's own.
+	assets    []prefabAsset
+	relevant  []relevantHook
+	along     []*ecs.Prefab // along are the prefabs that PredictRemote names besides avatars.
+	skipped   []string      // skipped are the systems that PredictRemote leaves out.
+	stages    []string
+	partials  []partialSystem
+	systems   []string // systems are the names in order of declaration.
+	shared    []*sharedSystem
+	eventRows []any // eventRows has the *eventRow[T] of each event.
+	// drains are those of events with OnServer, in the order of their first one.
+	drains []*drain
+	// messageFields counts the fields of all messages and requests: see
+	// standard.MaxMessageFields.
+	messageFields int
+	deaf          []string // deaf are messages without a handler.
+	mute          []string // mute are requests without a handler.
 
 	errs    []error
-	spoilt  []ecs.ID      // components with a fault, which is reported once
-	unmade  []*ecs.Prefab // and prefabs
-	crowded bool          // it was said that there are too many types
+	spoilt  []ecs.ID      // spoilt are components with a fault, which is reported once.
+	unmade  []*ecs.Prefab // unmade are prefabs with a fault, which is reported once.
+	crowded bool          // crowded is true once it was said that there are too many types.
 	built   bool
-	err     error // once built
+	err     error // err is what Err returns once the protocol is built.
 }
 
 // NewProtocol makes an empty protocol. The name and version of the game are part of its

@@ -22,16 +22,18 @@ type compiled struct {
 	layout.Layout
 	identity ecs.Component[networkID]
 	schedule *ecs.Schedule[*Frame]
-	watchers *int // who need the schedule's hook; nil: nobody ever did
+	// watchers counts who needs the schedule's hook. nil means that nobody ever did.
+	watchers *int
 	handlers handlers
-	labels   schema.Labels // how tools and logs show fields
+	labels   schema.Labels // labels is how tools and logs show fields.
 
 	parent       ecs.Component[parentLink]
-	hierarchy    bool // parents travel
+	hierarchy    bool // hierarchy is true if parents travel.
 	singletons   []singletonType
-	singletonRow ecs.Prefab // of the entity that carries them
-	drains       []string   // by event: the system that calls its handlers; "": none does
-	description  *description
+	singletonRow ecs.Prefab // singletonRow is the prefab of the entity that carries them.
+	// drains has, by event, the system that calls its handlers. "" means that none does.
+	drains      []string
+	description *description
 }
 
 // handlers are the game's functions, by this build's numbers.
@@ -42,20 +44,21 @@ type handlers struct {
 	reconnects  []func(*Frame, PlayerID)
 	levels      []func(*Frame, []byte)
 
-	check func(f *Frame, player PlayerID, at unsafe.Pointer) error        // nil without CheckCommand
-	decay func(at unsafe.Pointer, missing int)                            // nil without Decay
-	guess func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) // nil without PredictRemote
+	check func(f *Frame, player PlayerID, at unsafe.Pointer) error        // check is nil without CheckCommand.
+	decay func(at unsafe.Pointer, missing int)                            // decay is nil without Decay.
+	guess func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) // guess is nil without PredictRemote.
 
 	appearances []appearance
 
 	events       []func() eventQueue
-	eventSystems map[string]func(*Frame) // by name: the systems that call OnServer and OnFinal
+	eventSystems map[string]func(*Frame) // eventSystems has, by name, the systems that call OnServer and OnFinal.
 
 	messages []messageHandler
 	requests []requestHandler
-	spawns   []*SpawnConfig // by prefab; nil: shared systems do not spawn it
-	relevant []relevance    // by prefab; nil without a hook
-	interest *interest      // nil: everybody receives everything
+	// spawns has a config for each prefab. nil means that shared systems do not spawn it.
+	spawns   []*SpawnConfig
+	relevant []relevance // relevant has a hook for each prefab. It is nil without one.
+	interest *interest   // interest is nil if everybody receives everything.
 	hitboxes []func(*HitboxBuilder)
 	lives    []func(at unsafe.Pointer) uint32
 	shapes   []lagcomp.Shape

@@ -60,9 +60,10 @@ func (p *compiled) sharedIndex() (index []int) {
 
 // traceSteps follows the systems of a tick for the traces of an end.
 type traceSteps struct {
-	index []int // by system: its number among those that both ends run, −1
-	due   int   // the number of the one whose result is to be recorded, plus one; 0: none
-	last  int   // the system that ran last, −1: none yet
+	index []int // index has each system's number among those that both ends run, or −1.
+	// due is the number of the system whose result is to be recorded, plus one. 0 means none.
+	due  int
+	last int // last is the system that ran last. −1 means none yet.
 }
 
 func (s *traceSteps) begin() { s.due, s.last = 0, -1 }

@@ -19,7 +19,7 @@ type board struct {
 
 	stats   published.Cell[stats.Server]
 	players published.Cell[[]PlayerID]
-	each    []published.Cell[shownPlayer] // by owner
+	each    []published.Cell[shownPlayer] // each has a cell for each owner.
 }
 
 // shownPlayer is what is shown of a player's number.
@@ -124,9 +124,9 @@ type serverFigures struct {
 	logs     *serverLog
 	board    *board
 
-	counted figures.Server // what stats.Server does not have
-	posted  uint64         // ticks whose causes are counted
-	took    time.Duration  // by the newest tick; 0 without a clock
+	counted figures.Server // counted is what stats.Server does not have.
+	posted  uint64         // posted is the number of ticks whose causes are counted.
+	took    time.Duration  // took is how long the newest tick took. It is 0 without a clock.
 	newest  published.Cell[figures.Server]
 
 	endpoint endpointCounts
@@ -274,7 +274,7 @@ type countedClaims struct{ rewinds, clamped uint64 }
 type playerCounts struct {
 	connection uint64
 	said       reason.Counts
-	counted    uint64 // in the figures
+	counted    uint64 // counted is how many of said are in the figures.
 }
 
 // takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and

@@ -17,9 +17,9 @@ const (
 
 // call is a function that waits for the end of a tick.
 type call struct {
-	name string // with callHandler ahead of it
+	name string // name has callHandler ahead of it.
 	run  func(*Frame)
-	edit *tape.Edit // that run makes; nil: anything
+	edit *tape.Edit // edit is what run makes. nil means anything.
 }
 
 const callHandler = "call "

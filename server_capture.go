@@ -24,8 +24,8 @@ type capture struct {
 type putScratch struct {
 	pointers []unsafe.Pointer
 	columns  []column
-	masks    []tableMask // of the tables, in the order of the tick
-	tables   int         // that had their turn
+	masks    []tableMask // masks are those of the tables, in the order of the tick.
+	tables   int         // tables is how many had their turn.
 }
 
 // column is a replicated component of one table.
@@ -54,9 +54,9 @@ func (c *capture) captureTick() {
 // tableMask has the components of a table's entities. It is kept for the next tick: then the
 // same table mostly has the same place, and needs no new mask.
 type tableMask struct {
-	has    schema.Mask // those of the game
-	sent   schema.Mask // and the library's own, of entities of a prefab
-	prefab int         // that one; −1: sent is not known
+	has    schema.Mask // has is the game's components.
+	sent   schema.Mask // sent is has and the library's own components, for entities of prefab.
+	prefab int         // prefab is the prefab that sent is for. −1 means that sent is not known.
 }
 
 // next returns the mask of the next table, which has these components of the game.

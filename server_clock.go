@@ -11,19 +11,19 @@ import (
 
 // serverClock is the time of a match. All durations count from the start.
 type serverClock struct {
-	rate     int // ticks a second
+	rate     int // rate is the ticks a second.
 	interval time.Duration
 	begun    bool
 	start    time.Time
-	origin   time.Duration // when tick 0 would have been, had no tick been lost
-	lost     uint64        // ticks that were skipped since the start
-	known    uint64        // lost when the newest overload began: clients are told the rest
-	slip     slip          // of the Step that runs
-	now      time.Duration // of the Step that runs
-	before   time.Duration // of the one before
-	read     time.Time     // what the newest Step was given
-	stood    bool          // the server stood still once
-	woke     time.Duration // of the newest Step before which it did
+	origin   time.Duration // origin is when tick 0 would have been, had no tick been lost.
+	lost     uint64        // lost is the number of ticks that were skipped since the start.
+	known    uint64        // known is lost when the newest overload began: clients are told the rest.
+	slip     slip          // slip is that of the Step that runs.
+	now      time.Duration // now is the time of the Step that runs.
+	before   time.Duration // before is the time of the Step before.
+	read     time.Time     // read is the time that the newest Step was given.
+	stood    bool          // stood is true if the server stood still once.
+	woke     time.Duration // woke is the newest Step before which the server stood still.
 }
 
 // begin takes what a Step is given, and returns its time. It notes whether the server stood still
@@ -174,7 +174,7 @@ const pathEvery = 10 * time.Second
 type playerPath struct {
 	connection uint64
 	next       time.Duration
-	before     netcode.Stats // at the last look
+	before     netcode.Stats // before has the figures of the last look.
 }
 
 // look counts the round trip and the losses of a player's newest seconds, when they are over.
