@@ -14,7 +14,7 @@ func (a *allowance) permits(now time.Duration, rate, burst float64) bool {
 	return a.spent+1 <= burst
 }
 
-func (a *allowance) take(now time.Duration, rate, burst float64) bool {
+func (a *allowance) takeOne(now time.Duration, rate, burst float64) bool {
 	if !a.permits(now, rate, burst) {
 		return false
 	}

@@ -43,7 +43,7 @@ type Client struct {
 // every fault of the configuration and the protocol. On an error the Transport stays the
 // caller's: close it.
 func NewClient(cfg ClientConfig) (*Client, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
 	p := &cfg.Protocol.compiled
@@ -73,7 +73,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 
 // fresh forgets everything that belonged to a connection.
 func (c *Client) fresh() error {
-	c.input.clear()
+	c.input.clearInput()
 	c.link.clock, c.link.newest = nil, 0
 	c.link.level.entered, c.link.wish.asked, c.link.wish.granted = false, false, false
 	return c.clearLevel()
@@ -96,13 +96,13 @@ func (c *Client) clearLevel() error {
 		}
 	}
 	c.timeline.spawning.clearSpawns()
-	c.tracer.forget()
-	c.reports.forget()
+	c.tracer.forgetRecords()
+	c.reports.forgetAsked()
 	c.ghosts.newReceiver(c.link.newest)
 	c.ghosts.ours = c.ghosts.ours[:0]
 	c.reasons.Clear()
-	c.screen.clear()
-	return c.timeline.clear()
+	c.screen.clearScreen()
+	return c.timeline.clearLevel()
 }
 
 // View returns the result of the last Step.
@@ -117,10 +117,10 @@ func (c *Client) Close() error {
 		c.closing = true
 		return nil
 	}
-	return c.close()
+	return c.closeClient()
 }
 
-func (c *Client) close() error {
+func (c *Client) closeClient() error {
 	if c.closed {
 		return transport.ErrClosed
 	}
@@ -132,8 +132,8 @@ func (c *Client) close() error {
 	} else if c.link.up {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
 	}
-	c.link.end(&transport.DisconnectError{Code: transport.Closed})
-	return last.close(transport.Closed, "")
+	c.link.endConnection(&transport.DisconnectError{Code: transport.Closed})
+	return last.closeEndpoint(transport.Closed, "")
 }
 
 // clientBoard is what a client shows to other goroutines.

@@ -17,7 +17,7 @@ func (tl *timeline) Amend(t, k Tick) {
 	r := tl.records.Find(k)
 	if k == t {
 		tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
-		tl.correction.predicted.copy(r)
+		tl.correction.predicted.copyFrom(r)
 	}
 	if r == nil {
 		return
@@ -34,7 +34,7 @@ func (tl *timeline) Amend(t, k Tick) {
 				continue
 			}
 			n := comp.Schema.Words()
-			later, predicted, actual := r.find(e, i), tl.correction.predicted.find(e, i), []int32(nil)
+			later, predicted, actual := r.wordsOf(e, i), tl.correction.predicted.wordsOf(e, i), []int32(nil)
 			if predicted != nil {
 				actual = tl.names.stated(g, s, i, predicted[:n], t)
 			}
@@ -63,7 +63,7 @@ func (tl *timeline) Adopt(t Tick) {
 			if tl.bodies.embody(g) {
 				tl.spawning.restored = append(tl.spawning.restored, ecs.Entity(g.Data))
 			}
-			tl.write(g, s, t)
+			tl.writeState(g, s, t)
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
 			tl.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
@@ -92,8 +92,8 @@ func (tl *timeline) restartFrom(t Tick) {
 	tl.tester.since = t
 }
 
-// write puts a ghost's state of t into the world as it is.
-func (tl *timeline) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
+// writeState puts a ghost's state of t into the world as it is.
+func (tl *timeline) writeState(g *snapshot.Ghost, s snapshot.State, t Tick) {
 	r := tl.records.Find(t)
 	for i := range tl.p.Components {
 		comp := &tl.p.Components[i]
@@ -102,7 +102,7 @@ func (tl *timeline) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
 		}
 		if words := s.Component(i); words != nil {
 			if comp.Predicted && r != nil {
-				words = tl.names.named(comp, words, r.find(ecs.Entity(g.Data), i), t)
+				words = tl.names.named(comp, words, r.wordsOf(ecs.Entity(g.Data), i), t)
 			}
 			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), &tl.names, tl.ghosts.pointer(g, i))
 		} else if at := tl.world.Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID); at != nil {

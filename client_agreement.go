@@ -37,7 +37,7 @@ type agreedPart struct {
 	before uint64 // bit i: i+1 ticks before newest
 }
 
-func (a *agreedPart) add(t Tick) {
+func (a *agreedPart) addTold(t Tick) {
 	if d := t - a.newest; a.newest == 0 || d > 64 {
 		a.before = 0
 	} else {
@@ -46,7 +46,7 @@ func (a *agreedPart) add(t Tick) {
 	a.newest = t
 }
 
-func (a *agreedPart) has(t Tick) bool {
+func (a *agreedPart) toldIn(t Tick) bool {
 	d := a.newest - t
 	return a.newest != 0 && (d == 0 || d <= 64 && a.before>>(d-1)&1 != 0)
 }
@@ -67,16 +67,16 @@ func (ag *agreement) noteParts(ours []*snapshot.Ghost, t Tick) {
 			part = ag.parts[i]
 		}
 		if _, ok := g.At(t); ok {
-			part.add(t)
+			part.addTold(t)
 		}
 		next = append(next, part)
 	}
 	ag.parts, ag.spare = next, ag.parts
 }
 
-// told reports whether the snapshot of t told of a ghost, when it came.
-func (ag *agreement) told(g *snapshot.Ghost, t Tick) bool {
-	return slices.ContainsFunc(ag.parts, func(p agreedPart) bool { return p.wire == g.Wire && p.born == g.Born && p.has(t) })
+// ghostTold reports whether the snapshot of t told of a ghost, when it came.
+func (ag *agreement) ghostTold(g *snapshot.Ghost, t Tick) bool {
+	return slices.ContainsFunc(ag.parts, func(p agreedPart) bool { return p.wire == g.Wire && p.born == g.Born && p.toldIn(t) })
 }
 
 // agreeOn notes that both ends agree on t. Entities that the snapshot left out may still
@@ -103,12 +103,12 @@ func (ag *agreement) agreeOn(t Tick) {
 // player's that systems may have visited together with it: they visit rows of one owner and
 // one component set at a time. Singletons are for all of them.
 func (ag *agreement) toldApart(g *snapshot.Ghost, k Tick) bool {
-	if !ag.told(g, k) {
+	if !ag.ghostTold(g, k) {
 		return false
 	}
 	mask := g.Newest().Mask
 	return !slices.ContainsFunc(ag.ghosts.ours, func(o *snapshot.Ghost) bool {
-		if ag.told(o, k) || ag.ghosts.remotePredicted(o) || int32(k-o.Born) < 0 || o.Gone != 0 && int32(k-o.Gone) >= 0 {
+		if ag.ghostTold(o, k) || ag.ghosts.remotePredicted(o) || int32(k-o.Born) < 0 || o.Gone != 0 && int32(k-o.Gone) >= 0 {
 			return false
 		}
 		return o.Prefab == g.Prefab || o.Newest().Mask.Equal(mask) || ag.p.Prefabs[o.Prefab].ECS == &ag.cfg.Protocol.compiled.singletonRow

@@ -101,7 +101,7 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 // bury destroys an entity that no correction can bring back. Its handle is used again once
 // no save has it.
 func (bs *bodies) bury(e ecs.Entity) {
-	bs.parents.release(e, func(ecs.Entity) bool { return true })
+	bs.parents.releaseChildren(e, func(ecs.Entity) bool { return true })
 	bs.world.Manager().Destroy(e)
 	bs.retired = append(bs.retired, retired{e, bs.predictor.Tick()})
 }
@@ -111,7 +111,7 @@ func (bs *bodies) exhume() {
 	n := 0
 	for n < len(bs.retired) && int32(bs.predictor.Tick()-bs.retired[n].tick) > int32(bs.cfg.History) {
 		bs.world.Unreserve(bs.retired[n].e)
-		bs.locals.forget(bs.retired[n].e)
+		bs.locals.forgetLocal(bs.retired[n].e)
 		n++
 	}
 	bs.retired = bs.retired[:copy(bs.retired, bs.retired[n:])]

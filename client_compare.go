@@ -39,7 +39,7 @@ func (cm *comparison) compareOwn(r *record, t Tick) prediction.Verdict {
 			continue
 		}
 		s, ok := g.At(t)
-		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		here := g.Data != 0 && r.hasEntity(ecs.Entity(g.Data))
 		if !ok || !here {
 			if ok != here && cm.oneSided(g, t, here) {
 				verdict = prediction.Different
@@ -83,7 +83,7 @@ func (cm *comparison) compareOpen(r *record, t Tick) bool {
 	same := true
 	if _, _, own := cm.ghosts.receiver.Complete(t); own {
 		cm.spawning.waiting.Open(func(k Tick, s spawned) bool {
-			if int32(k-t) <= 0 && r.has(s.e) {
+			if int32(k-t) <= 0 && r.hasEntity(s.e) {
 				same = false
 				cm.causes.explainEntity(s.e, &cm.cfg.Protocol.compiled.Prefabs[s.kind], true)
 			}
@@ -102,7 +102,7 @@ func (cm *comparison) compareGhost(r *record, g *snapshot.Ghost, s snapshot.Stat
 		if !comp.Predicted {
 			continue
 		}
-		ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+		ours, theirs := r.wordsOf(ecs.Entity(g.Data), i), s.Component(i)
 		if ours == nil && theirs == nil {
 			continue
 		}
@@ -141,7 +141,7 @@ func (cm *comparison) compareRemotePredicted(r *record, t Tick) prediction.Verdi
 			continue
 		}
 		s, ok := g.At(t)
-		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		here := g.Data != 0 && r.hasEntity(ecs.Entity(g.Data))
 		if !ok {
 			if here && g.Gone != 0 && int32(g.Gone-t) <= 0 {
 				verdict = prediction.Different
@@ -168,7 +168,7 @@ func (cm *comparison) compareOther(r *record, g *snapshot.Ghost, s snapshot.Stat
 		if !comp.Predicted || !comp.Schema.Reaches(s.Audience) {
 			continue
 		}
-		ours := r.find(ecs.Entity(g.Data), i)
+		ours := r.wordsOf(ecs.Entity(g.Data), i)
 		theirs := cm.names.stated(g, s, i, ours, t)
 		switch {
 		case ours == nil && theirs == nil:
@@ -210,7 +210,7 @@ func (cm *comparison) countShown(t Tick) {
 		h += hashItem(ecs.Entity(g.Data), itself, nil)
 		for i := range cm.p.Components {
 			if w := s.Component(i); w != nil && cm.p.Components[i].Predicted {
-				h += hashItem(ecs.Entity(g.Data), i, cm.names.meant(&cm.p.Components[i], w, r.find(ecs.Entity(g.Data), i), t))
+				h += hashItem(ecs.Entity(g.Data), i, cm.names.meant(&cm.p.Components[i], w, r.wordsOf(ecs.Entity(g.Data), i), t))
 			}
 		}
 	}

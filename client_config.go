@@ -166,7 +166,7 @@ const (
 	helloInterval      = 100 * time.Millisecond
 )
 
-func (c *ClientConfig) check() error {
+func (c *ClientConfig) checkConfig() error {
 	var errs []error
 	if c.Protocol == nil {
 		errs = append(errs, errors.New("foretick: ClientConfig.Protocol is nil"))

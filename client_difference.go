@@ -27,9 +27,9 @@ func newProtocolError(p *Protocol, theirs string) *ProtocolError {
 	return e
 }
 
-// bind makes the protocol for a server of another build. It has this build's components,
+// bindTo makes the protocol for a server of another build. It has this build's components,
 // prefabs, command, messages and requests, matched by name, in the server's order.
-func (p *compiled) bind(s *schema.Protocol, d *difference) *compiled {
+func (p *compiled) bindTo(s *schema.Protocol, d *difference) *compiled {
 	q := *p
 	q.OtherBuild, q.Common, q.Registry = true, true, s.Registry
 	q.Hash = 0
@@ -116,7 +116,7 @@ func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []i
 		}
 		at[k] = i
 		c := p.Components[k]
-		c.Schema = d.bind(c.Schema, theirs)
+		c.Schema = d.bindSchema(c.Schema, theirs)
 		c.Predicted = c.Predicted && theirs.Predicted()
 		c.Tolerant = c.Schema.Tolerant()
 		c.Interpolate(theirs)
@@ -131,8 +131,8 @@ func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []i
 	return at
 }
 
-// bind matches one schema and notes what differs.
-func (d *difference) bind(own, theirs *schema.Schema) *schema.Schema {
+// bindSchema matches one schema and notes what differs.
+func (d *difference) bindSchema(own, theirs *schema.Schema) *schema.Schema {
 	s, diff := theirs.Bind(own)
 	for _, x := range []struct {
 		to   *[]string
@@ -215,7 +215,7 @@ func (d *difference) bindCommand(q, p *layout.Layout, s *schema.Protocol) {
 		d.Missing = append(d.Missing, "command "+p.Command.Schema.Name())
 	case p.Command != nil:
 		c := *p.Command
-		c.Schema = d.bind(c.Schema, s.Command)
+		c.Schema = d.bindSchema(c.Schema, s.Command)
 		q.Command = &c
 	}
 }
@@ -237,7 +237,7 @@ func (d *difference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
 			continue
 		}
 		m := p.Messages[k]
-		m.Schema, m.Channel, found[k] = d.bind(m.Schema, s.Messages[i].Schema), s.Messages[i].Channel, true
+		m.Schema, m.Channel, found[k] = d.bindSchema(m.Schema, s.Messages[i].Schema), s.Messages[i].Channel, true
 		q.Messages[i] = m
 	}
 	for k := range found {
@@ -264,7 +264,7 @@ func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 			continue
 		}
 		r := &q.Requests[k]
-		r.Kind, r.Schema = i, d.bind(r.Schema, s.Requests[i])
+		r.Kind, r.Schema = i, d.bindSchema(r.Schema, s.Requests[i])
 	}
 	for k := range ours {
 		if q.Requests[k].Kind < 0 {

@@ -44,7 +44,7 @@ func TestCorrectionsAddUp(t *testing.T) {
 		f.age(30 * time.Millisecond)
 		before := drawn(was)
 		for field := range described.Fields() {
-			f.add(1, 0, field, described, was, is)
+			f.addFade(1, 0, field, described, was, is)
 		}
 		after := drawn(is)
 		for field, info := range described.Fields() {
@@ -64,7 +64,7 @@ func TestCorrectionsAddUp(t *testing.T) {
 	f.fade.Limit = 0.5
 	next := words(1, 2, -10) // all of it is too far
 	for field := range described.Fields() {
-		f.add(1, 0, field, described, was, next)
+		f.addFade(1, 0, field, described, was, next)
 	}
 	require.Equal(t, next, drawn(next), "a large correction is shown at once")
 }

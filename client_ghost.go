@@ -74,7 +74,7 @@ func (gs *ghosts) reaches(t Tick) bool {
 // mine reports whether a ghost is the player's own or a shared physics object, and
 // predicted here.
 func (gs *ghosts) mine(g *snapshot.Ghost) bool {
-	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g) && !gs.held(g, g.Newest())
+	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g) && !gs.heldByOwner(g, g.Newest())
 }
 
 // remotePredicted reports whether a ghost is another player's and predicted here.
@@ -110,7 +110,7 @@ func (gs *ghosts) partOf(g *snapshot.Ghost) PlayerID {
 		return ecs.Nobody
 	}
 	switch {
-	case gs.held(g, g.Newest()) && g.Mine && o != ecs.Nobody && !gs.cfg.NoPrediction:
+	case gs.heldByOwner(g, g.Newest()) && g.Mine && o != ecs.Nobody && !gs.cfg.NoPrediction:
 		return gs.world.Partition(o)
 	case !gs.p.Remote.Predicts || g.Mine || o == ecs.Nobody || gs.remotePredicted(g):
 		return o
@@ -240,9 +240,9 @@ func (gf *ghostFrame) knots(comp int) schema.Knots {
 	return schema.Between(gf.before.Keyframe(comp), gf.from.Keyframe(comp), gf.to.Keyframe(comp), gf.fraction, gf.rate)
 }
 
-// around returns the states that a ghost is drawn from at a time. It returns false if there
+// statesAround returns the states that a ghost is drawn from at a time. It returns false if there
 // are none.
-func (gs *ghosts) around(g *snapshot.Ghost, t Tick, fraction float32) (gf ghostFrame, ok bool) {
+func (gs *ghosts) statesAround(g *snapshot.Ghost, t Tick, fraction float32) (gf ghostFrame, ok bool) {
 	a, b, f, ok := g.Sample(t, fraction)
 	if !ok {
 		return gf, false
@@ -323,9 +323,9 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
 	return false
 }
 
-// has reports whether a ghost has, or lately had, one of some components. A value from before
+// hadComponents reports whether a ghost has, or lately had, one of some components. A value from before
 // counts for as long as no other came.
-func (gs *ghosts) has(g *snapshot.Ghost, t Tick, components []int) bool {
+func (gs *ghosts) hadComponents(g *snapshot.Ghost, t Tick, components []int) bool {
 	for s := range g.Since(t - unrest) {
 		if slices.ContainsFunc(components, func(i int) bool { return s.Component(i) != nil }) {
 			return true
@@ -338,7 +338,7 @@ func (gs *ghosts) has(g *snapshot.Ghost, t Tick, components []int) bool {
 // another value when t ran than in the snapshot that its prediction r had.
 func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record, components []int) (component int, ok bool) {
 	known, ok := g.At(r.basis)
-	if !gs.has(g, t, components) {
+	if !gs.hadComponents(g, t, components) {
 		return 0, false
 	}
 	switch {
@@ -435,9 +435,9 @@ func newStage(b *clientBase) stage {
 	return s
 }
 
-// tell calls the hooks, those of what left first. It is called once a frame, when the world
+// callAppearances calls the hooks, those of what left first. It is called once a frame, when the world
 // holds what is shown.
-func (s *stage) tell() {
+func (s *stage) callAppearances() {
 	for _, vanished := range [...]bool{true, false} {
 		for i := range s.cfg.Protocol.compiled.handlers.appearances {
 			if a := &s.cfg.Protocol.compiled.handlers.appearances[i]; a.vanished == vanished {
@@ -566,8 +566,8 @@ func (gs *ghosts) owns(g *snapshot.Ghost) bool {
 	return g.Mine && PlayerID(g.Owner) == gs.view.Player && g.Data != 0 && !gs.alien(g)
 }
 
-// held reports whether a state of a ghost says that its owner does not predict it.
-func (gs *ghosts) held(g *snapshot.Ghost, s snapshot.State) bool {
+// heldByOwner reports whether a state of a ghost says that its owner does not predict it.
+func (gs *ghosts) heldByOwner(g *snapshot.Ghost, s snapshot.State) bool {
 	if gs.p.Origins.Interpolated < 0 || !gs.p.Prefabs[g.Prefab].Interpolated {
 		return false
 	}
@@ -585,5 +585,5 @@ func (gs *ghosts) switched(g *snapshot.Ghost) bool {
 	}
 	now := g.Newest()
 	before, ok := g.Before(now)
-	return ok && gs.held(g, before) != gs.held(g, now)
+	return ok && gs.heldByOwner(g, before) != gs.heldByOwner(g, now)
 }

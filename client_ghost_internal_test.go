@@ -59,9 +59,9 @@ func TestWhatIsRememberedOfOthers(t *testing.T) {
 		require.True(t, gs.restless(tick, gs.others), "it was on in tick 50, before tick %d", tick)
 	}
 	show(100+2*unrest, false, flag{}) // of the ticks before nothing came
-	require.True(t, gs.has(g, 100+2*unrest, gs.others), "what ran had the value of tick 99")
+	require.True(t, gs.hadComponents(g, 100+2*unrest, gs.others), "what ran had the value of tick 99")
 	for tick := Tick(101 + 2*unrest); tick <= 101+3*unrest; tick++ {
 		show(tick, false, flag{})
 	}
-	require.False(t, gs.has(g, 101+3*unrest, gs.others), "it had none for long")
+	require.False(t, gs.hadComponents(g, 101+3*unrest, gs.others), "it had none for long")
 }

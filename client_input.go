@@ -105,8 +105,8 @@ func newInput(b *clientBase) input {
 	return ip
 }
 
-// clear forgets everything that belonged to a connection.
-func (ip *input) clear() {
+// clearInput forgets everything that belonged to a connection.
+func (ip *input) clearInput() {
 	ip.history.Clear()
 	ip.confirmed, ip.commands, ip.remade = 0, nil, ip.remade[:0]
 	ip.sent, ip.had, ip.hasHad = 0, 0, false
@@ -121,11 +121,11 @@ func (ip *input) newCommands() {
 	}
 }
 
-// read reads the player's input, once a frame. Fields that are held are as of the last
+// readInput reads the player's input, once a frame. Fields that are held are as of the last
 // frame. One-shots stay set until a tick takes them, so that a press and release between
 // two ticks is not lost, and sums add up. The newest press is kept with what its frame
 // showed, and with the sums up to that frame.
-func (ip *input) read(looking screenFrame) {
+func (ip *input) readInput(looking screenFrame) {
 	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe {
 		return
 	}
@@ -135,7 +135,7 @@ func (ip *input) read(looking screenFrame) {
 	ip.cfg.Sample.sample(ip.view, ip.sample)
 	pressed := schema.Pressed(ip.sample)
 	if full := schema.Gather(ip.sample, ip.made); full >= 0 {
-		ip.losses.full(ip.p.Command.Name, schema, full)
+		ip.losses.countFull(ip.p.Command.Name, schema, full)
 	}
 	if pressed {
 		ip.press.frame, ip.press.read = looking, ip.now

@@ -204,13 +204,13 @@ type clientCounts struct {
 	next  time.Duration      // next is when a report is due.
 }
 
-// begin starts the counts of a connection.
-func (c *clientCounts) begin(l *clientBase) {
+// beginCounts starts the counts of a connection.
+func (c *clientCounts) beginCounts(l *clientBase) {
 	*c = clientCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
 }
 
-// write puts a report into the packet that is being built, if one is due and has news.
-func (c *clientCounts) write(l *link, pk *netcode.Packet) {
+// writeCounts puts a report into the packet that is being built, if one is due and has news.
+func (c *clientCounts) writeCounts(l *link, pk *netcode.Packet) {
 	if l.now < c.next {
 		return
 	}
@@ -249,7 +249,7 @@ func (c *Client) changeTechniques() {
 	}
 	c.techniques = want
 	if want.NoSmoothing {
-		c.screen.own.fades.clear()
+		c.screen.own.fades.clearFades()
 	}
 	predicts := was.NoPrediction != want.NoPrediction
 	if !predicts && was.NoReconciliation == want.NoReconciliation {
@@ -268,8 +268,8 @@ func (c *Client) changeTechniques() {
 	}
 	c.timeline.spawning.clearSpawns()
 	c.reasons.Clear()
-	c.screen.clear()
-	if c.timeline.clear() != nil { // cannot be: the same configuration was accepted before
+	c.screen.clearScreen()
+	if c.timeline.clearLevel() != nil { // cannot be: the same configuration was accepted before
 		return
 	}
 	c.timeline.saves.gather()
@@ -297,14 +297,14 @@ func (sc *screen) framesKept() lagcomp.Config {
 func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool) {
 	for i := range c.p.Components {
 		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
-			return c.ghosts.received(e, i, v)
+			return c.ghosts.readReceived(e, i, v)
 		}
 	}
 	return 0, false
 }
 
-// received writes the newest received value of a component to v.
-func (gs *ghosts) received(e ecs.Entity, i int, v unsafe.Pointer) (at Tick, ok bool) {
+// readReceived writes the newest received value of a component to v.
+func (gs *ghosts) readReceived(e ecs.Entity, i int, v unsafe.Pointer) (at Tick, ok bool) {
 	if gs.receiver == nil || e == ecs.None {
 		return 0, false
 	}
@@ -335,8 +335,8 @@ type receivedBytes struct {
 	now     []float64         // scratch
 }
 
-// start begins to count, or ends it.
-func (b *receivedBytes) start(on bool, own *schema.Registry, r *snapshot.Receiver) {
+// startCounting begins to count, or ends it.
+func (b *receivedBytes) startCounting(on bool, own *schema.Registry, r *snapshot.Receiver) {
 	*b = receivedBytes{}
 	if !on {
 		r.SetProfile(nil)
@@ -390,7 +390,7 @@ func (b *receivedBytes) sums(dst []float64) []float64 {
 
 func (in clientInternals) CountBytes(on bool) {
 	c := in.c
-	c.ghosts.bytes.start(on, c.cfg.Protocol.compiled.Registry, c.ghosts.receiver)
+	c.ghosts.bytes.startCounting(on, c.cfg.Protocol.compiled.Registry, c.ghosts.receiver)
 }
 
 func (in clientInternals) Counted(dst [][2]string) [][2]string {

@@ -103,7 +103,7 @@ func (l *link) disconnected(ev *transport.Event) {
 		if l.rejected != nil {
 			e.Theirs = l.rejected.Protocol
 		}
-		l.end(e)
+		l.endConnection(e)
 		return
 	}
 	l.lose(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
@@ -119,7 +119,7 @@ func (l *link) who() []any {
 	return []any{"player", l.view.Player, "connection", l.stats.Connections, "address", l.address}
 }
 
-func (l *link) end(err error) {
+func (l *link) endConnection(err error) {
 	if l.view.State != Closed {
 		l.view.State, l.view.Err, l.up = Closed, err, false
 		l.cfg.Logger.Info("connection ended", append(l.who(), "err", err)...)
@@ -168,8 +168,8 @@ const mostDelivered = 256
 // circle counts as before.
 func precedes(a, b netcode.Seq) bool { return netcode.Distance(a, b) < 0 }
 
-// send greets, or sends the newest commands, or at least an acknowledgement.
-func (l *link) send(ticks int, ip *input) {
+// sendPackets greets, or sends the newest commands, or at least an acknowledgement.
+func (l *link) sendPackets(ticks int, ip *input) {
 	if !l.up || l.view.State == Closed {
 		return
 	}
@@ -190,7 +190,7 @@ func (l *link) send(ticks int, ip *input) {
 	}
 	pk := l.conn.Begin(l.now)
 	l.fates(ip)
-	asks := l.view.State >= Syncing && !greet && l.ask(pk)
+	asks := l.view.State >= Syncing && !greet && l.askConfigure(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
 		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
 		if l.cfg.Observe {
@@ -214,17 +214,17 @@ func (l *link) send(ticks int, ip *input) {
 	}
 	if l.tracer.armed || l.tracer.stop {
 		if l.view.State == Playing {
-			l.tracer.write(l, pk, l.newest)
+			l.tracer.writeTrace(l, pk, l.newest)
 		}
 	}
 	if l.view.State >= Syncing && !greet {
-		l.unread.write(l, pk)
+		l.unread.writeUnread(l, pk)
 	}
 	if l.reports.until > 0 && l.view.State == Playing {
-		l.reports.write(l.now, pk)
+		l.reports.writeReport(l.now, pk)
 	}
 	if l.view.State == Playing {
-		l.counts.write(l, pk)
+		l.counts.writeCounts(l, pk)
 	}
 	seq, b := pk.Finish()
 	ip.sent = seq
@@ -240,8 +240,8 @@ func (l *link) send(ticks int, ip *input) {
 	}
 }
 
-// ask sends the wish of Configure until a packet that carried it was delivered.
-func (l *link) ask(pk *netcode.Packet) bool {
+// askConfigure sends the wish of Configure until a packet that carried it was delivered.
+func (l *link) askConfigure(pk *netcode.Packet) bool {
 	if !l.wish.wanted || l.wish.granted {
 		return false
 	}
@@ -273,7 +273,7 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 		return errObserves
 	case r.Kind < 0:
 		return ErrNotThere
-	case !l.allowance.take(l.now, requestRate, requestBurst):
+	case !l.allowance.takeOne(l.now, requestRate, requestBurst):
 		return ErrTooMany
 	}
 	l.losses.sent(r.Name, r.Schema, v)
@@ -348,7 +348,7 @@ func (l *link) comesBack(code transport.Code) bool {
 // lose ends the connection. Unless one end wanted that, the client tries another.
 func (l *link) lose(why *transport.DisconnectError) {
 	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} && !l.cfg.Observe || l.stats.Connections == 0 {
-		l.end(why)
+		l.endConnection(why)
 		return
 	}
 	if l.view.State == Resuming {
@@ -365,10 +365,10 @@ func (l *link) lose(why *transport.DisconnectError) {
 	l.lost = redialling{by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
 }
 
-// note takes the time that passed between two Steps, and the time that counts. A Step after a
+// notePassed takes the time that passed between two Steps, and the time that counts. A Step after a
 // pause is one in which the client looks, so the server's silence counts from there, and hardly
 // any of the pause is time in which it tried to come back.
-func (l *link) note(passed, counts time.Duration) {
+func (l *link) notePassed(passed, counts time.Duration) {
 	l.lost.ran += min(counts, resumeStep)
 	if l.stood == 0 && passed > l.cfg.Timeout/2 {
 		l.stood, l.woke = passed, l.now
@@ -416,7 +416,7 @@ func (l *link) redial() {
 		return
 	}
 	if l.lost.ran > max(resumeTime, l.place.hold) {
-		l.end(l.lost.by)
+		l.endConnection(l.lost.by)
 		return
 	}
 	if l.now < l.lost.next {
@@ -543,7 +543,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
-	c.counts.begin(&c.clientBase)
+	c.counts.beginCounts(&c.clientBase)
 	c.logSession(&session)
 	c.post() // hooks ask
 	c.ghosts.newReceiver(c.link.newest)
@@ -568,8 +568,8 @@ func (c *Client) logSession(s *Session) {
 	c.cfg.Logger.Info("joined", append(c.link.who(), "kind", s.Kind.String(), "code", s.Code, "why", s.Text)...)
 }
 
-// enter takes a client into a level.
-func (c *Client) enter(info netcode.LevelInfo) {
+// enterLevel takes a client into a level.
+func (c *Client) enterLevel(info netcode.LevelInfo) {
 	if info.Epoch == c.link.level.epoch && c.link.level.entered || info.Epoch != c.link.level.epoch && !netcode.Newer(info.Epoch, c.link.level.epoch) {
 		return // told again, or by a packet of the level before that others overtook
 	}
@@ -602,7 +602,7 @@ func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
 	c.ghosts.hitboxes = p.newHitboxes()
 	c.ghosts.findOthers(p)
 	if err := c.fresh(); err != nil {
-		c.link.end(err) // cannot be: the same configuration was accepted before
+		c.link.endConnection(err) // cannot be: the same configuration was accepted before
 	}
 }
 
@@ -615,11 +615,11 @@ func (c *Client) schema(payload []byte) error {
 	}
 	reply, err := netcode.ParseSchemaReply(payload)
 	if err != nil {
-		c.link.end(err)
+		c.link.endConnection(err)
 		return err
 	}
 	if !reply.Known {
-		c.link.end(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.link.builds.offered})
+		c.link.endConnection(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.link.builds.offered})
 		return nil
 	}
 	s, err := schema.ReadProtocol(reply.Data)
@@ -627,16 +627,16 @@ func (c *Client) schema(payload []byte) error {
 		err = fmt.Errorf("%w: it is not that of the server's protocol", schema.ErrMalformed)
 	}
 	if err != nil {
-		c.link.end(err)
+		c.link.endConnection(err)
 		return err
 	}
 	own := &c.cfg.Protocol.compiled
 	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.parts().Channels) {
-		c.link.end(newProtocolError(c.cfg.Protocol, s.Describe()))
+		c.link.endConnection(newProtocolError(c.cfg.Protocol, s.Describe()))
 		return nil
 	}
 	differs := &difference{Schema: s}
-	bound := own.bind(s, differs)
+	bound := own.bindTo(s, differs)
 	c.link.decoded()
 	c.adopt(bound, differs, c.link.builds.offered)
 	return nil

@@ -35,7 +35,7 @@ func (co *clientOnly) ranBefore(t Tick) bool {
 // frames between two ticks.
 func (co *clientOnly) keepClientOnly(rc *recorder) {
 	co.now, co.before = co.before, co.now
-	co.now.clear()
+	co.now.clearRecord()
 	for _, rows := range co.query.Owned(co.world, ecs.ClientOnly) {
 		for _, e := range rows.Entities() {
 			rc.keepEntity(&co.now, e)
@@ -76,7 +76,7 @@ type locals struct {
 	next  int // next is where find looks first.
 }
 
-func (l *locals) find(e ecs.Entity) int {
+func (l *locals) indexOf(e ecs.Entity) int {
 	if l.next >= len(l.kept) {
 		l.next = 0
 	}
@@ -93,10 +93,10 @@ func (l *locals) find(e ecs.Entity) int {
 	return -1
 }
 
-// forget drops an entity whose handle will be used for another.
-func (l *locals) forget(e ecs.Entity) {
+// forgetLocal drops an entity whose handle will be used for another.
+func (l *locals) forgetLocal(e ecs.Entity) {
 	stride := l.p.LocalStride()
-	if i := l.find(e); i >= 0 {
+	if i := l.indexOf(e); i >= 0 {
 		n := len(l.kept) - 1
 		copy(l.data[i*stride:(i+1)*stride], l.data[n*stride:])
 		l.kept[i] = l.kept[n]
@@ -104,10 +104,10 @@ func (l *locals) forget(e ecs.Entity) {
 	}
 }
 
-func (l *locals) clear() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
+func (l *locals) clearLocals() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
 
-// due reports whether stash is to be called ahead of a save that is loaded.
-func (l *locals) due() bool { return len(l.p.Locals) > 0 && !l.stashed }
+// stashDue reports whether stash is to be called ahead of a save that is loaded.
+func (l *locals) stashDue() bool { return len(l.p.Locals) > 0 && !l.stashed }
 
 // stash keeps the components of entities, ahead of the first save that is loaded.
 func (l *locals) stash(entities []ecs.Entity) {
@@ -117,7 +117,7 @@ func (l *locals) stash(entities []ecs.Entity) {
 		if !l.world.Alive(e) {
 			continue
 		}
-		i := l.find(e)
+		i := l.indexOf(e)
 		if i < 0 {
 			i = len(l.kept)
 			l.kept = append(l.kept, e)
@@ -137,15 +137,15 @@ func (l *locals) stash(entities []ecs.Entity) {
 	}
 }
 
-// put gives the components back to the entities that are alive, once all saves are loaded
+// putBack gives the components back to the entities that are alive, once all saves are loaded
 // and all ticks have run again. It reports whether components came or went.
-func (l *locals) put(entities []ecs.Entity) (moved bool) {
+func (l *locals) putBack(entities []ecs.Entity) (moved bool) {
 	l.stashed = false
 	stride := l.p.LocalStride()
 	for _, e := range entities {
 		i := -1
 		if l.world.Alive(e) {
-			i = l.find(e)
+			i = l.indexOf(e)
 		}
 		if i < 0 {
 			continue

@@ -111,7 +111,7 @@ func (lk *looks) swayedByOthers(t Tick, components []int) bool {
 		return true
 	}
 	return !slices.ContainsFunc(lk.ghosts.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
-		return !lk.ghosts.ahead(g) && lk.ghosts.has(g, t, components)
+		return !lk.ghosts.ahead(g) && lk.ghosts.hadComponents(g, t, components)
 	})
 }
 
@@ -140,7 +140,7 @@ func (lk *looks) runConcealed(t Tick) bool {
 // if that failed, or the tick cannot run again.
 func (lk *looks) runAside(t Tick, run func() bool) bool {
 	return lk.stepper.runAside(t, run, func() {
-		lk.result.clear()
+		lk.result.clearRecord()
 		for _, e := range lk.predicted.entities() {
 			lk.recorder.keepEntity(&lk.result, e)
 		}

@@ -52,7 +52,7 @@ func (ot *others) drawOthers(t Tick, fraction float32) {
 }
 
 func (ot *others) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
-	gf, ok := ot.ghosts.around(g, t, fraction)
+	gf, ok := ot.ghosts.statesAround(g, t, fraction)
 	if !ok {
 		return
 	}

@@ -45,7 +45,7 @@ func (ow *ownDrawing) drawOwn(since time.Duration) {
 			if !comp.Predicted || !comp.Lerped {
 				continue
 			}
-			at, b := ow.world.Pointer(e, comp.ID), now.find(e, i)
+			at, b := ow.world.Pointer(e, comp.ID), now.wordsOf(e, i)
 			if at == nil || b == nil || ow.drewPartly(e, i, at) {
 				continue
 			}
@@ -77,12 +77,12 @@ func (ow *ownDrawing) correct() {
 		if it.comp == itself {
 			continue
 		}
-		old := ow.correction.before.find(it.e, int(it.comp))
+		old := ow.correction.before.wordsOf(it.e, int(it.comp))
 		if old == nil {
 			continue
 		}
 		if ow.ghosts.leapt(it.e) {
-			ow.fades.drop(it.e)
+			ow.fades.dropFades(it.e)
 			continue
 		}
 		schema := ow.p.Components[it.comp].Schema
@@ -90,7 +90,7 @@ func (ow *ownDrawing) correct() {
 			if !field.Lerp || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
 				continue
 			}
-			ow.fades.add(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])
+			ow.fades.addFade(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (ow *ownDrawing) drawClientOnly() {
 				if !comp.Predicted || !comp.Lerped {
 					continue
 				}
-				a, b := l.before.find(e, i), l.now.find(e, i)
+				a, b := l.before.wordsOf(e, i), l.now.wordsOf(e, i)
 				at := ow.world.Pointer(e, comp.ID)
 				if a == nil || b == nil || at == nil {
 					continue
@@ -123,7 +123,7 @@ func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value s
 	if now == nil {
 		return shownValue{}, false
 	}
-	b := now.find(e, comp)
+	b := now.wordsOf(e, comp)
 	if b == nil {
 		return shownValue{}, false
 	}
@@ -139,10 +139,10 @@ func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value s
 func (ow *ownDrawing) drewPartly(e ecs.Entity, comp int, at unsafe.Pointer) bool {
 	c := &ow.p.Components[comp]
 	own := ow.cfg.Protocol.compiled.Index(c.ID) // a server of another build numbers them otherwise
-	if d := ow.partial.find(e); d == nil || own < 0 || !d.components.Has(own) {
+	if d := ow.partial.findDrawn(e); d == nil || own < 0 || !d.components.Has(own) {
 		return false
 	}
-	if ow.fades.has(e, comp) {
+	if ow.fades.hasFade(e, comp) {
 		words := ow.names.zeroes(c.Schema.Words())
 		c.Schema.SnapWords(at, ow.names, words)
 		ow.drawBetween(c, ow.fades.offset(c, e, comp, ow.p.between(nil, words, 0)), at)

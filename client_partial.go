@@ -36,12 +36,12 @@ type partlyDrawn struct {
 	components schema.MaskBuilder
 }
 
-func (pt *partialTick) clear() { pt.drawn, pt.next = pt.drawn[:0], 0 }
+func (pt *partialTick) clearDrawn() { pt.drawn, pt.next = pt.drawn[:0], 0 }
 
-// note adds the components that a system writes of its rows.
-func (pt *partialTick) note(rows ecs.Rows, components *schema.MaskBuilder) {
+// noteWritten adds the components that a system writes of its rows.
+func (pt *partialTick) noteWritten(rows ecs.Rows, components *schema.MaskBuilder) {
 	for _, e := range rows.Entities() {
-		if d := pt.find(e); d != nil {
+		if d := pt.findDrawn(e); d != nil {
 			for k, w := range components {
 				d.components[k] |= w
 			}
@@ -51,8 +51,8 @@ func (pt *partialTick) note(rows ecs.Rows, components *schema.MaskBuilder) {
 	}
 }
 
-// find looks first behind what it found last: all systems see rows in the same order.
-func (pt *partialTick) find(e ecs.Entity) *partlyDrawn {
+// findDrawn looks first behind what it found last: all systems see rows in the same order.
+func (pt *partialTick) findDrawn(e ecs.Entity) *partlyDrawn {
 	for i := range pt.drawn {
 		k := pt.next + i
 		if k >= len(pt.drawn) {
@@ -81,7 +81,7 @@ func (pt *partialTick) runPartial(looking screenFrame) bool {
 	}
 	pt.view.Fraction = 1 + part
 	pt.row.give()
-	pt.parents.apply()
+	pt.parents.applyParents()
 	pt.controls.fillOwn(pt.upcoming(t, looking))
 	whole := f.DT
 	f.Tick, f.DT, f.Replay, f.partial = t, whole*part, true, true

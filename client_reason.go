@@ -44,7 +44,7 @@ func (cs *causes) Pushed(t Tick) bool {
 	}
 	for _, g := range cs.ghosts.ours {
 		s, ok := g.At(t)
-		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		here := g.Data != 0 && r.hasEntity(ecs.Entity(g.Data))
 		if cs.ghosts.remotePredicted(g) || !ok && !here {
 			continue
 		}
@@ -56,7 +56,7 @@ func (cs *causes) Pushed(t Tick) bool {
 			if !comp.Predicted {
 				continue
 			}
-			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			ours, theirs := r.wordsOf(ecs.Entity(g.Data), i), s.Component(i)
 			if (ours == nil) != (theirs == nil) {
 				return true
 			}
@@ -198,7 +198,7 @@ func (cs *causes) swayed(before, after *record, newest Tick) {
 		if it.remotePredicted || it.comp == itself {
 			continue
 		}
-		comp, was := &cs.p.Components[it.comp], before.find(it.e, int(it.comp))
+		comp, was := &cs.p.Components[it.comp], before.wordsOf(it.e, int(it.comp))
 		if was == nil {
 			continue
 		}
@@ -316,9 +316,9 @@ type untrackedReads map[string]int
 // that change now and then, such as a new weapon's, cost a correction each and may be meant.
 const untrackedOften = 10
 
-// note logs a component when it has been the cause often, once. It logs a warning and no
+// noteRead logs a component when it has been the cause often, once. It logs a warning and no
 // error, since the game works.
-func (u *untrackedReads) note(m *prediction.Misprediction, warn func(text string, args ...any)) {
+func (u *untrackedReads) noteRead(m *prediction.Misprediction, warn func(text string, args ...any)) {
 	if m.Cause != prediction.Untracked || m.OfOther || m.Player != 0 || m.Read == "" {
 		return
 	}
@@ -390,12 +390,12 @@ func fieldValue(comp *layout.Component, field int, words []int32) float64 {
 func (cs *causes) listDifferences(r *record, t Tick) {
 	for _, g := range cs.ghosts.ours {
 		s, ok := g.At(t)
-		if !ok || g.Data == 0 || cs.ghosts.remotePredicted(g) || !r.has(ecs.Entity(g.Data)) {
+		if !ok || g.Data == 0 || cs.ghosts.remotePredicted(g) || !r.hasEntity(ecs.Entity(g.Data)) {
 			continue
 		}
 		for i := range cs.p.Components {
 			comp := &cs.p.Components[i]
-			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			ours, theirs := r.wordsOf(ecs.Entity(g.Data), i), s.Component(i)
 			if comp.Predicted && (ours != nil || theirs != nil) {
 				cs.listFields(comp, ecs.Entity(g.Data), cs.p.Prefabs[g.Prefab].ECS.Name(), ours, cs.names.meant(comp, theirs, ours, t))
 			}
@@ -507,7 +507,7 @@ func (cs *causes) hasServers(r *record, t Tick) bool {
 			if comp.Name != w.Component || !comp.Predicted {
 				continue
 			}
-			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			ours, theirs := r.wordsOf(ecs.Entity(g.Data), i), s.Component(i)
 			if ours == nil || theirs == nil {
 				return (ours == nil) == (theirs == nil)
 			}

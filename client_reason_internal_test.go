@@ -166,11 +166,11 @@ func TestCommandThatNeverLeftItsClient(t *testing.T) {
 	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return now })})
 	require.NoError(t, err)
 	ip := &c.input
-	ip.clear()
+	ip.clearInput()
 	makes := func(x int8, view Tick) *tickInput {
 		now.X = x
 		looking := screenFrame{shown: shownTime{tick: view}}
-		ip.read(looking)
+		ip.readInput(looking)
 		ip.command(20, looking, false)
 		return ip.history.Find(20)
 	}
@@ -202,11 +202,11 @@ func TestCommandMadeAgainAsItWas(t *testing.T) {
 	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return now })})
 	require.NoError(t, err)
 	ip := &c.input
-	ip.clear()
+	ip.clearInput()
 	makes := func(x int8, view Tick) *tickInput {
 		now.X = x
 		looking := screenFrame{shown: shownTime{tick: view}}
-		ip.read(looking)
+		ip.readInput(looking)
 		ip.command(20, looking, false)
 		return ip.history.Find(20)
 	}

@@ -28,7 +28,7 @@ func (c *Client) receive() {
 	for {
 		n := c.link.endpoint.Recv(c.link.events[:])
 		for i := range c.link.events[:n] {
-			c.handle(&c.link.events[i])
+			c.handleEvent(&c.link.events[i])
 		}
 		if n < len(c.link.events) {
 			break
@@ -43,7 +43,7 @@ func (c *Client) receive() {
 	}
 }
 
-func (c *Client) handle(ev *transport.Event) {
+func (c *Client) handleEvent(ev *transport.Event) {
 	switch ev.Kind {
 	case transport.Connected:
 		var info transport.Info
@@ -59,13 +59,13 @@ func (c *Client) handle(ev *transport.Event) {
 		c.link.disconnected(ev)
 	case transport.Data:
 		if c.link.up {
-			c.packet(ev.Data)
+			c.receivePacket(ev.Data)
 		}
 	}
 }
 
-// packet reads one datagram.
-func (c *Client) packet(b []byte) {
+// receivePacket reads one datagram.
+func (c *Client) receivePacket(b []byte) {
 	c.stats.BytesIn += uint64(len(b))
 	c.link.levelled, c.link.decoding = false, true
 	defer c.link.guard(b)
@@ -77,7 +77,7 @@ func (c *Client) packet(b []byte) {
 	}
 	c.link.stood = 0
 	for m, ok := c.link.conn.NextMessage(); ok; m, ok = c.link.conn.NextMessage() {
-		if err := c.message(m); err != nil {
+		if err := c.receiveMessage(m); err != nil {
 			if errors.Is(err, snapshot.ErrHeavy) {
 				c.stats.SnapshotsHeavy++
 			} else {
@@ -95,13 +95,13 @@ func (c *Client) packet(b []byte) {
 		c.link.decoding = true
 	}
 	for e, ok := c.link.conn.NextEvent(); ok; e, ok = c.link.conn.NextEvent() {
-		c.told(e.Channel, e.Kind, e.Tick, e.Payload)
+		c.receiveTold(e.Channel, e.Kind, e.Tick, e.Payload)
 		c.link.decoding = true
 	}
 	c.link.decoded()
 }
 
-func (c *Client) message(m netcode.Message) error {
+func (c *Client) receiveMessage(m netcode.Message) error {
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
@@ -125,7 +125,7 @@ func (c *Client) message(m netcode.Message) error {
 		}
 		c.link.rejected = &r
 		if r.Code != rejectMismatch {
-			c.link.end(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+			c.link.endConnection(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
 		}
 	case netcode.MessageLevel:
 		info, err := netcode.ParseLevelInfo(m.Body)
@@ -138,7 +138,7 @@ func (c *Client) message(m netcode.Message) error {
 		}
 		c.link.levelled = true
 		if c.link.clock != nil && c.view.State != Resuming {
-			c.enter(info)
+			c.enterLevel(info)
 		}
 	case messageTrail:
 		if debugBuild {
@@ -176,7 +176,7 @@ func (c *Client) reliable(r netcode.Reliable) {
 		if why.Theirs == 0 && c.link.rejected != nil { // the description was cut
 			why.Theirs = c.link.rejected.Protocol
 		}
-		c.link.end(why)
+		c.link.endConnection(why)
 		return
 	}
 	if r.Channel == standard.ChannelMain && r.Kind == kindRefused {
@@ -185,11 +185,11 @@ func (c *Client) reliable(r netcode.Reliable) {
 		}
 		return
 	}
-	c.told(r.Channel, r.Kind, r.Tick, r.Payload)
+	c.receiveTold(r.Channel, r.Kind, r.Tick, r.Payload)
 }
 
-// told passes a message to the game.
-func (c *Client) told(channel, kind uint8, tick Tick, payload []byte) {
+// receiveTold passes a message to the game.
+func (c *Client) receiveTold(channel, kind uint8, tick Tick, payload []byte) {
 	if int(kind) >= len(c.p.Messages) || c.p.Messages[kind].Channel != int(channel) {
 		c.stats.Malformed++
 		return
@@ -258,7 +258,7 @@ func (c *Client) snapshot(body []byte) error {
 		return err
 	}
 	c.link.unread.due, c.view.Unread = false, false
-	c.link.ticks.note(c.now, t)
+	c.link.ticks.noteSnapshot(c.now, t)
 	for _, ch := range c.ghosts.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred || c.ghosts.switched(ch.Ghost) {
 			c.timeline.saves.gather()
@@ -351,8 +351,8 @@ func (c *Client) noteUnread(err error) {
 // ready reports whether a report may be sent.
 func (u *clientUnread) ready(now time.Duration) bool { return !u.any || now-u.said >= unreadEvery }
 
-// write puts a due report into a packet.
-func (u *clientUnread) write(l *link, pk *netcode.Packet) {
+// writeUnread puts a due report into a packet.
+func (u *clientUnread) writeUnread(l *link, pk *netcode.Packet) {
 	if !u.due || !u.ready(l.now) {
 		return
 	}

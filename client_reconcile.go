@@ -102,7 +102,7 @@ func (c *Client) correctPrediction(t Tick, do course) {
 		return
 	case toRestart:
 		tl.restartFrom(t)
-		c.screen.own.fades.clear()
+		c.screen.own.fades.clearFades()
 		return
 	case toJump, toAmend, toReplay:
 		tl.predictor.Reconcile(t, tl)

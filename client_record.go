@@ -50,9 +50,9 @@ type recordItem struct {
 	off             int32
 }
 
-// find returns the words of an entity's component, nil if it did not have the component. A
+// wordsOf returns the words of an entity's component, nil if it did not have the component. A
 // tag's are empty.
-func (r *record) find(e ecs.Entity, comp int) []int32 {
+func (r *record) wordsOf(e ecs.Entity, comp int) []int32 {
 	i := r.item(e, comp)
 	if i < 0 {
 		return nil
@@ -96,11 +96,11 @@ func (r *record) item(e ecs.Entity, comp int) int {
 // itself, as a component, notes that the entity existed.
 const itself = 0xFF
 
-func (r *record) has(e ecs.Entity) bool { return r.item(e, itself) >= 0 }
+func (r *record) hasEntity(e ecs.Entity) bool { return r.item(e, itself) >= 0 }
 
-func (r *record) clear() { r.items, r.words, r.next = r.items[:0], r.words[:0], 0 }
+func (r *record) clearRecord() { r.items, r.words, r.next = r.items[:0], r.words[:0], 0 }
 
-func (r *record) copy(from *record) {
+func (r *record) copyFrom(from *record) {
 	if from == nil {
 		r.items, r.words = r.items[:0], r.words[:0]
 		return
@@ -140,12 +140,12 @@ func (rc *recorder) keepTick(t Tick, replay bool) {
 	if replay && !r.replayed {
 		r.first, r.replayed = r.hash(), true
 	}
-	r.clear()
+	r.clearRecord()
 	r.cuts = append(r.cuts[:0], rc.cut...)
 	r.basis, _ = rc.ghosts.receiver.Newest()
 	r.shown, r.scene = rc.view.RenderTick, rc.scenes.count
 	before := rc.records.Find(t - 1)
-	if !rc.losses.due(t) {
+	if !rc.losses.checkDue(t) {
 		before = nil
 	}
 	for _, e := range rc.predicted.entities() {
@@ -211,7 +211,7 @@ func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 		if before == nil {
 			continue
 		}
-		if words := before.find(e, i); words != nil {
+		if words := before.wordsOf(e, i); words != nil {
 			rc.losses.grid(e, i, at, words[:comp.Schema.Words()], rc)
 		}
 	}
@@ -220,7 +220,7 @@ func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 // wordsBack is losses' view of the past.
 func (rc *recorder) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
 	if r := rc.records.Find(rc.frame.Tick - ticks); r != nil {
-		return r.find(e, comp)
+		return r.wordsOf(e, comp)
 	}
 	return nil
 }
@@ -231,13 +231,13 @@ func (rc *recorder) earlier(before, now *record, e ecs.Entity, comp int) []int32
 	if before == nil || slices.Contains(now.cuts, e) || rc.reborn(before, now, e) {
 		return nil
 	}
-	return before.find(e, comp)
+	return before.wordsOf(e, comp)
 }
 
 // reborn reports whether an entity's life changed between two predicted ticks.
 func (rc *recorder) reborn(before, now *record, e ecs.Entity) bool {
 	for _, l := range rc.p.Lives {
-		a, b := before.find(e, l.Component), now.find(e, l.Component)
+		a, b := before.wordsOf(e, l.Component), now.wordsOf(e, l.Component)
 		if a == nil || b == nil {
 			continue
 		}

@@ -109,7 +109,7 @@ func (r *clientReports) executed(w *prediction.Misprediction) []byte {
 // reportMessage handles the server's question.
 func (c *Client) reportMessage(b []byte) error {
 	r := &c.reports
-	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.take(c.now, traceAskRate, traceAskBurst) {
+	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.takeOne(c.now, traceAskRate, traceAskBurst) {
 		return reason.ErrReport
 	}
 	if !c.cfg.Observe {
@@ -118,18 +118,18 @@ func (c *Client) reportMessage(b []byte) error {
 	return nil
 }
 
-// write puts a report into the packet that is being built.
-func (r *clientReports) write(now time.Duration, pk *netcode.Packet) {
+// writeReport puts a report into the packet that is being built.
+func (r *clientReports) writeReport(now time.Duration, pk *netcode.Packet) {
 	if !r.sends.permits(now, reportRate, reportBurst) {
 		return
 	}
 	if b := r.outgoing.Next(pk.Room()); b != nil && pk.Message(messageReport, b) {
-		r.sends.take(now, reportRate, reportBurst)
+		r.sends.takeOne(now, reportRate, reportBurst)
 	}
 }
 
-// forget drops what another connection asked for.
-func (r *clientReports) forget() {
+// forgetAsked drops what another connection asked for.
+func (r *clientReports) forgetAsked() {
 	r.until = 0
 	r.outgoing.Clear()
 }

@@ -132,12 +132,12 @@ func (sv *saves) gather() {
 
 // stashLocals saves the local components before the first save is loaded.
 func (sv *saves) stashLocals() {
-	if sv.locals.due() {
+	if sv.locals.stashDue() {
 		sv.locals.stash(sv.predicted.entities())
 	}
 }
 
 // putLocals restores them. It reports whether components came or went.
 func (sv *saves) putLocals() (moved bool) {
-	return sv.locals.stashed && sv.locals.put(sv.predicted.entities())
+	return sv.locals.stashed && sv.locals.putBack(sv.predicted.entities())
 }

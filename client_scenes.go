@@ -56,7 +56,7 @@ func (sn *scenes) noteUndrawn(g *snapshot.Ghost) {
 		sn.count++
 		d := undrawn{owner: g.Owner, gone: g.Gone, until: sn.predictor.Tick(), scene: sn.count}
 		for k, i := range sn.ghosts.others {
-			if sn.ghosts.has(g, g.Gone, sn.ghosts.others[k:k+1]) {
+			if sn.ghosts.hadComponents(g, g.Gone, sn.ghosts.others[k:k+1]) {
 				d.had[i/64] |= 1 << (i % 64)
 			}
 		}
@@ -73,7 +73,7 @@ func (sn *scenes) drawnOtherwise(t Tick, r *record, components []int) (owner uin
 		}
 	}
 	for _, a := range sn.appeared {
-		if g := sn.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !sn.ghosts.ahead(g) && sn.ghosts.has(g, t, components) {
+		if g := sn.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !sn.ghosts.ahead(g) && sn.ghosts.hadComponents(g, t, components) {
 			return g.Owner, true
 		}
 	}

@@ -57,9 +57,9 @@ func (tl *timeline) initScreen(sc *screen) (err error) {
 // than half a second of them, at 360 a second.
 const delayedFrames = 256
 
-func (sc *screen) clear() {
-	sc.own.fades.clear()
-	sc.slides.clear()
+func (sc *screen) clearScreen() {
+	sc.own.fades.clearFades()
+	sc.slides.clearSlides()
 	sc.own.drawn = false
 }
 
@@ -77,10 +77,10 @@ func (c *Client) undraw() {
 	c.screen.others.missed()
 }
 
-// draw writes the values to show into the world.
-func (sc *screen) draw(now netcode.Time) {
+// drawShown writes the values to show into the world.
+func (sc *screen) drawShown(now netcode.Time) {
 	if sc.view.State != Playing {
-		sc.stage.tell()
+		sc.stage.callAppearances()
 		return
 	}
 	since := sc.now - sc.shown.at
@@ -99,7 +99,7 @@ func (sc *screen) draw(now netcode.Time) {
 	// exactly this frame.
 	fraction := uint8(sc.view.RenderFraction * 256)
 	sc.shown = shownTime{tick: sc.view.RenderTick, fraction: fraction, at: sc.now}
-	sc.partial.clear()
+	sc.partial.clearDrawn()
 	if sc.cfg.PartialTicks {
 		sc.own.drawn = sc.partial.runPartial(sc.looking()) || sc.own.drawn
 	}
@@ -107,7 +107,7 @@ func (sc *screen) draw(now netcode.Time) {
 	sc.own.drawOwn(since)
 	sc.slides.drawSlides(now, since)
 	sc.row.give()
-	sc.parents.apply()
+	sc.parents.applyParents()
 	sc.recordVisible()
 	if sc.cfg.NoPrediction {
 		sc.showEvents(sc.view.Tick)
@@ -115,7 +115,7 @@ func (sc *screen) draw(now netcode.Time) {
 	f := &sc.frame
 	f.Tick, f.DT = sc.view.Tick, float32(since.Seconds())
 	sc.rendering = true
-	sc.stage.tell()
+	sc.stage.callAppearances()
 	sc.p.schedule.ExecuteRender(sc.world, f)
 	sc.rendering = false
 	f.DT = 1 / float32(sc.p.TickRate)
@@ -144,7 +144,7 @@ func (tl *timeline) act(from, t Tick) {
 	for _, g := range tl.ghosts.receiver.Ghosts() {
 		if e := ecs.Entity(g.Data); tl.ghosts.owns(g) && tl.world.Alive(e) {
 			if s, ok := g.At(from); ok {
-				tl.write(g, s, from)
+				tl.writeState(g, s, from)
 			} else if g.Gone != 0 && int32(g.Gone-from) <= 0 {
 				tl.world.Manager().Destroy(e) // it is drawn for a while yet
 			}
@@ -162,14 +162,14 @@ func (tl *timeline) actTick(t Tick) {
 	f := &tl.frame
 	f.Tick, f.Replay = t, false
 	tl.row.give()
-	tl.parents.apply()
+	tl.parents.applyParents()
 	tl.controls.fillCommand(t)
 	for _, q := range f.queues {
 		q.begin(t)
 	}
 	tl.spawning.beginSpawns(t)
 	if debugBuild {
-		tl.losses.begin()
+		tl.losses.beginTick()
 		tl.trails.ours.Begin(t)
 	}
 	tl.practice = true
@@ -246,9 +246,9 @@ func (sc *screen) seen(t Tick) HitView {
 // since.
 func everyLife(lagcomp.ID, uint32) bool { return true }
 
-// held reports whether an entity was last drawn with other values than those of the
+// drawnApart reports whether an entity was last drawn with other values than those of the
 // snapshots around the render time, because one of them had left it out.
-func (sc *screen) held(id lagcomp.ID) bool {
+func (sc *screen) drawnApart(id lagcomp.ID) bool {
 	for _, g := range sc.ghosts.receiver.Ghosts() {
 		if g.Data == id && !sc.ghosts.ahead(g) {
 			return !sc.ghosts.whole(g, sc.shown.tick, -1) || !sc.ghosts.whole(g, sc.shown.tick+1, 1)
@@ -281,7 +281,7 @@ func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value sho
 	if g == nil || g.Data != uint64(e) {
 		return shownValue{}, false
 	}
-	gf, ok := sc.ghosts.around(g, at.A, at.F)
+	gf, ok := sc.ghosts.statesAround(g, at.A, at.F)
 	if !ok || gf.from.Component(comp) == nil {
 		return shownValue{}, false
 	}
@@ -324,7 +324,7 @@ func (c *Client) shownBefore(player PlayerID) uint8 {
 }
 
 func (c *Client) drawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
-	c.screen.partial.note(rows, components)
+	c.screen.partial.noteWritten(rows, components)
 }
 
 // simulates reports whether the client runs shared systems for an entity in the frame's tick.
@@ -364,7 +364,7 @@ func (c *Client) teleport(e ecs.Entity) bool {
 	}
 	c.timeline.recorder.cut = append(c.timeline.recorder.cut, e)
 	if !c.frame.Replay {
-		c.screen.own.fades.drop(e)
+		c.screen.own.fades.dropFades(e)
 	}
 	return true
 }

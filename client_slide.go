@@ -40,7 +40,7 @@ type slideOffset struct {
 	by          schema.Offset
 }
 
-func (sl *slides) clear() { sl.items = sl.items[:0]; sl.shown.clear() }
+func (sl *slides) clearSlides() { sl.items = sl.items[:0]; sl.shown.clearRecord() }
 
 // beginSlide notes that an entity's prediction was switched.
 func (sl *slides) beginSlide(e ecs.Entity) {
@@ -71,7 +71,7 @@ func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
 		sl.drawSlide(it, since)
 	}
 	sl.items = slices.DeleteFunc(sl.items, func(it slideItem) bool { return it.left <= 0 || !sl.world.Alive(it.e) })
-	sl.shown.clear()
+	sl.shown.clearRecord()
 	for _, g := range sl.ghosts.receiver.Ghosts() {
 		if e := ecs.Entity(g.Data); g.Mine && sl.p.Prefabs[g.Prefab].Interpolated && sl.world.Alive(e) {
 			sl.noteShown(e)
@@ -107,7 +107,7 @@ func (sl *slides) noteShown(e ecs.Entity) {
 func (sl *slides) measureSlide(it *slideItem) {
 	it.offset = it.offset[:0]
 	sl.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
-		was := sl.shown.find(it.e, i)
+		was := sl.shown.wordsOf(it.e, i)
 		if was == nil {
 			return
 		}
@@ -163,18 +163,18 @@ type fadeItem struct {
 	least  float32 // a smaller offset is forgotten
 }
 
-func (f *fades) clear() { f.items = f.items[:0] }
+func (f *fades) clearFades() { f.items = f.items[:0] }
 
 // forgotten is the share of an offset below which it is dropped, for fields without a step.
 const forgotten = 1. / 1024
 
-// add keeps a field drawn at its old value, and lets the difference fade from there.
-func (f *fades) add(e ecs.Entity, comp, field int, described *schema.Schema, was, is []int32) {
+// addFade keeps a field drawn at its old value, and lets the difference fade from there.
+func (f *fades) addFade(e ecs.Entity, comp, field int, described *schema.Schema, was, is []int32) {
 	d := described.Offset(field, was, is)
 	if d == (schema.Offset{}) {
 		return
 	}
-	item := f.find(e, comp, field)
+	item := f.findFade(e, comp, field)
 	if item == nil {
 		f.items = append(f.items, fadeItem{e: e, comp: comp, field: field})
 		item = &f.items[len(f.items)-1]
@@ -199,7 +199,7 @@ func (f *fades) add(e ecs.Entity, comp, field int, described *schema.Schema, was
 	}
 }
 
-func (f *fades) find(e ecs.Entity, comp, field int) *fadeItem {
+func (f *fades) findFade(e ecs.Entity, comp, field int) *fadeItem {
 	for i := range f.items {
 		if it := &f.items[i]; it.e == e && it.comp == comp && it.field == field {
 			return it
@@ -208,8 +208,8 @@ func (f *fades) find(e ecs.Entity, comp, field int) *fadeItem {
 	return nil
 }
 
-// drop forgets the offsets of an entity: it is drawn at its true values.
-func (f *fades) drop(e ecs.Entity) {
+// dropFades forgets the offsets of an entity: it is drawn at its true values.
+func (f *fades) dropFades(e ecs.Entity) {
 	f.items = slices.DeleteFunc(f.items, func(it fadeItem) bool { return it.e == e })
 }
 
@@ -255,8 +255,8 @@ func (f *fades) offset(c *layout.Component, e ecs.Entity, comp int, k schema.Kno
 	return k
 }
 
-// has reports whether a correction of an entity's component fades.
-func (f *fades) has(e ecs.Entity, comp int) bool {
+// hasFade reports whether a correction of an entity's component fades.
+func (f *fades) hasFade(e ecs.Entity, comp int) bool {
 	for i := range f.items {
 		if f.items[i].e == e && f.items[i].comp == comp {
 			return true

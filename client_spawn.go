@@ -98,7 +98,7 @@ func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
 	case !sp.removes(owner):
 		return false
 	}
-	sp.parents.release(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
+	sp.parents.releaseChildren(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
 	return sp.world.Manager().Destroy(e)
 }
 
@@ -263,7 +263,7 @@ func (sp *spawning) forgetNamed(t Tick) {
 
 // settleMissing handles a predicted spawn that the server, at t, does not have.
 func (sp *spawning) settleMissing(t Tick, n spawned) {
-	if r := sp.records.Find(t); r != nil && !r.has(n.e) { // prediction had ended it
+	if r := sp.records.Find(t); r != nil && !r.hasEntity(n.e) { // prediction had ended it
 		sp.bodies.bury(n.e)
 		sp.tellSpawn(sp.spawnConfig(n.kind).OnConfirmed, n.e)
 		return

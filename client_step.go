@@ -26,15 +26,15 @@ func (c *Client) Step(now time.Time) View {
 	}
 	c.stepping = true
 	defer func() { c.stepping = false }()
-	c.step(now)
+	c.runStep(now)
 	if c.closing {
-		_ = c.close()
+		_ = c.closeClient()
 	}
 	return c.view
 }
 
-func (c *Client) step(now time.Time) View {
-	defer c.finish(c.inspected.begin())
+func (c *Client) runStep(now time.Time) View {
+	defer c.finishStep(c.inspected.beginStep())
 	if !c.begun {
 		c.begun, c.start, c.read = true, now, now
 	}
@@ -58,8 +58,8 @@ func (c *Client) step(now time.Time) View {
 	if c.tracer.past {
 		c.timeline.retrace()
 	}
-	c.link.send(ticks, &c.input)
-	c.screen.draw(c.time)
+	c.link.sendPackets(ticks, &c.input)
+	c.screen.drawShown(c.time)
 	c.link.endpoint.Flush()
 	return c.view
 }
@@ -69,7 +69,7 @@ func (c *Client) step(now time.Time) View {
 func (c *Client) readClock(now time.Time) {
 	last := c.now
 	c.now = guard.Elapsed(&c.start, last, now)
-	c.link.note(now.Sub(c.read), c.now-last)
+	c.link.notePassed(now.Sub(c.read), c.now-last)
 	c.read = now
 }
 
@@ -122,7 +122,7 @@ func (c *Client) advance() int {
 	}
 	c.ghosts.othersNewest()
 	looking := c.screen.looking()
-	c.input.read(looking)
+	c.input.readInput(looking)
 	n := c.input.commandUpTo(t.Command, looking)
 	for int32(t.Predicted-c.timeline.predictor.Tick()) > 0 {
 		c.timeline.predictor.Advance()
@@ -173,7 +173,7 @@ func (c *Client) tellsOwn(t Tick) bool {
 func (c *Client) startOver(t netcode.Time) {
 	c.input.sampled = t.Command // what appears now is known to the server with a later command
 	c.timeline.jump(t.Predicted)
-	c.screen.own.fades.clear()
+	c.screen.own.fades.clearFades()
 }
 
 // unsample discards the commands of ticks that lie ahead of a clock that was set back,
@@ -298,8 +298,8 @@ type clientInspected struct {
 	began time.Duration             // began is when the Step began.
 }
 
-// begin returns the tap of the Step that begins, nil for none.
-func (in *clientInspected) begin() *probe.Tap {
+// beginStep returns the tap of the Step that begins, nil for none.
+func (in *clientInspected) beginStep() *probe.Tap {
 	tap := in.tap.Load()
 	if tap != nil {
 		in.began = in.time(tap)
@@ -318,8 +318,8 @@ func (in *clientInspected) time(tap *probe.Tap) time.Duration {
 	return 0
 }
 
-// finish ends a Step: the figures are shown, and whoever inspects the client looks.
-func (c *Client) finish(tap *probe.Tap) {
+// finishStep ends a Step: the figures are shown, and whoever inspects the client looks.
+func (c *Client) finishStep(tap *probe.Tap) {
 	if tap == nil {
 		c.post()
 		return

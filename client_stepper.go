@@ -55,13 +55,13 @@ func (sr *stepper) runAside(t Tick, run func() bool, kept func()) bool {
 	}
 	f.Tick, f.Replay, f.blind, sr.practice = t, true, true, true
 	sr.row.give()
-	sr.parents.apply()
+	sr.parents.applyParents()
 	sr.controls.fillCommand(t)
 	sr.controls.guessRemotes(t)
 	sr.spawning.beginSpawns(t)
 	sr.world.WatchOutside(false)
 	ok := run()
-	sr.row.take()
+	sr.row.takeRow()
 	sr.world.WatchOutside(true)
 	sr.spawning.endSpawns()
 	sr.ghosts.pushed = true // what systems wrote through queries is taken back

@@ -43,7 +43,7 @@ func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 		tl.tester.kept = append(tl.tester.kept, record{})
 	}
 	for i := range n {
-		tl.tester.kept[i].copy(tl.records.Find(from + 1 + Tick(i)))
+		tl.tester.kept[i].copyFrom(tl.records.Find(from + 1 + Tick(i)))
 	}
 	resimulated := tl.stats.Resimulated
 	tl.Load(slot, from)
@@ -57,7 +57,7 @@ func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 		}
 	}
 	for i := range n {
-		tl.records.Put(from + 1 + Tick(i)).copy(&tl.tester.kept[i])
+		tl.records.Put(from + 1 + Tick(i)).copyFrom(&tl.tester.kept[i])
 	}
 	tl.predictor.Present()
 	tl.saves.putLocals()
@@ -86,7 +86,7 @@ func (st *syncTester) diverged(t Tick, first, again *record) (probe.Desync, bool
 		if it.comp == itself {
 			continue
 		}
-		comp, words := &st.p.Components[it.comp], again.find(it.e, int(it.comp))
+		comp, words := &st.p.Components[it.comp], again.wordsOf(it.e, int(it.comp))
 		n := comp.Schema.Words()
 		if f := comp.Schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
 			d.Field = comp.Schema.Field(f).Name
@@ -143,7 +143,7 @@ func (st *syncTester) afterSystem(system int) {
 // hashSystem notes the hash of the predicted state after a system.
 func (st *syncTester) hashSystem(system int) {
 	var words []int32
-	st.row.take()
+	st.row.takeRow()
 	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
 	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.ID)

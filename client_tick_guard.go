@@ -42,12 +42,12 @@ type sighting struct {
 // newTickGuard starts with the tick of a Welcome.
 func newTickGuard(rate int, interval, now time.Duration, t Tick) tickGuard {
 	g := tickGuard{rate: float64(rate), interval: interval}
-	g.start(sighting{t, now})
+	g.startFrom(sighting{t, now})
 	return g
 }
 
-// start forgets all but one sighting.
-func (g *tickGuard) start(s sighting) {
+// startFrom forgets all but one sighting.
+func (g *tickGuard) startFrom(s sighting) {
 	for i := range g.recent {
 		g.recent[i] = s
 	}
@@ -96,12 +96,12 @@ func (g *tickGuard) allow(now time.Duration, t Tick) bool {
 	if g.odds < guardAgree || now-g.odd.at < max(guardFollow, 2*g.interval) {
 		return false
 	}
-	g.start(s)
+	g.startFrom(s)
 	return true
 }
 
-// note records a snapshot that was read.
-func (g *tickGuard) note(now time.Duration, t Tick) {
+// noteSnapshot records a snapshot that was read.
+func (g *tickGuard) noteSnapshot(now time.Duration, t Tick) {
 	g.recent[g.at] = sighting{t, now}
 	g.at = (g.at + 1) % len(g.recent)
 	middle := g.middle(now)
@@ -133,7 +133,7 @@ func (l *link) guard(packet []byte) {
 	l.stats.CorePanics++
 	guard.LogPanic(l.cfg.Logger, v, packet)
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")
-	l.end(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
+	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
 }
 
 // mostUsed is the share of the world's hard limits that a server's data may use. The rest
@@ -146,5 +146,5 @@ const crowdedDetail = "the server's entities have more combinations of component
 func (l *link) leaveCrowded() {
 	l.stats.Malformed++
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")
-	l.end(&transport.DisconnectError{Code: transport.Malformed, Detail: crowdedDetail})
+	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Detail: crowdedDetail})
 }

@@ -17,7 +17,7 @@ func guardPlay(g *tickGuard, from, to time.Duration, tick, comes func(time.Durat
 	for at := from; at < to; at += guardInterval {
 		t, now := Tick(tick(at).Seconds()*guardRate), comes(at)
 		if g.allow(now, t) {
-			g.note(now, t)
+			g.noteSnapshot(now, t)
 		} else {
 			refused, last = refused+1, now
 		}
@@ -97,10 +97,10 @@ func TestTickGuardForged(t *testing.T) {
 				require.False(t, g.allow(now, tick+far))
 			}
 			if i%3 == 0 && g.allow(now, tick+guardRate) {
-				g.note(now, tick+guardRate)
+				g.noteSnapshot(now, tick+guardRate)
 			}
 			require.True(t, g.allow(now, tick))
-			g.note(now, tick)
+			g.noteSnapshot(now, tick)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestTickGuardAllocs(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		now += guardInterval
 		if tick := Tick(now.Seconds() * guardRate); g.allow(now, tick) {
-			g.note(now, tick)
+			g.noteSnapshot(now, tick)
 		}
 	}))
 }

@@ -87,11 +87,11 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
 	b.tracer.clientBase, b.tracer.ghosts, b.tracer.predicted, b.tracer.names = b, gs, &tl.predicted, &tl.names
 }
 
-// clear forgets everything that belonged to a level.
-func (tl *timeline) clear() error {
+// clearLevel forgets everything that belonged to a level.
+func (tl *timeline) clearLevel() error {
 	tl.records.Clear()
 	tl.saves.forgetRemotes(func(remotePlayer) bool { return true })
-	tl.locals.clear()
+	tl.locals.clearLocals()
 	tl.scenes.appeared, tl.scenes.undrawn = tl.scenes.appeared[:0], tl.scenes.undrawn[:0]
 	tl.ghosts.overdue, tl.acted, tl.ghosts.moved = false, 0, tl.ghosts.moved[:0]
 	tl.agreed.clearTicks()
@@ -126,7 +126,7 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	f.Tick, f.Replay = t, replay
 	tl.row.give()
 	tl.ghosts.othersAgain()
-	tl.parents.apply()
+	tl.parents.applyParents()
 	tl.controls.fillCommand(t)
 	tl.controls.guessRemotes(t)
 	tl.recorder.cut = tl.recorder.cut[:0]
@@ -136,7 +136,7 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	tl.spawning.beginSpawns(t)
 	tl.tester.running, tl.tester.again = tl.hooks.syncTest > 0, tl.tester.again[:0]
 	if debugBuild {
-		tl.losses.begin()
+		tl.losses.beginTick()
 		tl.trails.ours.Begin(t)
 		tl.trails.noteTrail()
 	}
@@ -148,7 +148,7 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	if tl.tracer.recording {
 		tl.tracer.endTrace()
 	}
-	tl.row.take()
+	tl.row.takeRow()
 	tl.settleTrail()
 	tl.world.WatchOutside(true)
 	tl.spawning.endSpawns()
@@ -277,7 +277,7 @@ func (tl *timeline) corrected(t Tick) {
 		tl.stats.Mispredictions++
 		tl.stats.ByCause[tl.causes.wrong.Cause]++
 		if debugBuild {
-			tl.causes.often.note(&tl.causes.wrong, tl.cfg.Logger.Warn)
+			tl.causes.often.noteRead(&tl.causes.wrong, tl.cfg.Logger.Warn)
 		}
 		if tl.reports.explains() {
 			if tl.causes.wrong.Cause == prediction.Code {

@@ -129,8 +129,8 @@ func (c *Client) setTrace(on bool) {
 	}
 }
 
-// forget drops the records of another level or connection, whose names are not those of now.
-func (t *clientTrace) forget() {
+// forgetRecords drops the records of another level or connection, whose names are not those of now.
+func (t *clientTrace) forgetRecords() {
 	if t.port == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (c *Client) traceMessage(b []byte) error {
 		if err != nil {
 			return err
 		}
-		if !t.asks.take(c.now, traceAskRate, traceAskBurst) {
+		if !t.asks.takeOne(c.now, traceAskRate, traceAskBurst) {
 			return trace.ErrMessage
 		}
 		if c.untraceable() != "" || c.view.State != Playing {
@@ -209,12 +209,12 @@ func refusal(code byte) string {
 	return "the server refused"
 }
 
-// write puts what the trace has to say into the packet that is being built.
-func (t *clientTrace) write(l *link, pk *netcode.Packet, settled Tick) {
+// writeTrace puts what the trace has to say into the packet that is being built.
+func (t *clientTrace) writeTrace(l *link, pk *netcode.Packet, settled Tick) {
 	if t.stop && pk.Message(messageTrace, []byte{trace.Stop}) {
 		t.stop = false
 	}
-	if t.here > l.now && t.due(l.now) {
+	if t.here > l.now && t.askDue(l.now) {
 		t.scratch = trace.AppendAsk(t.scratch[:0], t.request.Names[:t.request.N])
 		if pk.Message(messageTrace, t.scratch) {
 			t.asked = l.now
@@ -235,8 +235,8 @@ func (t *clientTrace) write(l *link, pk *netcode.Packet, settled Tick) {
 	}
 }
 
-// due reports whether the server is to be asked again.
-func (t *clientTrace) due(now time.Duration) bool {
+// askDue reports whether the server is to be asked again.
+func (t *clientTrace) askDue(now time.Duration) bool {
 	every := traceRefresh
 	if !t.heard {
 		every = traceRepeat
@@ -247,7 +247,7 @@ func (t *clientTrace) due(now time.Duration) bool {
 // beginTrace begins the record of a tick, whose systems are about to run.
 func (t *clientTrace) beginTrace(tick Tick) {
 	t.recording = true
-	t.steps.begin()
+	t.steps.beginTick()
 	t.recorder.Begin(tick)
 	t.listTraced()
 	t.takeTrace(trace.Start())
@@ -256,7 +256,7 @@ func (t *clientTrace) beginTrace(tick Tick) {
 // endTrace completes it.
 func (t *clientTrace) endTrace() {
 	t.recording = false
-	t.takeTrace(t.steps.settle())
+	t.takeTrace(t.steps.dueStep())
 	t.takeTrace(t.port.Layout.End())
 	t.port.Client.Put(t.recorder.Record())
 }
@@ -280,7 +280,7 @@ func (t *clientTrace) listTraced() {
 			c.offer(x)
 		}
 	}
-	c.add(t.recorder)
+	c.addTo(t.recorder)
 }
 
 // traced returns an entity as a trace has it. It returns false for one that the player does
@@ -312,7 +312,7 @@ func (t *clientTrace) takeTrace(step int) {
 		case t.world.PartOf(e) != t.view.Player:
 			t.recorder.Gone(i)
 		default:
-			t.p.record(t.world, t.recorder, i, t.names, step == trace.Start())
+			t.p.recordEntity(t.world, t.recorder, i, t.names, step == trace.Start())
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (tl *timeline) settleTrail() {
 
 // noteTrail hashes the current predicted state.
 func (ts *trails) noteTrail() {
-	ts.row.take()
+	ts.row.takeRow()
 	var sum uint32
 	for _, e := range ts.predicted.entities() {
 		id := ts.p.identity.Find(ts.world, e)

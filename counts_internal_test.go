@@ -71,14 +71,14 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 		c.now = now
 		pk := netcode.NewConn(netcode.Config{}).Begin(now) // always with room
 		before := pk.Room()
-		c.counts.write(&c.link, pk)
+		c.counts.writeCounts(&c.link, pk)
 		bytes += before - pk.Room()
 		_, _ = pk.Finish()
 		c.now = was
 	}
 	for _, from := range []uint64{0, 1 << 7, 1 << 14, 1 << 31} {
 		c.counts = clientCounts{}
-		c.counts.begin(&c.clientBase)
+		c.counts.beginCounts(&c.clientBase)
 		for i := range c.stats.ByCause {
 			c.stats.ByCause[i] += from
 		}
@@ -98,7 +98,7 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	// The real one, on its own connection: all arrives, and nothing more is said.
 	c.counts = clientCounts{}
 	c.stats.ByCause = prediction.ByCause{}
-	c.counts.begin(&c.clientBase)
+	c.counts.beginCounts(&c.clientBase)
 	c.stats.ByCause[prediction.Untracked], c.stats.ByCause[prediction.LateInput] = 3, 2
 	h.run(12 * time.Second)
 	require.EqualValues(t, 3, s.figures.counted.Corrections[prediction.Untracked])

@@ -57,6 +57,6 @@ func TestDescriptionIsMadeOnce(t *testing.T) {
 	}
 	text := p.compiled.description.text
 	require.LessOrEqual(t, len(text), netcode.MaxReliable)
-	require.Same(t, unsafe.SliceData(text), unsafe.SliceData(p.compiled.description.of(&p.compiled)))
-	require.Zero(t, testing.AllocsPerRun(10, func() { p.compiled.description.of(&p.compiled) }))
+	require.Same(t, unsafe.SliceData(text), unsafe.SliceData(p.compiled.description.textOf(&p.compiled)))
+	require.Zero(t, testing.AllocsPerRun(10, func() { p.compiled.description.textOf(&p.compiled) }))
 }

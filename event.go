@@ -124,7 +124,7 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 		return
 	}
 	row.server = append(row.server, fn)
-	p.drainOf(e.id-1, row.handler).add(access)
+	p.drainOf(e.id-1, row.handler).addAccess(access)
 }
 
 // OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
@@ -170,7 +170,7 @@ type drain struct {
 	access []ecs.Access
 }
 
-func (d *drain) add(access []ecs.Access) { d.access = append(d.access, access...) }
+func (d *drain) addAccess(access []ecs.Access) { d.access = append(d.access, access...) }
 
 // drainOf returns an event's system, and notes it if there is none.
 func (p *Protocol) drainOf(event int, name string) *drain {
@@ -189,7 +189,7 @@ func (p *Protocol) declareDrains() {
 	p.compiled.drains = make([]string, len(p.compiled.Events))
 	for _, d := range p.drains {
 		p.compiled.drains[d.event] = d.name
-		d.add([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
+		d.addAccess([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
 		p.handleEvents(d.name, func(f *Frame) { f.queues[d.event].drain(f) }, d.access)
 	}
 }

@@ -53,8 +53,8 @@ func newHierarchy(p *compiled, w *ecs.World) hierarchy {
 	return h
 }
 
-// note writes the parents of the server's world into the components.
-func (h *hierarchy) note() {
+// noteParents writes the parents of the server's world into the components.
+func (h *hierarchy) noteParents() {
 	if h.query == nil {
 		return
 	}
@@ -66,9 +66,9 @@ func (h *hierarchy) note() {
 	}
 }
 
-// apply gives a client's entities the parents that the server named, as far as they are
+// applyParents gives a client's entities the parents that the server named, as far as they are
 // here. Entities that the server has not confirmed yet keep theirs.
-func (h *hierarchy) apply() {
+func (h *hierarchy) applyParents() {
 	if h.query == nil {
 		return
 	}
@@ -93,9 +93,9 @@ func (h *hierarchy) apply() {
 	}
 }
 
-// release keeps the replicated children of an entity that a client is about to destroy:
+// releaseChildren keeps the replicated children of an entity that a client is about to destroy:
 // the server alone removes them. keep is asked for each.
-func (h *hierarchy) release(e ecs.Entity, keep func(child ecs.Entity) bool) {
+func (h *hierarchy) releaseChildren(e ecs.Entity, keep func(child ecs.Entity) bool) {
 	if h.query == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (h *hierarchy) release(e ecs.Entity, keep func(child ecs.Entity) bool) {
 		if child := h.moves[i].child; keep(child) {
 			_ = h.world.SetParent(child, ecs.None)
 		} else {
-			h.release(child, keep)
+			h.releaseChildren(child, keep)
 		}
 	}
 	h.moves = h.moves[:from]

@@ -52,8 +52,8 @@ type HitView struct {
 type drawnScreen interface {
 	// drawnWorld returns the world that is drawn, and the player before the screen.
 	drawnWorld() (w *ecs.World, own PlayerID)
-	// held reports whether a target was drawn without a snapshot of the rendered frame for it.
-	held(id lagcomp.ID) bool
+	// drawnApart reports whether a target was drawn without a snapshot of the rendered frame for it.
+	drawnApart(id lagcomp.ID) bool
 	// shownThen returns a component's value in the rendered frame of a view, whose times these are,
 	// if it is not the one that the world holds.
 	shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value shownValue, ok bool)
@@ -86,7 +86,7 @@ func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 		out.Life = s.record.Life(h.ID)
 	}
 	if s.screen != nil {
-		out.Held = s.screen.held(h.ID)
+		out.Held = s.screen.drawnApart(h.ID)
 	}
 	return out, true
 }

@@ -39,15 +39,15 @@ type timer interface {
 	After(d time.Duration, fn func())
 }
 
-// close sends what the peers have not acknowledged, and closes the endpoint. It waits for at
+// closeEndpoint sends what the peers have not acknowledged, and closes the endpoint. It waits for at
 // most so long; with an endpoint in virtual time it returns at once, and the endpoint closes
 // later.
-func (w *partings) close(code transport.Code, detail string) error {
+func (w *partings) closeEndpoint(code transport.Code, detail string) error {
 	if virtual, ok := transport.As[timer](w.endpoint); ok && len(w.all) > 0 {
 		passed := time.Duration(0)
 		var next func()
 		next = func() {
-			if w.send(passed) {
+			if w.sendLast(passed) {
 				_ = w.endpoint.Close(code, detail)
 				return
 			}
@@ -57,24 +57,24 @@ func (w *partings) close(code transport.Code, detail string) error {
 		next()
 		return nil
 	}
-	w.run()
+	w.runPartings()
 	return w.endpoint.Close(code, detail)
 }
 
-// send reads what came, sends what is due, and takes leave of who has it all. It reports
+// sendLast reads what came, sends what is due, and takes leave of who has it all. It reports
 // whether nobody is left.
-func (w *partings) send(passed time.Duration) (done bool) {
+func (w *partings) sendLast(passed time.Duration) (done bool) {
 	now := w.from + passed
 	for n := len(w.events); n == len(w.events) && len(w.all) > 0; {
 		n = w.endpoint.Recv(w.events[:])
 		for i := range w.events[:n] {
-			w.take(now, &w.events[i])
+			w.takeEvent(now, &w.events[i])
 		}
 	}
 	kept := w.all[:0]
 	for _, p := range w.all {
 		if p.conn.Pending() > 0 && passed < w.most {
-			if w.tell(now, &p) {
+			if w.sendTo(now, &p) {
 				kept = append(kept, p)
 				continue
 			}
@@ -86,7 +86,7 @@ func (w *partings) send(passed time.Duration) (done bool) {
 	return len(w.all) == 0
 }
 
-func (w *partings) take(now time.Duration, ev *transport.Event) {
+func (w *partings) takeEvent(now time.Duration, ev *transport.Event) {
 	for i, p := range w.all {
 		switch {
 		case p.peer != ev.Peer:
@@ -98,9 +98,9 @@ func (w *partings) take(now time.Duration, ev *transport.Event) {
 	}
 }
 
-// tell sends a peer what it has not acknowledged, and reports whether to wait for it. Over a
+// sendTo sends a peer what it has not acknowledged, and reports whether to wait for it. Over a
 // transport that keeps the order, the farewell comes behind it. A browser does not wait.
-func (w *partings) tell(now time.Duration, p *parting) (waits bool) {
+func (w *partings) sendTo(now time.Duration, p *parting) (waits bool) {
 	var info transport.Info
 	waits = runtime.GOOS != "js" && !(w.endpoint.Info(p.peer, &info) && info.Ordered)
 	packets := 1
@@ -122,10 +122,10 @@ func (w *partings) tell(now time.Duration, p *parting) (waits bool) {
 	return waits
 }
 
-// run sends last messages until nobody is left to wait for. It does not look at each packet that
+// runPartings sends last messages until nobody is left to wait for. It does not look at each packet that
 // comes: with many players each one's acknowledgement would have all the others sent to again.
-func (w *partings) run() {
-	for begun := time.Now(); !w.send(time.Since(begun)); {
+func (w *partings) runPartings() {
+	for begun := time.Now(); !w.sendLast(time.Since(begun)); {
 		time.Sleep(lastEvery)
 	}
 }

@@ -63,7 +63,7 @@ func (l *losses) bounds(comp int, at unsafe.Pointer) {
 	}
 	*l.outside++
 	for ; f >= 0; f = c.Schema.Outside(at, f+1) {
-		if i := l.find(c.Name, c.Schema, f, l.wrote[[2]int{comp, f}], false); i >= 0 {
+		if i := l.findLoss(c.Name, c.Schema, f, l.wrote[[2]int{comp, f}], false); i >= 0 {
 			l.list[i].Outside++
 		}
 	}
@@ -80,7 +80,7 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	}
 	*l.outside++
 	for ; f >= 0; f = s.Outside(at, f+1) {
-		if i := l.find(name, s, f, l.frame.run.name, false); i >= 0 {
+		if i := l.findLoss(name, s, f, l.frame.run.name, false); i >= 0 {
 			l.list[i].Outside++
 		}
 	}
@@ -94,8 +94,8 @@ func (l *losses) sentBy(function, name string, s *schema.Schema, at unsafe.Point
 	l.frame.run.name = before
 }
 
-// due reports whether a tick checks for swallowed changes.
-func (l *losses) due(t Tick) bool { return t%lossTicks == 0 }
+// checkDue reports whether a tick checks for swallowed changes.
+func (l *losses) checkDue(t Tick) bool { return t%lossTicks == 0 }
 
 // grid checks for changes of a value that rounding undoes. before holds the value's words
 // before the change. Only a change that the last check found too is counted.
@@ -114,7 +114,7 @@ func (l *losses) grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32,
 			continue
 		}
 		*l.swallowed++
-		if i := l.find(l.p.Components[comp].Name, s, f, was.system, true); i >= 0 {
+		if i := l.findLoss(l.p.Components[comp].Name, s, f, was.system, true); i >= 0 {
 			l.list[i].Swallowed++
 		}
 	}
@@ -126,9 +126,9 @@ func (l *losses) looked() {
 	clear(l.seen)
 }
 
-// find returns the index of a field in the list, and adds it if it is new. It logs new
+// findLoss returns the index of a field in the list, and adds it if it is new. It logs new
 // fields, but swallowed changes in debug builds only, since they may be a body at rest.
-func (l *losses) find(name string, s *schema.Schema, field int, system string, swallowed bool) int {
+func (l *losses) findLoss(name string, s *schema.Schema, field int, system string, swallowed bool) int {
 	f := s.Field(field)
 	for i := range l.list {
 		if x := &l.list[i]; x.Field == f.Name && x.Component == name && x.System == system {
@@ -155,10 +155,10 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 	return len(l.list) - 1
 }
 
-// full counts a sum that its Go type cannot hold.
-func (l *losses) full(name string, s *schema.Schema, field int) {
+// countFull counts a sum that its Go type cannot hold.
+func (l *losses) countFull(name string, s *schema.Schema, field int) {
 	*l.outside++
-	if i := l.find(name, s, field, l.frame.run.name, false); i >= 0 {
+	if i := l.findLoss(name, s, field, l.frame.run.name, false); i >= 0 {
 		l.list[i].Outside++
 	}
 }

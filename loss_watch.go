@@ -16,9 +16,9 @@ type lossWatch struct {
 	systems []ecs.SystemInfo // systems are all of them: the schedule makes a new list for each call.
 }
 
-// begin forgets the systems that left values outside in the tick before: predicted values
+// beginTick forgets the systems that left values outside in the tick before: predicted values
 // were rounded back into their range since.
-func (l *losses) begin() {
+func (l *losses) beginTick() {
 	for k := range l.wrote {
 		if l.p.Components[k[0]].Predicted {
 			delete(l.wrote, k)
@@ -31,7 +31,7 @@ func (l *losses) beforeSystem(f *Frame, system int) {
 	f.run.name = l.systems[system].Name
 	clear(l.before)
 	l.visit(f.World, system, func(k [2]int) { l.before[k] = true })
-	if !l.due(f.Tick) {
+	if !l.checkDue(f.Tick) {
 		return
 	}
 	for k, was := range l.last {
@@ -51,7 +51,7 @@ func (l *losses) afterSystem(f *Frame, system int) {
 			l.wrote[k] = name
 		}
 	})
-	if !l.due(f.Tick) {
+	if !l.checkDue(f.Tick) {
 		return
 	}
 	for k, was := range l.last {

@@ -88,7 +88,7 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 		err = referless("message", s)
 	}
 	if err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	if len(p.compiled.Messages) == standard.MaxMessages {
@@ -177,7 +177,7 @@ func (p *Protocol) Channel(name string, c netcode.Channel) {
 	}
 	p.compiled.Channels = append(p.compiled.Channels, layout.Channel{Name: name, Channel: c})
 	if err := (netcode.Config{Channels: p.compiled.NetChannels()}).Validate(); err != nil {
-		p.fault(fmt.Errorf("foretick: channel %q: %w", name, err))
+		p.addFault(fmt.Errorf("foretick: channel %q: %w", name, err))
 	}
 }
 

@@ -90,7 +90,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	server.Transport, client.Transport = nowhere{}, nowhere{}
 	if err := server.check(); err != nil {
 		errs = append(errs, err)
-	} else if err := client.check(); err != nil {
+	} else if err := client.checkConfig(); err != nil {
 		errs = append(errs, err)
 	}
 	if len(errs) > 0 {
@@ -114,7 +114,7 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	}
 	p.losses = newLosses(own, client.Logger, &p.frame, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
-	p.input.clear()
+	p.input.clearInput()
 	p.canvas = newCanvas(&s.sim)
 	s.run.inner, s.sim.screen = true, p
 	return p, nil
@@ -235,7 +235,7 @@ func (p *preview) advance(passed time.Duration) {
 func (p *preview) sample(last Tick) {
 	if p.view.State == Playing {
 		looking := screenFrame{number: p.rendered, shown: p.shown, tick: p.view.Tick, fraction: p.view.Fraction}
-		p.input.read(looking)
+		p.input.readInput(looking)
 		p.input.commandUpTo(last, looking)
 	} else {
 		p.input.sampled = last
@@ -288,7 +288,7 @@ func (p *preview) draw() {
 	p.canvas.draw(part)
 	f := &p.frame
 	f.Tick, f.DT = t, float32(since.Seconds())
-	p.stage.tell()
+	p.stage.callAppearances()
 	p.p.schedule.ExecuteRender(p.world, f)
 	f.DT = 1 / float32(p.p.TickRate)
 }
@@ -344,7 +344,7 @@ func (p *preview) request(id int, v unsafe.Pointer) error {
 	switch r := &p.p.Requests[id-1]; {
 	case at == nil || at.local != p.seat:
 		return ErrNotIn
-	case !p.allowance.take(p.now, requestRate, requestBurst):
+	case !p.allowance.takeOne(p.now, requestRate, requestBurst):
 		return ErrTooMany
 	default:
 		p.losses.sent(r.Name, r.Schema, v)

@@ -50,7 +50,7 @@ func (c *canvas) record(t Tick) {
 		c.now.cuts = append(c.now.cuts[:0], c.cut...)
 	}
 	c.cut = c.cut[:0]
-	c.now.clear()
+	c.now.clearRecord()
 	c.now.basis = t
 	if len(c.refs.names) > 2*c.sim.world.Len()+16 {
 		clear(c.refs.names)
@@ -112,7 +112,7 @@ func (c *canvas) draw(fraction float32) {
 			continue
 		}
 		comp := &p.Components[it.comp]
-		at, from := w.Pointer(it.e, comp.ID), c.before.find(it.e, int(it.comp))
+		at, from := w.Pointer(it.e, comp.ID), c.before.wordsOf(it.e, int(it.comp))
 		if at == nil || from == nil {
 			continue
 		}
@@ -133,7 +133,7 @@ func (c *canvas) apart(e ecs.Entity) bool {
 	if lives == 0 {
 		return false
 	}
-	was, is := c.before.find(e, itself), c.now.find(e, itself)
+	was, is := c.before.wordsOf(e, itself), c.now.wordsOf(e, itself)
 	for i := range lives {
 		if was != nil && is != nil && was[i] != is[i] {
 			return true
@@ -144,8 +144,8 @@ func (c *canvas) apart(e ecs.Entity) bool {
 
 // keep saves the replicated state of the world.
 func (c *canvas) keep() {
-	c.sim.row.take()
-	c.sim.parents.note()
+	c.sim.row.takeRow()
+	c.sim.parents.noteParents()
 	c.kept, c.bytes = c.kept[:0], c.bytes[:0]
 	clear(c.used)
 	for _, rows := range c.sim.entities.All(c.sim.world) {
@@ -219,7 +219,7 @@ func (c *canvas) undraw() {
 			}
 		}
 	}
-	c.sim.parents.apply()
+	c.sim.parents.applyParents()
 	c.sim.row.give()
 }
 

@@ -75,7 +75,7 @@ func NewProtocol(name string, version int) *Protocol {
 	p.compiled.Types = ecs.NewTypes()
 	p.compiled.Registry = schema.NewRegistry()
 	p.compiled.schedule = ecs.NewSchedule[*Frame](p.compiled.Types)
-	p.fault(p.compiled.Types.Register(&p.compiled.identity, ecs.Named("foretick.NetworkID"), ecs.Open(), ecs.Managed(fixManaged)))
+	p.addFault(p.compiled.Types.Register(&p.compiled.identity, ecs.Named("foretick.NetworkID"), ecs.Open(), ecs.Managed(fixManaged)))
 	p.named("NewProtocol: the game", name)
 	if int(int32(version)) != version {
 		p.faultf("NewProtocol: version %d: use −2³¹ to 2³¹−1", version)
@@ -87,11 +87,11 @@ func NewProtocol(name string, version int) *Protocol {
 // prediction.
 const fixManaged = "entities of a Protocol's prefabs are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
 
-// fault notes an error. It notes each part of a joined error separately.
-func (p *Protocol) fault(err error) {
+// addFault notes an error. It notes each part of a joined error separately.
+func (p *Protocol) addFault(err error) {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range all.Unwrap() {
-			p.fault(err)
+			p.addFault(err)
 		}
 	} else if err != nil {
 		p.errs = append(p.errs, err)
@@ -103,10 +103,10 @@ func (p *Protocol) fault(err error) {
 
 // Fail adds errors to those that Err returns, for packages that declare for a game, such as
 // bridge. A joined error is added part by part, and nil is no error.
-func (p *Protocol) Fail(err error) { p.fault(err) }
+func (p *Protocol) Fail(err error) { p.addFault(err) }
 
 func (p *Protocol) faultf(format string, args ...any) {
-	p.fault(fmt.Errorf("foretick: "+format, args...))
+	p.addFault(fmt.Errorf("foretick: "+format, args...))
 }
 
 // SetTickRate sets the number of ticks a second, 10 to 128. The default is 30.
@@ -126,7 +126,7 @@ func (p *Protocol) SetTickRate(hz int) {
 // [ServerConfig].TrainCompression. They are part of the hash.
 func (p *Protocol) CompressionTables(b []byte) {
 	if !p.late("CompressionTables") {
-		p.fault(p.compiled.Registry.UseTables(b))
+		p.addFault(p.compiled.Registry.UseTables(b))
 	}
 }
 
@@ -331,7 +331,7 @@ func (p *Protocol) label(name string, t reflect.Type) {
 		p.compiled.labels = schema.Labels{}
 	}
 	if t.Kind() == reflect.Struct {
-		p.fault(p.compiled.labels.Add(name, t))
+		p.addFault(p.compiled.labels.Add(name, t))
 	}
 }
 

@@ -230,9 +230,9 @@ func (p *Protocol) checkCounts() {
 	}
 }
 
-// full reports whether there is no room for one more type, and says so once, with the number
+// typesFull reports whether there is no room for one more type, and says so once, with the number
 // of types by kind.
-func (p *Protocol) full() bool {
+func (p *Protocol) typesFull() bool {
 	if p.compiled.Types.Len() < ecs.MaxTypes {
 		return false
 	}

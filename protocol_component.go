@@ -32,7 +32,7 @@ var entityType = reflect.TypeFor[ecs.Entity]()
 // audience tag ([For] changes that), and no client predicts the component ([Predicted] does).
 // It also registers the handle: do not call [ecs.Types.Register] for it.
 func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
-	if !p.given("Component", h) || p.full() {
+	if !p.given("Component", h) || p.typesFull() {
 		return
 	}
 	if c := p.compiled.Command; c != nil && p.compiled.Types.Has(h) && h.ID() == c.ID {
@@ -56,7 +56,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		return
 	}
 	if err := commandless("component", s); err != nil {
-		p.fault(err)
+		p.addFault(err)
 	}
 	options := []ecs.TypeOption{ecs.Named(c.Name)}
 	if c.Name == parentName {
@@ -71,7 +71,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		options = append(options, ecs.CopierAt(deep))
 	}
 	if err := p.compiled.Types.Register(h, options...); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.label(c.Name, h.Type())
@@ -81,7 +81,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	c.Interpolate(s)
 	p.compiled.Curved = p.compiled.Curved || c.Curved
 	if _, err := p.compiled.Registry.Component(s); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.compiled.Components = append(p.compiled.Components, c)
@@ -93,7 +93,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 // component that only prefabs with [SpawnConfig].ClientOnly have, such as a bullet's data
 // about its shot.
 func (p *Protocol) LocalComponent(h ecs.Handle) {
-	if !p.given("LocalComponent", h) || p.full() {
+	if !p.given("LocalComponent", h) || p.typesFull() {
 		return
 	}
 	if err := p.compiled.Types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
@@ -114,7 +114,7 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 // Use it for input of every tick. A single tick's command may be lost. Input that must
 // arrive, such as a line of chat or a purchase, is a [Request].
 func (p *Protocol) Command(h ecs.Handle) {
-	if !p.given("Command", h) || p.full() {
+	if !p.given("Command", h) || p.typesFull() {
 		return
 	}
 	if p.compiled.Command != nil {
@@ -136,7 +136,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 	}
 	p.label(name, h.Type())
 	if err := p.compiled.Types.Register(h, ecs.Named(name)); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.compiled.Command = &layout.Command{Name: name, ID: h.ID(), Size: h.Type().Size(), Schema: s, Handle: h}
@@ -215,7 +215,7 @@ func standsForAll(path string) bool {
 // faulty notes a component's faults, and registers it anyway, so that prefabs and systems
 // do not report them again.
 func (p *Protocol) faulty(h ecs.Handle, err error) {
-	p.fault(err)
+	p.addFault(err)
 	_ = p.compiled.Types.Register(h, ecs.Named(typeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
 	if h.Registered() {
 		p.spoilt = append(p.spoilt, h.ID())
@@ -255,7 +255,7 @@ func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 	}
 	if err := p.compiled.Types.RegisterPrefab(k, name, all...); err != nil {
 		p.unmade = append(p.unmade, k)
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.compiled.Prefabs = append(p.compiled.Prefabs, layout.Prefab{ECS: k, Own: len(p.compiled.Prefabs)})
@@ -277,7 +277,7 @@ func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
 		return
 	}
 	if err := ecs.SetDefault(p.compiled.Types, k, c, v); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	if i := p.compiled.Index(c.ID()); i >= 0 {
@@ -324,7 +324,7 @@ func (p *Protocol) registerPrefabs() {
 			comps = append(comps, p.compiled.Origins.Interpolated)
 		}
 		_, err := p.compiled.Registry.Prefab(k.ECS.Name(), comps, defaults)
-		p.fault(err)
+		p.addFault(err)
 	}
 }
 
@@ -452,7 +452,7 @@ func (p *Protocol) registerAssets() {
 			p.faultf("Asset %q is of a prefab that is not declared with Protocol.Prefab", a.ref)
 			continue
 		}
-		p.fault(p.compiled.Registry.Asset(i, a.server, a.ref))
+		p.addFault(p.compiled.Registry.Asset(i, a.server, a.ref))
 	}
 }
 

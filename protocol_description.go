@@ -39,8 +39,8 @@ type description struct {
 	made int
 }
 
-// of returns the description of p, which is always the same protocol.
-func (d *description) of(p *compiled) []byte {
+// textOf returns the description of p, which is always the same protocol.
+func (d *description) textOf(p *compiled) []byte {
 	d.once.Do(func() {
 		d.text = []byte(shorten(p.parts().Describe(), netcode.MaxReliable))
 		d.made++

@@ -29,7 +29,7 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg snapshot.AreaConfig, 
 		return
 	}
 	if _, err := snapshot.NewArea(cfg); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.compiled.handlers.interest = &interest{i, cfg, func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}

@@ -43,9 +43,9 @@ func (p *Protocol) registerSpawns() {
 				continue
 			}
 			s, err := schema.Compile(t, schema.Options{Name: name})
-			p.fault(err)
+			p.addFault(err)
 			at, err := p.compiled.Registry.Component(s)
-			p.fault(err)
+			p.addFault(err)
 			return at
 		}
 		return -1

@@ -139,7 +139,7 @@ func (p *Protocol) Err() error {
 		p.stages = []string{stageMain}
 	}
 	p.compiled.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents, stageFinal)...)
-	p.fault(p.compiled.schedule.Build())
+	p.addFault(p.compiled.schedule.Build())
 	for _, s := range p.compiled.schedule.Systems() {
 		p.compiled.Systems = append(p.compiled.Systems, s.Name)
 	}

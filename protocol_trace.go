@@ -66,12 +66,12 @@ type traceSteps struct {
 	last int // last is the system that ran last. −1 means none yet.
 }
 
-func (s *traceSteps) begin() { s.due, s.last = 0, -1 }
+func (s *traceSteps) beginTick() { s.due, s.last = 0, -1 }
 
 // before returns the steps that are to be recorded before a system, −1 for none: what the
 // system before it did is visible only now.
 func (s *traceSteps) before(system int) (after, before int) {
-	if after = s.settle(); after >= 0 && s.last == system-1 {
+	if after = s.dueStep(); after >= 0 && s.last == system-1 {
 		return after, -1 // nothing ran in between
 	}
 	return after, s.ahead(system)
@@ -93,8 +93,8 @@ func (s *traceSteps) after(system int) {
 	}
 }
 
-// settle returns the step that is still to be recorded, −1 for none.
-func (s *traceSteps) settle() int {
+// dueStep returns the step that is still to be recorded, −1 for none.
+func (s *traceSteps) dueStep() int {
 	due := s.due
 	s.due = 0
 	if due == 0 {
@@ -103,8 +103,8 @@ func (s *traceSteps) settle() int {
 	return trace.After(due - 1)
 }
 
-// record records the predicted components of an entity of a trace, and its command.
-func (p *compiled) record(w *ecs.World, r *trace.Recorder, entity int, refs schema.Refs, command bool) {
+// recordEntity records the predicted components of an entity of a trace, and its command.
+func (p *compiled) recordEntity(w *ecs.World, r *trace.Recorder, entity int, refs schema.Refs, command bool) {
 	e := ecs.Entity(r.Handle(entity))
 	for i := range p.Components {
 		c := &p.Components[i]
@@ -157,8 +157,8 @@ func (c *candidates) offer(x candidate) {
 	c.list[at] = x
 }
 
-// add adds those to a record that it does not have yet.
-func (c *candidates) add(r *trace.Recorder) {
+// addTo adds those to a record that it does not have yet.
+func (c *candidates) addTo(r *trace.Recorder) {
 	for _, x := range c.list[:c.n] {
 		if !r.Named(x.name) {
 			r.Add(uint64(x.e), x.name, x.prefab, x.audience)

@@ -73,7 +73,7 @@ func TestReportsToHostileServer(t *testing.T) {
 	}
 	faults := 0
 	for range 100 {
-		if c.message(netcode.Message{Type: messageReport, Body: []byte{reason.AskReports}}) != nil {
+		if c.receiveMessage(netcode.Message{Type: messageReport, Body: []byte{reason.AskReports}}) != nil {
 			faults++
 		}
 	}

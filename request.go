@@ -86,7 +86,7 @@ func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)
 		err = referless("request", s)
 	}
 	if err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	if len(p.compiled.Requests) == standard.MaxMessages {

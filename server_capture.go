@@ -160,8 +160,8 @@ func (r serverRefs) Entity(uint32) uint64 { return 0 }
 // the world's own state, its parents and singletons: a save of the tick has that, too. Values out
 // of range are counted in the first run of a tick.
 func (m *simulation) roundTick(first bool) {
-	m.parents.note()
-	m.row.take()
+	m.parents.noteParents()
+	m.row.takeRow()
 	defer m.row.give()
 	for _, rows := range m.entities.All(m.world) {
 		m.roundRows(rows, first)

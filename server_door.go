@@ -94,7 +94,7 @@ func (r *refusals) sendReject(p *player, pk *netcode.Packet, code uint8, text st
 func (r *refusals) refuseProtocol(t time.Duration, p *player, h netcode.Hello) {
 	r.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", r.sim.p.Hash)
 	r.refuseHello(t, p, rejectMismatch, "the game's protocol differs")
-	_ = p.session.conn.SendReliable(r.sim.frame.Tick, kindDescribe, r.sim.p.description.of(r.sim.p))
+	_ = p.session.conn.SendReliable(r.sim.frame.Tick, kindDescribe, r.sim.p.description.textOf(r.sim.p))
 }
 
 // offerSchema tells a peer of another build that it may ask for the schema and then send a

@@ -422,7 +422,7 @@ func (p *compiled) holdsCommon(rows ecs.Rows) bool {
 
 // lookForLosses looks for what rounding will lose in this tick.
 func (m *simulation) lookForLosses() {
-	if !m.losses.due(m.frame.Tick) {
+	if !m.losses.checkDue(m.frame.Tick) {
 		return
 	}
 	for _, rows := range m.entities.All(m.world) {

@@ -99,7 +99,7 @@ func (r *serverReports) takeReport(p *player, body, b []byte) error {
 	if from.connection != p.session.connection {
 		from.connection, from.incoming = p.session.connection, reason.Incoming{}
 	}
-	if !from.takes.take(now, takenRate, takenBurst) || !r.takes.take(now, takenMost, takenMostBurst) {
+	if !from.takes.takeOne(now, takenRate, takenBurst) || !r.takes.takeOne(now, takenMost, takenMostBurst) {
 		return nil
 	}
 	var said reason.Report
@@ -255,7 +255,7 @@ func (r *serverTrails) settleTrails() {
 
 // noteTrails hashes each player's current predicted state.
 func (r *serverTrails) noteTrails() {
-	r.sim.row.take()
+	r.sim.row.takeRow()
 	for _, p := range r.sessions.players {
 		if p.session.state != playing || !p.trail.Begun() {
 			continue

@@ -191,7 +191,7 @@ func (re *reruns) RestoreEvents(slot int) {
 // brought up to date at other times than in a repeated one.
 func (re *reruns) Hash(running bool) uint64 {
 	if running {
-		re.sim.row.take()
+		re.sim.row.takeRow()
 	}
 	return re.sim.world.Hash(re.sim.order)
 }

@@ -262,7 +262,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.turnover.changePlayers()
 	s.run.changing = false
 	s.conclusion.concludeMatch() // what OnLeave raised
-	return last.close(code, detail)
+	return last.closeEndpoint(code, detail)
 }
 
 // end drops every player with the reason.
@@ -324,7 +324,7 @@ func (s *Server) simulate() {
 	s.late.RerunParts()
 	s.commands.fillCommands()
 	if debugBuild {
-		s.sim.losses.begin()
+		s.sim.losses.beginTick()
 		s.trails.beginTrails()
 	}
 	if s.traces.wake.Load() || s.traces.replayed || s.reports.listen != nil {

@@ -94,7 +94,7 @@ func (t *serverTraces) beginTraces() {
 		return
 	}
 	t.wake.Store(true)
-	t.steps.begin()
+	t.steps.beginTick()
 	t.recording = append(append(t.recording[:0], t.match.armed...), t.aside.armed...)
 	for _, a := range t.recording {
 		a.begin(t.sim.frame.Tick)
@@ -173,7 +173,7 @@ type (
 
 func (t traceSettles) beforeSystem(*Frame, int) {
 	if len(t.recording) > 0 {
-		t.take(t.steps.settle())
+		t.take(t.steps.dueStep())
 	}
 }
 
@@ -187,7 +187,7 @@ func (traceBegins) afterSystem(*Frame, int) {}
 
 // end completes the records of the tick.
 func (t *serverTraces) end() {
-	t.take(t.steps.settle())
+	t.take(t.steps.dueStep())
 	for _, a := range t.recording {
 		a.take(a.port.Layout.End())
 		a.port.Server.Put(a.recorder.Record())
@@ -197,7 +197,7 @@ func (t *serverTraces) end() {
 
 // beginRerun records a tick again that runs again for a player's late command.
 func (t *serverTraces) beginRerun(p *player, tick Tick) {
-	t.steps.begin()
+	t.steps.beginTick()
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		if a := set.of(p); a != nil {
 			t.recording = append(t.recording, a)
@@ -215,7 +215,7 @@ func (t *serverTraces) traced(p *player, b []byte) (of *playerTrace, err error) 
 	now := t.clock.now
 	switch b[0] {
 	case trace.Ask, trace.Stop:
-		if !p.tracing.asks.take(now, traceAskRate, traceAskBurst) {
+		if !p.tracing.asks.takeOne(now, traceAskRate, traceAskBurst) {
 			return nil, netcode.ErrMalformed
 		}
 		if b[0] == trace.Stop {
@@ -505,7 +505,7 @@ func (t *playerTrace) list() {
 			}
 		}
 	}
-	c.add(t.recorder)
+	c.addTo(t.recorder)
 }
 
 // begin begins the record of the tick that is about to run.
@@ -527,7 +527,7 @@ func (t *playerTrace) take(step int) {
 		case !t.may(e):
 			t.recorder.Gone(i)
 		default:
-			t.sim.p.record(t.sim.world, t.recorder, i, t, step == trace.Start())
+			t.sim.p.recordEntity(t.sim.world, t.recorder, i, t, step == trace.Start())
 		}
 	}
 }

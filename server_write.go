@@ -277,7 +277,7 @@ func (e *writeWatch) beforeRows(rows ecs.Rows) {
 // afterRows implements callHooks.
 func (e *writeWatch) afterRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
-	e.row.take()
+	e.row.takeRow()
 	e.others.behind(rows)
 	e.world.Guard(was)
 }

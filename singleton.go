@@ -63,7 +63,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 		options = append(options, ecs.CopierAt(deep))
 	}
 	if err := p.compiled.Types.RegisterSingleton(h, options...); err != nil {
-		p.fault(err)
+		p.addFault(err)
 		return
 	}
 	p.checkSingletonFields(c)
@@ -146,8 +146,8 @@ func newSingletonRow(p *compiled, w *ecs.World) singletonRow {
 	return r
 }
 
-// take copies the world's values into the row.
-func (r *singletonRow) take() { r.takeOf(r.each) }
+// takeRow copies the world's values into the row.
+func (r *singletonRow) takeRow() { r.takeOf(r.each) }
 
 // takePredicted copies the values of predicted singletons alone. What compares predicted
 // state calls it before and after each system.
@@ -156,8 +156,8 @@ func (r *singletonRow) takePredicted() { r.takeOf(r.each[:r.predicted]) }
 func (r *singletonRow) takeOf(each []singletonCopy) {
 	for i := range each {
 		v := &each[i]
-		if at := r.find(v); at != nil {
-			v.copy(at, v.at)
+		if at := r.placeOf(v); at != nil {
+			v.copyValue(at, v.at)
 		}
 	}
 }
@@ -166,15 +166,15 @@ func (r *singletonRow) takeOf(each []singletonCopy) {
 func (r *singletonRow) give() {
 	for i := range r.each {
 		v := &r.each[i]
-		if at := r.find(v); at != nil {
-			v.copy(v.at, at)
+		if at := r.placeOf(v); at != nil {
+			v.copyValue(v.at, at)
 		}
 	}
 }
 
-// find returns a singleton's place in the row, nil where there is no row: nothing of the
+// placeOf returns a singleton's place in the row, nil where there is no row: nothing of the
 // match has arrived yet.
-func (r *singletonRow) find(v *singletonCopy) unsafe.Pointer {
+func (r *singletonRow) placeOf(v *singletonCopy) unsafe.Pointer {
 	for _, rows := range v.query.All(r.world) {
 		if rows.Len() > 0 {
 			return rows.Column(v.row.ID())
@@ -183,7 +183,7 @@ func (r *singletonRow) find(v *singletonCopy) unsafe.Pointer {
 	return nil
 }
 
-func (v *singletonCopy) copy(dst, src unsafe.Pointer) {
+func (v *singletonCopy) copyValue(dst, src unsafe.Pointer) {
 	if v.deep != nil {
 		v.deep(dst, src)
 		return

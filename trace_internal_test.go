@@ -119,7 +119,7 @@ func TestTraceOfHostileServer(t *testing.T) {
 	require.Nil(t, c.tracer.port)
 	faults := 0
 	for range 100 {
-		if c.message(netcode.Message{Type: messageTrace, Body: ask}) != nil {
+		if c.receiveMessage(netcode.Message{Type: messageTrace, Body: ask}) != nil {
 			faults++
 		}
 	}
