@@ -280,17 +280,22 @@ const maxRefusals = 16
 // inputs holds a player's commands: those received, and the replacement of a missing one.
 type inputs struct {
 	buffer   *netcode.CommandBuffer
-	command  unsafe.Pointer // the command of the tick being computed, as a component
-	last     unsafe.Pointer // the newest command received, one-shots and sums cleared
-	heard    bool           // a command was taken before
-	tookTick Tick           // the newest tick that ran a command of its own
-	early    time.Duration  // how long commands wait in the buffer, as last measured; 0: too late
-	buffered time.Duration  // the same, negative where they come too late
-	offset   uint8          // that of the tick's command, 0 if it stated none
-	render   time.Duration  // how far the frame that the newest command saw is behind its tick
+	command  unsafe.Pointer // command is that of the tick being computed, as a component.
+	last     unsafe.Pointer // last is the newest command received, with one-shots and sums cleared.
+	heard    bool           // heard is true once a command was taken.
+	tookTick Tick           // tookTick is the newest tick that ran a command of its own.
+	// early is how long commands wait in the buffer, as last measured. It is 0 if they come too
+	// late.
+	early time.Duration
+	// buffered is the measured wait in the buffer. It is negative if commands come too late.
+	buffered time.Duration
+	// offset is that of the tick's command. It is 0 if the command stated none.
+	offset uint8
+	// render is how far the frame that the newest command saw is behind its tick.
+	render time.Duration
 
 	repeated time.Duration
-	replaced reason.Substitution // the ticks whose command was not the client's
+	replaced reason.Substitution // replaced are the ticks whose command was not the client's.
 }
 
 // beginConnection makes the commands of a connection, the first or a later one. own takes what the

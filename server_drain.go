@@ -12,10 +12,12 @@ import (
 
 // serverDrain is how a match is brought to its end.
 type serverDrain struct {
-	asked  atomic.Pointer[string] // by Drain, which any goroutine may call
-	reason *string                // why newcomers are refused, since the newest Step; nil: they are not
-	told   bool                   // ServerConfig.OnDrain was called
-	linger *lingering             // set when the match is over and messages are still on their way
+	asked atomic.Pointer[string] // asked is set by Drain, which any goroutine may call.
+	// reason is why newcomers are refused, since the newest Step. nil means that they are not.
+	reason *string
+	told   bool // told is true once ServerConfig.OnDrain was called.
+	// linger is set when the match is over and messages are still on their way.
+	linger *lingering
 }
 
 // lingering is a server that computes no more ticks, and waits for acknowledgements.
@@ -23,7 +25,7 @@ type lingering struct {
 	code   transport.Code
 	detail string
 	until  time.Duration
-	next   time.Duration // when packets are due
+	next   time.Duration // next is when packets are due.
 }
 
 // Drain makes the server refuse newcomers with [transport.Refused] and the reason. Players of

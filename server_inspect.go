@@ -21,8 +21,8 @@ import (
 
 // inspected is what package inspect adds to a server while somebody looks.
 type inspected struct {
-	tap   atomic.Pointer[probe.Tap] // nil: nobody looks
-	began time.Duration             // of the tick, by the server's Clock
+	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
+	began time.Duration             // began is when the tick began, by the server's Clock.
 }
 
 // begin returns the tap of the tick that begins, nil for none.
@@ -330,9 +330,10 @@ func (in *serverInternals) Wire(player PlayerID, net uint32) schema.WireID {
 // systemTimes times the systems of one server. It costs two readings of the clock a
 // system and tick, and is always on.
 type systemTimes struct {
-	clock func() time.Duration // nil: durations stay 0
-	at    []int32              // by system: its place below, or −1 for one that only clients run
-	each  []figures.System     // in the order of running
+	clock func() time.Duration // clock is nil if durations stay 0.
+	// at has each system's place in each. It is −1 for a system that only clients run.
+	at   []int32
+	each []figures.System // each has the systems in the order of running.
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {

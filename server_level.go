@@ -59,9 +59,9 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 // serverLevel is the level that is played.
 type serverLevel struct {
 	epoch uint8
-	named bool // NextLevel was called: clients are told
+	named bool // named is true once NextLevel was called: clients are told then.
 	data  []byte
-	tick  Tick // its first
+	tick  Tick // tick is the first tick of the level.
 }
 
 // info is what clients are told of the level.

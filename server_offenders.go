@@ -141,12 +141,12 @@ const (
 
 // peerFaults counts a peer's recent faults.
 type peerFaults struct {
-	window  time.Duration // when it began
+	window  time.Duration // window is when the window began.
 	faults  int
 	packets int
-	far     uint64        // commands, as of the window's beginning
-	news    time.Duration // when an acknowledgement last told something new
-	why     string        // the last fault
+	far     uint64        // far is the count of far commands when the window began.
+	news    time.Duration // news is when an acknowledgement last told something new.
+	why     string        // why is the last fault.
 	blank   blank
 }
 
@@ -157,9 +157,9 @@ func faultsFrom(t time.Duration) peerFaults {
 
 // blank counts packets since a snapshot was last acknowledged.
 type blank struct {
-	since time.Duration // when that was
-	lost  int           // snapshots lost since
-	plain int           // packets without one acknowledged since
+	since time.Duration // since is when a snapshot was last acknowledged.
+	lost  int           // lost is how many snapshots were lost since.
+	plain int           // plain is how many packets without a snapshot were acknowledged since.
 }
 
 // note counts the fate of a packet to the peer.

@@ -35,19 +35,19 @@ type serverReports struct {
 	panics   *panics
 	figures  *figures.Server
 
-	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
-	takes  allowance                                // of all players
+	listen func(PlayerID, prediction.Misprediction) // listen is nil if nobody asks.
+	takes  allowance                                // takes limits the reports of all players together.
 	index  netIndex
 }
 
 // playerReports are the questions to a player's client, and its answers.
 type playerReports struct {
-	asked      time.Duration // when a question was last due; 0: never
-	due        bool          // it is to be sent
-	until      time.Duration // until when reports may come
+	asked      time.Duration // asked is when a question was last due. 0 means never.
+	due        bool          // due is true if a question is to be sent.
+	until      time.Duration // until is the time until which reports may come.
 	takes      allowance
 	incoming   reason.Incoming
-	connection uint64 // whose reports incoming knows
+	connection uint64 // connection is the one whose reports incoming knows.
 }
 
 // Corrected calls fn with each correction of a client that plays. Handles in it are those of the

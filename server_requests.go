@@ -137,14 +137,14 @@ func (r *requests) readRequest(player PlayerID, payload []byte, fn func() error)
 type playerRequests struct {
 	askings    []asking
 	askedBytes []byte
-	taken      uint32 // since the place's token was given
+	taken      uint32 // taken counts the requests since the place's token was given.
 	allowance  allowance
 }
 
 // asking is a request that the next tick handles.
 type asking struct {
 	kind       uint8
-	from, upto int // in player.askedBytes
+	from, upto int // The request is player.askedBytes from from up to upto.
 }
 
 // add adds a request.

@@ -22,7 +22,8 @@ type reruns struct {
 	interest *serverInterest
 	past     *rewind.Past
 	tape     *serverTape
-	handlers []int // of each queue of events, the system that drains it; −1: none
+	// handlers has, for each queue of events, the system that drains it. −1 means none.
+	handlers []int
 }
 
 // Swap implements late.Host.

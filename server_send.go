@@ -24,22 +24,25 @@ type senders struct {
 	level    *serverLevel
 	log      *slog.Logger
 	source   *snapshot.Source
-	every    uint32 // ticks a snapshot
+	every    uint32 // every is the ticks a snapshot.
 
 	// rate, executor and statistics are ServerConfig.SendRate, Executor and TrainCompression.
 	rate       int
 	executor   ecs.Executor
 	statistics *snapshot.Statistics
-	bandwidth  *bandwidth        // nil unless asked for
-	watched    *snapshot.Profile // of package inspect; nil: it counts no bytes
+	bandwidth  *bandwidth // bandwidth is nil unless asked for.
+	// watched is the profile of package inspect. nil means that it counts no bytes.
+	watched *snapshot.Profile
 
-	toldLong  schema.MaskBuilder // the components that made an entity too long to send, and were named
-	toldCrowd bool               // the log says that there are too many entities for a player
+	// toldLong are the components that were named for making an entity too long to send.
+	toldLong schema.MaskBuilder
+	// toldCrowd is true once the log says that there are too many entities for a player.
+	toldCrowd bool
 
-	encoding []*player         // whose snapshots are due in this tick
-	caches   []*snapshot.Cache // one for each share of them
+	encoding []*player         // encoding are the players whose snapshots are due in this tick.
+	caches   []*snapshot.Cache // caches has one for each share of encoding.
 	shares   int
-	share    func(i int) // makes those of one
+	share    func(i int) // share makes the snapshots of one share.
 }
 
 // snapshotReserve is what is kept free behind a snapshot for reliable messages.

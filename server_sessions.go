@@ -12,27 +12,30 @@ import (
 
 // sessions holds the players of a match, and those that come and go.
 type sessions struct {
-	players []*player      // in order of arrival, those who are held a place included
-	late    []*late.Player // theirs
+	players []*player      // players has the order of arrival. It includes those whose place is held.
+	late    []*late.Player // late is the late.Player of each of players.
 	byPeer  map[transport.PeerID]*player
-	owners  []*player // by owner; 0 unused
-	vacated []vacancy // by owner: when its number was given up
-	given   uint64    // numbers given up so far
+	owners  []*player // owners has the player of each owner. 0 is unused.
+	vacated []vacancy // vacated has, by owner, when its number was given up.
+	given   uint64    // given is how many numbers were given up so far.
 
-	observers []*player // of them, those that observe
+	observers []*player // observers are those that observe. They are not among players.
 
-	joining   []*player
-	leaving   []PlayerID
-	asked     []*player // left, and their last requests are not handled yet
-	moves     []move    // players that lost their connection or came back since the last tick, in order
-	kicks     []*player // leave at the end of the tick
+	joining []*player
+	leaving []PlayerID
+	// asked are players that left, and whose last requests are not handled yet.
+	asked []*player
+	// moves are the players that lost their connection or came back since the last tick, in
+	// order.
+	moves     []move
+	kicks     []*player // kicks leave at the end of the tick.
 	newcomers []newcomer
-	departed  []departed // oldest first
+	departed  []departed // departed has the oldest first.
 
-	serverID     uint64 // tells this server from others
-	architecture string // that it runs on
-	begun        uint64 // sessions so far
-	connections  uint64 // likewise
+	serverID     uint64 // serverID tells this server from others.
+	architecture string // architecture is what the server runs on.
+	begun        uint64 // begun is the number of sessions so far.
+	connections  uint64 // connections is the number of connections so far.
 }
 
 // move is a player that lost its connection, or came back.
@@ -84,8 +87,10 @@ func (s *sessions) plays(identity []byte) bool {
 
 // vacancy is when a player's number was given up.
 type vacancy struct {
-	order uint64        // how many had been given up then, this one included; 0: the number was never used
-	at    time.Duration // by the server's clock
+	// order is how many numbers had been given up then, this one included. 0 means that the
+	// number was never used.
+	order uint64
+	at    time.Duration // at is the time on the server's clock.
 }
 
 // numberRests is how long a number stays unused after its player left, if another is free. A

@@ -36,16 +36,18 @@ type serverTraces struct {
 	// allow is ServerConfig.AllowTrace, which may be nil.
 	allow func(PlayerID) bool
 
-	wake     atomic.Bool // somebody asks for something, or a trace is armed
-	replayed bool        // a tape says what was asked of the match's traces
+	wake     atomic.Bool // wake is true if somebody asks for something, or a trace is armed.
+	replayed bool        // replayed is true if a tape says what was asked of the match's traces.
 
 	mu     sync.Mutex
-	layout *trace.Layout // nil until the first
-	match  traceSet      // which the packets carry
-	aside  traceSet      // which no packet carries, and nothing of the match depends on
+	layout *trace.Layout // layout is nil until the first.
+	match  traceSet      // match are the traces that the packets carry.
+	// aside are traces that no packet carries. Nothing of the match depends on them.
+	aside traceSet
 
-	looks     []tape.Look    // scratch
-	recording []*playerTrace // in the tick that runs; empty: no system is watched
+	looks []tape.Look // scratch
+	// recording are those of the running tick. It is empty if no system is watched.
+	recording []*playerTrace
 	steps     traceSteps
 }
 
@@ -425,18 +427,21 @@ type playerTrace struct {
 	port     *trace.Port
 	recorder *trace.Recorder
 	request  trace.Request
-	nobody   bool   // the operator asked for entities that the player does not own
-	shape    uint64 // of the player's part when its entities were listed
+	// nobody is true if the operator asked for entities that the player does not own.
+	nobody bool
+	// shape is the structure of the player's part when its entities were listed.
+	shape uint64
 
-	client   time.Duration // until when the player's client looks; 0: it does not
-	operator time.Duration // … and the server's own program
-	watched  bool          // which looked at all
+	// client is until when the player's client looks. 0 means that it does not.
+	client   time.Duration
+	operator time.Duration // operator is until when the server's own program looks.
+	watched  bool          // watched is true once the server's own program looked.
 
 	scratch   []byte
-	sender    trace.Sender    // of the server's records, to the client
-	assembler trace.Assembler // of the client's
-	asked     time.Duration   // when the client was last asked for its records
-	heard     time.Duration   // when one of them last came
+	sender    trace.Sender    // sender sends the server's records to the client.
+	assembler trace.Assembler // assembler takes the client's records.
+	asked     time.Duration   // asked is when the client was last asked for its records.
+	heard     time.Duration   // heard is when one of the client's records last came.
 }
 
 // Net names a reference as the player's client does, 0 for what it cannot see. It implements
@@ -583,9 +588,11 @@ func (p *player) loopback() bool { return p.local != nil || isLoopback(p.session
 
 // playerTracing is what a server keeps of a player's traces.
 type playerTracing struct {
-	armed   *playerTrace  // nil: it has none
-	late    time.Duration // until when its client's records may come; 0: nobody asked for any
-	asks    allowance     // of its client's Asks and Stops
-	refused byte          // why the last was refused, until the client is told; 0: it was not
-	stop    bool          // the client is to be told to stop
+	armed *playerTrace // armed is nil if the player has no trace.
+	// late is until when its client's records may come. 0 means that nobody asked for any.
+	late time.Duration
+	asks allowance // asks limits its client's Asks and Stops.
+	// refused is why the last ask was refused, until the client is told. 0 means that it was not.
+	refused byte
+	stop    bool // stop is true if the client is to be told to stop.
 }

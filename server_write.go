@@ -17,19 +17,22 @@ import (
 type writeWatch struct {
 	p        *compiled
 	world    *ecs.World
-	entities *ecs.Query // everything replicated
+	entities *ecs.Query // entities finds everything replicated.
 	frame    *Frame
 	row      *singletonRow
 	sessions *sessions
 
-	both       []bool               // by system: both ends run it
-	watched    [][]watchedComponent // by system
-	undeclared [][]watchedComponent // by system: what it might write without saying so
-	shapers    []bool               // by system: the server alone runs it, and it may add and remove
-	shaper     int                  // the one whose additions and removals are still to be looked for, −1 for none
-	shapes     []uint64             // by owner: who has what, ahead of it
-	shaped     []uint64             // scratch
-	renewed    renewedValues        // by the shaper
+	both       []bool               // both has, by system, whether both ends run it.
+	watched    [][]watchedComponent // watched has each system's watched components.
+	undeclared [][]watchedComponent // undeclared has, by system, what it might write without saying so.
+	// shapers has, by system, whether the server alone runs it and it may add and remove.
+	shapers []bool
+	// shaper is the system whose additions and removals are still to be looked for. −1 means
+	// none.
+	shaper  int
+	shapes  []uint64      // shapes has, by owner, who has what ahead of the shaper.
+	shaped  []uint64      // scratch
+	renewed renewedValues // renewed are the values that the shaper set anew.
 
 	late    *late.Room
 	outside outsideWrites
@@ -39,7 +42,7 @@ type writeWatch struct {
 	bytes  []byte
 	now    []byte
 	words  []int32 // scratch
-	still  still   // debug builds alone
+	still  still   // still is for debug builds alone.
 }
 
 type watchedComponent struct {
@@ -305,10 +308,11 @@ func (e *writeWatch) afterChanges(first int, rows ecs.Rows) {
 // took another player's input for a different one.
 type otherWrites struct {
 	e       *writeWatch
-	watched [][]watchedComponent // by system
-	tables  []watchedTable       // of the system that runs; none: it is not watched
-	system  int                  // that runs
-	bytes   []byte
+	watched [][]watchedComponent // watched has each system's watched components.
+	// tables are those of the system that runs. It is empty if the system is not watched.
+	tables []watchedTable
+	system int // system is the one that runs.
+	bytes  []byte
 }
 
 func newOtherWrites(e *writeWatch) *otherWrites {
@@ -472,8 +476,8 @@ type outsideWrites struct {
 type outsideTable struct {
 	rows    ecs.Rows
 	owner   PlayerID
-	ids     int // where its entities begin …
-	from, n int // … and where its columns do, and how long they are
+	ids     int // ids is where the table's entities begin.
+	from, n int // from is where the table's columns begin, and n their length.
 }
 
 // keep saves the current predicted state.

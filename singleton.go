@@ -118,17 +118,16 @@ func (p *Protocol) declareSingletonRow() {
 // On a server the world's values count, and on a client those of the row. The row there is
 // saved, rolled back, compared and drawn as any other.
 type singletonRow struct {
-	world *ecs.World
-	e     ecs.Entity // on a server
-	each  []singletonCopy
-	// predicted is the number of those that are predicted. They come first.
-	predicted int
+	world     *ecs.World
+	e         ecs.Entity // e is the row's entity on a server.
+	each      []singletonCopy
+	predicted int // predicted is how many singletons are predicted. They come first in each.
 }
 
 type singletonCopy struct {
 	singletonType
 	query *ecs.Query
-	at    unsafe.Pointer // in the world
+	at    unsafe.Pointer // at points to the singleton in the world.
 }
 
 func newSingletonRow(p *compiled, w *ecs.World) singletonRow {

@@ -58,7 +58,7 @@ type Receiver struct {
 	cfg      ReceiverConfig
 	versions int
 	ring     []receivedTick
-	lists    []sentList // of twice that number of ticks
+	lists    []sentList // lists has the sent lists of twice as many ticks as ring.
 	pages    [1024]*[pageSlots]wireSlot
 	newest   schema.Tick
 	ghosts   []*Ghost
@@ -66,19 +66,20 @@ type Receiver struct {
 	changes  []Change
 	count    ReceiverCounters
 
-	in       coder.Decoder
-	gone     []goneRecord
-	records  recordList
-	order    []uint16        // of the records, by wire id
-	listed   []schema.WireID // the expected records that are there
-	words    wordArena
-	spawned  []*Ghost // by the snapshot at hand
-	spans    []span
-	newVers  []ghostVersion // to be cut up, as are these
-	newInts  []int32
-	credit   int           // bytes that the snapshot at hand may still make the receiver allocate
-	fault    schema.WireID // the entity whose record is read, or could not be
-	saved    int           // of credit that was too little for a single need
+	in      coder.Decoder
+	gone    []goneRecord
+	records recordList
+	order   []uint16        // order has the records by wire id.
+	listed  []schema.WireID // listed are the expected records that are there.
+	words   wordArena
+	spawned []*Ghost // spawned are the ghosts that the snapshot at hand spawned.
+	spans   []span
+	newVers []ghostVersion // newVers is a stock of versions to cut up.
+	newInts []int32        // newInts is a stock of words to cut up.
+	// credit is how many bytes the snapshot at hand may still make the receiver allocate.
+	credit   int
+	fault    schema.WireID // fault is the entity whose record is read, or could not be.
+	saved    int           // saved is credit that was too little for a single need.
 	opened   int
 	load     spawnLoad
 	complete bool
@@ -87,11 +88,11 @@ type Receiver struct {
 	scale    coder.Scales
 	counted  received
 
-	rooms      []*room // records of which some pieces were read
+	rooms      []*room // rooms are records of which some pieces were read.
 	spareRooms []*room
-	waste      []int32 // for pieces of no use
-	pieces     bool    // the snapshot at hand has pieces
-	wholes     int     // records that its pieces complete
+	waste      []int32 // waste takes pieces of no use.
+	pieces     bool    // pieces is true if the snapshot at hand has pieces.
+	wholes     int     // wholes is how many records the pieces complete.
 }
 
 type receivedTick struct {

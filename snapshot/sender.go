@@ -20,65 +20,75 @@ const (
 
 // Sender makes the snapshots of one viewer.
 type Sender struct {
-	src      *Source
-	cfg      SenderConfig
-	viewer   uint16
-	view     uint32      // counts SetViewer: values sent before are no baselines
-	viewed   schema.Tick // of the last SetViewer
-	shown    []shown
-	slots    []int32         // of the entities of wire ids
-	gained   []uint32        // by wire id
-	auds     []plan.Audience // the classes that the viewer is of, by wire id
-	from     []schema.Tick   // since when; no record before is a baseline. 0: since ever
-	bySlot   []slotNote
-	unborn   map[NetID]unbornNote // settings of entities before they were first put
-	swept    uint32               // the source's tick count when those never put were last forgotten
-	team     uint8
-	groups   plan.Audience // game-defined: those that the viewer is in for all entities
-	regroup  bool          // either changed since the last snapshot
-	related  schema.Tick   // of the newest change of any entity's audience, 0: none
+	src    *Source
+	cfg    SenderConfig
+	viewer uint16
+	view   uint32      // view counts SetViewer: values sent before are no baselines.
+	viewed schema.Tick // viewed is the tick of the last SetViewer.
+	shown  []shown
+	slots  []int32 // slots has the entity's slot for each wire id.
+	// gained is the priority that each wire id has gained by waiting or by a loss.
+	gained []uint32
+	auds   []plan.Audience // auds has, by wire id, the classes that the viewer is of.
+	// from has, by wire id, the tick before which no record is a baseline. 0 means none.
+	from   []schema.Tick
+	bySlot []slotNote
+	unborn map[NetID]unbornNote // unborn has the settings of entities before they were first put.
+	// swept is the source's tick count when those never put were last forgotten.
+	swept uint32
+	team  uint8
+	// groups are the game-defined groups that the viewer is in for all entities.
+	groups   plan.Audience
+	regroup  bool        // regroup is true if team or groups changed since the last snapshot.
+	related  schema.Tick // related is the newest change of any entity's audience. 0 means none.
 	rest     []resting
 	lives    uint32
-	hint     schema.WireID // no lower wire id is free
-	seen     uint32        // of the source's log
-	moved    []NetID       // whose relevance was set since the last snapshot
-	restless bool          // visibility may have changed since
+	hint     schema.WireID // hint is a wire id below which none is free.
+	seen     uint32        // seen is how far the source's log was read.
+	moved    []NetID       // moved are entities whose relevance was set since the last snapshot.
+	restless bool          // restless is true if visibility may have changed since the last snapshot.
 	closed   bool
 
-	live    wireSet // shown, and neither leaving nor resting
-	away    wireSet // leaving
-	leaves  wireSet // of these, told in this snapshot
-	told    wireSet // some record was sent
-	held    wireSet // and delivered
-	own     wireSet // the viewer owns it
-	dirty   wireSet // it changed after the value that the viewer is known to have
-	refers  wireSet // it may hold references
-	pending wireSet // and one changed after that
-	waiting wireSet // it gained
-	want    wireSet // what there is to send
-	chosen  wireSet // and is sent
-	aside   wireSet // is left out: see SetAside
-	cut     *cutter // those longer than a packet; nil: there was none yet
+	live   wireSet // live is what is shown, and neither leaving nor resting.
+	away   wireSet // away is what is leaving.
+	leaves wireSet // leaves is the part of away that this snapshot tells.
+	told   wireSet // told has entities with some record sent.
+	held   wireSet // held has the entities of told with a record delivered.
+	own    wireSet // own has the viewer's own entities.
+	// dirty has entities that changed after the value that the viewer is known to have.
+	dirty  wireSet
+	refers wireSet // refers has entities that may hold references.
+	// pending has entities of refers with a reference that changed after that value.
+	pending wireSet
+	waiting wireSet // waiting has entities with a gained priority.
+	want    wireSet // want is what there is to send.
+	chosen  wireSet // chosen is the part of want that is sent.
+	aside   wireSet // aside is what is left out: see SetAside.
+	cut     *cutter // cut holds those longer than a packet. nil means that there was none yet.
 	trail   trail
 
-	newest         schema.Tick // newest acked tick
-	mapEpoch       uint32
-	tight          bool          // the last snapshot did not hold all
-	withheld       bool          // the viewer's own entities are left out: see Withhold
-	barred         bool          // it left out new entities, as too much is not acknowledged
-	barredOwn      bool          // and some of it is the viewer's own
-	stuck          bool          // there are more, with removals that do not fit
-	cursor         schema.WireID // removals take turns after it when there are too many
+	newest   schema.Tick // newest is the newest tick that was acknowledged.
+	mapEpoch uint32
+	tight    bool // tight is true if the last snapshot did not hold all.
+	// withheld is true if the viewer's own entities are left out: see Withhold.
+	withheld bool
+	// barred is true if the last snapshot left out new entities, as too much is not acknowledged.
+	barred    bool
+	barredOwn bool // barredOwn is true if some of what is left out is the viewer's own.
+	stuck     bool // stuck is true if there are more removals than one snapshot takes.
+	// cursor is the wire id after which removals take turns when there are too many.
+	cursor         schema.WireID
 	cache          *Cache
 	*senderScratch           // while a snapshot is made
-	plans          []*basis  // by audience; nil until asked for
-	planned        bool      // there are three usual baselines
-	usual          [3]uint32 // distances of the usual baselines; 0: none
-	ages           [3]int    // of their snapshots
+	plans          []*basis  // plans has the basis of each audience. It is nil until asked for.
+	planned        bool      // planned is true if there are three usual baselines.
+	usual          [3]uint32 // usual are the distances of the usual baselines. 0 means none.
+	ages           [3]int    // ages are those of the usual baselines' snapshots.
 	expecting      bool
-	twin           *twin // whose bytes the snapshot at hand has; nil: it is made
-	appends        uint32
-	count          SenderCounters
+	// twin is the one whose bytes the snapshot at hand has. nil means that it is made.
+	twin    *twin
+	appends uint32
+	count   SenderCounters
 }
 
 type wireState uint8
