@@ -10,10 +10,10 @@ const extraTicks = 2
 // makes them run. Each player with late commands is sure of an equal share, and so is one
 // more who has none yet: so who withholds inputs leaves room for the others.
 type budget struct {
-	costs []int   // ticks that ran again, for each tick of the last second, by tick
-	at    int     // the present tick's
-	sum   int     // of costs
-	share float64 // what each player is sure of in a second
+	costs []int   // costs has the ticks that ran again in each tick of the last second.
+	at    int     // at is the place of the present tick in costs.
+	sum   int     // sum is the sum of costs.
+	share float64 // share is what each player is sure of in a second.
 }
 
 func newBudget(tickRate int) budget {

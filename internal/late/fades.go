@@ -15,12 +15,13 @@ import (
 type fades struct {
 	components []layout.Component
 	lifeOf     func(ecs.Entity) (n uint32, sent bool)
-	ticks      int // in which one fades
+	ticks      int // ticks is how long an offset takes to fade.
 
 	items []fade
-	first map[ecs.Entity]int // of an entity's items
-	cut   []ecs.Entity       // that teleported in this tick, or in one that ran again in it
-	a, b  []int32
+	first map[ecs.Entity]int // first is the first of an entity's items.
+	// cut are the entities that teleported in this tick, or in one that ran again in it.
+	cut  []ecs.Entity
+	a, b []int32
 }
 
 // fade is the offset of an interpolated field.
@@ -29,11 +30,11 @@ type fade struct {
 	comp   int
 	field  int
 	offset schema.Offset
-	least  float32 // a smaller offset is forgotten
+	least  float32 // least is the size below which an offset is forgotten.
 	owner  ecs.Owner
 	life   uint32
-	left   int // ticks until it is gone
-	next   int // of the entity, −1: none
+	left   int // left is how many ticks are left until it is gone.
+	next   int // next is the entity's next fade. −1 means none.
 }
 
 func newFades(cfg *Config) fades {

@@ -13,8 +13,8 @@ type Singleton struct {
 // the present.
 type matchState struct {
 	kept  []Singleton
-	slots []matchSlot // by tick
-	now   []byte      // the present's, while a tick runs again
+	slots []matchSlot // slots has one for each tick that is kept.
+	now   []byte      // now has the present's values while a tick runs again.
 }
 
 // matchSlot has the values at the end of a tick, once it holds some.

@@ -9,12 +9,12 @@ type Addressee any
 type messages struct {
 	items []message
 	bytes []byte
-	aside []message // while ticks run again
+	aside []message // aside keeps messages while ticks run again.
 }
 
 type message struct {
 	tick        Tick
-	stands      bool // what sent it does not run again
+	stands      bool // stands is true if what sent it does not run again.
 	to          Addressee
 	channel, id uint8
 	from, upto  int

@@ -6,14 +6,14 @@ import "github.com/foretick/foretick/ecs"
 // Handles of entities that no run made are given back once no save holds them.
 type names struct {
 	placed   map[spawnKey]*Spawn
-	ordinals map[spawnKey]uint16 // of the tick that runs, by key without n
-	ticks    [][]*Spawn          // named in any run of a tick, by tick
-	reserved []*Spawn            // whose handles are not given back
-	spare    []*Spawn            // whose handles are
-	next     int                 // of reserved, to be looked at
+	ordinals map[spawnKey]uint16 // ordinals are those of the tick that runs, by key without n.
+	ticks    [][]*Spawn          // ticks has, by tick, what was named in any run of it.
+	reserved []*Spawn            // reserved are spawns whose handles are not given back.
+	spare    []*Spawn            // spare are spawns whose handles are given back.
+	next     int                 // next is the place in reserved to look at next.
 	window   Tick
-	grace    Tick // for so long a save may hold an entity that died
-	ends     bool // a name ends where a tick ended without the entity
+	grace    Tick // grace is how long a save may hold an entity that died.
+	ends     bool // ends is true if a name ends where a tick ended without the entity.
 }
 
 // spawnKey names a spawn of a tick: the n-th of a prefab by an entity, or for an owner.
@@ -28,13 +28,14 @@ type spawnKey struct {
 // Spawn is an entity that its tick may spawn in several runs.
 type Spawn struct {
 	Entity ecs.Entity
-	Net    uint32 // its network id; 0: it has none yet
+	Net    uint32 // Net is its network id. 0 means that it has none yet.
 
-	key   spawnKey
-	gone  bool // it was not there at the end of a tick: clients have removed it
-	died  Tick // since when it does not live; 0: it does
-	known bool // the first run of its tick knew its origin …
-	first uint32
+	key spawnKey
+	// gone is true if it was not there at the end of a tick: clients have removed it.
+	gone  bool
+	died  Tick   // died is the tick since which it does not live. 0 means that it lives.
+	known bool   // known is true once a run of its tick gave its origin.
+	first uint32 // first is the origin that the first run gave, if known.
 }
 
 func newNames(window, grace Tick, ends bool) names {

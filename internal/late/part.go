@@ -10,17 +10,17 @@ import (
 
 // part is the store behind the rings where a player's own part of the world runs again.
 type part struct {
-	fields [][]leaf // of predicted components, by registry index
-	fixed  []ecs.ID // components that no client predicts: they stay as they are
+	fields [][]leaf // fields has the leaves of predicted components, by registry index.
+	fixed  []ecs.ID // fixed are components that no client predicts: they stay as they are.
 	runs   func(system int) bool
 	match  matchState
 	shapes []uint64 // scratch, by player
 	moved  []write  // scratch
 
-	player *Player // whose part runs again; nil: none
+	player *Player // player is the one whose part runs again. nil means none.
 	at     *playerTick
-	next   int  // of its journal
-	now    Tick // the present, meanwhile
+	next   int  // next is the next entry of the player's journal.
+	now    Tick // now is the present tick, while an older one runs.
 }
 
 // leaf is a field of a component.
@@ -28,11 +28,11 @@ type leaf struct{ offset, size uintptr }
 
 // write is a field that was set by no shared system of the player's own.
 type write struct {
-	system int // that set it; −1: before the systems
+	system int // system is the one that set the field. −1 means before the systems.
 	e      ecs.Entity
 	comp   int
 	offset uintptr
-	from   int // of the value, in bytes …
+	from   int // from is where the value begins in the bytes, and size its length.
 	size   uintptr
 }
 

@@ -17,24 +17,27 @@ type Player struct {
 	owner    ecs.Owner
 	shooter  *rewind.Shooter
 	replaced *reason.Substitution
-	buffer   *netcode.CommandBuffer // nil: it is not connected
+	buffer   *netcode.CommandBuffer // buffer is nil if the player is not connected.
 	prompt   bool                   // none are taken, by expert.SetLateInputs
 
-	entered bool         // they are, or were before its connection was lost
-	ticks   []playerTick // by tick
-	looked  Tick         // the next to be looked at for a late command
-	barrier Tick         // no tick up to here runs again
-	from    Tick         // the first tick to run again; 0: none
-	tokens  int          // late commands that it may still have run, in parts of a command
-	taken   float64      // where whole ticks run again: those that did for it, in about the last second
+	// entered is true if late commands are taken, or were before the connection was lost.
+	entered bool
+	ticks   []playerTick // ticks has a ring of ticks.
+	looked  Tick         // looked is the next tick to be looked at for a late command.
+	barrier Tick         // barrier is a tick up to which none runs again.
+	from    Tick         // from is the first tick to run again. 0 means none.
+	tokens  int          // tokens is how many late commands may still run, in parts of a command.
+	// taken is how many whole ticks ran again for the player in about the last second.
+	taken float64
 
-	history *ecs.History // its part at the end of each tick; the last slot is scratch
-	outside bool         // something may have changed its part between two ticks
-	shape   uint64       // the structure of its part at the newest save
-	spawns  names        // of its part
+	history *ecs.History // history has its part at the end of each tick. The last slot is scratch.
+	// outside is true if something may have changed its part between two ticks.
+	outside bool
+	shape   uint64 // shape is the structure of its part at the newest save.
+	spawns  names  // spawns names the entities of its part.
 
-	told     []Tick // ticks whose snapshots had the player's own entities
-	withheld Tick   // the newest tick told; from then on they are withheld
+	told     []Tick // told are ticks whose snapshots had the player's own entities.
+	withheld Tick   // withheld is the newest tick told. From then on they are withheld.
 
 	present struct { // where the world runs again: what the present has
 		command unsafe.Pointer
@@ -60,14 +63,15 @@ const (
 type playerTick struct {
 	tick    Tick
 	state   state
-	command unsafe.Pointer // that it ran with, as a component
+	command unsafe.Pointer // command is what the tick ran with, as a component.
 	how     prediction.StandIn
-	offset  uint8          // that the command stated
-	shot    rewind.Command // with came
-	given   rewind.Given   // the command's claim, with its verdict
-	used    float64        // the latest moment that the player had looked at by its end
+	offset  uint8          // offset is what the command stated.
+	shot    rewind.Command // shot is what the command came with.
+	given   rewind.Given   // given is the command's claim, with its verdict.
+	// used is the latest moment that the player had looked at by the tick's end.
+	used float64
 
-	journal []write // what others did to the player's part, in order
+	journal []write // journal is what others did to the player's part, in order.
 	bytes   []byte
 }
 

@@ -20,20 +20,21 @@ type Config struct {
 	Layout   *layout.Layout
 	Systems  []ecs.SystemInfo
 	World    *ecs.World
-	Entities *ecs.Query // everything replicated
+	Entities *ecs.Query // Entities finds everything replicated.
 	Tick     *Tick      // the server's: the present one, or the one that runs again
-	Ticking  *bool      // whether that one is being computed
-	Players  *[]*Player // in the order in which their parts run again
+	Ticking  *bool      // Ticking says whether Tick is being computed.
+	Players  *[]*Player // Players has the order in which their parts run again.
 	// Life returns the number of an entity's life, and whether it is sent to anybody.
 	Life func(ecs.Entity) (n uint32, sent bool)
 
-	Window     Tick // for so many ticks a command may be late; 0: late commands are lost
-	Whole      bool // the whole world runs again
-	Owners     int  // one more than the highest
-	Handlers   int  // the first system that handles events
-	Fade       int  // the ticks in which a correction fades on other players' screens
+	// Window is for how many ticks a command may be late. 0 means that late commands are lost.
+	Window     Tick
+	Whole      bool // Whole is true if the whole world runs again.
+	Owners     int  // Owners is one more than the highest owner.
+	Handlers   int  // Handlers is the first system that handles events.
+	Fade       int  // Fade is the ticks in which a correction fades on other players' screens.
 	Singletons []Singleton
-	Fixed      []ecs.ID // components that no client has: they stay as they are
+	Fixed      []ecs.ID // Fixed are components that no client has: they stay as they are.
 }
 
 // Host is the server in which a room runs ticks again.
@@ -69,16 +70,17 @@ type Host interface {
 type Room struct {
 	Config
 	host   Host
-	shared []bool // by system: whether it runs again with a player's part
+	shared []bool // shared has, by system, whether it runs again with a player's part.
 
 	part  part
 	world world
 	test  syncTest
 	fades fades
 
-	newest *Spawn         // named in the running tick; nil: the newest spawn has no name
-	before unsafe.Pointer // scratch: a command …
-	packed []byte         // … and a packed one
+	// newest was named in the running tick. nil means that the newest spawn has no name.
+	newest *Spawn
+	before unsafe.Pointer // before is scratch for a command.
+	packed []byte         // packed is scratch for a packed command.
 }
 
 // New makes a room, which is empty without a window.

@@ -14,12 +14,14 @@ import (
 // syncTest runs the newest ticks again, before each tick, and looks for
 // results that differ from the first run. A late input would change them, too.
 type syncTest struct {
-	ticks   Tick // that are run again; 0: it is off
+	ticks   Tick // ticks is how many ticks are run again. 0 means that the test is off.
 	found   func(probe.Desync)
 	running bool
-	skips   bool // a system that reads other rows or singletons was the first that differed
-	system  int  // after which the runs differed first, as far as known; −1: none yet
-	runs    map[runOf]uint64
+	// skips is true if a system that reads other rows or singletons was the first that differed.
+	skips bool
+	// system is the one after which the runs differed first, as far as known. −1 means none yet.
+	system int
+	runs   map[runOf]uint64
 }
 
 // runOf names the run of a system in a tick: for a player, or for Nobody where the world runs.

@@ -11,36 +11,41 @@ import (
 // verdicts on their claims, and the requests. Snapshots and hitboxes of the past stay as
 // they were sent.
 type world struct {
-	history *ecs.History // the world at the end of each tick; the last slot is scratch
-	ticks   []worldTick  // by tick
-	barrier Tick         // no tick up to here runs again
-	stale   bool         // the world was changed by what does not run again, since the newest save
-	touched bool         // or may have been
-	ran     Tick         // the newest tick whose systems have run
+	history *ecs.History // history has the world at the end of each tick. The last slot is scratch.
+	ticks   []worldTick  // ticks has one for each tick that is kept.
+	barrier Tick         // barrier is a tick up to which none runs again.
+	// stale is true if the world was changed since the newest save by what does not run again.
+	stale   bool
+	touched bool // touched is true if the world may have been changed in that way.
+	ran     Tick // ran is the newest tick whose systems have run.
 
-	opened  bool      // what runs will run again with its tick
-	running bool      // it does
-	from    Tick      // the first tick to run again; 0: none
-	by      ecs.Owner // whose commands that is for; Nobody: of several
-	now     Tick      // the present, meanwhile
-	final   Tick      // of the tick that runs: no tick up to here changes any more
+	opened  bool // opened is true if what runs will run again with its tick.
+	running bool // running is true while a tick runs again.
+	from    Tick // from is the first tick to run again. 0 means none.
+	// by is the player whose commands make ticks run again. Nobody means several.
+	by  ecs.Owner
+	now Tick // now is the present tick, while an older one runs.
+	// final is the tick up to which nothing changes any more, as of the tick that runs.
+	final Tick
 
 	budget  budget
 	held    messages
 	names   names
 	changes []Change
 	undoing bool
-	cuts    map[ecs.Entity]Tick // the newest tick, in any run, in which an entity teleported
-	jumped  []ecs.Entity        // in ticks that ran again in this tick
-	none    unsafe.Pointer      // a command of a player that gave none; never written
-	shapes  []uint64            // by owner, before ticks ran again
-	marked  []bool              // by owner: what clients predict of it has changed in this tick
+	cuts    map[ecs.Entity]Tick // cuts has the newest tick, in any run, in which an entity teleported.
+	// jumped are entities that teleported in ticks that ran again in this tick.
+	jumped []ecs.Entity
+	none   unsafe.Pointer // none is the command of a player that gave none. It is never written.
+	shapes []uint64       // shapes has, by owner, the structure before ticks ran again.
+	// marked has, by owner, whether what clients predict of it has changed in this tick.
+	marked []bool
 }
 
 // worldTick is what a tick ran with, beside commands.
 type worldTick struct {
 	tick     Tick
-	final    Tick // as of that tick
+	final    Tick // final is what world.final was in that tick.
 	requests []request
 	bytes    []byte
 }

@@ -13,11 +13,13 @@ type Binding struct {
 	Wire, own *Plan
 	moves     []move
 	lists     []listMove
-	Void      []bool         // by name of wire: own has it not
-	in        unsafe.Pointer // a value of wire that was decoded
-	out       unsafe.Pointer // one to be coded; fields that own has not stay zero, which coding brings into range
-	temp      unsafe.Pointer // a value of own
-	words     []int32        // of wire
+	Void      []bool         // Void has, by name of wire, whether own lacks it.
+	in        unsafe.Pointer // in is a value of wire that was decoded.
+	// out is a value to be coded. Fields that own lacks stay zero, which coding brings into
+	// range.
+	out   unsafe.Pointer
+	temp  unsafe.Pointer // temp is a value of own.
+	words []int32        // words are those of wire.
 }
 
 // move is a field in both schemas.

@@ -12,11 +12,11 @@ import (
 // Coding describes the coding of a schema's words for an audience.
 type Coding struct {
 	Audience Audience
-	Codes    []coder.Code    // of each word sent
-	Units    []unit          // what of them is predicted together
-	Runs     []coder.RunWord // the words as runs take them
-	Extents  []extent        // of the lists
-	Whole    bool            // all words are sent, and none is a reference
+	Codes    []coder.Code    // Codes has the code of each word sent.
+	Units    []unit          // Units is what of the words is predicted together.
+	Runs     []coder.RunWord // Runs has the words as runs take them.
+	Extents  []extent        // Extents are those of the lists.
+	Whole    bool            // Whole is true if all words are sent, and none is a reference.
 }
 
 // newCoding makes the coding for an audience, of classes that make a difference.

@@ -13,19 +13,20 @@ import (
 // Nothing else limits that growth: a client can worsen every measurement of losses or
 // acknowledgements that the server could use.
 type delay struct {
-	ticks   int // measured so far
+	ticks   int // ticks is how many were measured so far.
 	settled bool
-	sum     time.Duration // of this second's measurements
+	sum     time.Duration // sum is the sum of this second's measurements.
 	summed  int
-	least   time.Duration // the least mean of a second so far
-	most    time.Duration // once settled: what is believed
-	luck    time.Duration // and what is added for a claim that asks for little more
-	total   lagcomp.Trend // once settled: the delay of late, with what the round trip has grown
-	grown   time.Duration // by how much round trip and delay together have grown since
-	jitter  time.Duration
-	dwell   time.Duration // mean wait of a command in the buffer
-	waits   int
-	lately  [4]time.Duration // the newest waits
+	least   time.Duration // least is the least mean of a second so far.
+	most    time.Duration // most is the delay that is believed, once settled.
+	luck    time.Duration // luck is what is added to most for a claim that asks for little more.
+	// total is the delay of late with the growth of the round trip, once settled.
+	total  lagcomp.Trend
+	grown  time.Duration // grown is how much round trip and delay together have grown since.
+	jitter time.Duration
+	dwell  time.Duration // dwell is the mean wait of a command in the buffer.
+	waits  int
+	lately [4]time.Duration // lately has the newest waits.
 }
 
 // A delay is measured over delayTime seconds of commands. The first delayStart of them do
@@ -37,11 +38,11 @@ const (
 
 // path holds the server's measurements of the path to a client.
 type path struct {
-	every   uint32        // ticks a snapshot
-	jitter  time.Duration // of the connection
-	slower  time.Duration // by how much the believed round trip has grown since it settled
-	decided int           // packets to the client whose fate is known
-	lost    int           // those of them that were lost
+	every   uint32        // every is the ticks a snapshot.
+	jitter  time.Duration // jitter is that of the connection.
+	slower  time.Duration // slower is how much the believed round trip has grown since it settled.
+	decided int           // decided is how many packets to the client have a known fate.
+	lost    int           // lost is how many packets of decided were lost.
 }
 
 // clock is the length of a tick, both ways.

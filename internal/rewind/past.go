@@ -21,19 +21,20 @@ type Past struct {
 	cfg      Config
 	world    World
 	interval time.Duration
-	most     time.Duration // that a view goes back
-	growth   time.Duration // of how far back a player may look, at most
+	most     time.Duration // most is how far a view goes back at most.
+	growth   time.Duration // growth is how much a player's rewind may grow at most.
 
 	history  *lagcomp.History
-	recorded bool // the history holds a tick
+	recorded bool // recorded is true once the history holds a tick.
 	ring     []record
-	runs     uint32 // numbers the lives
+	runs     uint32 // runs numbers the lives.
 	hitboxes *Hitboxes
-	cuts     map[lagcomp.ID]uint32 // how often an entity's past was cut
-	ended    map[lagcomp.ID]Tick   // the tick that was being computed when a life ended, of those since the newest one recorded
-	now      *record               // being recorded …
-	before   *record               // … and the tick before it, or nil
-	alive    func(lagcomp.ID, uint32) bool
+	cuts     map[lagcomp.ID]uint32 // cuts is how often an entity's past was cut.
+	// ended has the tick in which each life ended, of those since the newest tick recorded.
+	ended  map[lagcomp.ID]Tick
+	now    *record // now is the record being made.
+	before *record // before is the record of the tick before now, or nil.
+	alive  func(lagcomp.ID, uint32) bool
 }
 
 // record holds one tick: the components that hitboxes are built from, with the values that
@@ -48,13 +49,13 @@ type record struct {
 type item struct {
 	id     lagcomp.ID
 	owner  uint32
-	life   uint32 // the game's count of its lives
-	run    uint32 // which life, numbered over all entities
-	count  uint32 // the game's count, from the values as they were in the world
-	off    int32  // where the words of the components that are read begin
+	life   uint32 // life is the game's count of its lives.
+	run    uint32 // run is which life it is, numbered over all entities.
+	count  uint32 // count is the game's count, from the values as they were in the world.
+	off    int32  // off is where the words of the components that are read begin.
 	prefab uint16
-	grid   schema.Grid // of its words
-	mask   schema.Mask // its replicated components
+	grid   schema.Grid // grid is that of its words.
+	mask   schema.Mask // mask has its replicated components.
 }
 
 // NewPast makes an empty past. The game gives the tick rate and the shapes. Zero means

@@ -18,24 +18,28 @@ type Shooter struct {
 
 	measured lagcomp.Measured
 	delay    delay
-	decided  int // packets to the client whose fate is known
-	lost     int // those of them that were lost
+	decided  int // decided is how many packets to the client have a known fate.
+	lost     int // lost is how many packets of decided were lost.
 
 	deliveries deliveries
-	acked      Tick  // newest snapshot tick that the client has
-	known      int64 // when the acknowledgements being taken in came, 1/256 tick
+	acked      Tick  // acked is the newest snapshot tick that the client has.
+	known      int64 // known is when the acknowledgements being taken in came, in 1/256 tick.
 
-	claim   lagcomp.Claim // of the newest command
-	arrived int64         // when that came, 1/256 tick
-	offset  int64         // from the command back to the moment of the entities drawn ahead, 1/OffsetSteps tick; 0: there are none
-	gave    Tick          // the tick of that command
-	basis   Tick          // the newest snapshot that its client then had
+	claim   lagcomp.Claim // claim is that of the newest command.
+	arrived int64         // arrived is when the newest command came, in 1/256 tick.
+	// offset is the time from the command back to the entities drawn ahead, in 1/OffsetSteps
+	// tick. 0 means that there are none.
+	offset int64
+	gave   Tick // gave is the tick of the newest command.
+	// basis is the newest snapshot that its client had when it gave that command.
+	basis Tick
 
-	verdict Verdict // on the newest tick's claim
-	late    bool    // the claim is of a late command: the rest of kept is to come back
-	used    float64 // then: what the judge had used before that command's tick
-	asOf    Tick    // then: the tick in which it is judged
-	kept    given
+	verdict Verdict // verdict is on the newest tick's claim.
+	// late is true if the claim is of a late command: the rest of kept is to come back.
+	late bool
+	used float64 // used is what the judge had used before a late command's tick.
+	asOf Tick    // asOf is the tick in which a late claim is judged.
+	kept given
 
 	frames frames
 	sights []sight
