@@ -8,7 +8,7 @@ type CommandBuffer struct {
 	size, window int
 	ring         []Command     // commands from next on: a power of two that grows to the window
 	came         tickSet       // ticks from next-window to next+window whose first command arrived
-	bases        []baseCommand // of the ticks that came last, by tick; nil before the first
+	bases        []baseCommand // bases are those of the ticks that came last, by tick. It is nil before the first.
 	scratch      []byte
 	reader       commandReader
 

@@ -8,7 +8,7 @@ type commandReader struct {
 	left   int // commands
 	head   commandHead
 	whole  bool    // the next command's data is written whole
-	trail  int64   // how far the last command's view trails its tick, in 1/256 tick
+	trail  int64   // trail is how far the last command's view trails its tick, in 1/256 tick.
 	c      Command // the last one, without its render time: see command
 }
 

@@ -10,14 +10,14 @@ type CommandSender struct {
 	ring    [maxCommands]Command
 	sent    [maxCommands]uint8 // the packets that each of ring was in
 	head, n int                // ring index of the oldest, and the number held
-	newest  Tick               // of all that were pushed, where any was
+	newest  Tick               // newest is the newest tick that was pushed, if any was.
 	any     bool
 	base    Command // that the server has
 	based   bool
 	oldest  Tick // in the newest body, where there was any
 	wrote   bool
-	again   bool // some tick was pushed again …
-	single  Tick // … but none from this one on
+	again   bool // again is true once some tick was pushed again.
+	single  Tick // single is the tick from which on none was pushed again.
 	runs    lossRuns
 	acked   Tick // as last told
 	stuck   bool // told the same twice: commands are missing

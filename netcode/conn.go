@@ -12,9 +12,9 @@ type Conn struct {
 	window    receiveWindow
 	lineAt    time.Duration // arrival of the newest acknowledged packet
 	lineKnown bool
-	messages  []byte // of the datagram just received, not yet returned
+	messages  []byte // messages are the ones of the newest datagram that were not returned yet.
 	from      Seq
-	before    beforePacket // what Refuse restores
+	before    beforePacket // before is what Refuse restores.
 
 	sent   *SequenceBuffer[sentPacket]
 	next   Seq           // number of the next packet
@@ -28,8 +28,9 @@ type Conn struct {
 	packet  Packet
 	scratch []byte // allocated with the first packet that carries a channel
 
-	rtt     rttEstimator
-	ackTime rttEstimator // from sending to knowing, by any ack: how long a resend waits
+	rtt rttEstimator
+	// ackTime is the time from sending to knowing, by any ack. A resend waits so long.
+	ackTime rttEstimator
 	rate    rateControl
 	closing closing
 
@@ -37,7 +38,7 @@ type Conn struct {
 	events   eventCursor
 
 	heard   time.Duration // arrival of the last authentic packet
-	news    time.Duration // when an ack last named a packet for the first time
+	news    time.Duration // news is when an ack last named a packet for the first time.
 	started bool
 	stats   Stats
 }

@@ -12,11 +12,11 @@ type drain struct {
 	blamed  bool          // the delay was too long, not only unproven for long
 	fell    bool          // a drain of the series made the delay fall
 	from    time.Duration // start
-	length  time.Duration // how long little is sent
+	length  time.Duration // length is how long little is sent.
 	base    time.Duration // delay of the path itself, as known at the start
 	before  time.Duration // quickest round trip of packets sent just before
 	edged   bool          // before is measured, not only guessed from older packets
-	rate    float64       // in force before the series
+	rate    float64       // rate is the one in force before the series.
 	low     time.Duration // quickest round trip of packets sent after length
 	lowest  time.Duration // quickest round trip since the start
 	samples int           // samples in low

@@ -8,10 +8,10 @@ type outEvent struct {
 	tick    Tick
 	kind    uint8
 	left    uint8 // packets that still carry it
-	fresh   bool  // not in any packet so far
+	fresh   bool  // fresh is true if the event is not in any packet so far.
 	aging   bool  // the age counts from since, the start of a packet
 	since   time.Duration
-	round   uint32 // of the last packet that carried it
+	round   uint32 // round is that of the last packet that carried it.
 }
 
 // eventSender queues the events of an unreliable channel. Its memory is

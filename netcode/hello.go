@@ -23,7 +23,7 @@ type Hello struct {
 	Protocol     uint64   // hash of everything both ends must agree on
 	Resume       [16]byte // token of an earlier Welcome; zero: a new player
 	SnapshotRate uint8    // snapshots a second that the client asks for; 0: the server chooses
-	Role         Role     // what the client wants to be
+	Role         Role     // Role is what the client wants to be.
 	Architecture string   // architecture that the client runs on, as in GOARCH; see MaxArchitecture. Empty: not stated
 	Data         []byte   // the game's data, at most MaxHelloData bytes; aliases the message when parsed
 	// Taken says, for each channel, how many reliable messages the client has

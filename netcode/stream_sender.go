@@ -8,11 +8,11 @@ type outEntry struct {
 	tick        Tick
 	kind        uint8
 	first, last bool
-	due         bool // to be sent in the next packet that has room
+	due         bool // due is true if the entry is to be sent in the next packet that has room.
 	acked       bool
 	sends       uint8
 	sentAt      time.Duration
-	firstAt     time.Duration // when it was first sent
+	firstAt     time.Duration // firstAt is when the entry was first sent.
 }
 
 type streamSender struct {

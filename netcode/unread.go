@@ -3,7 +3,7 @@ package netcode
 // Unread is the body of a MessageUnread: a client's report of a snapshot that it refused as
 // malformed. A client sends at most one a second.
 type Unread struct {
-	Epoch uint8  // of the level that the snapshot was of
+	Epoch uint8  // Epoch is that of the level that the snapshot was of.
 	Wire  uint16 // wire id of the entity whose record was malformed; 0: not known
 }
 
