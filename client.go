@@ -53,7 +53,8 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		}
 	}
 	c := &Client{clientBase: newClientBase(cfg)}
-	c.frame.client, c.frame.around = c, []systemHook{c}
+	c.frame.state.attach(c)
+	c.frame.state.around = []systemHook{c}
 	c.losses = newLosses(p, cfg.Logger, &c.frame, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
 	c.link = newLink(&c.clientBase)
 	c.input = newInput(&c.clientBase)
@@ -251,7 +252,7 @@ func newClientBase(cfg ClientConfig) clientBase {
 		cfg: cfg, p: p, world: w, tracer: &clientTrace{}, view: View{World: w},
 		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
-		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},
+		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), state: newFrameState(w, p.TickRate, queues)},
 	}
 	w.SetTags(b.worldTags(0)...)
 	return b

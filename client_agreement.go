@@ -193,13 +193,13 @@ func (ag *agreement) settleEvents(t Tick, corrected bool) {
 	if ag.p.Remote.Predicts && !ag.doubted(t) {
 		open = corrected || !ag.ghosts.whollyTold(t)
 	}
-	for i, q := range ag.frame.queues {
+	for i, q := range ag.frame.state.queues {
 		if open {
-			q.refuse(&ag.frame, answered, func(k Tick) int {
+			q.refuse(ag.frame.state, &ag.frame, answered, func(k Tick) int {
 				return ag.reasons.RaisedIn(i, k, t, ag.newest)
 			})
 		}
-		q.confirm(&ag.frame, answered)
+		q.confirm(ag.frame.state, &ag.frame, answered)
 	}
 }
 

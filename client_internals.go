@@ -257,8 +257,8 @@ func (c *Client) changeTechniques() {
 	}
 	if predicts {
 		c.cfg.NoPrediction = want.NoPrediction
-		for _, q := range c.frame.queues {
-			q.cancel(&c.frame)
+		for _, q := range c.frame.state.queues {
+			q.cancel(c.frame.state, &c.frame)
 			q.wait(want.NoPrediction)
 		}
 		c.screen.keepFrames()

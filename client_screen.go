@@ -164,7 +164,7 @@ func (tl *timeline) actTick(t Tick) {
 	tl.row.give()
 	tl.parents.applyParents()
 	tl.controls.fillCommand(t)
-	for _, q := range f.queues {
+	for _, q := range f.state.queues {
 		q.begin(t)
 	}
 	tl.spawning.beginSpawns(t)
@@ -178,8 +178,8 @@ func (tl *timeline) actTick(t Tick) {
 	tl.world.WatchOutside(true)
 	tl.spawning.endSpawns()
 	tl.practice = false
-	for _, q := range f.queues {
-		q.end(f)
+	for _, q := range f.state.queues {
+		q.end(f.state, f)
 	}
 }
 
@@ -187,8 +187,8 @@ func (tl *timeline) actTick(t Tick) {
 func (b *clientBase) showEvents(t Tick) {
 	f := &b.frame
 	was := f.Tick
-	for _, q := range f.queues {
-		q.show(f, t)
+	for _, q := range f.state.queues {
+		q.show(f.state, f, &f.Tick, t)
 	}
 	f.Tick = was
 }
@@ -288,8 +288,17 @@ func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value sho
 	return shownValue{sc.p.Components[comp].Schema, gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}}, true
 }
 
-// What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client
-// through it alone.
+// What frames ask of the client: see end, spawner, viewer and screenEnd. Systems, handlers and
+// hooks reach the client through them alone.
+
+// A frame looks for the optional interfaces of its end, which no compiler checks.
+var _ interface {
+	spawner
+	viewer
+	screenEnd
+} = (*Client)(nil)
+
+func (c *Client) isServer() bool { return false }
 
 func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	return c.timeline.spawning.spawnBy(by, k)
@@ -297,11 +306,12 @@ func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 
 func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.spawning.destroyPredicted(e) }
 
-// refuseSpawn panics if a shared system runs: only the server spawns without a spawner.
-func (c *Client) refuseSpawn(k *ecs.Prefab) {
+// spawn panics if a shared system runs: only the server spawns without a spawner.
+func (c *Client) spawn(k *ecs.Prefab, _ PlayerID) ecs.Entity {
 	if c.timeline.spawning.stepping {
 		misuse("a shared system spawns prefab %q without a spawner: "+fixSpawn, k.Name())
 	}
+	return ecs.None
 }
 
 // final returns the newest tick whose commands the server answered.
@@ -310,7 +320,20 @@ func (c *Client) final() Tick {
 	return c.input.answered(t)
 }
 
-func (c *Client) again(t Tick) bool { return c.timeline.clientOnly.ranBefore(t) }
+func (c *Client) raised(by ecs.Entity, owner PlayerID, _ int) eventFate {
+	switch {
+	case c.frame.partial || c.frame.blind:
+		return 0 // the whole tick raises it
+	case owner == ecs.ClientOnly:
+		if c.timeline.clientOnly.ranBefore(c.frame.Tick) {
+			return 0
+		}
+		return eventTold // it is never rolled back, and neither is what it raises
+	case c.ghosts.anothers(by):
+		return 0 // the server sends its result
+	}
+	return eventPredicted
+}
 
 // shownBefore returns the offset of the command that the frame's tick runs with, 0: none.
 func (c *Client) shownBefore(player PlayerID) uint8 {
@@ -346,13 +369,15 @@ func (c *Client) prefabOf(e ecs.Entity) *ecs.Prefab {
 	return nil
 }
 
-func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
-
 func (c *Client) decoded() { c.link.decoded() }
 
 func (c *Client) predictedSum() uint32 { return c.timeline.predicted.predictedSum() }
 
-func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
+// All views are what the screen shows.
+func (c *Client) rewind(PlayerID) HitView                { return c.screen.seen(c.frame.Tick) }
+func (c *Client) rewindBehind(PlayerID, float32) HitView { return c.screen.seen(c.frame.Tick) }
+func (c *Client) present() HitView                       { return c.screen.seen(c.frame.Tick) }
+func (c *Client) moment(Tick) HitView                    { return c.screen.seen(c.frame.Tick) }
 
 // teleport notes a teleport in the tick that is being predicted.
 func (c *Client) teleport(e ecs.Entity) bool {

@@ -23,7 +23,7 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		return ecs.None
 	}
 	owner, spawner := sp.world.Owner(by), sp.p.identity.Find(sp.world, by)
-	sp.frame.checkSpawn(by, owner, prefab, sp.ownPrefab(spawner))
+	sp.frame.run.checkSpawn(by, owner, prefab, sp.ownPrefab(spawner))
 	if sp.ghosts.anothers(by) {
 		return sp.spawnPassing(prefab, owner)
 	}

@@ -130,7 +130,7 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	tl.controls.fillCommand(t)
 	tl.controls.guessRemotes(t)
 	tl.recorder.cut = tl.recorder.cut[:0]
-	for _, q := range f.queues {
+	for _, q := range f.state.queues {
 		q.begin(t)
 	}
 	tl.spawning.beginSpawns(t)
@@ -159,8 +159,8 @@ func (tl *timeline) Step(t Tick, replay bool) {
 			tl.tester.checkNumbers(t)
 		}
 	}
-	for _, q := range f.queues {
-		q.end(f)
+	for _, q := range f.state.queues {
+		q.end(f.state, f)
 	}
 	tl.recorder.keepTick(t, replay)
 	if tl.p.ClientOnly && !tl.clientOnly.ranBefore(t) {
@@ -176,8 +176,8 @@ func (tl *timeline) Step(t Tick, replay bool) {
 // jump restarts the prediction from the newest snapshot: at the start, and after a stall.
 // No commands are made for the ticks between.
 func (tl *timeline) jump(to Tick) {
-	for _, q := range tl.frame.queues {
-		q.cancel(&tl.frame)
+	for _, q := range tl.frame.state.queues {
+		q.cancel(tl.frame.state, &tl.frame)
 	}
 	newest, _ := tl.ghosts.receiver.Newest()
 	tl.spawning.matchSpawns()

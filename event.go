@@ -21,50 +21,23 @@ type Event[T any] struct {
 // On a client they run at once, and not again when the tick is replayed. On a client,
 // events raised by a remote player's predicted entity are dropped: see [PredictRemote].
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
-	if e.id == 0 || e.id > len(f.queues) { // nobody listens
-		if debugBuild && f.server != nil {
-			f.server.unheard(typeNameOf[T]())
+	s := f.in()
+	if e.id == 0 || e.id > len(s.queues) { // nobody listens
+		if debugBuild {
+			s.handlers.unheard(typeNameOf[T]())
 		}
 		return
 	}
-	q, ok := f.queues[e.id-1].(*queue[T])
+	q, ok := s.queues[e.id-1].(*queue[T])
 	if !ok {
 		return
 	}
-	if f.server != nil {
-		owner := f.World.Owner(by)
-		fate, it := f.server.raised(by, owner, e.id-1), raised[T]{by, owner, v}
-		switch {
-		case len(q.row.server) == 0:
-		case fate.happens:
-			q.items = append(q.items, it)
-		case fate.waits:
-			q.held = append(q.held, heldEvent[T]{f.Tick, it})
-		}
-		q.lasting(f, it)
-		if fate.shown {
-			q.waiting = append(q.waiting, shownLater[T]{f.Tick, by, v})
-		}
-		return
-	}
-	if f.partial || f.blind {
-		return // the whole tick raises it
-	}
-	if f.World.Owner(by) == ecs.ClientOnly {
-		if !f.client.again(f.Tick) { // it is never rolled back, and neither is what it raises
-			tell(f, q.row.predicted, by, v)
-			tell(f, q.row.confirmed, by, v)
-		}
-		return
-	}
-	if f.client.anothers(by) {
-		return // the server sends its result
-	}
-	if q.ledger.Raise(raisedKey{by, q.ordinal(by)}, v) {
-		if !q.waits {
-			tell(f, q.row.predicted, by, v)
-		}
-	}
+	owner := s.world.Owner(by)
+	fate := s.end.raised(by, owner, e.id-1)
+	shared := f.run.shared
+	f.run.shared = nil // what handlers ask is not the running system's doing
+	q.raise(s, f, f.Tick, fate, raised[T]{by, owner, v})
+	f.run.shared = shared
 }
 
 // eventOf returns the event's row, and makes it if there is none.
@@ -159,7 +132,7 @@ func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), acc
 		name += " " + itoa(handler+1)
 	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
-	p.handleEvents(name, func(f *Frame) { f.queues[index].finish(f, handler) }, all)
+	p.handleEvents(name, func(f *Frame) { f.in().queues[index].finish(f.in(), f, f.Tick, handler) }, all)
 }
 
 // drain is the system that calls an event's OnServer handlers. One system calls them all,
@@ -190,7 +163,7 @@ func (p *Protocol) declareDrains() {
 	for _, d := range p.drains {
 		p.compiled.drains[d.event] = d.name
 		d.addAccess([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
-		p.handleEvents(d.name, func(f *Frame) { f.queues[d.event].drain(f) }, d.access)
+		p.handleEvents(d.name, func(f *Frame) { f.in().queues[d.event].drain(f.in(), f) }, d.access)
 	}
 }
 

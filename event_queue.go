@@ -14,6 +14,30 @@ type raisedKey struct {
 	n  int
 }
 
+// eventQueue holds what was raised in a world and not yet handled. Frames are only passed on
+// to handlers.
+type eventQueue interface {
+	drain(s *frameState, f *Frame)
+	finish(s *frameState, f *Frame, now Tick, handler int)
+	findFinal()
+	waitingEvents() int
+	clear()
+	pending() bool
+	release(owner PlayerID, t Tick)
+	drop(owner PlayerID, t Tick)
+	dropFinal(owner PlayerID, t Tick)
+	save(slot int)
+	restore(slot int)
+	differs(slot int) bool
+	begin(t Tick)
+	end(s *frameState, f *Frame)
+	confirm(s *frameState, f *Frame, t Tick)
+	refuse(s *frameState, f *Frame, t Tick, executed func(Tick) int)
+	cancel(s *frameState, f *Frame)
+	wait(waits bool)
+	show(s *frameState, f *Frame, at *Tick, t Tick)
+}
+
 type raised[T any] struct {
 	by    ecs.Entity
 	owner PlayerID
@@ -33,18 +57,48 @@ type queue[T any] struct {
 	ordinals []raisedKey     // how often each entity raised it in the running tick
 }
 
-// raisedFate is what becomes of an event that is raised on a server. One that neither happens nor
-// waits happened in its tick's first run.
-type raisedFate struct {
-	happens bool
-	waits   bool // its tick waits for the player's command
-	shown   bool // the player's screen is in this very world
-}
-
 // heldEvent is an event of a tick that ran with a replacement for its player's command.
 type heldEvent[T any] struct {
 	tick Tick
 	raised[T]
+}
+
+// eventFate is what becomes of an event that is raised: the end decides it, and the event's
+// queue does it.
+type eventFate uint8
+
+const (
+	eventHappens   eventFate = 1 << iota // handlers of OnServer are called at the end of the tick
+	eventWaits                           // they are called when the command of its tick is here
+	eventLasts                           // handlers of OnFinal are called when its tick is final
+	eventStands                          // nothing runs again what raised it
+	eventShows                           // a screen in the same world shows its tick later
+	eventPredicted                       // it is compared with what its tick raises when it runs again
+	eventTold                            // handlers of a client are called at once, and never again
+)
+
+// raise does with an event of tick t what its fate says.
+func (q *queue[T]) raise(s *frameState, f *Frame, t Tick, fate eventFate, it raised[T]) {
+	if len(q.row.server) > 0 {
+		switch {
+		case fate&eventHappens != 0:
+			q.items = append(q.items, it)
+		case fate&eventWaits != 0:
+			q.held = append(q.held, heldEvent[T]{t, it})
+		}
+	}
+	if fate&eventLasts != 0 && len(q.row.final) > 0 {
+		q.final.waiting = append(q.final.waiting, finalEvent[T]{t, fate&eventStands != 0, it})
+	}
+	switch {
+	case fate&eventShows != 0:
+		q.waiting = append(q.waiting, shownLater[T]{t, it.by, it.value})
+	case fate&eventTold != 0:
+		tell(s, f, q.row.predicted, it.by, it.value)
+		tell(s, f, q.row.confirmed, it.by, it.value)
+	case fate&eventPredicted != 0 && q.ledger.Raise(raisedKey{it.by, q.ordinal(it.by)}, it.value) && !q.waits:
+		tell(s, f, q.row.predicted, it.by, it.value)
+	}
 }
 
 // pending reports whether there are events to handle.
@@ -94,25 +148,22 @@ type eventRow[T any] struct {
 	cancelled []func(*Frame, ecs.Entity, T)
 }
 
-// tell calls handlers in the middle of the system that raised the event. What they write and
-// ask is not that system's doing: they may ask what the player saw. Debug builds panic where
-// one writes predicted state.
-func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
-	was, shared := f.World.Guard(false), f.run.shared
-	f.run.shared = nil
+// tell calls handlers in the middle of the system that raised the event. What they write is
+// not that system's doing. Debug builds panic where one writes predicted state.
+func tell[T any](s *frameState, f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
+	was := s.world.Guard(false)
 	for _, fn := range fns {
-		if !debugBuild || f.client == nil {
+		if !debugBuild {
 			fn(f, by, v)
 			continue
 		}
-		sum := f.client.predictedSum()
+		sum := s.screen.predictedSum()
 		fn(f, by, v)
-		if f.client.predictedSum() != sum {
+		if s.screen.predictedSum() != sum {
 			refuseWrite(typeNameOf[T](), reflect.ValueOf(fn).Pointer())
 		}
 	}
-	f.run.shared = shared
-	f.World.Guard(was)
+	s.world.Guard(was)
 }
 
 // ordinal counts what an entity raises within a tick.
@@ -133,17 +184,17 @@ func (q *queue[T]) begin(t Tick) {
 	q.ledger.Begin(t)
 }
 
-func (q *queue[T]) end(f *Frame) {
-	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
+func (q *queue[T]) end(s *frameState, f *Frame) {
+	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
 }
 
-func (q *queue[T]) confirm(f *Frame, t Tick) {
+func (q *queue[T]) confirm(s *frameState, f *Frame, t Tick) {
 	q.ledger.Confirm(t, func(tick Tick, k raisedKey, v T) {
 		if q.waits {
 			q.waiting = append(q.waiting, shownLater[T]{tick, k.by, v})
 			return
 		}
-		tell(f, q.row.confirmed, k.by, v)
+		tell(s, f, q.row.confirmed, k.by, v)
 	})
 }
 
@@ -153,35 +204,36 @@ func (q *queue[T]) wait(waits bool) {
 	q.waits, q.waiting = waits, q.waiting[:0]
 }
 
-// show calls the handlers of the events up to tick t that waited for the screen.
-func (q *queue[T]) show(f *Frame, t Tick) {
+// show calls the handlers of the events up to tick t that waited for the screen. at is the
+// frame's tick: it becomes that of each event.
+func (q *queue[T]) show(s *frameState, f *Frame, at *Tick, t Tick) {
 	left := q.waiting[:0]
 	for _, w := range q.waiting {
 		if int32(w.tick-t) > 0 {
 			left = append(left, w)
 			continue
 		}
-		f.Tick = w.tick
-		tell(f, q.row.predicted, w.by, w.value)
-		tell(f, q.row.confirmed, w.by, w.value)
+		*at = w.tick
+		tell(s, f, q.row.predicted, w.by, w.value)
+		tell(s, f, q.row.confirmed, w.by, w.value)
 	}
 	clear(q.waiting[len(left):])
 	q.waiting = left
 }
 
 // undo calls the handlers of a cancelled event, unless nobody heard of it yet.
-func (q *queue[T]) undo(f *Frame, by ecs.Entity, v T) {
+func (q *queue[T]) undo(s *frameState, f *Frame, by ecs.Entity, v T) {
 	if !q.waits {
-		tell(f, q.row.cancelled, by, v)
+		tell(s, f, q.row.cancelled, by, v)
 	}
 }
 
 // refuse cancels the events up to tick t that the server did not raise. executed gives the
 // server's number for each tick; later events of that tick are cancelled.
-func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
+func (q *queue[T]) refuse(s *frameState, f *Frame, t Tick, executed func(Tick) int) {
 	at, left := Tick(0), 0
 	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
-		if f.World.Owner(r.by) == ecs.Common {
+		if s.world.Owner(r.by) == ecs.Common {
 			return true // the server sends each player those of its own entities
 		}
 		if k != at {
@@ -189,23 +241,23 @@ func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
 		}
 		left--
 		return left >= 0
-	}, func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
+	}, func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
 }
 
-func (q *queue[T]) cancel(f *Frame) {
-	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
+func (q *queue[T]) cancel(s *frameState, f *Frame) {
+	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
 }
 
 // drain runs the server's handlers on everything raised since the last drain.
-func (q *queue[T]) drain(f *Frame) {
+func (q *queue[T]) drain(s *frameState, f *Frame) {
 	for depth := 0; q.handled < len(q.items); depth++ {
 		if depth == maxNesting {
-			f.server.nestedTooDeep(len(q.items) - q.handled)
+			s.handlers.nestedTooDeep(len(q.items) - q.handled)
 			break
 		}
 		for end := len(q.items); q.handled < end; q.handled++ {
 			for _, fn := range q.row.server {
-				q.handle(f, fn, q.items[q.handled])
+				q.handle(s, f, fn, q.items[q.handled])
 			}
 		}
 	}
@@ -213,8 +265,8 @@ func (q *queue[T]) drain(f *Frame) {
 }
 
 // handle calls one handler. A panic in it is attributed to its player.
-func (q *queue[T]) handle(f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) {
-	defer f.server.contain(it.owner, q.row.handler)
+func (q *queue[T]) handle(s *frameState, f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) {
+	defer s.handlers.contain(it.owner, q.row.handler)
 	fn(f, it.owner, it.value)
 }
 
@@ -239,16 +291,6 @@ type finalEvent[T any] struct {
 	tick   Tick
 	stands bool // nothing runs again what raised it
 	raised[T]
-}
-
-// lasting notes an event for the handlers of OnFinal.
-func (q *queue[T]) lasting(f *Frame, it raised[T]) {
-	if len(q.row.final) == 0 {
-		return
-	}
-	if again, practice := f.server.mayRunAgain(it.owner); !practice {
-		q.final.waiting = append(q.final.waiting, finalEvent[T]{f.Tick, !again, it})
-	}
 }
 
 // dropFinal forgets the events of a player's tick that were not final: it runs again.
@@ -277,15 +319,15 @@ func (l *finalEvents[T]) clear() {
 func (q *queue[T]) findFinal() { q.final.tick = q.final.tick - 1 }
 
 // begin finds what is final in the running tick. What the handlers raise is for the next one.
-func (l *finalEvents[T]) begin(f *Frame) {
-	if l.tick == f.Tick {
+func (l *finalEvents[T]) begin(s *frameState, now Tick) {
+	if l.tick == now {
 		return
 	}
 	clear(l.ready)
-	l.tick, l.ready = f.Tick, l.ready[:0]
+	l.tick, l.ready = now, l.ready[:0]
 	left := l.waiting[:0]
 	for _, it := range l.waiting {
-		if it.stands || int32(it.tick-f.server.finalFor(it.owner)) <= 0 {
+		if it.stands || int32(it.tick-s.finals.finalFor(it.owner)) <= 0 {
 			l.ready = append(l.ready, it.raised)
 		} else {
 			left = append(left, it)
@@ -296,10 +338,10 @@ func (l *finalEvents[T]) begin(f *Frame) {
 }
 
 // finish runs one of the handlers of OnFinal for what is final, in the order of raising.
-func (q *queue[T]) finish(f *Frame, handler int) {
-	q.final.begin(f)
+func (q *queue[T]) finish(s *frameState, f *Frame, now Tick, handler int) {
+	q.final.begin(s, now)
 	for _, it := range q.final.ready {
-		q.handle(f, q.row.final[handler], it)
+		q.handle(s, f, q.row.final[handler], it)
 	}
 }
 

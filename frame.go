@@ -3,7 +3,6 @@ package foretick
 import (
 	"fmt"
 	"time"
-	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
@@ -29,24 +28,18 @@ type Frame struct {
 	// input: see [ServerConfig].LateInputs and LateWorld.
 	Replay bool
 
-	rate    int
-	partial bool      // only a part of a tick is run, for the screen
-	blind   bool      // a tick is run to see what it looks at
-	server  serverEnd // nil on a client
-	client  clientEnd // nil on a server
-	queues  []eventQueue
+	partial bool // only a part of a tick is run, for the screen
+	blind   bool // a tick is run to see what it looks at
 	run     systemRun
-	around  []systemHook // around each system, from outside to inside
-	views   frameViews   // nil on a client
-	calls   callHooks    // around a shared system's call for some rows; nil on a client
+	state   *frameState // in returns it
 }
 
 // IsServer reports whether the frame belongs to a server.
-func (f *Frame) IsServer() bool { return f.server != nil }
+func (f *Frame) IsServer() bool { return f.in().end.isServer() }
 
 // Time returns the simulated time at the end of this tick, from the server's start.
 func (f *Frame) Time() time.Duration {
-	return time.Duration(f.Tick) * time.Second / time.Duration(f.rate)
+	return time.Duration(f.Tick) * time.Second / time.Duration(f.in().rate)
 }
 
 // Final returns the newest tick that nothing can change any more. It is for programs that
@@ -55,7 +48,7 @@ func (f *Frame) Time() time.Duration {
 // missing that [ServerConfig].LateInputs still waits for: then it is the tick before that
 // one. What server systems and handlers do is never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
-func (f *Frame) Final() Tick { return f.end().final() }
+func (f *Frame) Final() Tick { return f.in().end.final() }
 
 // Spawn creates an entity of a declared prefab, with the prefab's defaults, for an
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
@@ -68,11 +61,7 @@ func (f *Frame) Final() Tick { return f.end().final() }
 // appears when a snapshot brings it. In a shared system it panics with [UsageError]:
 // call [Frame.SpawnBy], which names the spawner.
 func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
-	if f.server == nil {
-		f.client.refuseSpawn(k)
-		return ecs.None
-	}
-	return f.server.spawn(k, owner)
+	return f.in().spawner.spawn(k, owner)
 }
 
 // Destroy removes an entity once the running system has ended. It returns false
@@ -84,10 +73,7 @@ func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 // server's state of this tick arrives. Other entities, remote players' included,
 // are removed by the server alone: for them Destroy returns false on a client.
 func (f *Frame) Destroy(e ecs.Entity) bool {
-	if f.server == nil {
-		return f.client.destroy(e)
-	}
-	return f.server.destroy(e)
+	return f.in().spawner.destroy(e)
 }
 
 // Rand returns a random number for (tick, salt): the same on both ends and in every
@@ -120,43 +106,11 @@ type systemHook interface {
 	afterSystem(f *Frame, system int)
 }
 
-// callHooks are what a server does around a shared system's call for some rows.
-type callHooks interface {
-	beforeRows(rows ecs.Rows)
-	afterRows(rows ecs.Rows)
-	// afterChanges follows a call of a system that may add and remove components. The world's
-	// waiting commands from first on are its own.
-	afterChanges(first int, rows ecs.Rows)
-}
-
 // spawnContext is the shared system that runs, as far as spawning is concerned.
 type spawnContext struct {
 	on    bool // a shared system runs that declared to spawn
 	owner PlayerID
 	once  bool // it has no rows
-}
-
-// eventQueue holds what was raised in a world and not yet handled.
-type eventQueue interface {
-	drain(f *Frame)
-	finish(f *Frame, handler int)
-	findFinal()
-	waitingEvents() int
-	clear()
-	pending() bool
-	release(owner PlayerID, t Tick)
-	drop(owner PlayerID, t Tick)
-	dropFinal(owner PlayerID, t Tick)
-	save(slot int)
-	restore(slot int)
-	differs(slot int) bool
-	begin(t Tick)
-	end(f *Frame)
-	confirm(f *Frame, t Tick)
-	refuse(f *Frame, t Tick, executed func(Tick) int)
-	cancel(f *Frame)
-	wait(waits bool)
-	show(f *Frame, t Tick)
 }
 
 // DrawnPart returns the part of this tick's movement that a player's screen already showed
@@ -172,75 +126,11 @@ type eventQueue interface {
 // The client reports it, so a cheater can choose any value: it gains at most the distance
 // that its own body moves in one tick.
 func (f *Frame) DrawnPart(player PlayerID) float32 {
-	offset := f.end().shownBefore(player)
+	offset := f.in().end.shownBefore(player)
 	if offset == 0 {
 		return 0
 	}
 	return max(0, 1-float32(offset)/rewind.OffsetSteps)
-}
-
-// bothEnds is what a frame asks of the end that it belongs to.
-type bothEnds interface {
-	spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity
-	destroy(e ecs.Entity) bool
-	teleport(e ecs.Entity) bool
-	shownBefore(player PlayerID) uint8
-	simulates(e ecs.Entity) bool
-	prefabOf(e ecs.Entity) *ecs.Prefab
-	final() Tick
-}
-
-// serverEnd is what a frame asks of a server.
-type serverEnd interface {
-	serverSimulation
-	contain(player PlayerID, handler string) // must be deferred directly
-	kickPlayer(player PlayerID, code transport.Code, text string) bool
-	banPlayer(player PlayerID, until time.Time, text string) bool
-	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
-	setTeam(player PlayerID, team uint8) bool
-	setEntityTeam(e ecs.Entity, team uint8) bool
-	setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool
-	setGroup(e, with ecs.Entity) bool
-	setEye(player PlayerID, x, y, z float32) bool
-	clearEye(player PlayerID) bool
-	sendMessage(to PlayerID, channel, kind uint8, payload []byte) error
-	broadcast(channel, kind uint8, payload []byte) error
-	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
-}
-
-// serverSimulation is what a frame asks of what runs the systems.
-type serverSimulation interface {
-	bothEnds
-	spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity
-
-	raised(by ecs.Entity, owner PlayerID, event int) raisedFate
-	nestedTooDeep(events int)
-	unheard(event string)
-	mayRunAgain(owner PlayerID) (again, practice bool)
-	finalFor(owner PlayerID) Tick
-	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte
-
-	setPredicted(e ecs.Entity, on bool) bool
-}
-
-// frameViews are what a frame asks of a server of what players saw.
-type frameViews interface {
-	rewind(by PlayerID) HitView
-	rewindBehind(by PlayerID, ticks float32) HitView
-	present() HitView
-	moment(t Tick) HitView
-}
-
-// clientEnd is what a frame asks of a client.
-type clientEnd interface {
-	bothEnds
-	refuseSpawn(k *ecs.Prefab)
-	again(t Tick) bool
-	anothers(e ecs.Entity) bool
-	drawsPartly(rows ecs.Rows, components *schema.MaskBuilder)
-	decoded()
-	seen(t Tick) HitView
-	predictedSum() uint32
 }
 
 // RewindTo returns the world at a moment that the game names: the tick t and a fraction
@@ -254,13 +144,10 @@ type clientEnd interface {
 // entities of all players. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 	f.run.shared.refuseView()
-	switch {
-	case f.server == nil:
-		return f.client.seen(f.Tick)
-	case by == ecs.Nobody:
-		return f.views.moment(t)
+	if by == ecs.Nobody {
+		return f.in().viewer.moment(t)
 	}
-	return f.views.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
+	return f.in().viewer.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
 }
 
 // Teleport marks an entity as teleported, or as respawned, in this tick. The mark travels
@@ -272,7 +159,7 @@ func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 // affects only the drawing of this tick. It returns false for an entity that does not
 // exist, and in a client's render systems. Use [LifeID] if a component of the game counts
 // lives.
-func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.end().teleport(e) }
+func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.in().spawner.teleport(e) }
 
 // SetGroup sends the changes of an entity together with those of another one: a snapshot
 // holds the changes of the whole group, or none of them. A rider and a horse in one group
@@ -282,7 +169,7 @@ func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.end()
 // are always a group. SetGroup returns false on a client, and for entities that do not
 // exist.
 func (f *Frame) SetGroup(e, with ecs.Entity) bool {
-	return f.server != nil && f.server.setGroup(e, with)
+	return f.in().visibility.setGroup(e, with)
 }
 
 // SetVisible hides an entity from a player, or shows it again, from the next snapshot on.
@@ -291,7 +178,7 @@ func (f *Frame) SetGroup(e, with ecs.Entity) bool {
 // everything is visible. SetVisible returns false on a client, and for a player or an
 // entity that does not exist.
 func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
-	return f.server != nil && f.server.setVisible(player, e, visible)
+	return f.in().visibility.setVisible(player, e, visible)
 }
 
 // SetTeam sets the team of a player and of every entity that the player owns. Entities
@@ -300,20 +187,20 @@ func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 // [schema.ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
 // returns false on a client and for a player that does not exist.
 func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
-	return f.server != nil && f.server.setTeam(player, team)
+	return f.in().visibility.setTeam(player, team)
 }
 
 // SetEntityTeam sets the team of one entity, in place of its owner's team. It returns
 // false on a client and for an entity that does not exist.
 func (f *Frame) SetEntityTeam(e ecs.Entity, team uint8) bool {
-	return f.server != nil && f.server.setEntityTeam(e, team)
+	return f.in().visibility.setEntityTeam(e, team)
 }
 
 // SetAudience adds a player to one of the game's audiences, or removes it, as seen from
 // one entity. With [ecs.None] it applies to all entities. It returns false on a client,
 // and for a player or an entity that does not exist.
 func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
-	return f.server != nil && f.server.setAudience(player, e, a, member)
+	return f.in().visibility.setAudience(player, e, a, member)
 }
 
 // SetEye makes [Interest] look from a position for a player, in place of the player's own
@@ -322,13 +209,13 @@ func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, me
 // SetEye returns false on a client, for a player that does not exist, and for a position
 // that is not finite.
 func (f *Frame) SetEye(player PlayerID, x, y, z float32) bool {
-	return f.server != nil && f.server.setEye(player, x, y, z)
+	return f.in().visibility.setEye(player, x, y, z)
 }
 
 // ClearEye makes Interest look from a player's own entities again. It returns false on a
 // client and for a player that does not exist.
 func (f *Frame) ClearEye(player PlayerID) bool {
-	return f.server != nil && f.server.clearEye(player)
+	return f.in().visibility.clearEye(player)
 }
 
 // SetPredicted switches the prediction of an entity by its owner's client on or off. The
@@ -338,14 +225,14 @@ func (f *Frame) ClearEye(player PlayerID) bool {
 // moves. SetPredicted returns false on a client, and for an entity that does not exist. It
 // panics with [UsageError] for one of another prefab.
 func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
-	return f.server != nil && f.server.setPredicted(e, on)
+	return f.in().visibility.setPredicted(e, on)
 }
 
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
 // [Server.Ban] does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.
 func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
-	return f.server != nil && f.server.banPlayer(player, until, text)
+	return f.in().members.banPlayer(player, until, text)
 }
 
 // Kick removes a player from the match. The player's client receives code and text. code
@@ -362,7 +249,7 @@ func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 // is held for a kicked player. Between Steps call it on [Server.Frame]: it then takes effect
 // at the end of the next tick.
 func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
-	return f.server != nil && f.server.kickPlayer(player, code, text)
+	return f.in().members.kickPlayer(player, code, text)
 }
 
 // Simulates reports whether the shared systems of this tick compute an entity on this end:
@@ -370,11 +257,11 @@ func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
 // physics engine moves the bodies for which it is true, and gives the others to the engine as
 // bodies that nothing moves. In a frame that is drawn it is of no use. It returns false for
 // an entity that is gone.
-func (f *Frame) Simulates(e ecs.Entity) bool { return f.end().simulates(e) }
+func (f *Frame) Simulates(e ecs.Entity) bool { return f.in().end.simulates(e) }
 
 // PrefabOf returns the prefab that an entity was spawned from, as the game declared it. It
 // returns nil for an entity that is gone, or was not spawned from a prefab of the protocol.
-func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.end().prefabOf(e) }
+func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.in().end.prefabOf(e) }
 
 // sharedSystem is a system that both ends run, as a frame knows it.
 type sharedSystem struct {
@@ -442,12 +329,12 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 		if !f.run.spawner.once {
 			f.run.spawner.owner = rows.Owner()
 		}
-		if f.calls == nil {
+		if around := f.in().writes; around == nil {
 			run(f, rows)
 		} else {
 			first := f.World.Deferred()
 			run(f, rows)
-			f.calls.afterChanges(first, rows)
+			around.afterChanges(first, rows)
 		}
 		f.run.spawner = spawnContext{}
 	}
@@ -471,24 +358,21 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 // In a replay, an entity with [SpawnConfig].ClientOnly lasts for that tick only. The one
 // from the first run stays unchanged.
 func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	if f.server == nil {
-		return f.client.spawnBy(by, k)
-	}
-	return f.server.spawnBy(by, k)
+	return f.in().spawner.spawnBy(by, k)
 }
 
 // checkSpawn refuses what cannot be predicted, alike on both ends.
-func (f *Frame) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
+func (r *systemRun) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
 	name := prefab.ECS.Name()
 	switch {
 	case prefab.Spawn == layout.NotSpawned:
-		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", f.run.shared, name)
-	case !f.run.spawner.on:
-		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", f.run.shared, name)
+		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", r.shared, name)
+	case !r.spawner.on:
+		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", r.shared, name)
 	case owner == ecs.Nobody || owner == ecs.Common:
-		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", f.run.shared, name, by)
-	case !f.run.spawner.once && owner != f.run.spawner.owner:
-		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.run.shared, f.run.spawner.owner, name, by, owner)
+		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", r.shared, name, by)
+	case !r.spawner.once && owner != r.spawner.owner:
+		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", r.shared, r.spawner.owner, name, by, owner)
 	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
 		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
 	}
@@ -500,12 +384,13 @@ const fixSpawn = "use SpawnBy with the entity that spawns it, which both ends kn
 // attributed to the player it ran for.
 func pushing(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		if f.calls == nil || rows.Len() == 0 {
+		around := f.in().writes
+		if around == nil || rows.Len() == 0 {
 			run(f, rows)
 			return
 		}
-		f.calls.beforeRows(rows)
+		around.beforeRows(rows)
 		run(f, rows)
-		f.calls.afterRows(rows)
+		around.afterRows(rows)
 	}
 }

@@ -113,7 +113,7 @@ func (g *crowded) protocol(t *testing.T) *Protocol {
 	})
 	p.Shared("shoot", func(f *Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			if f.server != nil && rows.Owner() == g.shoot && g.shoot != 0 {
+			if f.IsServer() && rows.Owner() == g.shoot && g.shoot != 0 {
 				require.True(t, f.World.Alive(f.SpawnBy(rows.Entity(i), &g.rocket)))
 				require.True(t, f.World.Alive(f.SpawnBy(rows.Entity(i), &g.rocket)))
 			}
@@ -121,7 +121,7 @@ func (g *crowded) protocol(t *testing.T) *Protocol {
 	}, ecs.Read(&g.cmd), ecs.Create(&g.fuel))
 	p.Shared("shoot again", func(f *Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			if f.server != nil && rows.Owner() == ecs.Nobody { // a body that was given a component
+			if f.IsServer() && rows.Owner() == ecs.Nobody { // a body that was given a component
 				require.True(t, f.World.Alive(f.SpawnBy(rows.Entity(i), &g.rocket)))
 			}
 		}

@@ -283,10 +283,7 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // stats.Server.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
 	f.run.shared.refuseView()
-	if f.server != nil {
-		return f.views.rewind(by)
-	}
-	return f.client.seen(f.Tick)
+	return f.in().viewer.rewind(by)
 }
 
 // Present returns the world of the newest complete tick, the one before this. Use it for
@@ -295,10 +292,7 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 // On a client it is what its screen shows, without its own entities.
 func (f *Frame) Present() HitView {
 	f.run.shared.refuseView()
-	if f.server != nil {
-		return f.views.present()
-	}
-	return f.client.seen(f.Tick)
+	return f.in().viewer.present()
 }
 
 // RewindBehind returns the world some ticks before the present. It is for a projectile that
@@ -313,8 +307,5 @@ func (f *Frame) Present() HitView {
 // ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
 	f.run.shared.refuseView()
-	if f.server != nil {
-		return f.views.rewindBehind(by, ticks)
-	}
-	return f.Rewind(by)
+	return f.in().viewer.rewindBehind(by, ticks)
 }

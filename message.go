@@ -47,23 +47,35 @@ func (m *Message[T]) undeclared() {
 // message that is not declared with [Message.OnClient].
 func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
 	m.undeclared()
-	if f.server == nil {
+	s := f.in()
+	if s.packer == nil {
 		return nil
 	}
-	return f.server.sendMessage(to, uint8(m.channel), uint8(m.id-1), m.pack(f, v))
+	return s.messenger.sendMessage(to, uint8(m.channel), uint8(m.id-1), s.packer.pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
 // Broadcast queues the message for every player, like Send.
 func (m *Message[T]) Broadcast(f *Frame, v T) error {
 	m.undeclared()
-	if f.server == nil {
+	s := f.in()
+	if s.packer == nil {
 		return nil
 	}
-	return f.server.broadcast(uint8(m.channel), uint8(m.id-1), m.pack(f, v))
+	return s.messenger.broadcast(uint8(m.channel), uint8(m.id-1), s.packer.pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
-func (m *Message[T]) pack(f *Frame, v T) []byte {
-	return f.server.pack(m.id-1, m.schema, unsafe.Pointer(&v))
+// packer packs messages before an end is called: a value whose address passes through an
+// interface is allocated.
+type packer struct {
+	losses *losses
+	packed []byte
+}
+
+// pack writes a message, valid until the next call.
+func (pk *packer) pack(message int, s *schema.Schema, at unsafe.Pointer) []byte {
+	pk.losses.sent(pk.losses.p.Messages[message].Name, s, at)
+	pk.packed = s.Pack(at, pk.packed[:0])
+	return pk.packed
 }
 
 // OnClient declares a message and its handler. Both ends call it as part of the protocol.
@@ -113,7 +125,7 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
 		}
-		f.client.decoded()
+		f.in().screen.decoded()
 		fn(f, tick, v)
 		return nil
 	})

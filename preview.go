@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
-	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -110,8 +109,9 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	p := &preview{server: s, match: previewMatch{&s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities}, seat: &localPlayer{}, scale: 1}
 	p.clientBase = clientBase{
 		cfg: client, p: own, world: s.sim.world, view: View{World: s.sim.world}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
-		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), rate: own.TickRate, queues: s.sim.frame.queues, client: previewEnd{p}},
+		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), state: newFrameState(s.sim.world, own.TickRate, s.sim.frame.state.queues)},
 	}
+	p.frame.state.attach(previewEnd{p})
 	p.losses = newLosses(own, client.Logger, &p.frame, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clearInput()
@@ -308,8 +308,8 @@ func (p *preview) told(t Tick) {
 	}
 	clear(p.spawned)
 	p.spawned = p.spawned[:0]
-	for _, q := range f.queues {
-		q.show(f, t)
+	for _, q := range f.state.queues {
+		q.show(f.state, f, &f.Tick, t)
 	}
 	if p.level != p.match.level.epoch {
 		p.enter()
@@ -393,28 +393,30 @@ func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 // previewEnd is what the frames of render systems and of a client's hooks ask in a preview.
 type previewEnd struct{ p *preview }
 
+var _ interface {
+	spawner
+	viewer
+} = previewEnd{}
+
 func (previewEnd) spawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	misuse("SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
 	return ecs.None
 }
 
-func (previewEnd) destroy(ecs.Entity) bool                   { return false }
-func (previewEnd) teleport(ecs.Entity) bool                  { return false }
-func (previewEnd) refuseSpawn(*ecs.Prefab)                   {}
-func (previewEnd) simulates(ecs.Entity) bool                 { return false }
-func (previewEnd) again(Tick) bool                           { return true }
-func (previewEnd) shownBefore(PlayerID) uint8                { return 0 }
-func (previewEnd) drawsPartly(ecs.Rows, *schema.MaskBuilder) {}
-func (previewEnd) anothers(ecs.Entity) bool                  { return true } // only ticks raise events
-func (previewEnd) decoded()                                  {}
-func (previewEnd) predictedSum() uint32                      { return 0 } // its handlers run in the only world
+func (previewEnd) destroy(ecs.Entity) bool                    { return false }
+func (previewEnd) teleport(ecs.Entity) bool                   { return false }
+func (previewEnd) isServer() bool                             { return false }
+func (previewEnd) spawn(*ecs.Prefab, PlayerID) ecs.Entity     { return ecs.None }
+func (previewEnd) simulates(ecs.Entity) bool                  { return false }
+func (previewEnd) shownBefore(PlayerID) uint8                 { return 0 }
+func (previewEnd) raised(ecs.Entity, PlayerID, int) eventFate { return 0 } // only ticks raise events
 
 func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.match.entities.prefabOf(of) }
 
 func (e previewEnd) final() Tick { return e.p.match.entities.final() }
 
 // seen returns what the frame on the screen shows.
-func (e previewEnd) seen(Tick) HitView {
+func (e previewEnd) seen() HitView {
 	s, v := &e.p.match, &e.p.view
 	p := s.sessions.player(v.Player)
 	if p == nil {
@@ -423,6 +425,11 @@ func (e previewEnd) seen(Tick) HitView {
 	t := s.sim.frame.Tick
 	return s.views.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
+
+func (e previewEnd) rewind(PlayerID) HitView                { return e.seen() }
+func (e previewEnd) rewindBehind(PlayerID, float32) HitView { return e.seen() }
+func (e previewEnd) present() HitView                       { return e.seen() }
+func (e previewEnd) moment(Tick) HitView                    { return e.seen() }
 
 // StateHash implements probe.Preview.
 func (p *preview) StateHash() uint64 {

@@ -29,7 +29,7 @@ func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	for i := range 50 {
 		v.Step(time.Unix(0, int64(i)*int64(time.Second/30)+1))
 	}
-	q, ok := v.match.sim.frame.queues[0].(*queue[int])
+	q, ok := v.match.sim.frame.state.queues[0].(*queue[int])
 	require.True(t, ok)
 	require.Empty(t, q.items)
 	require.Equal(t, int(v.match.sim.frame.Tick), told)

@@ -255,15 +255,16 @@ type frameHook struct{}
 
 // Before is called before each system.
 func (frameHook) Before(f *Frame, system int) {
-	for _, h := range f.around {
+	for _, h := range f.in().around {
 		h.beforeSystem(f, system)
 	}
 }
 
 // After is called after each system: the hook that came last before it comes first after it.
 func (frameHook) After(f *Frame, system int) {
-	for i := len(f.around) - 1; i >= 0; i-- {
-		f.around[i].afterSystem(f, system)
+	around := f.in().around
+	for i := len(around) - 1; i >= 0; i-- {
+		around[i].afterSystem(f, system)
 	}
 }
 
@@ -281,14 +282,6 @@ func (p *compiled) watch(on bool) {
 	if *p.watchers--; *p.watchers == 0 {
 		p.schedule.SetHook(nil)
 	}
-}
-
-// end returns the end that the frame belongs to.
-func (f *Frame) end() bothEnds {
-	if f.server != nil {
-		return f.server
-	}
-	return f.client
 }
 
 // lapsed is why a connection ends after a silence that its numbers do not span.

@@ -345,7 +345,7 @@ func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame,
 	p.partials = append(p.partials, partialSystem{name, components})
 	return func(f *Frame, rows ecs.Rows) {
 		if f.partial {
-			f.client.drawsPartly(rows, components)
+			f.in().screen.drawsPartly(rows, components)
 		}
 		run(f, rows)
 	}

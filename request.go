@@ -104,10 +104,10 @@ func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)
 	p.compiled.Requests = append(p.compiled.Requests, layout.Request{Name: s.Name(), Schema: s, Cause: handler, Kind: len(p.compiled.Requests)})
 	p.compiled.handlers.requests = append(p.compiled.handlers.requests, func(f *Frame, player PlayerID, payload []byte) error {
 		var v T
-		if ok, err := f.server.readRequest(player, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) }); !ok {
+		if ok, err := f.in().handlers.readRequest(player, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) }); !ok {
 			return err
 		}
-		defer f.server.contain(player, handler)
+		defer f.in().handlers.contain(player, handler)
 		fn(f, player, v)
 		return nil
 	})

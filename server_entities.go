@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -172,7 +171,7 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 	return k != nil && k.ClientOnly()
 }
 
-// serverEntities does what frames ask about entities and events: see serverSimulation.
+// serverEntities does what frames ask about entities and events: see end and spawner.
 type serverEntities struct {
 	sim      *simulation
 	sessions *sessions
@@ -180,7 +179,6 @@ type serverEntities struct {
 	interest *serverInterest
 	past     *rewind.Past
 	logs     *serverLog
-	packed   []byte // scratch: a message
 }
 
 func (en *serverEntities) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
@@ -213,22 +211,32 @@ func (en *serverEntities) prefabOf(e ecs.Entity) *ecs.Prefab {
 	return nil
 }
 
-// raised notes that an event was raised, for the notes to the player that predicts it. It
-// returns what becomes of the event.
-func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) raisedFate {
+// isServer implements end.
+func (en *serverEntities) isServer() bool { return true }
+
+// raised implements end. It notes the event for the player that predicts it. That player's
+// screen may be in this very world.
+func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate) {
 	p := en.sessions.player(owner)
 	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
 		p.raise(en.sim.frame.Tick, event)
 	}
-	_, again := en.late.Again()
-	fate := en.late.FateOf(en.sessions.lateOf(owner), en.sim.writes.sharedRuns())
-	return raisedFate{fate == late.Happens, fate == late.Waits, en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner)}
-}
-
-// mayRunAgain reports whether the running code is a shared system, whose run for a player may
-// be undone. practice is true in a sync test, whose results do not count.
-func (en *serverEntities) mayRunAgain(owner PlayerID) (again, practice bool) {
-	return en.late.MayRunAgain(en.sessions.lateOf(owner), en.sim.writes.sharedRuns())
+	of, shared := en.sessions.lateOf(owner), en.sim.writes.sharedRuns()
+	switch en.late.FateOf(of, shared) {
+	case late.Happens:
+		fate = eventHappens
+	case late.Waits:
+		fate = eventWaits
+	}
+	if again, practice := en.late.MayRunAgain(of, shared); !practice {
+		if fate |= eventLasts; !again {
+			fate |= eventStands
+		}
+	}
+	if _, again := en.late.Again(); en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner) {
+		fate |= eventShows
+	}
+	return fate
 }
 
 // finalFor returns the newest tick of a player that no late command can change.
@@ -247,13 +255,6 @@ func (en *serverEntities) final() Tick {
 
 // nestedTooDeep counts events whose handlers are not called.
 func (en *serverEntities) nestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
-
-// pack writes a message, valid until the next call.
-func (en *serverEntities) pack(message int, described *schema.Schema, at unsafe.Pointer) []byte {
-	en.sim.losses.sent(en.sim.p.Messages[message].Name, described, at)
-	en.packed = described.Pack(at, en.packed[:0])
-	return en.packed
-}
 
 // teleport tells the past and the snapshots.
 func (en *serverEntities) teleport(e ecs.Entity) bool {
@@ -301,7 +302,7 @@ func (en *serverEntities) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		return en.sim.spawn(k, owner)
 	}
 	spawner := en.sim.p.identity.Find(en.sim.world, by)
-	en.sim.frame.checkSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.prefabNamed(spawner))
+	en.sim.frame.run.checkSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.prefabNamed(spawner))
 	e := en.spawnShared(k, i, owner, by)
 	if en.sim.screen != nil {
 		en.sim.screen.noteSpawn(e, owner, i)

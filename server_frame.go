@@ -1,7 +1,8 @@
 package foretick
 
 // serverFrame is the end of a server's frames: what a frame asks for is done by the part that it
-// concerns. Systems, handlers and hooks reach the server through it alone.
+// concerns. Systems, handlers and hooks reach the server through it alone. It does all that
+// ends may do but draw.
 type serverFrame struct {
 	*serverEntities
 	*panics
@@ -9,4 +10,19 @@ type serverFrame struct {
 	*serverInterest
 	*mail
 	*requests
+	*serverViews
+	*writeWatch
 }
+
+// A frame looks for the optional interfaces of its end, which no compiler checks.
+var _ interface {
+	end
+	spawner
+	viewer
+	messenger
+	members
+	visibility
+	handlersEnd
+	finals
+	writes
+} = (*serverFrame)(nil)

@@ -62,13 +62,13 @@ func (a *systemHooks) arrangeHooks() {
 
 // runAgain lets what follows run again, with the hooks of that.
 func (a *systemHooks) runAgain(f *Frame, test bool) {
-	if f.around = *a.again; test {
-		f.around = a.test
+	if f.state.around = *a.again; test {
+		f.state.around = a.test
 	}
 }
 
 // runFirst lets what follows run for the first time.
-func (a *systemHooks) runFirst(f *Frame) { f.around = a.first }
+func (a *systemHooks) runFirst(f *Frame) { f.state.around = a.first }
 
 // named says which system runs, where nothing watches what it writes.
 type named struct{}

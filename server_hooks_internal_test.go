@@ -61,5 +61,5 @@ func TestHooksAroundSystems(t *testing.T) {
 	require.Equal(t, "laterRuns, named", names(bare.around.test))
 	require.Equal(t, "writeWatch", names(bare.around.worldAgain))
 	require.Equal(t, len(own.around.first)-3, len(bare.around.first))
-	require.Equal(t, bare.around.first, bare.sim.frame.around)
+	require.Equal(t, bare.around.first, bare.sim.frame.state.around)
 }

@@ -148,7 +148,7 @@ func (c *conclusion) concludeMatch() {
 // handleEvents runs the handlers of what waits, outside of a tick.
 func (m *simulation) handleEvents() {
 	f := &m.frame
-	for _, q := range f.queues {
+	for _, q := range f.state.queues {
 		q.findFinal()
 	}
 	for _, sys := range m.p.schedule.Systems() {
@@ -162,7 +162,7 @@ func (m *simulation) handleEvents() {
 
 // waitingEvents returns how many events wait for their handlers.
 func (m *simulation) waitingEvents() (n int) {
-	for _, q := range m.frame.queues {
+	for _, q := range m.frame.state.queues {
 		n += q.waitingEvents()
 	}
 	return n
@@ -170,7 +170,7 @@ func (m *simulation) waitingEvents() (n int) {
 
 // clearEvents drops all events that wait.
 func (m *simulation) clearEvents() {
-	for _, q := range m.frame.queues {
+	for _, q := range m.frame.state.queues {
 		q.clear()
 	}
 }

@@ -55,7 +55,7 @@ func (re *reruns) RunPart(of *late.Player, t Tick, test bool) {
 	f, p := &re.sim.frame, re.sessions.player(of.Owner())
 	now := f.Tick
 	re.beginRun(t, test, p)
-	for _, q := range f.queues {
+	for _, q := range f.state.queues {
 		q.drop(p.owner, t)
 		if !test {
 			q.dropFinal(p.owner, t)
@@ -80,11 +80,11 @@ func (re *reruns) RunPart(of *late.Player, t Tick, test bool) {
 // HandleEvents implements late.Host.
 func (re *reruns) HandleEvents() {
 	f := &re.sim.frame
-	for i, q := range f.queues {
+	for i, q := range f.state.queues {
 		if system := re.handlers[i]; system >= 0 && q.pending() {
 			re.sim.writes.beforeSystem(f, system)
 			re.sim.world.Lock()
-			q.drain(f)
+			q.drain(f.state, f)
 			re.sim.world.Unlock()
 			re.sim.writes.afterSystem(f, system)
 		}
@@ -101,7 +101,7 @@ func (re *reruns) RoundPart(owner PlayerID) {
 
 // ReleaseEvents implements late.Host.
 func (re *reruns) ReleaseEvents(owner PlayerID, t Tick) {
-	for _, q := range re.sim.frame.queues {
+	for _, q := range re.sim.frame.state.queues {
 		q.release(owner, t)
 	}
 }
@@ -113,7 +113,7 @@ func (re *reruns) beginWorld() {
 	}
 	now := re.sim.frame.Tick
 	changed := re.sim.writes.outside.look(causeOutside)
-	for _, q := range re.sim.frame.queues {
+	for _, q := range re.sim.frame.state.queues {
 		changed = changed || q.differs(re.late.Slot(now-1))
 	}
 	re.late.BeginWorld(changed)
@@ -175,14 +175,14 @@ func (re *reruns) withholdOwn() {
 
 // SaveEvents implements late.Host.
 func (re *reruns) SaveEvents(slot int) {
-	for _, q := range re.sim.frame.queues {
+	for _, q := range re.sim.frame.state.queues {
 		q.save(slot)
 	}
 }
 
 // RestoreEvents implements late.Host.
 func (re *reruns) RestoreEvents(slot int) {
-	for _, q := range re.sim.frame.queues {
+	for _, q := range re.sim.frame.state.queues {
 		q.restore(slot)
 	}
 	re.sim.writes.outside.keep()

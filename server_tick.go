@@ -73,7 +73,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: &serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests}, queues: p.newQueues()}
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), state: newFrameState(s.sim.world, p.TickRate, p.newQueues())}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLate(&s.cfg, &s.run, &s.reruns)
 	if debugBuild && s.late.Window > 0 {
@@ -96,7 +96,8 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
 	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
-	s.sim.frame.calls, s.sim.frame.views = s.sim.writes, &s.views
+	s.sim.frame.state.packer = &packer{losses: &s.sim.losses}
+	s.sim.frame.state.attach(&serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post() // the names of systems are known before the first Step

@@ -269,7 +269,7 @@ func (p *player) due(now Tick) bool {
 // sharedRuns reports whether what runs at the moment runs on both ends.
 func (e *writeWatch) sharedRuns() bool { return e.frame.run.by > 0 && e.both[e.frame.run.by-1] }
 
-// beforeRows implements callHooks, for a shared system that may write other rows. It reads the
+// beforeRows implements writes, for a shared system that may write other rows. It reads the
 // rows that carry singletons, which the system did not declare.
 func (e *writeWatch) beforeRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
@@ -277,7 +277,7 @@ func (e *writeWatch) beforeRows(rows ecs.Rows) {
 	e.world.Guard(was)
 }
 
-// afterRows implements callHooks.
+// afterRows implements writes.
 func (e *writeWatch) afterRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
 	e.row.takeRow()
@@ -285,7 +285,7 @@ func (e *writeWatch) afterRows(rows ecs.Rows) {
 	e.world.Guard(was)
 }
 
-// afterChanges implements callHooks.
+// afterChanges implements writes.
 func (e *writeWatch) afterChanges(first int, rows ecs.Rows) {
 	for i := first; i < e.world.Deferred(); i++ {
 		if of, id, ok := e.world.DeferredChange(i); ok {
