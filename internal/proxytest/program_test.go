@@ -159,7 +159,7 @@ http {
 	}
 	nginxUDP = kind{
 		name: "nginx", file: "nginx.conf", args: nginx.args, udp: true,
-		config: `load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+		config: `load_module $STREAM;
 user root; worker_processes 1; daemon off; pid $DIR/pid; error_log stderr notice; worker_shutdown_timeout 300ms;
 events { worker_connections 256; }
 stream {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -19,6 +20,7 @@ import (
 func TestStream(t *testing.T) {
 	costtest.Sockets(t)
 	needs(t, "nginx", "-v")
+	module := releasetest.NginxStream(t)
 	t.Parallel()
 	usual := guide("udp.conf")
 	for name, settings := range map[string]string{"as the guide has it": usual, "a timeout of 1 s": strings.ReplaceAll(usual, "10m", "1s")} {
@@ -27,7 +29,9 @@ func TestStream(t *testing.T) {
 			e, err := udp.Listen("127.0.0.1:0", udp.Config{})
 			require.NoError(t, err)
 			srv := host(t, e)
-			p := nginxUDP.run(t, strings.ReplaceAll(settings, "$UP", e.LocalAddr().String()))
+			stream := nginxUDP
+			stream.config = strings.ReplaceAll(stream.config, "$STREAM", module)
+			p := stream.run(t, strings.ReplaceAll(settings, "$UP", e.LocalAddr().String()))
 			c := join(t, false, func() (transport.Endpoint, error) { return udp.Dial(p.addr(), udp.Config{Timeout: 20 * time.Second}) })
 			require.True(t, c.play(20*time.Second, c.plays), "%v", c.View().Err)
 			for range 3 {

@@ -19,3 +19,18 @@ func Program(t testing.TB, name string) string {
 	}
 	return path
 }
+
+// NginxStream returns the path of nginx's module for UDP, which Debian has in a package of its
+// own. It skips the test as Program does.
+func NginxStream(t testing.TB) string {
+	t.Helper()
+	const path = "/usr/lib/nginx/modules/ngx_stream_module.so"
+	_, err := os.Stat(path)
+	if err != nil && os.Getenv("REQUIRE_PROGRAMS") != "1" {
+		t.Skipf("needs %s, which is not on this machine", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
