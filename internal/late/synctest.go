@@ -229,7 +229,8 @@ func (r *Room) CompareRun(system int) {
 	if y.ticks == 0 || y.running && y.system >= 0 || !r.Whole && !r.shared[system] {
 		return
 	}
-	run, sum := runOf{ecs.Nobody, *r.Tick, system}, uint64(0)
+	run := runOf{ecs.Nobody, *r.Tick, system}
+	var sum uint64
 	if r.Whole {
 		sum = r.host.Hash(true)
 	} else {

@@ -265,8 +265,8 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 		return err
 	}
 	st.client.Internals().SetArchitecture(machine)
-	if m.plan.sync > 0 {
-		err = st.client.Internals().SyncTest(m.plan.sync, func(d probe.Desync) { note("desync", uint64(d.Tick), uint64(d.Entity)) })
+	if m.sync > 0 {
+		err = st.client.Internals().SyncTest(m.sync, func(d probe.Desync) { note("desync", uint64(d.Tick), uint64(d.Entity)) })
 	}
 	m.seats = append(m.seats, st)
 	m.step(st)
