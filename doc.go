@@ -49,7 +49,7 @@
 // # Where things are
 //
 // A game's rules use a few types: [Protocol] to declare them, [Frame] in each system, [Event],
-// [Message] and [Request] for what is no state, and [HitView] for shots. State lives in
+// [Message] and [Request] for everything that is not state, and [HitView] for shots. State lives in
 // components: see package ecs. Struct tags of package schema say how each field is sent.
 //
 //   - Sockets: transport/udp, transport/dtls, transport/ws, and transport/multi for several at

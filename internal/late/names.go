@@ -150,9 +150,9 @@ func (r *Room) NameSpawn(p *Player, owner ecs.Owner, by ecs.Entity, kind int, n 
 	return it
 }
 
-// OriginOf returns the origin of the newest spawn in the first run of its tick, which is this one's
-// if no other was before. Meanwhile the client may have been told the spawner, which it could not
-// predict with when it ran the tick.
+// OriginOf returns the origin that the newest spawn had in the first run of its tick. In the first
+// run that is origin. Later runs keep it: the client predicted the tick with what it knew then, and
+// it may have received the spawner since.
 func (r *Room) OriginOf(e ecs.Entity, origin uint32) uint32 {
 	it := r.newest
 	if it == nil || it.Entity != e {

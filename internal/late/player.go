@@ -221,8 +221,8 @@ func (p *Player) knew(t Tick) bool {
 	return known != 0 && int32(known-t) >= 0
 }
 
-// Told returns the newest tick of which the client is known to have its own entities, 0 for none.
-// acked is the newest snapshot that it has.
+// Told returns the newest tick whose own entities the client has acknowledged, 0 for none. acked
+// is the newest snapshot that the client has.
 func (p *Player) Told(acked Tick) Tick {
 	if !p.entered {
 		return acked

@@ -20,8 +20,8 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// NginxStream returns the path of nginx's module for UDP, which Debian has in a package of its
-// own. It skips the test as Program does.
+// NginxStream returns the path of nginx's module for UDP, which is a separate package in
+// Debian. It skips the test as Program does.
 func NginxStream(t testing.TB) string {
 	t.Helper()
 	const path = "/usr/lib/nginx/modules/ngx_stream_module.so"
