@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
@@ -21,6 +23,7 @@ import (
 // concurrent use. Stats may be called by any goroutine.
 type Client struct {
 	clientBase
+	requestBox
 	link      link
 	input     input
 	ghosts    ghosts
@@ -53,9 +56,16 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		}
 	}
 	c := &Client{clientBase: newClientBase(cfg)}
-	c.frame.state.attach(c)
-	c.frame.state.around = []systemHook{c}
-	c.losses = newLosses(p, cfg.Logger, &c.frame, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
+	c.running = bindFrame(&c.frame, c.frames)
+	c.requestBox = game.NewAsker(c.queueRequest)
+	tl := &c.timeline
+	end := &clientFrame{
+		&c.clientBase, &c.link, &c.input, &c.ghosts, &c.screen, &tl.recorder, &tl.saves, &tl.spawning, &tl.clientOnly,
+		&tl.predicted, &tl.looks, &tl.tester, &tl.trails,
+	}
+	c.frames.Attach(end)
+	c.frames.Around = []game.SystemHook{end}
+	c.losses = game.NewLosses(&p.Facts, cfg.Logger, c.world, &c.frame.Tick, c.running, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
 	c.link = newLink(&c.clientBase)
 	c.input = newInput(&c.clientBase)
 	c.ghosts = newGhosts(&c.clientBase)
@@ -66,8 +76,8 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	if err := c.fresh(); err != nil {
 		return nil, err
 	}
-	if debugBuild {
-		p.watch(true)
+	if game.DebugBuild {
+		p.Watch(true)
 	}
 	return c, nil
 }
@@ -127,14 +137,14 @@ func (c *Client) closeClient() error {
 	}
 	c.closed = true
 	defer c.post()
-	last := partings{endpoint: c.link.endpoint, from: c.now, most: lastWords}
+	last := game.Partings{Endpoint: c.link.endpoint, From: c.now, Most: game.LastWords}
 	if c.link.up && c.view.State != Closed && c.link.conn.Pending() > 0 {
-		last.all = append(last.all, parting{c.link.peer, c.link.conn, transport.Closed, ""})
+		last.All = append(last.All, game.Parting{Peer: c.link.peer, Conn: c.link.conn, Code: transport.Closed, Detail: ""})
 	} else if c.link.up {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
 	}
 	c.link.endConnection(&transport.DisconnectError{Code: transport.Closed})
-	return last.closeEndpoint(transport.Closed, "")
+	return last.CloseEndpoint(transport.Closed, "")
 }
 
 // clientBoard is what a client shows to other goroutines.
@@ -210,19 +220,21 @@ type View struct {
 
 // clientBase is what every part of a client reads.
 type clientBase struct {
-	hooks clientHooks
-	cfg   ClientConfig
-	p     *compiled // p is this build's protocol, or that of a server of another build.
-	world *ecs.World
-	frame Frame
-	view  View
-	now   time.Duration // now is the time of the Step that runs.
+	hooks   clientHooks
+	cfg     ClientConfig
+	p       *compiled // p is this build's protocol, or that of a server of another build.
+	world   *ecs.World
+	frame   Frame
+	frames  *frameState     // frames is what the frame asks.
+	running *game.SystemRun // running is the frame's run of a system.
+	view    View
+	now     time.Duration // now is the time of the Step that runs.
 	// practice is true while a tick runs only to see what it does: nothing of it remains.
 	practice bool
 	// rendering is true while render systems run.
 	rendering bool
 	stats     stats.Client
-	losses    losses
+	losses    game.Losses
 
 	tracer  *clientTrace
 	reports clientReports
@@ -242,17 +254,17 @@ func newClientBase(cfg ClientConfig) clientBase {
 	p := &cfg.Protocol.compiled
 	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags: below, and with each Welcome
 	w.WatchOutside(true)
-	queues := p.newQueues()
+	queues := p.NewQueues()
 	if cfg.NoPrediction {
 		for _, q := range queues {
-			q.wait(true)
+			q.Wait(true)
 		}
 	}
 	b := clientBase{
 		cfg: cfg, p: p, world: w, tracer: &clientTrace{}, view: View{World: w},
 		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
-		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), state: newFrameState(w, p.TickRate, queues)},
+		frame:        Frame{World: w, DT: 1 / float32(p.TickRate)}, frames: game.NewFrameState(w, p.TickRate, queues),
 	}
 	w.SetTags(b.worldTags(0)...)
 	return b
@@ -271,7 +283,7 @@ func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 	own := &b.cfg.Protocol.compiled
 	i := own.PrefabOf(k)
 	if i < 0 {
-		misuse("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+		misuse.Panicf("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
 	return &own.Prefabs[i], unknownPrefab
 }
@@ -280,16 +292,16 @@ func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 const unknownPrefab = 1<<16 - 1
 
 // ownPrefab returns the prefab of an identity, as this build declared it.
-func (b *clientBase) ownPrefab(id *networkID) *layout.Prefab {
-	return b.cfg.Protocol.compiled.prefabNamed(id)
+func (b *clientBase) ownPrefab(id *game.NetworkID) *layout.Prefab {
+	return b.cfg.Protocol.compiled.PrefabNamed(id)
 }
 
 // spawnConfig returns the game's spawn callbacks for a prefab, by this build's number.
-func (b *clientBase) spawnConfig(kind int) *SpawnConfig {
-	if s := b.cfg.Protocol.compiled.handlers.spawns[kind]; s != nil {
+func (b *clientBase) spawnConfig(kind int) *game.Spawn[*Frame] {
+	if s := b.cfg.Protocol.compiled.Handlers.Spawns[kind]; s != nil {
 		return s
 	}
-	return &SpawnConfig{}
+	return &game.Spawn[*Frame]{}
 }
 
 func (b *clientBase) tellSpawn(fn func(*Frame, ecs.Entity), e ecs.Entity) {

@@ -283,5 +283,5 @@ func (tl *timeline) present() {
 		tl.predictor.Rewrite() // so that the next frame finds them there
 	}
 	tl.clientOnly.undrawClientOnly()
-	tl.row.give()
+	tl.row.Give()
 }

@@ -111,7 +111,7 @@ func (ag *agreement) toldApart(g *snapshot.Ghost, k Tick) bool {
 		if ag.ghostTold(o, k) || ag.ghosts.remotePredicted(o) || int32(k-o.Born) < 0 || o.Gone != 0 && int32(k-o.Gone) >= 0 {
 			return false
 		}
-		return o.Prefab == g.Prefab || o.Newest().Mask.Equal(mask) || ag.p.Prefabs[o.Prefab].ECS == &ag.cfg.Protocol.compiled.singletonRow
+		return o.Prefab == g.Prefab || o.Newest().Mask.Equal(mask) || ag.p.Prefabs[o.Prefab].ECS == &ag.cfg.Protocol.compiled.SingletonRow
 	})
 }
 
@@ -180,7 +180,7 @@ func (ag *agreement) likeItsOwn(n *reason.Note, last Tick) bool {
 // repeatsZero reports whether a run that ended with zero commands began with repetitions of
 // one, so that all its ticks ran with the same.
 func (ag *agreement) repeatsZero(n *reason.Note, last Tick) bool {
-	return n.How == prediction.Neutral && ag.p.handlers.decay == nil && bytes.Equal(ag.input.unpressed(last-n.Run-1), n.StandIn)
+	return n.How == prediction.Neutral && ag.p.Decay == nil && bytes.Equal(ag.input.unpressed(last-n.Run-1), n.StandIn)
 }
 
 // settleEvents confirms the events predicted up to t. A note comes when the server ran
@@ -193,13 +193,13 @@ func (ag *agreement) settleEvents(t Tick, corrected bool) {
 	if ag.p.Remote.Predicts && !ag.doubted(t) {
 		open = corrected || !ag.ghosts.whollyTold(t)
 	}
-	for i, q := range ag.frame.state.queues {
+	for i, q := range ag.frames.Queues {
 		if open {
-			q.refuse(ag.frame.state, &ag.frame, answered, func(k Tick) int {
+			q.Refuse(ag.frames, &ag.frame, answered, func(k Tick) int {
 				return ag.reasons.RaisedIn(i, k, t, ag.newest)
 			})
 		}
-		q.confirm(ag.frame.state, &ag.frame, answered)
+		q.Confirm(ag.frames, &ag.frame, answered)
 	}
 }
 

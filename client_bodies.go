@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
@@ -15,7 +16,7 @@ type bodies struct {
 	*clientBase
 	ghosts    *ghosts
 	scenes    *scenes
-	parents   *hierarchy
+	parents   *game.Hierarchy
 	predictor *prediction.Predictor
 	locals    *locals
 
@@ -67,7 +68,7 @@ func (pr *predicted) entities() []ecs.Entity {
 func (bs *bodies) birth(g *snapshot.Ghost) {
 	k := &bs.p.Prefabs[g.Prefab]
 	e := bs.world.Manager().Spawn(k.ECS, bs.ghosts.partOf(g))
-	*bs.p.identity.Get(bs.world, e) = networkID{Net: uint32(g.Wire), Prefab: uint16(k.Own)}
+	*bs.p.Identity.Get(bs.world, e) = game.NetworkID{Net: uint32(g.Wire), Prefab: uint16(k.Own)}
 	g.Data = uint64(e)
 	bs.scenes.noteAppeared(g)
 	bs.ghosts.noteBorn()
@@ -89,11 +90,11 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 		g.Data = uint64(e)
 		bs.scenes.noteAppeared(g)
 	}
-	id := networkID{Net: uint32(g.Wire), Prefab: uint16(bs.p.Prefabs[g.Prefab].Own), origin: bs.ghosts.originOf(g)}
-	if id.origin != 0 {
-		id.maker = uint16(bs.view.Player)
+	id := game.NetworkID{Net: uint32(g.Wire), Prefab: uint16(bs.p.Prefabs[g.Prefab].Own), Origin: bs.ghosts.originOf(g)}
+	if id.Origin != 0 {
+		id.Maker = uint16(bs.view.Player)
 	}
-	*bs.p.identity.Get(bs.world, e) = id
+	*bs.p.Identity.Get(bs.world, e) = id
 	bs.ghosts.noteBorn()
 	return restored
 }
@@ -101,7 +102,7 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 // bury destroys an entity that no correction can bring back. Its handle is used again once
 // no save has it.
 func (bs *bodies) bury(e ecs.Entity) {
-	bs.parents.releaseChildren(e, func(ecs.Entity) bool { return true })
+	bs.parents.ReleaseChildren(e, func(ecs.Entity) bool { return true })
 	bs.world.Manager().Destroy(e)
 	bs.retired = append(bs.retired, retired{e, bs.predictor.Tick()})
 }
@@ -138,7 +139,7 @@ func (pr *predicted) itemName(it recordItem) string {
 	if kind >= 0 {
 		return pr.cfg.Protocol.compiled.Prefabs[kind].ECS.Name()
 	}
-	if k := pr.ownPrefab(pr.p.identity.Find(pr.world, it.e)); k != nil {
+	if k := pr.ownPrefab(pr.p.Identity.Find(pr.world, it.e)); k != nil {
 		return k.ECS.Name()
 	}
 	return "(entity)"
@@ -181,8 +182,8 @@ func (pr *predicted) whose(a, b []byte) (entity ecs.Entity, name string) {
 func (pr *predicted) predictedSum() uint32 {
 	var sum uint32
 	for _, g := range pr.ghosts.ours {
-		if id := pr.p.identity.Find(pr.world, ecs.Entity(g.Data)); id != nil {
-			sum += pr.p.entityHash(pr.world, ecs.Entity(g.Data), id.Net, nil)
+		if id := pr.p.Identity.Find(pr.world, ecs.Entity(g.Data)); id != nil {
+			sum += pr.p.EntityHash(pr.world, ecs.Entity(g.Data), id.Net, nil)
 		}
 	}
 	return sum

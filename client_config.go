@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -176,7 +177,7 @@ func (c *ClientConfig) checkConfig() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, checkMessages(c.Protocol), c.Protocol.checkConfigTags(clientConfig, c.Tags))
+		errs = append(errs, c.Protocol.compiled.CheckMessages(), c.Protocol.compiled.CheckConfigTags(game.ClientConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))
@@ -212,7 +213,7 @@ func (c *ClientConfig) checkConfig() error {
 		c.Timeout = guard.DefaultTimeout
 	}
 	if c.SendRate == 0 {
-		c.SendRate = defaultSendRate
+		c.SendRate = game.DefaultSendRate
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader
@@ -229,8 +230,8 @@ func (c *ClientConfig) checkConfig() error {
 	if l := float64(c.SmoothLimit); math.IsNaN(l) || math.IsInf(l, 0) {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothLimit is %g, not a number: use a length, 0 for %d, or less for no limit", l, defaultSmoothLimit))
 	}
-	errs = append(errs, checkDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
-	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), guard.Timeout("foretick: ClientConfig.Timeout", c.Timeout))
+	errs = append(errs, game.CheckDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
+	errs = append(errs, game.CheckRate("ClientConfig.SendRate", c.SendRate), guard.Timeout("foretick: ClientConfig.Timeout", c.Timeout))
 	return errors.Join(errs...)
 }
 
@@ -283,14 +284,6 @@ func (c *ClientConfig) checkResumeToken() error {
 func historyFor(rtt time.Duration, rate int) int {
 	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
 	return trip + rate*7/20 + 4
-}
-
-// checkMessages refuses messages without a handler, for a client.
-func checkMessages(p *Protocol) error {
-	if len(p.deaf) > 0 {
-		return fmt.Errorf("foretick: message %s has no function on the client: give OnClient one", p.deaf[0])
-	}
-	return nil
 }
 
 const longestFade = 10 * time.Second

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -75,7 +77,7 @@ func (ct *controls) guessRemotes(t Tick) {
 		basis = r.basis
 	}
 	var before []byte
-	if debugBuild {
+	if game.DebugBuild {
 		before = ct.predicted.appendBytes(nil)
 	}
 	cmd := ct.p.Command
@@ -85,9 +87,9 @@ func (ct *controls) guessRemotes(t Tick) {
 			for k := range rows.Len() {
 				at := unsafe.Add(base, uintptr(k)*cmd.Size)
 				clear(unsafe.Slice((*byte)(at), cmd.Size))
-				ct.p.handlers.guess(&ct.frame, rows.Entity(k), max(int(int32(t-basis)), 1), at)
+				ct.p.Handlers.Guess(&ct.frame, rows.Entity(k), max(int(int32(t-basis)), 1), at)
 				if !ct.frame.Replay { // once for each tick
-					ct.losses.sentBy("(PredictRemote)", cmd.Name, cmd.Schema, at)
+					ct.losses.SentBy("(PredictRemote)", cmd.Name, cmd.Schema, at)
 				}
 				ct.packed = cmd.Schema.Pack(at, ct.packed[:0])
 				if cmd.Schema.Unpack(ct.packed, at) != nil {
@@ -96,7 +98,7 @@ func (ct *controls) guessRemotes(t Tick) {
 			}
 		}
 	}
-	if debugBuild {
+	if game.DebugBuild {
 		ct.checkGuess(before)
 	}
 }
@@ -105,6 +107,6 @@ func (ct *controls) guessRemotes(t Tick) {
 func (ct *controls) checkGuess(before []byte) {
 	now := ct.predicted.appendBytes(nil)
 	if _, name := ct.predicted.whose(now, before); name != "" {
-		misuse("the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
+		misuse.Panicf("the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
 	}
 }

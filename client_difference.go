@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
 )
@@ -16,20 +17,20 @@ type difference schema.BuildDifference
 // newProtocolError explains how a server's protocol, by its description, differs from this one.
 func newProtocolError(p *Protocol, theirs string) *ProtocolError {
 	ours, e := p.Describe(), &ProtocolError{Ours: p.Hash()}
-	if text, cut := strings.CutSuffix(theirs, cutMark); cut { // no more of ours is compared than came of theirs
+	if text, cut := strings.CutSuffix(theirs, game.CutMark); cut { // no more of ours is compared than came of theirs
 		e.OurLine, e.TheirLine = firstDifference(firstLines(ours, strings.Count(text, "\n")), text)
 		return e
 	}
-	if !strings.Contains(theirs, "\n"+hashMark) { // or it is not what was hashed
-		e.Theirs = hashText(theirs)
+	if !strings.Contains(theirs, "\n"+game.HashMark) { // or it is not what was hashed
+		e.Theirs = game.HashText(theirs)
 	}
 	e.OurLine, e.TheirLine = firstDifference(ours, theirs)
 	return e
 }
 
-// bindTo makes the protocol for a server of another build. It has this build's components,
+// bindProtocol makes the protocol for a server of another build. It has this build's components,
 // prefabs, command, messages and requests, matched by name, in the server's order.
-func (p *compiled) bindTo(s *schema.Protocol, d *difference) *compiled {
+func bindProtocol(p *compiled, s *schema.Protocol, d *difference) *compiled {
 	q := *p
 	q.OtherBuild, q.Common, q.Registry = true, true, s.Registry
 	q.Hash = 0
@@ -63,9 +64,9 @@ func (p *compiled) bindTo(s *schema.Protocol, d *difference) *compiled {
 	}
 	q.Tags, d.Missing, d.Unknown = s.Tags, without(d.Missing, p.Tags, s.Tags), without(d.Unknown, s.Tags, p.Tags)
 	bindRemotePrediction(&q.Layout, s)
-	q.FindUnpredictedReads(p.schedule.Systems())
-	q.FindWrittenForOthers(p.schedule.Systems())
-	q.FindFromOthers(p.schedule.Systems())
+	q.FindUnpredictedReads(p.Schedule.Systems())
+	q.FindWrittenForOthers(p.Schedule.Systems())
+	q.FindFromOthers(p.Schedule.Systems())
 	q.FindUnpredicted()
 	q.EventsOf = match(s.Events, p.Events)
 	return &q
@@ -103,11 +104,11 @@ func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []i
 		if k < 0 {
 			q.Components[i] = layout.Component{ID: layout.UnknownComponent, Name: theirs.Name(), Schema: theirs, Unknown: true, Singleton: -1}
 			switch theirs.Name() {
-			case originName:
+			case game.OriginName:
 				q.Origins.Matched = i
-			case localName:
+			case game.LocalName:
 				q.Origins.ClientOnly = i
-			case interpolatedName:
+			case game.InterpolatedName:
 				q.Origins.Interpolated = i
 			default:
 				d.Unknown = append(d.Unknown, "component "+theirs.Name())
@@ -320,7 +321,7 @@ func firstDifference(ours, theirs string) (a, b string) {
 		sums := i < len(x) && strings.HasPrefix(x[max(len(x)-2, 0)], "schema ") // the last line differs with any other
 		here := sums && i == len(y)-2 || slices.ContainsFunc(x, func(line string) bool { return sameLine(line, b) })
 		there := sums && i == len(x)-2 || slices.ContainsFunc(y, func(line string) bool { return sameLine(a, line) })
-		if strings.HasPrefix(b, hashMark) { // only its hash came
+		if strings.HasPrefix(b, game.HashMark) { // only its hash came
 			b = "(something)"
 			if i > 0 {
 				b = fmt.Sprintf("(something after %s)", x[i-1])
@@ -339,7 +340,7 @@ func firstDifference(ours, theirs string) (a, b string) {
 
 // sameLine reports whether a line of ours is a line of the server's, which may be a hash.
 func sameLine(ours, theirs string) bool {
-	return ours == theirs || strings.HasPrefix(theirs, hashMark) && hashLine(ours) == theirs
+	return ours == theirs || strings.HasPrefix(theirs, game.HashMark) && game.HashLine(ours) == theirs
 }
 
 // firstLines returns the first n lines of a text.

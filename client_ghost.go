@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/standard"
@@ -38,14 +39,14 @@ type ghosts struct {
 }
 
 func newGhosts(b *clientBase) ghosts {
-	gs := ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.newHitboxes()}
+	gs := ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.NewHitboxes()}
 	gs.findOthers(b.p)
 	return gs
 }
 
 // findOthers finds what a protocol's shared systems read and change of others.
 func (gs *ghosts) findOthers(p *compiled) {
-	systems := p.schedule.Systems()
+	systems := p.Schedule.Systems()
 	gs.others, gs.pushes = p.ReadOfOthers(systems), layout.ChangesOthers(systems)
 }
 
@@ -271,7 +272,7 @@ func (gs *ghosts) jumped(g *snapshot.Ghost, a, b snapshot.State) bool {
 		schema, at := gs.p.Components[l.Component].Schema, gs.hitboxes.Value(l.Component)
 		grid := gs.receiver.Grid(g, l.Component)
 		schema.DequantiseMasked(wa, grid, wireRefs{gs}, at)
-		of := gs.p.handlers.lives[l.Own]
+		of := gs.p.LifeOf[l.Own]
 		before := of(at)
 		schema.DequantiseMasked(wb, grid, wireRefs{gs}, at)
 		if of(at) != before {
@@ -429,7 +430,7 @@ type stage struct {
 
 func newStage(b *clientBase) stage {
 	s := stage{clientBase: b}
-	for range b.cfg.Protocol.compiled.handlers.appearances {
+	for range b.cfg.Protocol.compiled.Handlers.Appearances {
 		s.shown = append(s.shown, map[ecs.Entity]bool{})
 	}
 	return s
@@ -439,29 +440,29 @@ func newStage(b *clientBase) stage {
 // holds what is shown.
 func (s *stage) callAppearances() {
 	for _, vanished := range [...]bool{true, false} {
-		for i := range s.cfg.Protocol.compiled.handlers.appearances {
-			if a := &s.cfg.Protocol.compiled.handlers.appearances[i]; a.vanished == vanished {
+		for i := range s.cfg.Protocol.compiled.Handlers.Appearances {
+			if a := &s.cfg.Protocol.compiled.Handlers.Appearances[i]; a.Vanished == vanished {
 				s.poll(a, s.shown[i])
 			}
 		}
 	}
 }
 
-func (s *stage) poll(a *appearance, shown map[ecs.Entity]bool) {
-	entered, left := a.watch.Poll(s.world)
+func (s *stage) poll(a *game.Appearance[*Frame], shown map[ecs.Entity]bool) {
+	entered, left := a.Watch.Poll(s.world)
 	for _, e := range left {
 		if shown[e] {
 			delete(shown, e)
-			if a.vanished {
-				a.fn(&s.frame, e)
+			if a.Vanished {
+				a.Call(&s.frame, e)
 			}
 		}
 	}
 	for _, e := range entered {
 		if s.concerns(a, e) {
 			shown[e] = true
-			if !a.vanished {
-				a.fn(&s.frame, e)
+			if !a.Vanished {
+				a.Call(&s.frame, e)
 			}
 		}
 	}
@@ -469,20 +470,9 @@ func (s *stage) poll(a *appearance, shown map[ecs.Entity]bool) {
 
 // concerns reports whether an entity is of a hook's prefab. The one that carries the state
 // of the match is no entity of the game's.
-func (s *stage) concerns(a *appearance, e ecs.Entity) bool {
-	k := s.ownPrefab(s.p.identity.Find(s.world, e))
-	return k != nil && k.ECS != &s.cfg.Protocol.compiled.singletonRow && (a.prefab == nil || *k.ECS == *a.prefab)
-}
-
-// physicsObject returns the first prefab of shared physics objects, nil if the game has none.
-// The singletons' own row is marked like one, and is none of the game's.
-func (p *compiled) physicsObject() *ecs.Prefab {
-	for _, k := range p.Prefabs {
-		if k.Common && k.ECS != &p.singletonRow {
-			return k.ECS
-		}
-	}
-	return nil
+func (s *stage) concerns(a *game.Appearance[*Frame], e ecs.Entity) bool {
+	k := s.ownPrefab(s.p.Identity.Find(s.world, e))
+	return k != nil && k.ECS != &s.cfg.Protocol.compiled.SingletonRow && (a.Prefab == nil || *k.ECS == *a.Prefab)
 }
 
 // takeUnpredicted writes what the newest snapshot brought of them, or all of them where some may be

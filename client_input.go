@@ -135,7 +135,7 @@ func (ip *input) readInput(looking screenFrame) {
 	ip.cfg.Sample.sample(ip.view, ip.sample)
 	pressed := schema.Pressed(ip.sample)
 	if full := schema.Gather(ip.sample, ip.made); full >= 0 {
-		ip.losses.countFull(ip.p.Command.Name, schema, full)
+		ip.losses.CountFull(ip.p.Command.Name, schema, full)
 	}
 	if pressed {
 		ip.press.frame, ip.press.read = looking, ip.now
@@ -166,7 +166,7 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		from = ip.made
 		cmd.Schema.ClampSums(from)
 	}
-	ip.losses.sent(cmd.Name, cmd.Schema, from)
+	ip.losses.Sent(cmd.Name, cmd.Schema, from)
 	packed := cmd.Schema.Pack(from, ip.packed[:0])
 	if ip.first == 0 {
 		ip.first = t

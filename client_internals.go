@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/lagcomp"
@@ -24,10 +25,10 @@ func (c *Client) Internals() probe.Client { return clientInternals{c} }
 
 type clientInternals struct{ c *Client }
 
-func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.order) }
+func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
 
 func (in clientInternals) Losses(dst []stats.Loss) []stats.Loss {
-	return append(dst, in.c.losses.list...)
+	return append(dst, in.c.losses.List...)
 }
 
 func (in clientInternals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
@@ -107,7 +108,7 @@ func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
 }
 
 func (in clientInternals) Wire(local ecs.Entity) schema.WireID {
-	if id := in.c.p.identity.Find(in.c.world, local); id != nil {
+	if id := in.c.p.Identity.Find(in.c.world, local); id != nil {
 		return schema.WireID(id.Net)
 	}
 	return 0
@@ -164,7 +165,7 @@ func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 	}
 	c.hooks.desync, c.hooks.syncTest = found, max(ticks, 0)
 	if ticks > 0 {
-		c.cfg.Protocol.compiled.watch(true)
+		c.cfg.Protocol.compiled.Watch(true)
 	}
 	return nil
 }
@@ -223,7 +224,7 @@ func (c *clientCounts) writeCounts(l *link, pk *netcode.Packet) {
 		return
 	}
 	l.scratch = counts.Append(l.scratch[:0])
-	if pk.Message(messageReport, l.scratch) {
+	if pk.Message(game.MessageReport, l.scratch) {
 		size := time.Duration(len(l.scratch) + 2)
 		c.said, c.again, c.next = counts, same, l.now+max(countsEvery, size*time.Second/countsRate)
 	}
@@ -257,9 +258,9 @@ func (c *Client) changeTechniques() {
 	}
 	if predicts {
 		c.cfg.NoPrediction = want.NoPrediction
-		for _, q := range c.frame.state.queues {
-			q.cancel(c.frame.state, &c.frame)
-			q.wait(want.NoPrediction)
+		for _, q := range c.frames.Queues {
+			q.Cancel(c.frames, &c.frame)
+			q.Wait(want.NoPrediction)
 		}
 		c.screen.keepFrames()
 	}
@@ -285,7 +286,7 @@ func (sc *screen) keepFrames() {
 
 // framesKept returns how many rendered frames are kept for the hitboxes in them.
 func (sc *screen) framesKept() lagcomp.Config {
-	kept := lagcomp.Config{TickRate: sc.p.TickRate, Shapes: sc.p.handlers.shapes}
+	kept := lagcomp.Config{TickRate: sc.p.TickRate, Shapes: sc.p.Shapes}
 	if sc.cfg.InputDelay > 0 || sc.cfg.DelayAbove > 0 || sc.cfg.NoPrediction { // a shot is predicted so much later than its frame
 		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(sc.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
 	}
@@ -394,7 +395,7 @@ func (in clientInternals) CountBytes(on bool) {
 }
 
 func (in clientInternals) Counted(dst [][2]string) [][2]string {
-	return countedLines(in.c.cfg.Protocol.compiled.Registry, dst)
+	return game.CountedLines(in.c.cfg.Protocol.compiled.Registry, dst)
 }
 
 func (in clientInternals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }

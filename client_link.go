@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
@@ -28,8 +29,8 @@ type link struct {
 	address   string // address is the server's, for logs.
 	up        bool   // up is true while the transport is connected.
 	conn      *netcode.Conn
-	kept      *netcode.Conn // kept is the lost connection while Resuming: its requests wait.
-	allowance allowance     // allowance limits requests.
+	kept      *netcode.Conn  // kept is the lost connection while Resuming: its requests wait.
+	allowance game.Allowance // allowance limits requests.
 	lastSend  time.Duration
 	rejected  *netcode.Reject
 	levelled  bool // levelled is true if the packet at hand brought a level.
@@ -192,7 +193,7 @@ func (l *link) sendPackets(ticks int, ip *input) {
 	l.fates(ip)
 	asks := l.view.State >= Syncing && !greet && l.askConfigure(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
-		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
+		hello := netcode.Hello{Version: game.HelloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
 		if l.cfg.Observe {
 			hello.Role, hello.Data = netcode.RoleObserve, l.cfg.ObserveData
 		} else if l.stats.Connections > 0 { // else another process of the player's took them
@@ -273,10 +274,10 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 		return errObserves
 	case r.Kind < 0:
 		return ErrNotThere
-	case !l.allowance.takeOne(l.now, requestRate, requestBurst):
+	case !l.allowance.TakeOne(l.now, requestRate, requestBurst):
 		return ErrTooMany
 	}
-	l.losses.sent(r.Name, r.Schema, v)
+	l.losses.Sent(r.Name, r.Schema, v)
 	l.scratch = r.Schema.Pack(v, l.scratch[:0])
 	if q.SendOn(standard.ChannelMain, l.view.Tick, uint8(r.Kind), l.scratch) != nil {
 		return ErrTooMany // the queue is full; longer than it may be nothing declared is
@@ -578,7 +579,7 @@ func (c *Client) enterLevel(info netcode.LevelInfo) {
 	}
 	c.link.level.epoch, c.link.level.entered = info.Epoch, true
 	c.frame.Tick = info.Tick
-	for _, fn := range c.p.handlers.levels {
+	for _, fn := range c.p.Handlers.Levels {
 		fn(&c.frame, info.Data)
 	}
 }
@@ -598,8 +599,8 @@ func (c *Client) otherBuilds(r netcode.Reject) {
 // adopt switches to another protocol.
 func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
 	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, to, hash, false
-	c.losses.p = p
-	c.ghosts.hitboxes = p.newHitboxes()
+	c.losses.Facts = &p.Facts
+	c.ghosts.hitboxes = p.NewHitboxes()
 	c.ghosts.findOthers(p)
 	if err := c.fresh(); err != nil {
 		c.link.endConnection(err) // cannot be: the same configuration was accepted before
@@ -631,17 +632,17 @@ func (c *Client) schema(payload []byte) error {
 		return err
 	}
 	own := &c.cfg.Protocol.compiled
-	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.parts().Channels) {
+	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.Parts().Channels) {
 		c.link.endConnection(newProtocolError(c.cfg.Protocol, s.Describe()))
 		return nil
 	}
 	differs := &difference{Schema: s}
-	bound := own.bindTo(s, differs)
+	bound := bindProtocol(own, s, differs)
 	c.link.decoded()
 	c.adopt(bound, differs, c.link.builds.offered)
 	return nil
 }
 
-func (c *Client) request(id int, v unsafe.Pointer) error {
+func (c *Client) queueRequest(id game.RequestID, v unsafe.Pointer) error {
 	return c.link.request(&c.p.Requests[id-1], v)
 }

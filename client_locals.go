@@ -9,7 +9,7 @@ import (
 func newClientOnly(b *clientBase) clientOnly {
 	co := clientOnly{clientBase: b}
 	if b.p.Spawning {
-		co.query = ecs.NewQuery(b.p.Types, ecs.With(&b.p.identity))
+		co.query = ecs.NewQuery(b.p.Types, ecs.With(&b.p.Identity))
 		co.kept = b.world.NewOwnerHistory(ecs.ClientOnly, 1)
 	}
 	return co

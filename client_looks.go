@@ -123,7 +123,7 @@ func (lk *looks) runConcealed(t Tick) bool {
 	lk.systems = lk.systems[:0]
 	hooked := &lk.cfg.Protocol.compiled
 	return was != nil && lk.runAside(t, func() bool {
-		hooked.watch(true)
+		hooked.Watch(true)
 		lk.shown = append(lk.shown[:0], lk.view.Player, ecs.Common, ecs.ClientOnly)
 		for i := range lk.saves.remotes {
 			lk.shown = append(lk.shown, lk.saves.remotes[i].owner)
@@ -131,7 +131,7 @@ func (lk *looks) runConcealed(t Tick) bool {
 		lk.world.Conceal(lk.shown...)
 		ok := lk.stepper.runUnseeing(t)
 		lk.world.Reveal()
-		hooked.watch(false)
+		hooked.Watch(false)
 		return ok
 	}) && lk.result.hash() == was.hash()
 }

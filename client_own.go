@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/prediction"
@@ -49,16 +50,10 @@ func (ow *ownDrawing) drawOwn(since time.Duration) {
 			if at == nil || b == nil || ow.drewPartly(e, i, at) {
 				continue
 			}
-			k := ow.p.between(ow.recorder.earlier(before, now, e, i), b, ow.partial.whole)
+			k := ow.p.Between(ow.recorder.earlier(before, now, e, i), b, ow.partial.whole)
 			ow.drawBetween(comp, ow.fades.offset(comp, e, i, k), at)
 		}
 	}
-}
-
-// between returns the knots of a predicted component between two consecutive ticks. from may
-// be nil.
-func (p *compiled) between(from, to []int32, fraction float32) schema.Knots {
-	return schema.Between(schema.Keyframe{}, schema.Keyframe{Words: from}, schema.Keyframe{Tick: 1, Words: to}, fraction, float32(p.TickRate))
 }
 
 // drawBetween draws a predicted component.
@@ -110,7 +105,7 @@ func (ow *ownDrawing) drawClientOnly() {
 				if a == nil || b == nil || at == nil {
 					continue
 				}
-				ow.drawBetween(comp, ow.p.between(a, b, ow.partial.whole), at)
+				ow.drawBetween(comp, ow.p.Between(a, b, ow.partial.whole), at)
 			}
 		}
 	}
@@ -118,20 +113,20 @@ func (ow *ownDrawing) drawClientOnly() {
 
 // shownAhead returns a rendered frame's value of a component that is predicted here. It
 // returns false if nothing of it was predicted.
-func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value shownValue, ok bool) {
+func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value game.ShownValue, ok bool) {
 	now, before := ow.recorder.records.Find(k.B), ow.recorder.records.Find(k.A)
 	if now == nil {
-		return shownValue{}, false
+		return game.ShownValue{}, false
 	}
 	b := now.wordsOf(e, comp)
 	if b == nil {
-		return shownValue{}, false
+		return game.ShownValue{}, false
 	}
 	var a []int32
 	if ow.p.Components[comp].Lerped {
 		a = ow.recorder.earlier(before, now, e, comp)
 	}
-	return shownValue{ow.p.Components[comp].Schema, ^schema.Audience(0), ow.p.between(a, b, k.F), schema.GridSim, wireRefs{ow.ghosts}}, true
+	return game.ShownValue{Schema: ow.p.Components[comp].Schema, Audience: ^schema.Audience(0), Knots: ow.p.Between(a, b, k.F), Grid: schema.GridSim, Refs: wireRefs{ow.ghosts}}, true
 }
 
 // drewPartly draws the fading corrections of a component that a partial tick computed. It
@@ -145,7 +140,7 @@ func (ow *ownDrawing) drewPartly(e ecs.Entity, comp int, at unsafe.Pointer) bool
 	if ow.fades.hasFade(e, comp) {
 		words := ow.names.zeroes(c.Schema.Words())
 		c.Schema.SnapWords(at, ow.names, words)
-		ow.drawBetween(c, ow.fades.offset(c, e, comp, ow.p.between(nil, words, 0)), at)
+		ow.drawBetween(c, ow.fades.offset(c, e, comp, ow.p.Between(nil, words, 0)), at)
 	}
 	return true
 }

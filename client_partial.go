@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -19,8 +20,8 @@ type partialTick struct {
 	predictor *prediction.Predictor
 	controls  *controls
 	spawning  *spawning
-	row       *singletonRow
-	parents   *hierarchy
+	row       *game.SingletonRow
+	parents   *game.Hierarchy
 
 	// whole is the frame's position between the newest two ticks, for all else.
 	whole  float32
@@ -80,15 +81,15 @@ func (pt *partialTick) runPartial(looking screenFrame) bool {
 		part = 0 // the next tick does not come
 	}
 	pt.view.Fraction = 1 + part
-	pt.row.give()
-	pt.parents.applyParents()
+	pt.row.Give()
+	pt.parents.ApplyParents()
 	pt.controls.fillOwn(pt.upcoming(t, looking))
 	whole := f.DT
-	f.Tick, f.DT, f.Replay, f.partial = t, whole*part, true, true
+	f.Tick, f.DT, f.Replay, pt.running.Partial = t, whole*part, true, true
 	pt.world.WatchOutside(false)
-	pt.p.schedule.ExecutePartial(pt.world, f, pt.view.Player)
+	pt.p.Schedule.ExecutePartial(pt.world, f, pt.view.Player)
 	pt.world.WatchOutside(true)
-	f.DT, f.Replay, f.partial = whole, false, false
+	f.DT, f.Replay, pt.running.Partial = whole, false, false
 	for _, e := range pt.spawning.passing {
 		pt.world.Manager().Destroy(e)
 	}
@@ -133,10 +134,10 @@ func (c *ClientConfig) checkPartialTicks() error {
 		return errors.New("foretick: ClientConfig.PartialTicks is set, and no system can run for a part of a tick: declare those that move the player with ecs.Partial")
 	case p.Remote.Predicts:
 		return errors.New("foretick: ClientConfig.PartialTicks is set in a game that predicts remote players, which would be drawn a part of a tick apart from the own one: leave it out, or leave out PredictRemote")
-	case p.physicsObject() != nil:
-		return fmt.Errorf("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects such as prefab %q, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects", p.physicsObject().Name())
+	case p.PhysicsObject() != nil:
+		return fmt.Errorf("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects such as prefab %q, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects", p.PhysicsObject().Name())
 	}
-	for _, s := range c.Protocol.compiled.schedule.Systems() {
+	for _, s := range c.Protocol.compiled.Schedule.Systems() {
 		if layout.Shared(s) && len(s.SingleWrites) > 0 && !layout.KeepsMatch(s) {
 			return fmt.Errorf("foretick: ClientConfig.PartialTicks is set, and shared system %q writes a singleton, which would be drawn a part of a tick apart from the player: leave it out, or raise an Event and write in its OnServer handler", s.Name)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/prediction"
@@ -26,8 +27,8 @@ func (cs *causes) beginTick(t Tick) {
 
 // Agreed and the exported methods below are what reason.Explain asks.
 func (cs *causes) Agreed() Tick                    { return cs.agreedOn }
-func (cs *causes) SystemName(number uint32) string { return cs.p.systemName(number) }
-func (cs *causes) Late(number uint32) bool         { return int(number) == cs.p.lateCause() }
+func (cs *causes) SystemName(number uint32) string { return cs.p.SystemName(number) }
+func (cs *causes) Late(number uint32) bool         { return int(number) == cs.p.LateCause() }
 
 // Remade returns the newest tick up to t of whose two commands the server ran the first.
 func (cs *causes) Remade(t Tick) (last Tick, ticks uint32, certain bool) {
@@ -142,7 +143,7 @@ func (cs *causes) OthersUnseen(t Tick) bool {
 	}
 	for k := cs.doubtful(t); int32(k-t) <= 0; k++ {
 		hidden := cs.reasons.Concealed(k)
-		if !hidden && cs.p.handlers.interest == nil {
+		if !hidden && cs.p.Interest == nil {
 			continue
 		}
 		if read := cs.looks.looked(cs.wrong.Component, k); len(read) > 0 && (hidden || cs.looks.swayedByOthers(k, read)) {
@@ -157,7 +158,7 @@ func (cs *causes) OthersUnseen(t Tick) bool {
 // reference which the server could not send yet. The component of parents counts where
 // systems looked for any.
 func (cs *causes) OwnDiffered(t Tick) (component string, ok bool) {
-	read, parent := cs.p.Unpredicted.Read, cs.p.parentIndex()
+	read, parent := cs.p.Unpredicted.Read, cs.p.ParentIndex()
 	if len(read) == 0 && parent < 0 {
 		return "", false
 	}
@@ -172,10 +173,10 @@ func (cs *causes) OwnDiffered(t Tick) (component string, ok bool) {
 				continue
 			}
 			if i := cs.names.differsFrom(g, known, k, read); i >= 0 {
-				return cs.p.componentName(i), true
+				return componentName(cs.p, i), true
 			}
 			if parent >= 0 && cs.names.differsFrom(g, known, k, []int{parent}) >= 0 && cs.looks.askedParents(cs.wrong.Component, k) {
-				return parentName, true
+				return game.ParentName, true
 			}
 		}
 	}
@@ -274,7 +275,7 @@ func (cs *causes) untracked(component int) {
 // explainCode adds what is known of a misprediction that has no other cause.
 func (cs *causes) explainCode(t Tick) {
 	w := &cs.wrong
-	if debugBuild {
+	if game.DebugBuild {
 		w.System, w.CauseTick = cs.trails.blame(cs.doubtful(t), t)
 	}
 	if cs.serverArchitecture != "" && cs.serverArchitecture != cs.architecture {
@@ -301,7 +302,7 @@ func (cs *causes) OthersRounded(t Tick) (component string, ok bool) {
 		}
 		for _, i := range read {
 			if cs.looks.swayedByRounding(k, i) {
-				return cs.p.componentName(i), true
+				return componentName(cs.p, i), true
 			}
 		}
 	}
@@ -326,12 +327,12 @@ func (u *untrackedReads) noteRead(m *prediction.Misprediction, warn func(text st
 		*u = untrackedReads{}
 	}
 	if (*u)[m.Read]++; (*u)[m.Read] == untrackedOften {
-		warn(cautionText, "caution", fmt.Sprintf("%d corrections of %s.%s and others have one reason: %s", untrackedOften, m.Component, m.Field, m.Why()))
+		warn(game.CautionText, "caution", fmt.Sprintf("%d corrections of %s.%s and others have one reason: %s", untrackedOften, m.Component, m.Field, m.Why()))
 	}
 }
 
 // componentName returns the name of a replicated component, "" for itself.
-func (p *compiled) componentName(i int) string {
+func componentName(p *compiled, i int) string {
 	if i < 0 || i >= len(p.Components) {
 		return ""
 	}
@@ -339,7 +340,7 @@ func (p *compiled) componentName(i int) string {
 }
 
 // ownEvents renumbers a note's events from another build's numbers to this build's.
-func (p *compiled) ownEvents(n *reason.Note) {
+func ownEvents(p *compiled, n *reason.Note) {
 	if !p.OtherBuild {
 		return
 	}
@@ -418,7 +419,7 @@ func (cs *causes) listFields(comp *layout.Component, e ecs.Entity, prefab string
 		if !comp.Schema.Differs(f, ours, theirs) {
 			continue
 		}
-		label := cs.cfg.Protocol.compiled.labels.Of(comp.Name, field.Name)
+		label := cs.cfg.Protocol.compiled.Labels.Of(comp.Name, field.Name)
 		d.Field, d.Label, d.Unit, d.Values = field.Name, label.Name, label.Unit, label.Values
 		d.Predicted, d.Actual = comp.Schema.Value(f, ours, schema.GridSim), comp.Schema.Value(f, theirs, schema.GridSim)
 		w.Differences = append(w.Differences, d)

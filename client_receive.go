@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -39,7 +40,7 @@ func (c *Client) receive() {
 	case c.link.silent():
 		c.link.breakOff("the server is silent")
 	case c.link.conn.Lapsed():
-		c.link.breakOff(lapsed)
+		c.link.breakOff(game.Lapsed)
 	}
 }
 
@@ -119,12 +120,12 @@ func (c *Client) receiveMessage(m netcode.Message) error {
 			return err
 		}
 		c.link.decoded()
-		if r.Code == rejectBuildDifference {
+		if r.Code == game.RejectBuildDifference {
 			c.otherBuilds(r)
 			return nil
 		}
 		c.link.rejected = &r
-		if r.Code != rejectMismatch {
+		if r.Code != game.RejectMismatch {
 			c.link.endConnection(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
 		}
 	case netcode.MessageLevel:
@@ -140,20 +141,20 @@ func (c *Client) receiveMessage(m netcode.Message) error {
 		if c.link.clock != nil && c.view.State != Resuming {
 			c.enterLevel(info)
 		}
-	case messageTrail:
-		if debugBuild {
+	case game.MessageTrail:
+		if game.DebugBuild {
 			return c.timeline.trails.theirs.Parse(m.Body)
 		}
-	case messageTrace:
+	case game.MessageTrace:
 		return c.traceMessage(m.Body)
-	case messageReport:
+	case game.MessageReport:
 		return c.reportMessage(m.Body)
-	case messageNote:
+	case game.MessageNote:
 		n, err := c.reasons.Arrive(m.Body, c.p.CommandSize())
 		if err != nil {
 			return err
 		}
-		c.p.ownEvents(n)
+		ownEvents(c.p, n)
 	case netcode.MessageSnapshot:
 		return c.snapshot(m.Body)
 	}
@@ -169,7 +170,7 @@ func (c *Client) reliable(r netcode.Reliable) {
 		}
 		return
 	}
-	if r.Channel == standard.ChannelMain && r.Kind == kindDescribe {
+	if r.Channel == standard.ChannelMain && r.Kind == game.KindDescribe {
 		// The Reject that came before may have been lost; this never is.
 		theirs := string(r.Payload)
 		why := newProtocolError(c.cfg.Protocol, theirs)
@@ -179,7 +180,7 @@ func (c *Client) reliable(r netcode.Reliable) {
 		c.link.endConnection(why)
 		return
 	}
-	if r.Channel == standard.ChannelMain && r.Kind == kindRefused {
+	if r.Channel == standard.ChannelMain && r.Kind == game.KindRefused {
 		if c.refused(r.Payload) != nil {
 			c.stats.Malformed++
 		}
@@ -199,7 +200,7 @@ func (c *Client) receiveTold(channel, kind uint8, tick Tick, payload []byte) {
 		c.stats.MessagesUnknown++
 		return
 	}
-	if c.p.handlers.messages[m.Own](m.Schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler
+	if c.p.Handlers.Messages[m.Own](m.Schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler
 		c.stats.Malformed++
 		return
 	}
@@ -214,7 +215,7 @@ func (c *Client) receiveTold(channel, kind uint8, tick Tick, payload []byte) {
 
 // refused tells the game's client which command was refused.
 func (c *Client) refused(payload []byte) error {
-	if len(payload) < 4 || len(payload) > 4+maxRefusal {
+	if len(payload) < 4 || len(payload) > 4+game.MaxRefusal {
 		return errRefusal
 	}
 	c.stats.CommandsRefused++

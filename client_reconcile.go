@@ -8,7 +8,7 @@ func (c *Client) reconcile(t Tick) {
 	if !c.timeline.predictor.Started() {
 		return
 	}
-	defer c.timeline.row.give()
+	defer c.timeline.row.Give()
 	found := c.compareSnapshot(t)
 	do := c.decide(found)
 	c.correctPrediction(t, do)

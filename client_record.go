@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 )
@@ -127,9 +128,9 @@ func (r *record) hash() uint64 {
 }
 
 func hashItem(e ecs.Entity, comp int, words []int32) uint64 {
-	h := ((fnvOffset^uint64(e))*fnvPrime ^ uint64(comp)) * fnvPrime
+	h := ((game.FNVOffset^uint64(e))*game.FNVPrime ^ uint64(comp)) * game.FNVPrime
 	for _, w := range words {
-		h = (h ^ uint64(uint32(w))) * fnvPrime
+		h = (h ^ uint64(uint32(w))) * game.FNVPrime
 	}
 	return h
 }
@@ -145,7 +146,7 @@ func (rc *recorder) keepTick(t Tick, replay bool) {
 	r.basis, _ = rc.ghosts.receiver.Newest()
 	r.shown, r.scene = rc.view.RenderTick, rc.scenes.count
 	before := rc.records.Find(t - 1)
-	if !rc.losses.checkDue(t) {
+	if !rc.losses.CheckDue(t) {
 		before = nil
 	}
 	for _, e := range rc.predicted.entities() {
@@ -156,7 +157,7 @@ func (rc *recorder) keepTick(t Tick, replay bool) {
 	}
 	if !replay {
 		if before != nil {
-			rc.losses.looked()
+			rc.losses.Looked()
 		}
 		r.some, r.replayed = slices.ContainsFunc(r.items, func(it recordItem) bool { return !it.remotePredicted }), false
 		if r.some {
@@ -207,18 +208,18 @@ func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 		if at == nil {
 			continue
 		}
-		rc.losses.bounds(i, at)
+		rc.losses.Bounds(i, at)
 		if before == nil {
 			continue
 		}
 		if words := before.wordsOf(e, i); words != nil {
-			rc.losses.grid(e, i, at, words[:comp.Schema.Words()], rc)
+			rc.losses.Grid(e, i, at, words[:comp.Schema.Words()], rc)
 		}
 	}
 }
 
-// wordsBack is losses' view of the past.
-func (rc *recorder) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
+// WordsBack is losses' view of the past.
+func (rc *recorder) WordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
 	if r := rc.records.Find(rc.frame.Tick - ticks); r != nil {
 		return r.wordsOf(e, comp)
 	}
@@ -244,7 +245,7 @@ func (rc *recorder) reborn(before, now *record, e ecs.Entity) bool {
 		described, at := rc.p.Components[l.Component].Schema, rc.ghosts.hitboxes.Value(l.Component)
 		n := described.Words()
 		described.Dequantise(a[:n], schema.GridSim, rc.names, at)
-		of := rc.p.handlers.lives[l.Own]
+		of := rc.p.LifeOf[l.Own]
 		was := of(at)
 		described.Dequantise(b[:n], schema.GridSim, rc.names, at)
 		if of(at) != was {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -15,7 +16,7 @@ type wireRefs struct{ gs *ghosts }
 
 // Net is the wire id of a local entity.
 func (r wireRefs) Net(entity uint64) uint32 {
-	if id := r.gs.p.identity.Find(r.gs.world, ecs.Entity(entity)); id != nil {
+	if id := r.gs.p.Identity.Find(r.gs.world, ecs.Entity(entity)); id != nil {
 		return id.Net
 	}
 	return 0
@@ -52,12 +53,12 @@ type recordNames struct {
 // Net returns the name of a local entity, 0 for one that the server does not send.
 func (ns *recordNames) Net(entity uint64) uint32 {
 	e := ecs.Entity(entity)
-	id := ns.p.identity.Find(ns.world, e)
+	id := ns.p.Identity.Find(ns.world, e)
 	switch {
 	case id == nil:
 		return 0
-	case id.Net == 0 && id.origin != 0 && ns.world.Owner(e) == ns.view.Player:
-		return id.origin
+	case id.Net == 0 && id.Origin != 0 && ns.world.Owner(e) == ns.view.Player:
+		return id.Origin
 	}
 	if g := ns.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil {
 		return ns.ghosts.nameOfGhost(g)
@@ -67,7 +68,7 @@ func (ns *recordNames) Net(entity uint64) uint32 {
 
 // Entity returns the local entity of a wire id, or of the key of a spawn.
 func (ns *recordNames) Entity(ref uint32) uint64 {
-	if isKey(ref) {
+	if game.IsKey(ref) {
 		return uint64(ns.spawning.spawnOf(ref))
 	}
 	return wireRefs{ns.ghosts}.Entity(ref)
@@ -107,7 +108,7 @@ func (ns *recordNames) named(comp *layout.Component, words, ours []int32, t Tick
 
 func (ns *recordNames) nameOfRef(ref, ours uint32, t Tick) uint32 {
 	if ref == 0 {
-		if isKey(ours) && ns.spawning.untoldSpawn(ours, t) || ours != 0 && ns.scenes.unnamed(ours) {
+		if game.IsKey(ours) && ns.spawning.untoldSpawn(ours, t) || ours != 0 && ns.scenes.unnamed(ours) {
 			return ours
 		}
 		return 0
@@ -198,15 +199,6 @@ func (ns *recordNames) wentEarlier(comp *layout.Component, ours, words []int32, 
 		}
 	}
 	return comp.Schema.FirstDifference(ours, ns.covered) < 0
-}
-
-// parentIndex returns the index of the component that says whose child an entity is, −1 without
-// Protocol.Hierarchy.
-func (p *compiled) parentIndex() int {
-	if !p.hierarchy {
-		return -1
-	}
-	return p.Index(p.parent.ID())
 }
 
 // known returns the part of a predicted component's words that this build knows, valid

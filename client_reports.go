@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -41,8 +42,8 @@ type clientReports struct {
 	// until is when the client stops reporting. 0 means that the server does not ask.
 	until    time.Duration
 	outgoing reason.Outgoing
-	asks     allowance // asks limits the server's questions.
-	sends    allowance
+	asks     game.Allowance // asks limits the server's questions.
+	sends    game.Allowance
 	report   reason.Report // scratch
 }
 
@@ -109,22 +110,22 @@ func (r *clientReports) executed(w *prediction.Misprediction) []byte {
 // reportMessage handles the server's question.
 func (c *Client) reportMessage(b []byte) error {
 	r := &c.reports
-	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.takeOne(c.now, traceAskRate, traceAskBurst) {
+	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
 		return reason.ErrReport
 	}
 	if !c.cfg.Observe {
-		r.until = c.now + traceLapse
+		r.until = c.now + game.TraceLapse
 	}
 	return nil
 }
 
 // writeReport puts a report into the packet that is being built.
 func (r *clientReports) writeReport(now time.Duration, pk *netcode.Packet) {
-	if !r.sends.permits(now, reportRate, reportBurst) {
+	if !r.sends.Permits(now, game.ReportRate, game.ReportBurst) {
 		return
 	}
-	if b := r.outgoing.Next(pk.Room()); b != nil && pk.Message(messageReport, b) {
-		r.sends.takeOne(now, reportRate, reportBurst)
+	if b := r.outgoing.Next(pk.Room()); b != nil && pk.Message(game.MessageReport, b) {
+		r.sends.TakeOne(now, game.ReportRate, game.ReportBurst)
 	}
 }
 

@@ -129,7 +129,7 @@ func (sn *scenes) differedIn(k Tick, r *record, components []int) (owner uint16,
 			continue
 		}
 		if i, ok := sn.ghosts.differed(g, k, r, components); ok {
-			return g.Owner, sn.p.componentName(i), true
+			return g.Owner, componentName(sn.p, i), true
 		}
 	}
 	owner, ok = sn.drawnOtherwise(k, r, components)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -18,8 +19,8 @@ type screen struct {
 	input     *input
 	ghosts    *ghosts
 	predictor *prediction.Predictor
-	row       *singletonRow
-	parents   *hierarchy
+	row       *game.SingletonRow
+	parents   *game.Hierarchy
 	slides    *slides
 	others    others
 	own       ownDrawing
@@ -106,8 +107,8 @@ func (sc *screen) drawShown(now netcode.Time) {
 	sc.others.drawOthers(sc.view.RenderTick, float32(fraction)/256)
 	sc.own.drawOwn(since)
 	sc.slides.drawSlides(now, since)
-	sc.row.give()
-	sc.parents.applyParents()
+	sc.row.Give()
+	sc.parents.ApplyParents()
 	sc.recordVisible()
 	if sc.cfg.NoPrediction {
 		sc.showEvents(sc.view.Tick)
@@ -116,7 +117,7 @@ func (sc *screen) drawShown(now netcode.Time) {
 	f.Tick, f.DT = sc.view.Tick, float32(since.Seconds())
 	sc.rendering = true
 	sc.stage.callAppearances()
-	sc.p.schedule.ExecuteRender(sc.world, f)
+	sc.p.Schedule.ExecuteRender(sc.world, f)
 	sc.rendering = false
 	f.DT = 1 / float32(sc.p.TickRate)
 }
@@ -161,25 +162,25 @@ func (tl *timeline) act(from, t Tick) {
 func (tl *timeline) actTick(t Tick) {
 	f := &tl.frame
 	f.Tick, f.Replay = t, false
-	tl.row.give()
-	tl.parents.applyParents()
+	tl.row.Give()
+	tl.parents.ApplyParents()
 	tl.controls.fillCommand(t)
-	for _, q := range f.state.queues {
-		q.begin(t)
+	for _, q := range tl.frames.Queues {
+		q.Begin(t)
 	}
 	tl.spawning.beginSpawns(t)
-	if debugBuild {
-		tl.losses.beginTick()
+	if game.DebugBuild {
+		tl.losses.BeginTick()
 		tl.trails.ours.Begin(t)
 	}
 	tl.practice = true
 	tl.world.WatchOutside(false)
-	tl.p.schedule.ExecutePlayer(tl.world, f, tl.view.Player)
+	tl.p.Schedule.ExecutePlayer(tl.world, f, tl.view.Player)
 	tl.world.WatchOutside(true)
 	tl.spawning.endSpawns()
 	tl.practice = false
-	for _, q := range f.state.queues {
-		q.end(f.state, f)
+	for _, q := range tl.frames.Queues {
+		q.End(tl.frames, f)
 	}
 }
 
@@ -187,8 +188,8 @@ func (tl *timeline) actTick(t Tick) {
 func (b *clientBase) showEvents(t Tick) {
 	f := &b.frame
 	was := f.Tick
-	for _, q := range f.state.queues {
-		q.show(f.state, f, &f.Tick, t)
+	for _, q := range b.frames.Queues {
+		q.Show(b.frames, f, &f.Tick, t)
 	}
 	f.Tick = was
 }
@@ -225,9 +226,9 @@ func (sc *screen) maskOf(e ecs.Entity) schema.Mask {
 
 // seen implements Frame.Rewind. For a tick of the simulation it returns the rendered frame
 // that its command was given on, for a render system the newest.
-func (sc *screen) seen(t Tick) HitView {
+func (sc *screen) seen(t Tick) game.Sight {
 	if sc.rendered == 0 {
-		return HitView{bare: len(sc.p.Hitboxes) == 0}
+		return game.Sight{Bare: len(sc.p.Hitboxes) == 0}
 	}
 	drawn, ahead, whole := sc.rendered, rewind.Keys{}, rewind.Keys{}
 	looked := lagcomp.Claim{Tick: sc.shown.tick, Fraction: float32(sc.shown.fraction) / 256}
@@ -239,16 +240,16 @@ func (sc *screen) seen(t Tick) HitView {
 		Past: sc.visible.At(drawn, 0), Claimed: looked, Used: looked,
 		Filter: lagcomp.Filter{ExcludeOwner: uint32(sc.view.Player), Life: everyLife},
 	}
-	return HitView{seen: seen, screen: sc, bare: len(sc.p.Hitboxes) == 0, ahead: ahead, whole: whole, Claimed: looked, Used: looked}
+	return game.Sight{Seen: seen, Screen: sc, Bare: len(sc.p.Hitboxes) == 0, Ahead: ahead, Whole: whole}
 }
 
 // everyLife allows hits on everything that was on the screen, whatever happened to it
 // since.
 func everyLife(lagcomp.ID, uint32) bool { return true }
 
-// drawnApart reports whether an entity was last drawn with other values than those of the
+// DrawnApart reports whether an entity was last drawn with other values than those of the
 // snapshots around the render time, because one of them had left it out.
-func (sc *screen) drawnApart(id lagcomp.ID) bool {
+func (sc *screen) DrawnApart(id lagcomp.ID) bool {
 	for _, g := range sc.ghosts.receiver.Ghosts() {
 		if g.Data == id && !sc.ghosts.ahead(g) {
 			return !sc.ghosts.whole(g, sc.shown.tick, -1) || !sc.ghosts.whole(g, sc.shown.tick+1, 1)
@@ -257,15 +258,15 @@ func (sc *screen) drawnApart(id lagcomp.ID) bool {
 	return false
 }
 
-// drawnWorld returns the world that is drawn, and the player.
-func (sc *screen) drawnWorld() (w *ecs.World, own PlayerID) { return sc.world, sc.view.Player }
+// DrawnWorld returns the world that is drawn, and the player.
+func (sc *screen) DrawnWorld() (w *ecs.World, own PlayerID) { return sc.world, sc.view.Player }
 
-// shownThen returns a component's value in the rendered frame of a view. While a tick is
+// ShownThen returns a component's value in the rendered frame of a view. While a tick is
 // computed, the rows hold another value.
-func (sc *screen) shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value shownValue, ok bool) {
+func (sc *screen) ShownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value game.ShownValue, ok bool) {
 	i := sc.p.Index(id)
 	if i < 0 || ahead.B == 0 {
-		return shownValue{}, false
+		return game.ShownValue{}, false
 	}
 	if value, ok = sc.own.shownAhead(ahead, e, i); !ok && slices.Contains(sc.ghosts.others, i) {
 		return sc.shownBehind(whole, e, i)
@@ -276,170 +277,14 @@ func (sc *screen) shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (
 // shownBehind returns a component's value in the frame rendered at a time, for an entity
 // drawn in the past whose rows have newer values since. It returns false if nothing is
 // known.
-func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value shownValue, ok bool) {
+func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value game.ShownValue, ok bool) {
 	g := sc.ghosts.receiver.Find(schema.WireID(wireRefs{sc.ghosts}.Net(uint64(e))))
 	if g == nil || g.Data != uint64(e) {
-		return shownValue{}, false
+		return game.ShownValue{}, false
 	}
 	gf, ok := sc.ghosts.statesAround(g, at.A, at.F)
 	if !ok || gf.from.Component(comp) == nil {
-		return shownValue{}, false
+		return game.ShownValue{}, false
 	}
-	return shownValue{sc.p.Components[comp].Schema, gf.from.Audience, gf.knots(comp), gf.from.Grid(comp), wireRefs{sc.ghosts}}, true
-}
-
-// What frames ask of the client: see end, spawner, viewer and screenEnd. Systems, handlers and
-// hooks reach the client through them alone.
-
-// A frame looks for the optional interfaces of its end, which no compiler checks.
-var _ interface {
-	spawner
-	viewer
-	screenEnd
-} = (*Client)(nil)
-
-func (c *Client) isServer() bool { return false }
-
-func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	return c.timeline.spawning.spawnBy(by, k)
-}
-
-func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.spawning.destroyPredicted(e) }
-
-// spawn panics if a shared system runs: only the server spawns without a spawner.
-func (c *Client) spawn(k *ecs.Prefab, _ PlayerID) ecs.Entity {
-	if c.timeline.spawning.stepping {
-		misuse("a shared system spawns prefab %q without a spawner: "+fixSpawn, k.Name())
-	}
-	return ecs.None
-}
-
-// final returns the newest tick whose commands the server answered.
-func (c *Client) final() Tick {
-	t, _ := c.ghosts.receiver.Newest()
-	return c.input.answered(t)
-}
-
-func (c *Client) raised(by ecs.Entity, owner PlayerID, _ int) eventFate {
-	switch {
-	case c.frame.partial || c.frame.blind:
-		return 0 // the whole tick raises it
-	case owner == ecs.ClientOnly:
-		if c.timeline.clientOnly.ranBefore(c.frame.Tick) {
-			return 0
-		}
-		return eventTold // it is never rolled back, and neither is what it raises
-	case c.ghosts.anothers(by):
-		return 0 // the server sends its result
-	}
-	return eventPredicted
-}
-
-// shownBefore returns the offset of the command that the frame's tick runs with, 0: none.
-func (c *Client) shownBefore(player PlayerID) uint8 {
-	if c.frame.partial {
-		return c.screen.partial.offset
-	}
-	if in := c.input.history.Find(c.frame.Tick); in != nil && player == c.view.Player {
-		return in.offset
-	}
-	return 0
-}
-
-func (c *Client) drawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
-	c.screen.partial.noteWritten(rows, components)
-}
-
-// simulates reports whether the client runs shared systems for an entity in the frame's tick.
-func (c *Client) simulates(e ecs.Entity) bool {
-	switch o := c.world.PartOf(e); {
-	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
-		return false
-	case o == ecs.ClientOnly:
-		return c.p.ClientOnly && !c.timeline.clientOnly.ranBefore(c.frame.Tick)
-	default:
-		return o == c.view.Player || o == ecs.Common || slices.ContainsFunc(c.timeline.saves.remotes, func(r remotePlayer) bool { return r.owner == o })
-	}
-}
-
-func (c *Client) prefabOf(e ecs.Entity) *ecs.Prefab {
-	if k := c.ownPrefab(c.p.identity.Find(c.world, e)); k != nil {
-		return k.ECS
-	}
-	return nil
-}
-
-func (c *Client) decoded() { c.link.decoded() }
-
-func (c *Client) predictedSum() uint32 { return c.timeline.predicted.predictedSum() }
-
-// All views are what the screen shows.
-func (c *Client) rewind(PlayerID) HitView                { return c.screen.seen(c.frame.Tick) }
-func (c *Client) rewindBehind(PlayerID, float32) HitView { return c.screen.seen(c.frame.Tick) }
-func (c *Client) present() HitView                       { return c.screen.seen(c.frame.Tick) }
-func (c *Client) moment(Tick) HitView                    { return c.screen.seen(c.frame.Tick) }
-
-// teleport notes a teleport in the tick that is being predicted.
-func (c *Client) teleport(e ecs.Entity) bool {
-	if c.frame.partial {
-		return c.p.identity.Find(c.world, e) != nil
-	}
-	if c.rendering || c.p.identity.Find(c.world, e) == nil {
-		return false
-	}
-	c.timeline.recorder.cut = append(c.timeline.recorder.cut, e)
-	if !c.frame.Replay {
-		c.screen.own.fades.dropFades(e)
-	}
-	return true
-}
-
-// beforeSystem is called before each system.
-func (c *Client) beforeSystem(f *Frame, system int) {
-	if c.frame.partial || c.frame.blind {
-		return
-	}
-	c.timeline.settleTrail()
-	if c.tracer.recording {
-		c.tracer.traceSystem(system)
-	}
-	if c.hooks.syncTest > 0 {
-		c.timeline.tester.beforeSystem()
-	}
-	if debugBuild && c.firstRun() {
-		c.losses.beforeSystem(f, system)
-	}
-}
-
-// afterSystem is called after each system.
-func (c *Client) afterSystem(f *Frame, system int) {
-	if c.frame.blind {
-		c.timeline.looks.noteLook(system, c.world.Peeked())
-		return
-	}
-	if c.frame.partial {
-		return
-	}
-	if c.tracer.recording {
-		c.tracer.steps.after(system)
-	}
-	if c.hooks.syncTest > 0 {
-		c.timeline.tester.afterSystem(system)
-	}
-	if debugBuild && !c.rendering {
-		c.timeline.trails.due = true
-	}
-	if debugBuild && c.firstRun() {
-		c.losses.afterSystem(f, system)
-	}
-}
-
-// firstRun reports whether a system runs in a tick for the first time, over components
-// of this build's own.
-func (c *Client) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }
-
-// newHitboxes makes the builder of hitboxes for a world's entities.
-func (p *compiled) newHitboxes() *rewind.Hitboxes {
-	g := p.rewindGame()
-	return rewind.NewHitboxes(&g)
+	return game.ShownValue{Schema: sc.p.Components[comp].Schema, Audience: gf.from.Audience, Knots: gf.knots(comp), Grid: gf.from.Grid(comp), Refs: wireRefs{sc.ghosts}}, true
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -12,30 +14,30 @@ import (
 
 // spawnBy is Frame.SpawnBy on a client.
 func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	if sp.frame.partial {
+	if sp.running.Partial {
 		return sp.spawnPartly(by, k)
 	}
 	if !sp.stepping {
-		misuse("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
+		misuse.Panicf("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
 	}
 	prefab, wire := sp.spawnPrefab(k)
 	if !sp.world.Alive(by) {
 		return ecs.None
 	}
-	owner, spawner := sp.world.Owner(by), sp.p.identity.Find(sp.world, by)
-	sp.frame.run.checkSpawn(by, owner, prefab, sp.ownPrefab(spawner))
+	owner, spawner := sp.world.Owner(by), sp.p.Identity.Find(sp.world, by)
+	sp.running.CheckSpawn(by, owner, prefab, sp.ownPrefab(spawner))
 	if sp.ghosts.anothers(by) {
 		return sp.spawnPassing(prefab, owner)
 	}
 	if owner != sp.view.Player && owner != ecs.ClientOnly {
-		misuse("a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
+		misuse.Panicf("a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
 	}
 	if prefab.ClientOnly() {
 		return sp.spawnLocal(prefab)
 	}
-	key := prediction.SpawnKey{Owner: uint16(sp.view.Player), Tick: sp.frame.Tick, Ordinal: sp.ordinals.next(by, prefab.Own), Prefab: wire}
+	key := prediction.SpawnKey{Owner: uint16(sp.view.Player), Tick: sp.frame.Tick, Ordinal: sp.ordinals.Next(by, prefab.Own), Prefab: wire}
 	if spawner != nil {
-		if key.By = spawner.origin; key.By == 0 {
+		if key.By = spawner.Origin; key.By == 0 {
 			key.By = spawner.Net
 		}
 	}
@@ -43,7 +45,7 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if sp.world.Manager().Place(e, k, sp.view.Player) != nil {
 		return ecs.None // cannot be: what is alive was spawned in another tick
 	}
-	*sp.p.identity.Get(sp.world, e) = networkID{Net: uint32(sp.wireOf(e)), Prefab: uint16(prefab.Own), maker: uint16(sp.view.Player), origin: key.ID()}
+	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Net: uint32(sp.wireOf(e)), Prefab: uint16(prefab.Own), Maker: uint16(sp.view.Player), Origin: key.ID()}
 	return e
 }
 
@@ -67,7 +69,7 @@ func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
 // tick only.
 func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
 	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
-	*sp.p.identity.Get(sp.world, e) = networkID{Prefab: uint16(k.Own)}
+	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
 	if sp.clientOnly.ranBefore(sp.frame.Tick) {
 		sp.passing = append(sp.passing, e)
 	}
@@ -79,14 +81,14 @@ func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
 // can still fill this one.
 func (sp *spawning) spawnPassing(k *layout.Prefab, owner PlayerID) ecs.Entity {
 	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, sp.world.Partition(owner))
-	*sp.p.identity.Get(sp.world, e) = networkID{Prefab: uint16(k.Own)}
+	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
 	sp.passing = append(sp.passing, e)
 	return e
 }
 
 // destroyPredicted is Frame.Destroy on a client.
 func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
-	if sp.frame.partial { // the whole tick destroys it
+	if sp.running.Partial { // the whole tick destroys it
 		return sp.world.Alive(e) && (sp.removes(sp.world.Owner(e)) || sp.world.Owner(e) == ecs.ClientOnly)
 	}
 	if !sp.stepping || !sp.world.Alive(e) {
@@ -98,7 +100,7 @@ func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
 	case !sp.removes(owner):
 		return false
 	}
-	sp.parents.releaseChildren(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
+	sp.parents.ReleaseChildren(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
 	return sp.world.Manager().Destroy(e)
 }
 
@@ -183,7 +185,7 @@ func (sp *spawning) wireOf(e ecs.Entity) schema.WireID {
 // them.
 func (sp *spawning) renameSpawns() {
 	for _, n := range sp.named {
-		if id := sp.p.identity.Find(sp.world, n.e); id != nil {
+		if id := sp.p.Identity.Find(sp.world, n.e); id != nil {
 			id.Net = uint32(n.wire)
 		}
 	}
@@ -229,7 +231,7 @@ func (sp *spawning) settleSpawns(t Tick) {
 		sp.waiting.Forget(t, uint32(sp.hooks.syncTest))
 	}
 	for _, e := range sp.restored {
-		if k := sp.ownPrefab(sp.p.identity.Find(sp.world, e)); k != nil {
+		if k := sp.ownPrefab(sp.p.Identity.Find(sp.world, e)); k != nil {
 			sp.tellSpawn(sp.spawnConfig(k.Own).OnRestored, e)
 		}
 	}
@@ -290,12 +292,12 @@ type spawning struct {
 	bodies     *bodies
 	clientOnly *clientOnly
 	records    *prediction.History[record]
-	parents    *hierarchy
+	parents    *game.Hierarchy
 	predictor  *prediction.Predictor
 
 	stepping bool // stepping is true while a tick's systems run.
 	waiting  prediction.Spawns[spawned]
-	ordinals ordinals
+	ordinals game.Ordinals
 	fresh    []spawned    // fresh are entities that the running tick spawned for the first time.
 	passing  []ecs.Entity // passing are entities that last for this tick alone.
 	// matched are the matches since the last snapshot: their hooks are still to be called.

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -22,7 +23,7 @@ import (
 // [UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
 func (c *Client) Step(now time.Time) View {
 	if c.stepping {
-		misuse("Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
+		misuse.Panicf("Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
 	}
 	c.stepping = true
 	defer func() { c.stepping = false }()
@@ -334,19 +335,19 @@ func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap
 func (in clientInternals) Layout() *layout.Layout { return &in.c.cfg.Protocol.compiled.Layout }
 
 func (in clientInternals) Label(component, field string) schema.Label {
-	return in.c.cfg.Protocol.compiled.labels.Of(component, field)
+	return in.c.cfg.Protocol.compiled.Labels.Of(component, field)
 }
 
 func (in clientInternals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
 
 func (in clientInternals) Systems() []ecs.SystemInfo {
-	return in.c.cfg.Protocol.compiled.schedule.Systems()
+	return in.c.cfg.Protocol.compiled.Schedule.Systems()
 }
 
-func (in clientInternals) Audiences() []string { return in.c.cfg.Protocol.audiences }
+func (in clientInternals) Audiences() []string { return in.c.cfg.Protocol.compiled.Audiences }
 
 func (in clientInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
-	id := in.c.p.identity.Find(in.c.world, e)
+	id := in.c.p.Identity.Find(in.c.world, e)
 	if k := in.c.ownPrefab(id); k != nil && k.ECS != nil {
 		return id.Net, k.ECS.Name(), true
 	}

@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/ecs"
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+)
 
 // stepper runs the shared systems over the entities that are predicted here.
 type stepper struct {
@@ -10,8 +13,8 @@ type stepper struct {
 	saves      *saves
 	controls   *controls
 	clientOnly *clientOnly
-	row        *singletonRow
-	parents    *hierarchy
+	row        *game.SingletonRow
+	parents    *game.Hierarchy
 
 	runs  func(system int, o PlayerID) bool // runsFor
 	parts []PlayerID                        // scratch
@@ -20,7 +23,7 @@ type stepper struct {
 // runSystems runs the shared systems over the entities that are predicted here.
 func (sr *stepper) runSystems(t Tick) {
 	if !sr.p.Common && !sr.p.ClientOnly && len(sr.saves.remotes) == 0 {
-		sr.p.schedule.ExecutePlayer(sr.world, &sr.frame, sr.view.Player)
+		sr.p.Schedule.ExecutePlayer(sr.world, &sr.frame, sr.view.Player)
 		return
 	}
 	sr.parts = append(sr.parts[:0], sr.view.Player)
@@ -31,13 +34,13 @@ func (sr *stepper) runSystems(t Tick) {
 		sr.parts = append(sr.parts, ecs.ClientOnly)
 	}
 	if len(sr.saves.remotes) == 0 {
-		sr.p.schedule.ExecuteParts(sr.world, &sr.frame, sr.parts...)
+		sr.p.Schedule.ExecuteParts(sr.world, &sr.frame, sr.parts...)
 		return
 	}
 	for i := range sr.saves.remotes {
 		sr.parts = append(sr.parts, sr.saves.remotes[i].owner)
 	}
-	sr.p.schedule.ExecutePartsWhere(sr.world, &sr.frame, sr.runs, sr.parts...)
+	sr.p.Schedule.ExecutePartsWhere(sr.world, &sr.frame, sr.runs, sr.parts...)
 }
 
 // runsFor reports whether a system runs over an owner's rows.
@@ -53,15 +56,15 @@ func (sr *stepper) runAside(t Tick, run func() bool, kept func()) bool {
 	if !sr.saves.loadTick(t - 1) {
 		return false
 	}
-	f.Tick, f.Replay, f.blind, sr.practice = t, true, true, true
-	sr.row.give()
-	sr.parents.applyParents()
+	f.Tick, f.Replay, sr.running.Blind, sr.practice = t, true, true, true
+	sr.row.Give()
+	sr.parents.ApplyParents()
 	sr.controls.fillCommand(t)
 	sr.controls.guessRemotes(t)
 	sr.spawning.beginSpawns(t)
 	sr.world.WatchOutside(false)
 	ok := run()
-	sr.row.takeRow()
+	sr.row.TakeRow()
 	sr.world.WatchOutside(true)
 	sr.spawning.endSpawns()
 	sr.ghosts.pushed = true // what systems wrote through queries is taken back
@@ -69,7 +72,7 @@ func (sr *stepper) runAside(t Tick, run func() bool, kept func()) bool {
 		kept()
 	}
 	sr.spawning.forgetPractised()
-	f.Replay, f.blind, sr.practice = false, false, false
+	f.Replay, sr.running.Blind, sr.practice = false, false, false
 	return ok
 }
 
@@ -79,7 +82,7 @@ func (sr *stepper) runUnseeing(t Tick) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			sr.world.Recover()
-			sr.frame.run = systemRun{}
+			*sr.running = game.SystemRun{Blind: sr.running.Blind}
 			ok = false
 		}
 	}()

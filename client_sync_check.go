@@ -8,12 +8,13 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 )
 
-func newSyncTester(b *clientBase, gs *ghosts, pr *predicted, pd *prediction.Predictor, row *singletonRow) syncTester {
+func newSyncTester(b *clientBase, gs *ghosts, pr *predicted, pd *prediction.Predictor, row *game.SingletonRow) syncTester {
 	return syncTester{clientBase: b, ghosts: gs, predicted: pr, predictor: pd, row: row, hashes: prediction.NewHistory[[]uint64](b.cfg.History)}
 }
 
@@ -113,7 +114,7 @@ func (st *syncTester) firstSystem(t Tick) string {
 	}
 	for i := 0; i+1 < len(*first) && i+1 < len(st.again); i += 2 {
 		if (*first)[i+1] != st.again[i+1] {
-			return st.p.systemName(uint32((*first)[i]) + 1)
+			return st.p.SystemName(uint32((*first)[i]) + 1)
 		}
 	}
 	return ""
@@ -131,7 +132,7 @@ func (st *syncTester) afterSystem(system int) {
 	case st.rendering:
 		now := st.predicted.appendBytes(nil)
 		if !bytes.Equal(now, st.before) {
-			d := probe.Desync{Kind: probe.RenderWrote, Tick: st.frame.Tick, System: st.p.systemName(uint32(system) + 1)}
+			d := probe.Desync{Kind: probe.RenderWrote, Tick: st.frame.Tick, System: st.p.SystemName(uint32(system) + 1)}
 			d.Entity, d.Component = st.predicted.whose(now, st.before)
 			st.reportDesync(d)
 		}
@@ -143,12 +144,12 @@ func (st *syncTester) afterSystem(system int) {
 // hashSystem notes the hash of the predicted state after a system.
 func (st *syncTester) hashSystem(system int) {
 	var words []int32
-	st.row.takeRow()
+	st.row.TakeRow()
 	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
 	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
-		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.ID)
+		x := (game.FNVOffset^uint64(e))*game.FNVPrime ^ uint64(comp.ID)
 		for _, b := range comp.AppendBytes(nil, at, &words) {
-			x = (x ^ uint64(b)) * fnvPrime
+			x = (x ^ uint64(b)) * game.FNVPrime
 		}
 		h += x
 	})
@@ -195,7 +196,7 @@ type syncTester struct {
 	ghosts    *ghosts
 	predicted *predicted
 	predictor *prediction.Predictor
-	row       *singletonRow
+	row       *game.SingletonRow
 
 	// since is the newest tick whose state came from the server: no run leads up to it.
 	since Tick

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -123,7 +124,7 @@ func (l *link) guard(packet []byte) {
 		return
 	}
 	l.decoding = false
-	if debugBuild {
+	if game.DebugBuild {
 		return
 	}
 	v := recover()

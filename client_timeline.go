@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
@@ -39,8 +40,8 @@ type timeline struct {
 	tester     syncTester
 	stepper    stepper
 	looks      looks
-	row        singletonRow
-	parents    hierarchy
+	row        game.SingletonRow
+	parents    game.Hierarchy
 	slides     slides
 }
 
@@ -48,7 +49,7 @@ type timeline struct {
 func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
 	tl.clientBase, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
 	tl.predictor, tl.records = &prediction.Predictor{}, prediction.NewHistory[record](b.cfg.History)
-	tl.row, tl.parents = newSingletonRow(&b.cfg.Protocol.compiled, b.world), newHierarchy(&b.cfg.Protocol.compiled, b.world)
+	tl.row, tl.parents = game.NewSingletonRow(&b.cfg.Protocol.compiled.Facts, b.world), game.NewHierarchy(&b.cfg.Protocol.compiled.Facts, b.world)
 	tl.locals.clientBase = b
 	tl.clientOnly = newClientOnly(b)
 	tl.saves = saves{clientBase: b, ghosts: gs, predictor: tl.predictor, locals: &tl.locals, predicted: &tl.predicted, spawning: &tl.spawning}
@@ -56,7 +57,7 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
 	tl.bodies = bodies{clientBase: b, ghosts: gs, scenes: &tl.scenes, parents: &tl.parents, predictor: tl.predictor, locals: &tl.locals}
 	tl.spawning = spawning{
 		clientBase: b, input: ip, ghosts: gs, scenes: &tl.scenes, bodies: &tl.bodies, clientOnly: &tl.clientOnly,
-		records: tl.records, parents: &tl.parents, predictor: tl.predictor, ordinals: ordinals{},
+		records: tl.records, parents: &tl.parents, predictor: tl.predictor, ordinals: game.Ordinals{},
 	}
 	tl.predicted = predicted{clientBase: b, ghosts: gs, spawning: &tl.spawning, bodies: &tl.bodies}
 	tl.names = recordNames{clientBase: b, input: ip, ghosts: gs, spawning: &tl.spawning, scenes: &tl.scenes}
@@ -124,19 +125,19 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	}
 	f := &tl.frame
 	f.Tick, f.Replay = t, replay
-	tl.row.give()
+	tl.row.Give()
 	tl.ghosts.othersAgain()
-	tl.parents.applyParents()
+	tl.parents.ApplyParents()
 	tl.controls.fillCommand(t)
 	tl.controls.guessRemotes(t)
 	tl.recorder.cut = tl.recorder.cut[:0]
-	for _, q := range f.state.queues {
-		q.begin(t)
+	for _, q := range tl.frames.Queues {
+		q.Begin(t)
 	}
 	tl.spawning.beginSpawns(t)
 	tl.tester.running, tl.tester.again = tl.hooks.syncTest > 0, tl.tester.again[:0]
-	if debugBuild {
-		tl.losses.beginTick()
+	if game.DebugBuild {
+		tl.losses.BeginTick()
 		tl.trails.ours.Begin(t)
 		tl.trails.noteTrail()
 	}
@@ -148,8 +149,8 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	if tl.tracer.recording {
 		tl.tracer.endTrace()
 	}
-	tl.row.takeRow()
-	tl.settleTrail()
+	tl.row.TakeRow()
+	tl.trails.settleTrail(&tl.tester)
 	tl.world.WatchOutside(true)
 	tl.spawning.endSpawns()
 	if tl.tester.running {
@@ -159,8 +160,8 @@ func (tl *timeline) Step(t Tick, replay bool) {
 			tl.tester.checkNumbers(t)
 		}
 	}
-	for _, q := range f.state.queues {
-		q.end(f.state, f)
+	for _, q := range tl.frames.Queues {
+		q.End(tl.frames, f)
 	}
 	tl.recorder.keepTick(t, replay)
 	if tl.p.ClientOnly && !tl.clientOnly.ranBefore(t) {
@@ -176,8 +177,8 @@ func (tl *timeline) Step(t Tick, replay bool) {
 // jump restarts the prediction from the newest snapshot: at the start, and after a stall.
 // No commands are made for the ticks between.
 func (tl *timeline) jump(to Tick) {
-	for _, q := range tl.frame.state.queues {
-		q.cancel(tl.frame.state, &tl.frame)
+	for _, q := range tl.frames.Queues {
+		q.Cancel(tl.frames, &tl.frame)
 	}
 	newest, _ := tl.ghosts.receiver.Newest()
 	tl.spawning.matchSpawns()
@@ -276,7 +277,7 @@ func (tl *timeline) corrected(t Tick) {
 	if tl.causes.wrong.Component != "" && !tl.reasons.Counted(&tl.causes.wrong) {
 		tl.stats.Mispredictions++
 		tl.stats.ByCause[tl.causes.wrong.Cause]++
-		if debugBuild {
+		if game.DebugBuild {
 			tl.causes.often.noteRead(&tl.causes.wrong, tl.cfg.Logger.Warn)
 		}
 		if tl.reports.explains() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -28,7 +29,7 @@ type clientTrace struct {
 	armed     bool
 	recording bool // recording is true while a tick runs whose systems are watched.
 	past      bool // past is true if the ticks before are still to be run again.
-	steps     traceSteps
+	steps     game.TraceSteps
 	// shape is the structure of the player's part when its entities were listed.
 	shape   uint64
 	request trace.Request
@@ -45,7 +46,7 @@ type clientTrace struct {
 	refused   time.Duration   // refused is until when the server is not asked again, because it refused.
 	why       string          // why is the reason of the server's refusal.
 	stop      bool            // stop is true if the server is to be told to stop.
-	asks      allowance       // asks limits the server's Asks.
+	asks      game.Allowance  // asks limits the server's Asks.
 	scratch   []byte
 }
 
@@ -60,7 +61,7 @@ func (c *Client) tracePort() *trace.Port {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.port == nil {
-		t.port = trace.NewPort(c.cfg.Protocol.compiled.traceLayout(), &t.wake)
+		t.port = trace.NewPort(c.cfg.Protocol.compiled.TraceLayout(), &t.wake)
 	}
 	return t.port
 }
@@ -83,7 +84,7 @@ func (c *Client) pollTrace() {
 		if t.here <= c.now {
 			t.asked, t.unheard, t.heard = 0, 0, false
 		}
-		t.here = c.now + traceLapse
+		t.here = c.now + game.TraceLapse
 		if told.Renamed {
 			t.nameTraced(told.Entities)
 			t.asked = 0
@@ -119,13 +120,13 @@ func (c *Client) setTrace(on bool) {
 	case on == t.armed:
 	case on:
 		if t.recorder == nil {
-			t.recorder, t.steps.index = trace.NewRecorder(t.port.Layout), p.sharedIndex()
+			t.recorder, t.steps.Index = trace.NewRecorder(t.port.Layout), p.SharedIndex()
 		}
 		t.armed, t.past = true, true
-		p.watch(true)
+		p.Watch(true)
 	default:
 		t.armed = false
-		p.watch(false)
+		p.Watch(false)
 	}
 }
 
@@ -145,7 +146,7 @@ func (t *clientTrace) nameTraced(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
 		if x, ok := t.traced(ecs.Entity(h)); ok {
-			t.request.Names[t.request.N] = x.name
+			t.request.Names[t.request.N] = x.Name
 			t.request.N++
 			t.nobody = false
 		}
@@ -164,7 +165,7 @@ func (c *Client) traceMessage(b []byte) error {
 		if err != nil {
 			return err
 		}
-		if !t.asks.takeOne(c.now, traceAskRate, traceAskBurst) {
+		if !t.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
 			return trace.ErrMessage
 		}
 		if c.untraceable() != "" || c.view.State != Playing {
@@ -173,7 +174,7 @@ func (c *Client) traceMessage(b []byte) error {
 		if t.here <= c.now {
 			t.request, t.nobody = r, false
 		}
-		t.server = c.now + traceLapse
+		t.server = c.now + game.TraceLapse
 		t.wake.Store(true)
 	case trace.Stop:
 		t.server = 0
@@ -211,12 +212,12 @@ func refusal(code byte) string {
 
 // writeTrace puts what the trace has to say into the packet that is being built.
 func (t *clientTrace) writeTrace(l *link, pk *netcode.Packet, settled Tick) {
-	if t.stop && pk.Message(messageTrace, []byte{trace.Stop}) {
+	if t.stop && pk.Message(game.MessageTrace, []byte{trace.Stop}) {
 		t.stop = false
 	}
 	if t.here > l.now && t.askDue(l.now) {
 		t.scratch = trace.AppendAsk(t.scratch[:0], t.request.Names[:t.request.N])
-		if pk.Message(messageTrace, t.scratch) {
+		if pk.Message(game.MessageTrace, t.scratch) {
 			t.asked = l.now
 			t.unheard++
 		}
@@ -230,16 +231,16 @@ func (t *clientTrace) writeTrace(l *link, pk *netcode.Packet, settled Tick) {
 	}
 	if t.server > l.now {
 		if t.scratch = t.sender.Append(t.scratch[:0], &t.port.Client, pk.Room(), settled); len(t.scratch) > 0 {
-			pk.Message(messageTrace, t.scratch)
+			pk.Message(game.MessageTrace, t.scratch)
 		}
 	}
 }
 
 // askDue reports whether the server is to be asked again.
 func (t *clientTrace) askDue(now time.Duration) bool {
-	every := traceRefresh
+	every := game.TraceRefresh
 	if !t.heard {
-		every = traceRepeat
+		every = game.TraceRepeat
 	}
 	return t.asked == 0 || now-t.asked >= every
 }
@@ -247,7 +248,7 @@ func (t *clientTrace) askDue(now time.Duration) bool {
 // beginTrace begins the record of a tick, whose systems are about to run.
 func (t *clientTrace) beginTrace(tick Tick) {
 	t.recording = true
-	t.steps.beginTick()
+	t.steps.BeginTick()
 	t.recorder.Begin(tick)
 	t.listTraced()
 	t.takeTrace(trace.Start())
@@ -256,14 +257,14 @@ func (t *clientTrace) beginTrace(tick Tick) {
 // endTrace completes it.
 func (t *clientTrace) endTrace() {
 	t.recording = false
-	t.takeTrace(t.steps.dueStep())
+	t.takeTrace(t.steps.DueStep())
 	t.takeTrace(t.port.Layout.End())
 	t.port.Client.Put(t.recorder.Record())
 }
 
 // traceSystem records what is to be recorded before a system.
 func (t *clientTrace) traceSystem(system int) {
-	after, before := t.steps.before(system)
+	after, before := t.steps.Before(system)
 	t.takeTrace(after)
 	t.takeTrace(before)
 }
@@ -274,27 +275,27 @@ func (t *clientTrace) listTraced() {
 	if t.nobody {
 		return
 	}
-	var c candidates
+	var c game.Candidates
 	for _, e := range t.predicted.entities() {
-		if x, ok := t.traced(e); ok && t.request.Wants(x.name) {
-			c.offer(x)
+		if x, ok := t.traced(e); ok && t.request.Wants(x.Name) {
+			c.Offer(x)
 		}
 	}
-	c.addTo(t.recorder)
+	c.AddTo(t.recorder)
 }
 
 // traced returns an entity as a trace has it. It returns false for one that the player does
 // not own and predict.
-func (t *clientTrace) traced(e ecs.Entity) (x candidate, ok bool) {
-	id := t.p.identity.Find(t.world, e)
+func (t *clientTrace) traced(e ecs.Entity) (x game.Candidate, ok bool) {
+	id := t.p.Identity.Find(t.world, e)
 	if id == nil || t.world.PartOf(e) != t.view.Player {
 		return x, false
 	}
-	x = candidate{e: e, name: t.names.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
+	x = game.Candidate{Entity: e, Name: t.names.Net(uint64(e)), Prefab: int(id.Prefab), Audience: schema.ToOwner}
 	if g := t.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil && id.Net != 0 {
-		x.audience = g.Newest().Audience
+		x.Audience = g.Newest().Audience
 	}
-	return x, x.name != 0
+	return x, x.Name != 0
 }
 
 // takeTrace records the player's entities at a step, −1 for none.
@@ -312,7 +313,7 @@ func (t *clientTrace) takeTrace(step int) {
 		case t.world.PartOf(e) != t.view.Player:
 			t.recorder.Gone(i)
 		default:
-			t.p.recordEntity(t.world, t.recorder, i, t.names, step == trace.Start())
+			t.p.RecordEntity(t.world, t.recorder, i, t.names, step == trace.Start())
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package foretick
 
 import (
-	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 )
 
@@ -10,46 +10,46 @@ type trails struct {
 	*clientBase
 	ghosts    *ghosts
 	predicted *predicted
-	row       *singletonRow
+	row       *game.SingletonRow
 
 	ours, theirs reason.Trail // ours and theirs are the trails of the two ends.
 	due          bool         // due is true if a system has run that is still to be hashed.
 }
 
-func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *singletonRow) trails {
+func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
 	ts := trails{clientBase: b, ghosts: gs, predicted: pr, row: row}
-	if debugBuild {
+	if game.DebugBuild {
 		ts.ours, ts.theirs = reason.NewTrail(b.cfg.History), reason.NewTrail(b.cfg.History)
 	}
 	return ts
 }
 
 // settleTrail is settleTrails for a client, and for a sync test.
-func (tl *timeline) settleTrail() {
-	if debugBuild && tl.trails.due {
-		tl.trails.due = false
-		tl.trails.noteTrail()
+func (ts *trails) settleTrail(tester *syncTester) {
+	if game.DebugBuild && ts.due {
+		ts.due = false
+		ts.noteTrail()
 	}
-	if tl.tester.due > 0 {
-		tl.tester.hashSystem(tl.tester.due - 1)
-		tl.tester.due = 0
+	if tester.due > 0 {
+		tester.hashSystem(tester.due - 1)
+		tester.due = 0
 	}
 }
 
 // noteTrail hashes the current predicted state.
 func (ts *trails) noteTrail() {
-	ts.row.takeRow()
+	ts.row.TakeRow()
 	var sum uint32
 	for _, e := range ts.predicted.entities() {
-		id := ts.p.identity.Find(ts.world, e)
+		id := ts.p.Identity.Find(ts.world, e)
 		if id == nil || ts.ghosts.anothers(e) {
 			continue // not in this tick, or nothing that the server hashes for us
 		}
-		name := id.origin
+		name := id.Origin
 		if name == 0 {
 			name = id.Net
 		}
-		sum += ts.p.entityHash(ts.world, e, name, nil)
+		sum += ts.p.EntityHash(ts.world, e, name, nil)
 	}
 	ts.ours.Note(sum)
 }
@@ -67,18 +67,5 @@ func (ts *trails) blame(from, t Tick) (system string, at Tick) {
 	case i == 0:
 		return "(ahead of the tick's systems)", k
 	}
-	return ts.p.sharedSystem(i - 1), k
-}
-
-// sharedSystem returns the name of the i-th system that both ends run.
-func (p *compiled) sharedSystem(i int) string {
-	for _, s := range p.schedule.Systems() {
-		if layout.Shared(s) {
-			if i == 0 {
-				return s.Name
-			}
-			i--
-		}
-	}
-	return ""
+	return ts.p.SharedSystem(i - 1), k
 }

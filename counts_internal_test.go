@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -21,7 +22,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 	s := h.server
 	p := s.sessions.players[0]
 	send := func(b []byte) error {
-		return s.dispatch.readMessage(0, p, netcode.Message{Type: messageReport, Body: b}, b)
+		return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageReport, Body: b}, b)
 	}
 	all := func() (n uint64) {
 		for _, c := range s.figures.counted.Corrections {

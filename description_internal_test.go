@@ -43,7 +43,7 @@ func TestDescriptionIsMadeOnce(t *testing.T) {
 		return c
 	}
 	require.Equal(t, Playing, join(p).View().State)
-	require.Zero(t, p.compiled.description.made, "nobody has asked for it")
+	require.Zero(t, p.compiled.Description.Made, "nobody has asked for it")
 	told := ""
 	for range 3 {
 		c := join(declare("theirs"))
@@ -53,10 +53,10 @@ func TestDescriptionIsMadeOnce(t *testing.T) {
 		require.Contains(t, why.Error(), "ours")
 		require.True(t, told == "" || told == why.Error())
 		told = why.Error()
-		require.Equal(t, 1, p.compiled.description.made)
+		require.Equal(t, 1, p.compiled.Description.Made)
 	}
-	text := p.compiled.description.text
+	text := p.compiled.Description.Text
 	require.LessOrEqual(t, len(text), netcode.MaxReliable)
-	require.Same(t, unsafe.SliceData(text), unsafe.SliceData(p.compiled.description.textOf(&p.compiled)))
-	require.Zero(t, testing.AllocsPerRun(10, func() { p.compiled.description.textOf(&p.compiled) }))
+	require.Same(t, unsafe.SliceData(text), unsafe.SliceData(p.compiled.Description.TextOf(&p.compiled.Facts)))
+	require.Zero(t, testing.AllocsPerRun(10, func() { p.compiled.Description.TextOf(&p.compiled.Facts) }))
 }

@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/ecs"
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+)
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared systems raise
 // it on both ends. The server's handlers (see [Event.OnServer]) apply its consequences. A
@@ -22,46 +25,46 @@ type Event[T any] struct {
 // events raised by a remote player's predicted entity are dropped: see [PredictRemote].
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	s := f.in()
-	if e.id == 0 || e.id > len(s.queues) { // nobody listens
-		if debugBuild {
-			s.handlers.unheard(typeNameOf[T]())
+	if e.id == 0 || e.id > len(s.Queues) { // nobody listens
+		if game.DebugBuild {
+			s.Handlers.Unheard(game.TypeNameOf[T]())
 		}
 		return
 	}
-	q, ok := s.queues[e.id-1].(*queue[T])
+	q, ok := s.Queues[e.id-1].(*game.Queue[*Frame, T])
 	if !ok {
 		return
 	}
-	owner := s.world.Owner(by)
-	fate := s.end.raised(by, owner, e.id-1)
-	shared := f.run.shared
-	f.run.shared = nil // what handlers ask is not the running system's doing
-	q.raise(s, f, f.Tick, fate, raised[T]{by, owner, v})
-	f.run.shared = shared
+	owner := s.World.Owner(by)
+	fate := s.End.Raised(by, owner, e.id-1)
+	shared := f.run.Shared
+	f.run.Shared = nil // what handlers ask is not the running system's doing
+	q.Raise(s, f, f.Tick, fate, by, owner, v)
+	f.run.Shared = shared
 }
 
 // eventOf returns the event's row, and makes it if there is none.
-func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T] {
+func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *game.EventRow[*Frame, T] {
 	if e == nil {
 		p.faultf("%s is called on a nil Event: use a field of the game, as in g.Shot.%s", call, call)
 		return nil
 	}
-	if !p.able(call+" of event "+typeNameOf[T](), has) {
+	if !p.able(call+" of event "+game.TypeNameOf[T](), has) {
 		return nil
 	}
 	if e.id == 0 {
-		row := &eventRow[T]{handler: p.eventName(typeNameOf[T]())}
-		p.compiled.Events = append(p.compiled.Events, typeNameOf[T]())
-		p.compiled.handlers.events = append(p.compiled.handlers.events, func() eventQueue { return &queue[T]{row: row} })
+		row := &game.EventRow[*Frame, T]{Handler: p.eventName(game.TypeNameOf[T]())}
+		p.compiled.Events = append(p.compiled.Events, game.TypeNameOf[T]())
+		p.compiled.Handlers.Events = append(p.compiled.Handlers.Events, func() eventQueue { return &game.Queue[*Frame, T]{Row: row} })
 		p.eventRows = append(p.eventRows, row)
 		e.id = len(p.compiled.Events)
 	}
-	var row *eventRow[T]
+	var row *game.EventRow[*Frame, T]
 	if e.id <= len(p.eventRows) {
-		row, _ = p.eventRows[e.id-1].(*eventRow[T])
+		row, _ = p.eventRows[e.id-1].(*game.EventRow[*Frame, T])
 	}
 	if row == nil {
-		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", typeNameOf[T]())
+		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", game.TypeNameOf[T]())
 	}
 	return row
 }
@@ -96,8 +99,8 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 	if row == nil {
 		return
 	}
-	row.server = append(row.server, fn)
-	p.drainOf(e.id-1, row.handler).addAccess(access)
+	row.Server = append(row.Server, fn)
+	p.drainOf(e.id-1, row.Handler).addAccess(access)
 }
 
 // OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
@@ -126,13 +129,13 @@ func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), acc
 	if row == nil {
 		return
 	}
-	row.final = append(row.final, fn)
-	index, handler, name := e.id-1, len(row.final)-1, row.handler+", final"
+	row.Final = append(row.Final, fn)
+	index, handler, name := e.id-1, len(row.Final)-1, row.Handler+", final"
 	if handler > 0 {
 		name += " " + itoa(handler+1)
 	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
-	p.handleEvents(name, func(f *Frame) { f.in().queues[index].finish(f.in(), f, f.Tick, handler) }, all)
+	p.handleEvents(name, func(f *Frame) { f.in().Queues[index].Finish(f.in(), f, f.Tick, handler) }, all)
 }
 
 // drain is the system that calls an event's OnServer handlers. One system calls them all,
@@ -159,22 +162,22 @@ func (p *Protocol) drainOf(event int, name string) *drain {
 
 // declareDrains declares the systems that call the handlers of OnServer.
 func (p *Protocol) declareDrains() {
-	p.compiled.drains = make([]string, len(p.compiled.Events))
+	p.compiled.Drains = make([]string, len(p.compiled.Events))
 	for _, d := range p.drains {
-		p.compiled.drains[d.event] = d.name
+		p.compiled.Drains[d.event] = d.name
 		d.addAccess([]ecs.Access{ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents)})
-		p.handleEvents(d.name, func(f *Frame) { f.in().queues[d.event].drain(f.in(), f) }, d.access)
+		p.handleEvents(d.name, func(f *Frame) { f.in().Queues[d.event].Drain(f.in(), f) }, d.access)
 	}
 }
 
 // handleEvents declares a system that calls handlers of events. A server also calls it
 // outside of ticks: see Server.concludeEvents.
 func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.Access) {
-	h := &p.compiled.handlers
-	if h.eventSystems == nil {
-		h.eventSystems = map[string]func(*Frame){}
+	h := &p.compiled.Handlers
+	if h.EventSystems == nil {
+		h.EventSystems = map[string]func(*Frame){}
 	}
-	h.eventSystems[name] = handle
+	h.EventSystems[name] = handle
 	p.system(name, func(f *Frame, _ ecs.Rows) { handle(f) }, access)
 }
 
@@ -183,7 +186,7 @@ func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.A
 // entity; its player is f.World.Owner(by). Each such event is later either confirmed or cancelled.
 func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
-		row.predicted = append(row.predicted, fn)
+		row.Predicted = append(row.Predicted, fn)
 	}
 }
 
@@ -196,7 +199,7 @@ func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 // event's own tick puts it into T.
 func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
-		row.confirmed = append(row.confirmed, fn)
+		row.Confirmed = append(row.Confirmed, fn)
 	}
 }
 
@@ -205,6 +208,6 @@ func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 // it, or the prediction was reset. f is the tick being computed, as in [Event.OnConfirmed].
 func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
-		row.cancelled = append(row.cancelled, fn)
+		row.Cancelled = append(row.Cancelled, fn)
 	}
 }

@@ -13,8 +13,8 @@ const LastTick = lastTick
 // spawned.
 func (s *Server) SpawnedBefore(n uint32) { s.sim.nets.last = n }
 
-// networkID is an entity's network id, and LastNetworkID the last that was given.
-func (s *Server) NetworkID(e ecs.Entity) uint32 { return s.p.identity.Get(s.sim.world, e).Net }
+// NetworkID is an entity's network id, and LastNetworkID the last that was given.
+func (s *Server) NetworkID(e ecs.Entity) uint32 { return s.p.Identity.Get(s.sim.world, e).Net }
 func (s *Server) LastNetworkID() uint32         { return s.sim.nets.last }
 
 // HasEnded reports whether the server has computed its last tick.

@@ -1,10 +1,10 @@
 package foretick
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/schema"
@@ -28,18 +28,33 @@ type Frame struct {
 	// input: see [ServerConfig].LateInputs and LateWorld.
 	Replay bool
 
-	partial bool // only a part of a tick is run, for the screen
-	blind   bool // a tick is run to see what it looks at
-	run     systemRun
-	state   *frameState // in returns it
+	run   game.SystemRun
+	state *frameState // in returns it
+}
+
+// bindFrame gives a frame what it asks, and returns its run of a system.
+func bindFrame(f *Frame, s *frameState) *game.SystemRun {
+	f.state = s
+	return &f.run
+}
+
+// bare is the state of a frame that belongs to no end, as a game's tests make it.
+var bare = game.NewFrameState[*Frame](nil, 1, nil)
+
+// in returns the frame's state.
+func (f *Frame) in() *frameState {
+	if f.state == nil {
+		return bare
+	}
+	return f.state
 }
 
 // IsServer reports whether the frame belongs to a server.
-func (f *Frame) IsServer() bool { return f.in().end.isServer() }
+func (f *Frame) IsServer() bool { return f.in().End.IsServer() }
 
 // Time returns the simulated time at the end of this tick, from the server's start.
 func (f *Frame) Time() time.Duration {
-	return time.Duration(f.Tick) * time.Second / time.Duration(f.in().rate)
+	return time.Duration(f.Tick) * time.Second / time.Duration(f.in().Rate)
 }
 
 // Final returns the newest tick that nothing can change any more. It is for programs that
@@ -48,7 +63,7 @@ func (f *Frame) Time() time.Duration {
 // missing that [ServerConfig].LateInputs still waits for: then it is the tick before that
 // one. What server systems and handlers do is never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
-func (f *Frame) Final() Tick { return f.in().end.final() }
+func (f *Frame) Final() Tick { return f.in().End.Final() }
 
 // Spawn creates an entity of a declared prefab, with the prefab's defaults, for an
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
@@ -61,7 +76,7 @@ func (f *Frame) Final() Tick { return f.in().end.final() }
 // appears when a snapshot brings it. In a shared system it panics with [UsageError]:
 // call [Frame.SpawnBy], which names the spawner.
 func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
-	return f.in().spawner.spawn(k, owner)
+	return f.in().Spawner.Spawn(k, owner)
 }
 
 // Destroy removes an entity once the running system has ended. It returns false
@@ -73,7 +88,7 @@ func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 // server's state of this tick arrives. Other entities, remote players' included,
 // are removed by the server alone: for them Destroy returns false on a client.
 func (f *Frame) Destroy(e ecs.Entity) bool {
-	return f.in().spawner.destroy(e)
+	return f.in().Spawner.Destroy(e)
 }
 
 // Rand returns a random number for (tick, salt): the same on both ends and in every
@@ -90,29 +105,6 @@ func (f *Frame) Rand(salt uint64) uint64 {
 	return x ^ x>>31
 }
 
-// systemRun is the run of a system. What it notes belongs to one run alone, so that systems of
-// a batch can have one each.
-type systemRun struct {
-	by      int           // the system as a cause: its index plus one; 0: none runs
-	name    string        // the name of the system or request handler, in debug builds
-	began   time.Duration // by the server's Clock
-	shared  *sharedSystem // the shared system that runs; nil: none does
-	spawner spawnContext
-}
-
-// systemHook is what an end does around each system. It may note something in the frame's run.
-type systemHook interface {
-	beforeSystem(f *Frame, system int)
-	afterSystem(f *Frame, system int)
-}
-
-// spawnContext is the shared system that runs, as far as spawning is concerned.
-type spawnContext struct {
-	on    bool // a shared system runs that declared to spawn
-	owner PlayerID
-	once  bool // it has no rows
-}
-
 // DrawnPart returns the part of this tick's movement that a player's screen already showed
 // when the player gave the tick's command: 0 for the state before the tick, up to 1 for the
 // state after it. Both ends return the same. To start a shot where the screen showed the
@@ -126,7 +118,7 @@ type spawnContext struct {
 // The client reports it, so a cheater can choose any value: it gains at most the distance
 // that its own body moves in one tick.
 func (f *Frame) DrawnPart(player PlayerID) float32 {
-	offset := f.in().end.shownBefore(player)
+	offset := f.in().End.ShownBefore(player)
 	if offset == 0 {
 		return 0
 	}
@@ -143,11 +135,11 @@ func (f *Frame) DrawnPart(player PlayerID) float32 {
 // With [ecs.Nobody] it returns the whole tick t as the server computed it, with the
 // entities of all players. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
-	f.run.shared.refuseView()
+	f.run.Shared.RefuseView()
 	if by == ecs.Nobody {
-		return f.in().viewer.moment(t)
+		return showing(f.in().Viewer.Moment(t))
 	}
-	return f.in().viewer.rewindBehind(by, float32(int32(f.Tick-t))-fraction)
+	return showing(f.in().Viewer.RewindBehind(by, float32(int32(f.Tick-t))-fraction))
 }
 
 // Teleport marks an entity as teleported, or as respawned, in this tick. The mark travels
@@ -159,7 +151,7 @@ func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 // affects only the drawing of this tick. It returns false for an entity that does not
 // exist, and in a client's render systems. Use [LifeID] if a component of the game counts
 // lives.
-func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.in().spawner.teleport(e) }
+func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.in().Spawner.Teleport(e) }
 
 // SetGroup sends the changes of an entity together with those of another one: a snapshot
 // holds the changes of the whole group, or none of them. A rider and a horse in one group
@@ -169,7 +161,7 @@ func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.in().
 // are always a group. SetGroup returns false on a client, and for entities that do not
 // exist.
 func (f *Frame) SetGroup(e, with ecs.Entity) bool {
-	return f.in().visibility.setGroup(e, with)
+	return f.in().Visibility.SetGroup(e, with)
 }
 
 // SetVisible hides an entity from a player, or shows it again, from the next snapshot on.
@@ -178,7 +170,7 @@ func (f *Frame) SetGroup(e, with ecs.Entity) bool {
 // everything is visible. SetVisible returns false on a client, and for a player or an
 // entity that does not exist.
 func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
-	return f.in().visibility.setVisible(player, e, visible)
+	return f.in().Visibility.SetVisible(player, e, visible)
 }
 
 // SetTeam sets the team of a player and of every entity that the player owns. Entities
@@ -187,20 +179,20 @@ func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 // [schema.ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
 // returns false on a client and for a player that does not exist.
 func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
-	return f.in().visibility.setTeam(player, team)
+	return f.in().Visibility.SetTeam(player, team)
 }
 
 // SetEntityTeam sets the team of one entity, in place of its owner's team. It returns
 // false on a client and for an entity that does not exist.
 func (f *Frame) SetEntityTeam(e ecs.Entity, team uint8) bool {
-	return f.in().visibility.setEntityTeam(e, team)
+	return f.in().Visibility.SetEntityTeam(e, team)
 }
 
 // SetAudience adds a player to one of the game's audiences, or removes it, as seen from
 // one entity. With [ecs.None] it applies to all entities. It returns false on a client,
 // and for a player or an entity that does not exist.
 func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
-	return f.in().visibility.setAudience(player, e, a, member)
+	return f.in().Visibility.SetAudience(player, e, a, member)
 }
 
 // SetEye makes [Interest] look from a position for a player, in place of the player's own
@@ -209,13 +201,13 @@ func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, me
 // SetEye returns false on a client, for a player that does not exist, and for a position
 // that is not finite.
 func (f *Frame) SetEye(player PlayerID, x, y, z float32) bool {
-	return f.in().visibility.setEye(player, x, y, z)
+	return f.in().Visibility.SetEye(player, x, y, z)
 }
 
 // ClearEye makes Interest look from a player's own entities again. It returns false on a
 // client and for a player that does not exist.
 func (f *Frame) ClearEye(player PlayerID) bool {
-	return f.in().visibility.clearEye(player)
+	return f.in().Visibility.ClearEye(player)
 }
 
 // SetPredicted switches the prediction of an entity by its owner's client on or off. The
@@ -225,14 +217,14 @@ func (f *Frame) ClearEye(player PlayerID) bool {
 // moves. SetPredicted returns false on a client, and for an entity that does not exist. It
 // panics with [UsageError] for one of another prefab.
 func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
-	return f.in().visibility.setPredicted(e, on)
+	return f.in().Visibility.SetPredicted(e, on)
 }
 
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
 // [Server.Ban] does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.
 func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
-	return f.in().members.banPlayer(player, until, text)
+	return f.in().Members.BanPlayer(player, until, text)
 }
 
 // Kick removes a player from the match. The player's client receives code and text. code
@@ -249,7 +241,7 @@ func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 // is held for a kicked player. Between Steps call it on [Server.Frame]: it then takes effect
 // at the end of the next tick.
 func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
-	return f.in().members.kickPlayer(player, code, text)
+	return f.in().Members.KickPlayer(player, code, text)
 }
 
 // Simulates reports whether the shared systems of this tick compute an entity on this end:
@@ -257,86 +249,49 @@ func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
 // physics engine moves the bodies for which it is true, and gives the others to the engine as
 // bodies that nothing moves. In a frame that is drawn it is of no use. It returns false for
 // an entity that is gone.
-func (f *Frame) Simulates(e ecs.Entity) bool { return f.in().end.simulates(e) }
+func (f *Frame) Simulates(e ecs.Entity) bool { return f.in().End.Simulates(e) }
 
 // PrefabOf returns the prefab that an entity was spawned from, as the game declared it. It
 // returns nil for an entity that is gone, or was not spawned from a prefab of the protocol.
-func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.in().end.prefabOf(e) }
+func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.in().End.PrefabOf(e) }
 
-// sharedSystem is a system that both ends run, as a frame knows it.
-type sharedSystem struct {
-	name     string
-	compared bool // what it does is compared: it is not for a ClientOnly prefab
-}
-
-// String returns the system's name for messages.
-func (s *sharedSystem) String() string {
-	if s == nil {
-		return "a shared system"
-	}
-	return fmt.Sprintf("shared system %q", s.name)
-}
-
-// running lets frames know that the system runs.
-func (s *sharedSystem) running(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+// runningAs lets frames know that a shared system runs.
+func runningAs(s *game.SharedSystem, run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		f.run.shared = s
+		f.run.Shared = s
 		run(f, rows)
-		f.run.shared = nil
-	}
-}
-
-// refuseView refuses views of what players saw in a system whose results both ends must
-// agree on. s is nil where none runs.
-func (s *sharedSystem) refuseView() {
-	if s != nil && s.compared {
-		misuse("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.name)
+		f.run.Shared = nil
 	}
 }
 
 // findCompared marks the systems whose results both ends must agree on.
 func (p *Protocol) findCompared() {
-	at := map[string]*sharedSystem{}
+	at := map[string]*game.SharedSystem{}
 	for _, s := range p.shared {
-		at[s.name] = s
+		at[s.Name] = s
 	}
-	for _, info := range p.compiled.schedule.Systems() {
+	for _, info := range p.compiled.Schedule.Systems() {
 		if s := at[info.Name]; s != nil {
-			s.compared = layout.Shared(info) && !p.compiled.forClientOnly(info)
+			s.Compared = layout.Shared(info) && !p.compiled.ForClientOnly(info)
 		}
 	}
-}
-
-// ordinals counts how many entities of a prefab an entity spawned within a tick.
-type ordinals map[ordinalKey]uint16
-
-type ordinalKey struct {
-	by   ecs.Entity
-	kind uint16
-}
-
-func (o ordinals) next(by ecs.Entity, kind int) uint16 {
-	k := ordinalKey{by, uint16(kind)}
-	n := o[k]
-	o[k] = n + 1
-	return n
 }
 
 // act wraps a shared system that may spawn, so that it is known on whose behalf.
 func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		f.run.spawner = spawnContext{on: true, once: rows.Len() == 0}
-		if !f.run.spawner.once {
-			f.run.spawner.owner = rows.Owner()
+		f.run.Spawner = game.SpawnContext{On: true, Once: rows.Len() == 0}
+		if !f.run.Spawner.Once {
+			f.run.Spawner.Owner = rows.Owner()
 		}
-		if around := f.in().writes; around == nil {
+		if around := f.in().Writes; around == nil {
 			run(f, rows)
 		} else {
 			first := f.World.Deferred()
 			run(f, rows)
-			around.afterChanges(first, rows)
+			around.AfterChanges(first, rows)
 		}
-		f.run.spawner = spawnContext{}
+		f.run.Spawner = game.SpawnContext{}
 	}
 }
 
@@ -358,39 +313,39 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 // In a replay, an entity with [SpawnConfig].ClientOnly lasts for that tick only. The one
 // from the first run stays unchanged.
 func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	return f.in().spawner.spawnBy(by, k)
+	return f.in().Spawner.SpawnBy(by, k)
 }
-
-// checkSpawn refuses what cannot be predicted, alike on both ends.
-func (r *systemRun) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
-	name := prefab.ECS.Name()
-	switch {
-	case prefab.Spawn == layout.NotSpawned:
-		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", r.shared, name)
-	case !r.spawner.on:
-		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", r.shared, name)
-	case owner == ecs.Nobody || owner == ecs.Common:
-		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", r.shared, name, by)
-	case !r.spawner.once && owner != r.spawner.owner:
-		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", r.shared, r.spawner.owner, name, by, owner)
-	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
-		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
-	}
-}
-
-const fixSpawn = "use SpawnBy with the entity that spawns it, which both ends know, or let a Server system do it"
 
 // pushing wraps a shared system that may write others' rows, so that each write is
 // attributed to the player it ran for.
 func pushing(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
-		around := f.in().writes
+		around := f.in().Writes
 		if around == nil || rows.Len() == 0 {
 			run(f, rows)
 			return
 		}
-		around.beforeRows(rows)
+		around.BeforeRows(rows)
 		run(f, rows)
-		around.afterRows(rows)
+		around.AfterRows(rows)
+	}
+}
+
+// frameHook passes the start and end of each system to the hooks of the frame that it runs in,
+// since all worlds of a protocol share one schedule.
+type frameHook struct{}
+
+// Before is called before each system.
+func (frameHook) Before(f *Frame, system int) {
+	for _, h := range f.in().Around {
+		h.BeforeSystem(&f.run, system)
+	}
+}
+
+// After is called after each system: the hook that came last before it comes first after it.
+func (frameHook) After(f *Frame, system int) {
+	around := f.in().Around
+	for i := len(around) - 1; i >= 0; i-- {
+		around[i].AfterSystem(&f.run, system)
 	}
 }

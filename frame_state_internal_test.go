@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 )
 
 // aloneEnd is an end of its own that runs shared systems, and does nothing optional.
@@ -17,21 +18,21 @@ type aloneEnd struct {
 
 func newAloneEnd(p *compiled) *aloneEnd {
 	a := &aloneEnd{p: p, world: ecs.NewWorld(p.Types, ecs.WorldConfig{})}
-	a.frame = Frame{World: a.world, DT: 1 / float32(p.TickRate), state: newFrameState(a.world, p.TickRate, p.newQueues())}
-	a.frame.state.attach(a)
+	a.frame = Frame{World: a.world, DT: 1 / float32(p.TickRate), state: game.NewFrameState(a.world, p.TickRate, p.NewQueues())}
+	a.frame.state.Attach(a)
 	return a
 }
 
-func (a *aloneEnd) isServer() bool                             { return false }
-func (a *aloneEnd) simulates(e ecs.Entity) bool                { return a.world.Alive(e) }
-func (a *aloneEnd) prefabOf(ecs.Entity) *ecs.Prefab            { return nil }
-func (a *aloneEnd) shownBefore(PlayerID) uint8                 { return 0 }
-func (a *aloneEnd) final() Tick                                { return a.frame.Tick }
-func (a *aloneEnd) raised(ecs.Entity, PlayerID, int) eventFate { return eventTold }
+func (a *aloneEnd) IsServer() bool                             { return false }
+func (a *aloneEnd) Simulates(e ecs.Entity) bool                { return a.world.Alive(e) }
+func (a *aloneEnd) PrefabOf(ecs.Entity) *ecs.Prefab            { return nil }
+func (a *aloneEnd) ShownBefore(PlayerID) uint8                 { return 0 }
+func (a *aloneEnd) Final() Tick                                { return a.frame.Tick }
+func (a *aloneEnd) Raised(ecs.Entity, PlayerID, int) game.Fate { return game.EventTold }
 
 func (a *aloneEnd) step(player PlayerID) {
 	a.frame.Tick++
-	a.p.schedule.ExecutePlayer(a.world, &a.frame, player)
+	a.p.Schedule.ExecutePlayer(a.world, &a.frame, player)
 }
 
 // A frame needs six methods of its end, and has stand-ins for the rest.

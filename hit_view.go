@@ -4,10 +4,9 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/lagcomp"
-	"github.com/foretick/foretick/schema"
 )
 
 // Hit is what a query of a [HitView] found.
@@ -29,16 +28,7 @@ type Hit struct {
 // the first tick. Only entities with a [Hitbox] can be hit. In a game that declares none,
 // the queries panic with a [UsageError], on the server and on clients.
 type HitView struct {
-	seen   rewind.View
-	record *rewind.Past   // record is the server's past of all ticks.
-	tracks []layout.Track // tracks are the components that record keeps.
-	tick   Tick           // tick is the server's present.
-	screen drawnScreen    // screen is what a client draws.
-	bare   bool           // bare is true if the game declares no hitbox: a query is a mistake.
-	// ahead are the ticks between which a client draws what is predicted. It is zero in a render
-	// system.
-	ahead rewind.Keys
-	whole rewind.Keys // whole is the time at which a client draws the rest.
+	saw game.Sight
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
@@ -48,33 +38,17 @@ type HitView struct {
 	Claimed, Used lagcomp.Claim
 }
 
-// drawnScreen is the screen of a client, as a view asks it.
-type drawnScreen interface {
-	// drawnWorld returns the world that is drawn, and the player before the screen.
-	drawnWorld() (w *ecs.World, own PlayerID)
-	// drawnApart reports whether a target was drawn without a snapshot of the rendered frame for it.
-	drawnApart(id lagcomp.ID) bool
-	// shownThen returns a component's value in the rendered frame of a view, whose times these are,
-	// if it is not the one that the world holds.
-	shownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value shownValue, ok bool)
-}
-
-// shownValue is a component's value between two frames. It is computed where it is asked for:
-// a pointer that is passed to an interface would have to be allocated.
-type shownValue struct {
-	schema   *schema.Schema
-	audience schema.Audience
-	knots    schema.Knots
-	grid     schema.Grid
-	refs     schema.Refs
+// showing is the view of what an end says that a player saw.
+func showing(saw game.Sight) HitView {
+	return HitView{saw: saw, Reason: saw.Seen.Reason, Claimed: saw.Seen.Claimed, Used: saw.Seen.Used}
 }
 
 // past refuses to look for what cannot be there, rather than miss for ever.
 func (s *HitView) past() lagcomp.Past {
-	if s.bare {
-		misuse("Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox, Hitbox2 or Hitboxes")
+	if s.saw.Bare {
+		misuse.Panicf("Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox, Hitbox2 or Hitboxes")
 	}
-	return s.seen.Past
+	return s.saw.Seen.Past
 }
 
 func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
@@ -82,11 +56,11 @@ func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 		return Hit{}, false
 	}
 	out := Hit{Entity: ecs.Entity(h.ID), Hit: h}
-	if s.record != nil {
-		out.Life = s.record.Life(h.ID)
+	if s.saw.Record != nil {
+		out.Life = s.saw.Record.Life(h.ID)
 	}
-	if s.screen != nil {
-		out.Held = s.screen.drawnApart(h.ID)
+	if s.saw.Screen != nil {
+		out.Held = s.saw.Screen.DrawnApart(h.ID)
 	}
 	return out, true
 }
@@ -94,26 +68,26 @@ func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 // Raycast finds the nearest hitbox along a ray, within its Range. Walls that never move
 // have no hitboxes: shorten the Range to where it meets one.
 func (s HitView) Raycast(r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.past().Raycast(r, s.seen.Filter))
+	return s.hit(s.past().Raycast(r, s.saw.Seen.Filter))
 }
 
 // SphereCast finds the first hitbox that a ball touches as it moves along a ray. Distance
 // is the distance that the ball's centre moved.
 func (s HitView) SphereCast(r lagcomp.Ray, radius float32) (Hit, bool) {
-	return s.hit(s.past().SphereCast(r, radius, s.seen.Filter))
+	return s.hit(s.past().SphereCast(r, radius, s.saw.Seen.Filter))
 }
 
 // Nearest finds the hitbox nearest to a point, no further away than max. With 0 it finds
 // one that contains the point.
 func (s HitView) Nearest(at lagcomp.Vec, max float32) (Hit, bool) {
-	return s.hit(s.past().Nearest(at, max, s.seen.Filter))
+	return s.hit(s.past().Nearest(at, max, s.saw.Seen.Filter))
 }
 
 // Overlap appends to out one hit for each entity that a ball touches: the entity's hitbox
 // nearest to the centre of the ball. Pass an out with room to avoid allocating.
 func (s HitView) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 	var room [16]lagcomp.Hit
-	for _, h := range s.past().Overlap(ball, s.seen.Filter, room[:0]) {
+	for _, h := range s.past().Overlap(ball, s.saw.Seen.Filter, room[:0]) {
 		hit, _ := s.hit(h, true)
 		out = append(out, hit)
 	}
@@ -123,7 +97,7 @@ func (s HitView) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 // CheckHit checks a target that a client claims to have hit. It reports whether the ray
 // meets the target's hitboxes before any other hitbox. Walls are the caller's: see Raycast.
 func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.past().Validate(uint64(target), r, s.seen.Filter))
+	return s.hit(s.past().Validate(uint64(target), r, s.saw.Seen.Filter))
 }
 
 // Hitbox returns hitbox i of an entity as it was seen, in the order of the declarations. i
@@ -132,7 +106,7 @@ func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
 // hidden from the player or left out by Only or Except, and for those that died or
 // teleported since.
 func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
-	return s.seen.Past.Hittable(uint64(e), i, s.seen.Filter)
+	return s.saw.Seen.Past.Hittable(uint64(e), i, s.saw.Seen.Filter)
 }
 
 // ComponentAt returns a component's value as the view shows it. On a server that is the
@@ -140,23 +114,23 @@ func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
 // references. On a client it is the value on the screen. It returns false when the entity
 // was not there, may not be hit, or has no such component.
 func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
-	if s.screen != nil {
-		w, own := s.screen.drawnWorld()
+	if s.saw.Screen != nil {
+		w, own := s.saw.Screen.DrawnWorld()
 		if at := c.Find(w, e); at != nil && w.Owner(e) != own {
-			if x, ok := s.screen.shownThen(s.ahead, s.whole, e, c.ID()); ok {
-				x.schema.Interpolate(x.audience, x.knots, x.grid, x.refs, unsafe.Pointer(&v))
+			if x, ok := s.saw.Screen.ShownThen(s.saw.Ahead, s.saw.Whole, e, c.ID()); ok {
+				x.Schema.Interpolate(x.Audience, x.Knots, x.Grid, x.Refs, unsafe.Pointer(&v))
 				return v, true
 			}
 			return *at, true
 		}
 		return v, false
 	}
-	if !s.seen.Valid() || s.seen.Filter.Visible != nil && !s.seen.Filter.Visible(uint64(e)) {
+	if !s.saw.Seen.Valid() || s.saw.Seen.Filter.Visible != nil && !s.saw.Seen.Filter.Visible(uint64(e)) {
 		return v, false
 	}
-	for _, t := range s.tracks {
+	for _, t := range s.saw.Tracks {
 		if t.ID == c.ID() {
-			return v, s.seen.Component(uint64(e), t.Component, unsafe.Pointer(&v))
+			return v, s.saw.Seen.Component(uint64(e), t.Component, unsafe.Pointer(&v))
 		}
 	}
 	return v, false
@@ -165,8 +139,8 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 // Only returns the same view with no targets but those named. Calls add up: of two, only
 // the targets that both name are left.
 func (s HitView) Only(targets ...ecs.Entity) HitView {
-	before := s.seen.Filter.Visible
-	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
+	before := s.saw.Seen.Filter.Visible
+	s.saw.Seen.Filter.Visible = func(id lagcomp.ID) bool {
 		for _, t := range targets {
 			if uint64(t) == id {
 				return before == nil || before(id)
@@ -179,8 +153,8 @@ func (s HitView) Only(targets ...ecs.Entity) HitView {
 
 // Except returns the same view without the targets named. Calls add up.
 func (s HitView) Except(targets ...ecs.Entity) HitView {
-	before := s.seen.Filter.Visible
-	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
+	before := s.saw.Seen.Filter.Visible
+	s.saw.Seen.Filter.Visible = func(id lagcomp.ID) bool {
 		for _, t := range targets {
 			if uint64(t) == id {
 				return false
@@ -195,7 +169,7 @@ func (s HitView) Except(targets ...ecs.Entity) HitView {
 // method for. It includes entities that are hidden from the player, and the player's own.
 // It returns false when nothing was recorded yet.
 func (s HitView) Past() (lagcomp.Past, bool) {
-	return s.seen.Past, s.screen != nil || s.seen.Valid()
+	return s.saw.Seen.Past, s.saw.Screen != nil || s.saw.Seen.Valid()
 }
 
 // Explain judges a shot again and returns the details as data. It lists every entity
@@ -203,10 +177,10 @@ func (s HitView) Past() (lagcomp.Past, bool) {
 // it was judged, and where it is now. It works on the server only; on a client the
 // Explanation is zero. It allocates.
 func (s HitView) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
-	if s.past(); !s.seen.Valid() {
+	if s.past(); !s.saw.Seen.Valid() {
 		return lagcomp.Explanation{}
 	}
-	return s.seen.Explain(r, margin)
+	return s.saw.Seen.Explain(r, margin)
 }
 
 // Behind returns the ticks from the view's moment to the present, for entities that are
@@ -215,10 +189,10 @@ func (s HitView) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 // fly a projectile that keeps its shooter's delay. It is 0 on a client, and of an empty
 // view.
 func (s HitView) Behind() float32 {
-	if !s.seen.Valid() {
+	if !s.saw.Seen.Valid() {
 		return 0
 	}
-	return s.Used.Behind(s.tick)
+	return s.Used.Behind(s.saw.Tick)
 }
 
 // CatchUp moves a projectile that was fired into this view up to the present, one tick
@@ -235,10 +209,10 @@ func (s HitView) Behind() float32 {
 // caught up reaches them sooner than on its shooter's screen, by the ticks that it gained.
 // In a game that draws others ahead, let projectiles keep their shooter's delay.
 func (s HitView) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok bool) {
-	if s.past(); !s.seen.Valid() {
+	if s.past(); !s.saw.Seen.Valid() {
 		return 0, Hit{}, false
 	}
-	behind, h, ok := s.seen.CatchUp(shot)
+	behind, h, ok := s.saw.Seen.CatchUp(shot)
 	hit, ok = s.hit(h, ok)
 	return behind, hit, ok
 }
@@ -249,7 +223,7 @@ func (s HitView) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok 
 // fires the projectile, and that of [Frame.RewindBehind] in later ticks. Give RewindBehind
 // the Behind of the first view, or the one that CatchUp returned.
 func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
-	return s.hit(s.past().Fly(shot, dt, s.seen.Filter))
+	return s.hit(s.past().Fly(shot, dt, s.saw.Seen.Filter))
 }
 
 // Rewind returns the world as a player saw it when it gave the command of this tick. On the
@@ -282,8 +256,8 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // The view of a player that does not play is empty. That is counted in
 // stats.Server.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
-	f.run.shared.refuseView()
-	return f.in().viewer.rewind(by)
+	f.run.Shared.RefuseView()
+	return showing(f.in().Viewer.Rewind(by))
 }
 
 // Present returns the world of the newest complete tick, the one before this. Use it for
@@ -291,8 +265,8 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 // No player's entities are left out. Name entities that must not be hit with [HitView.Except].
 // On a client it is what its screen shows, without its own entities.
 func (f *Frame) Present() HitView {
-	f.run.shared.refuseView()
-	return f.in().viewer.present()
+	f.run.Shared.RefuseView()
+	return showing(f.in().Viewer.Present())
 }
 
 // RewindBehind returns the world some ticks before the present. It is for a projectile that
@@ -306,6 +280,6 @@ func (f *Frame) Present() HitView {
 // whatever ticks is. On a client it is the same as Rewind. Each further moment between two
 // ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
-	f.run.shared.refuseView()
-	return f.in().viewer.rewindBehind(by, ticks)
+	f.run.Shared.RefuseView()
+	return showing(f.in().Viewer.RewindBehind(by, ticks))
 }

@@ -5,9 +5,10 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -41,7 +42,7 @@ func HitboxField[T any](b *HitboxBuilder, c *ecs.Component[T]) *T {
 			return (*T)(b.at[i])
 		}
 	}
-	misuse("HitboxField reads %s, which was not given to Hitboxes: name it there", typeName(reflect.TypeFor[T]()))
+	misuse.Panicf("HitboxField reads %s, which was not given to Hitboxes: name it there", game.TypeName(reflect.TypeFor[T]()))
 	return nil
 }
 
@@ -103,7 +104,7 @@ func Hitboxes(p *Protocol, fn func(b *HitboxBuilder), hs ...ecs.Handle) {
 }
 
 func (p *Protocol) hitbox(hs []ecs.Handle, build func(*HitboxBuilder)) {
-	v := layout.Hitbox{Own: len(p.compiled.handlers.hitboxes)}
+	v := layout.Hitbox{Own: len(p.bodies)}
 	for _, h := range hs {
 		i := p.replicated("Hitbox", h)
 		if i < 0 {
@@ -113,7 +114,7 @@ func (p *Protocol) hitbox(hs []ecs.Handle, build func(*HitboxBuilder)) {
 		v.IDs = append(v.IDs, h.ID())
 	}
 	p.compiled.Hitboxes = append(p.compiled.Hitboxes, v)
-	p.compiled.handlers.hitboxes = append(p.compiled.handlers.hitboxes, build)
+	p.bodies = append(p.bodies, build)
 }
 
 // replicated is the registry index of a declared component, or −1 with a fault.
@@ -126,7 +127,7 @@ func (p *Protocol) replicated(call string, h ecs.Handle) int {
 		i = p.compiled.Index(h.ID())
 	}
 	if i < 0 && !p.spoils(h) {
-		p.faultf("%s needs a replicated component: declare %s with Component first", call, typeName(h.Type()))
+		p.faultf("%s needs a replicated component: declare %s with Component first", call, game.TypeName(h.Type()))
 	}
 	return i
 }
@@ -144,11 +145,11 @@ func (p *Protocol) Shapes(shapes ...lagcomp.Shape) {
 			return
 		}
 	}
-	if n := len(p.compiled.handlers.shapes) + len(shapes); n > lagcomp.MaxShapes {
+	if n := len(p.compiled.Shapes) + len(shapes); n > lagcomp.MaxShapes {
 		p.faultf("Shapes brings the custom shapes to %d: there can be %d; give one shape values that make it another", n, lagcomp.MaxShapes)
 		return
 	}
-	p.compiled.handlers.shapes = append(p.compiled.handlers.shapes, shapes...)
+	p.compiled.Shapes = append(p.compiled.Shapes, shapes...)
 }
 
 // LifeID tells an entity's lives apart by a replicated counter. When fn returns another
@@ -161,7 +162,7 @@ func LifeID[T any](p *Protocol, c *ecs.Component[T], fn func(*T) uint32) {
 		return
 	}
 	if i := p.replicated("LifeID", c); i >= 0 {
-		of := &p.compiled.handlers.lives
+		of := &p.compiled.LifeOf
 		p.compiled.Lives = append(p.compiled.Lives, layout.Life{Component: i, Own: len(*of)})
 		*of = append(*of, func(at unsafe.Pointer) uint32 { return fn((*T)(at)) })
 	}
@@ -175,34 +176,4 @@ func TrackHistory[T any](p *Protocol, c *ecs.Component[T]) {
 	if i := p.replicated("TrackHistory", c); i >= 0 {
 		p.compiled.Tracks = append(p.compiled.Tracks, layout.Track{Component: i, ID: c.ID()})
 	}
-}
-
-// rewindGame is what rewinding knows of the game.
-func (p *compiled) rewindGame() rewind.Game {
-	g := rewind.Game{
-		TickRate: p.TickRate, Shapes: p.handlers.shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,
-		NewBuilder: func() rewind.Builder { return &hitboxRunner{of: p.Hitboxes, build: p.handlers.hitboxes} },
-	}
-	for i := range p.Components {
-		c := &p.Components[i]
-		of := rewind.Component{Schema: c.Schema, Predicted: c.Predicted, Lerped: c.Lerped}
-		if !c.Unknown {
-			of.Type = c.Handle.Type()
-		}
-		g.Components = append(g.Components, of)
-	}
-	for _, h := range p.Hitboxes {
-		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components})
-	}
-	for _, l := range p.Lives {
-		g.Lives = append(g.Lives, rewind.Life{Component: l.Component, Of: p.handlers.lives[l.Own]})
-	}
-	for _, t := range p.Tracks {
-		g.Tracked.Set(t.Component)
-	}
-	for i := range p.Prefabs {
-		k := &p.Prefabs[i]
-		g.Prefabs = append(g.Prefabs, rewind.Prefab{Common: k.Common, RemotePredicted: k.RemotePredicted})
-	}
-	return g
 }

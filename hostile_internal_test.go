@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -139,7 +140,7 @@ type siege struct {
 	sender *snapshot.Sender
 	value  besiegedAt
 	bag    besiegedBag
-	origin originComponent
+	origin game.OriginComponent
 	tick   Tick
 }
 
@@ -479,7 +480,7 @@ func corePanic(t *testing.T, where string, plant func(s *siege)) {
 	plant(s)
 	s.world()
 	s.snapshot(s.sender, 0, s.usual)
-	if debugBuild {
+	if game.DebugBuild {
 		require.Panics(t, func() { s.flush(siegeTick) })
 		return
 	}

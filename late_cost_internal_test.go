@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport/sim"
@@ -195,9 +196,9 @@ func TestLateInputsCost(t *testing.T) {
 	}
 	for range 10 {
 		on.step()
-		before := on.srv.sim.world.Hash(on.srv.p.order)
+		before := on.srv.sim.world.Hash(on.srv.p.Order)
 		on.again(16)
-		require.Equal(t, before, on.srv.sim.world.Hash(on.srv.p.order), "the same commands, the same end")
+		require.Equal(t, before, on.srv.sim.world.Hash(on.srv.p.Order), "the same commands, the same end")
 	}
 	const mostAgain = 10.0
 	var a, b, standing float64
@@ -220,7 +221,7 @@ func TestLateInputsCost(t *testing.T) {
 	}
 	require.LessOrEqual(t, a, 0.7)
 	require.LessOrEqual(t, b, mostAgain)
-	if !debugBuild {
+	if !game.DebugBuild {
 		require.LessOrEqual(t, standing, 1.2)
 	}
 }
@@ -228,7 +229,7 @@ func TestLateInputsCost(t *testing.T) {
 // Nothing is allocated for ticks that run again, nor for changes from outside of systems.
 func TestLateInputsAllocateNothing(t *testing.T) {
 	costtest.Allocations(t)
-	if debugBuild {
+	if game.DebugBuild {
 		t.Log("debug builds allocate")
 		return
 	}
@@ -288,9 +289,9 @@ func TestLateWorldCost(t *testing.T) {
 	}
 	for range 10 {
 		on.step()
-		before := on.srv.sim.world.Hash(on.srv.p.order)
+		before := on.srv.sim.world.Hash(on.srv.p.Order)
 		on.againWorld()
-		require.Equal(t, before, on.srv.sim.world.Hash(on.srv.p.order), "the same commands, the same end")
+		require.Equal(t, before, on.srv.sim.world.Hash(on.srv.p.Order), "the same commands, the same end")
 	}
 	var again, world []time.Duration
 	var a, standing float64
@@ -309,7 +310,7 @@ func TestLateWorldCost(t *testing.T) {
 			break
 		}
 	}
-	if debugBuild {
+	if game.DebugBuild {
 		return
 	}
 	require.LessOrEqual(t, a, 7.0)

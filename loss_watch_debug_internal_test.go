@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -29,15 +30,15 @@ func TestWatchingASystemListsNoSystems(t *testing.T) {
 	require.NoError(t, err)
 	e := s.Frame().Spawn(&body, ecs.Nobody)
 	pos.Get(s.World(), e).X = 5 // outside: it is noted
-	f := &Frame{World: s.World(), Tick: 1}
-	l := newLosses(s.p, nil, f, new(uint64), new(uint64))
-	systems := len(s.p.schedule.Systems())
+	tick, run := Tick(1), &game.SystemRun{}
+	l := game.NewLosses(&s.p.Facts, nil, s.World(), &tick, run, new(uint64), new(uint64))
+	systems := len(s.p.Schedule.Systems())
 	require.GreaterOrEqual(t, systems, 4)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		for system := range systems {
-			l.beforeSystem(f, system)
-			l.afterSystem(f, system)
+			l.BeforeSystem(run, system)
+			l.AfterSystem(run, system)
 		}
 	}))
-	require.NotEmpty(t, l.before, "the value outside was seen")
+	require.NotEmpty(t, l.Before, "the value outside was seen")
 }

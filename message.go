@@ -5,7 +5,9 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -32,7 +34,7 @@ type Message[T any] struct {
 // undeclared refuses a message that no client could read, rather than drop it each time.
 func (m *Message[T]) undeclared() {
 	if m.id == 0 {
-		misuse("message %s is sent and not declared: call its OnClient in Protocol, on both ends", typeNameOf[T]())
+		misuse.Panicf("message %s is sent and not declared: call its OnClient in Protocol, on both ends", game.TypeNameOf[T]())
 	}
 }
 
@@ -48,34 +50,20 @@ func (m *Message[T]) undeclared() {
 func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
 	m.undeclared()
 	s := f.in()
-	if s.packer == nil {
+	if s.Packer == nil {
 		return nil
 	}
-	return s.messenger.sendMessage(to, uint8(m.channel), uint8(m.id-1), s.packer.pack(m.id-1, m.schema, unsafe.Pointer(&v)))
+	return s.Messenger.SendMessage(to, uint8(m.channel), uint8(m.id-1), s.Packer.Pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
 // Broadcast queues the message for every player, like Send.
 func (m *Message[T]) Broadcast(f *Frame, v T) error {
 	m.undeclared()
 	s := f.in()
-	if s.packer == nil {
+	if s.Packer == nil {
 		return nil
 	}
-	return s.messenger.broadcast(uint8(m.channel), uint8(m.id-1), s.packer.pack(m.id-1, m.schema, unsafe.Pointer(&v)))
-}
-
-// packer packs messages before an end is called: a value whose address passes through an
-// interface is allocated.
-type packer struct {
-	losses *losses
-	packed []byte
-}
-
-// pack writes a message, valid until the next call.
-func (pk *packer) pack(message int, s *schema.Schema, at unsafe.Pointer) []byte {
-	pk.losses.sent(pk.losses.p.Messages[message].Name, s, at)
-	pk.packed = s.Pack(at, pk.packed[:0])
-	return pk.packed
+	return s.Messenger.Broadcast(uint8(m.channel), uint8(m.id-1), s.Packer.Pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
 // OnClient declares a message and its handler. Both ends call it as part of the protocol.
@@ -84,18 +72,18 @@ func (pk *packer) pack(message int, s *schema.Schema, at unsafe.Pointer) []byte 
 // an error for a nil fn.
 func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 	if m == nil {
-		p.faultf("OnClient is called on a nil Message of %s: use a field of the game, as in g.Kill.OnClient", typeNameOf[T]())
+		p.faultf("OnClient is called on a nil Message of %s: use a field of the game, as in g.Kill.OnClient", game.TypeNameOf[T]())
 		return
 	}
-	if p.late("OnClient of message " + typeNameOf[T]()) {
+	if p.late("OnClient of message " + game.TypeNameOf[T]()) {
 		return
 	}
 	if m.id != 0 {
-		p.faultf("message %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", typeNameOf[T]())
+		p.faultf("message %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", game.TypeNameOf[T]())
 		return
 	}
 	t := reflect.TypeFor[T]()
-	s, err := schema.Compile(t, schema.Options{Name: typeName(t), Ref: entityType})
+	s, err := schema.Compile(t, schema.Options{Name: game.TypeName(t), Ref: entityType})
 	if err == nil {
 		err = referless("message", s)
 	}
@@ -104,7 +92,7 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 		return
 	}
 	if len(p.compiled.Messages) == standard.MaxMessages {
-		p.faultf("message %s is one too many: a protocol has at most %d", typeNameOf[T](), standard.MaxMessages)
+		p.faultf("message %s is one too many: a protocol has at most %d", game.TypeNameOf[T](), standard.MaxMessages)
 		return
 	}
 	if !p.countFields("message", s) {
@@ -117,15 +105,15 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 	m.schema, m.channel = s, channel
 	p.label(s.Name(), t)
 	if fn == nil {
-		p.deaf = append(p.deaf, s.Name())
+		p.compiled.Deaf = append(p.compiled.Deaf, s.Name())
 	}
-	p.compiled.Messages = append(p.compiled.Messages, layout.Message{Name: typeName(t), Schema: s, Channel: m.channel, Own: len(p.compiled.Messages)})
-	p.compiled.handlers.messages = append(p.compiled.handlers.messages, func(s *schema.Schema, f *Frame, tick Tick, payload []byte) error {
+	p.compiled.Messages = append(p.compiled.Messages, layout.Message{Name: game.TypeName(t), Schema: s, Channel: m.channel, Own: len(p.compiled.Messages)})
+	p.compiled.Handlers.Messages = append(p.compiled.Handlers.Messages, func(s *schema.Schema, f *Frame, tick Tick, payload []byte) error {
 		var v T
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
 		}
-		f.in().screen.decoded()
+		f.in().Screen.Decoded()
 		fn(f, tick, v)
 		return nil
 	})

@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 )
 
 // Notes of a recorded match are read.
 func FuzzRecordedNote(f *testing.F) {
-	recorded(f, byte(messageNote))
+	recorded(f, byte(game.MessageNote))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var l reason.Log
 		costtest.Bound(t, len(b), func() { _, _ = l.Arrive(b, 2) })
@@ -40,13 +41,13 @@ func TestFirstDifference(t *testing.T) {
 // A long description keeps as many of its first lines as fit beside the hashes of the others.
 func TestShortenedDescriptions(t *testing.T) {
 	long := "aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\ndddddddddddddddddddd\n"
-	require.Equal(t, long, shorten(long, len(long)))
-	short := shorten(long, 60)
+	require.Equal(t, long, game.Shorten(long, len(long)))
+	short := game.Shorten(long, 60)
 	require.Equal(t, "aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\n#3a82e485\n", short, "FNV-1a of the line, as the standard says")
 	a, b := firstDifference(long, short)
 	require.Equal(t, [2]string{}, [2]string{a, b})
 	a, b = firstDifference("aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\neeeeeeeeeeeeeeeeeeee\n", short)
 	require.Equal(t, [2]string{"eeeeeeeeeeeeeeeeeeee", "(something after cccccccccccccccccccc)"}, [2]string{a, b})
-	require.Equal(t, "...\n", shorten(long, 12), "no hash fits either")
-	require.LessOrEqual(t, len(shorten(long, 30)), 30)
+	require.Equal(t, "...\n", game.Shorten(long, 12), "no hash fits either")
+	require.LessOrEqual(t, len(game.Shorten(long, 30)), 30)
 }

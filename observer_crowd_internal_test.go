@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 )
 
 // gathering is a match of players among things that move.
@@ -80,7 +81,7 @@ func observersChangeNothing(t *testing.T, reach float32, grows bool) {
 			}
 		}
 		t.Logf("%d allocations in %d ticks", mallocs, ticks)
-		if !debugBuild { // which allocates for its checks
+		if !game.DebugBuild { // which allocates for its checks
 			require.Less(t, float64(mallocs)/float64(ticks), 0.2)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
@@ -405,7 +406,7 @@ func (d *draft) write() {
 		d.packet.Press() // the player's own state does not wait for the rate
 	}
 	if len(d.note) > 0 {
-		d.packet.Message(messageNote, d.note)
+		d.packet.Message(game.MessageNote, d.note)
 	}
 	d.carries.has = d.packet.Message(netcode.MessageSnapshot, d.snapshot)
 }

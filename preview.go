@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/transport"
@@ -20,6 +22,7 @@ type preview struct {
 	// the tick's values as words (record), calls the hooks, and draws two records into the
 	// world. Before the next tick the world gets its own values back (canvas).
 	clientBase
+	requestBox
 	server  previewServer
 	match   previewMatch
 	input   input
@@ -35,7 +38,7 @@ type preview struct {
 	paused bool
 	steps  int // steps are the ticks that StepTick asked for.
 
-	allowance allowance
+	allowance game.Allowance
 	packed    []byte // packed is scratch for a request.
 	rendered  Tick   // rendered is the number of the newest rendered frame.
 	shown     shownTime
@@ -109,10 +112,12 @@ func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	p := &preview{server: s, match: previewMatch{&s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities}, seat: &localPlayer{}, scale: 1}
 	p.clientBase = clientBase{
 		cfg: client, p: own, world: s.sim.world, view: View{World: s.sim.world}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
-		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), state: newFrameState(s.sim.world, own.TickRate, s.sim.frame.state.queues)},
+		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate)}, frames: game.NewFrameState(s.sim.world, own.TickRate, s.sim.frames.Queues),
 	}
-	p.frame.state.attach(previewEnd{p})
-	p.losses = newLosses(own, client.Logger, &p.frame, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
+	p.running = bindFrame(&p.frame, p.frames)
+	p.requestBox = game.NewAsker(p.queueRequest)
+	p.frames.Attach(previewEnd{p})
+	p.losses = game.NewLosses(&own.Facts, client.Logger, s.sim.world, &p.frame.Tick, p.running, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
 	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
 	p.input.clearInput()
 	p.canvas = newCanvas(&s.sim)
@@ -151,7 +156,7 @@ func (p *preview) StepTick() {
 // SetTimeScale implements probe.Preview.
 func (p *preview) SetTimeScale(scale float64) {
 	if !(scale > 0 && scale <= mostScale) {
-		misuse("SetTimeScale(%v): use a number above 0 and up to %d; Pause stops time", scale, mostScale)
+		misuse.Panicf("SetTimeScale(%v): use a number above 0 and up to %d; Pause stops time", scale, mostScale)
 	}
 	p.scale = scale
 }
@@ -161,7 +166,7 @@ const mostScale = 100
 // Edit implements probe.Preview.
 func (p *preview) Edit(fn func(f *Frame)) {
 	if p.busy {
-		misuse("Preview.Edit in a system or hook: change the world there itself")
+		misuse.Panicf("Preview.Edit in a system or hook: change the world there itself")
 	}
 	p.canvas.undraw()
 	fn(&p.match.sim.frame)
@@ -289,7 +294,7 @@ func (p *preview) draw() {
 	f := &p.frame
 	f.Tick, f.DT = t, float32(since.Seconds())
 	p.stage.callAppearances()
-	p.p.schedule.ExecuteRender(p.world, f)
+	p.p.Schedule.ExecuteRender(p.world, f)
 	f.DT = 1 / float32(p.p.TickRate)
 }
 
@@ -303,13 +308,13 @@ func (p *preview) told(t Tick) {
 	}
 	p.seat.inbox, p.seat.bytes = p.seat.inbox[:0], p.seat.bytes[:0]
 	for _, s := range p.spawned {
-		p.tellSpawn(s.cfg.OnPredicted, s.e)
-		p.tellSpawn(s.cfg.OnConfirmed, s.e)
+		p.tellSpawn(s.calls.OnPredicted, s.e)
+		p.tellSpawn(s.calls.OnConfirmed, s.e)
 	}
 	clear(p.spawned)
 	p.spawned = p.spawned[:0]
-	for _, q := range f.state.queues {
-		q.show(f.state, f, &f.Tick, t)
+	for _, q := range p.frames.Queues {
+		q.Show(p.frames, f, &f.Tick, t)
 	}
 	if p.level != p.match.level.epoch {
 		p.enter()
@@ -320,7 +325,7 @@ func (p *preview) told(t Tick) {
 func (p *preview) enter() {
 	p.level = p.match.level.epoch
 	p.frame.Tick = p.match.level.tick
-	for _, fn := range p.p.handlers.levels {
+	for _, fn := range p.p.Handlers.Levels {
 		fn(&p.frame, p.match.level.data)
 	}
 }
@@ -328,26 +333,26 @@ func (p *preview) enter() {
 // message passes a message to the game.
 func (p *preview) message(t Tick, m localMessage) {
 	payload := p.seat.bytes[m.from:m.upto]
-	if m.channel == standard.ChannelMain && m.kind == kindRefused {
+	if m.channel == standard.ChannelMain && m.kind == game.KindRefused {
 		if p.cfg.OnRefused != nil {
 			p.cfg.OnRefused(binary.LittleEndian.Uint32(payload), string(payload[4:]))
 		}
 		return
 	}
 	of := &p.p.Messages[m.kind]
-	_ = p.p.handlers.messages[of.Own](of.Schema, &p.frame, t, payload) // it was packed by the same schema
+	_ = p.p.Handlers.Messages[of.Own](of.Schema, &p.frame, t, payload) // it was packed by the same schema
 }
 
 // request queues a request of the player for the next tick.
-func (p *preview) request(id int, v unsafe.Pointer) error {
+func (p *preview) queueRequest(id game.RequestID, v unsafe.Pointer) error {
 	at := p.match.sessions.player(p.view.Player)
 	switch r := &p.p.Requests[id-1]; {
 	case at == nil || at.local != p.seat:
 		return ErrNotIn
-	case !p.allowance.takeOne(p.now, requestRate, requestBurst):
+	case !p.allowance.TakeOne(p.now, requestRate, requestBurst):
 		return ErrTooMany
 	default:
-		p.losses.sent(r.Name, r.Schema, v)
+		p.losses.Sent(r.Name, r.Schema, v)
 		p.packed = r.Schema.Pack(v, p.packed[:0])
 		at.requests.add(uint8(r.Kind), p.packed)
 		return nil
@@ -356,8 +361,8 @@ func (p *preview) request(id int, v unsafe.Pointer) error {
 
 // spawnedHere is an entity that a shared system spawned for the player.
 type spawnedHere struct {
-	e   ecs.Entity
-	cfg *SpawnConfig
+	e     ecs.Entity
+	calls *game.Spawn[*Frame]
 }
 
 // undraw implements localScreen.
@@ -384,7 +389,7 @@ func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 	case !p.match.sim.writes.sharedRuns():
 		return false
 	case owner == ecs.Nobody:
-		k := p.p.prefabNamed(p.p.identity.Find(p.world, by))
+		k := p.p.PrefabNamed(p.p.Identity.Find(p.world, by))
 		return k != nil && k.Common
 	}
 	return owner == p.view.Player
@@ -394,42 +399,42 @@ func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 type previewEnd struct{ p *preview }
 
 var _ interface {
-	spawner
-	viewer
+	game.Spawner
+	game.Viewer
 } = previewEnd{}
 
-func (previewEnd) spawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	misuse("SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
+func (previewEnd) SpawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	misuse.Panicf("SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
 	return ecs.None
 }
 
-func (previewEnd) destroy(ecs.Entity) bool                    { return false }
-func (previewEnd) teleport(ecs.Entity) bool                   { return false }
-func (previewEnd) isServer() bool                             { return false }
-func (previewEnd) spawn(*ecs.Prefab, PlayerID) ecs.Entity     { return ecs.None }
-func (previewEnd) simulates(ecs.Entity) bool                  { return false }
-func (previewEnd) shownBefore(PlayerID) uint8                 { return 0 }
-func (previewEnd) raised(ecs.Entity, PlayerID, int) eventFate { return 0 } // only ticks raise events
+func (previewEnd) Destroy(ecs.Entity) bool                    { return false }
+func (previewEnd) Teleport(ecs.Entity) bool                   { return false }
+func (previewEnd) IsServer() bool                             { return false }
+func (previewEnd) Spawn(*ecs.Prefab, PlayerID) ecs.Entity     { return ecs.None }
+func (previewEnd) Simulates(ecs.Entity) bool                  { return false }
+func (previewEnd) ShownBefore(PlayerID) uint8                 { return 0 }
+func (previewEnd) Raised(ecs.Entity, PlayerID, int) game.Fate { return 0 } // only ticks raise events
 
-func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.match.entities.prefabOf(of) }
+func (e previewEnd) PrefabOf(of ecs.Entity) *ecs.Prefab { return e.p.match.entities.PrefabOf(of) }
 
-func (e previewEnd) final() Tick { return e.p.match.entities.final() }
+func (e previewEnd) Final() Tick { return e.p.match.entities.Final() }
 
 // seen returns what the frame on the screen shows.
-func (e previewEnd) seen() HitView {
+func (e previewEnd) seen() game.Sight {
 	s, v := &e.p.match, &e.p.view
 	p := s.sessions.player(v.Player)
 	if p == nil {
-		return HitView{bare: len(s.sim.p.Hitboxes) == 0}
+		return game.Sight{Bare: len(s.sim.p.Hitboxes) == 0}
 	}
 	t := s.sim.frame.Tick
-	return s.views.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
+	return s.views.sightOf(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
 
-func (e previewEnd) rewind(PlayerID) HitView                { return e.seen() }
-func (e previewEnd) rewindBehind(PlayerID, float32) HitView { return e.seen() }
-func (e previewEnd) present() HitView                       { return e.seen() }
-func (e previewEnd) moment(Tick) HitView                    { return e.seen() }
+func (e previewEnd) Rewind(PlayerID) game.Sight                { return e.seen() }
+func (e previewEnd) RewindBehind(PlayerID, float32) game.Sight { return e.seen() }
+func (e previewEnd) Present() game.Sight                       { return e.seen() }
+func (e previewEnd) Moment(Tick) game.Sight                    { return e.seen() }
 
 // StateHash implements probe.Preview.
 func (p *preview) StateHash() uint64 {

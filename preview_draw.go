@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -68,7 +69,7 @@ func (c *canvas) recordEntity(rows ecs.Rows, k int, e ecs.Entity) {
 	for _, l := range p.Lives {
 		life := uint32(0)
 		if of := &p.Components[l.Component]; rows.Column(of.ID) != nil {
-			life = p.handlers.lives[l.Own](unsafe.Add(rows.Column(of.ID), uintptr(k)*of.Size))
+			life = p.LifeOf[l.Own](unsafe.Add(rows.Column(of.ID), uintptr(k)*of.Size))
 		}
 		r.words = append(r.words, int32(life))
 	}
@@ -117,7 +118,7 @@ func (c *canvas) draw(fraction float32) {
 			continue
 		}
 		to := c.now.words[c.now.items[i].off:]
-		comp.Schema.Interpolate(^schema.Audience(0), p.between(from, to, fraction), drawnGrid(comp), c.refs, at)
+		comp.Schema.Interpolate(^schema.Audience(0), p.Between(from, to, fraction), drawnGrid(comp), c.refs, at)
 	}
 }
 
@@ -144,8 +145,8 @@ func (c *canvas) apart(e ecs.Entity) bool {
 
 // keep saves the replicated state of the world.
 func (c *canvas) keep() {
-	c.sim.row.takeRow()
-	c.sim.parents.noteParents()
+	c.sim.row.TakeRow()
+	c.sim.parents.NoteParents()
 	c.kept, c.bytes = c.kept[:0], c.bytes[:0]
 	clear(c.used)
 	for _, rows := range c.sim.entities.All(c.sim.world) {
@@ -194,7 +195,7 @@ func (c *canvas) undraw() {
 	w, plain := c.sim.world, c.bytes
 	for _, k := range c.kept {
 		if !w.Alive(k.e) {
-			misuse("entity %v, which is replicated, was destroyed by a render system, or between Steps: let a Server system do it, or Preview.Edit", k.e)
+			misuse.Panicf("entity %v, which is replicated, was destroyed by a render system, or between Steps: let a Server system do it, or Preview.Edit", k.e)
 		}
 		c.each(k.mask, func(i int, comp *layout.Component) {
 			var from unsafe.Pointer
@@ -219,8 +220,8 @@ func (c *canvas) undraw() {
 			}
 		}
 	}
-	c.sim.parents.applyParents()
-	c.sim.row.give()
+	c.sim.parents.ApplyParents()
+	c.sim.row.Give()
 }
 
 // previewRefs names entities in records by their network ids.

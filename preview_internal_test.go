@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 )
 
 // A server drops an event that only clients listen to, and does not keep it for ever.
@@ -29,8 +30,8 @@ func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	for i := range 50 {
 		v.Step(time.Unix(0, int64(i)*int64(time.Second/30)+1))
 	}
-	q, ok := v.match.sim.frame.state.queues[0].(*queue[int])
+	q, ok := v.match.sim.frames.Queues[0].(*game.Queue[*Frame, int])
 	require.True(t, ok)
-	require.Empty(t, q.items)
+	require.Empty(t, q.Items)
 	require.Equal(t, int(v.match.sim.frame.Tick), told)
 }

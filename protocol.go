@@ -3,7 +3,6 @@ package foretick
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"reflect"
 	"strconv"
 	"strings"
@@ -11,8 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/schema"
 )
@@ -27,7 +28,7 @@ type Tick = uint32
 const (
 	TagServer = layout.TagServer // on servers
 	TagClient = layout.TagClient // on clients; a system of Shared with it runs in each tick on clients alone
-	TagRender = "render"         // on clients, and on servers that ask for it: see Server.Draw
+	TagRender = layout.TagRender // on clients, and on servers that ask for it: see Server.Draw
 )
 
 // Protocol is the part of a game that both ends must agree on: its components, prefabs,
@@ -41,7 +42,6 @@ const (
 type Protocol struct {
 	compiled compiled // compiled is what both ends run. It is complete after Err.
 
-	audiences []string // audiences are the game's own.
 	assets    []prefabAsset
 	relevant  []relevantHook
 	along     []*ecs.Prefab // along are the prefabs that PredictRemote names besides avatars.
@@ -49,15 +49,14 @@ type Protocol struct {
 	stages    []string
 	partials  []partialSystem
 	systems   []string // systems are the names in order of declaration.
-	shared    []*sharedSystem
-	eventRows []any // eventRows has the *eventRow[T] of each event.
+	shared    []*game.SharedSystem
+	bodies    []func(*HitboxBuilder) // bodies has what builds hitboxes, in order of declaration.
+	eventRows []any                  // eventRows has the *eventRow[T] of each event.
 	// drains are those of events with OnServer, in the order of their first one.
 	drains []*drain
 	// messageFields counts the fields of all messages and requests: see
 	// standard.MaxMessageFields.
 	messageFields int
-	deaf          []string // deaf are messages without a handler.
-	mute          []string // mute are requests without a handler.
 
 	errs    []error
 	spoilt  []ecs.ID      // spoilt are components with a fault, which is reported once.
@@ -74,8 +73,10 @@ func NewProtocol(name string, version int) *Protocol {
 	p.compiled.Name, p.compiled.Version, p.compiled.TickRate = name, version, standard.DefaultTickRate
 	p.compiled.Types = ecs.NewTypes()
 	p.compiled.Registry = schema.NewRegistry()
-	p.compiled.schedule = ecs.NewSchedule[*Frame](p.compiled.Types)
-	p.addFault(p.compiled.Types.Register(&p.compiled.identity, ecs.Named("foretick.NetworkID"), ecs.Open(), ecs.Managed(fixManaged)))
+	p.compiled.Schedule, p.compiled.Hook = ecs.NewSchedule[*Frame](p.compiled.Types), frameHook{}
+	p.compiled.Scheduled = p.compiled.Schedule
+	p.compiled.NewBuilder = func(of []layout.Hitbox) rewind.Builder { return &hitboxRunner{of: of, build: p.bodies} }
+	p.addFault(p.compiled.Types.Register(&p.compiled.Identity, ecs.Named("foretick.NetworkID"), ecs.Open(), ecs.Managed(fixManaged)))
 	p.named("NewProtocol: the game", name)
 	if int(int32(version)) != version {
 		p.faultf("NewProtocol: version %d: use −2³¹ to 2³¹−1", version)
@@ -156,7 +157,7 @@ func (p *Protocol) Types() *ecs.Types { return p.compiled.Types }
 // that differ have a first line that differs. Describe ends the declaration, as Err does.
 func (p *Protocol) Describe() string {
 	_ = p.Err() // no declarations after this
-	return p.compiled.parts().Describe()
+	return p.compiled.Parts().Describe()
 }
 
 // Hash identifies the protocol: two ends can play together when their hashes are equal.
@@ -165,23 +166,6 @@ func (p *Protocol) Hash() uint64 {
 	_ = p.Err()
 	return p.compiled.Hash
 }
-
-func hashText(s string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	return h.Sum64()
-}
-
-// typeName names a Go type in messages and the hash: by its own name, without
-// the package, so that two builds of one game agree.
-func typeName(t reflect.Type) string {
-	if t.Name() != "" {
-		return t.Name()
-	}
-	return t.String()
-}
-
-func typeNameOf[T any]() string { return typeName(reflect.TypeFor[T]()) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -254,7 +238,7 @@ type PlayerID = ecs.Owner
 // OnDisconnect and OnReconnect may each be called with several functions, which then run
 // in order.
 func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
-	p.hook("OnJoin", &p.compiled.handlers.joins, fn)
+	p.hook("OnJoin", &p.compiled.Handlers.Joins, fn)
 }
 
 // OnLeave calls fn on the server in the tick after a player left, while its entities still
@@ -262,7 +246,7 @@ func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
 // empty. After the hooks, the entities that it still owns are destroyed: give those that
 // must stay to another owner in fn.
 func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
-	p.hook("OnLeave", &p.compiled.handlers.leaves, fn)
+	p.hook("OnLeave", &p.compiled.Handlers.Leaves, fn)
 }
 
 // OnDisconnect calls fn on the server in the tick after a player lost its connection, if
@@ -270,13 +254,13 @@ func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
 // Its last command is repeated and decays as when input is missing (ServerConfig.RepeatInput
 // and DecayInput), and then is zero.
 func (p *Protocol) OnDisconnect(fn func(f *Frame, player PlayerID)) {
-	p.hook("OnDisconnect", &p.compiled.handlers.disconnects, fn)
+	p.hook("OnDisconnect", &p.compiled.Handlers.Disconnects, fn)
 }
 
 // OnReconnect calls fn on the server in the tick after a player came back to the place that
 // was held for it: see [Protocol.OnDisconnect].
 func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) {
-	p.hook("OnReconnect", &p.compiled.handlers.reconnects, fn)
+	p.hook("OnReconnect", &p.compiled.Handlers.Reconnects, fn)
 }
 
 // OnLevel calls fn on a client when the client enters a level: the first one, if the
@@ -285,7 +269,7 @@ func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) {
 // come with the snapshots that follow.
 func (p *Protocol) OnLevel(fn func(f *Frame, data []byte)) {
 	if p.able("OnLevel", fn != nil) {
-		p.compiled.handlers.levels = append(p.compiled.handlers.levels, fn)
+		p.compiled.Handlers.Levels = append(p.compiled.Handlers.Levels, fn)
 	}
 }
 
@@ -307,8 +291,8 @@ func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*Fram
 // order is that of declaration.
 func (p *Protocol) Graph() (text, dot string) {
 	_ = p.Err()
-	text = fmt.Sprintf("%s: %d systems, %d ticks a second\n%s", p.compiled.Name, len(p.systems), p.compiled.TickRate, p.compiled.schedule)
-	return text, p.compiled.schedule.DOT()
+	text = fmt.Sprintf("%s: %d systems, %d ticks a second\n%s", p.compiled.Name, len(p.systems), p.compiled.TickRate, p.compiled.Schedule)
+	return text, p.compiled.Schedule.DOT()
 }
 
 // Document returns the protocol as Markdown for people to read: components with their
@@ -322,27 +306,15 @@ func (p *Protocol) Graph() (text, dot string) {
 // Err does.
 func (p *Protocol) Document() string {
 	_ = p.Err()
-	return p.compiled.parts().Document(p.compiled.labels)
+	return p.compiled.Parts().Document(p.compiled.Labels)
 }
 
 // label notes how the fields of a type are shown.
 func (p *Protocol) label(name string, t reflect.Type) {
-	if p.compiled.labels == nil {
-		p.compiled.labels = schema.Labels{}
+	if p.compiled.Labels == nil {
+		p.compiled.Labels = schema.Labels{}
 	}
 	if t.Kind() == reflect.Struct {
-		p.addFault(p.compiled.labels.Add(name, t))
+		p.addFault(p.compiled.Labels.Add(name, t))
 	}
-}
-
-// labelled appends what is to be said of a field to a line of a log.
-func (p *compiled) labelled(line []any, component, field string) []any {
-	l := p.labels.Of(component, field)
-	if l.Name != "" {
-		line = append(line, "shown", l.Name)
-	}
-	if l.Unit != "" {
-		line = append(line, "unit", l.Unit)
-	}
-	return line
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
@@ -39,7 +40,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.faultf("Component of %s, which Command declares already: drop the call of Component", c.Name)
 		return
 	}
-	c := layout.Component{Name: typeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
+	c := layout.Component{Name: game.TypeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
 	for _, o := range opts {
 		if o == nil {
 			p.faultf("component %s has a nil option: leave it out", c.Name)
@@ -50,7 +51,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	if c.FullPrecision && !c.Predicted {
 		p.faultf("component %s is FullPrecision and not Predicted: nothing simulates it on clients; drop FullPrecision, or add Predicted", c.Name)
 	}
-	s, err := schema.Compile(h.Type(), schema.Options{Name: c.Name, Predicted: c.Predicted, FullPrecision: c.FullPrecision, Ref: entityType, Audience: c.Audience, Audiences: p.audiences})
+	s, err := schema.Compile(h.Type(), schema.Options{Name: c.Name, Predicted: c.Predicted, FullPrecision: c.FullPrecision, Ref: entityType, Audience: c.Audience, Audiences: p.compiled.Audiences})
 	if err != nil {
 		p.faulty(h, err)
 		return
@@ -59,7 +60,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.addFault(err)
 	}
 	options := []ecs.TypeOption{ecs.Named(c.Name)}
-	if c.Name == parentName {
+	if c.Name == game.ParentName {
 		options = append(options, ecs.Open()) // no system can name it
 	}
 	switch deep, err := s.Copier(); {
@@ -96,7 +97,7 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 	if !p.given("LocalComponent", h) || p.typesFull() {
 		return
 	}
-	if err := p.compiled.Types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
+	if err := p.compiled.Types.Register(h, ecs.Named(game.TypeName(h.Type()))); err != nil {
 		p.faulty(h, err)
 		return
 	}
@@ -121,7 +122,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 		p.faultf("Command was declared twice: put both inputs into one struct")
 		return
 	}
-	name := typeName(h.Type())
+	name := game.TypeName(h.Type())
 	if p.compiled.Types.Has(h) {
 		p.faultf("Command of %s, which is declared already: declare the command by Command alone, and drop the call of Component or LocalComponent", name)
 		return
@@ -216,7 +217,7 @@ func standsForAll(path string) bool {
 // do not report them again.
 func (p *Protocol) faulty(h ecs.Handle, err error) {
 	p.addFault(err)
-	_ = p.compiled.Types.Register(h, ecs.Named(typeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
+	_ = p.compiled.Types.Register(h, ecs.Named(game.TypeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
 	if h.Registered() {
 		p.spoilt = append(p.spoilt, h.ID())
 	}
@@ -237,16 +238,16 @@ func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 		p.unmade = append(p.unmade, k)
 		return
 	}
-	all := append([]ecs.Handle{&p.compiled.identity}, hs...)
-	if p.compiled.hierarchy {
-		all = append(all, &p.compiled.parent)
+	all := append([]ecs.Handle{&p.compiled.Identity}, hs...)
+	if p.compiled.HasParents {
+		all = append(all, &p.compiled.Parent)
 	}
 	for _, h := range hs {
 		switch {
 		case guard.Missing(h):
 			p.faultf("prefab %q is given a nil component: pass its address, as in &g.Position", name)
 		case !h.Registered():
-			p.faultf("prefab %q: component %s is not declared: call Command first if it is the players' input, and else Component or LocalComponent", name, typeName(h.Type()))
+			p.faultf("prefab %q: component %s is not declared: call Command first if it is the players' input, and else Component or LocalComponent", name, game.TypeName(h.Type()))
 		default:
 			continue
 		}
@@ -259,8 +260,8 @@ func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 		return
 	}
 	p.compiled.Prefabs = append(p.compiled.Prefabs, layout.Prefab{ECS: k, Own: len(p.compiled.Prefabs)})
-	p.compiled.handlers.spawns = append(p.compiled.handlers.spawns, nil)
-	p.compiled.handlers.relevant = append(p.compiled.handlers.relevant, nil)
+	p.compiled.Handlers.Spawns = append(p.compiled.Handlers.Spawns, nil)
+	p.compiled.Handlers.Relevant = append(p.compiled.Handlers.Relevant, nil)
 }
 
 // Default sets the value that entities of a prefab are spawned with, for one component.
@@ -273,7 +274,7 @@ func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
 		return
 	}
 	if !k.Registered() {
-		p.faultf("Default of %s for a prefab that is not declared: call Prefab first", typeName(c.Type()))
+		p.faultf("Default of %s for a prefab that is not declared: call Prefab first", game.TypeName(c.Type()))
 		return
 	}
 	if err := ecs.SetDefault(p.compiled.Types, k, c, v); err != nil {
@@ -332,10 +333,10 @@ func (p *Protocol) registerPrefabs() {
 // shared systems write with WriteOther, such as the position of a crate that players push.
 // Every client predicts their entities while they have no owner.
 func (p *Protocol) findCommon() {
-	if i := p.compiled.PrefabOf(&p.compiled.singletonRow); i >= 0 {
+	if i := p.compiled.PrefabOf(&p.compiled.SingletonRow); i >= 0 {
 		p.compiled.Prefabs[i].Common, p.compiled.Common = true, true
 	}
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		if !layout.Shared(s) {
 			continue
 		}
@@ -474,7 +475,7 @@ func (p *Protocol) checkRecords() {
 		}
 		if size := snapshot.RecordBytes(total); size > snapshot.MaxRecord {
 			what := "prefab " + k.Name
-			if k.Name == singletonPrefab {
+			if k.Name == game.SingletonPrefab {
 				what = "all singletons together"
 			}
 			p.faultf("%s can take %d bytes in a snapshot, and %d are allowed; %s takes most, up to %d: lower max= of its strings and slices, or move some to other entities", what, size, snapshot.MaxRecord, greatest, (most+7)/8)
@@ -494,13 +495,13 @@ func For(a schema.Audience) ComponentOption { return func(c *layout.Component) {
 func (p *Protocol) Audience(name string) schema.Audience {
 	switch {
 	case p.late("Audience") || !p.named("Audience", name):
-	case slices.Contains(p.audiences, name):
+	case slices.Contains(p.compiled.Audiences, name):
 		p.faultf("Audience %q is declared twice", name)
-	case len(p.audiences) == schema.MaxAudiences:
+	case len(p.compiled.Audiences) == schema.MaxAudiences:
 		p.faultf("Audience %q is one too many: there can be %d", name, schema.MaxAudiences)
 	default:
-		p.audiences = append(p.audiences, name)
-		return schema.GameAudience(len(p.audiences) - 1)
+		p.compiled.Audiences = append(p.compiled.Audiences, name)
+		return schema.GameAudience(len(p.compiled.Audiences) - 1)
 	}
 	return 0
 }
@@ -519,7 +520,7 @@ func (p *Protocol) checkAudiences() {
 		if c.Predicted {
 			p.faultf("component %s is predicted, but its owner does not receive %s: put that field into another component", c.Name, field)
 		}
-		for _, s := range p.compiled.schedule.Systems() {
+		for _, s := range p.compiled.Schedule.Systems() {
 			if layout.Shared(s) && slices.Contains(s.Reads, c.ID) {
 				p.faultf("shared system %q reads %s, of which an owner does not receive %s: put that field into another component", s.Name, c.Name, field)
 			}
@@ -539,7 +540,7 @@ func (p *Protocol) checkOthersFields(c *layout.Component) {
 	if field == "" {
 		return
 	}
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		if !layout.Shared(s) || !slices.Contains(s.OtherReads, c.ID) || slices.Contains(s.OtherWrites, c.ID) {
 			continue
 		}

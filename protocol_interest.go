@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -24,15 +25,15 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg snapshot.AreaConfig, 
 	if i < 0 {
 		return
 	}
-	if p.compiled.handlers.interest != nil {
-		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all prefabs carry it that are to matter by distance", p.compiled.Components[p.compiled.handlers.interest.comp].Name, p.compiled.Components[i].Name)
+	if p.compiled.Interest != nil {
+		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all prefabs carry it that are to matter by distance", p.compiled.Components[p.compiled.Interest.Component].Name, p.compiled.Components[i].Name)
 		return
 	}
 	if _, err := snapshot.NewArea(cfg); err != nil {
 		p.addFault(err)
 		return
 	}
-	p.compiled.handlers.interest = &interest{i, cfg, func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}
+	p.compiled.Interest = &game.Interest{Component: i, Area: cfg, At: func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}
 }
 
 // Relevant calls fn for each entity of the prefabs, each player and each tick. fn decides
@@ -61,7 +62,7 @@ type relevantHook struct {
 
 // checkInterest finds the prefabs of the hooks, once all are declared.
 func (p *Protocol) checkInterest() {
-	if len(p.relevant) > 0 && p.compiled.handlers.interest == nil {
+	if len(p.relevant) > 0 && p.compiled.Interest == nil {
 		p.faultf("Relevant needs Interest: declare what is near first")
 	}
 	for _, h := range p.relevant {
@@ -70,6 +71,6 @@ func (p *Protocol) checkInterest() {
 			p.faultf("Relevant is given a prefab that is not declared with Protocol.Prefab")
 			continue
 		}
-		p.compiled.handlers.relevant[i] = h.fn
+		p.compiled.Handlers.Relevant[i] = h.fn
 	}
 }

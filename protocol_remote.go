@@ -71,7 +71,7 @@ func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame,
 		return
 	}
 	p.compiled.Remote.Predicts = true
-	p.compiled.handlers.guess = func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
+	p.compiled.Handlers.Guess = func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
 		guess(f, avatar, ahead, (*T)(at))
 	}
 	p.along, p.skipped = slices.Clone(cfg.Also), slices.Clone(cfg.Skip)
@@ -107,7 +107,7 @@ func (p *Protocol) checkRemotePrediction() {
 			p.faultf("PredictRemote: others are told %s.%s in steps of %.7g and it is simulated in steps of %.7g, so that no prediction could be exact: declare %s with Component(…, Predicted(), FullPrecision())", p.compiled.Components[i].Name, field.Name, field.Step, field.Sim, p.compiled.Components[i].Name)
 		}
 	}
-	systems := p.compiled.schedule.Systems()
+	systems := p.compiled.Schedule.Systems()
 	for _, name := range p.skipped {
 		if !slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool { return s.Name == name && layout.Shared(s) }) {
 			p.faultf("RemoteConfig.Skip names %q, which is no shared system", name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
@@ -25,9 +26,10 @@ func (p *Protocol) Spawns(k *ecs.Prefab, c SpawnConfig) {
 	case p.compiled.Prefabs[i].Spawn != layout.NotSpawned:
 		p.faultf("Spawns(%q) was called twice", k.Name())
 	case c.ClientOnly && p.compiled.Command != nil && k.Mask().Has(p.compiled.Command.ID):
-		p.faultf("Spawns(%q): a ClientOnly entity gets no input: take %s out of the prefab, or leave SpawnConfig.ClientOnly false", k.Name(), typeName(p.compiled.Command.Handle.Type()))
+		p.faultf("Spawns(%q): a ClientOnly entity gets no input: take %s out of the prefab, or leave SpawnConfig.ClientOnly false", k.Name(), game.TypeName(p.compiled.Command.Handle.Type()))
 	default:
-		p.compiled.Spawning, p.compiled.handlers.spawns[i] = true, &c
+		p.compiled.Spawning = true
+		p.compiled.Handlers.Spawns[i] = &game.Spawn[*Frame]{OnPredicted: c.OnPredicted, OnConfirmed: c.OnConfirmed, OnCancelled: c.OnCancelled, OnRestored: c.OnRestored}
 		if p.compiled.Prefabs[i].Spawn = layout.SpawnMatched; c.ClientOnly {
 			p.compiled.Prefabs[i].Spawn, p.compiled.ClientOnly = layout.SpawnedForClient, true
 		}
@@ -50,9 +52,9 @@ func (p *Protocol) registerSpawns() {
 		}
 		return -1
 	}
-	p.compiled.Origins.Matched = register((*layout.Prefab).Matched, reflect.TypeFor[originComponent](), originName)
-	p.compiled.Origins.ClientOnly = register((*layout.Prefab).ClientOnly, reflect.TypeFor[localComponent](), localName)
-	p.compiled.Origins.Interpolated = register(func(k *layout.Prefab) bool { return k.Interpolated }, reflect.TypeFor[interpolatedComponent](), interpolatedName)
+	p.compiled.Origins.Matched = register((*layout.Prefab).Matched, reflect.TypeFor[game.OriginComponent](), game.OriginName)
+	p.compiled.Origins.ClientOnly = register((*layout.Prefab).ClientOnly, reflect.TypeFor[game.LocalComponent](), game.LocalName)
+	p.compiled.Origins.Interpolated = register(func(k *layout.Prefab) bool { return k.Interpolated }, reflect.TypeFor[game.InterpolatedComponent](), game.InterpolatedName)
 }
 
 // SpawnConfig sets how a client predicts the entities of a prefab that shared systems
@@ -80,14 +82,6 @@ type SpawnConfig struct {
 	// OnRestored is called when a correction brings back an entity that prediction had
 	// destroyed. It has the same handle.
 	OnRestored func(f *Frame, e ecs.Entity)
-}
-
-// appearance is a hook for entities that come to a client's screen, or leave it.
-type appearance struct {
-	watch    *ecs.Watch
-	prefab   *ecs.Prefab // nil: any
-	vanished bool
-	fn       func(*Frame, ecs.Entity)
 }
 
 // OfPrefab matches the entities of one prefab, in [Protocol.OnAppear] and
@@ -129,8 +123,8 @@ func (p *Protocol) appears(call string, vanished bool, fn func(*Frame, ecs.Entit
 	if !p.able(call, fn != nil) {
 		return
 	}
-	a := appearance{fn: fn, vanished: vanished}
-	all := []ecs.Term{ecs.With(&p.compiled.identity)}
+	a := game.Appearance[*Frame]{Call: fn, Vanished: vanished}
+	all := []ecs.Term{ecs.With(&p.compiled.Identity)}
 	for _, term := range terms {
 		switch of, ok := term.(prefabTerm); {
 		case guard.Missing(term):
@@ -139,21 +133,21 @@ func (p *Protocol) appears(call string, vanished bool, fn func(*Frame, ecs.Entit
 		case ok && (of.prefab == nil || p.compiled.PrefabOf(of.prefab) < 0):
 			p.faultf("%s is given a prefab that is not declared: call Prefab first", call)
 			return
-		case ok && a.prefab != nil:
+		case ok && a.Prefab != nil:
 			p.faultf("%s is given two prefabs, and an entity has one: call it for each", call)
 			return
 		case ok:
-			a.prefab = of.prefab
+			a.Prefab = of.prefab
 		default:
 			all = append(all, term)
 		}
 	}
 	var err error
-	if a.watch, err = p.watch(all); err != nil {
+	if a.Watch, err = p.watch(all); err != nil {
 		p.faultf("%s: %w", call, err)
 		return
 	}
-	p.compiled.handlers.appearances = append(p.compiled.handlers.appearances, a)
+	p.compiled.Handlers.Appearances = append(p.compiled.Handlers.Appearances, a)
 }
 
 // watch makes a watch, and returns what is wrong with its terms.

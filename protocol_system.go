@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
 )
@@ -35,7 +36,7 @@ func (p *Protocol) Stages(names ...string) {
 // Server and clients must have the same order of shared systems: it is part of the hash.
 func (p *Protocol) InOrder() {
 	if !p.late("InOrder") {
-		p.compiled.schedule.InOrder()
+		p.compiled.Schedule.InOrder()
 	}
 }
 
@@ -89,9 +90,9 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 		run = p.partial(name, run)
 	}
 	if run != nil {
-		s := &sharedSystem{name: name}
+		s := &game.SharedSystem{Name: name}
 		p.shared = append(p.shared, s)
-		run = s.running(run)
+		run = runningAs(s, run)
 	}
 	p.system(name, run, access)
 }
@@ -119,7 +120,7 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 		return
 	}
 	p.systems = append(p.systems, name)
-	p.compiled.schedule.Add(name, run, access...)
+	p.compiled.Schedule.Add(name, run, access...)
 }
 
 // Err ends the declaration and returns all of its faults, joined, or nil. It lists every
@@ -138,9 +139,9 @@ func (p *Protocol) Err() error {
 	if len(p.stages) == 0 {
 		p.stages = []string{stageMain}
 	}
-	p.compiled.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents, stageFinal)...)
-	p.addFault(p.compiled.schedule.Build())
-	for _, s := range p.compiled.schedule.Systems() {
+	p.compiled.Schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents, stageFinal)...)
+	p.addFault(p.compiled.Schedule.Build())
+	for _, s := range p.compiled.Schedule.Systems() {
 		p.compiled.Systems = append(p.compiled.Systems, s.Name)
 	}
 	p.checkSystems()
@@ -148,9 +149,9 @@ func (p *Protocol) Err() error {
 	p.checkInterpolated()
 	p.checkAudiences()
 	p.checkInterest()
-	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())
-	p.compiled.FindWrittenForOthers(p.compiled.schedule.Systems())
-	p.compiled.FindFromOthers(p.compiled.schedule.Systems())
+	p.compiled.FindUnpredictedReads(p.compiled.Schedule.Systems())
+	p.compiled.FindWrittenForOthers(p.compiled.Schedule.Systems())
+	p.compiled.FindFromOthers(p.compiled.Schedule.Systems())
 	p.compiled.FindUnpredicted()
 	p.findCompared()
 	p.checkRegistered()
@@ -161,14 +162,14 @@ func (p *Protocol) Err() error {
 	p.checkTags()
 	p.checkPartial()
 	p.err = errors.Join(p.errs...)
-	p.compiled.Hash, p.compiled.description = hashText(p.Describe()), new(description)
+	p.compiled.Hash, p.compiled.Description = game.HashText(p.Describe()), new(game.Description)
 	return p.err
 }
 
 // checkRegistered refuses components that were registered without the protocol. A client
 // would roll them back with the predicted state, and lose their values.
 func (p *Protocol) checkRegistered() {
-	known := map[ecs.ID]bool{p.compiled.identity.ID(): true}
+	known := map[ecs.ID]bool{p.compiled.Identity.ID(): true}
 	for i := range p.compiled.Components {
 		known[p.compiled.Components[i].ID] = true
 	}
@@ -191,7 +192,7 @@ func (p *Protocol) checkRegistered() {
 // checkSystems refuses shared systems that read values which a client does not have. Such
 // reads are the worst cause of mispredictions, and this finds them before the first tick.
 func (p *Protocol) checkSystems() {
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		if !layout.Shared(s) {
 			continue
 		}
@@ -219,12 +220,12 @@ func (p *Protocol) checkMatches() {
 		return // the missing one is reported already
 	}
 	var added ecs.Mask
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		for _, id := range s.Creates {
 			added.Set(id)
 		}
 	}
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		if layout.Shared(s) && !s.Once && s.With != (ecs.Mask{}) {
 			p.checkMatch(s, added)
 		}
@@ -280,7 +281,7 @@ func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
 // known reports whether a client has the component's value: it is replicated, the player's
 // own command, or the identity.
 func (p *Protocol) known(id ecs.ID) bool {
-	return p.compiled.Index(id) >= 0 || slices.Contains(p.spoilt, id) || id == p.compiled.identity.ID() || (p.compiled.Command != nil && id == p.compiled.Command.ID)
+	return p.compiled.Index(id) >= 0 || slices.Contains(p.spoilt, id) || id == p.compiled.Identity.ID() || (p.compiled.Command != nil && id == p.compiled.Command.ID)
 }
 
 // CheckCommand calls fn on the server for every received command before its tick runs, to
@@ -299,10 +300,10 @@ func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, pla
 		return
 	}
 	if p.isCommand("CheckCommand", c) {
-		if p.compiled.handlers.check != nil {
+		if p.compiled.Handlers.Check != nil {
 			p.faultf("CheckCommand was declared twice: ask everything in one function")
 		}
-		p.compiled.handlers.check = func(f *Frame, player PlayerID, at unsafe.Pointer) error { return fn(f, player, *(*T)(at)) }
+		p.compiled.Handlers.Check = func(f *Frame, player PlayerID, at unsafe.Pointer) error { return fn(f, player, *(*T)(at)) }
 	}
 }
 
@@ -317,10 +318,10 @@ func Decay[T any](p *Protocol, c *ecs.Component[T], fn func(cmd *T, missing int)
 		return
 	}
 	if p.isCommand("Decay", c) {
-		if p.compiled.handlers.decay != nil {
+		if p.compiled.Decay != nil {
 			p.faultf("Decay was declared twice: do everything in one function")
 		}
-		p.compiled.handlers.decay = func(at unsafe.Pointer, missing int) { fn((*T)(at), missing) }
+		p.compiled.Decay = func(at unsafe.Pointer, missing int) { fn((*T)(at), missing) }
 	}
 }
 
@@ -331,7 +332,7 @@ func (p *Protocol) isCommand(caller string, h ecs.Handle) bool {
 	}
 	if p.compiled.Command == nil || !p.compiled.Types.Has(h) || p.compiled.Command.ID != h.ID() {
 		if !p.spoils(h) {
-			p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, typeName(h.Type()))
+			p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, game.TypeName(h.Type()))
 		}
 		return false
 	}
@@ -344,8 +345,8 @@ func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame,
 	components := new(schema.MaskBuilder)
 	p.partials = append(p.partials, partialSystem{name, components})
 	return func(f *Frame, rows ecs.Rows) {
-		if f.partial {
-			f.in().screen.drawsPartly(rows, components)
+		if f.run.Partial {
+			f.in().Screen.DrawsPartly(rows, components)
 		}
 		run(f, rows)
 	}
@@ -360,7 +361,7 @@ type partialSystem struct {
 // checkPartial refuses systems of which no part of a tick can be drawn, and notes what the
 // others write.
 func (p *Protocol) checkPartial() {
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		if !s.Partial {
 			continue
 		}

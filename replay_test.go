@@ -135,7 +135,7 @@ func BenchmarkRatioReplay(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for range 1000 {
-			clock(&world, 1, func() { srv.p.schedule.Execute(srv.sim.world, f) })
+			clock(&world, 1, func() { srv.p.Schedule.Execute(srv.sim.world, f) })
 			clock(&replay, 2, func() {
 				line.Load(slot, from)
 				for k := from + 1; int32(k-cli.timeline.predictor.Tick()) <= 0; k++ {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -23,7 +24,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 		return (&reason.Report{Number: number, Wrong: prediction.Misprediction{Tick: 5}}).Append(nil)
 	}
 	send := func(b []byte) error {
-		return s.dispatch.readMessage(0, p, netcode.Message{Type: messageReport, Body: b}, b)
+		return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageReport, Body: b}, b)
 	}
 	require.Error(t, send(said()), "nobody asked")
 	heard := 0
@@ -73,17 +74,17 @@ func TestReportsToHostileServer(t *testing.T) {
 	}
 	faults := 0
 	for range 100 {
-		if c.receiveMessage(netcode.Message{Type: messageReport, Body: []byte{reason.AskReports}}) != nil {
+		if c.receiveMessage(netcode.Message{Type: game.MessageReport, Body: []byte{reason.AskReports}}) != nil {
 			faults++
 		}
 	}
-	require.Equal(t, 100-traceAskBurst, faults)
+	require.Equal(t, 100-game.TraceAskBurst, faults)
 	require.True(t, c.timeline.reports.explains())
 	for range 100 { // more than wait
 		c.timeline.reports.tellCorrection(&prediction.Misprediction{Tick: 5, Executed: 7})
 	}
-	h.server.sessions.players[0].reports.until = traceLapse + traceLate // what comes is no fault
-	h.run(traceLapse + time.Second)
+	h.server.sessions.players[0].reports.until = game.TraceLapse + traceLate // what comes is no fault
+	h.run(game.TraceLapse + time.Second)
 	require.False(t, c.timeline.reports.explains(), "it lapses")
 	require.Zero(t, h.server.stats.Malformed)
 	require.Equal(t, Playing, c.View().State)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -74,7 +75,7 @@ func oracle(s *Server, p *player, name uint64) uint64 {
 		if rows.Owner() != p.owner && rows.Owner() != ecs.Nobody {
 			continue
 		}
-		ids := s.p.identity.Slice(rows)
+		ids := s.p.Identity.Slice(rows)
 		for i := range ids {
 			if wire, _ := s.sim.nameFor(p, rows.Entity(i), &ids[i]); name != 0 && uint64(wire) == name {
 				return uint64(rows.Entity(i))
@@ -97,9 +98,9 @@ func TestNamedBy(t *testing.T) {
 				names[w] = true
 			}
 			for _, rows := range s.sim.entities.All(s.sim.world) {
-				ids := s.p.identity.Slice(rows)
+				ids := s.p.Identity.Slice(rows)
 				for i := range ids {
-					names[uint64(ids[i].origin)] = true
+					names[uint64(ids[i].Origin)] = true
 				}
 			}
 			for name := range names {
@@ -107,7 +108,7 @@ func TestNamedBy(t *testing.T) {
 				require.Equal(t, want, s.reports.namedBy(p, name), "%x", name)
 				if want != 0 {
 					found++
-					if isKey(uint32(name)) {
+					if game.IsKey(uint32(name)) {
 						keys++
 					}
 				}

@@ -5,7 +5,9 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/schema"
 )
@@ -49,14 +51,15 @@ var (
 // concurrent use, like the rest of a client.
 func (r *Request[T]) Send(c Requester, v T) error {
 	if r.id == 0 {
-		misuse("request %s is sent and not declared: call its Handle in Protocol, on both ends", typeNameOf[T]())
+		misuse.Panicf("request %s is sent and not declared: call its Handle in Protocol, on both ends", game.TypeNameOf[T]())
 	}
-	return c.request(r.id, unsafe.Pointer(&v))
+	return c.QueueRequest(game.RequestID(r.id), unsafe.Pointer(&v))
 }
 
 // Requester is a player's end: a [Client], or a preview of package preview.
 type Requester interface {
-	request(id int, v unsafe.Pointer) error
+	// QueueRequest is for [Request.Send].
+	QueueRequest(id game.RequestID, v unsafe.Pointer) error
 }
 
 // Handle declares a request and its handler. Both ends call it as part of the protocol. fn
@@ -71,17 +74,17 @@ type Requester interface {
 func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {
 	t := reflect.TypeFor[T]()
 	if r == nil {
-		p.faultf("Handle is called on a nil Request of %s: use a field of the game, as in g.Buy.Handle", typeName(t))
+		p.faultf("Handle is called on a nil Request of %s: use a field of the game, as in g.Buy.Handle", game.TypeName(t))
 		return
 	}
-	if p.late("Handle of request " + typeName(t)) {
+	if p.late("Handle of request " + game.TypeName(t)) {
 		return
 	}
 	if r.id != 0 {
-		p.faultf("request %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", typeName(t))
+		p.faultf("request %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", game.TypeName(t))
 		return
 	}
-	s, err := schema.Compile(t, schema.Options{Name: typeName(t), Ref: entityType})
+	s, err := schema.Compile(t, schema.Options{Name: game.TypeName(t), Ref: entityType})
 	if err == nil {
 		err = referless("request", s)
 	}
@@ -99,15 +102,15 @@ func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)
 	p.label(s.Name(), t)
 	handler := "request " + s.Name()
 	if fn == nil {
-		p.mute = append(p.mute, s.Name())
+		p.compiled.Mute = append(p.compiled.Mute, s.Name())
 	}
 	p.compiled.Requests = append(p.compiled.Requests, layout.Request{Name: s.Name(), Schema: s, Cause: handler, Kind: len(p.compiled.Requests)})
-	p.compiled.handlers.requests = append(p.compiled.handlers.requests, func(f *Frame, player PlayerID, payload []byte) error {
+	p.compiled.Handlers.Requests = append(p.compiled.Handlers.Requests, func(f *Frame, player PlayerID, payload []byte) error {
 		var v T
-		if ok, err := f.in().handlers.readRequest(player, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) }); !ok {
+		if ok, err := f.in().Handlers.ReadRequest(player, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) }); !ok {
 			return err
 		}
-		defer f.in().handlers.contain(player, handler)
+		defer f.in().Handlers.Contain(player, handler)
 		fn(f, player, v)
 		return nil
 	})

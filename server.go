@@ -10,7 +10,9 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
@@ -378,10 +380,10 @@ func (l *serverLog) refusal(kind string, peer transport.PeerID, address string, 
 // Draw panics with UsageError too in a function that the server calls, such as a system.
 func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, TagRender) {
-		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
+		misuse.Panicf("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
 	}
 	if s.run.defers() || s.run.inside != "" {
-		misuse("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
+		misuse.Panicf("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
 	}
 	s.run.inside = "Draw"
 	defer func() { s.run.inside = "" }()
@@ -389,14 +391,14 @@ func (s *Server) Draw(since time.Duration) {
 	f := &s.sim.frame
 	defer func(dt float32) { f.DT = dt }(f.DT)
 	f.DT = float32(since.Seconds())
-	if !debugBuild {
-		s.p.schedule.ExecuteRender(s.sim.world, f)
+	if !game.DebugBuild {
+		s.p.Schedule.ExecuteRender(s.sim.world, f)
 		return
 	}
 	before := s.replicated()
-	s.p.schedule.ExecuteRender(s.sim.world, f)
+	s.p.Schedule.ExecuteRender(s.sim.world, f)
 	if s.replicated() != before {
-		misuse("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", s.p.renderWriters())
+		misuse.Panicf("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", renderWriters(s.p))
 	}
 }
 
@@ -415,8 +417,8 @@ func (s *Server) replicated() uint64 {
 }
 
 // renderWriters returns the render systems that declare to write replicated components.
-func (p *compiled) renderWriters() (names []string) {
-	for _, sys := range p.schedule.Systems() {
+func renderWriters(p *compiled) (names []string) {
+	for _, sys := range p.Schedule.Systems() {
 		if sys.Render && slices.ContainsFunc(slices.Concat(sys.Writes, sys.OtherWrites), func(id ecs.ID) bool { return p.Index(id) >= 0 }) {
 			names = append(names, sys.Name)
 		}

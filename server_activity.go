@@ -15,8 +15,8 @@ func (in *serverInternals) Activity(a *probe.Activity) {
 	first := !a.Known // of the match, or of this server process
 	if first {
 		a.Known = true
-		a.Infos = in.p.schedule.Systems()
-		a.Systems, a.Command = usableSystems(a.Infos, a.Systems, in.cfg.Tags), in.p.usableFields(a.Command)
+		a.Infos = in.p.Schedule.Systems()
+		a.Systems, a.Command = usableSystems(a.Infos, a.Systems, in.cfg.Tags), usableFields(in.p, a.Command)
 	}
 	in.sim.useSystems(a.Infos, a.Systems)
 	in.sim.useCommand(a.Command)
@@ -38,7 +38,7 @@ func usableSystems(infos []ecs.SystemInfo, before []probe.Used, tags []string) (
 }
 
 // usableFields returns the fields of the command, with what is known of those in before.
-func (p *compiled) usableFields(before []probe.Used) (all []probe.Used) {
+func usableFields(p *compiled, before []probe.Used) (all []probe.Used) {
 	if p.Command == nil {
 		return nil
 	}
@@ -95,11 +95,11 @@ func (m *simulation) activityDigest(players []*player, st *stats.Server) (d prob
 	for _, p := range players {
 		d.Players = d.Players*31 + uint64(p.owner) + 1
 	}
-	sent := []ecs.ID{m.p.identity.ID()} // which entities there are
+	sent := []ecs.ID{m.p.Identity.ID()} // which entities there are
 	for i := range m.p.Components {
 		sent = append(sent, m.p.Components[i].ID)
 	}
-	d.Values = m.world.Hash(m.p.order, sent...)
+	d.Values = m.world.Hash(m.p.Order, sent...)
 	d.Messages = st.MessagesSent + st.Requests
 	return d
 }

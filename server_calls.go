@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/tape"
 )
 
@@ -119,12 +120,12 @@ func (c *calls) runCalls(f *Frame, o *outsideWrites, cause int) bool {
 		c.runCall(f, &calls[i])
 	}
 	o.look(o.by)
-	o.by = causeOutside
+	o.by = game.CauseOutside
 	return true
 }
 
 func (c *calls) runCall(f *Frame, one *call) {
-	defer c.panics.contain(ecs.Nobody, one.name)
+	defer c.panics.Contain(ecs.Nobody, one.name)
 	c.step.calling = true
 	defer func() { c.step.calling = false }()
 	for _, fn := range c.hooks.call {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
@@ -102,7 +103,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 		}
 	}
 	c.put.columns = cols
-	ids, mask := c.sim.p.identity.Slice(rows), c.put.next(set)
+	ids, mask := c.sim.p.Identity.Slice(rows), c.put.next(set)
 	for k := range ids {
 		at := c.put.pointers[:0]
 		for _, col := range cols {
@@ -111,18 +112,18 @@ func (c *capture) putRows(rows ecs.Rows) {
 				if p.Varies {
 					c.sim.countCut(p, at[len(at)-1])
 				}
-				c.sim.losses.bounds(col.index, at[len(at)-1])
+				c.sim.losses.Bounds(col.index, at[len(at)-1])
 			}
 		}
 		owner, prefab := uint16(rows.Owner()), &c.sim.p.Prefabs[ids[k].Prefab]
 		switch {
 		case prefab.Matched():
-			at = append(at, ids[k].sent(rows.Owner()))
+			at = append(at, ids[k].Sent(rows.Owner()))
 		case prefab.ClientOnly():
-			at = append(at, unsafe.Pointer(&noOrigin))
+			at = append(at, unsafe.Pointer(&game.NoOrigin))
 		}
 		if prefab.Interpolated {
-			at = append(at, unsafe.Pointer(&ids[k].ahead))
+			at = append(at, unsafe.Pointer(&ids[k].Ahead))
 		}
 		c.put.pointers = at
 		if owner == 0 && prefab.Common {
@@ -132,7 +133,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 		if c.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(c.sim.p, ids[k].Prefab), at, serverRefs{c.sim}) {
 			c.interest.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
 		}
-		if rows.Entity(k) == c.sim.row.e {
+		if rows.Entity(k) == c.sim.row.Entity {
 			c.source.SetFirst(snapshot.NetID(ids[k].Net))
 		}
 		if c.sim.p.Teams {
@@ -145,7 +146,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 type serverRefs struct{ sim *simulation }
 
 func (r serverRefs) Net(entity uint64) uint32 {
-	if id := r.sim.p.identity.Find(r.sim.world, ecs.Entity(entity)); id != nil {
+	if id := r.sim.p.Identity.Find(r.sim.world, ecs.Entity(entity)); id != nil {
 		return id.Net
 	}
 	return 0
@@ -160,9 +161,9 @@ func (r serverRefs) Entity(uint32) uint64 { return 0 }
 // the world's own state, its parents and singletons: a save of the tick has that, too. Values out
 // of range are counted in the first run of a tick.
 func (m *simulation) roundTick(first bool) {
-	m.parents.noteParents()
-	m.row.takeRow()
-	defer m.row.give()
+	m.parents.NoteParents()
+	m.row.TakeRow()
+	defer m.row.Give()
 	for _, rows := range m.entities.All(m.world) {
 		m.roundRows(rows, first)
 	}
@@ -181,7 +182,7 @@ func (m *simulation) roundRows(rows ecs.Rows, first bool) {
 					m.countCut(c, at)
 				}
 				if first {
-					m.losses.bounds(i, at)
+					m.losses.Bounds(i, at)
 				}
 				c.Schema.Snap(at)
 				if len(c.Refs) > 0 {
@@ -202,6 +203,6 @@ func (m *simulation) countCut(c *layout.Component, at unsafe.Pointer) {
 	if !m.toldCut[c.ID] {
 		m.toldCut[c.ID] = true
 		f := c.Schema.Field(i)
-		m.losses.log.Warn("a string or slice does not fit its tag, and is sent cut", "tick", m.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
+		m.losses.Log.Warn("a string or slice does not fit its tag, and is sent cut", "tick", m.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
 	}
 }

@@ -80,7 +80,7 @@ func bit(b bool) uint64 {
 func (in *serverInterest) undoChange(c *late.Change) {
 	switch c.Kind {
 	case changeVisible:
-		in.setVisible(c.Player, c.Entity, c.Was == 1)
+		in.SetVisible(c.Player, c.Entity, c.Was == 1)
 	case changeEye:
 		if p := in.sessions.player(c.Player); p != nil {
 			p.interest.eye, p.interest.hasEye = c.Eye, c.Was == 1
@@ -88,16 +88,16 @@ func (in *serverInterest) undoChange(c *late.Change) {
 	case changeGroup:
 		in.grouped[snapshot.NetID(c.Net)] = uint32(c.Was)
 	case changeTeam:
-		in.setTeam(c.Player, uint8(c.Was))
+		in.SetTeam(c.Player, uint8(c.Was))
 	case changeEntityTeam:
 		if c.Was == noTeam {
 			delete(in.entityTeams, c.Entity)
 		} else {
-			in.setEntityTeam(c.Entity, uint8(c.Was))
+			in.SetEntityTeam(c.Entity, uint8(c.Was))
 		}
 	case changeAudience:
-		in.setAudience(c.Player, c.Entity, ^schema.Audience(c.Was), false)
-		in.setAudience(c.Player, c.Entity, schema.Audience(c.Was), true)
+		in.SetAudience(c.Player, c.Entity, ^schema.Audience(c.Was), false)
+		in.SetAudience(c.Player, c.Entity, schema.Audience(c.Was), true)
 	}
 }
 

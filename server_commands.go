@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
@@ -197,7 +198,7 @@ func (k *commands) unpackCommand(p *player, c *layout.Command, data []byte) erro
 
 // checkCommand asks the game to check the command that was just unpacked.
 func (k *commands) checkCommand(p *player, c *layout.Command) bool {
-	if k.sim.p.handlers.check == nil {
+	if k.sim.p.Handlers.Check == nil {
 		return true
 	}
 	err := k.askGame(p, c)
@@ -211,14 +212,14 @@ func (k *commands) checkCommand(p *player, c *layout.Command) bool {
 	}
 	why := err.Error()
 	k.scratch = binary.LittleEndian.AppendUint32(k.scratch[:0], k.sim.frame.Tick)
-	k.scratch = append(k.scratch, why[:min(len(why), maxRefusal)]...)
-	_ = k.mail.sendOn(p, standard.ChannelMain, kindRefused, k.scratch) // a full queue is counted there
+	k.scratch = append(k.scratch, why[:min(len(why), game.MaxRefusal)]...)
+	_ = k.mail.sendOn(p, standard.ChannelMain, game.KindRefused, k.scratch) // a full queue is counted there
 	return false
 }
 
 func (k *commands) askGame(p *player, c *layout.Command) error {
-	defer k.panics.contain(p.owner, "CheckCommand")
-	return k.sim.p.handlers.check(&k.sim.frame, p.owner, p.inputs.command)
+	defer k.panics.Contain(p.owner, "CheckCommand")
+	return k.sim.p.Handlers.Check(&k.sim.frame, p.owner, p.inputs.command)
 }
 
 // takeLocal takes a local player's command for this tick.
@@ -256,10 +257,10 @@ func (k *commands) replaceCommand(p *player, c *layout.Command, how prediction.S
 	in.repeated += k.clock.interval
 	switch repeat := max(k.repeat, 0); {
 	case in.repeated <= repeat:
-	case k.sim.p.handlers.decay != nil && in.repeated <= repeat+max(k.decay, 0):
+	case k.sim.p.Decay != nil && in.repeated <= repeat+max(k.decay, 0):
 		k.decayCommand(p, c)
 		c.Schema.ClearMomentary(in.last)
-		k.sim.losses.sentBy("(Decay)", c.Name, c.Schema, in.last)
+		k.sim.losses.SentBy("(Decay)", c.Name, c.Schema, in.last)
 		how = max(how, prediction.Decayed)
 	default:
 		clear(unsafe.Slice((*byte)(in.last), c.Size))
@@ -269,8 +270,8 @@ func (k *commands) replaceCommand(p *player, c *layout.Command, how prediction.S
 }
 
 func (k *commands) decayCommand(p *player, c *layout.Command) {
-	defer k.panics.contain(p.owner, "Decay")
-	k.sim.p.handlers.decay(p.inputs.last, int(p.inputs.repeated/k.clock.interval))
+	defer k.panics.Contain(p.owner, "Decay")
+	k.sim.p.Decay(p.inputs.last, int(p.inputs.repeated/k.clock.interval))
 }
 
 // maxRefusals is the number of reliable messages waiting for a client from which on

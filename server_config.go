@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/internal/tape"
@@ -223,7 +224,7 @@ func (c *ServerConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, checkRequests(c.Protocol), c.Protocol.checkConfigTags(serverConfig, c.Tags))
+		errs = append(errs, c.Protocol.compiled.CheckRequests(), c.Protocol.compiled.CheckConfigTags(game.ServerConfig, c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
@@ -249,16 +250,16 @@ func (c *ServerConfig) check() error {
 		}
 	}
 	if c.SendRate == 0 {
-		c.SendRate = defaultSendRate
+		c.SendRate = game.DefaultSendRate
 	}
 	if c.Timeout == 0 {
 		c.Timeout = guard.DefaultTimeout
 	}
-	errs = append(errs, checkRate("ServerConfig.SendRate", c.SendRate), guard.Timeout("foretick: ServerConfig.Timeout", c.Timeout))
+	errs = append(errs, game.CheckRate("ServerConfig.SendRate", c.SendRate), guard.Timeout("foretick: ServerConfig.Timeout", c.Timeout))
 	errs = append(errs,
-		checkDuration("ServerConfig.RepeatInput", &c.RepeatInput, longestInput, defaultRepeatInput),
-		checkDuration("ServerConfig.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
-		checkDuration("ServerConfig.ReconnectWindow", &c.ReconnectWindow, longestHold, defaultHold))
+		game.CheckDuration("ServerConfig.RepeatInput", &c.RepeatInput, longestInput, defaultRepeatInput),
+		game.CheckDuration("ServerConfig.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
+		game.CheckDuration("ServerConfig.ReconnectWindow", &c.ReconnectWindow, longestHold, defaultHold))
 	if c.MaxRewind > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
 	}
@@ -335,14 +336,6 @@ func (c *ServerConfig) checkClients() error {
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d, or 0 for the default", c.MaxClients, standard.MaxPlayers)
 	case peers > 0 && c.MaxClients > peers:
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers%s: set its Config.MaxPeers to %d", c.MaxClients, peers, besides, c.MaxClients+kept)
-	}
-	return nil
-}
-
-// checkRequests refuses requests without a handler, for a server.
-func checkRequests(p *Protocol) error {
-	if len(p.mute) > 0 {
-		return fmt.Errorf("foretick: request %s has no function on the server: give Handle one", p.mute[0])
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func (d *departures) dropKicked() {
 }
 
 // sendAway ends a player's place, and its connection once the reliable messages that were sent
-// to it have arrived, or after lastWords.
+// to it have arrived, or after LastWords.
 func (d *departures) sendAway(p *player, code transport.Code, detail string) {
 	if p.session.state != playing || p.session.poisoned || p.outbox.overflowed || p.session.conn.Pending() == 0 {
 		d.dropPeer(p, code, detail)

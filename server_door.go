@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -33,10 +34,10 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case d.drain.linger != nil:
 		d.refusals.turnDown(p, figures.RefusedDraining, "refused: the server drains", transport.Closed, d.drain.linger.detail)
-	case h.Version != helloVersion:
-		d.refusals.refuseHello(t, p, rejectVersion, "this server speaks another version of the library's own protocol")
+	case h.Version != game.HelloVersion:
+		d.refusals.refuseHello(t, p, game.RejectVersion, "this server speaks another version of the library's own protocol")
 	case h.Role > netcode.RoleObserve:
-		d.refusals.refuseHello(t, p, rejectRole, fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role))
+		d.refusals.refuseHello(t, p, game.RejectRole, fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role))
 	case h.Protocol != d.sim.p.Hash && d.otherBuilds:
 		d.refusals.offerSchema(t, p, h)
 	case h.Protocol != d.sim.p.Hash:
@@ -76,7 +77,7 @@ func (r *refusals) turnDown(p *player, why figures.Refusal, kind string, code tr
 func (r *refusals) refuseHello(t time.Duration, p *player, code uint8, text string) {
 	why := figures.RefusedProtocol
 	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
-	if code == rejectRole { // the packet may be lost: the connection's end says the same
+	if code == game.RejectRole { // the packet may be lost: the connection's end says the same
 		why = figures.RefusedObservers
 		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(text)
 	}
@@ -93,8 +94,8 @@ func (r *refusals) sendReject(p *player, pk *netcode.Packet, code uint8, text st
 // refuseProtocol refuses a peer whose game has another protocol, and describes the server's to it.
 func (r *refusals) refuseProtocol(t time.Duration, p *player, h netcode.Hello) {
 	r.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", r.sim.p.Hash)
-	r.refuseHello(t, p, rejectMismatch, "the game's protocol differs")
-	_ = p.session.conn.SendReliable(r.sim.frame.Tick, kindDescribe, r.sim.p.description.textOf(r.sim.p))
+	r.refuseHello(t, p, game.RejectMismatch, "the game's protocol differs")
+	_ = p.session.conn.SendReliable(r.sim.frame.Tick, game.KindDescribe, r.sim.p.Description.TextOf(&r.sim.p.Facts))
 }
 
 // offerSchema tells a peer of another build that it may ask for the schema and then send a
@@ -106,11 +107,11 @@ func (r *refusals) offerSchema(t time.Duration, p *player, h netcode.Hello) {
 	p.schemas.otherBuilds = true
 	pk := p.session.conn.Begin(t)
 	p.fates(r.clock.now)
-	r.sendReject(p, pk, rejectBuildDifference, "another build of the game: ask for the schema")
+	r.sendReject(p, pk, game.RejectBuildDifference, "another build of the game: ask for the schema")
 }
 
 // refuseObserver refuses a peer that would observe.
 func (r *refusals) refuseObserver(t time.Duration, p *player, text string) {
 	r.logs.abuse("refused: observer", p, "why", text)
-	r.refuseHello(t, p, rejectRole, cutText(text, netcode.MaxRejectText))
+	r.refuseHello(t, p, game.RejectRole, cutText(text, netcode.MaxRejectText))
 }

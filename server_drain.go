@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -129,7 +130,7 @@ func (d *serverDrain) tell(f *Frame, c *panics, onDrain func(*Frame, string)) bo
 		return false
 	}
 	d.told = true
-	defer c.contain(ecs.Nobody, "OnDrain")
+	defer c.Contain(ecs.Nobody, "OnDrain")
 	onDrain(f, *d.reason)
 	return true
 }
@@ -144,7 +145,7 @@ func (s *sessions) sendingAway() bool {
 func (p *player) knowsAll(t time.Duration, c *serverClock) bool {
 	most := greetingTime
 	if p.session.kicked {
-		most = lastWords
+		most = game.LastWords
 	}
 	return p.session.conn.Pending() == 0 || c.lasted(t, p.session.since) > most
 }

@@ -5,7 +5,9 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
@@ -19,10 +21,12 @@ type simulation struct {
 	world    *ecs.World
 	there    func(entity uint64) bool // world.Alive
 	frame    Frame
+	frames   *frameState     // frames is what the frame asks.
+	running  *game.SystemRun // running is the frame's run of a system.
 	writes   *writeWatch
-	row      singletonRow
-	parents  hierarchy
-	losses   losses
+	row      game.SingletonRow
+	parents  game.Hierarchy
+	losses   game.Losses
 	stats    *stats.Server
 	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
 	captured bool               // the tick's snapshots have its entities, and are not sent yet
@@ -37,7 +41,7 @@ type simulation struct {
 	displaced []displaced
 
 	spawnTick Tick // that ordinals are of
-	ordinals  ordinals
+	ordinals  game.Ordinals
 	ordinal   uint16 // of the newest spawn
 }
 
@@ -53,7 +57,7 @@ func (m *simulation) hashWorld() uint64 { return m.world.Hash(m.order) }
 // refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
 func (m *simulation) refuseCaptured(method string) {
 	if m.captured {
-		misuse("Frame.%s after the entities of the tick were handed to the snapshots, in ServerConfig.OnTick or a function that says what is sent: pass it to Server.Do", method)
+		misuse.Panicf("Frame.%s after the entities of the tick were handed to the snapshots, in ServerConfig.OnTick or a function that says what is sent: pass it to Server.Do", method)
 	}
 }
 
@@ -79,10 +83,10 @@ func (n *networkIDs) next() uint32 {
 func (m *simulation) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	i := m.p.PrefabOf(k)
 	if i < 0 {
-		misuse("Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+		misuse.Panicf("Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
 	if owner == ecs.Common || owner == ecs.ClientOnly {
-		misuse("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
+		misuse.Panicf("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
 	}
 	return m.spawnNamed(k, i, owner, ecs.None)
 }
@@ -102,7 +106,7 @@ func (m *simulation) spawnNamed(k *ecs.Prefab, kind int, owner PlayerID, by ecs.
 	if e == ecs.None {
 		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
 	}
-	*m.p.identity.Get(m.world, e) = networkID{Net: net, Prefab: uint16(kind)}
+	*m.p.Identity.Get(m.world, e) = game.NetworkID{Net: net, Prefab: uint16(kind)}
 	m.writes.structural(owner, kind)
 	return e
 }
@@ -117,7 +121,7 @@ func (m *simulation) destroy(e ecs.Entity) bool {
 
 // destroying notes the players that predicted an entity and its children.
 func (m *simulation) destroying(e ecs.Entity) {
-	m.writes.structural(m.world.Owner(e), int(m.p.identity.Get(m.world, e).Prefab))
+	m.writes.structural(m.world.Owner(e), int(m.p.Identity.Get(m.world, e).Prefab))
 	for _, child := range m.world.Children(e) {
 		m.destroying(child)
 	}
@@ -140,7 +144,7 @@ func (m *simulation) clear() {
 	m.world.Lock()
 	for _, rows := range m.entities.All(m.world) {
 		for _, e := range rows.Entities() {
-			if e != m.row.e {
+			if e != m.row.Entity {
 				m.world.Manager().Destroy(e)
 			}
 		}
@@ -151,14 +155,14 @@ func (m *simulation) clear() {
 
 // net returns an entity's network id, 0 for none.
 func (m *simulation) net(e ecs.Entity) snapshot.NetID {
-	if id := m.p.identity.Find(m.world, e); id != nil {
+	if id := m.p.Identity.Find(m.world, e); id != nil {
 		return snapshot.NetID(id.Net)
 	}
 	return 0
 }
 
 func (m *simulation) refuseSpawn(k *ecs.Prefab) {
-	misuse("shared system %q spawns prefab %q without a spawner: "+fixSpawn, m.p.systemName(uint32(m.frame.run.by)), k.Name())
+	misuse.Panicf("shared system %q spawns prefab %q without a spawner: "+game.FixSpawn, m.p.SystemName(uint32(m.running.By)), k.Name())
 }
 
 // clientOnly reports whether an entity is the server's twin of one that its owner's
@@ -167,7 +171,7 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 	if !m.p.ClientOnly {
 		return false
 	}
-	k := m.p.prefabNamed(m.p.identity.Find(m.world, e))
+	k := m.p.PrefabNamed(m.p.Identity.Find(m.world, e))
 	return k != nil && k.ClientOnly()
 }
 
@@ -181,7 +185,7 @@ type serverEntities struct {
 	logs     *serverLog
 }
 
-func (en *serverEntities) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
+func (en *serverEntities) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	en.sim.refuseCaptured("Spawn")
 	if en.sim.writes.sharedRuns() {
 		en.sim.refuseSpawn(k)
@@ -189,34 +193,34 @@ func (en *serverEntities) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	return en.sim.spawn(k, owner)
 }
 
-func (en *serverEntities) destroy(e ecs.Entity) bool {
+func (en *serverEntities) Destroy(e ecs.Entity) bool {
 	en.sim.refuseCaptured("Destroy")
 	return en.sim.destroy(e)
 }
 
-// shownBefore returns the offset that a player's command of this tick states, 0: none.
-func (en *serverEntities) shownBefore(player PlayerID) uint8 {
+// ShownBefore returns the offset that a player's command of this tick states, 0: none.
+func (en *serverEntities) ShownBefore(player PlayerID) uint8 {
 	if p := en.sessions.player(player); p != nil {
 		return p.inputs.offset
 	}
 	return 0
 }
 
-func (en *serverEntities) simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
+func (en *serverEntities) Simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
 
-func (en *serverEntities) prefabOf(e ecs.Entity) *ecs.Prefab {
-	if k := en.sim.p.prefabNamed(en.sim.p.identity.Find(en.sim.world, e)); k != nil {
+func (en *serverEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := en.sim.p.PrefabNamed(en.sim.p.Identity.Find(en.sim.world, e)); k != nil {
 		return k.ECS
 	}
 	return nil
 }
 
-// isServer implements end.
-func (en *serverEntities) isServer() bool { return true }
+// IsServer implements end.
+func (en *serverEntities) IsServer() bool { return true }
 
-// raised implements end. It notes the event for the player that predicts it. That player's
+// Raised implements end. It notes the event for the player that predicts it. That player's
 // screen may be in this very world.
-func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate) {
+func (en *serverEntities) Raised(by ecs.Entity, owner PlayerID, event int) (fate game.Fate) {
 	p := en.sessions.player(owner)
 	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
 		p.raise(en.sim.frame.Tick, event)
@@ -224,40 +228,40 @@ func (en *serverEntities) raised(by ecs.Entity, owner PlayerID, event int) (fate
 	of, shared := en.sessions.lateOf(owner), en.sim.writes.sharedRuns()
 	switch en.late.FateOf(of, shared) {
 	case late.Happens:
-		fate = eventHappens
+		fate = game.EventHappens
 	case late.Waits:
-		fate = eventWaits
+		fate = game.EventWaits
 	}
 	if again, practice := en.late.MayRunAgain(of, shared); !practice {
-		if fate |= eventLasts; !again {
-			fate |= eventStands
+		if fate |= game.EventLasts; !again {
+			fate |= game.EventStands
 		}
 	}
 	if _, again := en.late.Again(); en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.shows(by, owner) {
-		fate |= eventShows
+		fate |= game.EventShows
 	}
 	return fate
 }
 
-// finalFor returns the newest tick of a player that no late command can change.
-func (en *serverEntities) finalFor(owner PlayerID) Tick {
+// FinalFor returns the newest tick of a player that no late command can change.
+func (en *serverEntities) FinalFor(owner PlayerID) Tick {
 	return en.late.Final(en.sessions.lateOf(owner))
 }
 
-// final is finalFor all players.
-func (en *serverEntities) final() Tick {
-	t := en.finalFor(0)
+// Final is FinalFor all players.
+func (en *serverEntities) Final() Tick {
+	t := en.FinalFor(0)
 	for _, p := range en.sessions.players {
-		t = min(t, en.finalFor(p.owner))
+		t = min(t, en.FinalFor(p.owner))
 	}
 	return t
 }
 
-// nestedTooDeep counts events whose handlers are not called.
-func (en *serverEntities) nestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
+// NestedTooDeep counts events whose handlers are not called.
+func (en *serverEntities) NestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
 
-// teleport tells the past and the snapshots.
-func (en *serverEntities) teleport(e ecs.Entity) bool {
+// Teleport tells the past and the snapshots.
+func (en *serverEntities) Teleport(e ecs.Entity) bool {
 	test := en.late.Testing()
 	if test && !en.late.Whole {
 		return true
@@ -273,25 +277,25 @@ func (en *serverEntities) teleport(e ecs.Entity) bool {
 		return true // screens and shots know of it
 	}
 	en.past.Cut(uint64(e))
-	if id := en.sim.p.identity.Find(en.sim.world, e); id != nil {
+	if id := en.sim.p.Identity.Find(en.sim.world, e); id != nil {
 		en.sim.nets.in.Teleport(snapshot.NetID(id.Net))
 	}
 	return true
 }
 
-func (en *serverEntities) setPredicted(e ecs.Entity, on bool) bool {
-	id := en.sim.p.identity.Find(en.sim.world, e)
+func (en *serverEntities) SetPredicted(e ecs.Entity, on bool) bool {
+	id := en.sim.p.Identity.Find(en.sim.world, e)
 	if id == nil {
 		return false
 	}
 	if k := &en.sim.p.Prefabs[id.Prefab]; !k.Interpolated {
-		misuse("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
+		misuse.Panicf("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
 	}
-	id.ahead = on
+	id.Ahead = on
 	return true
 }
 
-func (en *serverEntities) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+func (en *serverEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	en.sim.refuseCaptured("SpawnBy")
 	if !en.sim.world.Alive(by) {
 		return ecs.None
@@ -301,19 +305,19 @@ func (en *serverEntities) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if !en.sim.writes.sharedRuns() || i < 0 || displaced {
 		return en.sim.spawn(k, owner)
 	}
-	spawner := en.sim.p.identity.Find(en.sim.world, by)
-	en.sim.frame.run.checkSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.prefabNamed(spawner))
+	spawner := en.sim.p.Identity.Find(en.sim.world, by)
+	en.sim.running.CheckSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.PrefabNamed(spawner))
 	e := en.spawnShared(k, i, owner, by)
 	if en.sim.screen != nil {
 		en.sim.screen.noteSpawn(e, owner, i)
 	}
 	if en.sim.p.Prefabs[i].ClientOnly() {
-		en.interest.setVisible(owner, e, false)
+		en.interest.SetVisible(owner, e, false)
 		return e
 	}
 	origin := en.late.OriginOf(e, en.originOf(owner, by, i, en.sim.ordinal))
-	id := en.sim.p.identity.Get(en.sim.world, e)
-	id.maker, id.origin = uint16(owner), origin
+	id := en.sim.p.Identity.Get(en.sim.world, e)
+	id.Maker, id.Origin = uint16(owner), origin
 	return e
 }
 
@@ -324,19 +328,19 @@ func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, b
 		en.sim.spawnTick = en.sim.frame.Tick
 		clear(en.sim.ordinals)
 	}
-	en.sim.ordinal = en.sim.ordinals.next(by, kind)
+	en.sim.ordinal = en.sim.ordinals.Next(by, kind)
 	return en.sim.spawnNamed(k, kind, owner, by)
 }
 
 // originOf returns the name that the owner's client gave the spawn. It is 0 if the client
 // cannot have predicted it, because it does not have the spawner.
 func (en *serverEntities) originOf(owner PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
-	p, spawner := en.sessions.player(owner), en.sim.p.identity.Find(en.sim.world, by)
+	p, spawner := en.sessions.player(owner), en.sim.p.Identity.Find(en.sim.world, by)
 	if p == nil || p.session.state != playing || spawner == nil {
 		return 0
 	}
 	key := prediction.SpawnKey{Owner: uint16(owner), Tick: en.sim.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
-	if key.By = spawner.origin; key.By == 0 {
+	if key.By = spawner.Origin; key.By == 0 {
 		w, ok := p.outbox.sender.Wire(snapshot.NetID(spawner.Net))
 		if !ok {
 			return 0
@@ -394,40 +398,18 @@ func (m *simulation) destroyDisplaced(player PlayerID) {
 
 // spawnSingletonRow makes the entity that carries the singletons.
 func (m *simulation) spawnSingletonRow() {
-	if len(m.p.singletons) > 0 {
-		m.row.e = m.spawn(&m.p.singletonRow, ecs.Nobody)
+	if len(m.p.Singletons) > 0 {
+		m.row.Entity = m.spawn(&m.p.SingletonRow, ecs.Nobody)
 	}
-}
-
-// sent points at what is sent of an entity's origin: to its maker alone, should
-// it have changed hands.
-func (id *networkID) sent(owner PlayerID) unsafe.Pointer {
-	if id.maker != uint16(owner) {
-		return unsafe.Pointer(&noOrigin)
-	}
-	return unsafe.Pointer(&id.origin)
-}
-
-// predicts reports whether a client predicts a table's rows: a player's rows, and shared
-// physics objects.
-func (p *compiled) predicts(rows ecs.Rows) bool {
-	return rows.Owner() != ecs.Nobody || p.Common && p.holdsCommon(rows)
-}
-
-var noOrigin originComponent // never written
-
-// holdsCommon reports whether a table holds shared physics objects, which every client predicts.
-func (p *compiled) holdsCommon(rows ecs.Rows) bool {
-	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
 }
 
 // lookForLosses looks for what rounding will lose in this tick.
 func (m *simulation) lookForLosses() {
-	if !m.losses.checkDue(m.frame.Tick) {
+	if !m.losses.CheckDue(m.frame.Tick) {
 		return
 	}
 	for _, rows := range m.entities.All(m.world) {
-		ids := m.p.identity.Slice(rows)
+		ids := m.p.Identity.Slice(rows)
 		for i := range m.p.Components {
 			c := &m.p.Components[i]
 			base := rows.Column(c.ID)
@@ -436,17 +418,17 @@ func (m *simulation) lookForLosses() {
 			}
 			for k := range ids {
 				if words := m.nets.in.OwnerWords(snapshot.NetID(ids[k].Net), i); words != nil {
-					m.losses.grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words, m)
+					m.losses.Grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words, m)
 				}
 			}
 		}
 	}
-	m.losses.looked()
+	m.losses.Looked()
 }
 
-// wordsBack is losses' view of the past: the state of this tick is captured later.
-func (m *simulation) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
-	id := m.p.identity.Find(m.world, e)
+// WordsBack is losses' view of the past: the state of this tick is captured later.
+func (m *simulation) WordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
+	id := m.p.Identity.Find(m.world, e)
 	if id == nil {
 		return nil
 	}

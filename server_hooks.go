@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 )
@@ -17,12 +18,12 @@ type systemHooks struct {
 	times    *systemTimes
 	watchers []systemWatcher
 
-	first      []systemHook // in the first run of a tick, and in Server.Draw
-	ownAgain   []systemHook // for a player's part that runs again, with LateInputs
-	worldAgain []systemHook // for a world that runs again, with LateWorld
-	test       []systemHook // in a sync test of either
+	first      []game.SystemHook // in the first run of a tick, and in Server.Draw
+	ownAgain   []game.SystemHook // for a player's part that runs again, with LateInputs
+	worldAgain []game.SystemHook // for a world that runs again, with LateWorld
+	test       []game.SystemHook // in a sync test of either
 
-	again *[]systemHook // ownAgain or worldAgain
+	again *[]game.SystemHook // ownAgain or worldAgain
 }
 
 // arrangeHooks makes the lists of what is there now.
@@ -50,32 +51,32 @@ func (a *systemHooks) arrangeHooks() {
 	a.ownAgain, a.test = append(a.ownAgain, named{}), append(a.test, named{})
 	a.worldAgain = append(a.worldAgain, a.sim.writes)
 	a.first = append(a.first, a.sim.writes)
-	if debugBuild {
+	if game.DebugBuild {
 		a.first = append(a.first, a.trails, &a.sim.losses)
 	}
 	a.first = append(a.first, a.times)
 	if tested {
 		a.first = append(a.first, firstRuns{a.late})
 	}
-	a.runFirst(&a.sim.frame)
+	a.runFirst()
 }
 
 // runAgain lets what follows run again, with the hooks of that.
-func (a *systemHooks) runAgain(f *Frame, test bool) {
-	if f.state.around = *a.again; test {
-		f.state.around = a.test
+func (a *systemHooks) runAgain(test bool) {
+	if a.sim.frames.Around = *a.again; test {
+		a.sim.frames.Around = a.test
 	}
 }
 
 // runFirst lets what follows run for the first time.
-func (a *systemHooks) runFirst(f *Frame) { f.state.around = a.first }
+func (a *systemHooks) runFirst() { a.sim.frames.Around = a.first }
 
 // named says which system runs, where nothing watches what it writes.
 type named struct{}
 
-func (named) beforeSystem(f *Frame, system int) { f.run.by = system + 1 }
+func (named) BeforeSystem(run *game.SystemRun, system int) { run.By = system + 1 }
 
-func (named) afterSystem(f *Frame, _ int) { f.run.by = 0 }
+func (named) AfterSystem(run *game.SystemRun, _ int) { run.By = 0 }
 
 // systemWatcher tells a function of each system that begins or ends.
 type systemWatcher struct {
@@ -84,12 +85,12 @@ type systemWatcher struct {
 	tell   func(probe.SystemRun)
 }
 
-func (w systemWatcher) beforeSystem(f *Frame, system int) { w.tellRun(f, system, false) }
+func (w systemWatcher) BeforeSystem(_ *game.SystemRun, system int) { w.tellRun(system, false) }
 
-func (w systemWatcher) afterSystem(f *Frame, system int) { w.tellRun(f, system, true) }
+func (w systemWatcher) AfterSystem(_ *game.SystemRun, system int) { w.tellRun(system, true) }
 
-func (w systemWatcher) tellRun(f *Frame, system int, after bool) {
-	run := probe.SystemRun{Tick: f.Tick, System: w.writes.p.systemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
+func (w systemWatcher) tellRun(system int, after bool) {
+	run := probe.SystemRun{Tick: w.writes.frame.Tick, System: w.writes.p.SystemName(uint32(system) + 1), Shared: w.writes.both[system], After: after}
 	run.Again, _ = w.late.Again()
 	w.tell(run)
 }

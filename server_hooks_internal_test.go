@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -33,7 +34,7 @@ func TestHooksAroundSystems(t *testing.T) {
 		}
 		return s
 	}
-	names := func(list []systemHook) string {
+	names := func(list []game.SystemHook) string {
 		var all []string
 		for _, h := range list {
 			all = append(all, strings.TrimLeft(strings.ReplaceAll(fmt.Sprintf("%T", h), "foretick.", ""), "*"))
@@ -43,14 +44,14 @@ func TestHooksAroundSystems(t *testing.T) {
 	own, world, bare := made(false, true), made(true, true), made(false, false)
 	bare.late = newLate(&bare.cfg, &bare.run, &bare.reruns) // debug builds always test
 	bare.around.arrangeHooks()
-	for row, list := range map[string][]systemHook{
+	for row, list := range map[string][]game.SystemHook{
 		"first run": own.around.first, "own part again": own.around.ownAgain, "world again": world.around.worldAgain, "sync test": own.around.test,
 	} {
 		told := regexp.MustCompile(`(?m)^\| ` + row + ` \| (.*) \|$`).FindSubmatch(page)
 		require.NotNil(t, told, row)
 		want := strings.Split(strings.ReplaceAll(string(told[1]), "`", ""), ", ")
-		if !debugBuild {
-			want = slices.DeleteFunc(want, func(name string) bool { return name == "serverTrails" || name == "losses" })
+		if !game.DebugBuild {
+			want = slices.DeleteFunc(want, func(name string) bool { return name == "serverTrails" || name == "game.Losses" })
 		}
 		t.Logf("%s: %s", row, names(list))
 		require.Equal(t, strings.Join(want, ", "), names(list), row)
@@ -61,5 +62,5 @@ func TestHooksAroundSystems(t *testing.T) {
 	require.Equal(t, "laterRuns, named", names(bare.around.test))
 	require.Equal(t, "writeWatch", names(bare.around.worldAgain))
 	require.Equal(t, len(own.around.first)-3, len(bare.around.first))
-	require.Equal(t, bare.around.first, bare.sim.frame.state.around)
+	require.Equal(t, bare.around.first, bare.sim.frames.Around)
 }

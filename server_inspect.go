@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
@@ -50,16 +51,16 @@ func (in *serverInternals) SetTap(tap *probe.Tap) { in.inspected.tap.Store(tap) 
 func (in *serverInternals) Layout() *layout.Layout { return &in.p.Layout }
 
 func (in *serverInternals) Label(component, field string) schema.Label {
-	return in.p.labels.Of(component, field)
+	return in.p.Labels.Of(component, field)
 }
 
 func (in *serverInternals) Graph() (text, dot string) { return in.cfg.Protocol.Graph() }
-func (in *serverInternals) Systems() []ecs.SystemInfo { return in.p.schedule.Systems() }
-func (in *serverInternals) Audiences() []string       { return in.cfg.Protocol.audiences }
+func (in *serverInternals) Systems() []ecs.SystemInfo { return in.p.Schedule.Systems() }
+func (in *serverInternals) Audiences() []string       { return in.cfg.Protocol.compiled.Audiences }
 
 func (in *serverInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
-	id := in.p.identity.Find(in.sim.world, e)
-	if k := in.p.prefabNamed(id); k != nil {
+	id := in.p.Identity.Find(in.sim.world, e)
+	if k := in.p.PrefabNamed(id); k != nil {
 		return id.Net, k.ECS.Name(), true
 	}
 	return 0, "", false
@@ -78,7 +79,7 @@ func (in *serverInternals) CountBytes(on bool) {
 }
 
 func (in *serverInternals) Counted(dst [][2]string) [][2]string {
-	return countedLines(in.p.Registry, dst)
+	return game.CountedLines(in.p.Registry, dst)
 }
 
 func (in *serverInternals) CountedBytes(dst []float64) []float64 {
@@ -109,8 +110,8 @@ func (in *serverInternals) Seats(dst []probe.Seat) []probe.Seat {
 
 func (in *serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
 	s := in
-	p, id := s.sessions.player(player), s.p.identity.Find(s.sim.world, e)
-	k := s.p.prefabNamed(id)
+	p, id := s.sessions.player(player), s.p.Identity.Find(s.sim.world, e)
+	k := s.p.PrefabNamed(id)
 	if p == nil || k == nil {
 		return probe.Sight{}, false
 	}
@@ -128,26 +129,26 @@ func (in *serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, b
 }
 
 // interestIn says what the distances decide of an entity for a player.
-func (in *serverInternals) interestIn(p *player, e ecs.Entity, id *networkID) (out probe.Interest) {
-	v, it := in.interest.survey, in.p.handlers.interest
+func (in *serverInternals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (out probe.Interest) {
+	v, it := in.interest.survey, in.p.Interest
 	if v == nil || p.interest.near == nil {
 		return out
 	}
 	out.On, out.Relevant, out.Distance = true, p.interest.near.Has(snapshot.NetID(id.Net)), -1
 	area := v.area.Config()
 	out.Enter, out.Leave = area.Enter, area.Leave
-	if fn := in.p.handlers.relevant[id.Prefab]; fn != nil {
+	if fn := in.p.Handlers.Relevant[id.Prefab]; fn != nil {
 		r := fn(&in.sim.frame, p.owner, e)
 		out.Asked, out.Always, out.Never = true, r == snapshot.Always, r == snapshot.Never
 	}
 	v.eyes = v.eyes[:0]
 	v.addEyes(&in.sim, p, nil)
 	out.Eyes = len(v.eyes)
-	at := in.sim.world.Pointer(e, in.p.Components[it.comp].ID)
+	at := in.sim.world.Pointer(e, in.p.Components[it.Component].ID)
 	if out.Placed = at != nil; at == nil {
 		return out
 	}
-	x, y, z := it.at(at)
+	x, y, z := it.At(at)
 	for _, eye := range v.eyes {
 		dx, dy, dz := float64(x-eye[0]), float64(y-eye[1]), float64(z-eye[2])
 		if d := float32(math.Hypot(math.Hypot(dx, dy), dz)); out.Distance < 0 || d < out.Distance {
@@ -179,7 +180,7 @@ func (in *serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 	return in.reruns.beginSyncTest(ticks, found)
 }
 
-func (in *serverInternals) Hash() uint64 { return in.sim.world.Hash(in.p.order) }
+func (in *serverInternals) Hash() uint64 { return in.sim.world.Hash(in.p.Order) }
 
 func (in *serverInternals) Commanded() bool {
 	if in.p.Command == nil {
@@ -194,7 +195,7 @@ func (in *serverInternals) Commanded() bool {
 }
 
 func (in *serverInternals) Losses(dst []stats.Loss) []stats.Loss {
-	return append(dst, in.sim.losses.list...)
+	return append(dst, in.sim.losses.List...)
 }
 
 func (in *serverInternals) SystemTimes() []figures.System { return in.times.each }
@@ -247,11 +248,11 @@ func (in *serverInternals) OnPanic(fn func(probe.Panicked)) {
 func (in *serverInternals) StateHash() uint64 {
 	var ids []ecs.ID
 	for id := range ecs.ID(in.p.Types.Len()) {
-		if id != in.p.identity.ID() {
+		if id != in.p.Identity.ID() {
 			ids = append(ids, id)
 		}
 	}
-	return in.sim.world.Hash(in.p.order, ids...)
+	return in.sim.world.Hash(in.p.Order, ids...)
 }
 
 func (in *serverInternals) OnCall(fn func(name string)) {
@@ -289,7 +290,7 @@ func (in *serverInternals) Entities(player PlayerID) ([]probe.ServerEntity, bool
 	}
 	var all []probe.ServerEntity
 	for _, rows := range in.sim.entities.All(in.sim.world) {
-		for i, id := range in.p.identity.Slice(rows) {
+		for i, id := range in.p.Identity.Slice(rows) {
 			all = append(all, in.concerning(p, rows.Entity(i), id))
 		}
 	}
@@ -298,7 +299,7 @@ func (in *serverInternals) Entities(player PlayerID) ([]probe.ServerEntity, bool
 }
 
 // concerning describes an entity as the server has it for a player.
-func (in *serverInternals) concerning(p *player, e ecs.Entity, id networkID) probe.ServerEntity {
+func (in *serverInternals) concerning(p *player, e ecs.Entity, id game.NetworkID) probe.ServerEntity {
 	net, kind := snapshot.NetID(id.Net), &in.p.Prefabs[id.Prefab]
 	owner := in.sim.world.Owner(e)
 	out := probe.ServerEntity{
@@ -338,7 +339,7 @@ type systemTimes struct {
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
 	t := systemTimes{clock: clock}
-	for _, sys := range p.schedule.Systems() {
+	for _, sys := range p.Schedule.Systems() {
 		if sys.Render || !runsOn(sys.Tags, tags) {
 			t.at = append(t.at, -1)
 			continue
@@ -359,20 +360,20 @@ func runsOn(tags, own []string) bool {
 	return true
 }
 
-func (t *systemTimes) beforeSystem(f *Frame, _ int) {
+func (t *systemTimes) BeforeSystem(run *game.SystemRun, _ int) {
 	if t.clock != nil {
-		f.run.began = t.clock()
+		run.Began = t.clock()
 	}
 }
 
-func (t *systemTimes) afterSystem(f *Frame, system int) {
+func (t *systemTimes) AfterSystem(run *game.SystemRun, system int) {
 	if t.at[system] < 0 { // in Server.Draw
 		return
 	}
 	e := &t.each[t.at[system]]
 	e.Runs++
 	if t.clock != nil {
-		e.Last = t.clock() - f.run.began
+		e.Last = t.clock() - run.Began
 		e.Total += e.Last
 		e.Max = max(e.Max, e.Last)
 	}

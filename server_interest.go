@@ -68,14 +68,14 @@ type observerLook struct {
 const maxLooks = 16
 
 func newSurvey(m *simulation) *survey {
-	if m.p.handlers.interest == nil {
+	if m.p.Interest == nil {
 		return nil
 	}
 	v := &survey{asked: map[snapshot.NetID]ecs.Entity{}}
-	v.area, _ = snapshot.NewArea(m.p.handlers.interest.cfg) // was checked when it was declared
+	v.area, _ = snapshot.NewArea(m.p.Interest.Area) // was checked when it was declared
 	v.ask = func(id snapshot.NetID) snapshot.Relevance {
 		e := v.asked[id]
-		r := m.p.handlers.relevant[m.p.identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
+		r := m.p.Handlers.Relevant[m.p.Identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
 		if v.everything && r == snapshot.Never {
 			return snapshot.ByDistance
 		}
@@ -92,14 +92,14 @@ func (v *survey) fill(m *simulation) {
 	}
 	v.looks = v.looks[:0]
 	clear(v.asked)
-	it := m.p.handlers.interest
-	id := m.p.Components[it.comp].ID
-	size := m.p.Components[it.comp].Size
+	it := m.p.Interest
+	id := m.p.Components[it.Component].ID
+	size := m.p.Components[it.Component].Size
 	for _, rows := range m.entities.All(m.world) {
 		base := rows.Column(id)
-		for i, ident := range m.p.identity.Slice(rows) {
+		for i, ident := range m.p.Identity.Slice(rows) {
 			net := snapshot.NetID(ident.Net)
-			hooked := m.p.handlers.relevant[ident.Prefab] != nil
+			hooked := m.p.Handlers.Relevant[ident.Prefab] != nil
 			if hooked {
 				v.asked[net] = rows.Entity(i)
 			}
@@ -107,7 +107,7 @@ func (v *survey) fill(m *simulation) {
 				v.area.PutAlways(net, hooked)
 				continue
 			}
-			x, y, z, ok := v.place(it.at, unsafe.Add(base, uintptr(i)*size), rows.Owner())
+			x, y, z, ok := v.place(it.At, unsafe.Add(base, uintptr(i)*size), rows.Owner())
 			if !ok {
 				v.area.PutAlways(net, hooked)
 				continue
@@ -230,15 +230,15 @@ func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool
 		v.eyes = append(v.eyes, p.interest.eye)
 		return
 	}
-	it := m.p.handlers.interest
-	id, size := m.p.Components[it.comp].ID, m.p.Components[it.comp].Size
+	it := m.p.Interest
+	id, size := m.p.Components[it.Component].ID, m.p.Components[it.Component].Size
 	for _, rows := range m.entities.Owned(m.world, p.owner) {
 		if base := rows.Column(id); base != nil {
 			for i := range rows.Len() {
 				if hides != nil && hides(rows.Entity(i)) {
 					continue
 				}
-				x, y, z := it.at(unsafe.Add(base, uintptr(i)*size))
+				x, y, z := it.At(unsafe.Add(base, uintptr(i)*size))
 				v.eyes = append(v.eyes, [3]float32{x, y, z})
 			}
 		}
@@ -247,7 +247,7 @@ func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool
 
 // hidesPlace reports whether an entity with a place of a player's is hidden.
 func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) bool) bool {
-	id := m.p.Components[m.p.handlers.interest.comp].ID
+	id := m.p.Components[m.p.Interest.Component].ID
 	for _, rows := range m.entities.Owned(m.world, p.owner) {
 		if rows.Has(id) && slices.ContainsFunc(rows.Entities(), hides) {
 			return true
@@ -256,8 +256,8 @@ func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) b
 	return false
 }
 
-func (in *serverInterest) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
-	p, id := in.sessions.player(player), in.sim.p.identity.Find(in.sim.world, e)
+func (in *serverInterest) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
+	p, id := in.sessions.player(player), in.sim.p.Identity.Find(in.sim.world, e)
 	if p == nil || id == nil {
 		return false
 	}
@@ -308,13 +308,13 @@ func (in *serverInterest) appears(e ecs.Entity, net snapshot.NetID) {
 // rehidePlayer tells a new connection's sender what is hidden from the player.
 func (in *serverInterest) rehidePlayer(p *player) {
 	for e := range p.interest.hides {
-		if id := in.sim.p.identity.Find(in.sim.world, e); id != nil {
+		if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
 			p.outbox.sender.SetVisible(snapshot.NetID(id.Net), false)
 		}
 	}
 }
 
-func (in *serverInterest) setTeam(player PlayerID, team uint8) bool {
+func (in *serverInterest) SetTeam(player PlayerID, team uint8) bool {
 	p := in.sessions.player(player)
 	if p == nil {
 		return false
@@ -333,7 +333,7 @@ func (in *serverInterest) setTeam(player PlayerID, team uint8) bool {
 	return true
 }
 
-func (in *serverInterest) setEntityTeam(e ecs.Entity, team uint8) bool {
+func (in *serverInterest) SetEntityTeam(e ecs.Entity, team uint8) bool {
 	if !in.sim.world.Alive(e) {
 		return false
 	}
@@ -381,9 +381,9 @@ func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *Tick) {
 	}
 }
 
-func (in *serverInterest) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
+func (in *serverInterest) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
 	p := in.sessions.player(player)
-	if p == nil || e != ecs.None && in.sim.p.identity.Find(in.sim.world, e) == nil {
+	if p == nil || e != ecs.None && in.sim.p.Identity.Find(in.sim.world, e) == nil {
 		return false
 	}
 	if p.interest.members == nil {
@@ -407,7 +407,7 @@ func (in *serverInterest) setAudience(player PlayerID, e ecs.Entity, a schema.Au
 	return true
 }
 
-func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
+func (in *serverInterest) SetEye(player PlayerID, x, y, z float32) bool {
 	p := in.sessions.player(player)
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
@@ -417,7 +417,7 @@ func (in *serverInterest) setEye(player PlayerID, x, y, z float32) bool {
 	return true
 }
 
-func (in *serverInterest) clearEye(player PlayerID) bool {
+func (in *serverInterest) ClearEye(player PlayerID) bool {
 	p := in.sessions.player(player)
 	if p != nil {
 		in.changes.noteEye(player, &p.interest)
@@ -463,7 +463,7 @@ func (in *serverInterest) markHidden() {
 		was := p.interest.blind // and in the tick in which it is shown again
 		p.interest.blind = in.hidesOwn(p, p.owner) || in.sim.p.Common && in.hidesOwn(p, ecs.Nobody)
 		if p.interest.blind || was {
-			p.reasons.Affected(in.sim.frame.Tick, in.sim.p.hiddenCause(), Tick(in.sim.p.TickRate/calmShare))
+			p.reasons.Affected(in.sim.frame.Tick, in.sim.p.HiddenCause(), Tick(in.sim.p.TickRate/calmShare))
 		}
 	}
 }
@@ -485,7 +485,7 @@ func (in *serverInterest) hidesRead(p *player) bool {
 func (in *serverInterest) hidesOwn(p *player, owner PlayerID) bool {
 	for _, rows := range in.sim.entities.Owned(in.sim.world, owner) {
 		for i, e := range rows.Entities() {
-			k := &in.sim.p.Prefabs[in.sim.p.identity.Slice(rows)[i].Prefab]
+			k := &in.sim.p.Prefabs[in.sim.p.Identity.Slice(rows)[i].Prefab]
 			if p.interest.hides[e] && !k.ClientOnly() && (owner != ecs.Nobody || k.Common) {
 				return true
 			}
@@ -494,7 +494,7 @@ func (in *serverInterest) hidesOwn(p *player, owner PlayerID) bool {
 	return false
 }
 
-func (in *serverInterest) setGroup(e, with ecs.Entity) bool {
+func (in *serverInterest) SetGroup(e, with ecs.Entity) bool {
 	id, leader := in.sim.net(e), in.sim.net(with)
 	if id == 0 || with != ecs.None && leader == 0 {
 		return false
@@ -563,7 +563,7 @@ func (in *serverInterest) enlistObserver(p, of *player) {
 // is hidden from a player whose view, or whose team's, is granted, or with a public grant
 // from any.
 func (in *serverInterest) showObserver(p *player, e ecs.Entity) {
-	if id := in.sim.p.identity.Find(in.sim.world, e); id != nil {
+	if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
 		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !in.sessions.hidesFrom(&p.observing.grant, e))
 	}
 }

@@ -20,8 +20,8 @@ type kicks struct {
 	tape      *serverTape
 }
 
-// kickPlayer is what Frame.Kick does.
-func (k *kicks) kickPlayer(player PlayerID, code transport.Code, text string) bool {
+// KickPlayer is what Frame.Kick does.
+func (k *kicks) KickPlayer(player PlayerID, code transport.Code, text string) bool {
 	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
 	p := k.sessions.player(player)
 	if p == nil {
@@ -38,8 +38,8 @@ func (k *kicks) kickPlayer(player PlayerID, code transport.Code, text string) bo
 	return true
 }
 
-// banPlayer is what Frame.Ban does.
-func (k *kicks) banPlayer(player PlayerID, until time.Time, text string) bool {
+// BanPlayer is what Frame.Ban does.
+func (k *kicks) BanPlayer(player PlayerID, until time.Time, text string) bool {
 	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
 	p := k.sessions.player(player)
 	if p == nil {

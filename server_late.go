@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
@@ -21,19 +22,19 @@ func newLate(c *ServerConfig, run *serverRun, re *reruns) late.Room {
 	m, p := re.sim, re.sim.p
 	interval := time.Second / time.Duration(p.TickRate)
 	cfg := late.Config{
-		Layout: &p.Layout, Systems: p.schedule.Systems(), World: m.world, Entities: m.entities,
+		Layout: &p.Layout, Systems: p.Schedule.Systems(), World: m.world, Entities: m.entities,
 		Tick: &m.frame.Tick, Ticking: &run.ticking, Players: &re.sessions.late, Life: m.sentLife,
 		Window: c.lateTicks(), Whole: c.LateWorld, Owners: c.MaxClients + 1,
-		Fade: int((c.lateFadeTime() + interval - 1) / interval), Fixed: []ecs.ID{p.identity.ID()},
+		Fade: int((c.lateFadeTime() + interval - 1) / interval), Fixed: []ecs.ID{p.Identity.ID()},
 	}
-	for _, v := range p.singletons {
-		if v.predicted {
-			cfg.Singletons = append(cfg.Singletons, late.Singleton{At: m.world.SingletonPointer(v.id), Size: v.size})
+	for _, v := range p.Singletons {
+		if v.Predicted {
+			cfg.Singletons = append(cfg.Singletons, late.Singleton{At: m.world.SingletonPointer(v.ID), Size: v.Size})
 		}
 	}
 	cfg.Handlers = len(cfg.Systems)
 	re.handlers = re.handlers[:0]
-	for _, drain := range p.drains {
+	for _, drain := range p.Drains {
 		at := slices.IndexFunc(cfg.Systems, func(sys ecs.SystemInfo) bool { return sys.Name == drain })
 		if re.handlers = append(re.handlers, at); at >= 0 {
 			cfg.Handlers = min(cfg.Handlers, at)
@@ -58,7 +59,7 @@ func (m *simulation) sentLife(e ecs.Entity) (n uint32, sent bool) {
 func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
 	for _, l := range m.p.Lives {
 		if at := m.world.Pointer(e, m.p.Components[l.Component].ID); at != nil {
-			n = n*31 + m.p.handlers.lives[l.Own](at)
+			n = n*31 + m.p.LifeOf[l.Own](at)
 		}
 	}
 	return n
@@ -116,11 +117,11 @@ func (c *ServerConfig) checkLate() error {
 		fault("other players' clients predict a player with PredictRemote, and would be wrong in every late tick: leave one of the two out")
 	}
 	for _, k := range p.Prefabs {
-		if k.Common && k.ECS != &p.singletonRow && !c.LateWorld {
+		if k.Common && k.ECS != &p.SingletonRow && !c.LateWorld {
 			fault("prefab %q is a shared physics object, which every client computes with: let a Server system move it, or leave LateInputs out", k.ECS.Name())
 		}
 	}
-	for _, s := range p.schedule.Systems() {
+	for _, s := range p.Schedule.Systems() {
 		if c.LateWorld {
 			break // whole ticks run again
 		}
@@ -173,14 +174,14 @@ func (re *reruns) logDesyncs(log *slog.Logger) {
 // firstRuns notes the results of systems for the sync test.
 type firstRuns struct{ late *late.Room }
 
-func (firstRuns) beforeSystem(*Frame, int) {}
+func (firstRuns) BeforeSystem(*game.SystemRun, int) {}
 
-func (r firstRuns) afterSystem(_ *Frame, system int) { r.late.NoteRun(system) }
+func (r firstRuns) AfterSystem(_ *game.SystemRun, system int) { r.late.NoteRun(system) }
 
 // laterRuns gives a player's part, as it runs again, what others did to it in the tick, and
 // compares the results of systems with those of their first runs.
 type laterRuns struct{ late *late.Room }
 
-func (r laterRuns) beforeSystem(_ *Frame, system int) { r.late.BeforeSystem(system) }
+func (r laterRuns) BeforeSystem(_ *game.SystemRun, system int) { r.late.BeforeSystem(system) }
 
-func (r laterRuns) afterSystem(_ *Frame, system int) { r.late.CompareRun(system) }
+func (r laterRuns) AfterSystem(_ *game.SystemRun, system int) { r.late.CompareRun(system) }

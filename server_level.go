@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
@@ -117,7 +118,7 @@ type conclusion struct {
 //
 //  1. No tick up to here runs again, so what waited for late inputs stands.
 //  2. The handlers of OnServer and OnFinal run in the order of a tick. What they raise is
-//     handled in further rounds, maxNesting at most. Events left then are dropped and counted.
+//     handled in further rounds, MaxNesting at most. Events left then are dropped and counted.
 //  3. Messages that waited for their tick are sent.
 //
 // What handlers ask for meanwhile, such as the next level, waits for the caller's finish.
@@ -127,7 +128,7 @@ func (c *conclusion) concludeEvents() {
 	defer func() { c.run.changing = was }()
 	c.late.BlockAll()
 	for round := 0; c.sim.waitingEvents() > 0; round++ {
-		if round == maxNesting {
+		if round == game.MaxNesting {
 			c.sim.stats.EventsNested += uint64(c.sim.waitingEvents())
 			c.sim.clearEvents()
 			break
@@ -148,11 +149,11 @@ func (c *conclusion) concludeMatch() {
 // handleEvents runs the handlers of what waits, outside of a tick.
 func (m *simulation) handleEvents() {
 	f := &m.frame
-	for _, q := range f.state.queues {
-		q.findFinal()
+	for _, q := range m.frames.Queues {
+		q.FindFinal()
 	}
-	for _, sys := range m.p.schedule.Systems() {
-		if handle := m.p.handlers.eventSystems[sys.Name]; handle != nil {
+	for _, sys := range m.p.Schedule.Systems() {
+		if handle := m.p.Handlers.EventSystems[sys.Name]; handle != nil {
 			m.world.Lock()
 			handle(f)
 			m.world.Unlock()
@@ -162,15 +163,15 @@ func (m *simulation) handleEvents() {
 
 // waitingEvents returns how many events wait for their handlers.
 func (m *simulation) waitingEvents() (n int) {
-	for _, q := range m.frame.state.queues {
-		n += q.waitingEvents()
+	for _, q := range m.frames.Queues {
+		n += q.WaitingEvents()
 	}
 	return n
 }
 
 // clearEvents drops all events that wait.
 func (m *simulation) clearEvents() {
-	for _, q := range m.frame.state.queues {
-		q.clear()
+	for _, q := range m.frames.Queues {
+		q.Clear()
 	}
 }

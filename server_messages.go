@@ -22,8 +22,8 @@ type mail struct {
 	late     *late.Room
 }
 
-// sendMessage is what Message.Send does.
-func (m *mail) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
+// SendMessage is what Message.Send does.
+func (m *mail) SendMessage(to PlayerID, channel, id uint8, payload []byte) error {
 	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
 		return nil
 	}
@@ -84,8 +84,8 @@ func (m *mail) sendAs(p *player, t Tick, channel, id uint8, payload []byte) erro
 	return nil
 }
 
-// broadcast is what Message.Broadcast does.
-func (m *mail) broadcast(channel, id uint8, payload []byte) error {
+// Broadcast is what Message.Broadcast does.
+func (m *mail) Broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
 	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
 		return nil

@@ -114,7 +114,7 @@ func (g *observers) takeObserver(t time.Duration, p *player, h netcode.Hello) {
 func (g *observers) askGrant(o *observing) error {
 	err := errors.New("the server failed at what it did for this observer")
 	func() {
-		defer g.panics.contain(ecs.Nobody, "Observe")
+		defer g.panics.Contain(ecs.Nobody, "Observe")
 		o.grant, err = g.tape.observeGrant(g.observe, o.who)
 	}()
 	return err

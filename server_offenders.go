@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
@@ -121,7 +122,7 @@ func (o *offenders) dropLapsed(t time.Duration, p *player) {
 		o.dropOffender(p)
 		return
 	}
-	o.departures.dropPeer(p, transport.Timeout, lapsed)
+	o.departures.dropPeer(p, transport.Timeout, game.Lapsed)
 }
 
 // Limits for a client. An honest client stays within them on any network: lost, doubled,

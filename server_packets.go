@@ -3,6 +3,7 @@ package foretick
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -69,7 +70,7 @@ func (o *packets) beginPacket(p *player, now time.Duration) {
 		return
 	}
 	if p.observing == nil {
-		if debugBuild {
+		if game.DebugBuild {
 			o.scratch = p.writeTrail(d.packet, o.sim.frame.Tick, o.scratch)
 		}
 		p.reasons.Write(o.sim.frame.Tick, p.told(), &p.inputs.replaced, o.sim.p.Remote.Predicts)

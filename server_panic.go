@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/stats"
@@ -36,9 +37,9 @@ type Panic struct {
 	Stack   []byte   // the stack of the panic, as [runtime/debug.Stack] formats it
 }
 
-// contain recovers a panic in code that ran for one player. That player is dropped at the
+// Contain recovers a panic in code that ran for one player. That player is dropped at the
 // end of the tick, and the match continues. It must be deferred directly.
-func (c *panics) contain(player PlayerID, handler string) {
+func (c *panics) Contain(player PlayerID, handler string) {
 	v := recover()
 	if v == nil {
 		return
@@ -121,7 +122,7 @@ func (c *panics) runHooks(f *Frame, player PlayerID, name string, hooks []func(*
 }
 
 func (c *panics) runHook(f *Frame, player PlayerID, name string, fn func(*Frame, PlayerID)) {
-	defer c.contain(player, name)
+	defer c.Contain(player, name)
 	fn(f, player)
 }
 
@@ -146,7 +147,7 @@ const poisonedText = "the server failed at decoding what this client sent"
 // ends that peer's connection only, because fn touches nothing but the peer's own state.
 // Debug builds panic again.
 func (c *panics) decodePeer(p *player, b []byte, fn func() error) error {
-	if !debugBuild {
+	if !game.DebugBuild {
 		defer c.containDecoding(p, b)
 	}
 	return fn()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -50,7 +51,7 @@ func TestServerCorePanic(t *testing.T) {
 	}
 	for _, p := range []*player{s.sessions.players[0], s.sessions.players[2]} {
 		fall := func() { _ = s.panics.decodePeer(p, []byte{0xab, 0xcd}, func() error { panic("planted") }) }
-		if debugBuild {
+		if game.DebugBuild {
 			require.PanicsWithValue(t, "planted", fall)
 			continue
 		}
@@ -58,7 +59,7 @@ func TestServerCorePanic(t *testing.T) {
 		require.True(t, p.session.poisoned)
 		s.offenders.dropPoisoned(p)
 	}
-	if debugBuild {
+	if game.DebugBuild {
 		return
 	}
 	run(time.Second)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -167,7 +168,7 @@ func (d *dispatcher) readMessage(t time.Duration, p *player, m netcode.Message, 
 			return cmp.Or(err, netcode.ErrMalformed)
 		}
 		p.observing.eye = eye
-	case messageTrace:
+	case game.MessageTrace:
 		return d.traces.takeTrace(p, m.Body, b)
 	case netcode.MessageUnread:
 		var u netcode.Unread
@@ -176,7 +177,7 @@ func (d *dispatcher) readMessage(t time.Duration, p *player, m netcode.Message, 
 			return err
 		}
 		d.senders.takeUnread(p, &u)
-	case messageReport:
+	case game.MessageReport:
 		return d.reports.takeReport(p, m.Body, b)
 	case netcode.MessageReady:
 		if p.session.state != playing && p.session.state != watching {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 )
@@ -38,11 +40,11 @@ func (r *serverTape) recordValue(value any) {
 	}
 	b, err := tape.AppendValue(nil, value)
 	if err != nil {
-		misuse("Server.Record: %v", err)
+		misuse.Panicf("Server.Record: %v", err)
 	}
 	if other, replaced := r.sink.Value(b); replaced {
 		if err := tape.SetValue(value, other); err != nil {
-			misuse("Server.Record: %v", err)
+			misuse.Panicf("Server.Record: %v", err)
 		}
 	}
 }
@@ -56,7 +58,7 @@ func (c *ServerConfig) record(p *compiled) (sink tape.Sink, err error) {
 		return nil, nil
 	}
 	sink = c.Recorder.Internals()
-	h := tape.Head{Protocol: p.Hash, Describe: p.parts().Describe(), Settings: c.settings(), Debug: debugBuild}
+	h := tape.Head{Protocol: p.Hash, Describe: p.Parts().Describe(), Settings: c.settings(), Debug: game.DebugBuild}
 	c.Transport, c.Random, err = sink.Begin(h, c.Transport, c.Random)
 	return sink, err
 }
@@ -147,7 +149,7 @@ func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
 
 func (in *serverInternals) Replicated() (all []probe.ServerEntity) {
 	for _, rows := range in.sim.entities.All(in.sim.world) {
-		for i, id := range in.p.identity.Slice(rows) {
+		for i, id := range in.p.Identity.Slice(rows) {
 			if id.Net != 0 {
 				all = append(all, probe.ServerEntity{Entity: rows.Entity(i), Net: id.Net, Prefab: in.p.Prefabs[id.Prefab].ECS.Name()})
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/tape"
@@ -22,7 +23,7 @@ import (
 const (
 
 	// A server takes more at once, because a network may hold packets back. It drops the rest.
-	takenRate, takenBurst = 2 * reportRate, 100
+	takenRate, takenBurst = 2 * game.ReportRate, 100
 	// Of all its players together.
 	takenMost, takenMostBurst = 400, 800
 )
@@ -36,7 +37,7 @@ type serverReports struct {
 	figures  *figures.Server
 
 	listen func(PlayerID, prediction.Misprediction) // listen is nil if nobody asks.
-	takes  allowance                                // takes limits the reports of all players together.
+	takes  game.Allowance                           // takes limits the reports of all players together.
 	index  netIndex
 }
 
@@ -45,7 +46,7 @@ type playerReports struct {
 	asked      time.Duration // asked is when a question was last due. 0 means never.
 	due        bool          // due is true if a question is to be sent.
 	until      time.Duration // until is the time until which reports may come.
-	takes      allowance
+	takes      game.Allowance
 	incoming   reason.Incoming
 	connection uint64 // connection is the one whose reports incoming knows.
 }
@@ -62,7 +63,7 @@ func (r *serverReports) askReports(looks []tape.Look) []tape.Look {
 		return looks
 	}
 	for _, p := range r.sessions.players {
-		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || r.clock.now-p.reports.asked >= traceRefresh) {
+		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || r.clock.now-p.reports.asked >= game.TraceRefresh) {
 			looks = append(looks, tape.Look{Player: uint16(p.owner), Reports: true})
 		}
 	}
@@ -78,7 +79,7 @@ func (r *serverReports) askReport(p *player) {
 
 // write puts the question into a packet to the player.
 func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
-	if pk.Message(messageReport, []byte{reason.AskReports}) {
+	if pk.Message(game.MessageReport, []byte{reason.AskReports}) {
 		r.due, r.until = false, now+traceLate
 	}
 }
@@ -99,7 +100,7 @@ func (r *serverReports) takeReport(p *player, body, b []byte) error {
 	if from.connection != p.session.connection {
 		from.connection, from.incoming = p.session.connection, reason.Incoming{}
 	}
-	if !from.takes.takeOne(now, takenRate, takenBurst) || !r.takes.takeOne(now, takenMost, takenMostBurst) {
+	if !from.takes.TakeOne(now, takenRate, takenBurst) || !r.takes.TakeOne(now, takenMost, takenMostBurst) {
 		return nil
 	}
 	var said reason.Report
@@ -130,7 +131,7 @@ func (r *serverReports) nameReported(p *player, m *prediction.Misprediction) {
 	m.Entity = r.namedBy(p, m.Entity)
 	for i := range m.Differences {
 		d := &m.Differences[i]
-		label := r.sim.p.labels.Of(d.Component, d.Field)
+		label := r.sim.p.Labels.Of(d.Component, d.Field)
 		d.Entity, d.Label, d.Unit, d.Values = r.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
 	}
 }
@@ -156,7 +157,7 @@ func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 	clear(x.of)
 	x.filled = m.frame.Tick
 	for _, rows := range m.entities.All(m.world) {
-		ids := m.p.identity.Slice(rows)
+		ids := m.p.Identity.Slice(rows)
 		for i := range ids {
 			x.of[snapshot.NetID(ids[i].Net)] = rows.Entity(i)
 		}
@@ -167,7 +168,7 @@ func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 // namedBy finds the entity that a player's client predicts and names so, 0 for none.
 func (r *serverReports) namedBy(p *player, name uint64) uint64 {
 	sender := p.outbox.sender
-	if sender == nil || isKey(uint32(name)) { // #nosec G115 -- see below
+	if sender == nil || game.IsKey(uint32(name)) { // #nosec G115 -- see below
 		return r.searchNamed(p, name)
 	}
 	if name == 0 || name > uint64(^schema.WireID(0)) {
@@ -184,7 +185,7 @@ func (r *serverReports) namedBy(p *player, name uint64) uint64 {
 	if of := r.sim.world.Owner(e); of != p.owner && !(of == ecs.Nobody && r.sim.p.Common) {
 		return 0
 	}
-	if wire, _ := r.sim.nameFor(p, e, r.sim.p.identity.Get(r.sim.world, e)); uint64(wire) != name {
+	if wire, _ := r.sim.nameFor(p, e, r.sim.p.Identity.Get(r.sim.world, e)); uint64(wire) != name {
 		return 0
 	}
 	return uint64(e)
@@ -198,7 +199,7 @@ func (r *serverReports) searchNamed(p *player, name uint64) uint64 {
 			break
 		}
 		for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
-			ids := r.sim.p.identity.Slice(rows)
+			ids := r.sim.p.Identity.Slice(rows)
 			for i := range ids {
 				if e := rows.Entity(i); !p.interest.hides[e] {
 					if wire, _ := r.sim.nameFor(p, e, &ids[i]); uint64(wire) == name {
@@ -237,9 +238,9 @@ func (r *serverTrails) beginTrails() {
 	r.noteTrails()
 }
 
-func (r *serverTrails) beforeSystem(*Frame, int) { r.settleTrails() }
+func (r *serverTrails) BeforeSystem(*game.SystemRun, int) { r.settleTrails() }
 
-func (r *serverTrails) afterSystem(_ *Frame, system int) {
+func (r *serverTrails) AfterSystem(_ *game.SystemRun, system int) {
 	r.due = r.due || r.sim.writes.both[system]
 }
 
@@ -255,7 +256,7 @@ func (r *serverTrails) settleTrails() {
 
 // noteTrails hashes each player's current predicted state.
 func (r *serverTrails) noteTrails() {
-	r.sim.row.takeRow()
+	r.sim.row.TakeRow()
 	for _, p := range r.sessions.players {
 		if p.session.state != playing || !p.trail.Begun() {
 			continue
@@ -270,19 +271,19 @@ func (r *serverTrails) noteTrails() {
 
 func (r *serverTrails) hashOwned(p *player, owner PlayerID) (sum uint32) {
 	for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
-		for i, id := range r.p.identity.Slice(rows) {
+		for i, id := range r.p.Identity.Slice(rows) {
 			if owner == ecs.Nobody && !r.p.Prefabs[id.Prefab].Common {
 				continue
 			}
 			name := uint32(0)
-			if id.maker == uint16(owner) { // else the client was never told it
-				name = id.origin // known to the client before the entity is
+			if id.Maker == uint16(owner) { // else the client was never told it
+				name = id.Origin // known to the client before the entity is
 			}
 			if wire, ok := p.outbox.sender.Known(snapshot.NetID(id.Net)); ok && name == 0 {
 				name = uint32(wire)
 			}
 			if name != 0 {
-				sum += r.p.entityHash(r.sim.world, rows.Entity(i), name, r.words)
+				sum += r.p.EntityHash(r.sim.world, rows.Entity(i), name, r.words)
 			}
 		}
 	}
@@ -293,7 +294,7 @@ func (r *serverTrails) hashOwned(p *player, owner PlayerID) (sum uint32) {
 // scratch.
 func (p *player) writeTrail(pk *netcode.Packet, now Tick, scratch []byte) []byte {
 	b := p.trail.Append(scratch[:0], now, p.shooter.Acked(), pk.Room()/2)
-	pk.Message(messageTrail, b)
+	pk.Message(game.MessageTrail, b)
 	return b[:0]
 }
 
@@ -324,7 +325,7 @@ const stillTicks = 10
 
 func newStill(p *compiled, log *slog.Logger) still {
 	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}, once: map[string]bool{}, push: map[pushKey]int{}}
-	for _, sys := range p.schedule.Systems() {
+	for _, sys := range p.Schedule.Systems() {
 		if !layout.Shared(sys) {
 			continue
 		}
@@ -349,24 +350,24 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 		return
 	}
 	each := len(now) / t.rows.Len()
-	for i, id := range e.p.identity.Slice(t.rows) {
+	for i, id := range e.p.Identity.Slice(t.rows) {
 		k := stillKey{id.Prefab, t.comp.ID}
-		if e.still.used[k] || e.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+		if e.still.used[k] || e.p.Prefabs[id.Prefab].Interpolated && !id.Ahead || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
 			continue
 		}
 		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
-			e.still.log.Error(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
-				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
+			e.still.log.Error(game.CautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
+				e.p.SystemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
 		}
 	}
 }
 
-// unheard logs an event that is raised and has no handler, once.
-func (en *serverEntities) unheard(event string) {
+// Unheard logs an event that is raised and has no handler, once.
+func (en *serverEntities) Unheard(event string) {
 	c := &en.sim.writes.still
 	if !c.once[event] {
 		c.once[event] = true
-		c.log.Error(cautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))
+		c.log.Error(game.CautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))
 	}
 }
 
@@ -374,7 +375,7 @@ func (en *serverEntities) unheard(event string) {
 func (c *still) pushes(system int, name string, t *watchedTable) {
 	k := pushKey{system, t.comp.ID}
 	if c.push[k]++; c.push[k] == stillTicks {
-		c.log.Error(cautionText, "caution", fmt.Sprintf("shared system %q writes %s of player %d's entities in its runs for other players. Player %d's client does not run it for them, and is corrected each time: raise an Event and write in its OnServer handler, let each body write only itself, or predict other players with PredictRemote",
+		c.log.Error(game.CautionText, "caution", fmt.Sprintf("shared system %q writes %s of player %d's entities in its runs for other players. Player %d's client does not run it for them, and is corrected each time: raise an Event and write in its OnServer handler, let each body write only itself, or predict other players with PredictRemote",
 			name, t.comp.Name, t.rows.Owner(), t.rows.Owner()))
 	}
 }

@@ -3,6 +3,7 @@ package foretick
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/standard"
@@ -23,7 +24,7 @@ type requests struct {
 // takeRequests takes the requests that a player's allowance permits. The others wait in the
 // connection, already acknowledged: a request is never lost for coming too soon.
 func (r *requests) takeRequests(t time.Duration, p *player) {
-	for p.session.conn != nil && p.requests.allowance.permits(t, requestRate+requestsSpare, requestBurst+requestsHeld) {
+	for p.session.conn != nil && p.requests.allowance.Permits(t, requestRate+requestsSpare, requestBurst+requestsHeld) {
 		if !r.takeRequest(p) {
 			return
 		}
@@ -43,7 +44,7 @@ func (r *requests) takeRequest(p *player) bool {
 	if !ok {
 		return false
 	}
-	p.requests.allowance.spent++
+	p.requests.allowance.Spent++
 	if p.session.kicked && p.session.state == refusing {
 		return true // asked before it knew
 	}
@@ -67,15 +68,15 @@ func (r *requests) queueRequest(p *player, one netcode.Reliable) error {
 // changed.
 func (r *requests) handleRequest(p *player, kind uint8, payload []byte) error {
 	o := &r.sim.writes.outside
-	o.look(causeOutside)
-	o.by = r.sim.p.requestCause(int(kind))
-	if debugBuild {
-		r.sim.frame.run.name = r.sim.p.Requests[kind].Cause
+	o.look(game.CauseOutside)
+	o.by = r.sim.p.RequestCause(int(kind))
+	if game.DebugBuild {
+		r.sim.running.Name = r.sim.p.Requests[kind].Cause
 	}
-	err := r.sim.p.handlers.requests[kind](&r.sim.frame, p.owner, payload)
-	r.sim.frame.run.name = ""
+	err := r.sim.p.Handlers.Requests[kind](&r.sim.frame, p.owner, payload)
+	r.sim.running.Name = ""
 	o.look(o.by)
-	o.by = causeOutside
+	o.by = game.CauseOutside
 	return err
 }
 
@@ -126,8 +127,8 @@ func (r *requests) handleLastRequests() {
 	r.sessions.asked = r.sessions.asked[:0]
 }
 
-// readRequest reads a request with fn. It reports whether the request can be handled.
-func (r *requests) readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error) {
+// ReadRequest reads a request with fn. It reports whether the request can be handled.
+func (r *requests) ReadRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error) {
 	p := r.sessions.player(player)
 	err = r.panics.decodePeer(p, payload, fn)
 	return err == nil && !p.session.poisoned, err
@@ -138,7 +139,7 @@ type playerRequests struct {
 	askings    []asking
 	askedBytes []byte
 	taken      uint32 // taken counts the requests since the place's token was given.
-	allowance  allowance
+	allowance  game.Allowance
 }
 
 // asking is a request that the next tick handles.

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
 )
@@ -44,7 +45,7 @@ func (re *reruns) beginRun(t Tick, test bool, players ...*player) {
 			break
 		}
 		p.reasons.Rerun(t)
-		if debugBuild {
+		if game.DebugBuild {
 			p.trail.Forget()
 		}
 	}
@@ -55,10 +56,10 @@ func (re *reruns) RunPart(of *late.Player, t Tick, test bool) {
 	f, p := &re.sim.frame, re.sessions.player(of.Owner())
 	now := f.Tick
 	re.beginRun(t, test, p)
-	for _, q := range f.state.queues {
-		q.drop(p.owner, t)
+	for _, q := range re.sim.frames.Queues {
+		q.Drop(p.owner, t)
 		if !test {
-			q.dropFinal(p.owner, t)
+			q.DropFinal(p.owner, t)
 		}
 	}
 	for _, rows := range re.sim.commands.Owned(re.sim.world, p.owner) {
@@ -67,9 +68,9 @@ func (re *reruns) RunPart(of *late.Player, t Tick, test bool) {
 	if re.traces.armed() && !test {
 		re.traces.beginRerun(p, t)
 	}
-	re.around.runAgain(f, test)
-	re.sim.p.schedule.ExecuteOwner(re.sim.world, f, re.late.RunsWithPart(), p.owner)
-	re.around.runFirst(f)
+	re.around.runAgain(test)
+	re.sim.p.Schedule.ExecuteOwner(re.sim.world, f, re.late.RunsWithPart(), p.owner)
+	re.around.runFirst()
 	if len(re.traces.recording) > 0 {
 		re.traces.end()
 	}
@@ -80,13 +81,13 @@ func (re *reruns) RunPart(of *late.Player, t Tick, test bool) {
 // HandleEvents implements late.Host.
 func (re *reruns) HandleEvents() {
 	f := &re.sim.frame
-	for i, q := range f.state.queues {
-		if system := re.handlers[i]; system >= 0 && q.pending() {
-			re.sim.writes.beforeSystem(f, system)
+	for i, q := range re.sim.frames.Queues {
+		if system := re.handlers[i]; system >= 0 && q.Pending() {
+			re.sim.writes.BeforeSystem(re.sim.running, system)
 			re.sim.world.Lock()
-			q.drain(f.state, f)
+			q.Drain(re.sim.frames, f)
 			re.sim.world.Unlock()
-			re.sim.writes.afterSystem(f, system)
+			re.sim.writes.AfterSystem(re.sim.running, system)
 		}
 	}
 	re.sim.writes.end()
@@ -101,8 +102,8 @@ func (re *reruns) RoundPart(owner PlayerID) {
 
 // ReleaseEvents implements late.Host.
 func (re *reruns) ReleaseEvents(owner PlayerID, t Tick) {
-	for _, q := range re.sim.frame.state.queues {
-		q.release(owner, t)
+	for _, q := range re.sim.frames.Queues {
+		q.Release(owner, t)
 	}
 }
 
@@ -112,9 +113,9 @@ func (re *reruns) beginWorld() {
 		return
 	}
 	now := re.sim.frame.Tick
-	changed := re.sim.writes.outside.look(causeOutside)
-	for _, q := range re.sim.frame.state.queues {
-		changed = changed || q.differs(re.late.Slot(now-1))
+	changed := re.sim.writes.outside.look(game.CauseOutside)
+	for _, q := range re.sim.frames.Queues {
+		changed = changed || q.Differs(re.late.Slot(now-1))
 	}
 	re.late.BeginWorld(changed)
 	for _, e := range re.late.Jumped() {
@@ -123,7 +124,7 @@ func (re *reruns) beginWorld() {
 	}
 	for _, p := range re.sessions.players {
 		if re.late.Affects(p.owner) {
-			p.reasons.Affected(now, re.sim.p.lateCause(), Tick(re.sim.p.TickRate/calmShare))
+			p.reasons.Affected(now, re.sim.p.LateCause(), Tick(re.sim.p.TickRate/calmShare))
 		}
 	}
 }
@@ -142,9 +143,9 @@ func (re *reruns) RunWorld(t Tick, test bool) {
 		_ = re.requests.handleRequest(re.sessions.player(by), kind, payload)
 	})
 	re.commands.fillCommands()
-	re.around.runAgain(f, test)
-	re.sim.p.schedule.Execute(re.sim.world, f)
-	re.around.runFirst(f)
+	re.around.runAgain(test)
+	re.sim.p.Schedule.Execute(re.sim.world, f)
+	re.around.runFirst()
 	if len(re.traces.recording) > 0 {
 		re.traces.end()
 	}
@@ -175,15 +176,15 @@ func (re *reruns) withholdOwn() {
 
 // SaveEvents implements late.Host.
 func (re *reruns) SaveEvents(slot int) {
-	for _, q := range re.sim.frame.state.queues {
-		q.save(slot)
+	for _, q := range re.sim.frames.Queues {
+		q.Save(slot)
 	}
 }
 
 // RestoreEvents implements late.Host.
 func (re *reruns) RestoreEvents(slot int) {
-	for _, q := range re.sim.frame.state.queues {
-		q.restore(slot)
+	for _, q := range re.sim.frames.Queues {
+		q.Restore(slot)
 	}
 	re.sim.writes.outside.keep()
 }
@@ -192,7 +193,7 @@ func (re *reruns) RestoreEvents(slot int) {
 // brought up to date at other times than in a repeated one.
 func (re *reruns) Hash(running bool) uint64 {
 	if running {
-		re.sim.row.takeRow()
+		re.sim.row.TakeRow()
 	}
 	return re.sim.world.Hash(re.sim.order)
 }

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -14,7 +15,7 @@ type rewindWorld struct{ sim *simulation }
 
 func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
 	e := ecs.Entity(id)
-	n := w.sim.p.identity.Find(w.sim.world, e)
+	n := w.sim.p.Identity.Find(w.sim.world, e)
 	if n == nil {
 		return rewind.Entity{}, false
 	}
@@ -64,7 +65,7 @@ func (v *serverViews) recordPast(masks []tableMask, source *snapshot.Source) {
 	v.past.Begin(v.sim.frame.Tick)
 	for table, rows := range v.sim.entities.All(v.sim.world) {
 		if v.past.Fit(masks[table].has) {
-			ids := v.sim.p.identity.Slice(rows)
+			ids := v.sim.p.Identity.Slice(rows)
 			for k := range ids {
 				e := rewind.Entity{Net: snapshot.NetID(ids[k].Net), Owner: uint32(rows.Owner()), Prefab: ids[k].Prefab}
 				v.past.Put(uint64(rows.Entity(k)), e, source)
@@ -87,31 +88,31 @@ func (v *serverViews) viewer(by PlayerID) *player {
 	return p
 }
 
-// hitView is a view as a game asks it.
-func (v *serverViews) hitView(seen rewind.View) HitView {
-	return HitView{seen: seen, record: v.past, tracks: v.sim.p.Tracks, tick: v.sim.frame.Tick, bare: len(v.sim.p.Hitboxes) == 0, Reason: seen.Reason, Claimed: seen.Claimed, Used: seen.Used}
+// sightOf is what a view of the game asks.
+func (v *serverViews) sightOf(seen rewind.View) game.Sight {
+	return game.Sight{Seen: seen, Record: v.past, Tracks: v.sim.p.Tracks, Tick: v.sim.frame.Tick, Bare: len(v.sim.p.Hitboxes) == 0}
 }
 
-// rewind is what Frame.Rewind returns for a player.
-func (v *serverViews) rewind(by PlayerID) HitView {
+// Rewind is what Frame.Rewind returns for a player.
+func (v *serverViews) Rewind(by PlayerID) game.Sight {
 	if p := v.viewer(by); p != nil {
-		return v.hitView(p.shooter.View(v.sim.frame.Tick))
+		return v.sightOf(p.shooter.View(v.sim.frame.Tick))
 	}
-	return v.hitView(rewind.View{})
+	return v.sightOf(rewind.View{})
 }
 
-// present is what Frame.Present returns.
-func (v *serverViews) present() HitView {
-	return v.hitView(v.past.Present(v.sim.frame.Tick))
+// Present is what Frame.Present returns.
+func (v *serverViews) Present() game.Sight {
+	return v.sightOf(v.past.Present(v.sim.frame.Tick))
 }
 
-// rewindBehind is what Frame.RewindBehind returns for a player.
-func (v *serverViews) rewindBehind(by PlayerID, ticks float32) HitView {
+// RewindBehind is what Frame.RewindBehind returns for a player.
+func (v *serverViews) RewindBehind(by PlayerID, ticks float32) game.Sight {
 	if p := v.viewer(by); p != nil {
-		return v.hitView(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
+		return v.sightOf(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
 	}
-	return v.hitView(rewind.View{})
+	return v.sightOf(rewind.View{})
 }
 
-// moment is what Frame.RewindTo returns without a player.
-func (v *serverViews) moment(t Tick) HitView { return v.hitView(v.past.Moment(v.sim.frame.Tick, t)) }
+// Moment is what Frame.RewindTo returns without a player.
+func (v *serverViews) Moment(t Tick) game.Sight { return v.sightOf(v.past.Moment(v.sim.frame.Tick, t)) }

@@ -19,13 +19,13 @@ type serverSchemas struct {
 // publish puts the protocol's schema into the library. A schema that is too long to send is a
 // fault only if clients of other builds would need it.
 func (c *serverSchemas) publish(p *compiled, otherBuilds bool, log *slog.Logger) error {
-	b := p.parts().Append(nil)
+	b := p.Parts().Append(nil)
 	_, err := c.library.Add(netcode.ProtocolSchema, b)
 	if err == nil && otherBuilds {
 		_, err = schema.ReadProtocol(b)
 	}
-	if len(p.labels) > 0 {
-		if _, err := c.library.Add(netcode.LabelSchema, p.labels.Append(nil)); err != nil {
+	if len(p.Labels) > 0 {
+		if _, err := c.library.Add(netcode.LabelSchema, p.Labels.Append(nil)); err != nil {
 			log.Warn("tools do not get the labels of fields", "err", err)
 		}
 	}

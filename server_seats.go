@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
@@ -69,7 +70,7 @@ func (x *seats) takePlace(p *player, owner PlayerID) {
 	p.session.number = x.sessions.begun
 	p.shooter.Join(x.past, uint32(owner), p)
 	p.late.Join(owner, &p.shooter, &p.inputs.replaced)
-	if debugBuild {
+	if game.DebugBuild {
 		p.trail = reason.NewTrail(reason.TrailTicks)
 	}
 	if c := x.sim.p.Command; c != nil {
@@ -204,7 +205,7 @@ type turnover struct {
 func (o *turnover) changePlayers() {
 	o.requests.handleLastRequests()
 	for _, player := range o.sessions.leaving {
-		o.panics.runHooks(&o.sim.frame, player, "OnLeave", o.sim.p.handlers.leaves)
+		o.panics.runHooks(&o.sim.frame, player, "OnLeave", o.sim.p.Handlers.Leaves)
 		o.sim.destroyOwned(player)
 	}
 	o.sessions.leaving = o.sessions.leaving[:0]
@@ -214,7 +215,7 @@ func (o *turnover) changePlayers() {
 			continue // gone before it was there
 		}
 		p.session.begun = true
-		o.panics.runHooks(&o.sim.frame, p.owner, "OnJoin", o.sim.p.handlers.joins)
+		o.panics.runHooks(&o.sim.frame, p.owner, "OnJoin", o.sim.p.Handlers.Joins)
 	}
 	clear(o.sessions.joining)
 	o.sessions.joining = o.sessions.joining[:0]
@@ -224,14 +225,14 @@ func (o *turnover) changePlayers() {
 // tellMoves calls the hooks of players that lost their connection or came back, in order,
 // for those that still have their place.
 func (o *turnover) tellMoves() {
-	h := &o.sim.p.handlers
+	h := &o.sim.p.Handlers
 	for _, m := range o.sessions.moves {
 		if o.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
 			continue
 		}
-		name, hooks := "OnDisconnect", h.disconnects
+		name, hooks := "OnDisconnect", h.Disconnects
 		if m.back {
-			name, hooks = "OnReconnect", h.reconnects
+			name, hooks = "OnReconnect", h.Reconnects
 		}
 		o.panics.runHooks(&o.sim.frame, m.p.owner, name, hooks)
 	}

@@ -179,7 +179,7 @@ func (s *senders) countLong() {
 // prefabOfNet returns the name of an entity's prefab, or "" if it is gone.
 func (m *simulation) prefabOfNet(id snapshot.NetID) string {
 	for _, rows := range m.entities.All(m.world) {
-		for _, at := range m.p.identity.Slice(rows) {
+		for _, at := range m.p.Identity.Slice(rows) {
 			if at.Net == uint32(id) {
 				return m.p.Prefabs[at.Prefab].ECS.Name()
 			}

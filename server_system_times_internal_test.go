@@ -8,26 +8,27 @@ import (
 
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 )
 
 // TestSystemTimesAllocatesNothing: they are always on.
 func TestSystemTimesAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
-	s, f := timedSystem(), &Frame{}
+	s, run := timedSystem(), &game.SystemRun{}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		s.beforeSystem(f, 0)
-		s.afterSystem(f, 0)
+		s.BeforeSystem(run, 0)
+		s.AfterSystem(run, 0)
 	}))
 }
 
 // BenchmarkSystemTimes is what timing adds to a system's run, with the clock that Run
 // brings.
 func BenchmarkSystemTimes(b *testing.B) {
-	s, f := timedSystem(), &Frame{}
+	s, run := timedSystem(), &game.SystemRun{}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.beforeSystem(f, 0)
-		s.afterSystem(f, 0)
+		s.BeforeSystem(run, 0)
+		s.AfterSystem(run, 0)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/internal/rewind"
@@ -46,7 +48,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.tape.run = &s.run
 	s.wirePeers()
 	s.sessions.architecture = runtime.GOARCH
-	s.sessions.byPeer, s.sim.ordinals = map[transport.PeerID]*player{}, ordinals{}
+	s.sessions.byPeer, s.sim.ordinals = map[transport.PeerID]*player{}, game.Ordinals{}
 	s.sim.p, s.sim.stats = p, &s.stats
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.entities.noRoom})
 	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
@@ -61,11 +63,11 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
 	}
 	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
-	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{&s.sim}); err != nil {
+	if s.past, err = rewind.NewPast(p.RewindGame(), past, rewindWorld{&s.sim}); err != nil {
 		return nil, err
 	}
 	s.wireSeats()
-	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
+	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.Identity))
 	if p.Command != nil {
 		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
 	}
@@ -73,31 +75,33 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.vacated = make([]vacancy, cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
-	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), state: newFrameState(s.sim.world, p.TickRate, p.newQueues())}
-	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate)}
+	s.sim.frames = game.NewFrameState(s.sim.world, p.TickRate, p.NewQueues())
+	s.sim.running = bindFrame(&s.sim.frame, s.sim.frames)
+	s.sim.row, s.sim.parents = game.NewSingletonRow(&p.Facts, s.sim.world), game.NewHierarchy(&p.Facts, s.sim.world)
 	s.late = newLate(&s.cfg, &s.run, &s.reruns)
-	if debugBuild && s.late.Window > 0 {
+	if game.DebugBuild && s.late.Window > 0 {
 		s.reruns.logDesyncs(cfg.Logger)
 	}
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, &s.late, cfg.Logger)
 	s.sim.spawnSingletonRow()
-	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
+	s.sim.losses = game.NewLosses(&p.Facts, cfg.Logger, s.sim.world, &s.sim.frame.Tick, s.sim.running, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
-	p.watch(true)
+	p.Watch(true)
 	s.interest = newInterest(&s.sim, &s.sessions, &s.panics, s.senders.source, interestChanges{&s.late, &s.sim})
 	s.schemas.sim = &s.sim
 	if err := s.schemas.publish(p, cfg.AllowOtherBuilds, cfg.Logger); err != nil {
 		return nil, err
 	}
 	s.senders.share = s.senders.encodeShare
-	s.sim.order, s.sim.hash = p.order, s.sim.hashWorld
-	if debugBuild {
+	s.sim.order, s.sim.hash = p.Order, s.sim.hashWorld
+	if game.DebugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
 	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
 	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
-	s.sim.frame.state.packer = &packer{losses: &s.sim.losses}
-	s.sim.frame.state.attach(&serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
+	s.sim.frames.Packer = &game.Packer{Losses: &s.sim.losses}
+	s.sim.frames.Attach(&serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post() // the names of systems are known before the first Step
@@ -113,13 +117,13 @@ func (s *Server) Step(now time.Time) {
 	case s.run.closed:
 		return
 	case s.run.inner && !s.run.stepping:
-		misuse("Server.Step of a preview's server: call Preview.Step")
+		misuse.Panicf("Server.Step of a preview's server: call Preview.Step")
 	case s.run.failed:
-		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
+		misuse.Panicf("Server.Step after a panic in a system: the match cannot go on, so close the server")
 	case s.run.ticking:
-		misuse("Server.Step inside of a tick: a system or a handler must not call it")
+		misuse.Panicf("Server.Step inside of a tick: a system or a handler must not call it")
 	case s.run.changing || s.run.inside != "":
-		misuse("Server.Step in a function that the server calls: a hook, a render system or ServerConfig.Observe must not call it")
+		misuse.Panicf("Server.Step in a function that the server calls: a hook, a render system or ServerConfig.Observe must not call it")
 	}
 	s.run.inside = "Step"
 	done := false
@@ -246,14 +250,14 @@ func (s *Server) close(code transport.Code, detail string) error {
 		}
 		return s.endpoint.Close(code, detail)
 	}
-	last := partings{endpoint: s.untaped, from: s.clock.now, most: lastWords}
+	last := game.Partings{Endpoint: s.untaped, From: s.clock.now, Most: game.LastWords}
 	for _, p := range slices.Clone(s.sessions.players) {
 		why, text := p.end(code, detail)
 		switch {
 		case p.session.state == away:
 			s.departures.leaveMatch(p, code, detail)
 		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
-			last.all = append(last.all, parting{p.session.peer, p.session.conn, why, text})
+			last.All = append(last.All, game.Parting{Peer: p.session.peer, Conn: p.session.conn, Code: why, Detail: text})
 			s.departures.forgetPeer(p, why, text)
 		default:
 			s.departures.dropPeer(p, why, text)
@@ -263,7 +267,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.turnover.changePlayers()
 	s.run.changing = false
 	s.conclusion.concludeMatch() // what OnLeave raised
-	return last.closeEndpoint(code, detail)
+	return last.CloseEndpoint(code, detail)
 }
 
 // end drops every player with the reason.
@@ -320,28 +324,28 @@ func (s *Server) tick(now time.Duration) {
 
 // simulate runs the game's systems with the commands of the tick.
 func (s *Server) simulate() {
-	s.sim.writes.outside.look(causeOutside)
+	s.sim.writes.outside.look(game.CauseOutside)
 	s.interest.markHidden()
 	s.late.RerunParts()
 	s.commands.fillCommands()
-	if debugBuild {
-		s.sim.losses.beginTick()
+	if game.DebugBuild {
+		s.sim.losses.BeginTick()
 		s.trails.beginTrails()
 	}
 	if s.traces.wake.Load() || s.traces.replayed || s.reports.listen != nil {
 		s.traces.beginTraces()
 	}
-	s.p.schedule.Execute(s.sim.world, &s.sim.frame)
+	s.p.Schedule.Execute(s.sim.world, &s.sim.frame)
 	s.late.CloseWorld()
 	if len(s.traces.recording) > 0 {
 		s.traces.end()
 	}
-	if debugBuild {
+	if game.DebugBuild {
 		s.trails.settleTrails()
 	}
 	s.sim.writes.end()
 	s.sim.lookForLosses()
-	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.editCause()) {
+	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.EditCause()) {
 		s.late.BlockAll()
 	}
 	s.interest.markHidden() // by the tick itself, too

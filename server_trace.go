@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
@@ -18,7 +19,7 @@ import (
 
 // Numbers of traces that both ends keep to.
 const (
-	traceLate = traceLapse + 10*time.Second // how long records may still come after the end
+	traceLate = game.TraceLapse + 10*time.Second // how long records may still come after the end
 
 	serverTraceMost = 4 // traces of a server, and as many aside
 
@@ -48,7 +49,7 @@ type serverTraces struct {
 	looks []tape.Look // scratch
 	// recording are those of the running tick. It is empty if no system is watched.
 	recording []*playerTrace
-	steps     traceSteps
+	steps     game.TraceSteps
 }
 
 // takeTrace handles a trace's message from a player's client, in packet b.
@@ -77,7 +78,7 @@ func (t *serverTraces) portOf(set *traceSet, player PlayerID) *trace.Port {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.layout == nil {
-		t.layout = t.sim.p.traceLayout()
+		t.layout = t.sim.p.TraceLayout()
 	}
 	if set.ports[player] == nil {
 		if set.ports == nil {
@@ -96,7 +97,7 @@ func (t *serverTraces) beginTraces() {
 		return
 	}
 	t.wake.Store(true)
-	t.steps.beginTick()
+	t.steps.BeginTick()
 	t.recording = append(append(t.recording[:0], t.match.armed...), t.aside.armed...)
 	for _, a := range t.recording {
 		a.begin(t.sim.frame.Tick)
@@ -114,8 +115,8 @@ func (p *player) traceable() bool {
 // armTrace begins the trace of a player.
 func (t *serverTraces) armTrace(set *traceSet, p *player) *playerTrace {
 	port := t.portOf(set, p.owner)
-	if t.steps.index == nil {
-		t.steps.index = t.sim.p.sharedIndex()
+	if t.steps.Index == nil {
+		t.steps.Index = t.sim.p.SharedIndex()
 	}
 	a := &playerTrace{sim: t.sim, p: p, port: port, recorder: trace.NewRecorder(port.Layout)}
 	set.armed = append(set.armed, a)
@@ -142,19 +143,19 @@ func (t *serverTraces) endTrace(set *traceSet, a *playerTrace) {
 	}
 }
 
-// beforeSystem records the steps before a system, in a tick that is recorded.
-func (t *serverTraces) beforeSystem(_ *Frame, system int) {
+// BeforeSystem records the steps before a system, in a tick that is recorded.
+func (t *serverTraces) BeforeSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
-		after, before := t.steps.before(system)
+		after, before := t.steps.Before(system)
 		t.take(after)
 		t.take(before)
 	}
 }
 
-// afterSystem notes the step after a system, which is recorded when the world has its commands.
-func (t *serverTraces) afterSystem(_ *Frame, system int) {
+// AfterSystem notes the step after a system, which is recorded when the world has its commands.
+func (t *serverTraces) AfterSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
-		t.steps.after(system)
+		t.steps.After(system)
 	}
 }
 
@@ -173,23 +174,23 @@ type (
 	traceBegins  struct{ of *serverTraces }
 )
 
-func (t traceSettles) beforeSystem(*Frame, int) {
+func (t traceSettles) BeforeSystem(*game.SystemRun, int) {
 	if len(t.recording) > 0 {
-		t.take(t.steps.dueStep())
+		t.take(t.steps.DueStep())
 	}
 }
 
-func (t traceBegins) beforeSystem(_ *Frame, system int) {
+func (t traceBegins) BeforeSystem(_ *game.SystemRun, system int) {
 	if len(t.of.recording) > 0 {
-		t.of.take(t.of.steps.ahead(system))
+		t.of.take(t.of.steps.Ahead(system))
 	}
 }
 
-func (traceBegins) afterSystem(*Frame, int) {}
+func (traceBegins) AfterSystem(*game.SystemRun, int) {}
 
 // end completes the records of the tick.
 func (t *serverTraces) end() {
-	t.take(t.steps.dueStep())
+	t.take(t.steps.DueStep())
 	for _, a := range t.recording {
 		a.take(a.port.Layout.End())
 		a.port.Server.Put(a.recorder.Record())
@@ -199,7 +200,7 @@ func (t *serverTraces) end() {
 
 // beginRerun records a tick again that runs again for a player's late command.
 func (t *serverTraces) beginRerun(p *player, tick Tick) {
-	t.steps.beginTick()
+	t.steps.BeginTick()
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		if a := set.of(p); a != nil {
 			t.recording = append(t.recording, a)
@@ -217,7 +218,7 @@ func (t *serverTraces) traced(p *player, b []byte) (of *playerTrace, err error) 
 	now := t.clock.now
 	switch b[0] {
 	case trace.Ask, trace.Stop:
-		if !p.tracing.asks.takeOne(now, traceAskRate, traceAskBurst) {
+		if !p.tracing.asks.TakeOne(now, game.TraceAskRate, game.TraceAskBurst) {
 			return nil, netcode.ErrMalformed
 		}
 		if b[0] == trace.Stop {
@@ -260,7 +261,7 @@ func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 		a = t.armTrace(set, p)
 	}
 	p.tracing.refused = 0
-	a.client = t.clock.now + traceLapse
+	a.client = t.clock.now + game.TraceLapse
 	if a.operator <= t.clock.now {
 		a.request, a.nobody = r, false
 	}
@@ -281,7 +282,7 @@ func (t *serverTraces) allowsTrace(p *player) bool {
 	if t.allow == nil {
 		return p.loopback()
 	}
-	defer t.panics.contain(ecs.Nobody, "AllowTrace")
+	defer t.panics.Contain(ecs.Nobody, "AllowTrace")
 	return t.allow(p.owner)
 }
 
@@ -296,10 +297,10 @@ func isLoopback(address string) bool {
 
 // writeTrace puts what a trace has to say into a player's packet.
 func (p *player) writeTrace(now time.Duration) {
-	if p.tracing.refused != 0 && p.outbox.draft.packet.Message(messageTrace, []byte{trace.Refused, p.tracing.refused}) {
+	if p.tracing.refused != 0 && p.outbox.draft.packet.Message(game.MessageTrace, []byte{trace.Refused, p.tracing.refused}) {
 		p.tracing.refused = 0
 	}
-	if p.tracing.stop && p.outbox.draft.packet.Message(messageTrace, []byte{trace.Stop}) {
+	if p.tracing.stop && p.outbox.draft.packet.Message(game.MessageTrace, []byte{trace.Stop}) {
 		p.tracing.stop = false
 	}
 	if p.tracing.armed != nil {
@@ -394,7 +395,7 @@ func (t *serverTraces) look(set *traceSet, l *tape.Look) {
 		return
 	}
 	if l.Looked {
-		a.operator, a.watched = now+traceLapse, true
+		a.operator, a.watched = now+game.TraceLapse, true
 		if set == &t.match {
 			p.tracing.late = a.operator + traceLate
 		}
@@ -448,7 +449,7 @@ type playerTrace struct {
 // schema.Refs.
 func (t *playerTrace) Net(entity uint64) uint32 {
 	e := ecs.Entity(entity)
-	id := t.sim.p.identity.Find(t.sim.world, e)
+	id := t.sim.p.Identity.Find(t.sim.world, e)
 	if id == nil || t.p.interest.hides[e] {
 		return 0
 	}
@@ -461,7 +462,7 @@ func (t *playerTrace) Entity(uint32) uint64 { return 0 }
 
 // nameFor returns the name of an entity on a player's connection, 0 for one that the client
 // does not know, and what the player receives of it.
-func (m *simulation) nameFor(p *player, e ecs.Entity, id *networkID) (name uint32, audience schema.Audience) {
+func (m *simulation) nameFor(p *player, e ecs.Entity, id *game.NetworkID) (name uint32, audience schema.Audience) {
 	own, net := m.world.Owner(e) == p.owner, snapshot.NetID(id.Net)
 	var wire schema.WireID
 	shown := false
@@ -474,11 +475,11 @@ func (m *simulation) nameFor(p *player, e ecs.Entity, id *networkID) (name uint3
 		wire, shown = p.outbox.sender.Wire(net)
 		audience = p.outbox.sender.Audience(net)
 	}
-	if own && id.origin != 0 && id.maker == uint16(p.owner) {
+	if own && id.Origin != 0 && id.Maker == uint16(p.owner) {
 		if !shown {
 			audience = schema.ToOwner // the client spawned it, and gets no more than its own
 		}
-		return id.origin, audience
+		return id.Origin, audience
 	}
 	if shown {
 		return uint32(wire), audience
@@ -497,20 +498,20 @@ func (t *playerTrace) list() {
 	if t.nobody {
 		return
 	}
-	var c candidates
+	var c game.Candidates
 	for _, rows := range t.sim.entities.Owned(t.sim.world, t.p.owner) {
-		ids := t.sim.p.identity.Slice(rows)
+		ids := t.sim.p.Identity.Slice(rows)
 		for i := range ids {
 			id, e := &ids[i], rows.Entity(i)
-			if t.sim.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.may(e) {
+			if t.sim.p.Prefabs[id.Prefab].Interpolated && !id.Ahead || !t.may(e) {
 				continue
 			}
 			if name, audience := t.sim.nameFor(t.p, e, id); name != 0 && t.request.Wants(name) {
-				c.offer(candidate{e, name, int(id.Prefab), audience})
+				c.Offer(game.Candidate{Entity: e, Name: name, Prefab: int(id.Prefab), Audience: audience})
 			}
 		}
 	}
-	c.addTo(t.recorder)
+	c.AddTo(t.recorder)
 }
 
 // begin begins the record of the tick that is about to run.
@@ -532,7 +533,7 @@ func (t *playerTrace) take(step int) {
 		case !t.may(e):
 			t.recorder.Gone(i)
 		default:
-			t.sim.p.recordEntity(t.sim.world, t.recorder, i, t, step == trace.Start())
+			t.sim.p.RecordEntity(t.sim.world, t.recorder, i, t, step == trace.Start())
 		}
 	}
 }
@@ -541,7 +542,7 @@ func (t *playerTrace) take(step int) {
 func (t *playerTrace) rename(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
-		id := t.sim.p.identity.Find(t.sim.world, ecs.Entity(h))
+		id := t.sim.p.Identity.Find(t.sim.world, ecs.Entity(h))
 		if id == nil || !t.may(ecs.Entity(h)) {
 			continue
 		}
@@ -557,12 +558,12 @@ func (t *playerTrace) rename(handles []uint64) {
 // snapshot.
 func (t *playerTrace) write(now time.Duration) {
 	pk, b := t.p.outbox.draft.packet, t.scratch[:0]
-	if t.operator > now && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
+	if t.operator > now && t.asks(now) && pk.Message(game.MessageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
 		t.asked = now
 	}
 	if t.client > now {
 		if b = t.sender.Append(b, &t.port.Server, pk.Room(), t.sim.frame.Tick); len(b) > 0 {
-			pk.Message(messageTrace, b)
+			pk.Message(game.MessageTrace, b)
 		}
 	}
 	t.scratch = b[:0]
@@ -575,9 +576,9 @@ func (t *playerTrace) piece(b []byte) error {
 
 // asks reports whether the client is to be asked again for its records.
 func (t *playerTrace) asks(now time.Duration) bool {
-	every := traceRefresh
+	every := game.TraceRefresh
 	if t.heard <= t.asked {
-		every = traceRepeat
+		every = game.TraceRepeat
 	}
 	return t.asked == 0 || now-t.asked >= every
 }
@@ -591,7 +592,7 @@ type playerTracing struct {
 	armed *playerTrace // armed is nil if the player has no trace.
 	// late is until when its client's records may come. 0 means that nobody asked for any.
 	late time.Duration
-	asks allowance // asks limits its client's Asks and Stops.
+	asks game.Allowance // asks limits its client's Asks and Stops.
 	// refused is why the last ask was refused, until the client is told. 0 means that it was not.
 	refused byte
 	stop    bool // stop is true if the client is to be told to stop.

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 )
@@ -19,7 +20,8 @@ type writeWatch struct {
 	world    *ecs.World
 	entities *ecs.Query // entities finds everything replicated.
 	frame    *Frame
-	row      *singletonRow
+	running  *game.SystemRun
+	row      *game.SingletonRow
 	sessions *sessions
 
 	both       []bool               // both has, by system, whether both ends run it.
@@ -58,11 +60,11 @@ type watchedTable struct {
 }
 
 func newWriteWatch(m *simulation, players *sessions, late *late.Room, log *slog.Logger) *writeWatch {
-	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, row: &m.row, sessions: players, late: late, shaper: -1}
-	if debugBuild {
+	e := &writeWatch{p: m.p, world: m.world, entities: m.entities, frame: &m.frame, running: m.running, row: &m.row, sessions: players, late: late, shaper: -1}
+	if game.DebugBuild {
 		e.still = newStill(m.p, log)
 	}
-	for _, sys := range m.p.schedule.Systems() {
+	for _, sys := range m.p.Schedule.Systems() {
 		e.both = append(e.both, layout.Shared(sys))
 		e.shapers = append(e.shapers, !layout.Shared(sys) && !sys.Render && sys.Structural)
 		var said, unsaid []watchedComponent
@@ -83,11 +85,11 @@ func newWriteWatch(m *simulation, players *sessions, late *late.Room, log *slog.
 	return e
 }
 
-// beforeSystem remembers what the system may change.
-func (e *writeWatch) beforeSystem(f *Frame, i int) {
+// BeforeSystem remembers what the system may change.
+func (e *writeWatch) BeforeSystem(run *game.SystemRun, i int) {
 	e.settle()
-	e.row.takePredicted()
-	f.run.by = i + 1
+	e.row.TakePredicted()
+	run.By = i + 1
 	if e.both[i] {
 		e.others.begin(i)
 		return
@@ -122,20 +124,20 @@ func (e *writeWatch) watch(ws []watchedComponent) {
 	}
 }
 
-// afterSystem notes the players whose predicted state changed.
-func (e *writeWatch) afterSystem(f *Frame, i int) {
+// AfterSystem notes the players whose predicted state changed.
+func (e *writeWatch) AfterSystem(run *game.SystemRun, i int) {
 	if e.both[i] {
 		e.others.end()
-		f.run.by = 0
+		run.By = 0
 		return
 	}
-	e.row.takePredicted()
+	e.row.TakePredicted()
 	for _, t := range e.tables {
 		now := e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID))
 		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
 			e.late.Wrote(e.sessions.lateOf(t.rows.Owner()), t.rows, t.comp, e.bytes[t.off:t.off+t.size], i)
-			if debugBuild {
+			if game.DebugBuild {
 				e.look(&t, now, e.bytes[t.off:t.off+t.size], i)
 			}
 		}
@@ -143,7 +145,7 @@ func (e *writeWatch) afterSystem(f *Frame, i int) {
 	if e.shaper >= 0 {
 		e.renewed.keep(e)
 	}
-	f.run.by = 0
+	run.By = 0
 }
 
 // image appends the images of a column.
@@ -160,7 +162,7 @@ func (e *writeWatch) image(dst []byte, c *layout.Component, rows ecs.Rows) []byt
 
 func (e *writeWatch) end() {
 	e.settle()
-	e.frame.run.by = 0
+	e.running.By = 0
 }
 
 // settle notes the players whose entities gained or lost predicted components by the last
@@ -200,7 +202,7 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 		n := uint64(rows.Len())
 		if owner == 0 {
 			n = 0
-			for _, id := range e.p.identity.Slice(rows) {
+			for _, id := range e.p.Identity.Slice(rows) {
 				if e.p.Prefabs[id.Prefab].Common {
 					n++
 				}
@@ -216,19 +218,19 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 // structural notes that an entity of owner's was made or removed. Of what nobody owns, clients
 // predict shared physics objects alone.
 func (e *writeWatch) structural(owner PlayerID, prefab int) {
-	run := &e.frame.run
-	if !e.sharedRuns() || run.spawner.once || run.spawner.on && run.spawner.owner != owner {
+	run := e.running
+	if !e.sharedRuns() || run.Spawner.Once || run.Spawner.On && run.Spawner.Owner != owner {
 		e.late.BlockShape(e.sessions.lateOf(owner))
 	}
 	switch {
 	case e.late.Testing():
 	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // nobody predicts it
-	case run.by == 0:
+	case run.By == 0:
 		e.mark(owner, e.outside.by)
-	case !e.both[run.by-1]:
-		e.mark(owner, run.by)
-	case run.spawner.on && !run.spawner.once && run.spawner.owner != owner:
-		e.sessions.pushed(e.frame.Tick, owner, run.spawner.owner)
+	case !e.both[run.By-1]:
+		e.mark(owner, run.By)
+	case run.Spawner.On && !run.Spawner.Once && run.Spawner.Owner != owner:
+		e.sessions.pushed(e.frame.Tick, owner, run.Spawner.Owner)
 	}
 }
 
@@ -239,7 +241,7 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	t, every := e.frame.Tick, Tick(e.p.TickRate/calmShare)
-	if e.outside.next && e.frame.run.by == 0 {
+	if e.outside.next && e.running.By == 0 {
 		t++
 	}
 	if owner == ecs.Nobody && e.p.Common {
@@ -249,7 +251,7 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	if p := e.sessions.player(owner); p != nil {
-		if e.frame.run.by == 0 {
+		if e.running.By == 0 {
 			p.late.TouchPart()
 		}
 		p.reasons.Affected(t, by, every)
@@ -267,26 +269,26 @@ func (p *player) due(now Tick) bool {
 }
 
 // sharedRuns reports whether what runs at the moment runs on both ends.
-func (e *writeWatch) sharedRuns() bool { return e.frame.run.by > 0 && e.both[e.frame.run.by-1] }
+func (e *writeWatch) sharedRuns() bool { return e.running.By > 0 && e.both[e.running.By-1] }
 
-// beforeRows implements writes, for a shared system that may write other rows. It reads the
+// BeforeRows implements writes, for a shared system that may write other rows. It reads the
 // rows that carry singletons, which the system did not declare.
-func (e *writeWatch) beforeRows(rows ecs.Rows) {
+func (e *writeWatch) BeforeRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
 	e.others.ahead(rows)
 	e.world.Guard(was)
 }
 
-// afterRows implements writes.
-func (e *writeWatch) afterRows(rows ecs.Rows) {
+// AfterRows implements writes.
+func (e *writeWatch) AfterRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
-	e.row.takeRow()
+	e.row.TakeRow()
 	e.others.behind(rows)
 	e.world.Guard(was)
 }
 
-// afterChanges implements writes.
-func (e *writeWatch) afterChanges(first int, rows ecs.Rows) {
+// AfterChanges implements writes.
+func (e *writeWatch) AfterChanges(first int, rows ecs.Rows) {
 	for i := first; i < e.world.Deferred(); i++ {
 		if of, id, ok := e.world.DeferredChange(i); ok {
 			e.others.shaped(of, id, rows)
@@ -317,7 +319,7 @@ type otherWrites struct {
 
 func newOtherWrites(e *writeWatch) *otherWrites {
 	w := &otherWrites{e: e}
-	for _, sys := range e.p.schedule.Systems() {
+	for _, sys := range e.p.Schedule.Systems() {
 		var ws []watchedComponent
 		if sys.Once && e.p.Remote.Predicts {
 			w.watched = append(w.watched, nil)
@@ -326,12 +328,12 @@ func newOtherWrites(e *writeWatch) *otherWrites {
 		for _, id := range sys.OtherWrites {
 			if i := e.p.Index(id); layout.Shared(sys) && i >= 0 && e.p.Components[i].Predicted {
 				c := &e.p.Components[i]
-				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.identity))})
+				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.Identity))})
 			}
 		}
 		for i := range e.p.Components {
 			if c := &e.p.Components[i]; layout.Shared(sys) && c.Predicted && c.Singleton >= 0 && slices.Contains(sys.SingleWrites, ecs.ID(c.Singleton)) {
-				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.identity))})
+				ws = append(ws, watchedComponent{c, ecs.NewQuery(e.p.Types, ecs.With(c.Handle), ecs.With(&e.p.Identity))})
 			}
 		}
 		w.watched = append(w.watched, ws)
@@ -344,7 +346,7 @@ func (w *otherWrites) begin(system int) {
 	w.tables, w.bytes, w.system = w.tables[:0], w.bytes[:0], system
 	for _, c := range w.watched[system] {
 		for _, rows := range c.query.All(w.e.world) {
-			if !w.e.p.predicts(rows) {
+			if !w.e.p.Predicts(rows) {
 				continue
 			}
 			from := len(w.bytes)
@@ -355,7 +357,7 @@ func (w *otherWrites) begin(system int) {
 }
 
 func (w *otherWrites) end() {
-	w.e.row.takePredicted()
+	w.e.row.TakePredicted()
 	for i := range w.tables {
 		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) && !w.e.late.Testing() {
 			w.pushed(t)
@@ -367,17 +369,17 @@ func (w *otherWrites) end() {
 // pushed notes that another player's run changed a player's rows.
 func (w *otherWrites) pushed(t *watchedTable) {
 	w.e.sessions.pushed(w.e.frame.Tick, t.rows.Owner(), ecs.Nobody)
-	if !debugBuild {
+	if !game.DebugBuild {
 		return
 	}
-	if s := w.e.p.schedule.Systems(); !w.e.p.Remote.Predicts && !s[w.system].Once && t.comp.Singleton < 0 && w.e.sessions.player(t.rows.Owner()) != nil {
+	if s := w.e.p.Schedule.Systems(); !w.e.p.Remote.Predicts && !s[w.system].Once && t.comp.Singleton < 0 && w.e.sessions.player(t.rows.Owner()) != nil {
 		w.e.still.pushes(w.system, s[w.system].Name, t)
 	}
 }
 
 // alone reports whether no client runs a system over these rows.
 func (w *otherWrites) alone(rows ecs.Rows) bool {
-	return rows.Owner() == ecs.Nobody && !w.e.p.predicts(rows)
+	return rows.Owner() == ecs.Nobody && !w.e.p.Predicts(rows)
 }
 
 // ahead is called before a watched system's call for some rows.
@@ -399,7 +401,7 @@ func (w *otherWrites) behind(rows ecs.Rows) {
 		switch o := t.rows.Owner(); {
 		case alone:
 			if w.changed(t) {
-				w.e.mark(o, w.e.frame.run.by)
+				w.e.mark(o, w.e.running.By)
 				w.copy(t)
 			}
 		case by == ecs.Nobody || o == by: // its client does the same
@@ -416,7 +418,7 @@ func (w *otherWrites) behind(rows ecs.Rows) {
 // shaped notes that a shared system's run for some rows adds a component to an entity, or
 // removes it.
 func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
-	i, id := w.e.p.Index(component), w.e.p.identity.Find(w.e.world, e)
+	i, id := w.e.p.Index(component), w.e.p.Identity.Find(w.e.world, e)
 	if i < 0 || !w.e.p.Components[i].Predicted || id == nil {
 		return
 	}
@@ -427,7 +429,7 @@ func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
 	switch {
 	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // nobody predicts it
 	case rows.Len() > 0 && w.alone(rows):
-		w.e.mark(owner, w.e.frame.run.by)
+		w.e.mark(owner, w.e.running.By)
 	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // who predicts it does the same
 	default:
 		w.e.sessions.pushed(w.e.frame.Tick, owner, by)
@@ -469,7 +471,7 @@ type outsideWrites struct {
 	bytes  []byte
 	seen   []bool // scratch, by table
 	next   bool   // the newest tick has ended: what changes now is of the next one
-	by     int    // the handler that runs, by its number among causes; causeOutside
+	by     int    // the handler that runs, by its number among causes; CauseOutside
 }
 
 // outsideTable is a table as it was.
@@ -482,10 +484,10 @@ type outsideTable struct {
 
 // keep saves the current predicted state.
 func (o *outsideWrites) keep() {
-	o.e.row.takePredicted()
+	o.e.row.TakePredicted()
 	o.tables, o.ids, o.bytes = o.tables[:0], o.ids[:0], o.bytes[:0]
 	for _, rows := range o.e.entities.All(o.e.world) {
-		if !o.e.p.predicts(rows) {
+		if !o.e.p.Predicts(rows) {
 			continue
 		}
 		t := outsideTable{rows: rows, owner: rows.Owner(), ids: len(o.ids), from: len(o.bytes)}
@@ -499,11 +501,11 @@ func (o *outsideWrites) keep() {
 // look notes the players whose predicted state has changed, with by as the cause, and saves
 // the current state. It reports whether there was a change.
 func (o *outsideWrites) look(by int) (changed bool) {
-	o.e.row.takePredicted()
+	o.e.row.TakePredicted()
 	o.seen = append(o.seen[:0], make([]bool, len(o.tables))...)
 	next := 0
 	for _, rows := range o.e.entities.All(o.e.world) {
-		if !o.e.p.predicts(rows) {
+		if !o.e.p.Predicts(rows) {
 			continue
 		}
 		i := o.find(rows, next)
@@ -576,7 +578,7 @@ func (e *writeWatch) imageNow(c *layout.Component, rows ecs.Rows, base unsafe.Po
 	return e.now
 }
 
-// The numbers of causes are causeOutside, those of systems, those of requests, that of
+// The numbers of causes are CauseOutside, those of systems, those of requests, that of
 // what is hidden from its own player, and that of edits through Server.Do.
 
 // renewedValues are the predicted values that a server system takes away and gives again in

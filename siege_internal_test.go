@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -110,7 +111,7 @@ func (p *plot) act(a int) {
 	case 11:
 		p.sends()
 	case 12: // a note
-		p.tell(messageNote, p.take(int(p.byte())%40))
+		p.tell(game.MessageNote, p.take(int(p.byte())%40))
 	case 13:
 		p.schemas()
 	case 14: // any message
@@ -249,9 +250,9 @@ func (p *plot) sends() {
 	case 0:
 		kind = 0
 	case 1:
-		kind = kindDescribe
+		kind = game.KindDescribe
 	case 2:
-		kind = kindRefused
+		kind = game.KindRefused
 	}
 	_ = p.conn.SendOn(channel, p.number(p.tick), kind, payload)
 }
@@ -270,7 +271,7 @@ func (p *plot) schemas() {
 		r.Data = nil
 	}
 	if s, err := schema.ReadProtocol(data); err == nil && p.byte()%4 != 0 {
-		p.tell(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.Hash()}.Append(nil))
+		p.tell(netcode.MessageReject, netcode.Reject{Code: game.RejectBuildDifference, Protocol: s.Hash()}.Append(nil))
 		p.pass(siegeTick)
 	}
 	_ = p.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaReply, r.Append(nil))

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 // numbers those of shared systems.
 func (p *Protocol) checkTags() {
 	all := map[string]bool{TagServer: true, TagClient: true, TagRender: true}
-	for _, s := range p.compiled.schedule.Systems() {
+	for _, s := range p.compiled.Schedule.Systems() {
 		on := map[string]bool{}
 		for _, tag := range s.Tags {
 			all[tag] = true
@@ -44,36 +43,4 @@ func (p *Protocol) checkTags() {
 const (
 	packageTags = 3
 	mostTags    = standard.MaxTags - packageTags
-)
-
-// checkConfigTags checks the tags of a config: a typing mistake would only switch systems off.
-// The server decides which tags of shared systems a match has.
-func (p *Protocol) checkConfigTags(config string, tags []string) error {
-	var errs []error
-	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("foretick: "+format, args...)) }
-	for _, tag := range tags {
-		used, shared := false, ""
-		for _, s := range p.compiled.schedule.Systems() {
-			if slices.Contains(s.Tags, tag) {
-				used = true
-				if layout.Shared(s) {
-					shared = s.Name
-				}
-			}
-		}
-		switch {
-		case tag == TagServer || tag == TagClient:
-			fault("%s.Tags has %q, which this package gives each end: leave it out", config, tag)
-		case !used && tag != TagRender:
-			fault("%s.Tags has %q, and no system has that tag: declare one with ecs.Tags(%q), or leave it out", config, tag, tag)
-		case shared != "" && config == clientConfig:
-			fault("%s.Tags has %q, a tag of shared system %q, which both ends run alike: put it into ServerConfig.Tags, and the server tells its clients", config, tag, shared)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-const (
-	serverConfig = "ServerConfig"
-	clientConfig = "ClientConfig"
 )

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 	"github.com/stretchr/testify/require"
@@ -17,8 +18,8 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	h := newHands(t)
 	s, c := h.server, h.clients[0]
 	idle := func() bool {
-		w := c.cfg.Protocol.compiled.watchers
-		return (debugBuild || w == nil || *w == 0) && !c.tracer.wake.Load() && !c.tracer.armed && !s.traces.wake.Load() && !s.traces.armed() && len(s.traces.recording) == 0
+		w := c.cfg.Protocol.compiled.Watchers
+		return (game.DebugBuild || w == nil || *w == 0) && !c.tracer.wake.Load() && !c.tracer.armed && !s.traces.wake.Load() && !s.traces.armed() && len(s.traces.recording) == 0
 	}
 	require.True(t, idle())
 	require.Nil(t, s.traces.match.ports)
@@ -77,7 +78,7 @@ func TestTraceOfHostileClients(t *testing.T) {
 			faults++
 		}
 	}
-	require.Equal(t, 100-traceAskBurst, faults)
+	require.Equal(t, 100-game.TraceAskBurst, faults)
 	require.Empty(t, s.traces.match.armed)
 	require.Nil(t, s.traces.match.ports)
 
@@ -86,7 +87,7 @@ func TestTraceOfHostileClients(t *testing.T) {
 	c := h.clients[1]
 	for range 40 {
 		pk := c.link.conn.Begin(c.now)
-		pk.Message(messageTrace, ask)
+		pk.Message(game.MessageTrace, ask)
 		_, b := pk.Finish()
 		require.NoError(t, c.link.endpoint.Send(c.link.peer, b))
 	}
@@ -119,15 +120,15 @@ func TestTraceOfHostileServer(t *testing.T) {
 	require.Nil(t, c.tracer.port)
 	faults := 0
 	for range 100 {
-		if c.receiveMessage(netcode.Message{Type: messageTrace, Body: ask}) != nil {
+		if c.receiveMessage(netcode.Message{Type: game.MessageTrace, Body: ask}) != nil {
 			faults++
 		}
 	}
-	require.Equal(t, 100-traceAskBurst, faults)
-	h.server.sessions.players[0].tracing.late = traceLapse + traceLate // what comes is no fault
+	require.Equal(t, 100-game.TraceAskBurst, faults)
+	h.server.sessions.players[0].tracing.late = game.TraceLapse + traceLate // what comes is no fault
 	h.run(time.Second)
 	require.True(t, c.tracer.armed)
-	h.run(traceLapse)
+	h.run(game.TraceLapse)
 	require.False(t, c.tracer.armed, "it lapses")
 	require.Zero(t, h.server.stats.Offenders)
 	require.Equal(t, Playing, c.View().State)
@@ -135,5 +136,5 @@ func TestTraceOfHostileServer(t *testing.T) {
 
 // traced hands a message of a trace to the server, as a packet does.
 func traced(s *Server, p *player, b []byte) error {
-	return s.dispatch.readMessage(0, p, netcode.Message{Type: messageTrace, Body: b}, b)
+	return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageTrace, Body: b}, b)
 }

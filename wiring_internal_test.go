@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
@@ -107,7 +108,7 @@ func TestServerContainsDecoding(t *testing.T) {
 				mend() // one panic is enough
 				return log.Write(b)
 			}), nil))
-			if debugBuild {
+			if game.DebugBuild {
 				require.Panics(t, func() { h.run(time.Second) })
 				return
 			}
@@ -190,7 +191,7 @@ var (
 // TestObserverContainsDecoding: a snapshot whose reading panics ends an observer's
 // connection and nothing else. Of a client TestCorePanic says so.
 func TestObserverContainsDecoding(t *testing.T) {
-	if debugBuild {
+	if game.DebugBuild {
 		return
 	}
 	w := newWatch(t)

@@ -79,7 +79,9 @@ func TestTableOfCallsIsComplete(t *testing.T) {
 	var methods []string
 	for _, of := range []reflect.Type{reflect.TypeFor[*foretick.Server](), reflect.TypeFor[*foretick.Client](), reflect.TypeFor[*foretick.Frame]()} {
 		for i := range of.NumMethod() {
-			methods = append(methods, of.Elem().Name()+"."+of.Method(i).Name)
+			if name := of.Method(i).Name; name != "QueueRequest" { // Request.Send calls it
+				methods = append(methods, of.Elem().Name()+"."+name)
+			}
 		}
 	}
 	require.ElementsMatch(t, methods, slices.Collect(maps.Keys(callable)))

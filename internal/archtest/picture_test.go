@@ -77,10 +77,11 @@ type layer struct {
 var layers = []layer{
 	{"around a match", []string{"bots", "bridge", "expert", "figures/metrics", "flight", "host/...", "inspect/...", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
 	{"what a game types, and both ends", []string{""}},
+	{"what both ends run", []string{"internal/game"}},
 	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/plan", "schema"}},
-	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
+	{"parts that know no other", []string{"ecs", "input", "internal/misuse", "lagcomp", "mathf", "netcode", "prediction"}},
 	{"transports", []string{"internal/contain", "transport/..."}},
 }
 
@@ -146,7 +147,7 @@ func TestPictureDraws(t *testing.T) {
 	drawn := picture(map[string][]string{"": {"transport", "ecs"}, "ecs": nil, "schema": nil, "transport/udp": nil, "transport": nil})
 	require.Contains(t, drawn, "l1[\"<b>what a game types, and both ends</b><br>foretick\"]\n")
 	require.Contains(t, drawn, "<br>transport, transport/udp\"]\n")
-	require.Contains(t, drawn, "    l5 --> l6\n```\n")
+	require.Contains(t, drawn, "    l6 --> l7\n```\n")
 }
 
 // TestArchitectureNames: the files that ARCHITECTURE.md names are there, and declare the

@@ -34,6 +34,9 @@ var underRewind = []string{"lagcomp", "snapshot", "schema"}
 // underLate are the packages that internal/late is built of.
 var underLate = []string{"ecs", "schema", "snapshot", "netcode", "prediction"}
 
+// underGame are the packages that internal/game runs a protocol with.
+var underGame = []string{"ecs", "schema", "snapshot", "netcode", "prediction", "lagcomp", "stats", "transport"}
+
 // underLayout are the packages that internal/layout describes a protocol with.
 var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
 
@@ -48,7 +51,7 @@ const planted = "internal/plantedtest"
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "server_run.go", "client_run.go", "last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "server_run.go", "client_run.go", "internal/game/last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
@@ -208,6 +211,12 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/late") {
 			if ours && !within(dir, "internal") && !slices.Contains(underLate, dir) {
 				return "late inputs know no game and no session: their host is the server, which runs a tick when it is asked"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/game") {
+			if ours && !within(dir, "internal") && !slices.Contains(underGame, dir) {
+				return "what both ends run knows neither of them: the frame is a parameter of its types, and an end is an interface"
 			}
 			return ""
 		}

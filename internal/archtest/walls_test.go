@@ -127,7 +127,7 @@ func ofOneRoom(o types.Object) bool {
 			t = p.Elem()
 		}
 		named, ok := t.(*types.Named)
-		return ok && (named.Obj().Name() == "compiled" || named.Obj().Name() == "Protocol")
+		return ok && named.Obj().Name() == "Protocol"
 	}
 	return false
 }

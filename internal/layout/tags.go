@@ -10,6 +10,7 @@ import (
 const (
 	TagServer = "server"
 	TagClient = "client"
+	TagRender = "render"
 )
 
 // Shared reports whether both ends run a system: always, or in matches that have its tags.

@@ -5,21 +5,10 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
 )
-
-// singletonPrefab is the prefab of the one entity that carries all singletons.
-const singletonPrefab = "foretick.Singletons"
-
-// singletonType is a singleton that is sent.
-type singletonType struct {
-	id        ecs.ID // its own
-	row       ecs.Handle
-	size      uintptr
-	predicted bool
-	deep      func(dst, src unsafe.Pointer) // nil: plain memory
-}
 
 // Singleton declares the state of a match: a value that the server's world has once and
 // every client receives, such as the score, the round, or the weather. Read and write it
@@ -41,7 +30,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 	if !p.given("Singleton", h) {
 		return
 	}
-	row, name := ecs.RowOf(h), typeName(h.Type())
+	row, name := ecs.RowOf(h), game.TypeName(h.Type())
 	if row == nil {
 		p.faultf("Singleton is given the component %s: declare it with Component, or make it an ecs.Singleton", name)
 		return
@@ -68,7 +57,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 	}
 	p.checkSingletonFields(c)
 	c.Singleton = int(h.ID())
-	p.compiled.singletons = append(p.compiled.singletons, singletonType{id: h.ID(), row: row, size: c.Size, predicted: c.Predicted, deep: deep})
+	p.compiled.Singletons = append(p.compiled.Singletons, game.SingletonType{ID: h.ID(), Row: row, Size: c.Size, Predicted: c.Predicted, Deep: deep})
 }
 
 // checkSingletonFields refuses fields for players that a singleton cannot name.
@@ -86,15 +75,15 @@ func (p *Protocol) checkSingletonFields(c *layout.Component) {
 // change would be a misprediction.
 func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
 	of := func(id ecs.ID) int {
-		return slices.IndexFunc(p.compiled.singletons, func(v singletonType) bool { return v.id == id })
+		return slices.IndexFunc(p.compiled.Singletons, func(v game.SingletonType) bool { return v.ID == id })
 	}
 	for _, id := range s.SingleWrites {
-		if i := of(id); i < 0 || !p.compiled.singletons[i].predicted {
+		if i := of(id); i < 0 || !p.compiled.Singletons[i].Predicted {
 			p.faultf("shared system %q writes singleton %s, which is not predicted: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
 		}
 	}
 	for _, id := range s.SingleReads {
-		if i := of(id); i >= 0 && !p.compiled.singletons[i].predicted && !slices.Contains(s.SingleWrites, id) {
+		if i := of(id); i >= 0 && !p.compiled.Singletons[i].Predicted && !slices.Contains(s.SingleWrites, id) {
 			p.faultf("shared system %q reads singleton %s, which is not predicted, and would be corrected at each change: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
 		}
 	}
@@ -102,90 +91,12 @@ func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
 
 // declareSingletonRow declares the prefab that carries the singletons, behind the game's.
 func (p *Protocol) declareSingletonRow() {
-	if len(p.compiled.singletons) == 0 {
+	if len(p.compiled.Singletons) == 0 {
 		return
 	}
 	var rows []ecs.Handle
-	for _, v := range p.compiled.singletons {
-		rows = append(rows, v.row)
+	for _, v := range p.compiled.Singletons {
+		rows = append(rows, v.Row)
 	}
-	p.Prefab(&p.compiled.singletonRow, singletonPrefab, rows...)
-}
-
-// singletonRow copies singletons between the world, where systems use them, and the row of
-// the entity that carries them: snapshots, comparison and rollback know rows only.
-//
-// On a server the world's values count, and on a client those of the row. The row there is
-// saved, rolled back, compared and drawn as any other.
-type singletonRow struct {
-	world     *ecs.World
-	e         ecs.Entity // e is the row's entity on a server.
-	each      []singletonCopy
-	predicted int // predicted is how many singletons are predicted. They come first in each.
-}
-
-type singletonCopy struct {
-	singletonType
-	query *ecs.Query
-	at    unsafe.Pointer // at points to the singleton in the world.
-}
-
-func newSingletonRow(p *compiled, w *ecs.World) singletonRow {
-	r := singletonRow{world: w}
-	for _, predicted := range []bool{true, false} {
-		for _, v := range p.singletons {
-			if v.predicted == predicted {
-				r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.row)), w.SingletonPointer(v.id)})
-			}
-		}
-		if predicted {
-			r.predicted = len(r.each)
-		}
-	}
-	return r
-}
-
-// takeRow copies the world's values into the row.
-func (r *singletonRow) takeRow() { r.takeOf(r.each) }
-
-// takePredicted copies the values of predicted singletons alone. What compares predicted
-// state calls it before and after each system.
-func (r *singletonRow) takePredicted() { r.takeOf(r.each[:r.predicted]) }
-
-func (r *singletonRow) takeOf(each []singletonCopy) {
-	for i := range each {
-		v := &each[i]
-		if at := r.placeOf(v); at != nil {
-			v.copyValue(at, v.at)
-		}
-	}
-}
-
-// give copies the row's values into the world.
-func (r *singletonRow) give() {
-	for i := range r.each {
-		v := &r.each[i]
-		if at := r.placeOf(v); at != nil {
-			v.copyValue(v.at, at)
-		}
-	}
-}
-
-// placeOf returns a singleton's place in the row, nil where there is no row: nothing of the
-// match has arrived yet.
-func (r *singletonRow) placeOf(v *singletonCopy) unsafe.Pointer {
-	for _, rows := range v.query.All(r.world) {
-		if rows.Len() > 0 {
-			return rows.Column(v.row.ID())
-		}
-	}
-	return nil
-}
-
-func (v *singletonCopy) copyValue(dst, src unsafe.Pointer) {
-	if v.deep != nil {
-		v.deep(dst, src)
-		return
-	}
-	layout.CopyBytes(dst, src, v.size)
+	p.Prefab(&p.compiled.SingletonRow, game.SingletonPrefab, rows...)
 }

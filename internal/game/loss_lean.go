@@ -1,12 +1,12 @@
-package foretick
+package game
 
 import "github.com/foretick/foretick/ecs"
 
 // pastWords knows the words of earlier ticks.
 type pastWords interface {
-	// wordsBack returns an entity's words of a component at the end of the tick that was so
+	// WordsBack returns an entity's words of a component at the end of the tick that was so
 	// many ticks before the current one; nil if they are not known.
-	wordsBack(e ecs.Entity, comp int, ticks Tick) []int32
+	WordsBack(e ecs.Entity, comp int, ticks Tick) []int32
 }
 
 const (
@@ -21,13 +21,13 @@ const (
 // leaning reports whether a value that stands still was stopped by something. Its moves ahead
 // of the last one were even, and longer than those of a value that rounding stops: that one
 // slows down to a step for each tick.
-func (l *losses) leaning(k lossAt, word int32, past pastWords) bool {
+func (l *Losses) leaning(k lossAt, word int32, past pastWords) bool {
 	if at, known := l.leans[k]; known && at == word {
 		return true
 	}
-	i := l.p.Components[k.comp].Schema.Fields()[k.field].Word
+	i := l.Facts.Components[k.comp].Schema.Fields()[k.field].Word
 	at := func(ticks Tick) (int32, bool) {
-		words := past.wordsBack(k.e, k.comp, ticks)
+		words := past.WordsBack(k.e, k.comp, ticks)
 		if words == nil {
 			return 0, false
 		}

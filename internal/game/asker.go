@@ -1,0 +1,19 @@
+package game
+
+import "unsafe"
+
+// RequestID is the number of a request in its protocol, from 1. Its type keeps others from writing
+// a Requester.
+type RequestID int
+
+// Asker is a player's end as requests know it. An end embeds it, so that its documentation does
+// not have the method.
+type Asker struct {
+	queue func(id RequestID, v unsafe.Pointer) error
+}
+
+// NewAsker returns an Asker that queues requests with a function of its end.
+func NewAsker(queue func(id RequestID, v unsafe.Pointer) error) Asker { return Asker{queue} }
+
+// QueueRequest queues a request that leaves with the next packet, or is handled in the next tick.
+func (a *Asker) QueueRequest(id RequestID, v unsafe.Pointer) error { return a.queue(id, v) }

@@ -1,0 +1,397 @@
+package game
+
+import (
+	"reflect"
+	"runtime"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/prediction"
+)
+
+// raisedKey names an event within its tick: the n-th that an entity raised.
+type raisedKey struct {
+	by ecs.Entity
+	n  int
+}
+
+// EventQueue holds what was raised in a world and not yet handled. The ends drive a [Queue] through
+// it, without the event's type. Frames are only passed on to handlers.
+type EventQueue[F any] interface {
+	Drain(s *State[F], f F)
+	Finish(s *State[F], f F, now Tick, handler int)
+	FindFinal()
+	WaitingEvents() int
+	Clear()
+	Pending() bool
+	Release(owner PlayerID, t Tick)
+	Drop(owner PlayerID, t Tick)
+	DropFinal(owner PlayerID, t Tick)
+	Save(slot int)
+	Restore(slot int)
+	Differs(slot int) bool
+	Begin(t Tick)
+	End(s *State[F], f F)
+	Confirm(s *State[F], f F, t Tick)
+	Refuse(s *State[F], f F, t Tick, executed func(Tick) int)
+	Cancel(s *State[F], f F)
+	Wait(waits bool)
+	Show(s *State[F], f F, at *Tick, t Tick)
+}
+
+type raised[T any] struct {
+	by    ecs.Entity
+	owner PlayerID
+	value T
+}
+
+// Queue is the queue of one event, whose values have the type T.
+type Queue[F, T any] struct {
+	Items    []raised[T]    // what waits for handlers of OnServer
+	handled  int            // how many of Items were handled
+	held     []heldEvent[T] // on a server: of ticks that wait for their player's command
+	final    finalEvents[T]
+	Row      *EventRow[F, T] // its handlers
+	ledger   prediction.Ledger[raisedKey, T]
+	waits    bool // on a client that does not predict: for the screen to show its tick
+	waiting  []shownLater[T]
+	saved    []savedQueue[T] // on a server whose ticks run again whole
+	ordinals []raisedKey     // how often each entity raised it in the running tick
+}
+
+// heldEvent is an event of a tick that ran with a replacement for its player's command.
+type heldEvent[T any] struct {
+	tick Tick
+	raised[T]
+}
+
+// Fate is what becomes of an event that is raised: the end decides it, and the event's
+// queue does it.
+type Fate uint8
+
+const (
+	EventHappens   Fate = 1 << iota // handlers of OnServer are called at the end of the tick
+	EventWaits                      // they are called when the command of its tick is here
+	EventLasts                      // handlers of OnFinal are called when its tick is final
+	EventStands                     // nothing runs again what raised it
+	EventShows                      // a screen in the same world shows its tick later
+	EventPredicted                  // it is compared with what its tick raises when it runs again
+	EventTold                       // handlers of a client are called at once, and never again
+)
+
+// Raise does with an event of tick t what its fate says.
+func (q *Queue[F, T]) Raise(s *State[F], f F, t Tick, fate Fate, by ecs.Entity, owner PlayerID, v T) {
+	it := raised[T]{by, owner, v}
+	if len(q.Row.Server) > 0 {
+		switch {
+		case fate&EventHappens != 0:
+			q.Items = append(q.Items, it)
+		case fate&EventWaits != 0:
+			q.held = append(q.held, heldEvent[T]{t, it})
+		}
+	}
+	if fate&EventLasts != 0 && len(q.Row.Final) > 0 {
+		q.final.waiting = append(q.final.waiting, finalEvent[T]{t, fate&EventStands != 0, it})
+	}
+	switch {
+	case fate&EventShows != 0:
+		q.waiting = append(q.waiting, shownLater[T]{t, it.by, it.value})
+	case fate&EventTold != 0:
+		tell(s, f, q.Row.Predicted, it.by, it.value)
+		tell(s, f, q.Row.Confirmed, it.by, it.value)
+	case fate&EventPredicted != 0 && q.ledger.Raise(raisedKey{it.by, q.ordinal(it.by)}, it.value) && !q.waits:
+		tell(s, f, q.Row.Predicted, it.by, it.value)
+	}
+}
+
+// Pending reports whether there are events to handle.
+func (q *Queue[F, T]) Pending() bool { return len(q.Items) > 0 }
+
+// WaitingEvents returns how many events wait for their handlers, or for their tick.
+func (q *Queue[F, T]) WaitingEvents() int {
+	return len(q.Items) - q.handled + len(q.held) + len(q.final.waiting)
+}
+
+// Release lets the held events of a player's tick happen with the next ones.
+func (q *Queue[F, T]) Release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
+
+// Drop forgets the held events of a player's tick, which runs again.
+func (q *Queue[F, T]) Drop(owner PlayerID, t Tick) { q.unhold(owner, t, false) }
+
+func (q *Queue[F, T]) unhold(owner PlayerID, t Tick, happens bool) {
+	if len(q.held) == 0 {
+		return
+	}
+	left := q.held[:0]
+	for _, h := range q.held {
+		switch {
+		case h.tick != t || h.owner != owner:
+			left = append(left, h)
+		case happens:
+			q.Items = append(q.Items, h.raised)
+		}
+	}
+	clear(q.held[len(left):])
+	q.held = left
+}
+
+// shownLater is an event that happened, and that no frame has shown yet.
+type shownLater[T any] struct {
+	tick  Tick
+	by    ecs.Entity
+	value T
+}
+
+// EventRow has the handlers of an event, by what the game declared them with.
+type EventRow[F, T any] struct {
+	Handler   string // what a panic in a handler is said to be in
+	Server    []func(F, PlayerID, T)
+	Final     []func(F, PlayerID, T)
+	Predicted []func(F, ecs.Entity, T)
+	Confirmed []func(F, ecs.Entity, T)
+	Cancelled []func(F, ecs.Entity, T)
+}
+
+// tell calls handlers in the middle of the system that raised the event. What they write is
+// not that system's doing. Debug builds panic where one writes predicted state.
+func tell[F, T any](s *State[F], f F, fns []func(F, ecs.Entity, T), by ecs.Entity, v T) {
+	was := s.World.Guard(false)
+	for _, fn := range fns {
+		if !DebugBuild {
+			fn(f, by, v)
+			continue
+		}
+		sum := s.Screen.PredictedSum()
+		fn(f, by, v)
+		if s.Screen.PredictedSum() != sum {
+			refuseWrite(TypeNameOf[T](), reflect.ValueOf(fn).Pointer())
+		}
+	}
+	s.World.Guard(was)
+}
+
+// ordinal counts what an entity raises within a tick.
+func (q *Queue[F, T]) ordinal(by ecs.Entity) int {
+	for i := range q.ordinals {
+		if q.ordinals[i].by == by {
+			q.ordinals[i].n++
+			return q.ordinals[i].n
+		}
+	}
+	q.ordinals = append(q.ordinals, raisedKey{by: by})
+	return 0
+}
+
+// Begin begins a tick that a client predicts, perhaps again: see [prediction.Ledger].
+func (q *Queue[F, T]) Begin(t Tick) {
+	q.ordinals = q.ordinals[:0]
+	q.ledger.Begin(t)
+}
+
+// End cancels what the tick raised in an earlier run, and not in this one.
+func (q *Queue[F, T]) End(s *State[F], f F) {
+	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+}
+
+// Confirm confirms the events up to tick t that were not cancelled.
+func (q *Queue[F, T]) Confirm(s *State[F], f F, t Tick) {
+	q.ledger.Confirm(t, func(tick Tick, k raisedKey, v T) {
+		if q.waits {
+			q.waiting = append(q.waiting, shownLater[T]{tick, k.by, v})
+			return
+		}
+		tell(s, f, q.Row.Confirmed, k.by, v)
+	})
+}
+
+// Wait says whether the handlers of a client's events wait for Show.
+func (q *Queue[F, T]) Wait(waits bool) {
+	clear(q.waiting)
+	q.waits, q.waiting = waits, q.waiting[:0]
+}
+
+// Show calls the handlers of the events up to tick t that waited for the screen. at is the
+// frame's tick: it becomes that of each event.
+func (q *Queue[F, T]) Show(s *State[F], f F, at *Tick, t Tick) {
+	left := q.waiting[:0]
+	for _, w := range q.waiting {
+		if int32(w.tick-t) > 0 {
+			left = append(left, w)
+			continue
+		}
+		*at = w.tick
+		tell(s, f, q.Row.Predicted, w.by, w.value)
+		tell(s, f, q.Row.Confirmed, w.by, w.value)
+	}
+	clear(q.waiting[len(left):])
+	q.waiting = left
+}
+
+// undo calls the handlers of a cancelled event, unless nobody heard of it yet.
+func (q *Queue[F, T]) undo(s *State[F], f F, by ecs.Entity, v T) {
+	if !q.waits {
+		tell(s, f, q.Row.Cancelled, by, v)
+	}
+}
+
+// Refuse cancels the events up to tick t that the server did not raise. executed gives the
+// server's number for each tick; later events of that tick are cancelled.
+func (q *Queue[F, T]) Refuse(s *State[F], f F, t Tick, executed func(Tick) int) {
+	at, left := Tick(0), 0
+	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
+		if s.World.Owner(r.by) == ecs.Common {
+			return true // the server sends each player those of its own entities
+		}
+		if k != at {
+			at, left = k, executed(k)
+		}
+		left--
+		return left >= 0
+	}, func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+}
+
+// Cancel cancels all events that are not confirmed.
+func (q *Queue[F, T]) Cancel(s *State[F], f F) {
+	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+}
+
+// Drain runs the server's handlers on everything raised since the last drain.
+func (q *Queue[F, T]) Drain(s *State[F], f F) {
+	for depth := 0; q.handled < len(q.Items); depth++ {
+		if depth == MaxNesting {
+			s.Handlers.NestedTooDeep(len(q.Items) - q.handled)
+			break
+		}
+		for end := len(q.Items); q.handled < end; q.handled++ {
+			for _, fn := range q.Row.Server {
+				q.handle(s, f, fn, q.Items[q.handled])
+			}
+		}
+	}
+	q.forget()
+}
+
+// handle calls one handler. A panic in it is attributed to its player.
+func (q *Queue[F, T]) handle(s *State[F], f F, fn func(F, PlayerID, T), it raised[T]) {
+	defer s.Handlers.Contain(it.owner, q.Row.Handler)
+	fn(f, it.owner, it.value)
+}
+
+func (q *Queue[F, T]) forget() { q.Items, q.handled = q.Items[:0], 0 }
+
+// Clear forgets all events, those that are held and those that are not final as well.
+func (q *Queue[F, T]) Clear() {
+	q.forget()
+	q.held = q.held[:0]
+	q.final.clear()
+}
+
+// finalEvents are the events of a server's queue whose handlers wait until nothing can undo
+// them: see OnFinal of an event.
+type finalEvents[T any] struct {
+	waiting []finalEvent[T]
+	ready   []raised[T] // for the handlers of this tick
+	tick    Tick        // that ready is of
+}
+
+type finalEvent[T any] struct {
+	tick   Tick
+	stands bool // nothing runs again what raised it
+	raised[T]
+}
+
+// DropFinal forgets the events of a player's tick that were not final: it runs again.
+func (q *Queue[F, T]) DropFinal(owner PlayerID, t Tick) { q.final.drop(owner, t) }
+
+func (l *finalEvents[T]) drop(owner PlayerID, t Tick) {
+	if len(l.waiting) == 0 {
+		return
+	}
+	left := l.waiting[:0]
+	for _, it := range l.waiting {
+		if it.stands || it.tick != t || it.owner != owner {
+			left = append(left, it)
+		}
+	}
+	clear(l.waiting[len(left):])
+	l.waiting = left
+}
+
+func (l *finalEvents[T]) clear() {
+	clear(l.waiting)
+	l.waiting = l.waiting[:0]
+}
+
+// FindFinal lets the next handler find what is final, though its tick did before.
+func (q *Queue[F, T]) FindFinal() { q.final.tick = q.final.tick - 1 }
+
+// begin finds what is final in the running tick. What the handlers raise is for the next one.
+func (l *finalEvents[T]) begin(finals Finals, now Tick) {
+	if l.tick == now {
+		return
+	}
+	clear(l.ready)
+	l.tick, l.ready = now, l.ready[:0]
+	left := l.waiting[:0]
+	for _, it := range l.waiting {
+		if it.stands || int32(it.tick-finals.FinalFor(it.owner)) <= 0 {
+			l.ready = append(l.ready, it.raised)
+		} else {
+			left = append(left, it)
+		}
+	}
+	clear(l.waiting[len(left):])
+	l.waiting = left
+}
+
+// Finish runs one of the handlers of OnFinal for what is final, in the order of raising.
+func (q *Queue[F, T]) Finish(s *State[F], f F, now Tick, handler int) {
+	q.final.begin(s.finals, now)
+	for _, it := range q.final.ready {
+		q.handle(s, f, q.Row.Final[handler], it)
+	}
+}
+
+// savedQueue is a queue of a server's as it was at the end of a tick.
+type savedQueue[T any] struct {
+	items   []raised[T]
+	handled int
+	waiting []finalEvent[T]
+}
+
+// Save keeps what is neither handled nor final, in the slot of a tick.
+func (q *Queue[F, T]) Save(slot int) {
+	for len(q.saved) <= slot {
+		q.saved = append(q.saved, savedQueue[T]{})
+	}
+	to := &q.saved[slot]
+	clear(to.items)
+	clear(to.waiting)
+	to.items, to.handled = append(to.items[:0], q.Items...), q.handled
+	to.waiting = append(to.waiting[:0], q.final.waiting...)
+}
+
+// Restore brings back what Save kept.
+func (q *Queue[F, T]) Restore(slot int) {
+	from := &q.saved[slot]
+	clear(q.Items)
+	q.Items, q.handled = append(q.Items[:0], from.items...), from.handled
+	q.final.clear()
+	q.final.waiting = append(q.final.waiting, from.waiting...)
+	q.final.tick = 0 // it finds what is final again
+}
+
+// Differs reports whether events were raised or handled since Save.
+func (q *Queue[F, T]) Differs(slot int) bool {
+	return len(q.saved) <= slot || len(q.Items) != len(q.saved[slot].items) || len(q.final.waiting) != len(q.saved[slot].waiting)
+}
+
+// refuseWrite panics because a client's handler of an event wrote predicted state.
+func refuseWrite(event string, handler uintptr) {
+	file, line := runtime.FuncForPC(handler).FileLine(handler)
+	misuse.Panicf("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
+}
+
+// MaxNesting is the depth to which handlers may raise the event that they handle, within
+// one tick. Events raised deeper are dropped and counted.
+const MaxNesting = 8

@@ -1,0 +1,13 @@
+// Package game has what both ends of a match run: the compiled protocol with the game's functions,
+// the state of a frame, the queues of events, and the search for values that tags lose. It is generic
+// over the frame, which it only passes on to the game's functions. It knows no end: frames ask theirs
+// through the interfaces beside [End].
+package game
+
+import "github.com/foretick/foretick/ecs"
+
+// Tick is the number of a simulation step, counted from the server's start.
+type Tick = uint32
+
+// PlayerID identifies a player while the server holds its place.
+type PlayerID = ecs.Owner

@@ -1,0 +1,55 @@
+package game
+
+import "unsafe"
+
+// NetworkID is a component of this package that every replicated entity has. It orders
+// hashes and holds the entity's prefab.
+type NetworkID struct {
+	// Net is the network id. On a server it is the entity's own id, which is never sent. On
+	// a client it is the id that the connection gave the entity.
+	Net uint32
+	// Prefab is the index of the entity's prefab in its Protocol.
+	Prefab uint16
+
+	Maker uint16 // Maker is the player whose input spawned it. 0 is the server.
+	Ahead bool   // Ahead is true if the owner of an Interpolated prefab predicts it.
+	// Origin is the name that its maker's client gave it. 0 means that it was not predicted.
+	Origin uint32
+}
+
+// Components that this package adds to entities of some prefabs.
+type (
+	// OriginComponent is sent with every entity of a prefab that is matched, to its owner alone:
+	// prediction.SpawnKey.ID of the key by which the owner predicted it.
+	OriginComponent struct {
+		ID uint32 `net:"owner"`
+	}
+	// LocalComponent says no more than that its prefab is ClientOnly.
+	LocalComponent struct{}
+	// InterpolatedComponent is sent with every entity of an Interpolated prefab.
+	InterpolatedComponent struct {
+		Ahead bool `net:"owner"` // its owner predicts it
+	}
+)
+
+// Names of these components.
+const (
+	OriginName       = "foretick.Origin"
+	LocalName        = "foretick.ClientOnly"
+	InterpolatedName = "foretick.Interpolated"
+)
+
+// IsKey reports whether a name is a spawn's key, and not a wire id.
+func IsKey(ref uint32) bool { return ref>>31 != 0 }
+
+// Sent points at what is sent of an entity's origin: to its maker alone, should
+// it have changed hands.
+func (id *NetworkID) Sent(owner PlayerID) unsafe.Pointer {
+	if id.Maker != uint16(owner) {
+		return unsafe.Pointer(&NoOrigin)
+	}
+	return unsafe.Pointer(&id.Origin)
+}
+
+// NoOrigin is the origin of what nobody predicted. It is never written.
+var NoOrigin OriginComponent

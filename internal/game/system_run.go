@@ -1,0 +1,94 @@
+package game
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
+)
+
+// SystemRun is the run of a system. What it notes belongs to one run alone, so that systems of
+// a batch can have one each.
+type SystemRun struct {
+	Partial bool // Partial is true if only a part of a tick is run, for the screen.
+	Blind   bool // Blind is true if a tick is run to see what it looks at.
+
+	By      int           // the system as a cause: its index plus one; 0: none runs
+	Name    string        // the name of the system or request handler, in debug builds
+	Began   time.Duration // when the system began, by the server's Clock
+	Shared  *SharedSystem // the shared system that runs; nil: none does
+	Spawner SpawnContext  // what the system may spawn
+}
+
+// SystemHook is what an end does around each system. It may note something in the system's run.
+type SystemHook interface {
+	BeforeSystem(run *SystemRun, system int)
+	AfterSystem(run *SystemRun, system int)
+}
+
+// SpawnContext is the shared system that runs, as far as spawning is concerned.
+type SpawnContext struct {
+	On    bool // a shared system runs that declared to spawn
+	Owner PlayerID
+	Once  bool // it has no rows
+}
+
+// SharedSystem is a system that both ends run, as a frame knows it.
+type SharedSystem struct {
+	Name     string
+	Compared bool // what it does is compared: it is not for a ClientOnly prefab
+}
+
+// String returns the system's name for messages.
+func (s *SharedSystem) String() string {
+	if s == nil {
+		return "a shared system"
+	}
+	return fmt.Sprintf("shared system %q", s.Name)
+}
+
+// RefuseView refuses views of what players saw in a system whose results both ends must
+// agree on. s is nil where none runs.
+func (s *SharedSystem) RefuseView() {
+	if s != nil && s.Compared {
+		misuse.Panicf("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.Name)
+	}
+}
+
+// Ordinals counts how many entities of a prefab an entity spawned within a tick.
+type Ordinals map[ordinalKey]uint16
+
+type ordinalKey struct {
+	by   ecs.Entity
+	kind uint16
+}
+
+// Next returns how many entities of a kind of prefab an entity spawned before, and counts one more.
+func (o Ordinals) Next(by ecs.Entity, kind int) uint16 {
+	k := ordinalKey{by, uint16(kind)}
+	n := o[k]
+	o[k] = n + 1
+	return n
+}
+
+// CheckSpawn refuses what cannot be predicted, alike on both ends.
+func (r *SystemRun) CheckSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
+	name := prefab.ECS.Name()
+	switch {
+	case prefab.Spawn == layout.NotSpawned:
+		misuse.Panicf("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", r.Shared, name)
+	case !r.Spawner.On:
+		misuse.Panicf("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", r.Shared, name)
+	case owner == ecs.Nobody || owner == ecs.Common:
+		misuse.Panicf("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", r.Shared, name, by)
+	case !r.Spawner.Once && owner != r.Spawner.Owner:
+		misuse.Panicf("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", r.Shared, r.Spawner.Owner, name, by, owner)
+	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
+		misuse.Panicf("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
+	}
+}
+
+// FixSpawn says what to do instead of a spawn without a spawner.
+const FixSpawn = "use SpawnBy with the entity that spawns it, which both ends know, or let a Server system do it"
