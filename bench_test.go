@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -18,14 +20,14 @@ import (
 // commands in, systems, snapshots out, every packet over a simulated network.
 func BenchmarkServerTick(b *testing.B) {
 	m := simtest.New(1)
-	var server Walk
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), MaxClients: 64})
+	var truth Walk
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), MaxClients: 64})
 	require.NoError(b, err)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	for range 64 {
 		var g Walk
-		sample := foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })
-		_, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
+		sample := client.Sample(&g.Move, func(v client.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })
+		_, err := m.Join(client.Config{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 		require.NoError(b, err)
 	}
 	m.Run(10 * time.Second)
@@ -58,7 +60,7 @@ func BenchmarkManySystems(b *testing.B) {
 		p.Shared(fmt.Sprint("shared ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&pos))
 		p.Server(fmt.Sprint("server ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&pos))
 	}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(b, err)
 	for range 10 {
 		srv.Frame().Spawn(&body, ecs.Nobody)

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -20,11 +22,11 @@ import (
 func TestStatsWhileRunning(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: declare(nil), Transport: listen})
 	require.NoError(t, err)
 	dial, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 	require.NoError(t, err)
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: dial})
+	cli, err := client.New(client.Config{Protocol: declare(nil), Transport: dial})
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -68,11 +70,11 @@ func TestLogLinesSayWho(t *testing.T) {
 	p := declare(func(_ *handles, p *foretick.Protocol) {
 		p.OnJoin(func(*foretick.Frame, foretick.PlayerID) { panic("planted") })
 	})
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	require.NoError(t, err)
 	dial, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 	require.NoError(t, err)
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: dial})
+	cli, err := client.New(client.Config{Protocol: declare(nil), Transport: dial})
 	require.NoError(t, err)
 	for end := time.Now().Add(10 * time.Second); srv.Stats().Left == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		cli.Step(time.Now())

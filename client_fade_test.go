@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -110,12 +112,12 @@ func fading(t *testing.T, local bool) {
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	sg, cg := dancers{local: local}, dancers{local: local}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: sg.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: sg.protocol(), Transport: listen})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
-	cli, err := foretick.NewClient(foretick.ClientConfig{
+	cli, err := client.New(client.Config{
 		Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), SmoothLimit: -1,
-		Sample: foretick.Sample(&cg.cmd, func(foretick.View) pad { return pad{} }),
+		Sample: client.Sample(&cg.cmd, func(client.View) pad { return pad{} }),
 	})
 	require.NoError(t, err)
 	lamps := func() (all []ecs.Rows) {

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -22,7 +24,7 @@ func TestClientLogs(t *testing.T) {
 	net := sim.NewNetwork(4)
 	listen := net.Listen()
 	var ours, theirs bytes.Buffer
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: listen, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&theirs, nil)).With("match", "m-1")})
+	srv, err := server.New(server.Config{Protocol: declare(nil), Transport: listen, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&theirs, nil)).With("match", "m-1")})
 	require.NoError(t, err)
 	var end transport.Endpoint
 	dial := func() (transport.Endpoint, error) {
@@ -30,7 +32,7 @@ func TestClientLogs(t *testing.T) {
 		return end, nil
 	}
 	first, _ := dial()
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: first, Redial: dial, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&ours, nil))})
+	c, err := client.New(client.Config{Protocol: declare(nil), Transport: first, Redial: dial, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&ours, nil))})
 	require.NoError(t, err)
 	run := func(d time.Duration) {
 		for until := net.Now() + d; net.Now() < until; {

@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -13,19 +15,19 @@ import (
 // TestConfigNumbers: in every config zero is the default, negative is off or an error,
 // and what is no number or absurd is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
-	fieldtest.Config[foretick.ServerConfig](t, fieldtest.Rules{
+	fieldtest.Config[server.Config](t, fieldtest.Rules{
 		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "ReconnectWindow", "MaxWaitingPerAddress", "MaxHeldPerAddress"},
-	}, func(c foretick.ServerConfig) error {
+	}, func(c server.Config) error {
 		c.Protocol, c.Transport = declare(nil), sim.NewNetwork(1).Listen()
-		_, err := foretick.NewServer(c)
+		_, err := server.New(c)
 		return err
 	})
-	fieldtest.Config[foretick.ClientConfig](t, fieldtest.Rules{
+	fieldtest.Config[client.Config](t, fieldtest.Rules{
 		Off: []string{"SmoothHalfLife", "SmoothLimit"},
-	}, func(c foretick.ClientConfig) error {
+	}, func(c client.Config) error {
 		n := sim.NewNetwork(1)
 		c.Protocol, c.Transport = declare(nil), n.Dial(n.Listen(), sim.LAN, sim.LAN)
-		_, err := foretick.NewClient(c)
+		_, err := client.New(c)
 		return err
 	})
 	fieldtest.Config[foretick.SpawnConfig](t, fieldtest.Rules{}, func(c foretick.SpawnConfig) error {

@@ -1,15 +1,15 @@
 // Package foretick is netcode for real-time multiplayer games with an authoritative
 // server. A game declares its state, its input and its rules once, on a [Protocol]. A
-// [Server] runs the rules for every player. A [Client] runs the shared ones for its own
+// server.Server runs the rules for every player. A client.Client runs the shared ones for its own
 // player ahead of the server, and is corrected when it was wrong.
 //
 // # The two loops
 //
-// A server computes ticks. [Server.Run] calls Step when a tick is due or a packet has
+// A server computes ticks. server.Server.Run calls Step when a tick is due or a packet has
 // arrived:
 //
-//	p := game.Protocol() // NewServer and NewClient report its faults
-//	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
+//	p := game.Protocol() // server.New and client.New report its faults
+//	srv, err := server.New(server.Config{Protocol: p, Transport: endpoint})
 //	err = srv.Run(ctx)
 //
 // Each tick of the server goes through these steps:
@@ -24,7 +24,7 @@
 // A client has a loop already: that of its rendered frames. Each calls Step once and draws
 // the world that the view holds:
 //
-//	cl, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: endpoint, Sample: foretick.Sample(&game.Cmd, readPad)})
+//	cl, err := client.New(client.Config{Protocol: p, Transport: endpoint, Sample: client.Sample(&game.Cmd, readPad)})
 //	for range frames {
 //		view := cl.Step(time.Now())
 //		draw(view)

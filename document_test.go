@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -102,15 +104,15 @@ func TestFaultyLabelsAreNamed(t *testing.T) {
 // tools without the game's types.
 func TestLabelsAreShown(t *testing.T) {
 	m := simtest.New(3)
-	server, client := newShownGame(), newShownGame()
+	truth, cl := newShownGame(), newShownGame()
 	var log strings.Builder
-	srv, err := m.Serve(foretick.ServerConfig{
-		Protocol: server.p, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		Observe: func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{Everything: true}, nil },
+	srv, err := m.Serve(server.Config{
+		Protocol: truth.p, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Observe: func(server.Observer) (server.Grant, error) { return server.Grant{Everything: true}, nil },
 	})
 	require.NoError(t, err)
 	var why []string
-	_, err = m.Join(foretick.ClientConfig{Protocol: client.p, OnMisprediction: func(w prediction.Misprediction) { why = append(why, w.String()) }}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+	_, err = m.Join(client.Config{Protocol: cl.p, OnMisprediction: func(w prediction.Misprediction) { why = append(why, w.String()) }}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 	require.NoError(t, err)
 	o, err := observe.New(observe.Config{Transport: m.Dial(sim.LAN, sim.LAN)})
 	require.NoError(t, err)
@@ -123,7 +125,7 @@ func TestLabelsAreShown(t *testing.T) {
 	require.Contains(t, log.String(), `field=Speed min=0 max=30 step=0.03125 shown="ground speed" unit=m/s`)
 
 	require.Zero(t, o.Malformed())
-	require.Equal(t, server.p.Document(), o.Schema().Document(o.Labels()))
+	require.Equal(t, truth.p.Document(), o.Schema().Document(o.Labels()))
 	seen := map[string]string{}
 	for _, e := range o.Entities() {
 		for f := range e.Fields() {
@@ -133,10 +135,10 @@ func TestLabelsAreShown(t *testing.T) {
 	require.Equal(t, map[string]string{"Speed": "30 m/s", "State": "dead"}, seen)
 
 	var e ecs.Entity
-	for _, rows := range ecs.NewQuery(server.p.Types()).All(srv.World()) {
+	for _, rows := range ecs.NewQuery(truth.p.Types()).All(srv.World()) {
 		e = rows.Entity(0)
 	}
-	got, err := server.find(srv.World(), e)
+	got, err := truth.find(srv.World(), e)
 	require.NoError(t, err)
 	require.Equal(t, "1", got)
 }

@@ -55,7 +55,7 @@ func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *game.Event
 	if e.id == 0 {
 		row := &game.EventRow[*Frame, T]{Handler: p.eventName(game.TypeNameOf[T]())}
 		p.compiled.Events = append(p.compiled.Events, game.TypeNameOf[T]())
-		p.compiled.Handlers.Events = append(p.compiled.Handlers.Events, func() eventQueue { return &game.Queue[*Frame, T]{Row: row} })
+		p.compiled.Handlers.Events = append(p.compiled.Handlers.Events, func() game.EventQueue[*Frame] { return &game.Queue[*Frame, T]{Row: row} })
 		p.eventRows = append(p.eventRows, row)
 		e.id = len(p.compiled.Events)
 	}
@@ -105,14 +105,14 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 
 // OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
 // it for actions that are permanent, such as a write to a database. With
-// [ServerConfig].LateInputs a tick of a player is final when no command is missing that may
+// server.Config.LateInputs a tick of a player is final when no command is missing that may
 // still come, for it or for an earlier tick of that player. Until then a late command makes
 // the tick run again, and e is what the newest run raised. All other events are final at
 // once: those of server systems and handlers, and all without LateInputs. fn is called at
 // the end of the tick that made them final, after the handlers of [Event.OnServer].
 //
 // It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event.
-// With [ServerConfig].LateWorld a tick is final when nobody's command is missing, and the tick
+// With server.Config.LateWorld a tick is final when nobody's command is missing, and the tick
 // that fn runs in may run again. Then fn is called again with the same e, and f.Replay is true.
 // What fn did to the world was undone before. So a handler that writes outside of the world,
 // for example to a database, must return if f.Replay is true, or it writes twice. Only e is

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -12,17 +13,17 @@ import (
 // newcomer. It closes when the player has left.
 func ExampleServer_Drain() {
 	match := simtest.New(1)
-	srv, err := match.Serve(foretick.ServerConfig{Protocol: new(Walk).Protocol()})
+	srv, err := match.Serve(server.Config{Protocol: new(Walk).Protocol()})
 	if err != nil {
 		panic(err)
 	}
-	player, err := match.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, far)
+	player, err := match.Join(client.Config{Protocol: new(Walk).Protocol()}, far)
 	if err != nil {
 		panic(err)
 	}
 	match.Run(time.Second)
 	srv.Drain("this server is being replaced") // from the goroutine that waits for SIGTERM
-	newcomer, err := match.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, far)
+	newcomer, err := match.Join(client.Config{Protocol: new(Walk).Protocol()}, far)
 	if err != nil {
 		panic(err)
 	}

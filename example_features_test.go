@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
@@ -18,13 +20,13 @@ import (
 var far = simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 
 // play begins a match of one server and one client.
-func play(server, client *foretick.Protocol, sample foretick.Sampler) (*simtest.Match, *foretick.Server, *foretick.Client) {
+func play(truth, cl *foretick.Protocol, sample client.Sampler) (*simtest.Match, *server.Server, *client.Client) {
 	match := simtest.New(1)
-	srv, err := match.Serve(foretick.ServerConfig{Protocol: server})
+	srv, err := match.Serve(server.Config{Protocol: truth})
 	if err != nil {
 		panic(err)
 	}
-	cli, err := match.Join(foretick.ClientConfig{Protocol: client, Sample: sample}, far)
+	cli, err := match.Join(client.Config{Protocol: cl, Sample: sample}, far)
 	if err != nil {
 		panic(err)
 	}
@@ -59,9 +61,9 @@ func ExampleEvent() {
 		}, ecs.Read(&g.Button))
 		return p, g
 	}
-	server, _ := shooter()
-	client, game := shooter()
-	match, _, _ := play(server, client, foretick.Sample(&game.Button, func(v foretick.View) Button {
+	srv, _ := shooter()
+	cl, game := shooter()
+	match, _, _ := play(srv, cl, client.Sample(&game.Button, func(v client.View) Button {
 		return Button{Fire: v.Tick%30 == 0}
 	}))
 	match.Run(4 * time.Second)
@@ -99,13 +101,13 @@ func ExampleMessage() {
 		}, ecs.Once())
 		return p
 	}
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: protocol(func(Score) {})}); err != nil {
+	if _, err := match.Serve(server.Config{Protocol: protocol(func(Score) {})}); err != nil {
 		panic(err)
 	}
 	seat := far
 	seat.Down.Loss = 0.3
-	client := protocol(func(v Score) { fmt.Println("score", v.Points) })
-	if _, err := match.Join(foretick.ClientConfig{Protocol: client}, seat); err != nil {
+	cl := protocol(func(v Score) { fmt.Println("score", v.Points) })
+	if _, err := match.Join(client.Config{Protocol: cl}, seat); err != nil {
 		panic(err)
 	}
 	match.Run(3900 * time.Millisecond)
@@ -145,11 +147,11 @@ func ExampleFrame_Rewind() {
 		foretick.TrackHistory(p, &g.Pos)
 		return p
 	}
-	server, client := &game{}, &game{}
-	match, srv, _ := play(protocol(server), protocol(client), foretick.Sample(&client.Button, func(v foretick.View) Button {
+	truth, cl := &game{}, &game{}
+	match, srv, _ := play(protocol(truth), protocol(cl), client.Sample(&cl.Button, func(v client.View) Button {
 		return Button{Fire: v.Tick == 60}
 	}))
-	server.target = srv.Frame().Spawn(&server.Rocket, ecs.Nobody)
+	truth.target = srv.Frame().Spawn(&truth.Rocket, ecs.Nobody)
 	match.Run(3 * time.Second)
 	// Output: tick 61 hit: true the target ran on by more than half a metre: true
 }
@@ -168,12 +170,12 @@ func ExampleFrame_Teleport() {
 		}, ecs.Write(&g.Pos))
 		return p
 	}
-	var server, game Walk
-	match, _, client := play(protocol(&server), protocol(&game), foretick.Sample(&game.Move, func(foretick.View) Move { return Move{X: 1} }))
-	between, everyone := 0, ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos))
+	var srv, game Walk
+	match, _, cl := play(protocol(&srv), protocol(&game), client.Sample(&game.Move, func(client.View) Move { return Move{X: 1} }))
+	between, everyone := 0, ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos))
 	for at := time.Duration(0); at < 3*time.Second; at += time.Second / 60 {
 		match.Run(at)
-		for _, rows := range everyone.All(client.View().World) {
+		for _, rows := range everyone.All(cl.View().World) {
 			if x := game.Pos.Slice(rows)[0].X; x > -40 && x < -1 {
 				between++
 			}
@@ -207,14 +209,14 @@ func ExampleFrame_SetTeam() {
 		return p
 	}
 	match := simtest.New(1)
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: protocol(&game{})}); err != nil {
+	if _, err := match.Serve(server.Config{Protocol: protocol(&game{})}); err != nil {
 		panic(err)
 	}
 	var games [3]game
-	var clients [3]*foretick.Client
+	var clients [3]*client.Client
 	for i := range games {
 		var err error
-		if clients[i], err = match.Join(foretick.ClientConfig{Protocol: protocol(&games[i])}, far); err != nil {
+		if clients[i], err = match.Join(client.Config{Protocol: protocol(&games[i])}, far); err != nil {
 			panic(err)
 		}
 	}
@@ -235,13 +237,13 @@ func ExampleInterest() {
 		foretick.Interest(p, &g.Pos, snapshot.AreaConfig{Enter: 30, Leave: 35}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
 		return p
 	}
-	var server, game Walk
-	match, srv, client := play(protocol(&server), protocol(&game), nil)
+	var truth, game Walk
+	match, srv, cl := play(protocol(&truth), protocol(&game), nil)
 	for _, x := range []float32{10, 20, 90} {
-		server.Pos.Get(srv.World(), srv.Frame().Spawn(&server.Player, ecs.Nobody)).X = x
+		truth.Pos.Get(srv.World(), srv.Frame().Spawn(&truth.Player, ecs.Nobody)).X = x
 	}
 	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
+	for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
 		for _, pos := range game.Pos.Slice(rows) {
 			fmt.Println("player", rows.Owner(), "at", pos.X)
 		}
@@ -282,12 +284,12 @@ func ExampleProtocol_Shared() {
 		}, ecs.Read(&g.Pos, &g.Move), ecs.WriteOther(&g.Pos), ecs.After("move"))
 		return p
 	}
-	var server, client game
-	match, srv, cli := play(protocol(&server), protocol(&client), foretick.Sample(&client.Move, func(foretick.View) Move { return Move{X: 1} }))
-	server.Pos.Get(srv.World(), srv.Frame().Spawn(&server.Crate, ecs.Nobody)).X = 3
+	var truth, cl game
+	match, srv, cli := play(protocol(&truth), protocol(&cl), client.Sample(&cl.Move, func(client.View) Move { return Move{X: 1} }))
+	truth.Pos.Get(srv.World(), srv.Frame().Spawn(&truth.Crate, ecs.Nobody)).X = 3
 	match.Run(3 * time.Second)
-	for _, rows := range client.crates.All(cli.View().World) {
-		fmt.Println("pushed past 10 m:", client.Pos.Slice(rows)[0].X > 10, "mispredictions:", cli.Stats().Mispredictions)
+	for _, rows := range cl.crates.All(cli.View().World) {
+		fmt.Println("pushed past 10 m:", cl.Pos.Slice(rows)[0].X > 10, "mispredictions:", cli.Stats().Mispredictions)
 	}
 	// Output: pushed past 10 m: true mispredictions: 0
 }
@@ -300,19 +302,19 @@ func ExampleServer_NextLevel() {
 		p.OnLevel(func(_ *foretick.Frame, data []byte) { enter(string(data)) })
 		return p
 	}
-	var server, game Walk
-	match, srv, client := play(protocol(&server, func(string) {}), protocol(&game, func(level string) { fmt.Println("entering", level) }), nil)
+	var truth, game Walk
+	match, srv, cl := play(protocol(&truth, func(string) {}), protocol(&game, func(level string) { fmt.Println("entering", level) }), nil)
 	match.Run(time.Second)
 	err := srv.NextLevel([]byte("caves"), func(f *foretick.Frame) {
 		for _, player := range srv.Players(nil) {
-			server.Pos.Get(f.World, f.Spawn(&server.Player, player)).X = 40
+			truth.Pos.Get(f.World, f.Spawn(&truth.Player, player)).X = 40
 		}
 	})
 	if err != nil {
 		panic(err)
 	}
 	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
+	for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
 		fmt.Println("at", game.Pos.Slice(rows)[0].X)
 	}
 	// Output:
@@ -324,15 +326,15 @@ func ExampleServer_NextLevel() {
 // the server that replaces one closed for a restart.
 func ExampleServer_CloseForRestart() {
 	match := simtest.New(1)
-	serve := func() *foretick.Server {
-		srv, err := match.Serve(foretick.ServerConfig{Protocol: new(Walk).Protocol()})
+	serve := func() *server.Server {
+		srv, err := match.Serve(server.Config{Protocol: new(Walk).Protocol()})
 		if err != nil {
 			panic(err)
 		}
 		return srv
 	}
 	srv := serve()
-	config := foretick.ClientConfig{Protocol: new(Walk).Protocol(), OnSession: func(s foretick.Session) { fmt.Println(s.Kind) }}
+	config := client.Config{Protocol: new(Walk).Protocol(), OnSession: func(s client.Session) { fmt.Println(s.Kind) }}
 	if _, err := match.Join(config, far); err != nil { // a Seat brings a Redial
 		panic(err)
 	}
@@ -350,7 +352,7 @@ func ExampleServer_CloseForRestart() {
 }
 
 // A server that allows it lets in clients of other builds, and each says what differs.
-func ExampleServerConfig_allowOtherBuilds() {
+func Example_serverAllowOtherBuilds() {
 	type Position struct { // of a later build: types are matched by name
 		X, Y  float32 `net:"min=-100,max=100,step=0.01,lerp"`
 		Sight uint8
@@ -369,15 +371,15 @@ func ExampleServerConfig_allowOtherBuilds() {
 	later.Prefab(&g.Player, "player", &g.Pos, &g.Move)
 	later.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
 	match := simtest.New(1)
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: later, AllowOtherBuilds: true}); err != nil {
+	if _, err := match.Serve(server.Config{Protocol: later, AllowOtherBuilds: true}); err != nil {
 		panic(err)
 	}
-	client, err := match.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, far)
+	cl, err := match.Join(client.Config{Protocol: new(Walk).Protocol()}, far)
 	if err != nil {
 		panic(err)
 	}
 	match.Run(3 * time.Second)
-	d := expert.BuildDifference(client)
+	d := expert.BuildDifference(cl)
 	fmt.Println("only here:", d.Missing)
 	fmt.Println("only there:", d.Unknown)
 	// Output:

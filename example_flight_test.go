@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -91,14 +93,14 @@ func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 // present through the past that he saw.
 func ExampleHitView_CatchUp() {
 	match := simtest.New(1)
-	var server, game Archery
-	srv, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	var truth, game Archery
+	srv, err := match.Serve(server.Config{Protocol: truth.Protocol()})
 	if err != nil {
 		panic(err)
 	}
-	srv.Frame().Spawn(&server.Target, ecs.Nobody)
-	config := foretick.ClientConfig{Protocol: game.Protocol()}
-	config.Sample = foretick.Sample(&game.Button, func(foretick.View) Button { return Button{Fire: true} })
+	srv.Frame().Spawn(&truth.Target, ecs.Nobody)
+	config := client.Config{Protocol: game.Protocol()}
+	config.Sample = client.Sample(&game.Button, func(client.View) Button { return Button{Fire: true} })
 	link := sim.Link{Latency: 75 * time.Millisecond}
 	if _, err := match.Join(config, simtest.Seat{Up: link, Down: link, FrameRate: 30}); err != nil {
 		panic(err)
@@ -106,7 +108,7 @@ func ExampleHitView_CatchUp() {
 	match.Run(20 * time.Second)
 	confirmed := 0
 	for shot := range game.hits {
-		if server.hits[shot] {
+		if truth.hits[shot] {
 			confirmed++
 		}
 	}

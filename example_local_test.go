@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/local"
 )
 
@@ -12,24 +13,24 @@ import (
 // local.Host takes a listening endpoint by which others come.
 func ExampleServer_listenServer() {
 	host := local.Host(nil)
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: (&Walk{}).Protocol(), Transport: host})
+	srv, err := server.New(server.Config{Protocol: (&Walk{}).Protocol(), Transport: host})
 	if err != nil {
 		panic(err)
 	}
 	mine := &Walk{}
-	client, err := foretick.NewClient(foretick.ClientConfig{
+	cl, err := client.New(client.Config{
 		Protocol: mine.Protocol(), Transport: host.Dial(nil),
-		Sample: foretick.Sample(&mine.Move, func(foretick.View) Move { return Move{X: 1} }),
+		Sample: client.Sample(&mine.Move, func(client.View) Move { return Move{X: 1} }),
 	})
 	if err != nil {
 		panic(err)
 	}
-	for start := time.Now(); client.View().State != foretick.Playing && time.Since(start) < 20*time.Second; time.Sleep(time.Second / 120) {
-		server.Step(time.Now())
-		client.Step(time.Now())
+	for start := time.Now(); cl.View().State != client.Playing && time.Since(start) < 20*time.Second; time.Sleep(time.Second / 120) {
+		srv.Step(time.Now())
+		cl.Step(time.Now())
 	}
-	fmt.Println("the host is", client.View().State)
-	_ = client.Close()
-	_ = server.Close("")
+	fmt.Println("the host is", cl.View().State)
+	_ = cl.Close()
+	_ = srv.Close("")
 	// Output: the host is playing
 }

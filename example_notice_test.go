@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -25,21 +27,21 @@ func (g *Noticed) Protocol() *foretick.Protocol {
 }
 
 // A process has ten minutes to end. Players see how much of them is left.
-func ExampleServerConfig_onDrain() {
-	var server, client Noticed
+func Example_serverOnDrain() {
+	var truth, cl Noticed
 	match := simtest.New(1)
-	srv, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnDrain: func(f *foretick.Frame, _ string) {
-		server.Notice.Get(f.World).Ends = f.Tick + foretick.Tick(10*60/f.DT)
+	srv, err := match.Serve(server.Config{Protocol: truth.Protocol(), OnDrain: func(f *foretick.Frame, _ string) {
+		truth.Notice.Get(f.World).Ends = f.Tick + foretick.Tick(10*60/f.DT)
 	}})
 	if err != nil {
 		panic(err)
 	}
-	player, err := match.Join(foretick.ClientConfig{Protocol: client.Protocol()}, far)
+	player, err := match.Join(client.Config{Protocol: cl.Protocol()}, far)
 	if err != nil {
 		panic(err)
 	}
 	show := func() {
-		if ends := client.Notice.Get(player.View().World).Ends; ends != 0 {
+		if ends := cl.Notice.Get(player.View().World).Ends; ends != 0 {
 			left := float32(ends-player.View().Tick) * srv.Frame().DT
 			fmt.Printf("this match ends in %.0f minutes\n", left/60)
 		}

@@ -5,39 +5,40 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
 // A spectator sees what everybody may see, and takes no player's place. The server decides
 // by what the spectator says of itself.
-func ExampleServerConfig_observe() {
+func Example_serverObserve() {
 	match := simtest.New(1)
-	server, err := match.Serve(foretick.ServerConfig{
+	srv, err := match.Serve(server.Config{
 		Protocol: (&Walk{}).Protocol(), MaxClients: 1,
-		Observe: func(o foretick.Observer) (foretick.Grant, error) {
+		Observe: func(o server.Observer) (server.Grant, error) {
 			if string(o.Data) != "the public stream" {
-				return foretick.Grant{}, errors.New("only the stream may watch")
+				return server.Grant{}, errors.New("only the stream may watch")
 			}
-			return foretick.Grant{}, nil // what is public
+			return server.Grant{}, nil // what is public
 		},
 	})
 	if err != nil {
 		panic(err)
 	}
-	for _, cfg := range []foretick.ClientConfig{
+	for _, cfg := range []client.Config{
 		{Protocol: (&Walk{}).Protocol()},
 		{Protocol: (&Walk{}).Protocol(), Observe: true, ObserveData: []byte("the public stream")},
 		{Protocol: (&Walk{}).Protocol(), Observe: true},
 	} {
-		client, err := match.Join(cfg, far)
+		cl, err := match.Join(cfg, far)
 		if err != nil {
 			panic(err)
 		}
 		match.Run(match.Net.Now() + 2*time.Second)
-		fmt.Println("player", client.View().Player, client.View().State, "sees", client.View().World.Len(), client.View().Err)
+		fmt.Println("player", cl.View().Player, cl.View().State, "sees", cl.View().World.Len(), cl.View().Err)
 	}
-	fmt.Println("players:", len(server.Players(nil)))
+	fmt.Println("players:", len(srv.Players(nil)))
 	// Output:
 	// player 1 playing sees 1 <nil>
 	// player 0 playing sees 1 <nil>

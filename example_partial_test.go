@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -15,7 +17,7 @@ type gas struct {
 
 // At 144 frames and 30 ticks a second a press shows in the first frame that reads it,
 // instead of waiting for the next tick.
-func ExampleClientConfig_partialTicks() {
+func Example_clientPartialTicks() {
 	declare := func() (*foretick.Protocol, *ecs.Component[hop], *ecs.Component[gas]) {
 		p, place, pedal, car := foretick.NewProtocol("drive", 1), &ecs.Component[hop]{}, &ecs.Component[gas]{}, &ecs.Prefab{}
 		p.Component(place, foretick.Predicted())
@@ -31,22 +33,22 @@ func ExampleClientConfig_partialTicks() {
 	}
 	for _, partial := range []bool{false, true} {
 		match := simtest.New(1)
-		server, _, _ := declare()
-		if _, err := match.Serve(foretick.ServerConfig{Protocol: server}); err != nil {
+		srv, _, _ := declare()
+		if _, err := match.Serve(server.Config{Protocol: srv}); err != nil {
 			panic(err)
 		}
-		client, place, pedal := declare()
+		cl, place, pedal := declare()
 		pressed, frames := false, 0
-		cars := ecs.NewQuery(client.Types(), ecs.With(place))
-		_, err := match.Join(foretick.ClientConfig{
-			Protocol: client, PartialTicks: partial,
-			Sample: foretick.Sample(pedal, func(v foretick.View) gas {
-				if pressed = pressed || v.State == foretick.Playing && v.Tick > 90 && v.Fraction-float32(int(v.Fraction)) < 0.2; pressed {
+		cars := ecs.NewQuery(cl.Types(), ecs.With(place))
+		_, err := match.Join(client.Config{
+			Protocol: cl, PartialTicks: partial,
+			Sample: client.Sample(pedal, func(v client.View) gas {
+				if pressed = pressed || v.State == client.Playing && v.Tick > 90 && v.Fraction-float32(int(v.Fraction)) < 0.2; pressed {
 					return gas{X: 1}
 				}
 				return gas{}
 			}),
-		}, simtest.Seat{Up: far.Up, Down: far.Down, FrameRate: 144, After: func(v foretick.View) {
+		}, simtest.Seat{Up: far.Up, Down: far.Down, FrameRate: 144, After: func(v client.View) {
 			for _, rows := range cars.All(v.World) {
 				if pressed && place.Slice(rows)[0].X == 0 {
 					frames++

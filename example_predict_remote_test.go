@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -81,15 +83,15 @@ func (g *Rails) bump(f *foretick.Frame, rows ecs.Rows) {
 // hundred and fifty milliseconds away: neither was mispredicted.
 func ExamplePredictRemote() {
 	match := simtest.New(1)
-	var server Rails
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+	var srv Rails
+	if _, err := match.Serve(server.Config{Protocol: srv.Protocol()}); err != nil {
 		panic(err)
 	}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 2 {
 		game := &Rails{}
-		config := foretick.ClientConfig{Protocol: game.Protocol()}
-		config.Sample = foretick.Sample(&game.Hand, func(v foretick.View) Hand {
+		config := client.Config{Protocol: game.Protocol()}
+		config.Sample = client.Sample(&game.Hand, func(v client.View) Hand {
 			if match.Net.Now() < 2*time.Second { // until both are there
 				return Hand{}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 // its players are told, its endpoint is freed, and nothing of it is used again. Log
 // debug.Stack() with the value. What a game's own goroutines do must be recovered there,
 // and fatal errors of the runtime (a concurrent map write, no memory) cannot be.
-func runMatch(ctx context.Context, srv *foretick.Server) (err error) {
+func runMatch(ctx context.Context, srv *server.Server) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			_ = srv.Close("the match ended by a fault of the server")
@@ -27,14 +28,14 @@ func runMatch(ctx context.Context, srv *foretick.Server) (err error) {
 
 // Two matches in one process: one of them panics, and the other plays on.
 func ExampleServer_Run() {
-	match := func(falls bool) *foretick.Server {
+	match := func(falls bool) *server.Server {
 		p := foretick.NewProtocol("match", 1)
 		p.Server("rules", func(f *foretick.Frame, _ ecs.Rows) {
 			if falls && f.Tick == 2 {
 				panic("index out of range")
 			}
 		}, ecs.Once())
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+		srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 		if err != nil {
 			panic(err)
 		}

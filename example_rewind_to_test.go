@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 )
 
 // Runner runs along a line. Mine goes off some ticks after it was triggered.
@@ -74,7 +76,7 @@ func (g *Mines) explode(f *foretick.Frame, mines ecs.Rows) {
 
 // A mine is judged by the moment of its trigger, not by that of the blast.
 func ExampleFrame_RewindTo() {
-	preview, err := preview.New(foretick.ServerConfig{Protocol: (&Mines{}).Protocol()}, foretick.ClientConfig{})
+	preview, err := preview.New(server.Config{Protocol: (&Mines{}).Protocol()}, client.Config{})
 	if err != nil {
 		panic(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -36,13 +37,13 @@ func (g *Round) Protocol() *foretick.Protocol {
 // The score arrives from the server, and the clock is predicted: a client shows it as the
 // server will have it when the player's input gets there.
 func ExampleProtocol_Singleton() {
-	var server, client Round
-	match, srv, cli := play(server.Protocol(), client.Protocol(), foretick.Sample(&client.Move, func(foretick.View) Move { return Move{} }))
+	var server, cl Round
+	match, srv, cli := play(server.Protocol(), cl.Protocol(), client.Sample(&cl.Move, func(client.View) Move { return Move{} }))
 	server.Clock.Get(srv.World()).Left = 300
 	server.Score.Get(srv.World()).Red = 2
 	match.Run(5 * time.Second)
-	clock := int(client.Clock.Get(cli.View().World).Left)
-	fmt.Println(*client.Score.Get(cli.View().World))
+	clock := int(cl.Clock.Get(cli.View().World).Left)
+	fmt.Println(*cl.Score.Get(cli.View().World))
 	fmt.Println("the clock at the client's tick:", clock+int(cli.View().Tick) == 300)
 	fmt.Println("corrections:", cli.Stats().Mispredictions)
 	// Output:

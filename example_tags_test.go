@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/local"
 )
@@ -34,7 +36,7 @@ func (g *Horde) drawPaths(*foretick.Frame, ecs.Rows) { fmt.Println("paths are dr
 // A server of a training ground runs the bots, and draws the match on its own screen with the
 // paths that bots take. The same game without these tags has neither.
 func ExampleServer_Draw() {
-	server, err := foretick.NewServer(foretick.ServerConfig{
+	srv, err := server.New(server.Config{
 		Protocol: (&Horde{}).Protocol(), Transport: local.Host(nil),
 		Tags: []string{"bots", "paths", foretick.TagRender},
 	})
@@ -44,10 +46,10 @@ func ExampleServer_Draw() {
 	now := time.Unix(0, 0) // time.Now() in a real program
 	for range 2 {
 		now = now.Add(time.Second / 30)
-		server.Step(now)
+		srv.Step(now)
 	}
-	server.Draw(time.Second / 30)
-	_ = server.Close("")
+	srv.Draw(time.Second / 30)
+	_ = srv.Close("")
 	// Output:
 	// bots think
 	// bodies are drawn
@@ -71,20 +73,20 @@ func (g *Coast) storm(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // Both ends run the storm in a match whose server has its tag. The client names no tag.
-func ExampleServerConfig_tags() {
+func Example_serverTags() {
 	for _, tags := range [][]string{nil, {"storm"}} {
 		match := simtest.New(1)
-		var server, game Coast
-		if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol(), Tags: tags}); err != nil {
+		var srv, game Coast
+		if _, err := match.Serve(server.Config{Protocol: srv.Protocol(), Tags: tags}); err != nil {
 			panic(err)
 		}
-		client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol()}, simtest.Seat{})
+		cl, err := match.Join(client.Config{Protocol: game.Protocol()}, simtest.Seat{})
 		if err != nil {
 			panic(err)
 		}
 		match.Run(3 * time.Second)
-		for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
-			fmt.Printf("%v: moved: %v, corrections: %d\n", tags, game.Pos.Slice(rows)[0].X > 0, client.Stats().Mispredictions)
+		for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
+			fmt.Printf("%v: moved: %v, corrections: %d\n", tags, game.Pos.Slice(rows)[0].X > 0, cl.Stats().Mispredictions)
 		}
 	}
 	// Output:

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -46,28 +48,28 @@ func (g *Walk) Protocol() *foretick.Protocol {
 // milliseconds away from its server, and both ends agree.
 func Example() {
 	match := simtest.New(1)
-	var server Walk
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+	var srv Walk
+	if _, err := match.Serve(server.Config{Protocol: srv.Protocol()}); err != nil {
 		panic(err)
 	}
 	var game Walk
 	held := true
-	sample := foretick.Sample(&game.Move, func(foretick.View) Move {
+	sample := client.Sample(&game.Move, func(client.View) Move {
 		if held {
 			return Move{X: 1}
 		}
 		return Move{}
 	})
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	cl, err := match.Join(client.Config{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
 	if err != nil {
 		panic(err)
 	}
 	match.Run(3 * time.Second)
 	held = false
 	match.Run(4 * time.Second)
-	audit, stats := match.Audit(client), client.Stats()
-	fmt.Println(client.View().State, "with", audit.Differences, "differences and", stats.Mispredictions, "mispredictions")
+	audit, stats := match.Audit(cl), cl.Stats()
+	fmt.Println(cl.View().State, "with", audit.Differences, "differences and", stats.Mispredictions, "mispredictions")
 	// Output: playing with 0 differences and 0 mispredictions
 }
 
@@ -112,19 +114,19 @@ func (g *Rockets) Protocol() *foretick.Protocol {
 // becomes the server's when that arrives.
 func ExampleFrame_SpawnBy() {
 	match := simtest.New(1)
-	var server Rockets
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+	var srv Rockets
+	if _, err := match.Serve(server.Config{Protocol: srv.Protocol()}); err != nil {
 		panic(err)
 	}
 	var game Rockets
-	sample := foretick.Sample(&game.Button, func(v foretick.View) Button { return Button{Fire: v.Tick%30 == 0} })
+	sample := client.Sample(&game.Button, func(v client.View) Button { return Button{Fire: v.Tick%30 == 0} })
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
+	cl, err := match.Join(client.Config{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 	if err != nil {
 		panic(err)
 	}
 	match.Run(10*time.Second + 500*time.Millisecond)
-	st := client.Stats()
+	st := cl.Stats()
 	fmt.Println(st.SpawnsPredicted == st.SpawnsMatched, st.SpawnsMatched > 8, st.SpawnsCancelled, st.Mispredictions)
 	// Output: true true 0 0
 }
@@ -159,19 +161,19 @@ func (g *Chat) Protocol() *foretick.Protocol {
 // everybody.
 func ExampleRequest() {
 	match := simtest.New(1)
-	var server Chat
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+	var srv Chat
+	if _, err := match.Serve(server.Config{Protocol: srv.Protocol()}); err != nil {
 		panic(err)
 	}
 	game := Chat{Read: func(v Line) { fmt.Printf("%d: %s\n", v.Who, v.Text) }}
 	link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}
-	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol()}, simtest.Seat{Up: link, Down: link})
+	cl, err := match.Join(client.Config{Protocol: game.Protocol()}, simtest.Seat{Up: link, Down: link})
 	if err != nil {
 		panic(err)
 	}
 	match.Run(time.Second)
 	for _, text := range []string{"Anybody here?", "Hello?"} {
-		if err := game.Say.Send(client, Say{text}); err != nil {
+		if err := game.Say.Send(cl, Say{text}); err != nil {
 			panic(err)
 		}
 	}

@@ -24,18 +24,12 @@ type Frame struct {
 	// Replay is true while a client runs a tick again after a correction.
 	// Sounds and other effects belong to the first run: raise an [Event], or
 	// look here. It is also true while a part of a tick is drawn: see
-	// [ClientConfig].PartialTicks. On a server it is true where a tick runs again for a late
-	// input: see [ServerConfig].LateInputs and LateWorld.
+	// client.Config.PartialTicks. On a server it is true where a tick runs again for a late
+	// input: see server.Config.LateInputs and LateWorld.
 	Replay bool
 
 	run   game.SystemRun
 	state *frameState // in returns it
-}
-
-// bindFrame gives a frame what it asks, and returns its run of a system.
-func bindFrame(f *Frame, s *frameState) *game.SystemRun {
-	f.state = s
-	return &f.run
 }
 
 // bare is the state of a frame that belongs to no end, as a game's tests make it.
@@ -60,7 +54,7 @@ func (f *Frame) Time() time.Duration {
 // Final returns the newest tick that nothing can change any more. It is for programs that
 // keep ticks back until they are final, such as a recorder: [Event.OnFinal] is enough for
 // single events. On a server it is the tick being computed, unless a player's command is
-// missing that [ServerConfig].LateInputs still waits for: then it is the tick before that
+// missing that server.Config.LateInputs still waits for: then it is the tick before that
 // one. What server systems and handlers do is never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
 func (f *Frame) Final() Tick { return f.in().End.Final() }
@@ -113,7 +107,7 @@ func (f *Frame) Rand(salt uint64) uint64 {
 //	part := f.DrawnPart(rows.Owner())
 //	eye := before.X + float32((after.X-before.X)*part)
 //
-// It is above 0 only for clients with [ClientConfig].PartialTicks: without them no frame
+// It is above 0 only for clients with client.Config.PartialTicks: without them no frame
 // shows any of a tick whose command is still to come. It is 0 where the command is missing.
 // The client reports it, so a cheater can choose any value: it gains at most the distance
 // that its own body moves in one tick.
@@ -221,7 +215,7 @@ func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
 }
 
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
-// [Server.Ban] does. The zero time means forever. It reports whether the player has an
+// server.Server.Ban does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.
 func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 	return f.in().Members.BanPlayer(player, until, text)
@@ -234,11 +228,11 @@ func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 // there is such a player. On a client it does nothing and returns false.
 //
 // It may be called anywhere in a tick, also in a handler that runs for the same player.
-// The player leaves at the end of the tick, before a level that [Server.NextLevel] asked
+// The player leaves at the end of the tick, before a level that server.Server.NextLevel asked
 // for. Until then it stays in the match. The server repeats the messages that it sent to the
 // player until they arrive, for a second at most, and then sends code and text. OnLeave
 // hooks run in the next tick. Of several calls for one player the first counts. No place
-// is held for a kicked player. Between Steps call it on [Server.Frame]: it then takes effect
+// is held for a kicked player. Between Steps call it on server.Server.Frame: it then takes effect
 // at the end of the next tick.
 func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
 	return f.in().Members.KickPlayer(player, code, text)

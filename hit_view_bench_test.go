@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -65,15 +67,15 @@ func (g *swarm) protocol() *foretick.Protocol {
 func BenchmarkRewind(b *testing.B) {
 	m := simtest.New(1)
 	g := &swarm{}
-	server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(b, err)
 	for i := range 64 {
-		e := server.Frame().Spawn(&g.Body, ecs.Nobody)
-		*g.Pos.Get(server.World(), e) = Position{X: float32(i%8) * 5, Y: float32(i/8) * 5}
+		e := srv.Frame().Spawn(&g.Body, ecs.Nobody)
+		*g.Pos.Get(srv.World(), e) = Position{X: float32(i%8) * 5, Y: float32(i/8) * 5}
 	}
 	cg := &swarm{}
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.Move, func(foretick.View) Move { return Move{} })}, simtest.Seat{Up: link, Down: link})
+	_, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.Move, func(client.View) Move { return Move{} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(b, err)
 	m.Run(3 * time.Second)
 	var first, again, behind time.Duration

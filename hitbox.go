@@ -169,7 +169,7 @@ func LifeID[T any](p *Protocol, c *ecs.Component[T], fn func(*T) uint32) {
 }
 
 // TrackHistory makes the server keep a component's value of each tick, for as long as
-// ServerConfig.MaxRewind can look back. Values are rounded as in snapshots, and fields that
+// server.Config.MaxRewind can look back. Values are rounded as in snapshots, and fields that
 // not every player receives are zero. [ComponentAt] then returns the value that a player saw: a facing
 // for a stab in the back, a stance, the progress of a capture. The entity needs no hitbox.
 func TrackHistory[T any](p *Protocol, c *ecs.Component[T]) {

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -30,7 +32,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 				}
 			}, ecs.Write(things))
 			m := simtest.New(1)
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SendRate: rate})
+			srv, err := m.Serve(server.Config{Protocol: p, SendRate: rate})
 			require.NoError(t, err)
 			build := func(f *foretick.Frame) {
 				for i := range uint32(100) {
@@ -42,7 +44,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 			entered := 0
 			q.OnLevel(func(*foretick.Frame, []byte) { entered++ })
 			link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}
-			c, err := m.Join(foretick.ClientConfig{Protocol: q}, simtest.Seat{Up: link, Down: link})
+			c, err := m.Join(client.Config{Protocol: q}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			m.Run(5 * time.Second)
 			for i := range 5 {

@@ -15,10 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -149,25 +151,25 @@ var limits = map[string]func(n int) error{
 		}
 	}),
 
-	"ServerConfig.MaxClients":           serves(func(c *foretick.ServerConfig, n int) { c.MaxClients = n }),
-	"ServerConfig.MaxObservers":         serves(func(c *foretick.ServerConfig, n int) { c.MaxObservers = n }),
-	"ServerConfig.MaxWaitingPerAddress": serves(func(c *foretick.ServerConfig, n int) { c.MaxWaitingPerAddress = n }),
-	"ServerConfig.MaxHeldPerAddress":    serves(func(c *foretick.ServerConfig, n int) { c.MaxHeldPerAddress = n }),
-	"ServerConfig.ReconnectWindow":      serves(func(c *foretick.ServerConfig, n int) { c.ReconnectWindow = time.Duration(n) * time.Hour }),
-	"ClientConfig.SmoothHalfLife":       joins(func(c *foretick.ClientConfig, n int) { c.SmoothHalfLife = time.Duration(n) * time.Second }),
-	"ServerConfig.LateInputs":           serves(func(c *foretick.ServerConfig, n int) { c.LateInputs = time.Duration(n) * time.Millisecond }),
-	"ServerConfig.LateShare":            serves(func(c *foretick.ServerConfig, n int) { c.LateInputs, c.LateShare = time.Second/10, float64(n)/100 }),
-	"ServerConfig.MaxRewind":            serves(func(c *foretick.ServerConfig, n int) { c.MaxRewind = time.Duration(n) * time.Millisecond }),
-	"ServerConfig.RewindGrowth":         serves(func(c *foretick.ServerConfig, n int) { c.RewindGrowth = time.Duration(n) * time.Millisecond }),
-	"ServerConfig.RepeatInput":          serves(func(c *foretick.ServerConfig, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
-	"ServerConfig.Timeout":              serves(func(c *foretick.ServerConfig, n int) { c.Timeout = time.Duration(n) * time.Hour }),
-	"ServerConfig.SendRate":             serves(func(c *foretick.ServerConfig, n int) { c.SendRate = n }),
-	"ClientConfig.MaxRTT":               joins(func(c *foretick.ClientConfig, n int) { c.MaxRTT = time.Duration(n) * time.Millisecond }),
-	"ClientConfig.InputDelay":           joins(func(c *foretick.ClientConfig, n int) { c.InputDelay = time.Duration(n) * time.Millisecond }),
-	"ClientConfig.History":              joins(func(c *foretick.ClientConfig, n int) { c.History = n }),
-	"ClientConfig.SnapshotRate":         joins(func(c *foretick.ClientConfig, n int) { c.SnapshotRate = n }),
-	"ClientConfig.LateShare":            joins(func(c *foretick.ClientConfig, n int) { c.LateShare = float64(n) / 100 }),
-	"ClientConfig.ObserveData":          joins(func(c *foretick.ClientConfig, n int) { c.ObserveData = make([]byte, n) }),
+	"server.Config.MaxClients":           serves(func(c *server.Config, n int) { c.MaxClients = n }),
+	"server.Config.MaxObservers":         serves(func(c *server.Config, n int) { c.MaxObservers = n }),
+	"server.Config.MaxWaitingPerAddress": serves(func(c *server.Config, n int) { c.MaxWaitingPerAddress = n }),
+	"server.Config.MaxHeldPerAddress":    serves(func(c *server.Config, n int) { c.MaxHeldPerAddress = n }),
+	"server.Config.ReconnectWindow":      serves(func(c *server.Config, n int) { c.ReconnectWindow = time.Duration(n) * time.Hour }),
+	"client.Config.SmoothHalfLife":       joins(func(c *client.Config, n int) { c.SmoothHalfLife = time.Duration(n) * time.Second }),
+	"server.Config.LateInputs":           serves(func(c *server.Config, n int) { c.LateInputs = time.Duration(n) * time.Millisecond }),
+	"server.Config.LateShare":            serves(func(c *server.Config, n int) { c.LateInputs, c.LateShare = time.Second/10, float64(n)/100 }),
+	"server.Config.MaxRewind":            serves(func(c *server.Config, n int) { c.MaxRewind = time.Duration(n) * time.Millisecond }),
+	"server.Config.RewindGrowth":         serves(func(c *server.Config, n int) { c.RewindGrowth = time.Duration(n) * time.Millisecond }),
+	"server.Config.RepeatInput":          serves(func(c *server.Config, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
+	"server.Config.Timeout":              serves(func(c *server.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"server.Config.SendRate":             serves(func(c *server.Config, n int) { c.SendRate = n }),
+	"client.Config.MaxRTT":               joins(func(c *client.Config, n int) { c.MaxRTT = time.Duration(n) * time.Millisecond }),
+	"client.Config.InputDelay":           joins(func(c *client.Config, n int) { c.InputDelay = time.Duration(n) * time.Millisecond }),
+	"client.Config.History":              joins(func(c *client.Config, n int) { c.History = n }),
+	"client.Config.SnapshotRate":         joins(func(c *client.Config, n int) { c.SnapshotRate = n }),
+	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
+	"client.Config.ObserveData":          joins(func(c *client.Config, n int) { c.ObserveData = make([]byte, n) }),
 }
 
 type (
@@ -251,7 +253,7 @@ func longest[V any](of map[string]V, text string) (v V, ok bool) {
 // testNames returns the names of all tests of the module.
 func testNames(t *testing.T) map[string]bool {
 	declared, names := regexp.MustCompile(`(?m)^func (Test\w+)\(`), map[string]bool{}
-	for _, dir := range []string{".", "internal/matchtest", "simtest", "snapshot", "lagcomp"} {
+	for _, dir := range []string{".", "server", "client", "internal/matchtest", "simtest", "snapshot", "lagcomp"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		require.NoError(t, err)
 		for _, f := range files {
@@ -293,22 +295,22 @@ func field(made func(n int) (reflect.Type, string)) func(int) error {
 	}
 }
 
-func serves(set func(c *foretick.ServerConfig, n int)) func(int) error {
+func serves(set func(c *server.Config, n int)) func(int) error {
 	return func(n int) error {
-		c := foretick.ServerConfig{Protocol: new(Walk).Protocol()}
+		c := server.Config{Protocol: new(Walk).Protocol()}
 		set(&c, n)
 		_, err := simtest.New(1).Serve(c)
 		return err
 	}
 }
 
-func joins(set func(c *foretick.ClientConfig, n int)) func(int) error {
+func joins(set func(c *client.Config, n int)) func(int) error {
 	return func(n int) error {
-		c := foretick.ClientConfig{Protocol: new(Walk).Protocol()}
+		c := client.Config{Protocol: new(Walk).Protocol()}
 		net := sim.NewNetwork(1)
 		c.Transport = net.Dial(net.Listen(), sim.Link{}, sim.Link{})
 		set(&c, n)
-		_, err := foretick.NewClient(c)
+		_, err := client.New(c)
 		return err
 	}
 }

@@ -17,10 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
@@ -57,13 +59,13 @@ func heap() int {
 // hall is a server, who comes to it, and their time, which passes as fast as it can.
 type hall struct {
 	t        testing.TB
-	srv      *foretick.Server
+	srv      *server.Server
 	listen   *streets
 	dial     func() transport.Endpoint
 	pass     func() // a tick's time, for packets to arrive
 	now      time.Time
 	interval time.Duration // that a tick adds to it
-	clients  []*foretick.Client
+	clients  []*client.Client
 	peers    []transport.Endpoint // of who says nothing
 }
 
@@ -143,7 +145,7 @@ func socketHall(t testing.TB, listen transport.Endpoint, dial func() (transport.
 
 func (h *hall) serve(p *foretick.Protocol) {
 	var err error
-	h.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: h.listen})
+	h.srv, err = server.New(server.Config{Protocol: p, Transport: h.listen})
 	require.NoError(h.t, err)
 	h.interval = time.Second / 60 // faster than real time
 	h.tick()
@@ -210,8 +212,8 @@ func (h *hall) play(n int, ticks int) {
 	h.serve(new(duel).protocol())
 	for range n {
 		g := &duel{}
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: h.dial(),
-			Sample: foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })})
+		c, err := client.New(client.Config{Protocol: g.protocol(), Transport: h.dial(),
+			Sample: client.Sample(&g.Move, func(v client.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })})
 		require.NoError(h.t, err)
 		h.clients = append(h.clients, c)
 	}
@@ -219,13 +221,13 @@ func (h *hall) play(n int, ticks int) {
 		h.tick()
 	}
 	for _, c := range h.clients {
-		require.Equal(h.t, foretick.Playing, c.View().State)
+		require.Equal(h.t, client.Playing, c.View().State)
 	}
 }
 
 // serverCost is what a server with so many players costs, in bytes, and what each
 // of them costs as a client.
-func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (server, client int) {
+func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (srv, cl int) {
 	h := open(t)
 	h.play(n, 600)
 	with := heap()
@@ -242,9 +244,9 @@ func TestPlayersHeap(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) *hall{"sim": simHall, "udp": udpHall} {
 		t.Run(name, func(t *testing.T) {
 			alone, _ := serverCost(t, open, 0)
-			with, client := serverCost(t, open, 8)
+			with, cl := serverCost(t, open, 8)
 			player := (with - alone) / 8
-			t.Logf("a player costs the server %d bytes, and its own process %d", player, client)
+			t.Logf("a player costs the server %d bytes, and its own process %d", player, cl)
 			require.Less(t, player, playerCost)
 		})
 	}

@@ -39,7 +39,7 @@ func (m *Message[T]) undeclared() {
 }
 
 // Send queues the message for one player. It fails when the player is gone. While a
-// player's connection is lost and its place is held (see [ServerConfig.ReconnectWindow]),
+// player's connection is lost and its place is held (see server.Config.ReconnectWindow),
 // messages on reliable channels wait. They arrive after the reconnect, in order with those
 // that the lost connection had not delivered.
 //
@@ -68,7 +68,7 @@ func (m *Message[T]) Broadcast(f *Frame, v T) error {
 
 // OnClient declares a message and its handler. Both ends call it as part of the protocol.
 // fn runs on clients only: within Step, outside of any tick. tick is the server's tick when
-// it sent the message. A program that is only a server may pass a nil fn. NewClient returns
+// it sent the message. A program that is only a server may pass a nil fn. client.New returns
 // an error for a nil fn.
 func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 	if m == nil {
@@ -173,14 +173,10 @@ func (p *Protocol) Channel(name string, c netcode.Channel) {
 		return
 	}
 	if c.Reliable && c.Queue == 0 {
-		c.Queue = maxQueued
+		c.Queue = game.MaxQueued
 	}
 	p.compiled.Channels = append(p.compiled.Channels, layout.Channel{Name: name, Channel: c})
 	if err := (netcode.Config{Channels: p.compiled.NetChannels()}).Validate(); err != nil {
 		p.addFault(fmt.Errorf("foretick: channel %q: %w", name, err))
 	}
 }
-
-// maxQueued limits the bytes of reliable messages that wait for one client. Each started
-// 256 bytes of a message count as 256.
-const maxQueued = 256 << 10

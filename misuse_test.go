@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/dtls"
@@ -436,7 +438,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		misuse{m.name, func() error {
 			p := declare(m.spoil)
 			err := p.Err()
-			_, again := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+			_, again := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 			if err != nil {
 				require.Error(t, again, m.name)
 			}
@@ -471,93 +473,93 @@ func TestMisuseOfConfigs(t *testing.T) {
 	require.NoError(t, other.Err())
 	deaf := func(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol { return declare(spoil) }
 	var noUDP *udp.Endpoint
-	server := func(change func(c *foretick.ServerConfig)) func() error {
+	srv := func(change func(c *server.Config)) func() error {
 		return func() error {
-			c := foretick.ServerConfig{Protocol: declare(nil), Transport: n.Listen()}
+			c := server.Config{Protocol: declare(nil), Transport: n.Listen()}
 			change(&c)
-			_, err := foretick.NewServer(c)
+			_, err := server.New(c)
 			return err
 		}
 	}
-	client := func(change func(c *foretick.ClientConfig)) func() error {
+	cl := func(change func(c *client.Config)) func() error {
 		return func() error {
-			c := foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)}
+			c := client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)}
 			change(&c)
-			_, err := foretick.NewClient(c)
+			_, err := client.New(c)
 			return err
 		}
 	}
-	read := func(foretick.View) pad { return pad{} }
+	read := func(client.View) pad { return pad{} }
 	for _, m := range []misuse{
-		{"server without a protocol", server(func(c *foretick.ServerConfig) { c.Protocol = nil }), "Protocol is nil"},
-		{"server without a transport", server(func(c *foretick.ServerConfig) { c.Transport = nil }), "Transport is nil\nudp.Listen"},
-		{"server on a transport that failed", server(func(c *foretick.ServerConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
-		{"server with a faulty protocol", server(func(c *foretick.ServerConfig) { c.Protocol = foretick.NewProtocol("", 1) }), "needs a name"},
-		{"server of a request that nothing handles", server(func(c *foretick.ServerConfig) {
+		{"server without a protocol", srv(func(c *server.Config) { c.Protocol = nil }), "Protocol is nil"},
+		{"server without a transport", srv(func(c *server.Config) { c.Transport = nil }), "Transport is nil\nudp.Listen"},
+		{"server on a transport that failed", srv(func(c *server.Config) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
+		{"server with a faulty protocol", srv(func(c *server.Config) { c.Protocol = foretick.NewProtocol("", 1) }), "needs a name"},
+		{"server of a request that nothing handles", srv(func(c *server.Config) {
 			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { h.wish.Handle(p, nil) })
 		}), "request hit has no function on the server"},
-		{"too many clients", server(func(c *foretick.ServerConfig) { c.MaxClients = 1 << 20 }), "use 1 to 4096"},
-		{"snapshots faster than ticks", server(func(c *foretick.ServerConfig) { c.SnapshotRate = 60 }), "must divide the tick rate"},
-		{"negative snapshots", server(func(c *foretick.ServerConfig) { c.SnapshotRate = -30 }), "must divide the tick rate"},
-		{"server's absurd rate", server(func(c *foretick.ServerConfig) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
-		{"server's timeout of nothing", server(func(c *foretick.ServerConfig) { c.Timeout = 1 }), "Timeout is 1ns: use 100ms to 24h"},
-		{"server's endless timeout", server(func(c *foretick.ServerConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
-		{"endless repeats", server(func(c *foretick.ServerConfig) { c.RepeatInput = math.MaxInt64 }), "RepeatInput\nuse up to 1m"},
-		{"endless decay", server(func(c *foretick.ServerConfig) { c.DecayInput = math.MaxInt64 }), "DecayInput\nuse up to 1m"},
-		{"rewind of a minute", server(func(c *foretick.ServerConfig) { c.MaxRewind = time.Minute }), "MaxRewind is 1m0s: use up to 1s"},
-		{"growth of a minute", server(func(c *foretick.ServerConfig) { c.RewindGrowth = time.Minute }), "RewindGrowth is 1m0s: use up to 1s"},
-		{"executor that is none", server(func(c *foretick.ServerConfig) { c.Executor = (*pool)(nil) }), "Executor is a nil pointer"},
+		{"too many clients", srv(func(c *server.Config) { c.MaxClients = 1 << 20 }), "use 1 to 4096"},
+		{"snapshots faster than ticks", srv(func(c *server.Config) { c.SnapshotRate = 60 }), "must divide the tick rate"},
+		{"negative snapshots", srv(func(c *server.Config) { c.SnapshotRate = -30 }), "must divide the tick rate"},
+		{"server's absurd rate", srv(func(c *server.Config) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
+		{"server's timeout of nothing", srv(func(c *server.Config) { c.Timeout = 1 }), "Timeout is 1ns: use 100ms to 24h"},
+		{"server's endless timeout", srv(func(c *server.Config) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
+		{"endless repeats", srv(func(c *server.Config) { c.RepeatInput = math.MaxInt64 }), "RepeatInput\nuse up to 1m"},
+		{"endless decay", srv(func(c *server.Config) { c.DecayInput = math.MaxInt64 }), "DecayInput\nuse up to 1m"},
+		{"rewind of a minute", srv(func(c *server.Config) { c.MaxRewind = time.Minute }), "MaxRewind is 1m0s: use up to 1s"},
+		{"growth of a minute", srv(func(c *server.Config) { c.RewindGrowth = time.Minute }), "RewindGrowth is 1m0s: use up to 1s"},
+		{"executor that is none", srv(func(c *server.Config) { c.Executor = (*pool)(nil) }), "Executor is a nil pointer"},
 
-		{"client without a protocol", client(func(c *foretick.ClientConfig) { c.Protocol = nil }), "Protocol is nil"},
-		{"client without a transport", client(func(c *foretick.ClientConfig) { c.Transport = nil }), "Transport is nil\nudp.Dial"},
-		{"client on a transport that failed", client(func(c *foretick.ClientConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
-		{"client with a message that nothing takes", client(func(c *foretick.ClientConfig) {
+		{"client without a protocol", cl(func(c *client.Config) { c.Protocol = nil }), "Protocol is nil"},
+		{"client without a transport", cl(func(c *client.Config) { c.Transport = nil }), "Transport is nil\nudp.Dial"},
+		{"client on a transport that failed", cl(func(c *client.Config) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
+		{"client with a message that nothing takes", cl(func(c *client.Config) {
 			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { h.score.OnClient(p, nil) })
 		}), "message health has no function on the client"},
-		{"sampler of a foreign command", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(&h.pad, read) }), "not the protocol's Command"},
-		{"sampler of a foreign component with the command's number", client(func(c *foretick.ClientConfig) {
+		{"sampler of a foreign command", cl(func(c *client.Config) { c.Sample = client.Sample(&h.pad, read) }), "not the protocol's Command"},
+		{"sampler of a foreign component with the command's number", cl(func(c *client.Config) {
 			var first, second, third ecs.Component[long]
 			q := foretick.NewProtocol("three", 1)
 			q.LocalComponent(&first)
 			require.NoError(t, q.Types().Register(&second, ecs.Named("second")))
 			require.NoError(t, q.Types().Register(&third, ecs.Named("third")))
-			c.Sample = foretick.Sample(&third, func(foretick.View) long { return long{} })
+			c.Sample = client.Sample(&third, func(client.View) long { return long{} })
 		}), "not the protocol's Command"},
-		{"sampler of nil", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(nil, read) }), "Sample is given a nil component"},
-		{"sampler without a function", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample[pad](&h.pad, nil) }), "Sample has no function"},
-		{"client's negative round trip", client(func(c *foretick.ClientConfig) { c.MaxRTT = -1 }), "MaxRTT"},
-		{"client's absurd history", client(func(c *foretick.ClientConfig) { c.History = 1 << 20 }), "History"},
-		{"client's absurd rate", client(func(c *foretick.ClientConfig) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
-		{"client's absurd wish", client(func(c *foretick.ClientConfig) { c.ReceiveRate = 1<<31 - 1 }), "ReceiveRate"},
-		{"client's absurd snapshots", client(func(c *foretick.ClientConfig) { c.SnapshotRate = 1000 }), "use 1 to 255"},
-		{"client's timeout of nothing", client(func(c *foretick.ClientConfig) { c.Timeout = 1 }), "use 100ms to 24h"},
-		{"client's endless timeout", client(func(c *foretick.ClientConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
-		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is NaN, not a number"},
-		{"corrections that never fade", client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
+		{"sampler of nil", cl(func(c *client.Config) { c.Sample = client.Sample(nil, read) }), "Sample is given a nil component"},
+		{"sampler without a function", cl(func(c *client.Config) { c.Sample = client.Sample[pad](&h.pad, nil) }), "Sample has no function"},
+		{"client's negative round trip", cl(func(c *client.Config) { c.MaxRTT = -1 }), "MaxRTT"},
+		{"client's absurd history", cl(func(c *client.Config) { c.History = 1 << 20 }), "History"},
+		{"client's absurd rate", cl(func(c *client.Config) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
+		{"client's absurd wish", cl(func(c *client.Config) { c.ReceiveRate = 1<<31 - 1 }), "ReceiveRate"},
+		{"client's absurd snapshots", cl(func(c *client.Config) { c.SnapshotRate = 1000 }), "use 1 to 255"},
+		{"client's timeout of nothing", cl(func(c *client.Config) { c.Timeout = 1 }), "use 100ms to 24h"},
+		{"client's endless timeout", cl(func(c *client.Config) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
+		{"corrections up to no number", cl(func(c *client.Config) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is NaN, not a number"},
+		{"corrections that never fade", cl(func(c *client.Config) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
 		{"rehearsal beyond the history", func() error {
-			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
 			return simtest.SyncTestClient(c, 32, nil)
-		}, "less than ClientConfig.History"},
+		}, "less than client.Config.History"},
 		{"rehearsal of a client that runs", func() error {
-			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
 			c.Step(time.Unix(0, 0))
 			return simtest.SyncTestClient(c, 4, nil)
 		}, "before the client's first Step"},
 
 		{"run without pictures", func() error {
-			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
 			return c.Run(context.Background(), 0, nil)
 		}, "time.Second / 60"},
 		{"negative wish", func() error {
-			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
 			return c.Configure(-1, 0)
 		}, "use 0 to 255"},
 		{"long level", func() error {
-			s, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: n.Listen()})
+			s, err := server.New(server.Config{Protocol: declare(nil), Transport: n.Listen()})
 			require.NoError(t, err)
 			return s.NextLevel(make([]byte, 2000), nil)
 		}, "the most is 1024"},
@@ -591,7 +593,7 @@ func onFrame(call func(h *handles, f *foretick.Frame)) func() error {
 	return func() error {
 		var h *handles
 		p := declare(func(own *handles, _ *foretick.Protocol) { h = own })
-		s, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+		s, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 		if err != nil {
 			return err
 		}

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -65,14 +67,14 @@ func TestRemotePredictionAllocatesNothing(t *testing.T) {
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	var sg regatta
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: sg.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: sg.protocol(), Transport: listen})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 3 {
 		g := &regatta{}
 		var fired foretick.Tick
-		cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: n.Dial(listen, link, link), Sample: foretick.Sample(&g.cmd, func(v foretick.View) pad {
+		cli, err := client.New(client.Config{Protocol: g.protocol(), Transport: n.Dial(listen, link, link), Sample: client.Sample(&g.cmd, func(v client.View) pad {
 			fire := v.Tick%9 == 0 && v.Tick != fired
 			fired = v.Tick
 			return pad{X: float32((v.Tick/6+uint32(v.Player))%3) - 1, Jump: fire}

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -157,7 +158,7 @@ func TestSpawnForAPartIsRefused(t *testing.T) {
 	p := foretick.NewProtocol("boats", 1)
 	p.Component(&g.float, foretick.Predicted())
 	p.Prefab(&g.buoy, "buoy", &g.float)
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	for _, o := range []foretick.PlayerID{ecs.Common, ecs.ClientOnly} {
 		require.PanicsWithError(t, `foretick: Spawn of prefab "buoy" for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object`, func() {

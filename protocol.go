@@ -23,8 +23,8 @@ type Tick = uint32
 
 // Tags of systems: a system with [ecs.Tags] of TagServer runs on servers only, one with
 // TagClient on clients only. [Protocol.Server] and [Protocol.Render] set theirs. Tags of the
-// game's own go into [ServerConfig].Tags. Those of shared systems hold for the clients too;
-// others go into [ClientConfig].Tags.
+// game's own go into server.Config.Tags. Those of shared systems hold for the clients too;
+// others go into client.Config.Tags.
 const (
 	TagServer = layout.TagServer // on servers
 	TagClient = layout.TagClient // on clients; a system of Shared with it runs in each tick on clients alone
@@ -36,7 +36,7 @@ const (
 // the same calls. Its hash is compared when a client connects.
 //
 // Declarations continue after an error: Err returns every fault at once. A declaration
-// after Err is an error of the next Err, NewServer or NewClient. Declare nothing more on a
+// after Err is an error of the next Err, server.New or client.New. Declare nothing more on a
 // Protocol that a Server or a Client uses. Any number of them may share it if they run in
 // one goroutine. Otherwise make one Protocol for each goroutine.
 type Protocol struct {
@@ -124,7 +124,7 @@ func (p *Protocol) SetTickRate(hz int) {
 
 // CompressionTables sets the tables that snapshots are compressed with, in place of the
 // built-in ones. The tables are trained on a recorded match: see
-// [ServerConfig].TrainCompression. They are part of the hash.
+// server.Config.TrainCompression. They are part of the hash.
 func (p *Protocol) CompressionTables(b []byte) {
 	if !p.late("CompressionTables") {
 		p.addFault(p.compiled.Registry.UseTables(b))
@@ -174,7 +174,7 @@ func (p *Protocol) late(what string) bool {
 	if !p.built {
 		return false
 	}
-	p.faultf("%s after Err: declare everything before the first call of Err, Hash, Describe, Schema, NewServer or NewClient", what)
+	p.faultf("%s after Err: declare everything before the first call of Err, Hash, Describe, Schema, server.New or client.New", what)
 	return true
 }
 
@@ -250,8 +250,8 @@ func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
 }
 
 // OnDisconnect calls fn on the server in the tick after a player lost its connection, if
-// its place is held (see ServerConfig.ReconnectWindow). Its entities stay in the world.
-// Its last command is repeated and decays as when input is missing (ServerConfig.RepeatInput
+// its place is held (see server.Config.ReconnectWindow). Its entities stay in the world.
+// Its last command is repeated and decays as when input is missing (server.Config.RepeatInput
 // and DecayInput), and then is zero.
 func (p *Protocol) OnDisconnect(fn func(f *Frame, player PlayerID)) {
 	p.hook("OnDisconnect", &p.compiled.Handlers.Disconnects, fn)
@@ -264,7 +264,7 @@ func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) {
 }
 
 // OnLevel calls fn on a client when the client enters a level: the first one, if the
-// server named it, and each that follows. data is the data given to [Server.NextLevel],
+// server named it, and each that follows. data is the data given to server.Server.NextLevel,
 // valid during the call. The entities of the level before are gone by then. The new ones
 // come with the snapshots that follow.
 func (p *Protocol) OnLevel(fn func(f *Frame, data []byte)) {

@@ -459,7 +459,7 @@ func (p *Protocol) registerAssets() {
 
 // Assets lists the assets that a server's build needs, or a client's if server is false:
 // each once, in order. Tools that pack builds use it. Call it after Err.
-// ServerConfig.Verify and ClientConfig.Verify check at the start that none is missing.
+// server.Config.Verify and client.Config.Verify check at the start that none is missing.
 func (p *Protocol) Assets(server bool) []string { return p.compiled.Registry.Assets(server) }
 
 // checkRecords refuses prefabs of which a record may be too long to send, whatever the values.

@@ -5,12 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
 // The error of a client of another build says which end lacks what, and what to do.
 func TestProtocolErrorSaysWhoLacksWhat(t *testing.T) {
-	for want, e := range map[string]foretick.ProtocolError{
+	for want, e := range map[string]client.ProtocolError{
 		`the server has "Throat.Seed uint8", which this build lacks: build both from the same source.`: {TheirLine: "Throat.Seed uint8"},
 		`this build has "Throat.Seed uint8", which the server lacks: build both from the same source.`: {OurLine: "Throat.Seed uint8"},
 		`the first difference is "version 2" here and "version 1" on the server: build both`:           {OurLine: "version 2", TheirLine: "version 1"},

@@ -18,7 +18,7 @@ import (
 // The value is sent before all entities and no limit of the send rate delays it. A client
 // has it in its first frame in state Playing, also when it joins late. The net tags of its
 // fields set how they are sent. Fields may be for the game's own audiences (to=NAME), not
-// for owners and teams. [Server.NextLevel] keeps the value: the level's build function
+// for owners and teams. server.Server.NextLevel keeps the value: the level's build function
 // resets what belongs to a level.
 //
 // Server systems, hooks and handlers write it, and render systems read it. With [Predicted]

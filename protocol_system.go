@@ -69,10 +69,10 @@ const stageMain = "tick"
 // What a shared system writes of an entity that its client does not predict lasts for that
 // tick. The next tick finds the newest snapshot's values again, in every run.
 //
-// With [ecs.Tags] both ends run it in matches whose [ServerConfig].Tags has all of its tags.
+// With [ecs.Tags] both ends run it in matches whose server.Config.Tags has all of its tags.
 //
 // With [ecs.Partial] the system also draws the own player between two ticks: see
-// [ClientConfig].PartialTicks.
+// client.Config.PartialTicks.
 //
 // A client runs it again in each correction, so it plays no sounds, writes no logs and sends
 // nothing: raise an [Event], and do that in [Event.OnPredicted].
@@ -109,7 +109,7 @@ func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs
 }
 
 // Render declares a system that a client runs once per rendered frame, after everything
-// else, on the values that are drawn. A server runs it in [Server.Draw], if it asks for that.
+// else, on the values that are drawn. A server runs it in server.Server.Draw, if it asks for that.
 // With the tag [TagClient] or [TagServer] it runs on one end alone.
 func (p *Protocol) Render(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
 	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagRender), ecs.Render()))
@@ -291,9 +291,9 @@ func (p *Protocol) known(id ecs.ID) bool {
 // command of the player.
 //
 // If fn returns an error, the tick runs as if the command were missing: with the last
-// command repeated (see ServerConfig.RepeatInput and [Decay]). The refusal is counted
+// command repeated (see server.Config.RepeatInput and [Decay]). The refusal is counted
 // (stats.Player.InputsRejected), and the client receives the error's text, cut to 200 bytes
-// (ClientConfig.OnRefused). Ranges need no check: a command with a value outside of a
+// (client.Config.OnRefused). Ranges need no check: a command with a value outside of a
 // field's tag is refused before fn is called.
 func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, player PlayerID, cmd T) error) {
 	if !p.able("CheckCommand", fn != nil) {
@@ -309,7 +309,7 @@ func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, pla
 
 // Decay calls fn on the server once a tick on the command that replaces a missing one, to
 // let it fade: a ship that lets go of the throttle slowly, for example. The last command is
-// repeated for ServerConfig.RepeatInput first. fn then runs for ServerConfig.DecayInput.
+// repeated for server.Config.RepeatInput first. fn then runs for server.Config.DecayInput.
 // cmd is the command of the tick before, with its one-shot fields false and its sums 0.
 // missing counts the ticks since the last command received, from 1. Without Decay the
 // command is zero at once.

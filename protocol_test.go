@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
@@ -348,14 +350,14 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "TickRate(1)")
 	require.ErrorContains(t, err, "heal")
 	require.ErrorContains(t, err, "pointed")
-	_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), SnapshotRate: 7, MaxClients: -1, SendRate: -1})
+	_, err = server.New(server.Config{Protocol: declare(nil), SnapshotRate: 7, MaxClients: -1, SendRate: -1})
 	require.ErrorContains(t, err, "Transport")
 	require.ErrorContains(t, err, "SnapshotRate")
 	require.ErrorContains(t, err, "MaxClients")
 	require.ErrorContains(t, err, "SendRate")
-	_, err = foretick.NewClient(foretick.ClientConfig{})
+	_, err = client.New(client.Config{})
 	require.ErrorContains(t, err, "Protocol")
-	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), History: 1, SmoothLimit: float32(math.NaN())})
+	_, err = client.New(client.Config{Protocol: declare(nil), History: 1, SmoothLimit: float32(math.NaN())})
 	require.ErrorContains(t, err, "Transport")
 	require.ErrorContains(t, err, "History")
 	require.ErrorContains(t, err, "SmoothLimit")
@@ -382,9 +384,9 @@ func TestHashCoversWhatBothEndsMustAgreeOn(t *testing.T) {
 		require.NoError(t, p.Err(), name)
 		require.NotEqual(t, base.Hash(), p.Hash(), name)
 	}
-	server := declare(func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing) })
-	require.NoError(t, server.Err())
-	require.Equal(t, base.Hash(), server.Hash(), "what only the server runs is its own business")
+	srv := declare(func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing) })
+	require.NoError(t, srv.Err())
+	require.Equal(t, base.Hash(), srv.Hash(), "what only the server runs is its own business")
 }
 
 type feature struct{ h *handles }
@@ -402,9 +404,9 @@ func TestUseComposesAGame(t *testing.T) {
 func TestClientRefusesAForeignSampler(t *testing.T) {
 	h := &handles{}
 	n := sim.NewNetwork(1)
-	_, err := foretick.NewClient(foretick.ClientConfig{
+	_, err := client.New(client.Config{
 		Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN),
-		Sample: foretick.Sample(&h.place, func(foretick.View) place { return place{} }),
+		Sample: client.Sample(&h.place, func(client.View) place { return place{} }),
 	})
 	require.ErrorContains(t, err, "not the protocol's Command")
 }
@@ -415,7 +417,7 @@ func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	n := sim.NewNetwork(1)
 	at := func(rate, history int, rtt time.Duration) error {
 		p := declare(func(_ *handles, p *foretick.Protocol) { p.SetTickRate(rate) })
-		_, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN), History: history, MaxRTT: rtt})
+		_, err := client.New(client.Config{Protocol: p, Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN), History: history, MaxRTT: rtt})
 		return err
 	}
 	require.NoError(t, at(30, 32, 0))
@@ -447,10 +449,10 @@ func TestClientsAndPeersAreOneLimit(t *testing.T) {
 	bad := impair.Wrap(listen, sim.Link{}, sim.Link{}, 1)
 	defer func() { _ = bad.Close(transport.Closed, "") }()
 	for _, e := range []transport.Endpoint{listen, bad} {
-		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: e, MaxClients: 80})
+		_, err = server.New(server.Config{Protocol: declare(nil), Transport: e, MaxClients: 80})
 		require.ErrorContains(t, err, "MaxPeers to 80")
 		for _, n := range []int{0, 1, 70} {
-			_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: e, MaxClients: n})
+			_, err = server.New(server.Config{Protocol: declare(nil), Transport: e, MaxClients: n})
 			require.NoError(t, err)
 		}
 	}

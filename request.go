@@ -23,13 +23,6 @@ type Request[T any] struct {
 	id int // 1 and up
 }
 
-const (
-	// requestRate is how many requests a second a client may send on average.
-	requestRate = 32
-	// requestBurst is how many it may send at once.
-	requestBurst = 64
-)
-
 // Errors of Request.Send.
 var (
 	// ErrNotIn: the client has no place in a match, not yet or no longer.
@@ -42,9 +35,9 @@ var (
 	ErrNotThere = errors.New("foretick: the server's build of the game does not have this request")
 )
 
-// Send queues the request, which leaves with the next packet. c is a [Client], or a preview
+// Send queues the request, which leaves with the next packet. c is a client.Client, or a preview
 // (package preview), whose next tick handles it. While the client reconnects
-// (see [ClientConfig.Redial]), the request waits. If the player's place is gone by then,
+// (see client.Config.Redial), the request waits. If the player's place is gone by then,
 // waiting requests are dropped and counted in [stats.Client.RequestsDropped]. Errors:
 // [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send panics with [UsageError] for a request that
 // is not declared with [Request.Handle]. Send is not safe for
@@ -56,7 +49,7 @@ func (r *Request[T]) Send(c Requester, v T) error {
 	return c.QueueRequest(game.RequestID(r.id), unsafe.Pointer(&v))
 }
 
-// Requester is a player's end: a [Client], or a preview of package preview.
+// Requester is a player's end: a client.Client, or a preview of package preview.
 type Requester interface {
 	// QueueRequest is for [Request.Send].
 	QueueRequest(id game.RequestID, v unsafe.Pointer) error
@@ -70,7 +63,7 @@ type Requester interface {
 // A request with a value outside of its tag's range never reaches fn: it is dropped, and
 // counted in stats.Server.Malformed. fn must check the rules of the game,
 // since nothing that a client sends can be trusted. A program that is only a client may
-// pass a nil fn. NewServer returns an error for a nil fn.
+// pass a nil fn. server.New returns an error for a nil fn.
 func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {
 	t := reflect.TypeFor[T]()
 	if r == nil {

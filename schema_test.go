@@ -18,6 +18,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -271,9 +272,9 @@ func TestSchemaMustTravel(t *testing.T) {
 		},
 	} {
 		n := sim.NewNetwork(1)
-		_, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen()})
+		_, err := server.New(server.Config{Protocol: declare(change), Transport: n.Listen()})
 		require.NoError(t, err, name)
-		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen(), AllowOtherBuilds: true})
+		_, err = server.New(server.Config{Protocol: declare(change), Transport: n.Listen(), AllowOtherBuilds: true})
 		require.ErrorContains(t, err, "AllowOtherBuilds", name)
 	}
 }

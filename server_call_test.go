@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,17 +22,17 @@ import (
 
 // lonely is a server without players, and the time of its newest step.
 type lonely struct {
-	*foretick.Server
+	*server.Server
 	at    time.Time
 	thing *ecs.Component[thing]
 	e     ecs.Entity
 }
 
-func newLonely(tb testing.TB, cfg foretick.ServerConfig) *lonely {
+func newLonely(tb testing.TB, cfg server.Config) *lonely {
 	tb.Helper()
 	p, c, prefab := ofThings("lonely")
 	cfg.Protocol, cfg.Transport = p, sim.NewNetwork(1).Listen()
-	srv, err := foretick.NewServer(cfg)
+	srv, err := server.New(cfg)
 	require.NoError(tb, err)
 	l := &lonely{srv, simtest.Epoch, c, srv.Frame().Spawn(prefab, ecs.Nobody)}
 	l.Step(l.at)
@@ -47,7 +48,7 @@ func (l *lonely) tick() {
 // A console of the game's raises a value of the running match, while Run runs.
 func ExampleServer_Do() {
 	p, things, prefab := ofThings("console")
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	if err != nil {
 		panic(err)
 	}
@@ -76,7 +77,7 @@ func ExampleServer_Do() {
 // tick after it.
 func TestDo(t *testing.T) {
 	var names []string
-	s := newLonely(t, foretick.ServerConfig{})
+	s := newLonely(t, server.Config{})
 	s.Internals().OnCall(func(name string) { names = append(names, name) })
 	var ran []string
 	note := func(what string) func(*foretick.Frame) {
@@ -98,7 +99,7 @@ func TestDo(t *testing.T) {
 
 // TestDoIsBounded: a queue that nobody empties does not grow, and what it held runs.
 func TestDoIsBounded(t *testing.T) {
-	s := newLonely(t, foretick.ServerConfig{})
+	s := newLonely(t, server.Config{})
 	n := 0
 	count := func(*foretick.Frame) { n++ }
 	for range 256 {
@@ -118,7 +119,7 @@ func TestDoIsBounded(t *testing.T) {
 // TestDoFromManyGoroutines: while the server runs, others queue calls that change fields by
 // path; the race detector sees no conflict, and each call ran.
 func TestDoFromManyGoroutines(t *testing.T) {
-	s := newLonely(t, foretick.ServerConfig{})
+	s := newLonely(t, server.Config{})
 	var group sync.WaitGroup
 	refused := make([]int, 4)
 	for g := range refused {
@@ -151,8 +152,8 @@ func TestDoFromManyGoroutines(t *testing.T) {
 // TestDoContainsPanics: a tool's fault is told and counted, and ends neither the match nor
 // the calls behind it.
 func TestDoContainsPanics(t *testing.T) {
-	var told []foretick.Panic
-	s := newLonely(t, foretick.ServerConfig{OnPanic: func(p foretick.Panic) { told = append(told, p) }})
+	var told []server.Panic
+	s := newLonely(t, server.Config{OnPanic: func(p server.Panic) { told = append(told, p) }})
 	ran := false
 	require.NoError(t, s.Do("tool", func(*foretick.Frame) { panic(errors.New("a tool's fault")) }))
 	require.NoError(t, s.Do("next", func(*foretick.Frame) { ran = true }))
@@ -168,13 +169,13 @@ func TestDoContainsPanics(t *testing.T) {
 // TestDoAfterTheEnd: who asks a server that computes no more ticks is told so.
 func TestDoAfterTheEnd(t *testing.T) {
 	nothing := func(*foretick.Frame) { t.Error("it ran") }
-	s := newLonely(t, foretick.ServerConfig{})
+	s := newLonely(t, server.Config{})
 	require.NoError(t, s.Do("waits", nothing))
 	require.NoError(t, s.Close(""))
 	s.tick()
 	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
 
-	s = newLonely(t, foretick.ServerConfig{})
+	s = newLonely(t, server.Config{})
 	require.NoError(t, s.Do("closes", func(*foretick.Frame) { require.NoError(t, s.Close("")) }))
 	s.tick()
 	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
@@ -183,7 +184,7 @@ func TestDoAfterTheEnd(t *testing.T) {
 // TestDoAllocatesNothing: a tick with calls costs no memory but that of the calls.
 func TestDoAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
-	s := newLonely(t, foretick.ServerConfig{})
+	s := newLonely(t, server.Config{})
 	set := func(f *foretick.Frame) { s.thing.Get(f.World, s.e).N++ }
 	per := testing.AllocsPerRun(100, func() {
 		for range 10 {

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // A server of a debug build says once that its bytes are not those of the game.
 func TestDebugBuildIsLogged(t *testing.T) {
 	var log bytes.Buffer
-	_, err := foretick.NewServer(foretick.ServerConfig{
+	_, err := server.New(server.Config{
 		Protocol: foretick.NewProtocol("debug", 1), Transport: sim.NewNetwork(1).Listen(),
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -24,7 +25,7 @@ func ExampleServer_Figures() {
 	p := game.Protocol()
 	p.Server("think", func(*foretick.Frame, ecs.Rows) { clock += 2 * time.Millisecond }, ecs.Once())
 	match := simtest.New(1)
-	srv, err := match.Serve(foretick.ServerConfig{Protocol: p, Clock: func() time.Duration { return clock }})
+	srv, err := match.Serve(server.Config{Protocol: p, Clock: func() time.Duration { return clock }})
 	if err != nil {
 		panic(err)
 	}
@@ -40,7 +41,7 @@ func ExampleServer_Figures() {
 }
 
 // systems returns the times of a server's systems.
-func systems(srv *foretick.Server) []figures.System {
+func systems(srv *server.Server) []figures.System {
 	var now figures.Server
 	srv.Figures(&now)
 	return now.Systems
@@ -58,7 +59,7 @@ func TestSystemTimes(t *testing.T) {
 		at += n
 	}, ecs.Once())
 	p.Render("draw", func(*foretick.Frame, ecs.Rows) { at += 100 }, ecs.Once())
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Clock: func() time.Duration { return at }})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Clock: func() time.Duration { return at }})
 	require.NoError(t, err)
 	require.Equal(t, []figures.System{{Name: "move"}, {Name: "grow"}}, systems(srv), "what only clients run is left out")
 	start := time.Unix(0, 0)
@@ -72,7 +73,7 @@ func TestSystemTimes(t *testing.T) {
 	srv.Figures(&into)
 	require.Zero(t, testing.AllocsPerRun(10, func() { srv.Figures(&into) }))
 
-	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err = server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	srv.Step(start)
 	srv.Step(start.Add(time.Second / 10))
@@ -84,7 +85,7 @@ func TestSystemTimesWhileRunning(t *testing.T) {
 	var g Walk
 	p := g.Protocol()
 	p.Server("sleep", func(*foretick.Frame, ecs.Rows) { time.Sleep(time.Millisecond) }, ecs.Once())
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

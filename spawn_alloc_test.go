@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -78,11 +80,11 @@ func TestSpawningAllocatesNothing(t *testing.T) {
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	var sg, cg gunnery
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: sg.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: sg.protocol(), Transport: listen})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	var fired foretick.Tick
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) firing {
+	cli, err := client.New(client.Config{Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), Sample: client.Sample(&cg.cmd, func(v client.View) firing {
 		fire := v.Tick%4 == 0 && v.Tick != fired
 		fired = v.Tick
 		return firing{Fire: fire}
@@ -97,7 +99,7 @@ func TestSpawningAllocatesNothing(t *testing.T) {
 		runtime.ReadMemStats(&memory)
 		return memory.Mallocs - before
 	}
-	var server, client, steps uint64
+	var truth, cl, steps uint64
 	var before stats.Client
 	for now := time.Duration(0); now < 40*time.Second; now += time.Second / 60 {
 		n.Run(now)
@@ -108,14 +110,14 @@ func TestSpawningAllocatesNothing(t *testing.T) {
 			continue
 		}
 		steps++
-		server += count(func() { srv.Step(epoch.Add(now)) })
-		client += count(func() { cli.Step(epoch.Add(now)) })
+		truth += count(func() { srv.Step(epoch.Add(now)) })
+		cl += count(func() { cli.Step(epoch.Add(now)) })
 	}
 	st := cli.Stats()
 	require.Greater(t, st.SpawnsMatched-before.SpawnsMatched, uint64(200))
 	require.Greater(t, st.Resimulated-before.Resimulated, uint64(20))
 	require.Zero(t, st.SpawnsCancelled)
 	// The runtime itself allocates now and then while the counters are read.
-	require.Less(t, float64(server)/float64(steps), 0.1)
-	require.Less(t, float64(client)/float64(steps), 0.1)
+	require.Less(t, float64(truth)/float64(steps), 0.1)
+	require.Less(t, float64(cl)/float64(steps), 0.1)
 }

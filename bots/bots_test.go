@@ -10,7 +10,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/udp"
@@ -53,7 +55,7 @@ func TestLightBotPlays(t *testing.T) {
 	net := sim.NewNetwork(5)
 	listen := net.Listen()
 	var g game
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen})
 	require.NoError(t, err)
 	light, err := bots.New(new(game).protocol(), walk)
 	require.NoError(t, err)
@@ -122,7 +124,7 @@ func TestCrowd(t *testing.T) {
 	const count = 24
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 64})
 	require.NoError(t, err)
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(game).protocol(), Transport: listen, MaxWaitingPerAddress: -1})
+	srv, err := server.New(server.Config{Protocol: new(game).protocol(), Transport: listen, MaxWaitingPerAddress: -1})
 	require.NoError(t, err)
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -141,8 +143,8 @@ func TestCrowd(t *testing.T) {
 		}
 		if n == 0 {
 			var g game
-			return bots.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: e,
-				Sample: foretick.Sample(&g.Cmd, func(foretick.View) Move { return Move{X: 1} })}, 0)
+			return bots.NewClient(client.Config{Protocol: g.protocol(), Transport: e,
+				Sample: client.Sample(&g.Cmd, func(client.View) Move { return Move{X: 1} })}, 0)
 		}
 		return light.Join(n, e)
 	}

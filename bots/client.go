@@ -3,25 +3,25 @@ package bots
 import (
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
-// Client is a full client as a Player: a foretick.Client that predicts and draws, with the
+// Client is a full client as a Player: a client.Client that predicts and draws, with the
 // game's own bot as its Sample.
 type Client struct {
-	*foretick.Client
+	*client.Client
 	interval time.Duration
 	next     time.Time
-	state    foretick.ClientState
+	state    client.State
 }
 
 // NewClient makes a full client of a configuration. frame is the time of a rendered frame; 0
 // means a sixtieth of a second.
-func NewClient(cfg foretick.ClientConfig, frame time.Duration) (*Client, error) {
+func NewClient(cfg client.Config, frame time.Duration) (*Client, error) {
 	if frame <= 0 {
 		frame = time.Second / 60
 	}
-	c, err := foretick.NewClient(cfg)
+	c, err := client.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (c *Client) Step(now time.Time) error {
 	}
 	v := c.Client.Step(now)
 	c.state = v.State
-	if v.State == foretick.Closed {
+	if v.State == client.Closed {
 		return v.Err
 	}
 	return nil
@@ -48,4 +48,4 @@ func (c *Client) Step(now time.Time) error {
 func (c *Client) Next() time.Time { return c.next }
 
 // Playing reports whether the client plays.
-func (c *Client) Playing() bool { return c.state == foretick.Playing }
+func (c *Client) Playing() bool { return c.state == client.Playing }

@@ -5,7 +5,7 @@
 // for each tick, keeps its clock ahead of the server's, acknowledges snapshots without
 // reading them, and comes back with its token. It costs little, so that one process holds
 // thousands. The server does for it all that it does for a player. A full client
-// ([Client]) is a foretick.Client with the game's own bot as its Sample. It predicts and
+// ([Client]) is a client.Client with the game's own bot as its Sample. It predicts and
 // draws, so it also shows corrections and shots.
 //
 // A [Crowd] starts players of either kind one after another, at a rate, and runs them in
@@ -22,7 +22,7 @@
 //	err = crowd.Run(ctx)
 //
 // All bots of a process come from one address. Raise the limits by address on the server:
-// ServerConfig.MaxWaitingPerAddress, and HelloRate in the transport's Config.
+// server.Config.MaxWaitingPerAddress, and HelloRate in the transport's Config.
 //
 // Only Crowd.Run reads a clock and starts goroutines.
 package bots

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -21,7 +21,7 @@ func TestLightBotFollowsAnOverloadedServer(t *testing.T) {
 				net := sim.NewNetwork(5)
 				listen := net.Listen()
 				var g game
-				srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+				srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen})
 				require.NoError(t, err)
 				light, err := bots.New(new(game).protocol(), walk)
 				require.NoError(t, err)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -22,7 +22,7 @@ func TestLightBotOutlastsAStall(t *testing.T) {
 				net := sim.NewNetwork(3)
 				listen := net.Listen()
 				var g game
-				srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+				srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen})
 				require.NoError(t, err)
 				newest := uint32(0)
 				light, err := bots.New(new(game).protocol(), func(dst *Move, _ int, tick uint32) { dst.X, newest = 1, max(newest, tick) })
@@ -59,7 +59,7 @@ func TestCommandsOfBots(t *testing.T) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
 	var g game
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen})
 	require.NoError(t, err)
 	made := map[int]int{3: 0, 7: 0}
 	light, err := bots.New(new(game).protocol(), func(dst *Move, bot int, _ uint32) {

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -20,7 +22,7 @@ type tale struct {
 }
 
 // play plays a match of either version. screen checks a client's own entities on each frame.
-func play(t *testing.T, direct bool, seed uint64, screen func(*Game, foretick.View)) (out tale) {
+func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View)) (out tale) {
 	t.Helper()
 	protocol := func(g *Game) *foretick.Protocol {
 		if direct {
@@ -28,17 +30,17 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, foretick.Vi
 		}
 		return g.Bridged()
 	}
-	m, server := simtest.New(seed), &Game{}
-	var srv *foretick.Server
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: protocol(server), OnTick: func(*foretick.Frame) { out.server = append(out.server, simtest.Hash(srv)) }})
+	m, truth := simtest.New(seed), &Game{}
+	var srv *server.Server
+	srv, err := m.Serve(server.Config{Protocol: protocol(truth), OnTick: func(*foretick.Frame) { out.server = append(out.server, simtest.Hash(srv)) }})
 	require.NoError(t, err)
-	server.begin(srv)
+	truth.begin(srv)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}
 	for i := range uint64(3) {
 		g := &Game{}
-		c, err := m.Join(foretick.ClientConfig{Protocol: protocol(g), Sample: foretick.Sample(&g.Stick, wander(seed*10+i))}, simtest.Seat{
+		c, err := m.Join(client.Config{Protocol: protocol(g), Sample: client.Sample(&g.Stick, wander(seed*10+i))}, simtest.Seat{
 			Up: link, Down: link,
-			After: func(v foretick.View) {
+			After: func(v client.View) {
 				out.screens = append(out.screens, v.World.Hash(nil, g.Body.ID(), g.Gun.ID(), g.Fuse.ID()))
 				if screen != nil {
 					screen(g, v)
@@ -62,8 +64,8 @@ func TestSameAsDirect(t *testing.T) {
 	for seed := range uint64(6) {
 		frames, shells := 0, 0
 		direct := play(t, true, seed+1, nil)
-		bridged := play(t, false, seed+1, func(g *Game, v foretick.View) {
-			if v.State != foretick.Playing {
+		bridged := play(t, false, seed+1, func(g *Game, v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			frames++

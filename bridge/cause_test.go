@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -32,14 +34,14 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 		foretick.PredictRemote(p, &g.Stick, func(*foretick.Frame, ecs.Entity, int, *Stick) {}, foretick.RemoteConfig{})
 		return p
 	}
-	m, server := simtest.New(1), &Game{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: protocol(server)})
+	m, srv := simtest.New(1), &Game{}
+	_, err := m.Serve(server.Config{Protocol: protocol(srv)})
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	for range 2 {
 		g := &Game{}
-		c, err := m.Join(foretick.ClientConfig{Protocol: protocol(g), Sample: foretick.Sample(&g.Stick, func(foretick.View) Stick { return Stick{} })}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(client.Config{Protocol: protocol(g), Sample: client.Sample(&g.Stick, func(client.View) Stick { return Stick{} })}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		clients = append(clients, c)
 	}
@@ -93,14 +95,14 @@ func TestSimulates(t *testing.T) {
 		return p
 	}
 	for _, remote := range []bool{false, true} {
-		m, server := simtest.New(1), &Game{}
-		s, err := m.Serve(foretick.ServerConfig{Protocol: watch(server, server.Direct(), 0, remote)})
+		m, srv := simtest.New(1), &Game{}
+		s, err := m.Serve(server.Config{Protocol: watch(srv, srv.Direct(), 0, remote)})
 		require.NoError(t, err)
-		server.begin(s)
+		srv.begin(s)
 		for i := range uint64(2) {
 			g := &Game{}
 			p := watch(g, g.Direct(), foretick.PlayerID(i+1), remote)
-			_, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.Stick, wander(i))}, simtest.Seat{})
+			_, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&g.Stick, wander(i))}, simtest.Seat{})
 			require.NoError(t, err)
 			m.Run(time.Duration(i+1) * 2 * time.Second)
 		}

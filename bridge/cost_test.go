@@ -9,8 +9,10 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -43,18 +45,18 @@ func drift(b *Body) { b.X += float32(b.VX * 0.01) }
 func TestAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
-	listen, server := n.Listen(), &Game{}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: server.Bridged(), Transport: listen})
+	listen, truth := n.Listen(), &Game{}
+	srv, err := server.New(server.Config{Protocol: truth.Bridged(), Transport: listen})
 	require.NoError(t, err)
-	server.begin(srv)
+	truth.begin(srv)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range uint64(2) {
 		g := &Game{}
 		press := wander(i)
-		c, err := foretick.NewClient(foretick.ClientConfig{
+		c, err := client.New(client.Config{
 			Protocol: g.Bridged(), Transport: n.Dial(listen, link, link),
-			Sample: foretick.Sample(&g.Stick, func(v foretick.View) Stick { s := press(v); s.Fire = false; return s }),
+			Sample: client.Sample(&g.Stick, func(v client.View) Stick { s := press(v); s.Fire = false; return s }),
 		})
 		require.NoError(t, err)
 		clients = append(clients, c)
@@ -95,7 +97,7 @@ func BenchmarkTick(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			const bodies = 1000
 			n, g := sim.NewNetwork(1), &Game{}
-			srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.yard(c.bridged), Transport: n.Listen()})
+			srv, err := server.New(server.Config{Protocol: g.yard(c.bridged), Transport: n.Listen()})
 			require.NoError(b, err)
 			for i := range uint32(bodies) {
 				e := srv.Frame().Spawn(&g.Crate, ecs.Nobody)

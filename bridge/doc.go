@@ -49,8 +49,8 @@
 //     entities of a prefab have, or let spawn add all that they may have.
 //   - A rollback may give the handle of a discarded entity to another one of the same prefab.
 //     It then has the discarded one's own entity. Bound components are copied in anyway.
-//   - Parts of ticks (ecs.Partial) and late inputs (foretick.ServerConfig.LateInputs) run
-//     systems by rows, and a bridge's systems have none. System refuses the one, NewServer the
+//   - Parts of ticks (ecs.Partial) and late inputs (server.Config.LateInputs) run
+//     systems by rows, and a bridge's systems have none. System refuses the one, server.New the
 //     other, unless LateWorld runs whole ticks again.
 //
 // A bridge is not safe for concurrent use.

@@ -6,7 +6,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -52,20 +54,20 @@ func (g *fleet) sail(f *foretick.Frame, active []*ship) {
 // A game keeps its ships in Go structs. The server and the client run its system over them,
 // the client ahead, and the client draws them.
 func Example() {
-	m, server, client := simtest.New(1), &fleet{}, &fleet{}
-	if _, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()}); err != nil {
+	m, srv, cl := simtest.New(1), &fleet{}, &fleet{}
+	if _, err := m.Serve(server.Config{Protocol: srv.protocol()}); err != nil {
 		panic(err)
 	}
-	p := client.protocol()
-	sample := foretick.Sample(&client.Stick, func(v foretick.View) Stick { return Stick{X: float32(min(v.Tick/30, 1))} })
-	if _, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: sample}, simtest.Seat{}); err != nil {
+	p := cl.protocol()
+	sample := client.Sample(&cl.Stick, func(v client.View) Stick { return Stick{X: float32(min(v.Tick/30, 1))} })
+	if _, err := m.Join(client.Config{Protocol: p, Sample: sample}, simtest.Seat{}); err != nil {
 		panic(err)
 	}
 	m.Run(4 * time.Second)
-	for s := range client.ships {
+	for s := range cl.ships {
 		fmt.Println("the client draws a ship, it has sailed:", s.X > 8)
 	}
-	for s := range server.ships {
+	for s := range srv.ships {
 		fmt.Println("the server has it too, it has sailed:", s.X > 8)
 	}
 	// Output:

@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -140,7 +141,7 @@ func TestNoPlace(t *testing.T) {
 	bridge.Component(b, &g.Body, func(*thing) *Body { return nil })
 	b.System(p, "s", nothing, ecs.Write(&g.Body))
 	m := simtest.New(1)
-	s, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	s, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
 	g.begin(s)
 	defer func() {
@@ -153,7 +154,7 @@ func TestNoPlace(t *testing.T) {
 // TestLateInputs: they cannot be run again for one player alone.
 func TestLateInputs(t *testing.T) {
 	g := &Game{}
-	_, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: g.Bridged(), LateInputs: 100 * time.Millisecond})
+	_, err := simtest.New(1).Serve(server.Config{Protocol: g.Bridged(), LateInputs: 100 * time.Millisecond})
 	require.Error(t, err)
 	require.ErrorContains(t, err, `"drive"`)
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -126,7 +128,7 @@ func (g *Game) declare() *foretick.Protocol {
 	return p
 }
 
-func (g *Game) begin(s *foretick.Server) {
+func (g *Game) begin(s *server.Server) {
 	for n := range uint32(6) {
 		e := s.Frame().Spawn(&g.Crate, ecs.Nobody)
 		*g.Body.Get(s.World(), e) = Body{X: float32(n)*2 - 6, Y: 3}
@@ -256,9 +258,9 @@ func (g *Game) burnOwn(f *foretick.Frame, active []*thing) {
 }
 
 // wander presses what a player might, by its own luck.
-func wander(seed uint64) func(foretick.View) Stick {
+func wander(seed uint64) func(client.View) Stick {
 	luck, until, s := rand.New(rand.NewPCG(seed, 7)), foretick.Tick(0), Stick{}
-	return func(v foretick.View) Stick {
+	return func(v client.View) Stick {
 		if v.Tick >= until {
 			until = v.Tick + 5 + luck.Uint32N(20)
 			s = Stick{X: luck.Float32()*2 - 1, Y: luck.Float32()*2 - 1, Fire: luck.IntN(2) == 0}
@@ -276,6 +278,6 @@ func player(direct bool) func() simtest.Player {
 		if !direct {
 			p = g.Bridged
 		}
-		return simtest.Player{Protocol: p(), Sample: foretick.Sample(&g.Stick, wander(n0)), Begin: g.begin}
+		return simtest.Player{Protocol: p(), Sample: client.Sample(&g.Stick, wander(n0)), Begin: g.begin}
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -34,14 +36,14 @@ func TestOrder(t *testing.T) {
 		}, ecs.Read(&g.ID), ecs.WriteOther(&g.Body))
 		return p
 	}
-	m, server, g := simtest.New(1), &Game{}, &Game{}
-	s, err := m.Serve(foretick.ServerConfig{Protocol: protocol(server)})
+	m, srv, g := simtest.New(1), &Game{}, &Game{}
+	s, err := m.Serve(server.Config{Protocol: protocol(srv)})
 	require.NoError(t, err)
 	for n := range uint32(6) {
-		server.ID.Get(s.World(), s.Frame().Spawn(&server.Crate, ecs.Nobody)).N = 100 - n
+		srv.ID.Get(s.World(), s.Frame().Spawn(&srv.Crate, ecs.Nobody)).N = 100 - n
 	}
 	p := protocol(g)
-	_, err = m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.Stick, wander(1))}, simtest.Seat{})
+	_, err = m.Join(client.Config{Protocol: p, Sample: client.Sample(&g.Stick, wander(1))}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(3 * time.Second)
 	require.NoError(t, m.Err())
@@ -88,12 +90,12 @@ func TestReplayOfAnotherPrefab(t *testing.T) {
 		}, ecs.Write(&g.Gun), ecs.After("look"))
 		return p
 	}
-	m, server, g := simtest.New(1), &Game{}, &Game{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: protocol(server)})
+	m, srv, g := simtest.New(1), &Game{}, &Game{}
+	_, err := m.Serve(server.Config{Protocol: protocol(srv)})
 	require.NoError(t, err)
 	p := protocol(g)
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.Stick, wander(1))}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&g.Stick, wander(1))}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(6 * time.Second)
 	require.NoError(t, m.Err())

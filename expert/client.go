@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/schema"
@@ -13,7 +14,7 @@ import (
 // Techniques says which techniques a client does without: see [SetTechniques]. The zero value
 // uses them all.
 type Techniques struct {
-	// NoPrediction draws the local player in the past: see [foretick.ClientConfig].NoPrediction.
+	// NoPrediction draws the local player in the past: see [client.Config].NoPrediction.
 	NoPrediction bool
 	// NoReconciliation predicts on from what was predicted before, and never compares it
 	// with the server. Errors of the prediction stay until it is switched off again.
@@ -29,28 +30,28 @@ type Techniques struct {
 // on. It is for pages and tools that show what each of them is for. When prediction or
 // reconciliation comes back, the prediction starts over from the newest snapshot. Commands go
 // on, so the server sees no difference. An observer predicts nothing, whatever is set. It
-// returns an error for NoPrediction with [foretick.ClientConfig].PartialTicks.
-func SetTechniques(c *foretick.Client, t Techniques) error {
+// returns an error for NoPrediction with [client.Config].PartialTicks.
+func SetTechniques(c *client.Client, t Techniques) error {
 	return c.Internals().SetTechniques(probe.Techniques(t))
 }
 
 // Received returns a component's value as the newest snapshot that had it told, with the
 // snapshot's tick: neither predicted nor interpolated. Debug overlays draw it. It returns
 // false where the server has not sent the entity, or not this component.
-func Received[T any](c *foretick.Client, component *ecs.Component[T], e ecs.Entity) (v T, at foretick.Tick, ok bool) {
+func Received[T any](c *client.Client, component *ecs.Component[T], e ecs.Entity) (v T, at foretick.Tick, ok bool) {
 	at, ok = c.Internals().ReceivedValue(component.ID(), e, unsafe.Pointer(&v))
 	return v, at, ok
 }
 
 // BuildDifference returns the difference to the protocol of a server of another build. It
 // is nil if both are the same build, or the client was not let in yet. See
-// [foretick.ServerConfig].AllowOtherBuilds.
-func BuildDifference(c *foretick.Client) *schema.BuildDifference {
+// [server.Config].AllowOtherBuilds.
+func BuildDifference(c *client.Client) *schema.BuildDifference {
 	return c.Internals().BuildDifference()
 }
 
 // ClientLosses appends the losses of the state that a client predicts, and of the commands
 // and requests that it sends, as [ServerLosses] does.
-func ClientLosses(c *foretick.Client, dst []stats.Loss) []stats.Loss {
+func ClientLosses(c *client.Client, dst []stats.Loss) []stats.Loss {
 	return c.Internals().Losses(dst)
 }

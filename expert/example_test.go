@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -44,29 +46,29 @@ func (g *walk) protocol() *foretick.Protocol {
 // snapshot, and without it behind.
 func ExampleSetTechniques() {
 	match := simtest.New(1)
-	if _, err := match.Serve(foretick.ServerConfig{Protocol: new(walk).protocol()}); err != nil {
+	if _, err := match.Serve(server.Config{Protocol: new(walk).protocol()}); err != nil {
 		panic(err)
 	}
 	var g walk
 	p := g.protocol()
 	bodies := ecs.NewQuery(p.Types(), ecs.With(&g.pos))
-	client, err := match.Join(foretick.ClientConfig{
+	cl, err := match.Join(client.Config{
 		Protocol: p,
-		Sample:   foretick.Sample(&g.move, func(foretick.View) move { return move{X: 0.25} }),
+		Sample:   client.Sample(&g.move, func(client.View) move { return move{X: 0.25} }),
 	}, simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}})
 	if err != nil {
 		panic(err)
 	}
 	ahead := func() bool {
 		match.RunFor(3 * time.Second)
-		v := client.View()
+		v := cl.View()
 		body := bodies.FirstOwned(v.World, v.Player)
 		drawn := g.pos.Get(v.World, body)
-		told, _, ok := expert.Received(client, &g.pos, body)
+		told, _, ok := expert.Received(cl, &g.pos, body)
 		return ok && drawn.X > told.X
 	}
 	fmt.Println("ahead of the server's word:", ahead())
-	if err := expert.SetTechniques(client, expert.Techniques{NoPrediction: true}); err != nil {
+	if err := expert.SetTechniques(cl, expert.Techniques{NoPrediction: true}); err != nil {
 		panic(err)
 	}
 	fmt.Println("without prediction:", ahead())

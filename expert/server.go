@@ -2,6 +2,7 @@ package expert
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -9,31 +10,31 @@ import (
 // range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
 // ValuesOutside and ChangesSwallowed of [stats.Server] are the totals. A debug build also
 // names the system of each.
-func ServerLosses(s *foretick.Server, dst []stats.Loss) []stats.Loss {
+func ServerLosses(s *server.Server, dst []stats.Loss) []stats.Loss {
 	return s.Internals().Losses(dst)
 }
 
 // Bandwidth returns the bytes sent to and received from all clients since the server began,
-// by component and field. It returns nil unless [foretick.ServerConfig].Profile is set. The
+// by component and field. It returns nil unless [server.Config].Profile is set. The
 // bytes of a vector are counted at its first field. Commands are sent as differences from one
 // another, so their bytes are divided among the fields by size.
-func Bandwidth(s *foretick.Server) []stats.Bandwidth { return s.Internals().Bandwidth() }
+func Bandwidth(s *server.Server) []stats.Bandwidth { return s.Internals().Bandwidth() }
 
 // SetLateInputs says whether late inputs of a player run in their own tick, where
-// [foretick.ServerConfig].LateInputs says so for all. They do until it is called. It is for
+// [server.Config].LateInputs says so for all. They do until it is called. It is for
 // comparisons, and for games that decide it by player. Ticks that wait for a late input keep
 // its replacement when it is switched off. It returns false for a player that does not play,
 // and on a server without LateInputs. It also returns false on one with LateShare, whose
 // clients would lose the inputs that may be late.
-func SetLateInputs(s *foretick.Server, player foretick.PlayerID, on bool) bool {
+func SetLateInputs(s *server.Server, player foretick.PlayerID, on bool) bool {
 	return s.Internals().SetLateInputs(player, on)
 }
 
 // RemeasureLatency measures a player's round trip and drawing delay again for five
 // seconds, and counts growth from there. Call it where nothing can be gained, such as
 // between rounds, for players whose network has become slower by more than
-// [foretick.ServerConfig].RewindGrowth allows: until then their claims are clamped and
+// [server.Config].RewindGrowth allows: until then their claims are clamped and
 // counted. It returns false for a player that does not play.
-func RemeasureLatency(s *foretick.Server, player foretick.PlayerID) bool {
+func RemeasureLatency(s *server.Server, player foretick.PlayerID) bool {
 	return s.Internals().RemeasureLatency(player)
 }

@@ -14,7 +14,7 @@ type Server struct {
 	stats.Server
 
 	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
-	// without a clock: see foretick.ServerConfig.Clock. It has all ticks but the newest.
+	// without a clock: see server.Config.Clock. It has all ticks but the newest.
 	TickTime Histogram
 	// Lateness counts the delays of ticks, from the due time to the begin.
 	Lateness Histogram

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -70,7 +71,7 @@ func (r *Replay) applyCall(c tape.Call) {
 		expert.RemeasureLatency(s, player)
 	case tape.KickObservers:
 		i, chosen := uint64(0), c.Data
-		s.KickObservers(c.Text, func(foretick.Observer, foretick.Grant) bool {
+		s.KickObservers(c.Text, func(server.Observer, server.Grant) bool {
 			n, k := binary.Uvarint(chosen)
 			hit := k > 0 && n == i
 			if i++; hit {

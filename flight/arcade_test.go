@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -45,7 +47,7 @@ type (
 )
 
 type arcade struct {
-	server  *foretick.Server
+	server  *server.Server
 	place   ecs.Component[arcadePlace]
 	body    ecs.Component[arcadeBody]
 	name    ecs.Component[arcadeName]
@@ -242,8 +244,8 @@ func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot)
 	}
 }
 
-func (g *arcade) sample(n uint32) foretick.Sampler {
-	return foretick.Sample(&g.input, func(v foretick.View) arcadeInput { return arcadeMoves(v.Tick, n) })
+func (g *arcade) sample(n uint32) client.Sampler {
+	return client.Sample(&g.input, func(v client.View) arcadeInput { return arcadeMoves(v.Tick, n) })
 }
 
 // arcadeMoves is what player n does in a tick.
@@ -263,18 +265,18 @@ func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []
 	rec, err := flight.New(flight.Config{Name: "arcade"})
 	require.NoError(t, err)
 	var inside probe.Server
-	g.server, err = m.Serve(foretick.ServerConfig{Protocol: g.protocol(), Recorder: rec, OnTick: func(*foretick.Frame) { hashes = append(hashes, inside.StateHash()) }})
+	g.server, err = m.Serve(server.Config{Protocol: g.protocol(), Recorder: rec, OnTick: func(*foretick.Frame) { hashes = append(hashes, inside.StateHash()) }})
 	require.NoError(t, err)
 	g.build(g.server.Frame())
 	inside = g.server.Internals()
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}
 	dead := sim.Link{Loss: 1}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for n := range uint32(4) {
 		end := &arcade{}
-		cfg := foretick.ClientConfig{Protocol: end.protocol(), Timeout: 700 * time.Millisecond, Sample: end.sample(n)}
-		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 50 + int(n)*17, After: func(v foretick.View) {
-			if v.State == foretick.Playing && v.Tick%50 == n {
+		cfg := client.Config{Protocol: end.protocol(), Timeout: 700 * time.Millisecond, Sample: end.sample(n)}
+		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 50 + int(n)*17, After: func(v client.View) {
+			if v.State == client.Playing && v.Tick%50 == n {
 				_ = end.buy.Send(clients[n], arcadeBuy{Gold: uint8(v.Tick)}) // too many are dropped
 			}
 		}})
@@ -308,11 +310,11 @@ func TestArcadeReplays(t *testing.T) {
 		require.Greater(t, len(hashes), 500)
 		again := &arcade{}
 		var got []uint64
-		r, err := flight.NewReplay(tape, flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		r, err := flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 			*again, got = arcade{}, nil
 			cfg.Protocol = again.protocol()
 			cfg.OnTick = func(*foretick.Frame) { got = append(got, again.server.Internals().StateHash()) }
-			srv, err := foretick.NewServer(cfg)
+			srv, err := server.New(cfg)
 			if err == nil {
 				again.server = srv
 				again.build(srv.Frame())
@@ -339,14 +341,14 @@ func TestArcadeReplays(t *testing.T) {
 func TestPreviewDrawsOutsideOfTheMatch(t *testing.T) {
 	play := func(g *arcade, frames int, fire bool) (hashes []uint64) {
 		var p *preview.Preview
-		sample := foretick.Sample(&g.input, func(foretick.View) arcadeInput {
+		sample := client.Sample(&g.input, func(client.View) arcadeInput {
 			in := arcadeMoves(p.Server().Tick()+1, 3)
 			in.Fire = in.Fire && fire // a shot is judged by the frame that it was fired in
 			return in
 		})
-		p, err := preview.New(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
+		p, err := preview.New(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
 			hashes = append(hashes, p.Server().Internals().StateHash())
-		}}, foretick.ClientConfig{Sample: sample})
+		}}, client.Config{Sample: sample})
 		require.NoError(t, err)
 		g.server = p.Server()
 		g.build(g.server.Frame())

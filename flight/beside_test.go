@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/inspect/trace"
 )
@@ -24,7 +25,7 @@ func besideMatch(t *testing.T, skew float32, rec flight.Config) (m *match, playe
 	m.join()
 	m.run(4 * time.Second)
 	cli := m.clients[1]
-	require.Equal(t, foretick.Playing, cli.View().State)
+	require.Equal(t, client.Playing, cli.View().State)
 	tr = trace.OfClient(cli)
 	tr.Look()
 	m.run(time.Second / 4)

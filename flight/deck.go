@@ -265,7 +265,7 @@ func (d *deck) Value([]byte) (value []byte, replaced bool) {
 func (d *deck) Observed(func() tape.Grant) tape.Grant {
 	g, ok := next(d.now.grants, &d.grants)
 	if !ok {
-		d.r.differ(d.tick+1, "ServerConfig.Observe is asked more often than on the tape")
+		d.r.differ(d.tick+1, "server.Config.Observe is asked more often than on the tape")
 		return tape.Grant{Refused: true}
 	}
 	return g

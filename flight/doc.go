@@ -4,7 +4,7 @@
 // the server's configuration:
 //
 //	rec, err := flight.New(flight.Config{Name: "match 7", Dir: "tapes"})
-//	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: end, Recorder: rec})
+//	srv, err := server.New(server.Config{Protocol: p, Transport: end, Recorder: rec})
 //
 // A panic in a system writes the tape into a file before it goes on. Behind a host the file is
 // written beside the other matches. A panic in a handler and a desync that a sync test finds
@@ -28,14 +28,14 @@
 //
 // [Command] is this as a program, which a game mounts with one function of its own. Game.New
 // makes the match's server, with the systems and first entities of then. The replay gives it
-// the recorded ServerConfig, with the tape in place of the transport.
+// the recorded server.Config, with the tape in place of the transport.
 //
 // The same tape gives the same ticks if the code is the same, and takes nothing from outside
 // but through the server. So it needs
 //
-//   - chance from [foretick.Frame].Rand, and other values through [foretick.Server].Record;
+//   - chance from [foretick.Frame].Rand, and other values through [server.Server].Record;
 //   - no package-level state that lives longer than a match;
-//   - no changes of the world between Steps. Functions of [foretick.Server].Do run in the
+//   - no changes of the world between Steps. Functions of [server.Server].Do run in the
 //     right tick, but the tape does not hold what they did to the world: give Game.Call the
 //     function, or use [Edit]. The calls that such a function makes of the server, such as
 //     Frame.Kick, are on the tape.
@@ -47,7 +47,7 @@
 //
 // Each Step's time, every event of the transport, what it says of peers, datagrams that it
 // refused, the bytes of randomness, Server.Record's values, the answers of
-// ServerConfig.Observe and AllowTrace, calls from outside (kicks, bans, levels, drain, close
+// server.Config.Observe and AllowTrace, calls from outside (kicks, bans, levels, drain, close
 // and the like), edits, what the server's own program asks of traces, and a hash of the world
 // and of the sent packets each tick. That is about 1 kB a second for each player, and two thirds of it
 // compressed. A tape holds the players' tokens, addresses and chat: files have the mode 0600.
@@ -69,7 +69,7 @@
 // nanoseconds.
 //
 //	 1 head          pairs of text, a name and a value: name, game, protocol, build, go, os, arch,
-//	                 debug, describe, and config.X for the field X of ServerConfig
+//	                 debug, describe, and config.X for the field X of server.Config
 //	 2 start         time of the first Step
 //	 3 step          sv nanoseconds since the previous Step, 0 for the first
 //	 4 connected     peer

@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // newMeadow makes a match's server, for players and for replays.
-func newMeadow(cfg foretick.ServerConfig) (*foretick.Server, error) {
+func newMeadow(cfg server.Config) (*server.Server, error) {
 	g := &game{seed: func() uint64 { return 7 }}
 	return g.serve(cfg)
 }
@@ -46,7 +46,7 @@ func TestTapeAsTest(t *testing.T) {
 func hostConfig(endpoint transport.Endpoint) host.Config {
 	return host.Config{Transport: endpoint, OnDemand: true,
 		NewMatch: func(name string, end transport.Endpoint) (host.Server, error) {
-			return flight.Record(flight.Config{Name: name, Dir: "tapes"}, foretick.ServerConfig{Transport: end}, newMeadow)
+			return flight.Record(flight.Config{Name: name, Dir: "tapes"}, server.Config{Transport: end}, newMeadow)
 		},
 		OnEnd: func(e host.End) {
 			if e.Tape != "" {
@@ -65,7 +65,7 @@ func TestHostConfig(t *testing.T) {
 // recorded hash.
 func ExamplePlay() {
 	network := sim.NewNetwork(1)
-	match, err := flight.Record(flight.Config{Name: "meadow"}, foretick.ServerConfig{Transport: network.Listen()}, newMeadow)
+	match, err := flight.Record(flight.Config{Name: "meadow"}, server.Config{Transport: network.Listen()}, newMeadow)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,57 +9,57 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/server"
 )
 
 // configure sets the recorded settings.
-func (t *Tape) configure(cfg *foretick.ServerConfig) error {
+func (t *Tape) configure(cfg *server.Config) error {
 	v := reflect.ValueOf(cfg).Elem()
 	for name, value := range t.info.Settings {
 		f := v.FieldByName(name)
 		switch {
 		case !f.IsValid():
-			return fmt.Errorf("flight: the tape has ServerConfig.%s = %s, which this version of the library does not know: replay it with build %q", name, value, t.info.Build)
+			return fmt.Errorf("flight: the tape has server.Config.%s = %s, which this version of the library does not know: replay it with build %q", name, value, t.info.Build)
 		case name == "Tags":
 			if value != "" {
 				cfg.Tags = strings.Split(value, "\n")
 			}
 		case name == "Observe" && value == "true":
-			cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errNotAsked }
+			cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, errNotAsked }
 		case f.Kind() == reflect.Bool:
 			b, err := strconv.ParseBool(value)
 			if err != nil {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is neither true nor false", name, value)
+				return fmt.Errorf("flight: the tape's server.Config.%s is %q, which is neither true nor false", name, value)
 			}
 			f.SetBool(b)
 		case f.Type() == reflect.TypeFor[time.Duration]():
 			d, err := time.ParseDuration(value)
 			if err != nil {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no duration", name, value)
+				return fmt.Errorf("flight: the tape's server.Config.%s is %q, which is no duration", name, value)
 			}
 			f.SetInt(int64(d))
 		case f.CanInt():
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || f.OverflowInt(n) {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+				return fmt.Errorf("flight: the tape's server.Config.%s is %q, which is no number", name, value)
 			}
 			f.SetInt(n)
 		case f.CanUint():
 			n, err := strconv.ParseUint(value, 10, 64)
 			if err != nil || f.OverflowUint(n) {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+				return fmt.Errorf("flight: the tape's server.Config.%s is %q, which is no number", name, value)
 			}
 			f.SetUint(n)
 		case f.CanFloat():
 			x, err := strconv.ParseFloat(value, 64)
 			if err != nil {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+				return fmt.Errorf("flight: the tape's server.Config.%s is %q, which is no number", name, value)
 			}
 			f.SetFloat(x)
 		case name == "Observe": // nobody could observe
 		default:
-			return fmt.Errorf("flight: the tape has ServerConfig.%s = %s, which is no setting in this version of the library: replay it with build %q", name, value, t.info.Build)
+			return fmt.Errorf("flight: the tape has server.Config.%s = %s, which is no setting in this version of the library: replay it with build %q", name, value, t.info.Build)
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (r *Replay) checkHead(h tape.Head) error {
 	}
 	for _, s := range h.Settings {
 		if was, ok := in.Settings[s.Name]; ok && was != s.Value {
-			return fmt.Errorf("flight: ServerConfig.%s is %q, and was %q when the tape was recorded: change the ServerConfig that Game.New is given only where the recorded match had other functions", s.Name, s.Value, was)
+			return fmt.Errorf("flight: server.Config.%s is %q, and was %q when the tape was recorded: change the server.Config that Game.New is given only where the recorded match had other functions", s.Name, s.Value, was)
 		}
 	}
 	return nil

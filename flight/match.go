@@ -3,19 +3,19 @@ package flight
 import (
 	"errors"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 )
 
 // Match is a server that is recorded. Package host takes it for a match, and names its tape
 // where it panics.
 type Match struct {
-	*foretick.Server
+	*server.Server
 	*Recorder
 }
 
 // Record makes a server with a recorder of its own. newMatch is Game.New of a replay: it adds
 // the Protocol to the configuration, makes the server, and spawns what the match begins with.
-func Record(c Config, cfg foretick.ServerConfig, newMatch func(cfg foretick.ServerConfig) (*foretick.Server, error)) (*Match, error) {
+func Record(c Config, cfg server.Config, newMatch func(cfg server.Config) (*server.Server, error)) (*Match, error) {
 	if newMatch == nil {
 		return nil, errors.New("flight: Record is given no function that makes the match's server")
 	}

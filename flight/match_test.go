@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -52,13 +54,13 @@ type game struct {
 	Ask  foretick.Request[Say]
 
 	hits    []foretick.Hit
-	srv     *foretick.Server
+	srv     *server.Server
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
 	drained int                                    // calls of OnDrain
 	tags    []string                               // of a shared system each
 	skew    float32                                // by which move errs
-	config  func(*foretick.ServerConfig)           // changes the server's configuration
+	config  func(*server.Config)                   // changes the server's configuration
 	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
 }
 
@@ -135,7 +137,7 @@ func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // serve makes a server with the first entities of a match.
-func (g *game) serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
+func (g *game) serve(cfg server.Config) (*server.Server, error) {
 	cfg.Protocol = g.protocol()
 	cfg.OnDrain = func(f *foretick.Frame, _ string) {
 		g.drained++
@@ -144,7 +146,7 @@ func (g *game) serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	if g.config != nil {
 		g.config(&cfg)
 	}
-	srv, err := foretick.NewServer(cfg)
+	srv, err := server.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (g *game) level(f *foretick.Frame) {
 func replayed(change func(g *game)) flight.Game {
 	var g *game
 	return flight.Game{
-		New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		New: func(cfg server.Config) (*server.Server, error) {
 			g = &game{seed: func() uint64 { return 0 }}
 			if change != nil {
 				change(g)
@@ -207,9 +209,9 @@ type match struct {
 	net     *sim.Network
 	listen  *named
 	game    *game
-	srv     *foretick.Server
+	srv     *server.Server
 	rec     *flight.Recorder
-	clients []*foretick.Client
+	clients []*client.Client
 	ends    map[int]*sim.Endpoint
 	hashes  map[foretick.Tick]uint64
 	rng     *rand.Rand
@@ -233,7 +235,7 @@ func newMatchWith(t testing.TB, seed uint64, players int, rec *flight.Recorder, 
 	if g.seed == nil {
 		g.seed = m.rng.Uint64
 	}
-	cfg := foretick.ServerConfig{Transport: m.listen, MaxClients: 16, MaxWaitingPerAddress: -1}
+	cfg := server.Config{Transport: m.listen, MaxClients: 16, MaxWaitingPerAddress: -1}
 	if rec != nil {
 		cfg.Recorder = rec
 	}
@@ -257,10 +259,10 @@ func (m *match) dial(n int) transport.Endpoint {
 func (m *match) join() {
 	g := &game{skew: m.skew, tags: m.game.tags}
 	n := len(m.clients)
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: m.dial(n),
+	cli, err := client.New(client.Config{Protocol: g.protocol(), Transport: m.dial(n),
 		Redial: func() (transport.Endpoint, error) { return m.dial(n), nil },
-		Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Move {
-			if m.rng.IntN(30) == 0 && v.State == foretick.Playing {
+		Sample: client.Sample(&g.Cmd, func(v client.View) Move {
+			if m.rng.IntN(30) == 0 && v.State == client.Playing {
 				_ = g.Ask.Send(m.clients[n], Say{fmt.Sprint("hello from ", n)})
 			}
 			return Move{X: float32(m.rng.IntN(3) - 1), Y: float32(m.rng.IntN(3) - 1), Fire: m.rng.IntN(10) == 0}

@@ -28,7 +28,7 @@ const (
 	recCall         = 12 // a call from outside
 	recDo           = 13 // a function of Server.Do
 	recEdit         = 14 // an edit by path
-	recGrant        = 15 // ServerConfig.Observe
+	recGrant        = 15 // server.Config.Observe
 	recPanic        = 16 // a system panicked
 	recReport       = 17 // something went wrong, and the match went on
 	recOpaque       = 18 // something happened that the tape does not hold

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/internal/tape"
 )
 
-// Recorder records one match: set [foretick.ServerConfig].Recorder to it. Any goroutine
+// Recorder records one match: set [server.Config].Recorder to it. Any goroutine
 // may call its methods, also while the match runs.
 type Recorder struct {
 	mu      sync.Mutex

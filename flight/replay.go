@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/server"
 )
 
 // Game is the game's own part of a replay.
@@ -17,9 +18,9 @@ type Game struct {
 	// New makes a server like the one that was recorded: of the same protocol and systems,
 	// and with the same entities before the first Step. cfg has the recorded settings, and
 	// the tape in place of Transport, Random and Recorder. Add the Protocol, and return
-	// foretick.NewServer(cfg) with the first entities of the match. It is called several times
+	// server.New(cfg) with the first entities of the match. It is called several times
 	// where a reason is looked for. Required.
-	New func(cfg foretick.ServerConfig) (*foretick.Server, error)
+	New func(cfg server.Config) (*server.Server, error)
 	// Call returns the function that the program passed to Server.Do with this name. The
 	// tape has only the calls of the server that the function made, such as Frame.Kick.
 	// nil, for the function or its result, makes those calls.
@@ -36,7 +37,7 @@ type Game struct {
 type Replay struct {
 	tape *Tape
 	game Game
-	srv  *foretick.Server
+	srv  *server.Server
 	deck deck
 	cur  *cursor
 
@@ -89,7 +90,7 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := foretick.ServerConfig{Transport: &r.deck, Random: &r.deck, Recorder: &r.deck}
+	cfg := server.Config{Transport: &r.deck, Random: &r.deck, Recorder: &r.deck}
 	if err := t.configure(&cfg); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	case r.err != nil:
 		return nil, r.err
 	case !r.begun():
-		return nil, errors.New("flight: Game.New returned a server without the Recorder of its configuration: pass on the whole ServerConfig that it is given")
+		return nil, errors.New("flight: Game.New returned a server without the Recorder of its configuration: pass on the whole server.Config that it is given")
 	}
 	r.srv = srv
 	srv.Internals().SetArchitecture(t.info.Arch)
@@ -152,7 +153,7 @@ func (r *Replay) prelude() (first bool, err error) {
 }
 
 // Server returns the server, to look into its world between calls of Next. Do not step it.
-func (r *Replay) Server() *foretick.Server { return r.srv }
+func (r *Replay) Server() *server.Server { return r.srv }
 
 // Next plays to the end of the next tick, and returns the tick. Afterwards the server is as
 // it was then. Errors: io.EOF at the end of the tape, a [PanicError], a [DifferenceError],

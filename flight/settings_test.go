@@ -10,23 +10,24 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
 // A tape of a match with any setting replays, with nothing set by the game: each kind of field
 // travels.
 func TestSettingsAreReplayed(t *testing.T) {
-	for name, set := range map[string]func(*foretick.ServerConfig){
-		"late":       func(c *foretick.ServerConfig) { c.LateInputs = 100 * time.Millisecond },
-		"late share": func(c *foretick.ServerConfig) { c.LateInputs, c.LateShare = 100*time.Millisecond, 0.05 },
-		"late world": func(c *foretick.ServerConfig) {
+	for name, set := range map[string]func(*server.Config){
+		"late":       func(c *server.Config) { c.LateInputs = 100 * time.Millisecond },
+		"late share": func(c *server.Config) { c.LateInputs, c.LateShare = 100*time.Millisecond, 0.05 },
+		"late world": func(c *server.Config) {
 			c.LateInputs, c.LateWorld, c.LateShare = 100*time.Millisecond, true, 0.1
 		},
-		"no rewind": func(c *foretick.ServerConfig) { c.NoLagCompensation = true },
-		"rates":     func(c *foretick.ServerConfig) { c.SnapshotRate, c.SendRate, c.MaxClients = 15, 9000, 7 },
-		"same":      func(c *foretick.ServerConfig) { c.Same = transport.AllowBoth },
-		"tags":      func(c *foretick.ServerConfig) { c.Tags = []string{foretick.TagRender} },
-		"other times": func(c *foretick.ServerConfig) {
+		"no rewind": func(c *server.Config) { c.NoLagCompensation = true },
+		"rates":     func(c *server.Config) { c.SnapshotRate, c.SendRate, c.MaxClients = 15, 9000, 7 },
+		"same":      func(c *server.Config) { c.Same = transport.AllowBoth },
+		"tags":      func(c *server.Config) { c.Tags = []string{foretick.TagRender} },
+		"other times": func(c *server.Config) {
 			c.RepeatInput, c.DecayInput, c.Timeout = -1, 50*time.Millisecond, 3*time.Second
 		},
 	} {
@@ -44,7 +45,7 @@ func TestSettingsAreReplayed(t *testing.T) {
 func TestTagsAreReplayed(t *testing.T) {
 	tags := []string{"wind", "strong wind", "strong"}
 	for _, on := range [][]string{nil, {"wind"}, {"strong wind"}, tags} {
-		m := newMatch(t, 3, 2, flight.Config{}, &game{tags: tags, config: func(c *foretick.ServerConfig) { c.Tags = on }})
+		m := newMatch(t, 3, 2, flight.Config{}, &game{tags: tags, config: func(c *server.Config) { c.Tags = on }})
 		m.run(4 * time.Second)
 		require.Len(t, m.srv.Players(nil), 2)
 		res, err := flight.Play(m.tape(), replayed(func(g *game) { g.tags = tags }))
@@ -55,14 +56,14 @@ func TestTagsAreReplayed(t *testing.T) {
 
 // A call that the replay's server cannot make is an error, and no panic.
 func TestCallThatCannotBeMade(t *testing.T) {
-	m := newMatch(t, 4, 1, flight.Config{}, &game{config: func(c *foretick.ServerConfig) { c.Tags = []string{foretick.TagRender} }})
+	m := newMatch(t, 4, 1, flight.Config{}, &game{config: func(c *server.Config) { c.Tags = []string{foretick.TagRender} }})
 	m.srv.Draw(time.Second)
 	m.run(time.Second)
 	m.srv.Draw(time.Second)
 	m.run(time.Second)
 	_, err := flight.Play(m.tape(), replayed(nil))
 	require.NoError(t, err)
-	noTags := flight.Game{Loose: true, New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	noTags := flight.Game{Loose: true, New: func(cfg server.Config) (*server.Server, error) {
 		cfg.Tags = nil
 		return (&game{seed: func() uint64 { return 0 }}).serve(cfg)
 	}}
@@ -93,16 +94,16 @@ func (s settledSink) Begin(h tape.Head, e transport.Endpoint, r io.Reader) (tran
 // of field, and a field that is a setting no more.
 func TestUnknownSettings(t *testing.T) {
 	for name, want := range map[string]string{
-		"Gravity":         `the tape has ServerConfig.Gravity = moon, which this version of the library does not know`,
-		"LateShare":       `ServerConfig.LateShare is "moon", which is no number`,
-		"MaxClients":      `ServerConfig.MaxClients is "moon", which is no number`,
-		"Same":            `ServerConfig.Same is "moon", which is no number`,
-		"ReconnectWindow": `ServerConfig.ReconnectWindow is "moon", which is no duration`,
-		"KeepPlaces":      `ServerConfig.KeepPlaces is "moon", which is neither true nor false`,
-		"Tags":            `ServerConfig.Tags has "moon", and no system has that tag`,
-		"Observe":         `ServerConfig.Observe is "false", and was "moon"`,
-		"Logger":          `the tape has ServerConfig.Logger = moon, which is no setting in this version of the library`,
-		"OnTick":          `the tape has ServerConfig.OnTick = moon, which is no setting in this version of the library`,
+		"Gravity":         `the tape has server.Config.Gravity = moon, which this version of the library does not know`,
+		"LateShare":       `server.Config.LateShare is "moon", which is no number`,
+		"MaxClients":      `server.Config.MaxClients is "moon", which is no number`,
+		"Same":            `server.Config.Same is "moon", which is no number`,
+		"ReconnectWindow": `server.Config.ReconnectWindow is "moon", which is no duration`,
+		"KeepPlaces":      `server.Config.KeepPlaces is "moon", which is neither true nor false`,
+		"Tags":            `server.Config.Tags has "moon", and no system has that tag`,
+		"Observe":         `server.Config.Observe is "false", and was "moon"`,
+		"Logger":          `the tape has server.Config.Logger = moon, which is no setting in this version of the library`,
+		"OnTick":          `the tape has server.Config.OnTick = moon, which is no setting in this version of the library`,
 	} {
 		require.ErrorContains(t, playWith(t, tape.Setting{Name: name, Value: "moon"}), want)
 	}
@@ -112,7 +113,7 @@ func TestUnknownSettings(t *testing.T) {
 func playWith(t *testing.T, one tape.Setting) error {
 	r, err := flight.New(flight.Config{})
 	require.NoError(t, err)
-	m := newMatchWith(t, 5, 1, nil, &game{config: func(c *foretick.ServerConfig) { c.Recorder = settled{r, one} }})
+	m := newMatchWith(t, 5, 1, nil, &game{config: func(c *server.Config) { c.Recorder = settled{r, one} }})
 	m.run(time.Second / 10)
 	m.rec = r
 	_, err = flight.Play(m.tape(), replayed(nil))
@@ -127,6 +128,6 @@ func TestEverySettingIsRead(t *testing.T) {
 	settings := m.tape().Info().Settings
 	require.Greater(t, len(settings), 20)
 	for name := range settings {
-		require.ErrorContains(t, playWith(t, tape.Setting{Name: name, Value: "moon"}), "ServerConfig."+name)
+		require.ErrorContains(t, playWith(t, tape.Setting{Name: name, Value: "moon"}), "server.Config."+name)
 	}
 }

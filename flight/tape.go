@@ -34,7 +34,7 @@ type Info struct {
 	Go       string            // the Go version that built it
 	OS, Arch string            // where it ran
 	Debug    bool              // built with the tag foretick_debug
-	Settings map[string]string // fields of ServerConfig by name
+	Settings map[string]string // fields of server.Config by name
 
 	Start     time.Time     // when the match took its first Step
 	Length    time.Duration // from there to the last Step

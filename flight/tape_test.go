@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
@@ -116,25 +117,25 @@ func TestOtherGame(t *testing.T) {
 	m := newMatch(t, 7, 1, flight.Config{}, &game{})
 	m.run(time.Second)
 	tape := m.tape()
-	_, err := flight.NewReplay(tape, flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	_, err := flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 		g := &game{}
 		p := foretick.NewProtocol("meadow", 2)
 		p.Component(&g.Place)
 		cfg.Protocol = p
-		return foretick.NewServer(cfg)
+		return server.New(cfg)
 	}})
 	require.ErrorContains(t, err, "another protocol")
-	_, err = flight.NewReplay(tape, flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	_, err = flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 		cfg.ReconnectWindow = time.Minute
 		return new(game).serve(cfg)
 	}})
-	require.ErrorContains(t, err, `ServerConfig.ReconnectWindow is "1m0s", and was "30s"`)
-	_, err = flight.NewReplay(tape, flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	require.ErrorContains(t, err, `server.Config.ReconnectWindow is "1m0s", and was "30s"`)
+	_, err = flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 		cfg.Recorder = nil
 		cfg.Transport = sim.NewNetwork(1).Listen()
 		return new(game).serve(cfg)
 	}})
-	require.ErrorContains(t, err, "pass on the whole ServerConfig")
+	require.ErrorContains(t, err, "pass on the whole server.Config")
 	_, err = flight.NewReplay(tape, flight.Game{})
 	require.ErrorContains(t, err, "Game.New is nil")
 }
@@ -304,10 +305,10 @@ func TestSize(t *testing.T) {
 // Errors of the caller.
 func TestMisuse(t *testing.T) {
 	m := newMatch(t, 12, 0, flight.Config{}, &game{})
-	_, err := (&game{}).serve(foretick.ServerConfig{Transport: m.net.Listen(), Recorder: m.rec})
+	_, err := (&game{}).serve(server.Config{Transport: m.net.Listen(), Recorder: m.rec})
 	require.ErrorContains(t, err, "records one server")
 	var none *flight.Recorder
-	_, err = (&game{}).serve(foretick.ServerConfig{Transport: m.net.Listen(), Recorder: none})
+	_, err = (&game{}).serve(server.Config{Transport: m.net.Listen(), Recorder: none})
 	require.ErrorContains(t, err, "flight.New")
 	require.PanicsWithError(t, "foretick: Server.Record: []int has no fixed size: use numbers, a string, []byte, or structs and arrays of int32, float64 and the like", func() { m.srv.Record(&[]int{1}) })
 	require.PanicsWithError(t, "foretick: Server.Record: int is no pointer to a value: pass the address of a variable", func() { m.srv.Record(1) })
@@ -329,7 +330,7 @@ func TestRecordedValues(t *testing.T) {
 	var d string
 	var e []byte
 	var f sample
-	record := func(srv *foretick.Server) {
+	record := func(srv *server.Server) {
 		for _, p := range []any{&a, &b, &c, &d, &e, &f} {
 			srv.Record(p)
 		}
@@ -337,16 +338,16 @@ func TestRecordedValues(t *testing.T) {
 	n := sim.NewNetwork(1)
 	rec, err := flight.New(flight.Config{})
 	require.NoError(t, err)
-	make := func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	make := func(cfg server.Config) (*server.Server, error) {
 		cfg.Protocol = new(game).protocol()
-		srv, err := foretick.NewServer(cfg)
+		srv, err := server.New(cfg)
 		if err == nil {
 			record(srv)
 		}
 		return srv, err
 	}
 	a, b, c, d, e, f = -5, 6, true, "wind", []byte{1, 2}, sample{3, [2]float64{4, 5}}
-	_, err = make(foretick.ServerConfig{Transport: n.Listen(), Recorder: rec})
+	_, err = make(server.Config{Transport: n.Listen(), Recorder: rec})
 	require.NoError(t, err)
 	a, b, c, d, e, f = 0, 0, false, "", nil, sample{}
 	var out bytes.Buffer

@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -143,7 +144,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 func TestAnyTraceWhileRecorded(t *testing.T) {
 	costtest.Ratio(t)
 	for seed := range uint64(costtest.Count(3, 4)) {
-		config := func(cfg *foretick.ServerConfig) {
+		config := func(cfg *server.Config) {
 			cfg.AllowTrace = func(player foretick.PlayerID) bool { return player != 2 }
 			if seed%2 == 1 {
 				cfg.LateInputs, cfg.LateWorld = 100*time.Millisecond, seed%4 == 3
@@ -291,7 +292,7 @@ func TestTraceInAReplay(t *testing.T) {
 // What a client asks for is on the tape, whether the server allows it or not.
 func TestTracedByAClient(t *testing.T) {
 	for _, may := range []bool{false, true} {
-		config := func(cfg *foretick.ServerConfig) { cfg.AllowTrace = func(foretick.PlayerID) bool { return may } }
+		config := func(cfg *server.Config) { cfg.AllowTrace = func(foretick.PlayerID) bool { return may } }
 		m := newMatch(t, 21, 3, flight.Config{}, &game{config: config})
 		m.run(4 * time.Second)
 		tr := trace.OfClient(m.clients[1])
@@ -309,7 +310,7 @@ func TestTracedByAClient(t *testing.T) {
 		// The replay has the answer from the tape, whatever the game would say now.
 		m.replays(nil, nil)
 		m.replays(func(g *game) {
-			g.config = func(cfg *foretick.ServerConfig) { cfg.AllowTrace = func(foretick.PlayerID) bool { return !may } }
+			g.config = func(cfg *server.Config) { cfg.AllowTrace = func(foretick.PlayerID) bool { return !may } }
 		}, nil)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// Server is what the host needs of a match. A *foretick.Server is one.
+// Server is what the host needs of a match. A *server.Server is one.
 type Server interface {
 	// Step does what is due at now.
 	Step(now time.Time)
@@ -42,7 +42,7 @@ type Config struct {
 	Match func(info *transport.Info) (name string, identity []byte, err error)
 	// Same decides what happens to a second connection of one identity in one match, which may come
 	// through another part of a joined endpoint. The zero value replaces the old one. Endpoints ask
-	// their own rule first, and a match asks its ServerConfig.Same: give them the same one.
+	// their own rule first, and a match asks server.Config.Same: give them the same one.
 	Same transport.Same
 	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
 	// is with tickets. false refuses peers of matches that Allocate did not make.
@@ -53,7 +53,7 @@ type Config struct {
 	// Negative is an error. At most 2²⁰.
 	MaxPlayers int
 	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
-	// default of ServerConfig.MaxClients. Up to twice that many peers may be connected: a player may
+	// default of server.Config.MaxClients. Up to twice that many peers may be connected: a player may
 	// reconnect before the server notices that its old connection is lost. 0 means that it states none. Negative is
 	// an error. At most 4096.
 	PlayersPerMatch int

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/figures"
 )
 
-// Figured is a Server that has figures. A *foretick.Server is one. Figures may be called by any
+// Figured is a Server that has figures. A *server.Server is one. Figures may be called by any
 // goroutine, also after the server was closed.
 type Figured interface {
 	Figures(dst *figures.Server)
@@ -144,7 +144,7 @@ func (h *Host) EachMatch(fn func(name, kind string, one *figures.Server) bool) {
 }
 
 // Clock returns the clock with which the server of a match measures its ticks, unless
-// ServerConfig.Clock is set. It is nil in Step's virtual time.
+// server.Config.Clock is set. It is nil in Step's virtual time.
 func (p *port) Clock() func() time.Duration {
 	return p.host.clock
 }

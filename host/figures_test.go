@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -31,7 +32,7 @@ func kindOf(name string) string {
 // matches counted.
 func TestFiguresBySum(t *testing.T) {
 	var clock atomic.Int64
-	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, foretick.ServerConfig{MaxClients: 2, Clock: func() time.Duration {
+	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, server.Config{MaxClients: 2, Clock: func() time.Duration {
 		return time.Duration(clock.Add(int64(time.Millisecond))) // each reading takes a millisecond
 	}})
 	var sum figures.Host
@@ -97,7 +98,7 @@ func TestFiguresBySum(t *testing.T) {
 
 // TestKindsAreBounded: names of matches may come from outside.
 func TestKindsAreBounded(t *testing.T) {
-	w := newTown(t, Config{Kind: func(name string) string { return name }}, foretick.ServerConfig{})
+	w := newTown(t, Config{Kind: func(name string) string { return name }}, server.Config{})
 	for i := range 2 * mostKinds {
 		require.NoError(t, w.host.Allocate(strings.Repeat("x", i+1)))
 	}
@@ -112,7 +113,7 @@ func TestKindsAreBounded(t *testing.T) {
 // TestReaderStopsNoTick: a reader that never ends, in the middle of a host's and of a server's
 // figures, stops no tick.
 func TestReaderStopsNoTick(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	w.join("a", "one")
 	w.join("b", "one")
 	w.run(time.Second)
@@ -178,7 +179,7 @@ func profile(t *testing.T) string {
 
 // TestMatchesAreLabelled: a profile tells matches and kinds apart.
 func TestMatchesAreLabelled(t *testing.T) {
-	w := newTown(t, Config{Kind: kindOf}, foretick.ServerConfig{})
+	w := newTown(t, Config{Kind: kindOf}, server.Config{})
 	seen := ""
 	w.games["duel-7"] = &game{each: func(f *foretick.Frame) { seen = profile(t) }}
 	require.NoError(t, w.host.Allocate("duel-7"))
@@ -216,7 +217,7 @@ func TestLogsHoldNoLock(t *testing.T) {
 	var err error
 	h, err = New(Config{Transport: end, OnDemand: true, Logger: slog.New(log), Kind: func(name string) string { return h.Matches([]string{name})[0] }, // it may call the host
 		NewMatch: func(_ string, e transport.Endpoint) (Server, error) {
-			return foretick.NewServer(foretick.ServerConfig{Protocol: new(game).protocol(), Transport: e})
+			return server.New(server.Config{Protocol: new(game).protocol(), Transport: e})
 		}})
 	require.NoError(t, err)
 	log.of = h
@@ -242,7 +243,7 @@ func TestLogsHoldNoLock(t *testing.T) {
 
 // TestLogsNamePeers: the host logs whom it turned away, once a minute for each reason.
 func TestLogsNamePeers(t *testing.T) {
-	w := newTown(t, Config{}, foretick.ServerConfig{})
+	w := newTown(t, Config{}, server.Config{})
 	for range 5 {
 		w.join("none", "lost\nsoul")
 		w.run(300 * time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -37,7 +38,7 @@ func TestHooksThatFail(t *testing.T) {
 				}, Kind: func(name string) string {
 					boom("Kind", name)
 					return "match"
-				}}, foretick.ServerConfig{})
+				}}, server.Config{})
 				told := 0
 				w.host.cfg.OnEnd = func(e End) {
 					told++

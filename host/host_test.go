@@ -19,6 +19,7 @@ import (
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -79,7 +80,7 @@ type town struct {
 	end     *named
 	host    *Host
 	light   *bots.Game
-	servers map[string]*foretick.Server
+	servers map[string]*server.Server
 	games   map[string]*game
 	ends    []End
 	bots    []*bots.Light
@@ -87,10 +88,10 @@ type town struct {
 	log     bytes.Buffer
 }
 
-func newTown(t *testing.T, cfg Config, server foretick.ServerConfig) *town {
+func newTown(t *testing.T, cfg Config, truth server.Config) *town {
 	t.Helper()
 	net := sim.NewNetwork(9)
-	w := &town{T: t, net: net, end: &named{net.Listen(), map[string]string{}}, servers: map[string]*foretick.Server{}, games: map[string]*game{}, errs: map[*bots.Light]error{}}
+	w := &town{T: t, net: net, end: &named{net.Listen(), map[string]string{}}, servers: map[string]*server.Server{}, games: map[string]*game{}, errs: map[*bots.Light]error{}}
 	cfg.Transport = w.end
 	cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
 		if strings.HasPrefix(name, "bad") {
@@ -100,9 +101,9 @@ func newTown(t *testing.T, cfg Config, server foretick.ServerConfig) *town {
 		if g == nil {
 			g = &game{}
 		}
-		server := server
-		server.Protocol, server.Transport = g.protocol(), end
-		srv, err := foretick.NewServer(server)
+		truth := truth
+		truth.Protocol, truth.Transport = g.protocol(), end
+		srv, err := server.New(truth)
 		w.servers[name] = srv
 		return srv, err
 	}
@@ -153,7 +154,7 @@ func (w *town) leave(b *bots.Light) {
 // Players are brought to the matches that their tickets name, identities are unique in each
 // match, and nobody sees a player of another match.
 func TestMatchesAreApart(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	for _, m := range []string{"a", "b", "c"} {
 		for i := range 4 {
 			w.join(m, fmt.Sprint("player ", i))
@@ -205,7 +206,7 @@ func TestSameIdentity(t *testing.T) {
 		transport.RefuseNew:  {"", "plays in this match already", 1},
 		transport.AllowBoth:  {"", "", 2},
 	} {
-		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, foretick.ServerConfig{Same: same})
+		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, server.Config{Same: same})
 		plain := w.join("a", "") // no identity is nobody's
 		first, elsewhere := w.join("a", "ann"), w.join("b", "ann")
 		w.run(time.Second)
@@ -239,7 +240,7 @@ func TestSameIdentity(t *testing.T) {
 // Who cannot play learns why, and the limits hold.
 func TestLimits(t *testing.T) {
 	heap := uint64(10)
-	w := newTown(t, Config{MaxMatches: 3, MaxPlayers: 5, PlayersPerMatch: 2, HeapLimit: 100, OnDemand: true, heap: func() uint64 { return heap }}, foretick.ServerConfig{})
+	w := newTown(t, Config{MaxMatches: 3, MaxPlayers: 5, PlayersPerMatch: 2, HeapLimit: 100, OnDemand: true, heap: func() uint64 { return heap }}, server.Config{})
 	require.NoError(t, w.host.Allocate("a"))
 	require.ErrorIs(t, w.host.Allocate("a"), ErrExists)
 	require.Error(t, w.host.Allocate(""))
@@ -282,7 +283,7 @@ func TestLimits(t *testing.T) {
 	require.Contains(t, w.host.Stats().String(), "refusals (unnamed 1, full 3)")
 	require.EqualValues(t, 4, w.host.Stats().Refused)
 
-	w = newTown(t, Config{}, foretick.ServerConfig{})
+	w = newTown(t, Config{}, server.Config{})
 	refused = func(match, who, why string) {
 		b := w.join(match, who)
 		w.run(time.Second)
@@ -297,7 +298,7 @@ func TestLimits(t *testing.T) {
 
 // A panic in a system ends its match alone. The others lose no tick.
 func TestPanicEndsOneMatch(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	bad := &game{each: func(f *foretick.Frame) {
 		if f.Tick == 100 {
 			panic("planted")
@@ -329,7 +330,7 @@ func TestPanicEndsOneMatch(t *testing.T) {
 
 // A flood of one peer drops its own datagrams only.
 func TestInboxIsBounded(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true, Inbox: 8}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true, Inbox: 8}, server.Config{})
 	loud, quiet := w.dial("a", "loud"), w.dial("a", "quiet")
 	w.run(200 * time.Millisecond)
 	var ev [4]transport.Event
@@ -368,7 +369,7 @@ func TestMatchCallsTheHost(t *testing.T) {
 			return "", nil, err
 		}
 		return "asked", info.Identity, nil
-	}}, foretick.ServerConfig{})
+	}}, server.Config{})
 	b := w.join("a", "one")
 	w.run(2 * time.Second)
 	require.NoError(t, w.errs[b])
@@ -378,7 +379,7 @@ func TestMatchCallsTheHost(t *testing.T) {
 // A draining host refuses newcomers in every match and lets players reconnect. It is done when
 // the last match is.
 func TestDrain(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	for i := range 10 {
 		w.join(fmt.Sprint("m", i), "one")
 		w.join(fmt.Sprint("m", i), "two")
@@ -411,7 +412,7 @@ func TestDrain(t *testing.T) {
 // Thousands of matches come and go, and leave nothing behind.
 func TestNothingLeaks(t *testing.T) {
 	rounds := costtest.Count(300, 400)
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	one := func(i int) {
 		name := fmt.Sprint("match ", i)
 		a, b := w.join(name, "a"), w.join(name, "b")
@@ -491,9 +492,9 @@ func TestRun(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 256, Batch: 32, Accept: gate.Accept})
 	require.NoError(t, err)
 	var mu sync.Mutex
-	servers := map[string]*foretick.Server{}
+	servers := map[string]*server.Server{}
 	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, NewMatch: func(name string, end transport.Endpoint) (Server, error) {
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(game).protocol(), Transport: end, MaxWaitingPerAddress: -1})
+		srv, err := server.New(server.Config{Protocol: new(game).protocol(), Transport: end, MaxWaitingPerAddress: -1})
 		mu.Lock()
 		defer mu.Unlock()
 		servers[name] = srv

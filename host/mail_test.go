@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -26,13 +26,13 @@ type measured struct {
 
 // measure plays it in a host, or alone from a time on.
 func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	g := &game{}
 	w.games["a"] = g
 	names := []string{"ann", "bob", "cid"}
 	if !hosted {
 		p := g.protocol()
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: w.end})
+		srv, err := server.New(server.Config{Protocol: p, Transport: w.end})
 		require.NoError(t, err)
 		w.servers["a"] = srv
 	}
@@ -94,7 +94,7 @@ func TestMailWaitsForTheTick(t *testing.T) {
 
 // A peer that fills its inbox, comes or goes does not wait for a tick.
 func TestHurry(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true, Inbox: 8}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true, Inbox: 8}, server.Config{})
 	e := w.dial("a", "loud")
 	w.run(200 * time.Millisecond)
 	var ev [4]transport.Event

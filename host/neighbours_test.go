@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
@@ -43,7 +44,7 @@ func play(t *testing.T, bad map[string]func(), window time.Duration) (out street
 	t.Helper()
 	var log lockedBuffer
 	var mu sync.Mutex
-	servers := map[string]*foretick.Server{}
+	servers := map[string]*server.Server{}
 	h, err := New(Config{Transport: newDesk(), Workers: 2, Linger: -1, Stall: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		NewMatch: func(name string, end transport.Endpoint) (Server, error) {
 			g := &game{}
@@ -54,7 +55,7 @@ func play(t *testing.T, bad map[string]func(), window time.Duration) (out street
 					}
 				}
 			}
-			srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: end})
+			srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: end})
 			mu.Lock()
 			defer mu.Unlock()
 			servers[name] = srv

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -69,7 +69,7 @@ func b2i(b bool) int {
 // A host whose matches get 3.9 steps a second is live, and not ready: it has no free place, and says
 // so in one line. So it does when it keeps up again.
 func TestOverloadedHost(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true, MaxPlayers: 100}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true, MaxPlayers: 100}, server.Config{})
 	for i := range 6 {
 		w.join(fmt.Sprint("m", i), "one")
 	}
@@ -106,7 +106,7 @@ func TestOverloadedHost(t *testing.T) {
 // tick but by more than its matches' own.
 func TestOverloadedByTheTick(t *testing.T) {
 	for every, inTime := range map[time.Duration]time.Duration{256 * time.Millisecond: 0, 95 * time.Millisecond: time.Second} {
-		w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+		w := newTown(t, Config{OnDemand: true}, server.Config{})
 		w.join("m", "one")
 		if w.run(inTime + 100*time.Millisecond); inTime == 0 {
 			w.host.matches["m"].tick = longestTick // as if no step had been in time

@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // What a lifecycle asks of a host: its limits, who plays, and whether it drains.
 func TestState(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true, MaxPlayers: 7}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true, MaxPlayers: 7}, server.Config{})
 	w.join("a", "ann")
 	w.join("a", "bob")
 	w.join("b", "ann")

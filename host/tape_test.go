@@ -21,6 +21,7 @@ import (
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
@@ -29,16 +30,16 @@ import (
 var _ tape.Keeper = (*port)(nil)
 
 // fields is the game of a hosted match that is recorded.
-func fields(panicAt *foretick.Tick) (g *game, newMatch func(foretick.ServerConfig) (*foretick.Server, error), level func(*foretick.Frame)) {
+func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*server.Server, error), level func(*foretick.Frame)) {
 	g = &game{each: func(f *foretick.Frame) {
 		if *panicAt > 0 && f.Tick >= *panicAt {
 			panic("the field floods")
 		}
 	}}
-	var srv *foretick.Server
-	newMatch = func(cfg foretick.ServerConfig) (_ *foretick.Server, err error) {
+	var srv *server.Server
+	newMatch = func(cfg server.Config) (_ *server.Server, err error) {
 		cfg.Protocol = g.protocol()
-		srv, err = foretick.NewServer(cfg)
+		srv, err = server.New(cfg)
 		return srv, err
 	}
 	return g, newMatch, func(f *foretick.Frame) {
@@ -54,7 +55,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	matches, replays := min(costtest.Count(8, 8), 50), min(costtest.Count(2, 2), 20)
 	length := time.Duration(min(costtest.Count(20, 20), 600)) * time.Second
 	dir := t.TempDir()
-	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	var panicAt foretick.Tick
 	never := foretick.Tick(0)
 	levels := map[string]func(*foretick.Frame){}
@@ -64,7 +65,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 			at = &panicAt
 		}
 		_, newMatch, level := fields(at)
-		m, err := flight.Record(flight.Config{Name: name, Dir: dir}, foretick.ServerConfig{Transport: end, MaxWaitingPerAddress: -1}, newMatch)
+		m, err := flight.Record(flight.Config{Name: name, Dir: dir}, server.Config{Transport: end, MaxWaitingPerAddress: -1}, newMatch)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func TestTapesOfWorkers(t *testing.T) {
 	panicAt, never := foretick.Tick(90), foretick.Tick(0)
 	var mu sync.Mutex
 	ends := map[string]End{}
-	gameOf := func(name string) func(foretick.ServerConfig) (*foretick.Server, error) {
+	gameOf := func(name string) func(server.Config) (*server.Server, error) {
 		at := &never
 		if name == "m2" {
 			at = &panicAt
@@ -170,7 +171,7 @@ func TestTapesOfWorkers(t *testing.T) {
 		defer mu.Unlock()
 		ends[e.Match] = e
 	}, NewMatch: func(name string, end transport.Endpoint) (Server, error) {
-		return flight.Record(flight.Config{Name: name, Dir: dir, Keep: true}, foretick.ServerConfig{Transport: end, MaxWaitingPerAddress: -1}, gameOf(name))
+		return flight.Record(flight.Config{Name: name, Dir: dir, Keep: true}, server.Config{Transport: end, MaxWaitingPerAddress: -1}, gameOf(name))
 	}})
 	require.NoError(t, err)
 	playing, leave := context.WithCancel(context.Background())
@@ -227,7 +228,7 @@ func TestTapesOfWorkers(t *testing.T) {
 // TestRecordedMatchHasTimes: the times of a match's ticks are measured with the host's clock, also
 // where a recorder stands between the match and the host.
 func TestRecordedMatchHasTimes(t *testing.T) {
-	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, foretick.ServerConfig{})
+	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, server.Config{})
 	var clock atomic.Int64
 	w.host.clock = func() time.Duration { return time.Duration(clock.Add(int64(time.Millisecond))) }
 	plain := w.host.cfg.NewMatch
@@ -237,7 +238,7 @@ func TestRecordedMatchHasTimes(t *testing.T) {
 		}
 		never := foretick.Tick(0)
 		_, newMatch, _ := fields(&never)
-		return flight.Record(flight.Config{Name: name, Dir: t.TempDir()}, foretick.ServerConfig{Transport: end}, newMatch)
+		return flight.Record(flight.Config{Name: name, Dir: t.TempDir()}, server.Config{Transport: end}, newMatch)
 	}
 	w.join("plain-1", "one")
 	w.join("taped-1", "one")

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/input"
 )
 
@@ -60,15 +60,15 @@ func ExampleFill() {
 		Jump bool    `net:"oneshot" input:"jump,just_pressed"`
 	}
 	m := shooter()
-	read, err := input.Fill[Command, foretick.View](m)
+	read, err := input.Fill[Command, client.View](m)
 	if err != nil {
 		panic(err)
 	}
-	// A client reads with foretick.Sample(&game.Command, read).
+	// A client reads with client.Sample(&game.Command, read).
 	m.Axis("gamepad_lstick_x", 1)
 	m.Move("mouse_dx", -50)
 	m.Key("mouse_left_button", true)
-	fmt.Printf("%+v\n", read(foretick.View{}))
+	fmt.Printf("%+v\n", read(client.View{}))
 	// Output: {X:1 Turn:-0.5 Fire:true Jump:false}
 }
 

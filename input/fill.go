@@ -10,7 +10,7 @@ import (
 )
 
 // Fill returns a function that makes a command of the actions as they are, for
-// foretick.Sample. The fields of T name their actions:
+// client.Sample. The fields of T name their actions:
 //
 //	type Command struct {
 //		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_x"`
@@ -21,8 +21,8 @@ import (
 //
 // A client samples them:
 //
-//	read, err := input.Fill[Command, foretick.View](m)
-//	cfg := foretick.ClientConfig{Sample: foretick.Sample(&game.Command, read)}
+//	read, err := input.Fill[Command, client.View](m)
+//	cfg := client.Config{Sample: client.Sample(&game.Command, read)}
 //
 // A digital action fills a bool: whether it is pressed, or with just_pressed or
 // just_released after the name, whether it just was. An analogue action fills a float,

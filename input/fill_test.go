@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/input"
 )
@@ -31,23 +31,23 @@ func TestFill(t *testing.T) {
 		Aim       aim     `net:"sum"`
 	}
 	m := play(t, input.Keymap{"a": input.Keys("k"), "x": input.Keys("gamepad_lstick_x"), "r": input.Keys("mouse_dx")})
-	read, err := input.Fill[command, foretick.View](m)
+	read, err := input.Fill[command, client.View](m)
 	require.NoError(t, err)
 	c := new(ecs.Component[command])
-	_ = foretick.Sample(c, read) // fits
+	_ = client.Sample(c, read) // fits
 
-	require.Zero(t, read(foretick.View{}))
+	require.Zero(t, read(client.View{}))
 	m.Axis("gamepad_lstick_x", -1)
 	m.Key("k", true)
 	m.Move("mouse_dx", 2)
 	want := command{F32: -1, F64: -1, I8: -1, I16: -1, I32: -1, I64: -1, Held: true, Same: true, Press: true, Aim: aim{2, 2}}
-	require.Equal(t, want, read(foretick.View{}))
-	require.Equal(t, want, read(foretick.View{}), "reading takes nothing away")
+	require.Equal(t, want, read(client.View{}))
+	require.Equal(t, want, read(client.View{}), "reading takes nothing away")
 	m.EndFrame()
 	m.Axis("gamepad_lstick_x", 0.55)
 	m.Key("k", false)
 	require.Equal(t, command{F32: 0.5, F64: 0.5, I8: 1, I16: 1, I32: 1, I64: 1, Release: true}, func() command {
-		c := read(foretick.View{})
+		c := read(client.View{})
 		c.F32, c.F64 = 0.5, 0.5 // rounded: TestAnalogue has the values
 		return c
 	}())

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -18,20 +20,20 @@ import (
 type counted struct {
 	*simtest.Match
 	t    *testing.T
-	srv  *foretick.Server
-	c    *foretick.Client
+	srv  *server.Server
+	c    *client.Client
 	in   *inspect.Inspector
 	sent map[foretick.Tick][]float64
 }
 
 // count plays for a while with an open inspector.
-func count(t *testing.T, down sim.Link, server, client *foretick.Protocol, cfg inspect.Config) *counted {
+func count(t *testing.T, down sim.Link, srv, cl *foretick.Protocol, cfg inspect.Config) *counted {
 	t.Helper()
 	m := &counted{Match: simtest.New(3), t: t, in: inspect.New(cfg), sent: map[foretick.Tick][]float64{}}
 	var err error
-	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: server, AllowOtherBuilds: server.Hash() != client.Hash()})
+	m.srv, err = m.Serve(server.Config{Protocol: srv, AllowOtherBuilds: srv.Hash() != cl.Hash()})
 	require.NoError(t, err)
-	m.c, err = m.Join(foretick.ClientConfig{Protocol: client}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: down})
+	m.c, err = m.Join(client.Config{Protocol: cl}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: down})
 	require.NoError(t, err)
 	require.NoError(t, m.in.AddServer("match", m.srv))
 	require.NoError(t, m.in.AddClient("player", m.c))
@@ -41,7 +43,7 @@ func count(t *testing.T, down sim.Link, server, client *foretick.Protocol, cfg i
 		m.sent[m.srv.Tick()] = m.srv.Internals().CountedBytes(nil)
 	}
 	m.Run(6 * time.Second)
-	require.Equal(t, foretick.Playing, m.c.View().State)
+	require.Equal(t, client.Playing, m.c.View().State)
 	return m
 }
 

@@ -3,7 +3,7 @@ package inspect
 import (
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
@@ -13,7 +13,7 @@ import (
 // clientEnd collects the figures of a client.
 type clientEnd struct {
 	*end
-	c      *foretick.Client
+	c      *client.Client
 	probe  probe.Client
 	before stats.Client
 	tick   Tick // of the newest row
@@ -82,7 +82,7 @@ var clientSeries = [cliSeries]Series{
 	cliAgain:          {"resimulated", "ticks run again", "Corrections", "in the tick", true},
 }
 
-func newClientEnd(in *Inspector, name string, c *foretick.Client) *end {
+func newClientEnd(in *Inspector, name string, c *client.Client) *end {
 	x := &clientEnd{c: c, probe: c.Internals()}
 	x.end = newEnd(in, name, "client", x.probe, func() string { return c.Stats().String() })
 	x.collect, x.world = x, func() *ecs.World { return c.View().World }
@@ -142,14 +142,14 @@ func (x *clientEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	return t.Tick, again
 }
 
-func (x *clientEnd) gauges(st *stats.Client, v *foretick.View) {
+func (x *clientEnd) gauges(st *stats.Client, v *client.View) {
 	clock := &st.Clock
 	x.row[cliRTT], x.row[cliJitter] = ms(st.Connection.RTT), ms(st.Connection.Jitter)
 	x.row[cliInput], x.row[cliInputTarget] = ms(clock.InputBuffer), ms(clock.InputBufferTarget)
 	x.row[cliSnapshot], x.row[cliSnapshotTarget] = ms(clock.SnapshotBuffer), ms(clock.SnapshotBufferTarget)
 	x.row[cliScale], x.row[cliRenderScale] = float32(clock.TimeScale), float32(clock.RenderTimeScale)
 	x.row[cliLead], x.row[cliDelay] = ms(v.Lead), ms(v.InputDelay)
-	if v.State == foretick.Playing {
+	if v.State == client.Playing {
 		tick := time.Second / time.Duration(x.internals.Layout().TickRate)
 		behind := float32(int32(v.Tick-v.RenderTick-1)) + v.Fraction - v.RenderFraction
 		x.row[cliRewind] = behind * ms(tick)

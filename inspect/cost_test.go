@@ -10,9 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -20,7 +21,7 @@ import (
 // busy is a match of so many players, and what the server's steps took.
 type busy struct {
 	*simtest.Match
-	srv  *foretick.Server
+	srv  *server.Server
 	took []time.Duration
 }
 
@@ -28,12 +29,12 @@ func newBusy(t *testing.T, players int) *busy {
 	m := &busy{Match: simtest.New(1)}
 	var err error
 	start := time.Now()
-	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol(), Clock: func() time.Duration { return time.Since(start) }})
+	m.srv, err = m.Serve(server.Config{Protocol: (&game{}).protocol(), Clock: func() time.Duration { return time.Since(start) }})
 	require.NoError(t, err)
 	for range players {
 		g := &game{}
 		link := sim.Link{Latency: 20 * time.Millisecond}
-		_, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) push { return push{X: int8(v.Tick%3) - 1} })}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
+		_, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) push { return push{X: int8(v.Tick%3) - 1} })}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 		require.NoError(t, err)
 	}
 	m.Run(3 * time.Second)
@@ -88,9 +89,9 @@ func TestCost(t *testing.T) {
 func TestClientAllocations(t *testing.T) {
 	costtest.Allocations(t)
 	g, m := &game{}, simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol()})
+	_, err := m.Serve(server.Config{Protocol: (&game{}).protocol()})
 	require.NoError(t, err)
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{FrameRate: 30})
+	c, err := m.Join(client.Config{Protocol: g.protocol()}, simtest.Seat{FrameRate: 30})
 	require.NoError(t, err)
 	start := time.Now()
 	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})

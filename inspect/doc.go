@@ -3,7 +3,7 @@
 // what a player receives and why, systems and logs. Package inspect/web is the page.
 //
 //	in := inspect.New(inspect.Config{})
-//	err := in.AddServer("match", server)
+//	err := in.AddServer("match", srv)
 //	stop := in.Open()
 //	time.Sleep(time.Second) // the server runs meanwhile
 //	err = in.WriteJSONL(file)

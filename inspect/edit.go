@@ -26,7 +26,7 @@ var ErrEdit = errors.New("inspect: the value is not set")
 
 const mostEditText = 256 // bytes of a path or a string
 
-// Edit sets a value with [foretick.Server.Do] at the end of a tick, and waits for it. It
+// Edit sets a value with [server.Server.Do] at the end of a tick, and waits for it. It
 // checks the range of the field's tag first. It returns the value as it was before. Where the
 // edit makes a prediction wrong, its explanation names an edit. The error is [ErrClient] for a
 // client, wraps [ErrEdit] or [ecs.ErrStale], or is one of Server.Do.

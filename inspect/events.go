@@ -111,7 +111,7 @@ func (q *EventQuery) matches(e *Event, words []string) bool {
 }
 
 // Events returns events of all ends, newest first. Clients bring corrections, with the
-// explanation that [foretick.ClientConfig].OnMisprediction gets. Servers bring commands that
+// explanation that [client.Config].OnMisprediction gets. Servers bring commands that
 // were missing or refused, players that come and go, and the corrections of clients in other
 // processes, which they ask for while somebody looks.
 func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.eventsAfter(q.After)) }

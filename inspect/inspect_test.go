@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
@@ -85,8 +87,8 @@ type match struct {
 	*simtest.Match
 	t       *testing.T
 	game    *game
-	srv     *foretick.Server
-	clients []*foretick.Client
+	srv     *server.Server
+	clients []*client.Client
 	in      *inspect.Inspector
 	chests  []ecs.Entity
 }
@@ -96,7 +98,7 @@ var line = sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond
 func play(t *testing.T, clients int, shove float32) *match {
 	m := &match{Match: simtest.New(1), t: t, game: &game{shove: shove}, in: inspect.New(inspect.Config{})}
 	var err error
-	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol(), Logger: slog.New(m.in.LogHandler(nil)).With("end", "match")})
+	m.srv, err = m.Serve(server.Config{Protocol: m.game.protocol(), Logger: slog.New(m.in.LogHandler(nil)).With("end", "match")})
 	require.NoError(t, err)
 	for _, x := range []float32{5, 90} {
 		e := m.srv.Frame().Spawn(&m.game.chest, ecs.Nobody)
@@ -105,7 +107,7 @@ func play(t *testing.T, clients int, shove float32) *match {
 	}
 	for i := range clients {
 		g := &game{}
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) push { return push{X: int8(v.Tick/40%3) - 1} })}, simtest.Seat{Up: line, Down: line})
+		c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) push { return push{X: int8(v.Tick/40%3) - 1} })}, simtest.Seat{Up: line, Down: line})
 		require.NoError(t, err)
 		m.clients = append(m.clients, c)
 		require.NoError(t, m.in.AddClient(fmt.Sprint("player ", i+1), c))

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 )
 
 // Tick is the number of a simulation step.
@@ -27,8 +29,8 @@ type Config struct {
 	// time, and a client read records word by word.
 	NoBytes bool
 	// Clock times the Steps of clients: it returns the time since any moment, such as
-	// time.Since of the start. nil leaves them 0, except in [foretick.Client.Run], which
-	// has a clock of its own. A server has [foretick.ServerConfig].Clock.
+	// time.Since of the start. nil leaves them 0, except in [client.Client.Run], which
+	// has a clock of its own. A server has [server.Config].Clock.
 	Clock func() time.Duration
 }
 
@@ -78,17 +80,17 @@ var (
 
 // AddServer adds a server under a name. Names are unique and have 1 to 64 bytes. A server
 // can be in one Inspector only.
-func (in *Inspector) AddServer(name string, s *foretick.Server) error {
+func (in *Inspector) AddServer(name string, s *server.Server) error {
 	if s == nil {
-		return fmt.Errorf("inspect: server %q is nil: add it after NewServer, and look at its error first", name)
+		return fmt.Errorf("inspect: server %q is nil: add it after server.New, and look at its error first", name)
 	}
 	return in.addEnd(newServerEnd(in, name, s))
 }
 
 // AddClient adds a client under a name, as AddServer does.
-func (in *Inspector) AddClient(name string, c *foretick.Client) error {
+func (in *Inspector) AddClient(name string, c *client.Client) error {
 	if c == nil {
-		return fmt.Errorf("inspect: client %q is nil: add it after NewClient, and look at its error first", name)
+		return fmt.Errorf("inspect: client %q is nil: add it after client.New, and look at its error first", name)
 	}
 	return in.addEnd(newClientEnd(in, name, c))
 }

@@ -9,7 +9,7 @@ import (
 
 // LogHandler returns a handler that keeps the newest lines for [Inspector.Logs] and passes
 // all on to next, which may be nil. Give it to [slog.New], and the logger to
-// [foretick.ServerConfig].Logger. Lines of level Debug are not kept. A logger that was given
+// [server.Config].Logger. Lines of level Debug are not kept. A logger that was given
 // an attribute "end", as in logger.With("end", "match 1"), writes lines of that end; where they
 // name no tick, they have the end's newest while somebody looks.
 func (in *Inspector) LogHandler(next slog.Handler) slog.Handler {

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -20,14 +22,14 @@ func remote(t *testing.T, shove float32) (m *match, said map[uint16][]prediction
 	m = &match{Match: simtest.New(3), t: t, game: &game{shove: shove}, in: inspect.New(inspect.Config{})}
 	said = map[uint16][]prediction.Misprediction{}
 	var err error
-	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol()})
+	m.srv, err = m.Serve(server.Config{Protocol: m.game.protocol()})
 	require.NoError(t, err)
 	for range 3 {
 		g := &game{}
-		var c *foretick.Client
-		c, err = m.Join(foretick.ClientConfig{
+		var c *client.Client
+		c, err = m.Join(client.Config{
 			Protocol: g.protocol(),
-			Sample:   foretick.Sample(&g.cmd, func(v foretick.View) push { return push{X: int8(v.Tick/40%3) - 1} }),
+			Sample:   client.Sample(&g.cmd, func(v client.View) push { return push{X: int8(v.Tick/40%3) - 1} }),
 			OnMisprediction: func(w prediction.Misprediction) {
 				said[uint16(c.View().Player)] = append(said[uint16(c.View().Player)], w)
 			},

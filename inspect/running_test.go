@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -19,7 +20,7 @@ func TestAddServerWhileItRuns(t *testing.T) {
 	p := foretick.NewProtocol("busy", 1)
 	p.SetTickRate(128)
 	p.Server("sleep", func(*foretick.Frame, ecs.Rows) { time.Sleep(100 * time.Microsecond) }, ecs.Once())
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup

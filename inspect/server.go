@@ -9,13 +9,14 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
 // serverEnd collects the figures of a server.
 type serverEnd struct {
 	*end
-	s     *foretick.Server
+	s     *server.Server
 	probe probe.Server
 	bytes byteCount
 	first bool
@@ -80,7 +81,7 @@ var serverSeries = [srvFixed]Series{
 // chartSystems has a series for each system.
 const chartSystems = "Time by system"
 
-func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
+func newServerEnd(in *Inspector, name string, s *server.Server) *end {
 	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]stats.Player{}}
 	x.end = newEnd(in, name, "server", x.probe, func() string { return s.Stats().String() })
 	x.collect, x.world = x, s.World

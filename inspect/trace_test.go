@@ -70,7 +70,7 @@ func TestTraceRefused(t *testing.T) {
 		states[got.State+": "+got.Why]++
 		m.Run(m.Net.Now() + 20*time.Millisecond)
 	}
-	require.Greater(t, states["refused: the server does not allow it: see ServerConfig.AllowTrace"], 300, states)
+	require.Greater(t, states["refused: the server does not allow it: see server.Config.AllowTrace"], 300, states)
 	require.Len(t, states, 2, states)
 	require.Zero(t, m.srv.Stats().Malformed)
 	require.Zero(t, m.srv.Stats().Offenders)

@@ -18,7 +18,7 @@ type Config struct {
 	Transport transport.Endpoint
 	// SchemaOnly requests the schema and nothing else. The observer then has no entities.
 	SchemaOnly bool
-	// Data is passed to the server's ServerConfig.Observe, which grants a view or refuses. More
+	// Data is passed to server.Config.Observe, which grants a view or refuses. More
 	// than 256 bytes are an error.
 	Data []byte
 	// SnapshotRate is the most snapshots a second that the observer wants, up to 255. 0

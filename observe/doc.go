@@ -13,7 +13,7 @@
 //	}
 //
 // An observer that reads snapshots is one of the server's observers: the server must have a
-// ServerConfig.Observe, which grants what it may see. It takes no player's place and sends
+// server.Config.Observe, which grants what it may see. It takes no player's place and sends
 // no commands. With [Config.SchemaOnly] it asks for the schema alone, which any server gives.
 //
 // An Observer reads no clock, opens no socket and starts no goroutine. It is not safe for

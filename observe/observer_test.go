@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -70,10 +71,10 @@ func (g *game) begin(f *foretick.Frame) {
 }
 
 // all grants everything.
-func all(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{Everything: true}, nil }
+func all(server.Observer) (server.Grant, error) { return server.Grant{Everything: true}, nil }
 
 // run runs a server and an observer in virtual time until done returns true.
-func run(n *sim.Network, s *foretick.Server, o *observe.Observer, done func() bool) error {
+func run(n *sim.Network, s *server.Server, o *observe.Observer, done func() bool) error {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for t, end := n.Now(), n.Now()+20*time.Second; t < end; t += 5 * time.Millisecond {
 		n.Run(t)
@@ -91,16 +92,16 @@ func Example() {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()
 	g := &game{}
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen, Observe: all})
+	srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen, Observe: all})
 	if err != nil {
 		panic(err)
 	}
-	g.begin(server.Frame())
+	g.begin(srv.Frame())
 	o, err := observe.New(observe.Config{Transport: n.Dial(listen, sim.LAN, sim.LAN)})
 	if err != nil {
 		panic(err)
 	}
-	if err := run(n, server, o, func() bool { return len(o.Entities()) > 0 }); err != nil {
+	if err := run(n, srv, o, func() bool { return len(o.Entities()) > 0 }); err != nil {
 		panic(err)
 	}
 	fmt.Println(o.Schema().Game, o.Schema().TickRate, "Hz")
@@ -131,19 +132,19 @@ func TestObserverOfAnyServer(t *testing.T) {
 	listen := n.Listen()
 	g := &game{}
 	p := g.protocol()
-	asked := foretick.Observer{}
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Observe: func(o foretick.Observer) (foretick.Grant, error) {
+	asked := server.Observer{}
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Observe: func(o server.Observer) (server.Grant, error) {
 		asked = o
-		return foretick.Grant{}, nil
+		return server.Grant{}, nil
 	}})
 	require.NoError(t, err)
-	g.begin(server.Frame())
+	g.begin(srv.Frame())
 	bad := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.2, Reorder: 0.1}
 	asks, err := observe.New(observe.Config{Transport: n.Dial(listen, bad, bad), SchemaOnly: true})
 	require.NoError(t, err)
-	require.NoError(t, run(n, server, asks, func() bool { return asks.Schema() != nil }))
+	require.NoError(t, run(n, srv, asks, func() bool { return asks.Schema() != nil }))
 	require.Equal(t, p.Schema(nil), asks.SchemaBytes())
-	require.Zero(t, server.Stats().Joined)
+	require.Zero(t, srv.Stats().Joined)
 	require.Nil(t, asks.Entities())
 	_, ok := asks.Entity(1)
 	require.False(t, ok)
@@ -159,24 +160,24 @@ func TestObserverOfAnyServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, watches.Connection())
 	require.Zero(t, watches.Tick())
-	require.NoError(t, run(n, server, watches, func() bool { return len(watches.Entities()) == 2 }))
+	require.NoError(t, run(n, srv, watches, func() bool { return len(watches.Entities()) == 2 }))
 	require.NotZero(t, watches.Connection().RTT)
 	require.Zero(t, watches.Player())
 	require.Equal(t, "cast", string(asked.Data))
 	require.NotEmpty(t, asked.Address)
 	first := watches.Receiver()
-	require.NoError(t, g.score.Broadcast(server.Frame(), health{Points: 9}))
+	require.NoError(t, g.score.Broadcast(srv.Frame(), health{Points: 9}))
 	for i := range 20 {
-		require.NoError(t, g.spark.Broadcast(server.Frame(), spark{Damage: uint8(i), Where: 0.5}))
+		require.NoError(t, g.spark.Broadcast(srv.Frame(), spark{Damage: uint8(i), Where: 0.5}))
 	}
-	require.NoError(t, run(n, server, watches, func() bool { return len(told) > 10 && slices.Contains(told, "health[9 0]") }))
-	require.NoError(t, server.NextLevel([]byte("two"), nil))
-	require.NoError(t, run(n, server, watches, func() bool { return watches.Receiver() != first && watches.Tick() > 0 }))
+	require.NoError(t, run(n, srv, watches, func() bool { return len(told) > 10 && slices.Contains(told, "health[9 0]") }))
+	require.NoError(t, srv.NextLevel([]byte("two"), nil))
+	require.NoError(t, run(n, srv, watches, func() bool { return watches.Receiver() != first && watches.Tick() > 0 }))
 	require.Empty(t, watches.Entities())
 	require.Zero(t, watches.Malformed())
-	require.Zero(t, server.Stats().Malformed)
-	require.Empty(t, server.Players(nil))
-	require.EqualValues(t, 1, server.Stats().Observers)
+	require.Zero(t, srv.Stats().Malformed)
+	require.Empty(t, srv.Players(nil))
+	require.EqualValues(t, 1, srv.Stats().Observers)
 }
 
 // TestEntities: values follow the server, and a destroyed entity goes. Who is granted
@@ -185,12 +186,12 @@ func TestEntities(t *testing.T) {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()
 	g := &game{}
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen, Observe: all})
+	srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen, Observe: all})
 	require.NoError(t, err)
-	g.begin(server.Frame())
+	g.begin(srv.Frame())
 	o, err := observe.New(observe.Config{Transport: n.Dial(listen, sim.LAN, sim.LAN)})
 	require.NoError(t, err)
-	require.NoError(t, run(n, server, o, func() bool { return len(o.Entities()) == 2 }))
+	require.NoError(t, run(n, srv, o, func() bool { return len(o.Entities()) == 2 }))
 	for _, e := range o.Entities() {
 		again, ok := o.Entity(e.ID())
 		require.True(t, ok)
@@ -205,15 +206,15 @@ func TestEntities(t *testing.T) {
 		t.Error("the zero Entity has no fields")
 	}
 	theirs := o.Entities()[1].ID()
-	g.health.Get(server.World(), g.bodies[1]).Points = 40
-	now := server.Tick()
-	require.NoError(t, run(n, server, o, func() bool {
+	g.health.Get(srv.World(), g.bodies[1]).Points = 40
+	now := srv.Tick()
+	require.NoError(t, run(n, srv, o, func() bool {
 		e, _ := o.Entity(theirs)
 		points, _ := e.Value("health", "Points")
 		return fmt.Sprint(points) == "40" && e.Tick() > now
 	}))
-	server.Frame().Destroy(g.bodies[1])
-	require.NoError(t, run(n, server, o, func() bool { return len(o.Entities()) == 1 }))
+	srv.Frame().Destroy(g.bodies[1])
+	require.NoError(t, run(n, srv, o, func() bool { return len(o.Entities()) == 1 }))
 	_, ok := o.Entity(theirs)
 	require.False(t, ok)
 }

@@ -8,17 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 )
 
 // A rendered frame and a tick allocate nothing once the world stands.
 func TestPreviewAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	g := &Stroll{}
-	p, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
-		Sample: foretick.Sample(&g.Stick, func(foretick.View) Stick { return Stick{X: 1} }),
+	p, err := preview.New(server.Config{Protocol: g.Protocol()}, client.Config{
+		Sample: client.Sample(&g.Stick, func(client.View) Stick { return Stick{X: 1} }),
 	})
 	require.NoError(t, err)
 	at := time.Unix(0, 0)

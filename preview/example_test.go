@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 )
 
 type (
@@ -45,14 +47,14 @@ func (g *Stroll) Protocol() *foretick.Protocol {
 func ExampleNew() {
 	game := &Stroll{}
 	alone, err := preview.New(
-		foretick.ServerConfig{Protocol: game.Protocol()},
-		foretick.ClientConfig{Sample: foretick.Sample(&game.Stick, func(foretick.View) Stick { return Stick{X: 1} })},
+		server.Config{Protocol: game.Protocol()},
+		client.Config{Sample: client.Sample(&game.Stick, func(client.View) Stick { return Stick{X: 1} })},
 	)
 	if err != nil {
 		panic(err)
 	}
 	now := time.Unix(0, 0) // time.Now() in a real program
-	frame := func() foretick.View {
+	frame := func() client.View {
 		now = now.Add(time.Second / 60)
 		return alone.Step(now)
 	}

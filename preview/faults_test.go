@@ -5,8 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -15,11 +16,11 @@ func TestPreviewFaults(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	for want, err := range map[string]error{
-		"Transport":              second(preview.New(foretick.ServerConfig{Protocol: g.Protocol(), Transport: listen}, foretick.ClientConfig{})),
-		"ServerConfig.Protocol":  second(preview.New(foretick.ServerConfig{}, foretick.ClientConfig{})),
-		"two Protocols":          second(preview.New(foretick.ServerConfig{Protocol: new(stageGame).Protocol()}, foretick.ClientConfig{Protocol: h.Protocol()})),
-		"ClientConfig.Observe":   second(preview.New(foretick.ServerConfig{Protocol: new(stageGame).Protocol()}, foretick.ClientConfig{Observe: true})),
-		"ClientConfig.Sample is": second(preview.New(foretick.ServerConfig{Protocol: new(stageGame).Protocol()}, foretick.ClientConfig{Sample: foretick.Sample(&h.input, func(foretick.View) stageInput { return stageInput{} })})),
+		"Transport":               second(preview.New(server.Config{Protocol: g.Protocol(), Transport: listen}, client.Config{})),
+		"server.Config.Protocol":  second(preview.New(server.Config{}, client.Config{})),
+		"two Protocols":           second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Protocol: h.Protocol()})),
+		"client.Config.Observe":   second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Observe: true})),
+		"client.Config.Sample is": second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Sample: client.Sample(&h.input, func(client.View) stageInput { return stageInput{} })})),
 	} {
 		require.ErrorContains(t, err, want)
 	}

@@ -3,10 +3,15 @@
 package preview
 
 import (
+	"errors"
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/seat"
+	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/transport"
 )
 
 // Preview is a server and its one player. Systems, hooks, events, messages and requests run as
@@ -25,32 +30,81 @@ import (
 type Preview struct {
 	foretick.Requester // requests of the player: [foretick.Request.Send] takes the preview
 
-	engine probe.Preview[foretick.View, foretick.Frame, foretick.Server]
+	srv    *server.Server
+	engine probe.Preview[client.View, foretick.Frame]
 }
 
-// New makes a preview. server and client are the game's own configurations, without
-// Transport, and client.Protocol may be nil. Fields that only a network needs are not used,
+// New makes a preview. srv and cl are the game's own configurations, without
+// Transport, and cl.Protocol may be nil. Fields that only a network needs are not used,
 // such as rates, timeouts and History. The error lists every fault.
 //
 // The player joins in the first tick, which the first Step computes. Build the world before
 // it with [Preview.Server].
-func New(server foretick.ServerConfig, client foretick.ClientConfig) (*Preview, error) {
-	player, engine, err := foretick.PreviewInternals(server, client)
+func New(srv server.Config, cl client.Config) (*Preview, error) {
+	if err := check(&srv, &cl); err != nil {
+		return nil, err
+	}
+	srv.Tags = append(append([]string{foretick.TagClient, foretick.TagRender}, srv.Tags...), cl.Tags...)
+	s, m, err := ofServer().NewPreview(srv)
 	if err != nil {
 		return nil, err
 	}
-	return &Preview{player, engine}, nil
+	player, err := ofClient().NewPreview(cl, m)
+	if err != nil {
+		return nil, err
+	}
+	return &Preview{player, s, player.(probe.Preview[client.View, foretick.Frame])}, nil
+}
+
+// serverHalf and clientHalf are what the ends do for a preview alone.
+type (
+	serverHalf interface {
+		CheckPreview(cfg *server.Config) error
+		NewPreview(cfg server.Config) (*server.Server, seat.Match, error)
+	}
+	clientHalf interface {
+		CheckPreview(cfg *client.Config) error
+		NewPreview(cfg client.Config, m seat.Match) (foretick.Requester, error)
+	}
+)
+
+// Both are asked of no end. So a program that makes no preview does not link them.
+func ofServer() serverHalf { return (*server.Server)(nil).Internals().(serverHalf) }
+func ofClient() clientHalf { return (*client.Client)(nil).Internals().(clientHalf) }
+
+// check refuses the configurations of a preview, and fills their defaults in.
+func check(srv *server.Config, cl *client.Config) error {
+	var errs []error
+	if srv.Transport != nil || cl.Transport != nil {
+		errs = append(errs, errors.New("preview: New is given a Transport, and a preview has no network: leave it out, or host a match with package transport/local"))
+	}
+	if cl.Observe {
+		errs = append(errs, errors.New("preview: New is given client.Config.Observe, and one player plays in a preview: leave it out"))
+	}
+	if cl.Protocol == nil {
+		cl.Protocol = srv.Protocol
+	}
+	if cl.Protocol != srv.Protocol {
+		errs = append(errs, errors.New("preview: New is given two Protocols, and a preview has one world: pass that of one game value in both, or in server.Config alone"))
+	}
+	srv.Transport, cl.Transport = nowhere{}, nowhere{}
+	if err := ofServer().CheckPreview(srv); err != nil {
+		errs = append(errs, err)
+	} else if err := ofClient().CheckPreview(cl); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // Server returns the server inside, to spawn entities before the first Step, for
-// [foretick.Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between
+// [server.Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between
 // Steps use [Preview.Edit] to change the world: it holds drawn values.
-func (p *Preview) Server() *foretick.Server { return p.engine.Server() }
+func (p *Preview) Server() *server.Server { return p.srv }
 
 // Step computes the ticks that are due at now, and returns what to draw: the view of a client
 // that plays. Call it once per rendered frame, also while paused. now must not go back. At
 // most four ticks' time passes in one Step, times the time scale.
-func (p *Preview) Step(now time.Time) foretick.View { return p.engine.Step(now) }
+func (p *Preview) Step(now time.Time) client.View { return p.engine.Step(now) }
 
 // Pause stops the time of the match, or resumes it. While paused, Step still runs the
 // render systems, with a DT of 0, and reads no input.
@@ -76,6 +130,17 @@ func (p *Preview) Close() error { return p.engine.Close() }
 
 // Internals returns the preview's internal state for package simtest. Games have no use for
 // it: its type is internal.
-func (p *Preview) Internals() probe.Preview[foretick.View, foretick.Frame, foretick.Server] {
+func (p *Preview) Internals() probe.Preview[client.View, foretick.Frame] {
 	return p.engine
 }
+
+// nowhere is the endpoint of a server without a network.
+type nowhere struct{}
+
+func (nowhere) Recv([]transport.Event) int                          { return 0 }
+func (nowhere) Ready() <-chan struct{}                              { return nil }
+func (nowhere) Send(transport.PeerID, []byte) error                 { return transport.ErrNoPeer }
+func (nowhere) Flush()                                              {}
+func (nowhere) Disconnect(transport.PeerID, transport.Code, string) {}
+func (nowhere) Info(transport.PeerID, *transport.Info) bool         { return false }
+func (nowhere) Close(transport.Code, string) error                  { return nil }

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -161,19 +163,19 @@ func (g *stageGame) paint(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // preview makes a preview of the game, and a function that steps it by so much time.
-func (g *stageGame) preview(t *testing.T) (*preview.Preview, func(time.Duration) foretick.View) {
-	p, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
-		Sample: foretick.Sample(&g.input, func(foretick.View) stageInput {
+func (g *stageGame) preview(t *testing.T) (*preview.Preview, func(time.Duration) client.View) {
+	p, err := preview.New(server.Config{Protocol: g.Protocol()}, client.Config{
+		Sample: client.Sample(&g.input, func(client.View) stageInput {
 			in := g.now
 			g.now.Fire, g.now.Turn = false, 0
 			return in
 		}),
-		OnSession: func(s foretick.Session) { g.note("session %v", s.Kind) },
+		OnSession: func(s client.Session) { g.note("session %v", s.Kind) },
 		OnRefused: func(t foretick.Tick, why string) { g.note("%d refused %s", t, why) },
 	})
 	require.NoError(t, err)
 	at := time.Unix(1000, 0)
-	return p, func(by time.Duration) foretick.View {
+	return p, func(by time.Duration) client.View {
 		at = at.Add(by)
 		return p.Step(at)
 	}
@@ -199,7 +201,7 @@ func TestPreviewTellsEverything(t *testing.T) {
 	p, step := g.preview(t)
 	require.ErrorIs(t, g.talk.Send(p, stageTalk{"early"}), foretick.ErrNotIn)
 	v := step(0)
-	require.Equal(t, foretick.Playing, v.State)
+	require.Equal(t, client.Playing, v.State)
 	require.Equal(t, foretick.Tick(1), v.Tick)
 	require.Equal(t, foretick.PlayerID(1), v.Player)
 	require.Equal(t, []string{"session joined", "1 join 1 true", "client's", "appear false"}, g.log)
@@ -229,7 +231,7 @@ func TestPreviewTellsEverything(t *testing.T) {
 	g.log = nil
 	p.Edit(func(f *foretick.Frame) { f.Kick(1, transport.FirstUserCode, "enough") })
 	v = step(stageTick)
-	require.Equal(t, foretick.Closed, v.State)
+	require.Equal(t, client.Closed, v.State)
 	var why *transport.DisconnectError
 	require.ErrorAs(t, v.Err, &why)
 	require.Equal(t, transport.FirstUserCode, why.Code)

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 )
 
-// Shared systems with a tag run in a preview whose ServerConfig names it, once a tick, as in a
+// Shared systems with a tag run in a preview whose server.Config names it, once a tick, as in a
 // match. The client's part may not name it.
 func TestPreviewHasTheServersTags(t *testing.T) {
 	for _, tags := range [][]string{nil, {"storm"}} {
@@ -26,7 +28,7 @@ func TestPreviewHasTheServersTags(t *testing.T) {
 			p.Render("lightning", count("lightning"), ecs.Once(), ecs.Tags("storm"))
 			return p
 		}
-		p, err := preview.New(foretick.ServerConfig{Protocol: newGame(), Tags: tags}, foretick.ClientConfig{})
+		p, err := preview.New(server.Config{Protocol: newGame(), Tags: tags}, client.Config{})
 		require.NoError(t, err)
 		at := time.Unix(1000, 0)
 		p.Step(at)
@@ -37,7 +39,7 @@ func TestPreviewHasTheServersTags(t *testing.T) {
 			continue
 		}
 		require.Equal(t, map[string]int{"gale": 1, "hum": 1, "lightning": 1}, ran)
-		_, err = preview.New(foretick.ServerConfig{Protocol: newGame()}, foretick.ClientConfig{Tags: tags})
-		require.ErrorContains(t, err, `ClientConfig.Tags has "storm", a tag of shared system "gale"`)
+		_, err = preview.New(server.Config{Protocol: newGame()}, client.Config{Tags: tags})
+		require.ErrorContains(t, err, `client.Config.Tags has "storm", a tag of shared system "gale"`)
 	}
 }

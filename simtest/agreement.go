@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/server"
 )
 
 // Agreement checks that clients show exactly the state that the server may show
@@ -17,11 +19,11 @@ type Agreement struct {
 	// means 1, every tick.
 	Every foretick.Tick
 
-	server   *foretick.Server
+	server   *server.Server
 	sent     map[foretick.PlayerID]*[digests]probe.ScreenHash
-	compared map[*foretick.Client]foretick.Tick
+	compared map[*client.Client]foretick.Tick
 	player   []foretick.PlayerID
-	clients  []*foretick.Client
+	clients  []*client.Client
 
 	// Snapshots, Fields and Audits count the comparisons: digests of snapshots,
 	// the fields covered by them and by quiet points, and clients compared at
@@ -38,7 +40,7 @@ func (a *Agreement) Tick(m *Match) error {
 		a.server, a.sent = s, map[foretick.PlayerID]*[digests]probe.ScreenHash{}
 	}
 	if a.compared == nil {
-		a.compared = map[*foretick.Client]foretick.Tick{}
+		a.compared = map[*client.Client]foretick.Tick{}
 	}
 	t := a.server.Tick()
 	a.player = a.server.Players(a.player[:0])
@@ -66,7 +68,7 @@ func (a *Agreement) Tick(m *Match) error {
 }
 
 // compareNewest compares a client's newest snapshot, unless that was done before.
-func (a *Agreement) compareNewest(m *Match, c *foretick.Client) error {
+func (a *Agreement) compareNewest(m *Match, c *client.Client) error {
 	t := c.Internals().Newest()
 	if t == a.compared[c] {
 		return nil
@@ -95,7 +97,7 @@ func (a *Agreement) compareNewest(m *Match, c *foretick.Client) error {
 
 // dropGone drops clients that are gone.
 func (a *Agreement) dropGone() {
-	kept := map[*foretick.Client]foretick.Tick{}
+	kept := map[*client.Client]foretick.Tick{}
 	for _, c := range a.clients {
 		kept[c] = a.compared[c]
 	}
@@ -109,7 +111,7 @@ func (a *Agreement) Quiet(m *Match) error {
 	}
 	for _, c := range m.Clients(nil) {
 		v := c.View()
-		if v.State != foretick.Playing {
+		if v.State != client.Playing {
 			return fmt.Errorf("player %d is %v: %w", v.Player, v.State, v.Err)
 		}
 		r := m.Audit(c)

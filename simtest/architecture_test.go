@@ -6,9 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -19,13 +20,13 @@ func TestCodeBetweenArchitectures(t *testing.T) {
 	for _, same := range []bool{false, true} {
 		m := simtest.New(4)
 		g := &crates{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		srv.Internals().SetArchitecture("amd64")
 		srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 50 * time.Millisecond}
 		cg, codes := &crates{bias: true}, 0
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			return move{Y: float32(v.Tick/20%2)*2 - 1}
 		}), OnMisprediction: func(w prediction.Misprediction) {
 			if w.Cause != prediction.Code || same {

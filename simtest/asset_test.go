@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -33,13 +35,13 @@ func TestAssetsAreVerified(t *testing.T) {
 	require.NoError(t, p.Err())
 	require.Equal(t, []string{"player.glb", "step.ogg"}, p.Assets(false))
 	require.Equal(t, []string{"player.nav"}, p.Assets(true))
-	_, err := m.Serve(foretick.ServerConfig{Protocol: p, Verify: lack("player.nav")})
+	_, err := m.Serve(server.Config{Protocol: p, Verify: lack("player.nav")})
 	require.ErrorIs(t, err, missing)
 	require.ErrorContains(t, err, `"player.nav" of ["player"]`)
-	_, err = m.Serve(foretick.ServerConfig{Protocol: p, Verify: lack("step.ogg")})
+	_, err = m.Serve(server.Config{Protocol: p, Verify: lack("step.ogg")})
 	require.NoError(t, err)
 	q, _ := protocol()
-	_, err = m.Join(foretick.ClientConfig{Protocol: q, Verify: lack("step.ogg")}, simtest.Seat{})
+	_, err = m.Join(client.Config{Protocol: q, Verify: lack("step.ogg")}, simtest.Seat{})
 	require.ErrorIs(t, err, missing)
 	var other game
 	plain := other.protocol()

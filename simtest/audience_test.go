@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -71,7 +73,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 func TestAudiencesInAMatch(t *testing.T) {
 	m := simtest.New(9)
 	g := &fleet{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
 		switch f.Tick {
 		case 200: // the first player goes over to the others
 			require.True(t, f.SetTeam(1, 1))
@@ -87,7 +89,7 @@ func TestAudiencesInAMatch(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	type got struct{ target, bounty, scan, credit bool }
-	var clients []*foretick.Client
+	var clients []*client.Client
 	seen := make([]map[foretick.PlayerID]map[got]int, 4)
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
 	for n := range 4 {
@@ -95,13 +97,13 @@ func TestAudiencesInAMatch(t *testing.T) {
 		p := cg.protocol()
 		seen[n] = map[foretick.PlayerID]map[got]int{}
 		var q *ecs.Query
-		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if m.Net.Now() > 20*time.Second {
 				return move{}
 			}
 			return move{X: float32(v.Tick/40%2)*2 - 1}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			if q == nil {

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/server"
 )
 
 // AuditReport is the result of Audit.
@@ -44,22 +46,22 @@ func fold(h uint64, words ...int32) uint64 {
 // State that the player must not receive is skipped, such as other players' owner-only
 // fields. So are components and fields that only one of two builds has. An entity that is
 // hidden from the player counts as a difference if the client has it.
-func Audit(s *foretick.Server, player foretick.PlayerID, c *foretick.Client) AuditReport {
+func Audit(s *server.Server, player foretick.PlayerID, c *client.Client) AuditReport {
 	var r AuditReport
-	server, client := s.Internals(), c.Internals()
-	all, ok := server.Entities(player)
-	if v := c.View(); !ok || v.State != foretick.Playing || v.Player != player {
+	srv, cl := s.Internals(), c.Internals()
+	all, ok := srv.Entities(player)
+	if v := c.View(); !ok || v.State != client.Playing || v.Player != player {
 		r.differ("player %d is not in the match", player)
 		return r
 	}
 	for i := range all {
-		if auditShown(&r, &all[i], client.Entity(all[i].Wire)) {
+		if auditShown(&r, &all[i], cl.Entity(all[i].Wire)) {
 			r.Entities++
 			r.Digest, r.ServerDigest = fold(r.Digest, int32(all[i].Net)), fold(r.ServerDigest, int32(all[i].Net))
-			auditEntity(&r, server, player, &all[i], client)
+			auditEntity(&r, srv, player, &all[i], cl)
 		}
 	}
-	if n := client.Count(); n != r.Entities {
+	if n := cl.Count(); n != r.Entities {
 		r.differ("the client has %d entities, the server shows it %d", n, r.Entities)
 	}
 	return r
@@ -85,18 +87,18 @@ func auditShown(r *AuditReport, e *probe.ServerEntity, own probe.ClientEntity) b
 	return true
 }
 
-func auditEntity(r *AuditReport, server probe.Server, player foretick.PlayerID, e *probe.ServerEntity, client probe.Client) {
-	for comp := range client.Components() {
+func auditEntity(r *AuditReport, srv probe.Server, player foretick.PlayerID, e *probe.ServerEntity, cl probe.Client) {
+	for comp := range cl.Components() {
 		var component string
 		var fields []probe.Field
-		component, known, both := client.Compare(e.Wire, comp, server.Words(e, comp), e.Audience, func(f probe.Field) { fields = append(fields, f) })
+		component, known, both := cl.Compare(e.Wire, comp, srv.Words(e, comp), e.Audience, func(f probe.Field) { fields = append(fields, f) })
 		if known && !both {
 			r.differ("%s is on one end only", component)
 		}
 		for _, f := range fields {
 			want := slices.Clone(f.Theirs)
 			if f.Ref {
-				want[0] = int32(server.Wire(player, uint32(want[0])))
+				want[0] = int32(srv.Wire(player, uint32(want[0])))
 			}
 			r.Fields++
 			r.Digest, r.ServerDigest = fold(r.Digest, f.Ours...), fold(r.ServerDigest, want...)
@@ -135,7 +137,7 @@ func shown(v any) string {
 
 // ServerEntity returns the server's entity for one of a player's local entities. Both ends
 // must be in one process.
-func ServerEntity(s *foretick.Server, player foretick.PlayerID, c *foretick.Client, local ecs.Entity) (ecs.Entity, bool) {
+func ServerEntity(s *server.Server, player foretick.PlayerID, c *client.Client, local ecs.Entity) (ecs.Entity, bool) {
 	wire := c.Internals().Wire(local)
 	all, _ := s.Internals().Entities(player)
 	for _, e := range all {
@@ -148,4 +150,4 @@ func ServerEntity(s *foretick.Server, player foretick.PlayerID, c *foretick.Clie
 
 // Hash returns the digest of a server's world. Equal worlds have equal digests, whatever
 // the order of their rows.
-func Hash(s *foretick.Server) uint64 { return s.Internals().Hash() }
+func Hash(s *server.Server) uint64 { return s.Internals().Hash() }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -20,8 +20,8 @@ func purchase(n int) []byte { return binary.LittleEndian.AppendUint32(nil, 7|uin
 // server accepts 576.
 func asker(t *testing.T, m *simtest.Match, n int) (*rogue, *shop) {
 	t.Helper()
-	server := &shop{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	srv := &shop{}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 	require.NoError(t, err)
 	p := new(shop).protocol()
 	require.NoError(t, p.Err())
@@ -33,7 +33,7 @@ func asker(t *testing.T, m *simtest.Match, n int) (*rogue, *shop) {
 			require.NoError(t, c.conn.SendOn(0, c.newest, 1, purchase(sent)))
 		}
 	}
-	return c, server
+	return c, srv
 }
 
 func (c *rogue) play(m *simtest.Match, upto time.Duration) {
@@ -47,16 +47,16 @@ func (c *rogue) play(m *simtest.Match, upto time.Duration) {
 // they are acknowledged, and none is lost.
 func TestRequestsBeyondTheAllowanceWait(t *testing.T) {
 	m := simtest.New(1)
-	c, server := asker(t, m, 800)
+	c, srv := asker(t, m, 800)
 	c.play(m, 4*time.Second)
 	require.True(t, c.joined())
 	require.Zero(t, c.conn.Pending(), "all are acknowledged")
-	require.Greater(t, len(server.bought), 576)
-	require.Less(t, len(server.bought), 750)
+	require.Greater(t, len(srv.bought), 576)
+	require.Less(t, len(srv.bought), 750)
 	c.play(m, 14*time.Second)
 	require.Nil(t, c.gone)
-	require.Len(t, server.bought, 800)
-	for i, n := range server.bought {
+	require.Len(t, srv.bought, 800)
+	for i, n := range srv.bought {
 		require.EqualValues(t, i, n)
 	}
 }
@@ -65,20 +65,20 @@ func TestRequestsBeyondTheAllowanceWait(t *testing.T) {
 // follow them, and the waiting ones still count against the allowance.
 func TestRequestsThatWaitSurviveTheirConnection(t *testing.T) {
 	m := simtest.New(1)
-	c, server := asker(t, m, 800)
+	c, srv := asker(t, m, 800)
 	c.play(m, 3*time.Second)
 	require.Zero(t, c.conn.Pending())
-	require.Less(t, len(server.bought), 750)
+	require.Less(t, len(srv.bought), 750)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	again := &rogue{endpoint: m.Dial(link, link), hash: c.hash, resume: c.welcome.Resume, taken: []uint32{0, 0}}
 	again.play(m, 4*time.Second)
 	require.True(t, again.joined())
 	require.Equal(t, c.welcome.Owner, again.welcome.Owner)
 	require.EqualValues(t, 800, again.welcome.Taken)
-	require.Len(t, server.bought, 800)
+	require.Len(t, srv.bought, 800)
 	_ = again.conn.SendOn(0, again.newest, 1, purchase(800))
 	again.play(m, 5*time.Second)
-	require.Len(t, server.bought, 800, "what was taken in with the connection is paid for")
+	require.Len(t, srv.bought, 800, "what was taken in with the connection is paid for")
 	again.play(m, 14*time.Second)
-	require.Len(t, server.bought, 801)
+	require.Len(t, srv.bought, 801)
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	tapes "github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -19,9 +21,9 @@ import (
 // barrierMatch has two players. The packets of the first one are held at times.
 type barrierMatch struct {
 	*simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	game    *barrierGame
-	clients []*foretick.Client
+	clients []*client.Client
 	games   []*barrierGame
 	link    *holder
 	tape    *tapes.Recorder
@@ -33,8 +35,8 @@ const (
 	barrierWindow = 200 * time.Millisecond
 )
 
-func barrierServer(mode lateMode) foretick.ServerConfig {
-	cfg := foretick.ServerConfig{LateWorld: mode.world}
+func barrierServer(mode lateMode) server.Config {
+	cfg := server.Config{LateWorld: mode.world}
 	if mode.window > 0 {
 		cfg.LateInputs = barrierWindow
 	}
@@ -56,7 +58,7 @@ func newBarrierMatch(t *testing.T, mode lateMode) *barrierMatch {
 		if n == 0 {
 			seat.Wrap = func(e transport.Endpoint) transport.Endpoint { x.link.Endpoint = e; return x.link }
 		}
-		c, err := x.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) barrierPush {
+		c, err := x.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) barrierPush {
 			return barrierPush{Move: wave(n, v).Move, Fire: v.Tick%5 == 0}
 		})}, seat)
 		require.NoError(t, err)
@@ -70,7 +72,7 @@ func newBarrierMatch(t *testing.T, mode lateMode) *barrierMatch {
 func (x *barrierMatch) until(t *testing.T, tick foretick.Tick) {
 	for was := x.srv.Tick(); x.srv.Tick() < tick; {
 		x.RunFor(time.Second / 240)
-		if now := x.srv.Tick(); now != was && now%7 == 0 && x.clients[1].View().State == foretick.Playing && now < barrierAt-7 {
+		if now := x.srv.Tick(); now != was && now%7 == 0 && x.clients[1].View().State == client.Playing && now < barrierAt-7 {
 			x.asked++
 			require.NoError(t, x.games[1].ask.Send(x.clients[1], barrierAsk{x.asked}))
 		}
@@ -160,7 +162,7 @@ func TestOutputsAtBarriers(t *testing.T) {
 					last = x.srv.Tick()
 					x.checkEntities(t, b)
 					require.NoError(t, x.srv.Close("over"))
-				} else if x.clients[0].View().State == foretick.Playing {
+				} else if x.clients[0].View().State == client.Playing {
 					x.link.release(t) // acknowledgements
 				}
 				x.RunFor(5 * time.Second)
@@ -269,9 +271,9 @@ func (x *barrierMatch) checkTape(t *testing.T, mode lateMode, b barrier) {
 		g.end = func(f *foretick.Frame) { require.NoError(t, b.in(again, f)) }
 	}
 	_, err = tapes.Play(tape, tapes.Game{
-		New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		New: func(cfg server.Config) (*server.Server, error) {
 			cfg.Protocol = g.protocol()
-			srv, err := foretick.NewServer(cfg)
+			srv, err := server.New(cfg)
 			again.srv = srv
 			return srv, err
 		},

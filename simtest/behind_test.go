@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -17,22 +19,22 @@ func TestStepBehindSendsItsNewest(t *testing.T) {
 	const every, length = 100 * time.Millisecond, 20 * time.Second
 	for _, rate := range []int{30, 10} {
 		m, g, seen, steps := simtest.New(3), &game{}, 0, 0
-		server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), SnapshotRate: rate})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), SnapshotRate: rate})
 		require.NoError(t, err)
 		cg := &game{}
-		client, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), OnSnapshot: func(foretick.Tick) { seen++ },
-			Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{Y: 0.25} })},
+		cl, err := m.Join(client.Config{Protocol: cg.protocol(), OnSnapshot: func(foretick.Tick) { seen++ },
+			Sample: client.Sample(&cg.cmd, func(client.View) move { return move{Y: 0.25} })},
 			simtest.Seat{Up: sim.Link{Latency: 30 * time.Millisecond}, Down: sim.Link{Latency: 30 * time.Millisecond}})
 		require.NoError(t, err)
 		m.Run(5 * time.Second)
-		require.Zero(t, server.Stats().SnapshotsSkipped, "a server in time skips none")
+		require.Zero(t, srv.Stats().SnapshotsSkipped, "a server in time skips none")
 		for at := m.Net.Now(); at < 5*time.Second+length; at += every {
 			m.Net.At(at, func() { m.FreezeServer(true) })
 			m.Net.At(at+every-3*time.Millisecond, func() { m.FreezeServer(false); steps++ })
 		}
-		before, from, taken := server.Stats(), seen, steps
+		before, from, taken := srv.Stats(), seen, steps
 		m.Run(5*time.Second + length)
-		now := server.Stats()
+		now := srv.Stats()
 		require.NoError(t, m.Err())
 		require.InDelta(t, 30*length.Seconds(), now.Ticks-before.Ticks, 4)
 		require.Zero(t, now.TicksLost)
@@ -43,7 +45,7 @@ func TestStepBehindSendsItsNewest(t *testing.T) {
 		if rate == 30 {
 			require.InDelta(t, due-float64(steps), now.SnapshotsSkipped, 0.05*due)
 		}
-		require.Equal(t, foretick.Playing, client.View().State)
+		require.Equal(t, client.Playing, cl.View().State)
 		require.Less(t, now.InputsMissing-before.InputsMissing, uint64(0.05*30*length.Seconds()), "inputs still come in time")
 	}
 }
@@ -55,28 +57,28 @@ func TestPacketsThatTakeTooLong(t *testing.T) {
 	const players, length = 8, 30 * time.Second
 	lead := func(packet time.Duration) (lead time.Duration) {
 		m, g := simtest.New(5), &game{}
-		server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		m.AroundServer = func(step func()) { // it takes time for each packet
-			before := server.Stats().PacketsOut
+			before := srv.Stats().PacketsOut
 			step()
-			if sent := server.Stats().PacketsOut - before; sent > 0 && packet > 0 {
+			if sent := srv.Stats().PacketsOut - before; sent > 0 && packet > 0 {
 				m.FreezeServer(true)
 				m.Net.At(m.Net.Now()+time.Duration(sent)*packet, func() { m.FreezeServer(false) })
 			}
 		}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for range players {
 			cg := &game{}
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{Y: 0.25} })},
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move { return move{Y: 0.25} })},
 				simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
 			require.NoError(t, err)
 			clients = append(clients, c)
 		}
 		m.Run(10 * time.Second)
-		before := server.Stats()
+		before := srv.Stats()
 		m.Run(10*time.Second + length)
-		now := server.Stats()
+		now := srv.Stats()
 		require.NoError(t, m.Err())
 		t.Logf("%v a packet: %d ticks lost, %d snapshots skipped, %d packets, lead %v", packet, now.TicksLost-before.TicksLost,
 			now.SnapshotsSkipped-before.SnapshotsSkipped, now.PacketsOut-before.PacketsOut, clients[0].View().Lead)

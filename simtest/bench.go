@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -32,7 +32,7 @@ type BenchConfig struct {
 	Seeds int
 	// Server changes the server's configuration, whose Protocol and MaxClients are already
 	// set. nil leaves it unchanged.
-	Server func(cfg *foretick.ServerConfig)
+	Server func(cfg *server.Config)
 	// Limits are the largest allowed values of metrics, by the unit that Bench reports
 	// them under, such as "down-B/s". A larger value fails the benchmark, after a line with
 	// all metrics on standard output. A unit that Bench does not report fails it too, with

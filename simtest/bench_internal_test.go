@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 )
 
 type benchSpot struct {
@@ -81,8 +83,8 @@ func benchPlayer[T benchSpot | benchSpotWide](g benchGame, add func(spot *T, x f
 	left := g.leaves
 	return Player{
 		Protocol: p,
-		Sample:   foretick.Sample(&move, func(v foretick.View) benchMove { return benchMove{float32(v.Tick/30%2)*2 - 1} }),
-		Act: func(c *foretick.Client) {
+		Sample:   client.Sample(&move, func(v client.View) benchMove { return benchMove{float32(v.Tick/30%2)*2 - 1} }),
+		Act: func(c *client.Client) {
 			if left {
 				left = false
 				_ = c.Close()
@@ -245,7 +247,7 @@ func TestBenchBrokenMatches(t *testing.T) {
 	} {
 		cfg := BenchConfig{Players: 3, Seconds: 1, Seeds: 1}
 		if c.full {
-			cfg.Server = func(s *foretick.ServerConfig) { s.MaxClients = 2 }
+			cfg.Server = func(s *server.Config) { s.MaxClients = 2 }
 		}
 		_, err := cfg.measureMatches(benchNarrow(c.game))
 		require.ErrorContains(t, err, c.want)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -51,7 +52,7 @@ func (r *benchRun) joinClients() error {
 	if p.Protocol == nil {
 		return errors.New("newPlayer returned no Protocol")
 	}
-	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, r.Players)}
+	cfg := server.Config{Protocol: p.Protocol, MaxClients: max(64, r.Players)}
 	if r.Server != nil {
 		r.Server(&cfg)
 	}
@@ -61,12 +62,12 @@ func (r *benchRun) joinClients() error {
 	}
 	for range r.Players {
 		p, seat := r.newPlayer(), Seat{Up: r.Link, Down: r.Link}
-		var c *foretick.Client
+		var c *client.Client
 		if p.Act != nil {
-			seat.After = func(foretick.View) { p.Act(c) }
+			seat.After = func(client.View) { p.Act(c) }
 		}
 		var err error
-		if c, err = r.m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, seat); err != nil {
+		if c, err = r.m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample}, seat); err != nil {
 			return err
 		}
 	}
@@ -79,12 +80,12 @@ func (r *benchRun) err() error {
 	case r.m.Err() != nil:
 		return r.m.Err()
 	case len(clients) < r.Players:
-		return fmt.Errorf("only %d of %d clients stayed in the match: let ServerConfig.MaxClients have room for BenchConfig.Players, and Player.Act and the game keep all of them", len(clients), r.Players)
+		return fmt.Errorf("only %d of %d clients stayed in the match: let server.Config.MaxClients have room for BenchConfig.Players, and Player.Act and the game keep all of them", len(clients), r.Players)
 	case !r.m.played:
 		return errUnplayed
 	default:
 		for i, c := range clients {
-			if v := c.View(); v.State != foretick.Playing {
+			if v := c.View(); v.State != client.Playing {
 				return fmt.Errorf("client %d of %d does not play at the end of the match, it is %v: %s; let the game keep all players and BenchConfig.Link hold a connection", i+1, r.Players, v.State, fmt.Sprint(v.Err))
 			}
 		}
@@ -98,10 +99,10 @@ func (r *benchRun) addCounters(sign float64) {
 		return
 	}
 	s, sum := r.m.Server(), r.sum
-	server := s.Stats()
-	sum.ticks += sign * float64(server.Ticks)
-	sum.down += sign * float64(server.BytesOut)
-	sum.up += sign * float64(server.BytesIn)
+	srv := s.Stats()
+	sum.ticks += sign * float64(srv.Ticks)
+	sum.down += sign * float64(srv.BytesOut)
+	sum.up += sign * float64(srv.BytesIn)
 	for _, c := range r.m.Clients(nil) {
 		st := c.Stats()
 		sum.corrections += sign * float64(st.Mispredictions)

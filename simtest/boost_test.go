@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -93,17 +95,17 @@ func (g *racers) protocol() *foretick.Protocol {
 func TestBoostRollsBack(t *testing.T) {
 	m := simtest.New(4)
 	g := &racers{until: 900}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond, Loss: 0.02}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*racers
 	var explained []prediction.Misprediction
 	presses := 0
 	for n := range 2 {
 		cg := &racers{}
 		frames := 0
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) runCommand {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) runCommand {
 			frames++
 			if m.Net.Now() > 32*time.Second {
 				return runCommand{}

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,7 +23,7 @@ import (
 // is looked at through functions, since their types differ.
 type build struct {
 	protocol *foretick.Protocol
-	sampler  func(fn func(v foretick.View) (x, y float32, jump bool)) foretick.Sampler
+	sampler  func(fn func(v client.View) (x, y float32, jump bool)) client.Sampler
 	own      func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool)
 	team     func(w *ecs.World, me foretick.PlayerID) int64
 	news     *[]int64 // contents of the message
@@ -92,8 +94,8 @@ func elderBuild() *build {
 	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
 	g.news.Channel = "news"
 	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })
-	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
-		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) { c.X, c.Y, c.Jump = fn(v); return c })
+	b.sampler = func(fn func(client.View) (float32, float32, bool)) client.Sampler {
+		return client.Sample(&g.pad, func(v client.View) (c Pad) { c.X, c.Y, c.Jump = fn(v); return c })
 	}
 	q := ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.team))
 	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
@@ -196,8 +198,8 @@ func youngerBuild() *build {
 	g.weather.OnClient(p, func(*foretick.Frame, foretick.Tick, Weather) {})
 	g.news.Channel = "news"
 	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })
-	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
-		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) {
+	b.sampler = func(fn func(client.View) (float32, float32, bool)) client.Sampler {
+		return client.Sample(&g.pad, func(v client.View) (c Pad) {
 			c.X, c.Y, c.Jump = fn(v)
 			c.Crouch = true // an elder server knows nothing of it
 			return c
@@ -231,9 +233,9 @@ func youngerBuild() *build {
 }
 
 // join lets a build's client play, still from the time until on.
-func (b *build) join(t *testing.T, m *simtest.Match, link sim.Link, until time.Duration) *foretick.Client {
+func (b *build) join(t *testing.T, m *simtest.Match, link sim.Link, until time.Duration) *client.Client {
 	t.Helper()
-	c, err := m.Join(foretick.ClientConfig{Protocol: b.protocol, Sample: b.sampler(func(v foretick.View) (x, y float32, jump bool) {
+	c, err := m.Join(client.Config{Protocol: b.protocol, Sample: b.sampler(func(v client.View) (x, y float32, jump bool) {
 		if m.Net.Now() > until {
 			return 0, 0, false
 		}
@@ -265,11 +267,11 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 	} {
 		for _, link := range []sim.Link{{Latency: 50 * time.Millisecond}, terrible} {
 			m := simtest.New(4)
-			server := c.server()
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowOtherBuilds: true})
+			truth := c.server()
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol, AllowOtherBuilds: true})
 			require.NoError(t, err)
 			const until = 12 * time.Second
-			var clients []*foretick.Client
+			var clients []*client.Client
 			builds := []*build{c.client(), c.client(), c.server()}
 			for _, b := range builds {
 				clients = append(clients, b.join(t, m, link, until))
@@ -284,9 +286,9 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 			require.Nil(t, expert.BuildDifference(clients[2]))
 			for i, cl := range clients {
 				st, b := cl.Stats(), builds[i]
-				require.Equal(t, foretick.Playing, cl.View().State, "%s: %v", c.name, cl.View().Err)
+				require.Equal(t, client.Playing, cl.View().State, "%s: %v", c.name, cl.View().Err)
 				if i < 2 {
-					require.Equal(t, server.protocol.Describe(), expert.BuildDifference(cl).Schema.Describe())
+					require.Equal(t, truth.protocol.Describe(), expert.BuildDifference(cl).Schema.Describe())
 					got := *expert.BuildDifference(cl)
 					got.Schema = nil
 					require.Equal(t, c.buildDifference, got, c.name)
@@ -308,12 +310,12 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 				require.Greater(t, *b.confirm, 10)
 				x, y, jumps, ok := b.own(cl.View().World, cl.View().Player)
 				require.True(t, ok)
-				x2, y2, jumps2, ok := server.own(srv.World(), cl.View().Player)
+				x2, y2, jumps2, ok := truth.own(srv.World(), cl.View().Player)
 				require.True(t, ok)
 				require.Equal(t, []any{x2, y2, jumps2}, []any{x, y, jumps})
 				require.Greater(t, jumps, int64(8))
 				require.EqualValues(t, jumps, *b.confirm, "each event that happened was confirmed, and no other")
-				require.Equal(t, server.team(srv.World(), cl.View().Player), b.team(cl.View().World, cl.View().Player))
+				require.Equal(t, truth.team(srv.World(), cl.View().Player), b.team(cl.View().World, cl.View().Player))
 				require.Greater(t, len(*b.news), 10)
 				for k := 1; k < len(*b.news); k++ {
 					require.Equal(t, (*b.news)[k-1]+30, (*b.news)[k])
@@ -326,20 +328,20 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 // A client of another build comes back to its place by the schema that it has.
 func TestOtherBuildClientComesBack(t *testing.T) {
 	m := simtest.New(9)
-	server, client := youngerBuild(), elderBuild()
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowOtherBuilds: true})
+	truth, cl := youngerBuild(), elderBuild()
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol, AllowOtherBuilds: true})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 30 * time.Millisecond}
-	c := client.join(t, m, link, time.Hour)
+	c := cl.join(t, m, link, time.Hour)
 	m.Run(4 * time.Second)
 	me := c.View().Player
 	require.NotZero(t, me)
 	m.Link(c, sim.Link{Loss: 1}, sim.Link{Loss: 1})
 	m.Run(12 * time.Second)
-	require.Equal(t, foretick.Resuming, c.View().State)
+	require.Equal(t, client.Resuming, c.View().State)
 	m.Link(c, link, link)
 	m.Run(22 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.Equal(t, me, c.View().Player)
 	require.EqualValues(t, 1, srv.Stats().SchemasAsked)
 	require.EqualValues(t, 1, srv.Stats().Resumed)
@@ -376,13 +378,13 @@ func TestBuildDifferenceRefused(t *testing.T) {
 		}, "channel 2 news reliable=true priority=9", "channel 2 news reliable=true priority=2"},
 	} {
 		m := simtest.New(2)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: youngerBuild().protocol, AllowOtherBuilds: c.allow})
+		srv, err := m.Serve(server.Config{Protocol: youngerBuild().protocol, AllowOtherBuilds: c.allow})
 		require.NoError(t, err)
-		cl, err := m.Join(foretick.ClientConfig{Protocol: c.client()}, simtest.Seat{Up: terrible, Down: terrible, NoRedial: true})
+		cl, err := m.Join(client.Config{Protocol: c.client()}, simtest.Seat{Up: terrible, Down: terrible, NoRedial: true})
 		require.NoError(t, err, name)
 		m.Run(12 * time.Second)
-		require.Equal(t, foretick.Closed, cl.View().State, name)
-		var e *foretick.ProtocolError
+		require.Equal(t, client.Closed, cl.View().State, name)
+		var e *client.ProtocolError
 		require.ErrorAs(t, cl.View().Err, &e, name)
 		require.Equal(t, c.ours, e.OurLine, name)
 		require.Equal(t, c.theirs, e.TheirLine, name)
@@ -403,7 +405,7 @@ func TestHostileSchemas(t *testing.T) {
 	} {
 		net := sim.NewNetwork(5)
 		listen := net.Listen()
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: elderBuild().protocol, Transport: net.Dial(listen, sim.LAN, sim.LAN)})
+		c, err := client.New(client.Config{Protocol: elderBuild().protocol, Transport: net.Dial(listen, sim.LAN, sim.LAN)})
 		require.NoError(t, err)
 		conn := netcode.NewConn(netcode.Config{Channels: []netcode.Channel{{Reliable: true}, {Reliable: true}}})
 		var peer transport.PeerID
@@ -412,7 +414,7 @@ func TestHostileSchemas(t *testing.T) {
 			c.Step(simtest.Epoch.Add(net.Now()))
 			lie(t, net.Now(), listen, &peer, conn, good.Hash(), schema)
 		}
-		require.Equal(t, foretick.Closed, c.View().State, name)
+		require.Equal(t, client.Closed, c.View().State, name)
 		require.Error(t, c.View().Err, name)
 		t.Logf("%s: %v", name, c.View().Err)
 	}

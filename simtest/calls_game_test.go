@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -140,8 +142,8 @@ func (g *caller) protocol() *foretick.Protocol {
 type callSite struct {
 	m      *simtest.Match
 	g      *caller
-	srv    *foretick.Server
-	client *foretick.Client
+	srv    *server.Server
+	client *client.Client
 	frame  *foretick.Frame // that of the function, or else of its end
 	player foretick.PlayerID
 }
@@ -174,7 +176,7 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Internals":       func(k *callSite) error { k.srv.Internals().Hash(); return nil },
 	"Server.KickIdentity":    func(k *callSite) error { k.srv.KickIdentity([]byte("somebody"), "out"); return nil },
 	"Server.KickObservers": func(k *callSite) error {
-		k.srv.KickObservers("out", func(foretick.Observer, foretick.Grant) bool { return true })
+		k.srv.KickObservers("out", func(server.Observer, server.Grant) bool { return true })
 		return nil
 	},
 	"Server.Next": func(k *callSite) error { k.srv.Next(); return nil },

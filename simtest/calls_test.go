@@ -20,9 +20,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
@@ -34,25 +36,25 @@ var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "Frame.K
 
 // played are the functions of a game that callMatch brings to run.
 var played = []string{
-	"CheckCommand", "ClientConfig.OnMisprediction", "ClientConfig.OnRefused", "ClientConfig.OnSession", "ClientConfig.OnSnapshot",
-	"ClientConfig.Redial", "Decay", "Event.OnConfirmed", "Event.OnFinal", "Event.OnPredicted", "Event.OnServer",
+	"CheckCommand", "client.Config.OnMisprediction", "client.Config.OnRefused", "client.Config.OnSession", "client.Config.OnSnapshot",
+	"client.Config.Redial", "Decay", "Event.OnConfirmed", "Event.OnFinal", "Event.OnPredicted", "Event.OnServer",
 	"Hitbox", "Hitboxes", "Interest", "Interpolate", "LifeID", "Message.OnClient", "PredictRemote",
 	"Protocol.OnAppear", "Protocol.OnDisconnect", "Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnLevel", "Protocol.OnReconnect",
-	"Protocol.OnVanish", "Protocol.Relevant", "Protocol.Render", "Protocol.Server", "Protocol.Shared", "Request.Handle", "Sample",
-	"Server.Do", "Server.KickObservers", "Server.NextLevel", "ServerConfig.Observe", "ServerConfig.OnDrain", "ServerConfig.OnPanic", "ServerConfig.OnTick",
+	"Protocol.OnVanish", "Protocol.Relevant", "Protocol.Render", "Protocol.Server", "Protocol.Shared", "Request.Handle", "client.Sample",
+	"Server.Do", "Server.KickObservers", "Server.NextLevel", "server.Config.Observe", "server.Config.OnDrain", "server.Config.OnPanic", "server.Config.OnTick",
 	"SpawnConfig.OnCancelled", "SpawnConfig.OnConfirmed", "SpawnConfig.OnPredicted",
 }
 
 // unplayed are the others, with the reason.
 var unplayed = map[string]string{
-	"Client.Run":              "draw is called between Steps",
-	"ClientConfig.Verify":     "runs in NewClient, before there is a client",
-	"ServerConfig.Verify":     "runs in NewServer, before there is a server",
-	"ServerConfig.Clock":      "is read by any goroutine and is given nothing of the match",
-	"ServerConfig.AllowTrace": "runs where ServerConfig.Observe does",
-	"Hitbox2":                 "runs where Hitbox does",
-	"Event.OnCancelled":       "runs where SpawnConfig.OnCancelled does",
-	"SpawnConfig.OnRestored":  "runs where SpawnConfig.OnCancelled does",
+	"Client.Run":               "draw is called between Steps",
+	"client.Config.Verify":     "runs in client.New, before there is a client",
+	"server.Config.Verify":     "runs in server.New, before there is a server",
+	"server.Config.Clock":      "is read by any goroutine and is given nothing of the match",
+	"server.Config.AllowTrace": "runs where server.Config.Observe does",
+	"Hitbox2":                  "runs where Hitbox does",
+	"Event.OnCancelled":        "runs where SpawnConfig.OnCancelled does",
+	"SpawnConfig.OnRestored":   "runs where SpawnConfig.OnCancelled does",
 }
 
 // betweenTicks are the hooks that NextLevel runs between Steps too.
@@ -62,22 +64,29 @@ var betweenTicks = []string{"Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnD
 // of calls.
 func TestTableOfCallsIsComplete(t *testing.T) {
 	var hooks []string
-	names, err := filepath.Glob("../*.go")
-	require.NoError(t, err)
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	for _, of := range []string{"", "server", "client"} {
+		names, err := filepath.Glob(filepath.Join("..", of, "*.go"))
 		require.NoError(t, err)
-		for _, d := range file.Decls {
-			hooks = append(hooks, functionsGiven(d)...)
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			require.NoError(t, err)
+			for _, d := range file.Decls {
+				for _, hook := range functionsGiven(d) {
+					if end, _, _ := strings.Cut(hook, "."); of != "" && !strings.EqualFold(end, of) {
+						hook = of + "." + hook // methods of Server and Client say it themselves
+					}
+					hooks = append(hooks, hook)
+				}
+			}
 		}
 	}
 	require.Greater(t, len(hooks), 40)
 	require.ElementsMatch(t, hooks, append(slices.Collect(maps.Keys(unplayed)), played...))
 	var methods []string
-	for _, of := range []reflect.Type{reflect.TypeFor[*foretick.Server](), reflect.TypeFor[*foretick.Client](), reflect.TypeFor[*foretick.Frame]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*server.Server](), reflect.TypeFor[*client.Client](), reflect.TypeFor[*foretick.Frame]()} {
 		for i := range of.NumMethod() {
 			if name := of.Method(i).Name; name != "QueueRequest" { // Request.Send calls it
 				methods = append(methods, of.Elem().Name()+"."+name)
@@ -137,7 +146,7 @@ type callOutcome struct {
 
 // callMatch plays a match in which everything happens that a game has functions for. In the
 // first run of one of them after a second, call is made.
-func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) error) (out callOutcome, k *callSite, bystander *foretick.Client) {
+func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) error) (out callOutcome, k *callSite, bystander *client.Client) {
 	m := simtest.New(3)
 	k = &callSite{m: m}
 	defer func() {
@@ -169,34 +178,34 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	g := &caller{deny: strings.HasSuffix(hook, "Cancelled")}
 	g.runs = runs(g)
 	var err error
-	k.srv, err = m.Serve(foretick.ServerConfig{
+	k.srv, err = m.Serve(server.Config{
 		Protocol: g.protocol(), Tags: []string{foretick.TagRender}, Timeout: 600 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
-		Observe: func(foretick.Observer) (foretick.Grant, error) {
-			g.runs("ServerConfig.Observe", nil)
-			return foretick.Grant{Everything: true}, nil
+		Observe: func(server.Observer) (server.Grant, error) {
+			g.runs("server.Config.Observe", nil)
+			return server.Grant{Everything: true}, nil
 		},
-		OnPanic: func(foretick.Panic) { g.runs("ServerConfig.OnPanic", nil) },
-		OnDrain: func(f *foretick.Frame, _ string) { g.runs("ServerConfig.OnDrain", f) },
-		OnTick:  func(f *foretick.Frame) { g.runs("ServerConfig.OnTick", f) },
+		OnPanic: func(server.Panic) { g.runs("server.Config.OnPanic", nil) },
+		OnDrain: func(f *foretick.Frame, _ string) { g.runs("server.Config.OnDrain", f) },
+		OnTick:  func(f *foretick.Frame) { g.runs("server.Config.OnTick", f) },
 	})
 	require.NoError(t, err)
-	join := func(observe bool) *foretick.Client {
+	join := func(observe bool) *client.Client {
 		cg := &caller{}
 		cg.runs = runs(cg)
-		cfg := foretick.ClientConfig{
+		cfg := client.Config{
 			Protocol: cg.protocol(), Timeout: 600 * time.Millisecond, Observe: observe, Logger: slog.New(slog.DiscardHandler),
-			OnMisprediction: func(prediction.Misprediction) { cg.runs("ClientConfig.OnMisprediction", nil) },
-			OnRefused:       func(foretick.Tick, string) { cg.runs("ClientConfig.OnRefused", nil) },
-			OnSession:       func(foretick.Session) { cg.runs("ClientConfig.OnSession", nil) },
-			OnSnapshot:      func(foretick.Tick) { cg.runs("ClientConfig.OnSnapshot", nil) },
+			OnMisprediction: func(prediction.Misprediction) { cg.runs("client.Config.OnMisprediction", nil) },
+			OnRefused:       func(foretick.Tick, string) { cg.runs("client.Config.OnRefused", nil) },
+			OnSession:       func(client.Session) { cg.runs("client.Config.OnSession", nil) },
+			OnSnapshot:      func(foretick.Tick) { cg.runs("client.Config.OnSnapshot", nil) },
 			Redial: func() (transport.Endpoint, error) {
-				cg.runs("ClientConfig.Redial", nil)
+				cg.runs("client.Config.Redial", nil)
 				return m.Dial(callLink, callLink), nil
 			},
 		}
 		if !observe {
-			cfg.Sample = foretick.Sample(&cg.cmd, func(v foretick.View) callerMove {
-				cg.runs("Sample", nil)
+			cfg.Sample = client.Sample(&cg.cmd, func(v client.View) callerMove {
+				cg.runs("client.Sample", nil)
 				return callerMove{X: []float32{0.5, -1, 0.25}[v.Tick/8%3], Fire: v.Tick%8 == 0}
 			})
 		}
@@ -231,11 +240,11 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	m.RunFor(200 * time.Millisecond)
 	join(true)
 	m.RunFor(200 * time.Millisecond)
-	k.srv.KickObservers("out", func(foretick.Observer, foretick.Grant) bool {
+	k.srv.KickObservers("out", func(server.Observer, server.Grant) bool {
 		g.runs("Server.KickObservers", nil)
 		return false
 	})
-	if hook == "ServerConfig.OnPanic" {
+	if hook == "server.Config.OnPanic" {
 		_ = k.srv.Do("fails", func(*foretick.Frame) { panic("planned") })
 	}
 	players := len(k.srv.Players(nil))
@@ -311,7 +320,7 @@ func TestEveryCallFromEveryFunction(t *testing.T) {
 			if !ended {
 				assert.Greater(t, k.srv.Tick(), before, "%s: the match goes on", name)
 				if bystander != k.client {
-					assert.Equal(t, foretick.Playing, bystander.View().State, name)
+					assert.Equal(t, client.Playing, bystander.View().State, name)
 				}
 			}
 		}

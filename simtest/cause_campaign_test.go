@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
@@ -134,7 +135,7 @@ func playCauses(t *testing.T, seed uint64, planted bool) (*causeMatch, map[predi
 		players = 1
 	}
 	paints := a.r.IntN(3)
-	a.afternoon = newAfternoon(t, players, a.link(), func(int, foretick.View) brush {
+	a.afternoon = newAfternoon(t, players, a.link(), func(int, client.View) brush {
 		if a.rest {
 			return brush{}
 		}

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -107,16 +109,16 @@ func (g *garden) enter(f *foretick.Frame, player foretick.PlayerID) {
 type afternoon struct {
 	m       *simtest.Match
 	g       *garden
-	srv     *foretick.Server
-	clients []*foretick.Client
+	srv     *server.Server
+	clients []*client.Client
 	games   []*garden
 	told    [][]prediction.Misprediction
 }
 
-func newAfternoon(t *testing.T, players int, link sim.Link, sample func(n int, v foretick.View) brush) *afternoon {
+func newAfternoon(t *testing.T, players int, link sim.Link, sample func(n int, v client.View) brush) *afternoon {
 	a := &afternoon{m: simtest.New(5), g: &garden{}}
 	var err error
-	a.srv, err = a.m.Serve(foretick.ServerConfig{Protocol: a.g.protocol()})
+	a.srv, err = a.m.Serve(server.Config{Protocol: a.g.protocol()})
 	require.NoError(t, err)
 	for k := range 4 {
 		a.g.tile.Get(a.srv.World(), a.srv.Frame().Spawn(&a.g.slab, ecs.Nobody)).At = uint8(k)
@@ -124,8 +126,8 @@ func newAfternoon(t *testing.T, players int, link sim.Link, sample func(n int, v
 	a.told = make([][]prediction.Misprediction, players)
 	for n := range players {
 		cg := &garden{}
-		c, err := a.m.Join(foretick.ClientConfig{Protocol: cg.protocol(),
-			Sample:          foretick.Sample(&cg.cmd, func(v foretick.View) brush { return sample(n, v) }),
+		c, err := a.m.Join(client.Config{Protocol: cg.protocol(),
+			Sample:          client.Sample(&cg.cmd, func(v client.View) brush { return sample(n, v) }),
 			OnMisprediction: func(w prediction.Misprediction) { a.told[n] = append(a.told[n], w) }},
 			simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
@@ -144,9 +146,9 @@ func (a *afternoon) every(d time.Duration, fn func(f *foretick.Frame)) {
 // Only faults of the code get the cause Code. Actions of the server, of another
 // player or of the network have their own causes.
 func TestCausesAreNamed(t *testing.T) {
-	walk := func(_ int, v foretick.View) brush { return brush{X: float32(v.Tick/20%2)*2 - 1} }
+	walk := func(_ int, v client.View) brush { return brush{X: float32(v.Tick/20%2)*2 - 1} }
 	frames := 0
-	wander := func(int, foretick.View) brush { // another command whenever the same tick's is made
+	wander := func(int, client.View) brush { // another command whenever the same tick's is made
 		frames++
 		return brush{X: float32(frames*7919%257)/128 - 1}
 	}
@@ -154,16 +156,16 @@ func TestCausesAreNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		players int
 		link    sim.Link
-		sample  func(n int, v foretick.View) brush
+		sample  func(n int, v client.View) brush
 		do      func(a *afternoon)
 		want    prediction.Cause
 		system  string
 		least   int
 	}{
-		"another player paints": {2, good, func(n int, v foretick.View) brush {
+		"another player paints": {2, good, func(n int, v client.View) brush {
 			return brush{Paint: n == 1 && v.Tick%10 == 0}
 		}, nil, prediction.RemoteInput, "", 20},
-		"both paint": {2, good, func(_ int, v foretick.View) brush {
+		"both paint": {2, good, func(_ int, v client.View) brush {
 			return brush{Paint: v.Tick%10 == 0}
 		}, nil, prediction.RemoteInput, "", 20},
 		"a request's handler": {1, good, walk, func(a *afternoon) {
@@ -251,7 +253,7 @@ func TestCausesAreNamed(t *testing.T) {
 func TestStallCountsOnce(t *testing.T) {
 	frames := 0
 	good, cut := sim.Link{Latency: 40 * time.Millisecond}, sim.Link{Loss: 1}
-	a := newAfternoon(t, 1, good, func(int, foretick.View) brush {
+	a := newAfternoon(t, 1, good, func(int, client.View) brush {
 		frames++
 		return brush{X: float32(frames*7919%257)/128 - 1}
 	})
@@ -274,7 +276,7 @@ func TestStallCountsOnce(t *testing.T) {
 // A command that was replaced by an equal one is not the cause of an effect of the
 // code.
 func TestCommandReplacedByItsLike(t *testing.T) {
-	a := newAfternoon(t, 1, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.3}, func(int, foretick.View) brush { return brush{X: 0.5} })
+	a := newAfternoon(t, 1, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.3}, func(int, client.View) brush { return brush{X: 0.5} })
 	a.games[0].bias = true
 	a.m.Run(30 * time.Second)
 	code := 0
@@ -295,16 +297,16 @@ func TestSyncTestIsSilentOnOtherPlayers(t *testing.T) {
 	for name, end := range map[string]func() simtest.Player{
 		"painters": func() simtest.Player {
 			g := &garden{}
-			return simtest.Player{Protocol: g.protocol(), Begin: func(s *foretick.Server) {
+			return simtest.Player{Protocol: g.protocol(), Begin: func(s *server.Server) {
 				for k := range 4 {
 					g.tile.Get(s.World(), s.Frame().Spawn(&g.slab, ecs.Nobody)).At = uint8(k)
 				}
-			}, Sample: foretick.Sample(&g.cmd, func(v foretick.View) brush { return brush{Paint: v.Tick%5 == 0} })}
+			}, Sample: client.Sample(&g.cmd, func(v client.View) brush { return brush{Paint: v.Tick%5 == 0} })}
 		},
 		"two who push one crate": func() simtest.Player {
 			g := &crates{}
-			return simtest.Player{Protocol: g.protocol(), Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.crate, ecs.Nobody) },
-				Sample: foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(3-2*int(v.Player)) * float32(v.Tick/30%2)} })}
+			return simtest.Player{Protocol: g.protocol(), Begin: func(s *server.Server) { s.Frame().Spawn(&g.crate, ecs.Nobody) },
+				Sample: client.Sample(&g.cmd, func(v client.View) move { return move{X: float32(3-2*int(v.Player)) * float32(v.Tick/30%2)} })}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -13,10 +13,10 @@ import (
 type PredictionChecker interface {
 	Checker
 	// Mispredicted is called for each correction of a client.
-	Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error
+	Mispredicted(m *Match, c *client.Client, w prediction.Misprediction) error
 	// Desynced is called for each desync that a client finds when it replays its
 	// ticks; see Plan.SyncTest and [SyncTestClient].
-	Desynced(m *Match, c *foretick.Client, d Desync) error
+	Desynced(m *Match, c *client.Client, d Desync) error
 }
 
 // Causes checks that the game's own code causes no misprediction: a shared system
@@ -40,7 +40,7 @@ type Causes struct {
 const namedWithin = 500 * time.Millisecond
 
 // Mispredicted implements [PredictionChecker].
-func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error {
+func (k *Causes) Mispredicted(m *Match, c *client.Client, w prediction.Misprediction) error {
 	k.Corrections[w.Cause]++
 	k.pushed.countPush(m, c, &w)
 	switch {
@@ -55,7 +55,7 @@ func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Mispred
 }
 
 // Desynced implements [PredictionChecker].
-func (k *Causes) Desynced(_ *Match, c *foretick.Client, d Desync) error {
+func (k *Causes) Desynced(_ *Match, c *client.Client, d Desync) error {
 	if k.found != nil {
 		return fmt.Errorf("player %d: %s\n%w", c.View().Player, d, k.found)
 	}

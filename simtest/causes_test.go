@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -153,18 +155,18 @@ func (g *shed) player() simtest.Player {
 	g.crates, g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.crate)), ecs.NewQuery(p.Types(), ecs.With(&g.pos))
 	return simtest.Player{
 		Protocol: p,
-		Begin: func(s *foretick.Server) {
+		Begin: func(s *server.Server) {
 			for k := range 4 {
 				g.crate.Get(s.World(), s.Frame().Spawn(&g.box, ecs.Nobody)).At = uint8(k)
 			}
 		},
-		Act: func(c *foretick.Client) {
+		Act: func(c *client.Client) {
 			if c.View().Tick%17 == 0 && g.ask.Send(c, tick{g.asked}) == nil {
 				g.asked++
 			}
 		},
 		Rest: func(on bool) { g.rest = on },
-		Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+		Sample: client.Sample(&g.cmd, func(v client.View) move {
 			return move{X: float32((v.Tick+uint32(v.Player)*13)*7919%257)/128 - 1}
 		}),
 	}
@@ -188,16 +190,16 @@ func TestKicksAreNoCode(t *testing.T) {
 		m, causes := simtest.New(seed), &simtest.Causes{}
 		m.Watch(causes, &simtest.Agreement{})
 		srv := (&shed{}).player()
-		s, err := m.Serve(foretick.ServerConfig{Protocol: srv.Protocol})
+		s, err := m.Serve(server.Config{Protocol: srv.Protocol})
 		require.NoError(t, err)
 		srv.Begin(s)
 		kicks := 0
 		var join func()
 		join = func() {
 			p := (&shed{}).player()
-			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{SyncTest: 4, Up: sim.LTE, Down: sim.LTE,
-				After: func(v foretick.View) {
-					if v.State == foretick.Closed {
+			_, err := m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{SyncTest: 4, Up: sim.LTE, Down: sim.LTE,
+				After: func(v client.View) {
+					if v.State == client.Closed {
 						kicks++
 						m.Net.At(m.Net.Now()+100*time.Millisecond, join)
 					}

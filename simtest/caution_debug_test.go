@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -151,13 +153,13 @@ func TestDebugBuildsCautionAboutUntrackedReads(t *testing.T) {
 				}, ecs.Read(&wind), ecs.Write(&g.Pos), ecs.After("move", "blow"))
 			})
 		}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: end().Protocol})
+		_, err := m.Serve(server.Config{Protocol: end().Protocol})
 		require.NoError(t, err)
 		var told []string
 		p := end()
 		log := slog.New(slog.NewTextHandler(lines{&told}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		link := sim.Link{Latency: 40 * time.Millisecond}
-		cli, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Logger: log}, simtest.Seat{Up: link, Down: link})
+		cli, err := m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample, Logger: log}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.Run(10 * time.Second)
 		require.NoError(t, m.Err())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -20,13 +21,13 @@ type census struct {
 func (d *director) watchMatch() {
 	d.m.Watch(append(d.plan.Checkers(), &census{d: d}, &growth{d: d})...)
 	if d.plan.Extremes {
-		d.ends = &extremes{d: d, clients: map[*foretick.Client]bool{}, cheats: map[foretick.PlayerID]bool{}}
+		d.ends = &extremes{d: d, clients: map[*client.Client]bool{}, cheats: map[foretick.PlayerID]bool{}}
 		d.m.Watch(d.ends)
 	}
 }
 
 // listen follows the commands that a client's script makes.
-func (d *director) listen(c *foretick.Client) {
+func (d *director) listen(c *client.Client) {
 	d.taps.listen(c)
 	if d.ends != nil {
 		d.ends.listen(c)
@@ -37,7 +38,7 @@ func (c *census) Tick(m *Match) error {
 	c.player = m.server.Players(c.player[:0])
 	c.played += uint64(len(c.player))
 	for _, st := range m.seats {
-		if st.observes && st.client.View().State == foretick.Playing {
+		if st.observes && st.client.View().State == client.Playing {
 			c.seen++
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -58,41 +60,41 @@ func (g *talk) protocol() *foretick.Protocol {
 func TestChannelsOfAGame(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 	m := simtest.New(1)
-	var server talk
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	var truth talk
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	var client talk
-	client.now = srv.Tick
-	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
+	var cl talk
+	cl.now = srv.Tick
+	c, err := m.Join(client.Config{Protocol: cl.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
 	player := c.View().Player
 	for i := range uint16(7) {
-		require.NoError(t, server.chunk.Send(srv.Frame(), player, chunk{N: i}))
+		require.NoError(t, truth.chunk.Send(srv.Frame(), player, chunk{N: i}))
 	}
 	ended := 0
 	for i := range uint16(200) {
-		require.NoError(t, server.line.Send(srv.Frame(), player, line{N: i}))
-		require.NoError(t, server.spark.Send(srv.Frame(), player, spark{N: i}))
+		require.NoError(t, truth.line.Send(srv.Frame(), player, line{N: i}))
+		require.NoError(t, truth.spark.Send(srv.Frame(), player, spark{N: i}))
 		m.Run(m.Net.Now() + 33*time.Millisecond)
-		if len(client.chunks) < 7 {
+		if len(cl.chunks) < 7 {
 			ended = int(i)
 		}
 	}
 	m.Run(m.Net.Now() + 2*time.Second)
 	require.Greater(t, ended, 50, "the long messages were under way")
-	require.Equal(t, []uint16{0, 1, 2, 3, 4, 5, 6}, client.chunks)
-	require.Len(t, client.lines, 200)
+	require.Equal(t, []uint16{0, 1, 2, 3, 4, 5, 6}, cl.chunks)
+	require.Len(t, cl.lines, 200)
 	late := 0
-	for i, n := range client.lines {
+	for i, n := range cl.lines {
 		require.EqualValues(t, i, n)
-		if i < ended && client.late[i] > 12 { // a lost packet and its repetition take so long
+		if i < ended && cl.late[i] > 12 { // a lost packet and its repetition take so long
 			late++
 		}
 	}
-	require.Less(t, late, ended/20, "%v", client.late)
+	require.Less(t, late, ended/20, "%v", cl.late)
 	seen := map[uint16]bool{}
-	for _, n := range client.sparks {
+	for _, n := range cl.sparks {
 		require.False(t, seen[n], "twice")
 		seen[n] = true
 	}
@@ -130,14 +132,14 @@ func (d *deaf) Recv(ev []transport.Event) int {
 func TestReliableOverflow(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	m := simtest.New(1)
-	var server talk
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), Timeout: time.Hour})
+	var truth talk
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol(), Timeout: time.Hour})
 	require.NoError(t, err)
 	var good, bad talk
 	good.now, bad.now = srv.Tick, srv.Tick
-	g, err := m.Join(foretick.ClientConfig{Protocol: good.protocol()}, simtest.Seat{Up: link, Down: link})
+	g, err := m.Join(client.Config{Protocol: good.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
-	b, err := m.Join(foretick.ClientConfig{Protocol: bad.protocol(), Timeout: time.Hour}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
+	b, err := m.Join(client.Config{Protocol: bad.protocol(), Timeout: time.Hour}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
 		return &deaf{e, m.Net.Now, 2 * time.Second}
 	}})
 	require.NoError(t, err)
@@ -147,12 +149,12 @@ func TestReliableOverflow(t *testing.T) {
 	for m.Net.Now()-begun < 90*time.Second && srv.Stats().Overflowed == 0 {
 		require.LessOrEqual(t, srv.Internals().Queued(b.View().Player), 256<<10)
 		queued = max(queued, srv.Internals().Queued(b.View().Player))
-		if err := server.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
-			require.ErrorIs(t, err, foretick.ErrOverflow)
+		if err := truth.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
+			require.ErrorIs(t, err, server.ErrOverflow)
 			refused++
 		}
 		if sent++; sent%8 == 0 {
-			_ = server.chunk.Send(srv.Frame(), b.View().Player, chunk{})
+			_ = truth.chunk.Send(srv.Frame(), b.View().Player, chunk{})
 		}
 		m.Run(m.Net.Now() + time.Second/30)
 	}
@@ -166,7 +168,7 @@ func TestReliableOverflow(t *testing.T) {
 	require.Equal(t, transport.Overflow, e.Code)
 	require.Equal(t, []foretick.PlayerID{g.View().Player}, srv.Players(nil), "its place is not held")
 	require.Len(t, good.lines, int(sent))
-	require.Equal(t, foretick.Playing, g.View().State)
+	require.Equal(t, client.Playing, g.View().State)
 }
 
 // TestMessageOnAnotherChannel: a message counts by the channel that it was declared
@@ -176,7 +178,7 @@ func TestMessageOnAnotherChannel(t *testing.T) {
 	listen := net.Listen()
 	var g talk
 	g.now = func() foretick.Tick { return 0 }
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: net.Dial(listen, sim.LAN, sim.LAN)})
+	c, err := client.New(client.Config{Protocol: g.protocol(), Transport: net.Dial(listen, sim.LAN, sim.LAN)})
 	require.NoError(t, err)
 	conn := netcode.NewConn(netcode.Config{Channels: []netcode.Channel{{Reliable: true}, {Reliable: true}, {Reliable: true}, {Reliable: true}, {}}})
 	var ev [8]transport.Event

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
 // Checker watches a match and reports violations. Pass it to [Match.Watch]; the
@@ -32,13 +33,13 @@ type PacketChecker interface {
 type MessageChecker interface {
 	Checker
 	Sent(m *Match, s MessageSent)
-	Received(m *Match, c *foretick.Client, r MessageReceived) error
+	Received(m *Match, c *client.Client, r MessageReceived) error
 }
 
 // RequestChecker is a Checker that also follows players' requests.
 type RequestChecker interface {
 	Checker
-	Asked(m *Match, c *foretick.Client, r RequestSent)
+	Asked(m *Match, c *client.Client, r RequestSent)
 	Handling(m *Match, r RequestTaken) error
 }
 

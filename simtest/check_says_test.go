@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
@@ -102,7 +103,7 @@ func TestCheckAndSyncTestSayThatNobodyPlays(t *testing.T) {
 		p.Command(&g.Cmd)
 		p.Prefab(&g.Player, "player", &g.Pos, &g.Cmd)
 		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
-		return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, func(foretick.View) plantedtest.Move { return plantedtest.Move{X: 1} })}
+		return simtest.Player{Protocol: p, Sample: client.Sample(&g.Cmd, func(client.View) plantedtest.Move { return plantedtest.Move{X: 1} })}
 	}
 	require.Contains(t, said(t, simtest.Plan{Clients: 2, Play: 2 * time.Second, New: end}), "nobody plays: no player ever owned")
 	faults, err := simtest.FindDesyncs(end, simtest.SyncConfig{})

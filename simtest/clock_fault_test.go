@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -133,17 +135,17 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 		"no fault, while flags stand":        {belfry{still: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, server := simtest.New(3), c.g
-			server.biased = 0
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			m, truth := simtest.New(3), c.g
+			truth.biased = 0
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 			require.NoError(t, err)
-			srv.Frame().Spawn(&server.pole, ecs.Nobody)
+			srv.Frame().Spawn(&truth.pole, ecs.Nobody)
 			if c.g.ropes {
-				srv.Frame().Spawn(&server.cord, ecs.Nobody)
+				srv.Frame().Spawn(&truth.cord, ecs.Nobody)
 			}
 			link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 			by, cg := map[string]*prediction.ByCause{}, c.g
-			_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lunge { return lunge{} }),
+			_, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lunge { return lunge{} }),
 				OnMisprediction: func(w prediction.Misprediction) {
 					if by[w.Component] == nil {
 						by[w.Component] = new(prediction.ByCause)

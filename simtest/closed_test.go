@@ -6,27 +6,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
 // TestClosedServerRests: a closed server has no tick due, so nobody calls it over and over
 // until its process ends. Packets of clients that look for it may still wake it.
 func TestClosedServerRests(t *testing.T) {
-	for name, closed := range map[string]func(s *foretick.Server) error{
-		"Close":           func(s *foretick.Server) error { return s.Close("over") },
-		"CloseForRestart": func(s *foretick.Server) error { return s.CloseForRestart("a new build") },
+	for name, closed := range map[string]func(s *server.Server) error{
+		"Close":           func(s *server.Server) error { return s.Close("over") },
+		"CloseForRestart": func(s *server.Server) error { return s.CloseForRestart("a new build") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := simtest.New(1)
 			g, cg := &traffic{}, &traffic{}
-			server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 			require.NoError(t, err)
-			_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) driverCommand { return driverCommand{} })}, simtest.Seat{})
+			_, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) driverCommand { return driverCommand{} })}, simtest.Seat{})
 			require.NoError(t, err)
 			m.Run(time.Second)
-			require.NoError(t, closed(server))
-			require.Greater(t, time.Until(server.Next()), 1000*time.Hour)
+			require.NoError(t, closed(srv))
+			require.Greater(t, time.Until(srv.Next()), 1000*time.Hour)
 			steps := 0
 			m.AroundServer = func(step func()) {
 				if steps++; steps > 1000 {
@@ -38,8 +39,8 @@ func TestClosedServerRests(t *testing.T) {
 			require.NoError(t, m.Err())
 		})
 	}
-	server, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: new(traffic).protocol()})
+	srv, err := simtest.New(1).Serve(server.Config{Protocol: new(traffic).protocol()})
 	require.NoError(t, err)
-	require.NoError(t, server.Close("before the first step"))
-	require.Greater(t, time.Until(server.Next()), 1000*time.Hour)
+	require.NoError(t, srv.Close("before the first step"))
+	require.Greater(t, time.Until(srv.Next()), 1000*time.Hour)
 }

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -145,7 +147,7 @@ func TestSpeedHack(t *testing.T) {
 		}
 	}
 	p := g.protocol()
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, RepeatInput: -1})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
@@ -228,11 +230,11 @@ func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 			fires++
 		}
 	}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(decay), DecayInput: decayFor})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(decay), DecayInput: decayFor})
 	require.NoError(t, err)
 	cg := &mill{}
 	pressed := 0
-	sample := foretick.Sample(&cg.cmd, func(foretick.View) lever {
+	sample := client.Sample(&cg.cmd, func(client.View) lever {
 		// The last command before the silence fires.
 		if m.Net.Now() > 2900*time.Millisecond && m.Net.Now() < 3*time.Second {
 			pressed++
@@ -241,7 +243,7 @@ func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 		return lever{Pull: 1}
 	})
 	link := sim.Link{Latency: 40 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
+	c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 	require.NoError(t, err)
 	m.Run(3 * time.Second)
 	m.Link(c, sim.Link{Loss: 1}, link)
@@ -275,26 +277,26 @@ func TestOneShotsSurviveLoss(t *testing.T) {
 	for _, loss := range []float64{0.05, 0.2} {
 		m := simtest.New(8)
 		g, cg := &mill{}, &mill{}
-		server, client := map[foretick.Tick]lever{}, map[foretick.Tick]lever{}
-		g.ran = func(f *foretick.Frame, cmd lever) { server[f.Tick] = cmd }
+		truth, cl := map[foretick.Tick]lever{}, map[foretick.Tick]lever{}
+		g.ran = func(f *foretick.Frame, cmd lever) { truth[f.Tick] = cmd }
 		cg.ran = func(f *foretick.Frame, cmd lever) {
 			if !f.Replay {
-				client[f.Tick] = cmd
+				cl[f.Tick] = cmd
 			}
 		}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		n := 0
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: loss}
-		_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lever {
+		_, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lever {
 			n++
 			return lever{Pull: float32(n%199)/99.7 - 1, Fire: n%11 == 0}
 		})}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.Run(60 * time.Second)
 		presses, ran, differ := 0, 0, 0
-		for k, cmd := range client {
-			other, both := server[k]
+		for k, cmd := range cl {
+			other, both := truth[k]
 			if !both {
 				continue // newer than the server
 			}
@@ -311,11 +313,11 @@ func TestOneShotsSurviveLoss(t *testing.T) {
 			}
 		}
 		missing := int(srv.Stats().InputsMissing)
-		t.Logf("loss %.0f %%: %d presses, %d ran; %d of %d ticks went without their command", loss*100, presses, ran, missing, len(server))
+		t.Logf("loss %.0f %%: %d presses, %d ran; %d of %d ticks went without their command", loss*100, presses, ran, missing, len(truth))
 		require.Greater(t, presses, 300)
 		require.GreaterOrEqual(t, float64(ran), 0.99*float64(presses))
 		require.LessOrEqual(t, differ, missing, "only a missing command makes a difference")
-		require.LessOrEqual(t, float64(missing), 0.01*float64(len(server)))
+		require.LessOrEqual(t, float64(missing), 0.01*float64(len(truth)))
 	}
 }
 
@@ -326,7 +328,7 @@ func TestValidatorRefuses(t *testing.T) {
 	m := simtest.New(9)
 	g, cg := &mill{}, &mill{}
 	g.ran = func(_ *foretick.Frame, cmd lever) { require.LessOrEqual(t, cmd.Pull, float32(0.5)) }
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(func(p *foretick.Protocol) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(func(p *foretick.Protocol) {
 		foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, cmd lever) error {
 			require.True(t, f.IsServer())
 			require.EqualValues(t, 1, player)
@@ -346,7 +348,7 @@ func TestValidatorRefuses(t *testing.T) {
 		}
 	}
 	link := sim.Link{Latency: 40 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lever {
+	c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) lever {
 		if v.Tick%50 == 0 && m.Net.Now() < 10*time.Second {
 			return lever{Pull: 1}
 		}

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -87,14 +89,14 @@ func TestPushedCrate(t *testing.T) {
 	for _, players := range []int{1, 2} {
 		m := simtest.New(4)
 		g := &crates{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		crate := srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 75 * time.Millisecond}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for range players {
 			cg := &crates{}
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 				if now := m.Net.Now(); now < 2*time.Second || now > 4*time.Second {
 					return move{}
 				}
@@ -136,14 +138,14 @@ func TestCrateOfTwo(t *testing.T) {
 		at   position
 	}
 	var shown [2][]frame
-	server := map[foretick.Tick]position{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
-		server[f.Tick] = *g.pos.Get(f.World, crate)
+	truth := map[foretick.Tick]position{}
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+		truth[f.Tick] = *g.pos.Get(f.World, crate)
 	}})
 	require.NoError(t, err)
 	crate = srv.Frame().Spawn(&g.crate, ecs.Nobody)
 	link := sim.Link{Latency: 75 * time.Millisecond}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var felt [2]int
 	var seen [2]motion
 	for n := range 2 {
@@ -153,15 +155,15 @@ func TestCrateOfTwo(t *testing.T) {
 				felt[n]++
 			}
 		}
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			now := m.Net.Now() - time.Duration(v.Player)*400*time.Millisecond // one after the other
 			if now < 2*time.Second || now > 5*time.Second {
 				return move{}
 			}
 			toward := float32(3 - 2*int(v.Player))
 			return move{X: toward, Y: 0.0625 * toward}
-		})}, simtest.Seat{Up: link, Down: link, FrameRate: 30, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, FrameRate: 30, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			shown[n] = append(shown[n], frame{v.Tick, cg.pos.Slice(cg.all.All(v.World)[0])[0]})
@@ -175,7 +177,7 @@ func TestCrateOfTwo(t *testing.T) {
 	for n := range 2 {
 		for i, p := range shown[n][1:] {
 			switch before := shown[n][i]; {
-			case server[p.tick] == server[p.tick-1]: // it stands, or that tick was never reached
+			case truth[p.tick] == truth[p.tick-1]: // it stands, or that tick was never reached
 			case p.at != before.at:
 				seen[n].moved++
 				seen[n].stood = 0
@@ -202,15 +204,15 @@ func TestCodeIsNamedAmongOthers(t *testing.T) {
 	for _, walks := range []bool{false, true} { // the other player
 		m := simtest.New(4)
 		g := &crates{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 50 * time.Millisecond}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		read := map[string]bool{} // the components that causes name
 		for n := range 2 {
 			cg := &crates{bias: n == 0}
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 				if walks || n == 0 {
 					return move{Y: float32(v.Tick/20%2)*2 - 1}
 				}

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -22,7 +24,7 @@ func TestPanicIsContained(t *testing.T) {
 		m := simtest.New(41)
 		g := &mill{}
 		var boom foretick.Event[uint32]
-		var told []foretick.Panic
+		var told []server.Panic
 		fault := func(here string, player foretick.PlayerID) {
 			if here == where && player == 2 && len(told) == 0 {
 				panic("a fault of the game's")
@@ -49,17 +51,17 @@ func TestPanicIsContained(t *testing.T) {
 				p.OnLeave(func(_ *foretick.Frame, player foretick.PlayerID) { fault("OnLeave", player) })
 			}
 		}
-		srv, err := m.Serve(foretick.ServerConfig{
+		srv, err := m.Serve(server.Config{
 			Protocol: g.protocol(hooks(g, &boom)), DecayInput: time.Second, ReconnectWindow: -1,
-			OnPanic: func(p foretick.Panic) { told = append(told, p) },
+			OnPanic: func(p server.Panic) { told = append(told, p) },
 		})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 20 * time.Millisecond}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for i := range 3 {
 			cg := &mill{}
 			var cb foretick.Event[uint32]
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(hooks(cg, &cb)), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lever {
+			c, err := m.Join(client.Config{Protocol: cg.protocol(hooks(cg, &cb)), Sample: client.Sample(&cg.cmd, func(v client.View) lever {
 				return lever{Pull: 1, Fire: i == 1 && v.Tick > 90 && v.Tick%10 == 0}
 			})}, simtest.Seat{Up: link, Down: link, NoRedial: true})
 			require.NoError(t, err)
@@ -89,7 +91,7 @@ func TestPanicIsContained(t *testing.T) {
 		require.Len(t, srv.Players(nil), 2, where)
 		require.Equal(t, 2, srv.World().Len(), "%s: what it owned is gone", where)
 		for _, i := range []int{0, 2} {
-			require.Equal(t, foretick.Playing, clients[i].View().State, where)
+			require.Equal(t, client.Playing, clients[i].View().State, where)
 		}
 		tick := srv.Tick()
 		m.Run(8 * time.Second)
@@ -104,7 +106,7 @@ func TestNestingIsCapped(t *testing.T) {
 	var boom foretick.Event[uint32]
 	deepest := uint32(0)
 	self := ecs.None
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(func(p *foretick.Protocol) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(func(p *foretick.Protocol) {
 		p.Server("spark", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick == 10 {
 				self = f.Spawn(&g.prefab, ecs.Nobody)

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -186,17 +188,17 @@ func TestManySingletonsAndSystems(t *testing.T) {
 	p := g.protocol()
 	require.NoError(t, p.Err())
 	require.Len(t, g.singles, 120)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, LateInputs: 200 * time.Millisecond})
+	srv, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond})
 	require.NoError(t, err)
 	m.Watch(&simtest.Agreement{}, &simtest.Delivery{})
 	link := sim.LTE
 	link.Loss = 0.05
 	var games []*crowd
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for n := range 3 {
 		cg := &crowd{}
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), PartialTicks: true,
-			Sample:          foretick.Sample(&cg.cmd, func(v foretick.View) lunge { return wave(n*5, v) }),
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), PartialTicks: true,
+			Sample:          client.Sample(&cg.cmd, func(v client.View) lunge { return wave(n*5, v) }),
 			OnMisprediction: func(w prediction.Misprediction) { wrong = append(wrong, w) },
 		}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
@@ -205,7 +207,7 @@ func TestManySingletonsAndSystems(t *testing.T) {
 	m.Run(35 * time.Second)
 	require.NoError(t, m.Err())
 	for n, c := range clients {
-		require.Equal(t, foretick.Playing, c.View().State)
+		require.Equal(t, client.Playing, c.View().State)
 		for i := range g.values {
 			want := *g.values[i](srv.World())
 			require.Positive(t, want)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -82,20 +84,20 @@ func TestTeleportIsShownAtOnce(t *testing.T) {
 	play := func(mark bool) (wrong, all int, corrections uint64) {
 		m := simtest.New(5)
 		g := &leaper{mark: mark}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for n := range 2 {
 			cg, pressed := &leaper{mark: mark}, foretick.Tick(0)
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) blinkCommand {
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) blinkCommand {
 				blink := v.Tick%53 == uint32(n)*9 && v.Tick != pressed && m.Net.Now() < 38*time.Second
 				if blink {
 					pressed = v.Tick
 				}
 				return blinkCommand{Blink: blink}
-			})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-				if v.State == foretick.Playing {
+			})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+				if v.State == client.Playing {
 					w, a := cg.between(v.World)
 					wrong, all = wrong+w, all+a
 				}

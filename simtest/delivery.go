@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 )
 
 // Delivery checks that reliable messages arrive exactly once and in the order of
@@ -13,9 +15,9 @@ import (
 // reconnects. At quiet points no message may be missing.
 type Delivery struct {
 	seed   maphash.Seed
-	server *foretick.Server
+	server *server.Server
 	sent   map[foretick.PlayerID]*outbox
-	got    map[*foretick.Client]*mailbox
+	got    map[*client.Client]*mailbox
 
 	// Messages counts the messages that arrived.
 	Messages uint64
@@ -54,7 +56,7 @@ type mailbox struct {
 
 func (d *Delivery) makeMaps() {
 	if d.got == nil {
-		d.seed, d.sent, d.got = maphash.MakeSeed(), map[foretick.PlayerID]*outbox{}, map[*foretick.Client]*mailbox{}
+		d.seed, d.sent, d.got = maphash.MakeSeed(), map[foretick.PlayerID]*outbox{}, map[*client.Client]*mailbox{}
 	}
 }
 
@@ -77,7 +79,7 @@ func (d *Delivery) Sent(m *Match, s MessageSent) {
 }
 
 // Received implements [MessageChecker].
-func (d *Delivery) Received(_ *Match, c *foretick.Client, r MessageReceived) error {
+func (d *Delivery) Received(_ *Match, c *client.Client, r MessageReceived) error {
 	d.makeMaps()
 	got := d.letter(r.Channel, r.Tick, r.Kind, r.Payload)
 	b := d.got[c]
@@ -105,7 +107,7 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r MessageReceived) err
 }
 
 // sessions returns how many sessions a client has had.
-func sessions(c *foretick.Client) uint64 {
+func sessions(c *client.Client) uint64 {
 	st := c.Stats()
 	return st.Connections - st.Resumed
 }
@@ -140,7 +142,7 @@ func (d *Delivery) Tick(m *Match) error {
 		d.server = s
 	}
 	if len(d.got) > len(m.seats) {
-		live := map[*foretick.Client]*mailbox{}
+		live := map[*client.Client]*mailbox{}
 		for _, c := range m.Clients(nil) {
 			if b := d.got[c]; b != nil {
 				live[c] = b

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/server"
 )
 
 // Desync is a fault that a sync test found: game code that gives a tick another result when
@@ -73,9 +75,9 @@ func (d Desync) String() string {
 // SyncTestClient makes a client run the newest ticks again after each tick, and calls found
 // for each tick with a different result, and for faults of render systems. ticks is the
 // number of ticks to run again. The cost of a tick grows by that factor. Call it before the
-// client's first Step. ticks must be less than ClientConfig.History; 0 and negative turn it
+// client's first Step. ticks must be less than client.Config.History; 0 and negative turn it
 // off. [SyncTest] does this for a whole match.
-func SyncTestClient(c *foretick.Client, ticks int, found func(Desync)) error {
+func SyncTestClient(c *client.Client, ticks int, found func(Desync)) error {
 	return c.Internals().SyncTest(ticks, func(d probe.Desync) {
 		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
 	})
@@ -88,7 +90,7 @@ func SyncTestClient(c *foretick.Client, ticks int, found func(Desync)) error {
 // Step. ticks is at most the window of LateInputs; 0 turns it off. Systems that declare
 // ecs.ReadOther are not judged: they read what other players have become since. [SyncTest]
 // does this for a whole match.
-func SyncTestServer(s *foretick.Server, ticks int, found func(Desync)) error {
+func SyncTestServer(s *server.Server, ticks int, found func(Desync)) error {
 	return s.Internals().SyncTest(ticks, func(d probe.Desync) {
 		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
 	})

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -25,10 +26,10 @@ type director struct {
 	lost    lost
 	taps    taps
 	ends    *extremes // nil without Plan.Extremes
-	rests   map[*foretick.Client]func(bool)
-	kicked  map[*foretick.Client]bool
+	rests   map[*client.Client]func(bool)
+	kicked  map[*client.Client]bool
 
-	practises  *foretick.Client // the client that replays its ticks
+	practises  *client.Client // the client that replays its ticks
 	serverRest func(bool)
 }
 
@@ -36,8 +37,8 @@ var errIdle = errors.New("too little happened in the match")
 
 // playRounds plays the rounds.
 func (d *director) playRounds() error {
-	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
-	d.kicked = map[*foretick.Client]bool{}
+	d.rests, d.m.restless = map[*client.Client]func(bool){}, d.plan.Rest < 0
+	d.kicked = map[*client.Client]bool{}
 	d.watchMatch()
 	if err := d.serveMatch(); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (d *director) back() {
 	d.m.Run(d.m.Net.Now() + time.Second)
 	for _, st := range d.m.seats {
 		v := st.client.View()
-		if !st.observes && (v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st]) {
+		if !st.observes && (v.State != client.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st]) {
 			d.recordError(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Player, v.State, d.m.Net.Now()-d.played))
 		}
 	}
@@ -141,7 +142,7 @@ func (d *director) waitForReturns() {
 	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
 		back := d.m.Server() != nil
 		for _, st := range d.m.seats {
-			back = back && (st.observes || st.client.View().State == foretick.Playing && d.m.present(st))
+			back = back && (st.observes || st.client.View().State == client.Playing && d.m.present(st))
 		}
 		if back {
 			return
@@ -230,7 +231,7 @@ func (d *director) serveMatch() error {
 		return err
 	}
 	d.rate = p.Protocol.TickRate()
-	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, 4*d.plan.Clients)}
+	cfg := server.Config{Protocol: p.Protocol, MaxClients: max(64, 4*d.plan.Clients)}
 	if d.plan.Observers > 0 {
 		cfg.Observe, cfg.MaxObservers = d.grant, 16+4*d.plan.Observers
 	}
@@ -248,8 +249,8 @@ func (d *director) serveMatch() error {
 // addClient adds a client.
 func (d *director) addClient() {
 	p := d.plan.New()
-	cfg := foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}
-	var c *foretick.Client
+	cfg := client.Config{Protocol: p.Protocol, Sample: p.Sample}
+	var c *client.Client
 	again := 0
 	if practises := d.plan.SyncTest > 0 && len(d.m.wrongs) > 0 && d.m.seatOf(d.practises) == nil; practises {
 		again = d.plan.SyncTest
@@ -257,11 +258,11 @@ func (d *director) addClient() {
 	}
 	l := d.calmOrNot()
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
-	after := func(v foretick.View) {
+	after := func(v client.View) {
 		switch {
-		case v.State >= foretick.Syncing && v.State < foretick.Closed && p.Act != nil && !d.resting:
+		case v.State >= client.Syncing && v.State < client.Closed && p.Act != nil && !d.resting:
 			p.Act(c)
-		case v.State != foretick.Closed:
+		case v.State != client.Closed:
 		case d.kicked[c]:
 			d.shownOut(c, v)
 		case v.Player == ecs.Nobody && d.plan.ServerKills > 0:
@@ -365,7 +366,7 @@ func (d *director) freezeServer() {
 }
 
 // addDeparted adds a departing client's counters.
-func (d *director) addDeparted(c *foretick.Client) {
+func (d *director) addDeparted(c *client.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
 	d.out.Mended += st.Mispredictions

@@ -13,7 +13,7 @@
 //		simtest.Check(t, simtest.Plan{
 //			New: func() simtest.Player {
 //				g := &Game{}
-//				return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.script)}
+//				return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, g.script)}
 //			},
 //		}, 20)
 //	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -24,7 +25,7 @@ func TestDrawingChangesNothing(t *testing.T) {
 				g.pos.Slice(rows)[0].X += 0.5
 			}
 		}, ecs.Write(&g.pos))
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, Tags: []string{foretick.TagRender}})
+		srv, err := m.Serve(server.Config{Protocol: p, Tags: []string{foretick.TagRender}})
 		require.NoError(t, err)
 		srv.Frame().Spawn(&g.player, ecs.Nobody)
 		m.Run(time.Second)

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -84,12 +86,12 @@ func TestEventsWithoutATraceAreConfirmedIfRaised(t *testing.T) {
 		} {
 			name := fmt.Sprintf("%d Hz, %s", rate, row.name)
 			m := simtest.New(3)
-			server, client := newBlank(), newBlank()
-			server.refuse = row.refuse
-			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(rate)})
+			srv, cl := newBlank(), newBlank()
+			srv.refuse = row.refuse
+			_, err := m.Serve(server.Config{Protocol: srv.protocol(rate)})
 			require.NoError(t, err)
 			frames := 0
-			c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol(rate), Sample: foretick.Sample(&client.cmd, func(foretick.View) button {
+			c, err := m.Join(client.Config{Protocol: cl.protocol(rate), Sample: client.Sample(&cl.cmd, func(client.View) button {
 				frames++
 				return button{Fire: frames%2 == 0 && m.Net.Now() < 18*time.Second, Hold: row.hold && frames/30%2 == 0 && m.Net.Now() < 18*time.Second}
 			})}, simtest.Seat{Up: good, Down: good})
@@ -100,21 +102,21 @@ func TestEventsWithoutATraceAreConfirmedIfRaised(t *testing.T) {
 			}
 			m.Run(20 * time.Second)
 			lost, wrong, denied := 0, 0, 0
-			for k, n := range client.predicted {
-				ran := server.executed[k] > 0
+			for k, n := range cl.predicted {
+				ran := srv.executed[k] > 0
 				if !ran {
 					lost++
 				}
-				if !ran && client.confirmed[k] > 0 {
+				if !ran && cl.confirmed[k] > 0 {
 					wrong++
 				}
-				if ran && client.confirmed[k] == 0 {
+				if ran && cl.confirmed[k] == 0 {
 					denied++
 				}
-				require.Equal(t, n, client.confirmed[k]+client.cancelled[k], "%s: a shot of tick %d is settled", name, k)
+				require.Equal(t, n, cl.confirmed[k]+cl.cancelled[k], "%s: a shot of tick %d is settled", name, k)
 			}
-			t.Logf("%s: %d shots, %d not raised, %d of them confirmed; %d raised and not confirmed", name, len(client.predicted), lost, wrong, denied)
-			require.Greater(t, len(client.predicted), 100, name)
+			t.Logf("%s: %d shots, %d not raised, %d of them confirmed; %d raised and not confirmed", name, len(cl.predicted), lost, wrong, denied)
+			require.Greater(t, len(cl.predicted), 100, name)
 			require.Zero(t, wrong, "%s: confirmed, and never raised", name)
 			require.Zero(t, denied, "%s: raised, and not confirmed", name)
 			if row.up.Loss == 0 && !row.refuse {

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -67,36 +69,36 @@ func (g *cannon) protocol() *foretick.Protocol {
 // server fired too, or cancelled.
 func TestPredictedEvents(t *testing.T) {
 	m := simtest.New(11)
-	server, client := newCannon(), newCannon()
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	srv, cl := newCannon(), newCannon()
+	_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
-	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: cl.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(60 * time.Second)
 	require.NotZero(t, c.Stats().Mispredictions)
-	require.Greater(t, len(client.confirmed), 100)
-	require.Greater(t, len(client.cancelled), 10, "jams undo shots that were already heard")
+	require.Greater(t, len(cl.confirmed), 100)
+	require.Greater(t, len(cl.cancelled), 10, "jams undo shots that were already heard")
 	var newest uint32
-	for n := range client.confirmed {
+	for n := range cl.confirmed {
 		newest = max(newest, n)
 	}
-	for n, times := range client.predicted {
+	for n, times := range cl.predicted {
 		if n > newest {
 			continue // still open
 		}
-		require.LessOrEqual(t, times, 1+client.cancelled[n], "shot %d was told more than once", n)
-		if client.cancelled[n] == 0 {
-			require.Equal(t, 1, client.confirmed[n], "shot %d", n)
+		require.LessOrEqual(t, times, 1+cl.cancelled[n], "shot %d was told more than once", n)
+		if cl.cancelled[n] == 0 {
+			require.Equal(t, 1, cl.confirmed[n], "shot %d", n)
 		}
-		require.Equal(t, client.predicted[n], client.confirmed[n]+client.cancelled[n], "shot %d", n)
+		require.Equal(t, cl.predicted[n], cl.confirmed[n]+cl.cancelled[n], "shot %d", n)
 	}
-	for n := range client.confirmed {
-		require.Equal(t, 1, server.executed[n], "shot %d was confirmed", n)
+	for n := range cl.confirmed {
+		require.Equal(t, 1, srv.executed[n], "shot %d was confirmed", n)
 	}
-	for n := range client.cancelled {
-		if client.confirmed[n] == 0 {
-			require.Zero(t, server.executed[n], "shot %d was cancelled", n)
+	for n := range cl.cancelled {
+		if cl.confirmed[n] == 0 {
+			require.Zero(t, srv.executed[n], "shot %d was cancelled", n)
 		}
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,7 +17,7 @@ func ExamplePlan() {
 		New: func() simtest.Player {
 			g := &game{}
 			p := g.protocol()
-			return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+			return simtest.Player{Protocol: p, Sample: client.Sample(&g.cmd, func(v client.View) move {
 				return move{X: float32(v.Tick%3) - 1}
 			})}
 		},
@@ -35,12 +36,12 @@ func ExamplePlan() {
 func ExampleMatch() {
 	m := simtest.New(1)
 	var g game
-	if _, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()}); err != nil {
+	if _, err := m.Serve(server.Config{Protocol: g.protocol()}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	var cg game
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+	c, err := m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -60,12 +62,12 @@ func TestMispredictionListsEveryField(t *testing.T) {
 			*g = gauges{Heat: 36.6, Mass: 1.5, Turn: [4]float32{1, 0, 0, 0}, Name: "fox", Armed: true, Fuel: 7, X: -2.5}
 		}
 	}}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	var got []prediction.Misprediction
 	cg := &rig{}
 	link := sim.Link{Latency: 40 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), OnMisprediction: func(w prediction.Misprediction) { got = append(got, w) }}, simtest.Seat{Up: link, Down: link})
+	_, err = m.Join(client.Config{Protocol: cg.protocol(), OnMisprediction: func(w prediction.Misprediction) { got = append(got, w) }}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(5 * time.Second)
 	require.Len(t, got, 1)

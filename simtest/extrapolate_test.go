@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -37,7 +39,7 @@ func TestExtrapolationInAMatch(t *testing.T) {
 	m := simtest.New(6)
 	var pos, cpos ecs.Component[train]
 	var k, ck ecs.Prefab
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: protocol(&pos, &k), SendRate: 4000})
+	srv, err := m.Serve(server.Config{Protocol: protocol(&pos, &k), SendRate: 4000})
 	require.NoError(t, err)
 	for range 300 {
 		srv.Frame().Spawn(&k, ecs.Nobody)
@@ -46,8 +48,8 @@ func TestExtrapolationInAMatch(t *testing.T) {
 	shown := 0
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	var q *ecs.Query
-	_, err = m.Join(foretick.ClientConfig{Protocol: protocol(&cpos, &ck)}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-		if v.State != foretick.Playing || m.Net.Now() < 4*time.Second {
+	_, err = m.Join(client.Config{Protocol: protocol(&cpos, &ck)}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+		if v.State != client.Playing || m.Net.Now() < 4*time.Second {
 			return
 		}
 		if q == nil {

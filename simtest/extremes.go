@@ -9,9 +9,11 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 )
 
 // extremes compares how fast bodies move whose players send a field of the command at the
@@ -21,8 +23,8 @@ import (
 // rotations: those place a body, while an aim may follow the command at any speed.
 type extremes struct {
 	d       *director
-	clients map[*foretick.Client]bool // those that send extremes
-	server  *foretick.Server
+	clients map[*client.Client]bool // those that send extremes
+	server  *server.Server
 	command *layout.Command
 	fields  []int // of the command that are sent at their ends, in turn
 	bodies  []body
@@ -57,7 +59,7 @@ const (
 )
 
 // listen makes every second client send extremes.
-func (x *extremes) listen(c *foretick.Client) {
+func (x *extremes) listen(c *client.Client) {
 	in := c.Internals()
 	cmd := in.Layout().Command
 	if cmd == nil || x.d.out.Joins%2 == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -66,7 +67,7 @@ func (g trackGame) player() simtest.Player {
 			}
 		}
 	}, ecs.Read(&in), ecs.Write(&at))
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&in, func(v foretick.View) raceInput {
+	return simtest.Player{Protocol: p, Sample: client.Sample(&in, func(v client.View) raceInput {
 		t := float32(v.Tick % 600)
 		return raceInput{X: 1 - 2*float32(v.Tick/40%2), Y: 1 - 2*float32(v.Tick/50%2), Aim: t / 100, DT: 1. / 60, At: t / 600, Run: v.Tick/64%2 == 0 && !g.sprint}
 	})}

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -50,12 +52,12 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 	m := simtest.New(3)
 	var sat, cat ecs.Component[gymnast]
 	var sk, ck ecs.Prefab
-	_, err := m.Serve(foretick.ServerConfig{Protocol: game(&sat, &sk)})
+	_, err := m.Serve(server.Config{Protocol: game(&sat, &sk)})
 	require.NoError(t, err)
 	var drawn []gymnast
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: game(&cat, &ck), SmoothHalfLife: half}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v foretick.View) {
-		if v.State == foretick.Playing && m.Net.Now() > 2900*time.Millisecond {
+	_, err = m.Join(client.Config{Protocol: game(&cat, &ck), SmoothHalfLife: half}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v client.View) {
+		if v.State == client.Playing && m.Net.Now() > 2900*time.Millisecond {
 			drawn = append(drawn, cat.Slice(query.All(v.World)[0])[0])
 		}
 	}})

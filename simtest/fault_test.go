@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -34,7 +36,7 @@ func TestTerribleNetworkConverges(t *testing.T) {
 		m.Run(m.Net.Now() + 2*time.Second)
 		for _, c := range clients {
 			a, st := m.Audit(c), c.Stats()
-			require.Equal(t, foretick.Playing, c.View().State)
+			require.Equal(t, client.Playing, c.View().State)
 			require.Zero(t, a.Differences, "seed %d: %s", seed, a.First)
 			require.Equal(t, 8, a.Fields)
 			require.NotZero(t, st.Mispredictions, "nothing went wrong: the test tests nothing")
@@ -65,7 +67,7 @@ func TestFrozenClientRecovers(t *testing.T) {
 		m2.Run(m2.Net.Now() + frozen)
 		m2.Freeze(c, false)
 		m2.Run(m2.Net.Now() + 2*time.Second)
-		require.Equal(t, foretick.Playing, c.View().State, frozen)
+		require.Equal(t, client.Playing, c.View().State, frozen)
 		ahead := int32(c.View().Tick - m2.Server().Tick())
 		require.True(t, ahead > 0 && ahead < 15, "frozen %v: %d ticks ahead", frozen, ahead)
 		before := m2.Server().Stats().InputsMissing
@@ -78,15 +80,15 @@ func TestFrozenClientRecovers(t *testing.T) {
 func TestProtocolMismatchIsNamed(t *testing.T) {
 	m := simtest.New(1)
 	var g game
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	var other game
 	p := other.protocol()
 	p.SetTickRate(60)
-	c, err := m.Join(foretick.ClientConfig{Protocol: p}, simtest.Seat{Up: terrible, Down: terrible})
+	c, err := m.Join(client.Config{Protocol: p}, simtest.Seat{Up: terrible, Down: terrible})
 	require.NoError(t, err)
 	m.Run(10 * time.Second)
-	var mismatch *foretick.ProtocolError
+	var mismatch *client.ProtocolError
 	require.ErrorAs(t, c.View().Err, &mismatch)
 	require.ErrorIs(t, c.View().Err, net.ErrClosed)
 	require.Contains(t, mismatch.OurLine, "60")
@@ -114,22 +116,22 @@ func TestLongDescription(t *testing.T) {
 		require.Greater(t, len(p.Describe()), 80<<10)
 		return p
 	}
-	server := protocol(-1, 600)
+	srv := protocol(-1, 600)
 	for _, row := range []struct {
 		differs, prefabs int
 		ours, theirs     string
 	}{{2, 600, "another", "xxx 002"}, {598, 600, "another", "(something after prefab"}, {-1, 599, "", "xxx 598"}} {
 		m := simtest.New(1)
-		_, err := m.Serve(foretick.ServerConfig{Protocol: server})
+		_, err := m.Serve(server.Config{Protocol: srv})
 		require.NoError(t, err)
-		client := protocol(row.differs, row.prefabs)
-		c, err := m.Join(foretick.ClientConfig{Protocol: client}, simtest.Seat{})
+		cl := protocol(row.differs, row.prefabs)
+		c, err := m.Join(client.Config{Protocol: cl}, simtest.Seat{})
 		require.NoError(t, err)
 		m.Run(10 * time.Second)
-		var mismatch *foretick.ProtocolError
+		var mismatch *client.ProtocolError
 		require.ErrorAs(t, c.View().Err, &mismatch)
-		require.Equal(t, client.Hash(), mismatch.Ours)
-		require.Equal(t, server.Hash(), mismatch.Theirs)
+		require.Equal(t, cl.Hash(), mismatch.Ours)
+		require.Equal(t, srv.Hash(), mismatch.Theirs)
 		t.Log(mismatch)
 		require.Contains(t, mismatch.OurLine, row.ours)
 		require.Contains(t, mismatch.TheirLine, row.theirs)
@@ -141,17 +143,17 @@ func TestLongDescription(t *testing.T) {
 func TestFullServer(t *testing.T) {
 	m := simtest.New(1)
 	var g game
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), MaxClients: 1})
+	_, err := m.Serve(server.Config{Protocol: g.protocol(), MaxClients: 1})
 	require.NoError(t, err)
-	join := func() *foretick.Client {
+	join := func() *client.Client {
 		var cg game
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+		c, err := m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 		require.NoError(t, err)
 		return c
 	}
 	first := join()
 	m.Run(2 * time.Second)
-	require.Equal(t, foretick.Playing, first.View().State)
+	require.Equal(t, client.Playing, first.View().State)
 	second := join()
 	m.Run(4 * time.Second)
 	var closed *transport.DisconnectError
@@ -162,7 +164,7 @@ func TestFullServer(t *testing.T) {
 	require.Zero(t, m.Server().World().Len(), "what a player owned goes with it")
 	third := join()
 	m.Run(8 * time.Second)
-	require.Equal(t, foretick.Playing, third.View().State)
+	require.Equal(t, client.Playing, third.View().State)
 	require.Equal(t, 1, third.View().World.Len())
 }
 
@@ -172,7 +174,7 @@ func TestSilentServer(t *testing.T) {
 	dead := sim.Link{Loss: 1}
 	m.Link(clients[0], dead, dead)
 	m.Run(m.Net.Now() + 6*time.Second)
-	require.Equal(t, foretick.Resuming, clients[0].View().State)
+	require.Equal(t, client.Resuming, clients[0].View().State)
 	m.Run(m.Net.Now() + 40*time.Second)
 	var closed *transport.DisconnectError
 	require.ErrorAs(t, clients[0].View().Err, &closed)
@@ -191,12 +193,12 @@ func TestLostPlayerComesBack(t *testing.T) {
 	p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "absent") })
 	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "return") })
 	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "leave") })
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
-	join := func() (*foretick.Client, *game) {
+	join := func() (*client.Client, *game) {
 		cg := &game{}
 		cp := cg.protocol()
-		c, err := m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cp, Sample: client.Sample(&cg.cmd, func(client.View) move {
 			return move{Y: 0.25}
 		})}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
 		require.NoError(t, err)
@@ -213,12 +215,12 @@ func TestLostPlayerComesBack(t *testing.T) {
 	m.Run(30500 * time.Millisecond)
 	stood := *body
 	m.Run(45 * time.Second)
-	require.Equal(t, foretick.Resuming, lost.View().State)
+	require.Equal(t, client.Resuming, lost.View().State)
 	require.Equal(t, stood, *g.pos.Get(srv.World(), bodyOf(srv, g, me)), "an absent player's body stands still")
 	require.Equal(t, []string{"absent"}, heard)
 	m.Link(lost, sim.WiFi, sim.WiFi)
 	m.Run(47 * time.Second)
-	require.Equal(t, foretick.Playing, lost.View().State)
+	require.Equal(t, client.Playing, lost.View().State)
 	require.Equal(t, me, lost.View().Player)
 	require.Equal(t, []string{"absent", "return"}, heard)
 	require.EqualValues(t, 1, srv.Stats().Resumed)
@@ -232,7 +234,7 @@ func TestLostPlayerComesBack(t *testing.T) {
 	require.Equal(t, 1, srv.World().Len())
 }
 
-func bodyOf(s *foretick.Server, g *game, player foretick.PlayerID) ecs.Entity {
+func bodyOf(s *server.Server, g *game, player foretick.PlayerID) ecs.Entity {
 	q := ecs.NewQuery(s.World().Types(), ecs.With(&g.pos))
 	for _, rows := range q.Owned(s.World(), player) {
 		return rows.Entity(0)
@@ -246,13 +248,13 @@ func TestTransfer(t *testing.T) {
 	m := simtest.New(5)
 	g := &game{}
 	var car ecs.Entity
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 2 {
 		cg := &game{}
 		p := cg.protocol()
-		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			return move{X: 0.5}
 		})}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
 		require.NoError(t, err)
@@ -273,7 +275,7 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-func serverEntity(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Entity, bool) {
+func serverEntity(s *server.Server, c *client.Client, e ecs.Entity) (ecs.Entity, bool) {
 	q := ecs.NewQuery(c.View().World.Types())
 	for _, rows := range q.All(c.View().World) {
 		for i := range rows.Len() {
@@ -296,9 +298,9 @@ func TestAsymmetricLinks(t *testing.T) {
 	} {
 		m := simtest.New(6)
 		var g, cg game
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if m.Net.Now() > 20*time.Second {
 				return move{}
 			}
@@ -313,7 +315,7 @@ func TestAsymmetricLinks(t *testing.T) {
 		require.Greater(t, taken, uint64(300), name)
 		require.LessOrEqual(t, missing, taken/20, name) // of a long burst all but the last come too late
 		m.Run(23 * time.Second)
-		require.Equal(t, foretick.Playing, c.View().State, name)
+		require.Equal(t, client.Playing, c.View().State, name)
 		require.Zero(t, m.Audit(c).Differences, "%s: %s", name, m.Audit(c).First)
 		require.Zero(t, c.Stats().HardResets, name)
 		require.Zero(t, c.Stats().ByCause[prediction.Code], name)

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -121,7 +123,7 @@ func TestForgedTick(t *testing.T) {
 				lost := 0
 				p := g.protocol()
 				p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
-				srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+				srv, err := m.Serve(server.Config{Protocol: p})
 				require.NoError(t, err)
 				f, cg := &forger{}, &game{}
 				ticks := func() (out []netcode.Tick) {
@@ -136,7 +138,7 @@ func TestForgedTick(t *testing.T) {
 				}
 				link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: how.loss}
 				worst, calm, rest := int32(0), time.Duration(0), false
-				client, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+				cl, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 					if rest {
 						return move{}
 					}
@@ -144,9 +146,9 @@ func TestForgedTick(t *testing.T) {
 				})}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
 					f.Endpoint = e
 					return f
-				}, After: func(v foretick.View) {
-					require.NotEqual(t, foretick.Closed, v.State)
-					require.NotEqual(t, foretick.Resuming, v.State)
+				}, After: func(v client.View) {
+					require.NotEqual(t, client.Closed, v.State)
+					require.NotEqual(t, client.Resuming, v.State)
 					if ahead := int32(v.Tick - srv.Tick()); calm > 0 && m.Net.Now() > calm {
 						worst = max(worst, ahead, -ahead)
 					}
@@ -159,7 +161,7 @@ func TestForgedTick(t *testing.T) {
 					m.Run(m.Net.Now() + 4*time.Second)
 				}
 				require.Empty(t, f.first)
-				start := client.Stats()
+				start := cl.Stats()
 				if c.far && !how.before {
 					calm = m.Net.Now()
 				}
@@ -171,12 +173,12 @@ func TestForgedTick(t *testing.T) {
 					calm = m.Net.Now() + 2*time.Second
 				}
 				m.Run(max(calm, m.Net.Now()))
-				before, taken := client.Stats(), srv.Stats()
+				before, taken := cl.Stats(), srv.Stats()
 				m.Run(m.Net.Now() + 2*time.Second)
-				after, st := client.Stats(), srv.Stats()
+				after, st := cl.Stats(), srv.Stats()
 
 				require.NotZero(t, f.forged)
-				require.Equal(t, foretick.Playing, client.View().State)
+				require.Equal(t, client.Playing, cl.View().State)
 				require.Less(t, worst, int32(15), "in step")
 				require.Zero(t, lost)
 				require.EqualValues(t, 1, st.Joined)
@@ -192,7 +194,7 @@ func TestForgedTick(t *testing.T) {
 				}
 				rest = true
 				m.Run(m.Net.Now() + 2*time.Second)
-				require.Zero(t, m.Audit(client).Differences, m.Audit(client).First)
+				require.Zero(t, m.Audit(cl).Differences, m.Audit(cl).First)
 			})
 		}
 	}

@@ -7,18 +7,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // walker joins a client that gives another command in every frame.
-func walker(t *testing.T, m *simtest.Match, rate int, cfg foretick.ClientConfig, seat simtest.Seat) *foretick.Client {
+func walker(t *testing.T, m *simtest.Match, rate int, cfg client.Config, seat simtest.Seat) *client.Client {
 	t.Helper()
 	cg := &game{}
 	cfg.Protocol = cg.protocol()
 	cfg.Protocol.SetTickRate(rate)
-	cfg.Sample = foretick.Sample(&cg.cmd, func(v foretick.View) move {
+	cfg.Sample = client.Sample(&cg.cmd, func(v client.View) move {
 		return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/33%2) - 0.5}
 	})
 	c, err := m.Join(cfg, seat)
@@ -48,9 +49,9 @@ func TestFewFrames(t *testing.T) {
 			var g game
 			p := g.protocol()
 			p.SetTickRate(row.rate)
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+			srv, err := m.Serve(server.Config{Protocol: p})
 			require.NoError(t, err)
-			cfg := foretick.ClientConfig{History: row.history}
+			cfg := client.Config{History: row.history}
 			if row.history != 0 {
 				cfg.MaxRTT = 100 * time.Millisecond
 			}
@@ -74,12 +75,12 @@ func TestFewFramesAndAShortHistory(t *testing.T) {
 	p := g.protocol()
 	p.SetTickRate(128)
 	m := simtest.New(7)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
-	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: m.Dial(sim.LAN, sim.LAN), History: 32, MaxRTT: time.Millisecond})
+	_, err = client.New(client.Config{Protocol: p, Transport: m.Dial(sim.LAN, sim.LAN), History: 32, MaxRTT: time.Millisecond})
 	require.ErrorContains(t, err, "History is 32 ticks")
 	link := sim.Link{Latency: 150 * time.Millisecond}
-	c := walker(t, m, 128, foretick.ClientConfig{History: 64, MaxRTT: 100 * time.Millisecond}, simtest.Seat{Up: link, Down: link, FrameRate: 4})
+	c := walker(t, m, 128, client.Config{History: 64, MaxRTT: 100 * time.Millisecond}, simtest.Seat{Up: link, Down: link, FrameRate: 4})
 	m.Run(5 * time.Second)
 	before, delayed := srv.Stats(), c.Stats().InputDelayed
 	m.Run(20 * time.Second)
@@ -112,10 +113,10 @@ func TestFramesThatComeBack(t *testing.T) {
 				var g game
 				p := g.protocol()
 				p.SetTickRate(rate)
-				srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+				srv, err := m.Serve(server.Config{Protocol: p})
 				require.NoError(t, err)
-				c := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
-				other := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
+				c := walker(t, m, rate, client.Config{}, simtest.Seat{Up: link, Down: link})
+				other := walker(t, m, rate, client.Config{}, simtest.Seat{Up: link, Down: link})
 				m.Run(10 * time.Second)
 				lead, shown := offsets(m, c)
 				otherLead, otherShown := offsets(m, other)
@@ -128,7 +129,7 @@ func TestFramesThatComeBack(t *testing.T) {
 				m.Run(m.Net.Now() + row.length + time.Second/60)
 				m.Freeze(c, false)
 				m.Run(m.Net.Now() + 2*time.Second)
-				require.Equal(t, foretick.Playing, c.View().State)
+				require.Equal(t, client.Playing, c.View().State)
 				before := srv.Stats()
 				leadNow, shownNow := offsets(m, c)
 				m.Run(m.Net.Now() + 2*time.Second)
@@ -156,7 +157,7 @@ func TestFramesThatComeBack(t *testing.T) {
 
 // offsets returns how far a client predicts ahead of the server and shows others behind
 // it, averaged over half a second.
-func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
+func offsets(m *simtest.Match, c *client.Client) (lead, shown time.Duration) {
 	const looks = 30
 	for range looks {
 		m.Run(m.Net.Now() + time.Second/60)
@@ -168,7 +169,7 @@ func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
 	return lead, shown
 }
 
-func missing(s *foretick.Server, c *foretick.Client) uint64 {
+func missing(s *server.Server, c *client.Client) uint64 {
 	st, _ := s.Player(c.View().Player)
 	return st.InputsMissing
 }

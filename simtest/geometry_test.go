@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -94,21 +96,21 @@ func TestOneGeometry(t *testing.T) {
 
 func oneGeometry(t *testing.T, rate int, loss float64) {
 	m := simtest.New(8)
-	server, between, caught := &mills{}, 0, 0
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SnapshotRate: rate})
+	srv1, between, caught := &mills{}, 0, 0
+	srv, err := m.Serve(server.Config{Protocol: srv1.protocol(), SnapshotRate: rate})
 	require.NoError(t, err)
 	for i := range 4 {
-		server.sail.Get(srv.World(), srv.Frame().Spawn(&server.mill, ecs.Nobody)).X = float32(i) * 10
+		srv1.sail.Get(srv.World(), srv.Frame().Spawn(&srv1.mill, ecs.Nobody)).X = float32(i) * 10
 	}
-	server.was = map[ecs.Entity]map[foretick.Tick]lagcomp.Hitbox{}
-	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+	srv1.was = map[ecs.Entity]map[foretick.Tick]lagcomp.Hitbox{}
+	srv1.judge = func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			e := rows.Entity(i)
-			if server.was[e] == nil {
-				server.was[e] = map[foretick.Tick]lagcomp.Hitbox{}
+			if srv1.was[e] == nil {
+				srv1.was[e] = map[foretick.Tick]lagcomp.Hitbox{}
 			}
 			if f.Tick > 1 {
-				server.was[e][f.Tick-1] = tip(t, f.Present(), e)
+				srv1.was[e][f.Tick-1] = tip(t, f.Present(), e)
 			}
 		}
 		if f.Tick < 120 {
@@ -125,12 +127,12 @@ func oneGeometry(t *testing.T, rate int, loss float64) {
 			e := rows.Entity(i)
 			same(t, f.Tick, tip(t, seen, e), tip(t, behind, e))
 			for _, view := range []foretick.HitView{seen, behind, later, f.Present()} {
-				at, ok := foretick.ComponentAt(view, &server.sail, e)
+				at, ok := foretick.ComponentAt(view, &srv1.sail, e)
 				require.True(t, ok)
 				same(t, f.Tick, lagcomp.SphereHitbox(at.tip()), tip(t, view, e))
 			}
 			same(t, f.Tick, tip(t, f.Present(), e), tip(t, f.RewindBehind(1, 0), e))
-			rewindsTo(t, f, seen, e, server.was[e])
+			rewindsTo(t, f, seen, e, srv1.was[e])
 			if seen.Behind() < 2 {
 				continue
 			}
@@ -149,8 +151,8 @@ func oneGeometry(t *testing.T, rate int, loss float64) {
 	}
 	g := &mills{}
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: loss}
-	sample := foretick.Sample(&g.cmd, func(foretick.View) millCrank { return millCrank{} })
-	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	sample := client.Sample(&g.cmd, func(client.View) millCrank { return millCrank{} })
+	_, err = m.Join(client.Config{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(9 * time.Second)
 	require.Greater(t, between, 40)

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -57,7 +59,7 @@ func TestGroupsInAMatch(t *testing.T) {
 	play := func(grouped bool) (apart, together int, st stats.Client) {
 		m := simtest.New(3)
 		g := &cavalry{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), SendRate: 5000})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), SendRate: 5000})
 		require.NoError(t, err)
 		f := srv.Frame()
 		for pair := range uint8(80) {
@@ -73,10 +75,10 @@ func TestGroupsInAMatch(t *testing.T) {
 		cg := &cavalry{}
 		link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.03}
 		var q *ecs.Query
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			return move{X: float32(v.Tick%3) - 1}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			if q == nil {

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 )
 
 // growth looks for what grows without end while a match is played: entities of a prefab, and
 // messages to a player. It looks at the newest process of the server.
 type growth struct {
 	d      *director
-	server *foretick.Server
+	server *server.Server
 	next   time.Duration        // of the next look at the entities
 	every  time.Duration        // between looks
 	looks  int                  // since the server began
@@ -64,7 +66,7 @@ func (g *growth) Sent(m *Match, s MessageSent) {
 }
 
 // Received implements [MessageChecker].
-func (g *growth) Received(*Match, *foretick.Client, MessageReceived) error { return nil }
+func (g *growth) Received(*Match, *client.Client, MessageReceived) error { return nil }
 
 // Tick implements [Checker].
 func (g *growth) Tick(m *Match) error {

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -74,12 +76,12 @@ func (g *traffic) protocol() *foretick.Protocol {
 // last only for the moment of the change.
 func TestPredictionIsHandedOver(t *testing.T) {
 	m := simtest.New(41)
-	server := &traffic{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth := &traffic{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	car := srv.Frame().Spawn(&server.car, ecs.Nobody)
+	car := srv.Frame().Spawn(&truth.car, ecs.Nobody)
 	link := sim.Link{Latency: 75 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.03}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*traffic
 	var handles [2]map[ecs.Entity]bool
 	var ahead, steps [2]int
@@ -87,7 +89,7 @@ func TestPredictionIsHandedOver(t *testing.T) {
 		g, last := &traffic{}, foretick.Tick(0)
 		handles[n] = map[ecs.Entity]bool{}
 		var was float32
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) driverCommand {
+		c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) driverCommand {
 			if m.Net.Now() > 40*time.Second {
 				return driverCommand{}
 			}
@@ -96,8 +98,8 @@ func TestPredictionIsHandedOver(t *testing.T) {
 				last = v.Tick / 60
 			}
 			return driverCommand{X: float32(int(v.Tick/20)%2)*2 - 1, Board: board}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			for _, rows := range g.cars.All(v.World) {
@@ -105,7 +107,7 @@ func TestPredictionIsHandedOver(t *testing.T) {
 				x := g.pos.Slice(rows)[0].X
 				if rows.Owner() == v.Player {
 					steps[n]++
-					if at := server.pos.Get(srv.World(), car).X; x != at && x != was {
+					if at := truth.pos.Get(srv.World(), car).X; x != at && x != was {
 						ahead[n]++
 					}
 				}
@@ -116,7 +118,7 @@ func TestPredictionIsHandedOver(t *testing.T) {
 		clients, games = append(clients, c), append(games, g)
 	}
 	m.Run(45 * time.Second)
-	require.Greater(t, len(server.boarded), 15)
+	require.Greater(t, len(truth.boarded), 15)
 	for n, c := range clients {
 		a := m.Audit(c)
 		require.Zero(t, a.Differences, a.First)
@@ -125,6 +127,6 @@ func TestPredictionIsHandedOver(t *testing.T) {
 		require.Greater(t, steps[n], 500)
 		require.Greater(t, ahead[n], steps[n]/2, "the driver's own screen is ahead of the server")
 		require.Zero(t, st.ByCause[prediction.Code], games[n])
-		require.LessOrEqual(t, st.Mispredictions, uint64(len(server.boarded)))
+		require.LessOrEqual(t, st.Mispredictions, uint64(len(truth.boarded)))
 	}
 }

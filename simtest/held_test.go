@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -89,14 +91,14 @@ func TestHeldThingReadsItsHolder(t *testing.T) {
 		m := simtest.New(8)
 		m.Watch(&simtest.Agreement{}, &simtest.Causes{}, &simtest.Secrets{})
 		newGame := func() *armoury { return &armoury{access: ecs.ReadOwn} }
-		_, err := m.Serve(foretick.ServerConfig{Protocol: newGame().protocol(), LateInputs: late})
+		_, err := m.Serve(server.Config{Protocol: newGame().protocol(), LateInputs: late})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.05, Burst: 3}
 		var games []*armoury
 		for range 2 {
 			g := newGame()
 			games = append(games, g)
-			_, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+			_, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) move {
 				if m.Net.Now() > 10*time.Second {
 					return move{}
 				}

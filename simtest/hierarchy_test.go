@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -100,8 +102,8 @@ func (g *depot) family(w *ecs.World) map[uint16]uint16 {
 type parade struct {
 	m       *simtest.Match
 	g       *depot
-	srv     *foretick.Server
-	clients []*foretick.Client
+	srv     *server.Server
+	clients []*client.Client
 	games   []*depot
 	wrong   []prediction.Misprediction
 	hidden  [4]map[uint16]bool // by player: labels
@@ -110,13 +112,13 @@ type parade struct {
 func newParade(t *testing.T, seed uint64, link sim.Link, scuttle foretick.Tick, flat ...bool) *parade {
 	d := &parade{m: simtest.New(seed), g: &depot{scuttle: scuttle, flat: len(flat) > 0 && flat[0]}}
 	var err error
-	d.srv, err = d.m.Serve(foretick.ServerConfig{Protocol: d.g.protocol()})
+	d.srv, err = d.m.Serve(server.Config{Protocol: d.g.protocol()})
 	require.NoError(t, err)
 	for range 3 {
 		g := &depot{scuttle: scuttle, flat: d.g.flat}
-		c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(),
+		c, err := d.m.Join(client.Config{Protocol: g.protocol(),
 			OnMisprediction: func(w prediction.Misprediction) { d.wrong = append(d.wrong, w) },
-			Sample:          foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(int(v.Tick/15)%3 - 1)} })},
+			Sample:          client.Sample(&g.cmd, func(v client.View) move { return move{X: float32(int(v.Tick/15)%3 - 1)} })},
 			simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		d.clients, d.games = append(d.clients, c), append(d.games, g)
@@ -288,7 +290,7 @@ func TestPredictedDestructionOfAParent(t *testing.T) {
 func TestHierarchyWithoutPrediction(t *testing.T) {
 	d := newParade(t, 1, sim.Link{Latency: 40 * time.Millisecond}, 0)
 	g := &depot{}
-	c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(), NoPrediction: true}, simtest.Seat{})
+	c, err := d.m.Join(client.Config{Protocol: g.protocol(), NoPrediction: true}, simtest.Seat{})
 	require.NoError(t, err)
 	d.m.Run(2 * time.Second)
 	_, turrets := d.vehicle(1)

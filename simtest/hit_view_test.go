@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -58,11 +60,11 @@ func TestHitViewWithoutHitboxesIsToldAtOnce(t *testing.T) {
 		})...)
 	}
 	m := simtest.New(3)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: play(0, &mill{})})
+	_, err := m.Serve(server.Config{Protocol: play(0, &mill{})})
 	require.NoError(t, err)
 	g := &mill{}
-	sample := foretick.Sample(&g.cmd, func(foretick.View) lever { return lever{} })
-	_, err = m.Join(foretick.ClientConfig{Protocol: play(1, g), Sample: sample}, simtest.Seat{})
+	sample := client.Sample(&g.cmd, func(client.View) lever { return lever{} })
+	_, err = m.Join(client.Config{Protocol: play(1, g), Sample: sample}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(time.Second)
 	for end, n := range asked {

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -87,26 +89,26 @@ func TestAnyFloatTravels(t *testing.T) {
 	} {
 		g, far := &race{}, &race{}
 		m := simtest.New(1)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
-		var cl *foretick.Client
-		cl, err = m.Join(foretick.ClientConfig{Protocol: far.protocol(), Sample: foretick.Sample(&far.cmd, func(foretick.View) news {
+		var cl *client.Client
+		cl, err = m.Join(client.Config{Protocol: far.protocol(), Sample: client.Sample(&far.cmd, func(client.View) news {
 			return news{[2]float64{1, g.value}}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State == foretick.Playing && v.Tick%16 == 0 {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State == client.Playing && v.Tick%16 == 0 {
 				_ = far.ask.Send(cl, news{[2]float64{1, g.value}})
 			}
 		}})
 		require.NoError(t, err)
 		m.RunFor(2 * time.Second)
-		require.Equal(t, foretick.Playing, cl.View().State)
+		require.Equal(t, client.Playing, cl.View().State)
 		require.Empty(t, expert.ServerLosses(srv, nil))
 		before := cl.Stats().Snapshots
 		g.value = c.value
 		m.RunFor(7 * time.Second)
 		require.NoError(t, m.Err())
-		require.Equal(t, foretick.Playing, cl.View().State, "%v: %v", c.value, cl.View().Err)
+		require.Equal(t, client.Playing, cl.View().State, "%v: %v", c.value, cl.View().Err)
 		require.Zero(t, cl.Stats().Malformed, "%v", c.value)
 		require.Greater(t, cl.Stats().Snapshots-before, uint64(150), "%v", c.value)
 		arrives32 := float32(min(max(c.arrives, -math.MaxFloat32), math.MaxFloat32))
@@ -155,7 +157,7 @@ func TestAnyFloatTravels(t *testing.T) {
 func TestSyncTestNamesInfinity(t *testing.T) {
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &race{value: math.Inf(1)}
-		return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) news { return news{} })}
+		return simtest.Player{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(client.View) news { return news{} })}
 	}, simtest.SyncConfig{})
 	require.NoError(t, err)
 	all := strings.Join(faults, "\n")

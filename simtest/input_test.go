@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -52,11 +54,11 @@ func (g *gallery) protocol() *foretick.Protocol {
 func TestPressBetweenTicksFiresOnce(t *testing.T) {
 	m := simtest.New(2)
 	g := &gallery{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &gallery{}
 	frames, presses := 0, 0
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) button {
+	c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) button {
 		frames++
 		if now := m.Net.Now(); now < 2*time.Second || now > 22*time.Second || frames%37 != 0 {
 			return button{}

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
@@ -73,7 +75,7 @@ func (g *plain) protocol() *foretick.Protocol {
 func TestInterestInAMatch(t *testing.T) {
 	m := simtest.New(4)
 	g := &plain{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	f := srv.Frame()
 	where := map[uint16]spot{}
@@ -94,22 +96,22 @@ func TestInterestInAMatch(t *testing.T) {
 	put(&g.news, 5002, spot{})
 	type sight struct{ first time.Duration }
 	link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.02}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	games := []*plain{{}, {}}
 	seen := []map[uint16]*sight{{}, {}}
 	flickers := 0
 	now := map[uint16]bool{}
 	for n, cg := range games {
 		var q *ecs.Query
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if at := m.Net.Now(); n == 0 && at > 5*time.Second && at < 10*time.Second {
 				return move{X: 1} // 200 m away
 			} else if n == 0 && at > 10*time.Second && at < 15*time.Second {
 				return move{X: float32(v.Tick/10%2)*2 - 1} // and to and fro at the edge
 			}
 			return move{}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			if q == nil {
@@ -205,7 +207,7 @@ func TestShotsBeforeItCameNear(t *testing.T) {
 	const came = 200
 	me, thing := ecs.Nobody, ecs.None
 	before, late, there := 0, 0, 0
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: hittable(g), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: hittable(g), OnTick: func(f *foretick.Frame) {
 		if thing == ecs.None {
 			return
 		}
@@ -229,7 +231,7 @@ func TestShotsBeforeItCameNear(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: hittable(cg), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: hittable(cg), Sample: client.Sample(&cg.cmd, func(client.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(3 * time.Second)
 	me, thing = c.View().Player, srv.Frame().Spawn(&g.thing, ecs.Nobody)

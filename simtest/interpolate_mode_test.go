@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -109,12 +111,12 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", row), func(t *testing.T) {
 			link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: row.loss}
 			m := simtest.New(4)
-			server, client := &pacer{}, &pacer{}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.jams), SnapshotRate: row.snapshotRate})
+			truth, cl := &pacer{}, &pacer{}
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol(row.jams), SnapshotRate: row.snapshotRate})
 			require.NoError(t, err)
-			var c *foretick.Client
-			var last foretick.View
-			client.shown = func(f *foretick.Frame, by ecs.Entity, s paceShot) {
+			var c *client.Client
+			var last client.View
+			cl.shown = func(f *foretick.Frame, by ecs.Entity, s paceShot) {
 				require.Equal(t, s.Tick, f.Tick)
 				require.True(t, f.World.Alive(by))
 				require.Equal(t, last.Player, f.World.Owner(by))
@@ -125,21 +127,21 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 				require.Greater(t, s.Tick+10, last.Tick, "after lost snapshots the next one proves it")
 			}
 			frames, between := 0, 0
-			c, err = m.Join(foretick.ClientConfig{
-				Protocol: client.protocol(false), NoPrediction: true,
-				Sample: foretick.Sample(&client.cmd, func(v foretick.View) paceCommand {
+			c, err = m.Join(client.Config{
+				Protocol: cl.protocol(false), NoPrediction: true,
+				Sample: client.Sample(&cl.cmd, func(v client.View) paceCommand {
 					frames++
 					return paceCommand{Go: 4, Fire: m.Net.Now() > 4*time.Second && m.Net.Now() < 18*time.Second && frames%11 == 0}
 				}),
-			}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+			}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 				last = v
-				if v.State != foretick.Playing || m.Net.Now() < 4*time.Second {
+				if v.State != client.Playing || m.Net.Now() < 4*time.Second {
 					return
 				}
 				require.Equal(t, v.RenderTick+1, v.Tick, "its own time is that of all")
 				require.GreaterOrEqual(t, v.InputDelay, v.Lead-50*time.Millisecond)
-				for _, rows := range client.bodies.Owned(v.World, v.Player) {
-					if x := float64(client.pos.Slice(rows)[0].X) * 30 / 4; math.Abs(x-math.Round(x)) > 0.1 {
+				for _, rows := range cl.bodies.Owned(v.World, v.Player) {
+					if x := float64(cl.pos.Slice(rows)[0].X) * 30 / 4; math.Abs(x-math.Round(x)) > 0.1 {
 						between++
 					}
 				}
@@ -147,21 +149,21 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 			require.NoError(t, err)
 			m.Run(20 * time.Second)
 			st := c.Stats()
-			t.Logf("%d shots on the server, %d here; %d inputs missing", len(server.fired), len(client.fired), srv.Stats().InputsMissing)
-			require.Greater(t, len(server.fired), 50)
-			require.Equal(t, len(client.fired), client.confirmed)
-			require.Zero(t, client.cancelled)
-			require.Zero(t, client.made, "its spawns come from the server")
+			t.Logf("%d shots on the server, %d here; %d inputs missing", len(truth.fired), len(cl.fired), srv.Stats().InputsMissing)
+			require.Greater(t, len(truth.fired), 50)
+			require.Equal(t, len(cl.fired), cl.confirmed)
+			require.Zero(t, cl.cancelled)
+			require.Zero(t, cl.made, "its spawns come from the server")
 			require.Greater(t, between, 500, "drawn between two states")
 			require.Zero(t, st.Mispredictions+st.MispredictedTicks+st.Resimulated+st.PredictedTicks)
 			// What the server had and the client has not is what no snapshot proved in time.
 			if row.snapshotRate == 30 {
-				require.Subset(t, server.fired, client.fired)
+				require.Subset(t, truth.fired, cl.fired)
 			}
-			require.GreaterOrEqual(t, len(client.fired)*100, len(server.fired)*97)
-			require.LessOrEqual(t, len(client.fired)*100, len(server.fired)*103)
+			require.GreaterOrEqual(t, len(cl.fired)*100, len(truth.fired)*97)
+			require.LessOrEqual(t, len(cl.fired)*100, len(truth.fired)*103)
 			if row.loss == 0 {
-				require.Equal(t, server.fired, client.fired)
+				require.Equal(t, truth.fired, cl.fired)
 			}
 		})
 	}

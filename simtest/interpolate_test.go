@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -15,23 +17,23 @@ import (
 // and prediction never sees it.
 func TestOwnInterpolationOfTheOwnBody(t *testing.T) {
 	m := simtest.New(4)
-	server, client := &game{}, &game{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	srv, cl := &game{}, &game{}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 	require.NoError(t, err)
-	p := client.protocol()
+	p := cl.protocol()
 	moves := 0
-	foretick.Interpolate(p, &client.pos, func(from, to position, t float32) position {
+	foretick.Interpolate(p, &cl.pos, func(from, to position, t float32) position {
 		if to.X > from.X {
 			moves++
 		}
 		return position{X: t, Y: 77}
 	})
-	all := ecs.NewQuery(p.Types(), ecs.With(&client.pos))
+	all := ecs.NewQuery(p.Types(), ecs.With(&cl.pos))
 	frames, shown := 0, 0
-	c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{X: 1} })},
-		simtest.Seat{FrameRate: 144, After: func(v foretick.View) {
+	c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{X: 1} })},
+		simtest.Seat{FrameRate: 144, After: func(v client.View) {
 			for _, rows := range all.Owned(v.World, v.Player) {
-				if at := client.pos.Slice(rows)[0]; v.Fraction > 0 && v.Fraction < 1 {
+				if at := cl.pos.Slice(rows)[0]; v.Fraction > 0 && v.Fraction < 1 {
 					if frames++; at == (position{X: v.Fraction, Y: 77}) {
 						shown++
 					}

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -55,26 +57,26 @@ func (g *tram) protocol() *foretick.Protocol {
 // as it moves. What only the server moves mispredicts in no tick.
 func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	m := simtest.New(8)
-	server, client := &tram{}, &tram{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth, cl := &tram{}, &tram{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	cp := client.protocol()
-	all := ecs.NewQuery(cp.Types(), ecs.With(&client.pos, &client.rails))
+	cp := cl.protocol()
+	all := ecs.NewQuery(cp.Types(), ecs.With(&cl.pos, &cl.rails))
 	var at []float64 // along the course, in ticks ahead of the server
 	var most, least, was float64
-	var c *foretick.Client
-	c, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })},
-		simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+	var c *client.Client
+	c, err = m.Join(client.Config{Protocol: cp, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })},
+		simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 			for _, rows := range all.All(v.World) {
 				require.Equal(t, v.Player, rows.Owner(), "whoever predicts it")
-				x := float64(client.pos.Slice(rows)[0].X)
+				x := float64(cl.pos.Slice(rows)[0].X)
 				d := math.Mod(x-was+300, 200) - 100
 				if was != 0 {
 					most, least = max(most, d), min(least, d)
 				}
 				was = x
-				there := float64(server.pos.Get(srv.World(), server.mine).X)
+				there := float64(truth.pos.Get(srv.World(), truth.mine).X)
 				at = append(at, math.Mod(x-there+300, 200)-100)
 			}
 		}})
@@ -82,7 +84,7 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	m.Run(5 * time.Second)
 	const frame = 5. / 60
 	for i := range 12 {
-		require.True(t, srv.Frame().SetPredicted(server.mine, i%2 == 0))
+		require.True(t, srv.Frame().SetPredicted(truth.mine, i%2 == 0))
 		most, least = 0, 0
 		// sometimes again before the slide is over
 		m.Run(m.Net.Now() + []time.Duration{5 * time.Second, 250 * time.Millisecond, 5 * time.Second}[i%3])
@@ -97,7 +99,7 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	require.Zero(t, c.Stats().Mispredictions)
 	require.NoError(t, m.Err())
 	require.PanicsWithError(t, `foretick: SetPredicted of an entity of prefab "player": declare the prefab with Protocol.Interpolated`, func() {
-		srv.Frame().SetPredicted(srv.Frame().Spawn(&server.player, ecs.Nobody), true)
+		srv.Frame().SetPredicted(srv.Frame().Spawn(&truth.player, ecs.Nobody), true)
 	})
 }
 
@@ -108,15 +110,15 @@ func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
 	for name, lost := range map[string]time.Duration{"with a teleport": 0, "after lost snapshots": 900 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			m := simtest.New(9)
-			server, client := &tram{}, &tram{}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			truth, cl := &tram{}, &tram{}
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 50 * time.Millisecond}
 			var part foretick.PlayerID
-			cp := client.protocol()
-			pets := ecs.NewQuery(cp.Types(), ecs.With(&client.pos), ecs.Without(&client.cmd, &client.rails))
-			c, err := m.Join(foretick.ClientConfig{Protocol: cp, History: 64, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })},
-				simtest.Seat{Up: link, Down: link, SyncTest: 2, OnDesync: func(d simtest.Desync) { t.Error(d) }, After: func(v foretick.View) {
+			cp := cl.protocol()
+			pets := ecs.NewQuery(cp.Types(), ecs.With(&cl.pos), ecs.Without(&cl.cmd, &cl.rails))
+			c, err := m.Join(client.Config{Protocol: cp, History: 64, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })},
+				simtest.Seat{Up: link, Down: link, SyncTest: 2, OnDesync: func(d simtest.Desync) { t.Error(d) }, After: func(v client.View) {
 					for _, rows := range pets.All(v.World) {
 						part = v.World.PartOf(rows.Entity(0))
 					}
@@ -127,9 +129,9 @@ func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
 				if lost > 0 {
 					m.Link(c, link, sim.Link{Loss: 1})
 				} else {
-					srv.Frame().Teleport(server.dog)
+					srv.Frame().Teleport(truth.dog)
 				}
-				require.True(t, srv.Frame().SetPredicted(server.dog, i%2 == 0))
+				require.True(t, srv.Frame().SetPredicted(truth.dog, i%2 == 0))
 				m.RunFor(lost)
 				m.Link(c, link, link)
 				m.RunFor(2 * time.Second)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -22,7 +22,7 @@ func (d *director) kick() {
 }
 
 // shownOut lets another client join for one that was kicked.
-func (d *director) shownOut(c *foretick.Client, v foretick.View) {
+func (d *director) shownOut(c *client.Client, v client.View) {
 	var end *transport.DisconnectError
 	if errors.As(v.Err, &end) && end.Code != transport.Kicked && end.Code != transport.Timeout {
 		d.recordError(fmt.Errorf("simtest: player %d was kicked, and its client ended with %w", v.Player, v.Err))

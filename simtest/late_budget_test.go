@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -51,7 +53,7 @@ func (x *miser) step(t testing.TB, now time.Duration, tick netcode.Tick) {
 	var body []byte
 	if fresh := tick+early != x.newest && x.raw.size > 0; fresh {
 		x.newest = tick + early
-		v := wave(int(x.turn), foretick.View{Tick: x.newest})
+		v := wave(int(x.turn), client.View{Tick: x.newest})
 		x.cmds.Push(netcode.Command{Tick: x.newest, Render: tick, Data: x.pack.Pack(unsafe.Pointer(&v), nil)})
 		body = x.cmds.Append(nil, 300)
 		x.cmds.Acked(x.newest, false) // so that no later body has it
@@ -119,11 +121,11 @@ type misery struct {
 func (x *misery) play(t testing.TB, seed uint64) {
 	const misers, stalled, steady = 5, 3, 8
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	m, g, _, _ := fence(t, seed, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, MaxWaitingPerAddress: -1}, slices.Repeat([]sim.Link{link}, steady), true, wave)
+	m, g, _, _ := fence(t, seed, server.Config{LateInputs: lateWindow, LateWorld: true, MaxWaitingPerAddress: -1}, slices.Repeat([]sim.Link{link}, steady), true, wave)
 	var bad []*stalls
 	for n := range stalled {
 		s, own := &stalls{}, &fencers{}
-		_, err := m.Join(foretick.ClientConfig{Protocol: own.protocol(), Sample: foretick.Sample(&own.cmd, func(v foretick.View) lunge { return wave(n, v) })},
+		_, err := m.Join(client.Config{Protocol: own.protocol(), Sample: client.Sample(&own.cmd, func(v client.View) lunge { return wave(n, v) })},
 			simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint { s.Endpoint = e; return s }})
 		require.NoError(t, err)
 		bad = append(bad, s)

@@ -16,12 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -107,7 +109,7 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 		const each = 50
 		for played := 0; played < duels; played += each {
 			var at netcode.Tick // of the next shot
-			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window, LateWorld: row.world}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window, LateWorld: row.world}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			m.Run(time.Second)
@@ -200,14 +202,14 @@ func TestWithheldInputs(t *testing.T) {
 		for played := 0; played < *lateDuels; played += each {
 			dice := rand.New(rand.NewPCG(uint64(played), 2))
 			var at [2]netcode.Tick
-			sample := func(n int, v foretick.View) lunge { return lunge{Fire: v.Tick == at[n]-1} }
-			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: mode.window, LateWorld: mode.world}, []sim.Link{link}, false, sample)
+			sample := func(n int, v client.View) lunge { return lunge{Fire: v.Tick == at[n]-1} }
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: mode.window, LateWorld: mode.world}, []sim.Link{link}, false, sample)
 			h := &holder{}
 			cheats := &fencers{}
-			client, err := m.Join(foretick.ClientConfig{Protocol: cheats.protocol(), Sample: foretick.Sample(&cheats.cmd, func(v foretick.View) lunge { return sample(1, v) })},
+			cl, err := m.Join(client.Config{Protocol: cheats.protocol(), Sample: client.Sample(&cheats.cmd, func(v client.View) lunge { return sample(1, v) })},
 				simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint { h.Endpoint = e; return h }})
 			require.NoError(t, err)
-			clients = append(clients, client)
+			clients = append(clients, cl)
 			m.Run(3 * time.Second)
 			for range min(each, *lateDuels-played) {
 				told := clients[0].View().Tick + 20
@@ -277,7 +279,7 @@ func newFloodMatch(t testing.TB, world bool) *floodMatch {
 	for i := range links {
 		links[i] = link
 	}
-	x.m, _, _, _ = fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: world, MaxWaitingPerAddress: -1}, links, true, wave)
+	x.m, _, _, _ = fence(t, 5, server.Config{LateInputs: lateWindow, LateWorld: world, MaxWaitingPerAddress: -1}, links, true, wave)
 	x.m.Run(time.Second)
 	x.now = x.m.Net.Now()
 	x.c = newCheat(t, x.m, link)
@@ -394,21 +396,21 @@ func TestLateInputsStepAllocatesNothing(t *testing.T) {
 }
 
 func lateAllocations(t *testing.T, mode lateMode) {
-	m, g, _, _ := fence(t, 3, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: mode.world}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v foretick.View) lunge {
+	m, g, _, _ := fence(t, 3, server.Config{LateInputs: lateWindow, LateWorld: mode.world}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v client.View) lunge {
 		return lunge{Move: wave(n, v).Move} // shots make room for the hitboxes of each tick that they look at first
 	})
 	m.Run(60 * time.Second)
-	server := m.Server()
+	srv := m.Server()
 	var memory runtime.MemStats
 	var mallocs uint64
 	edited := func(times int) {
 		for range times {
 			m.Run(m.Net.Now() + 100*time.Millisecond)
-			g.vitals.Get(server.World(), only(t, server.World(), g, 1)).Given += 2 // outside of systems
+			g.vitals.Get(srv.World(), only(t, srv.World(), g, 1)).Given += 2 // outside of systems
 		}
 	}
 	edited(400) // what grows at first has grown
-	first, before := server.Tick(), server.Stats().InputsRerun
+	first, before := srv.Tick(), srv.Stats().InputsRerun
 	m.AroundServer = func(step func()) {
 		runtime.ReadMemStats(&memory)
 		was := memory.Mallocs
@@ -417,7 +419,7 @@ func lateAllocations(t *testing.T, mode lateMode) {
 		mallocs += memory.Mallocs - was
 	}
 	edited(200)
-	ticks, again := server.Tick()-first, server.Stats().InputsRerun-before
+	ticks, again := srv.Tick()-first, srv.Stats().InputsRerun-before
 	t.Logf("%s: %d ticks, %d inputs run late, %d allocations", mode.name, ticks, again, mallocs)
 	require.Greater(t, again, uint64(5))
 	require.Less(t, float64(mallocs)/float64(ticks), 0.05)
@@ -447,7 +449,7 @@ func (s *stroller) walk(t foretick.Tick) lunge {
 }
 
 // told returns where others are told that a player's body is.
-func told(t testing.TB, srv *foretick.Server, pos *schema.Schema, player foretick.PlayerID) (float64, bool) {
+func told(t testing.TB, srv *server.Server, pos *schema.Schema, player foretick.PlayerID) (float64, bool) {
 	viewer := foretick.PlayerID(1)
 	if player == viewer {
 		viewer = 2
@@ -492,7 +494,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			for i := range links {
 				walkers[i].dice, links[i] = rand.New(rand.NewPCG(seed, uint64(i))), path.link
 			}
-			m, g, clients, _ := fence(t, seed+1, foretick.ServerConfig{LateInputs: path.window, LateWorld: path.world}, links, true, func(n int, v foretick.View) lunge { return walkers[n].walk(v.Tick) })
+			m, g, clients, _ := fence(t, seed+1, server.Config{LateInputs: path.window, LateWorld: path.world}, links, true, func(n int, v client.View) lunge { return walkers[n].walk(v.Tick) })
 			var shown, now [players + 1]float64
 			var at [players + 1]foretick.Tick
 			g.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) {
@@ -587,7 +589,7 @@ func TestFadingBodiesAreJudgedWhereShown(t *testing.T) {
 	for i := range links {
 		walkers[i].dice, links[i] = rand.New(rand.NewPCG(5, uint64(i))), sim.LTE
 	}
-	m, g, _, games := fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow}, links, true, func(n int, v foretick.View) lunge {
+	m, g, _, games := fence(t, 5, server.Config{LateInputs: lateWindow}, links, true, func(n int, v client.View) lunge {
 		c := walkers[n].walk(v.Tick)
 		c.Fire = v.Tick%3 == 0
 		return c

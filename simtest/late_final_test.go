@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -91,18 +93,18 @@ func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 	for _, mode := range lateModes {
 		window := mode.window
 		m, g := simtest.New(7), &crossers{own: !mode.world}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: window, LateWorld: mode.world})
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: window, LateWorld: mode.world})
 		require.NoError(t, err)
 		var games []*crossers
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for n := range 3 {
 			c := &crossers{}
-			cfg := foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
+			cfg := client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge {
 				return lunge{Move: wave(n*5, v).Move}
 			})}
-			client, err := m.Join(cfg, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			cl, err := m.Join(cfg, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
 			require.NoError(t, err)
-			games, clients = append(games, c), append(clients, client)
+			games, clients = append(games, c), append(clients, cl)
 		}
 		m.Run(90 * time.Second)
 		again, events, extras := m.Server().Stats().InputsRerun, 0, 0

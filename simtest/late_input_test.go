@@ -9,7 +9,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
@@ -185,7 +187,7 @@ func (g *fencers) fell(f *foretick.Frame, player foretick.PlayerID) bool {
 }
 
 // fence begins a match of players, whose samplers sample gives.
-func fence(t testing.TB, seed uint64, cfg foretick.ServerConfig, links []sim.Link, still bool, sample func(n int, v foretick.View) lunge) (*simtest.Match, *fencers, []*foretick.Client, []*fencers) {
+func fence(t testing.TB, seed uint64, cfg server.Config, links []sim.Link, still bool, sample func(n int, v client.View) lunge) (*simtest.Match, *fencers, []*client.Client, []*fencers) {
 	m, g := simtest.New(seed), &fencers{still: still}
 	cfg.Protocol = g.protocol()
 	if cfg.LateWorld {
@@ -193,14 +195,14 @@ func fence(t testing.TB, seed uint64, cfg foretick.ServerConfig, links []sim.Lin
 	}
 	_, err := m.Serve(cfg)
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*fencers
 	for n, link := range links {
 		c := &fencers{fired: map[foretick.PlayerID]foretick.Tick{}}
 		p := c.protocol()
-		client, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return sample(n, v) })}, simtest.Seat{Up: link, Down: link})
+		cl, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&c.cmd, func(v client.View) lunge { return sample(n, v) })}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		clients, games = append(clients, client), append(games, c)
+		clients, games = append(clients, cl), append(games, c)
 	}
 	return m, g, clients, games
 }
@@ -215,7 +217,7 @@ type lateMode struct {
 var lateModes = []lateMode{{"without LateInputs", 0, false}, {"own part", lateWindow, false}, {"whole world", lateWindow, true}}
 
 // wave is an input that changes all the time.
-func wave(n int, v foretick.View) lunge {
+func wave(n int, v client.View) lunge {
 	return lunge{Move: float32(int(v.Tick*7+uint32(n)*13)%64-32) / 32, Fire: v.Tick%10 == 0}
 }
 
@@ -226,7 +228,7 @@ func TestLateInputsRunInTheirTick(t *testing.T) {
 	link := sim.WiFi
 	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
 		fired := map[foretick.Tick]bool{}
-		m, g, clients, _ := fence(t, 10, foretick.ServerConfig{LateInputs: window}, []sim.Link{link, link}, true, func(n int, v foretick.View) lunge {
+		m, g, clients, _ := fence(t, 10, server.Config{LateInputs: window}, []sim.Link{link, link}, true, func(n int, v client.View) lunge {
 			c := wave(n, v)
 			if v.Tick > 2700 {
 				c = lunge{}
@@ -276,7 +278,7 @@ func TestLateShare(t *testing.T) {
 	links := []sim.Link{{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, sim.WiFi, sim.LTE}
 	var before [3]time.Duration
 	for _, share := range []float64{0, 0.05, netcode.MaxLateShare} {
-		m, _, clients, _ := fence(t, 10, foretick.ServerConfig{LateInputs: 200 * time.Millisecond, LateShare: share}, links, true, wave)
+		m, _, clients, _ := fence(t, 10, server.Config{LateInputs: 200 * time.Millisecond, LateShare: share}, links, true, wave)
 		var lead [3]time.Duration
 		const from, to = 15, 75
 		for s := range time.Duration(to) {
@@ -319,7 +321,7 @@ func TestDuelOfLateInputs(t *testing.T) {
 		both, same := 0, 0
 		for seed := range uint64(*lateSeeds) {
 			const at = 210
-			m, g, clients, games := fence(t, seed+1, foretick.ServerConfig{LateInputs: window, LateWorld: mode.world}, []sim.Link{near, far}, false, func(_ int, v foretick.View) lunge {
+			m, g, clients, games := fence(t, seed+1, server.Config{LateInputs: window, LateWorld: mode.world}, []sim.Link{near, far}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			for clients[1].View().Tick < at-2 {
@@ -387,7 +389,7 @@ func speedHack(t *testing.T, mode lateMode) {
 		at.cmd = cmd
 	}
 	p := g.protocol()
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: mode.window, LateWorld: mode.world})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: mode.window, LateWorld: mode.world})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
@@ -463,7 +465,7 @@ func speedHack(t *testing.T, mode lateMode) {
 func TestLimitsOfLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		link := sim.Link{Latency: 100 * time.Millisecond}
-		m, _, _, _ := fence(t, 4, foretick.ServerConfig{LateInputs: 100 * time.Millisecond, LateWorld: mode.world}, []sim.Link{link}, true, wave)
+		m, _, _, _ := fence(t, 4, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: mode.world}, []sim.Link{link}, true, wave)
 		m.Watch(&simtest.Limits{})
 		m.Run(time.Second)
 		c, now := newCheat(t, m, link), m.Net.Now()
@@ -498,9 +500,9 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 			p.Prefab(&g.flag, "flag", &g.pos, &g.cmd)
 			return p
 		}
-		server := &game{}
-		p := declare(server)
-		flags := ecs.NewQuery(p.Types(), ecs.With(&server.pos), ecs.Without(&server.vitals))
+		srv := &game{}
+		p := declare(srv)
+		flags := ecs.NewQuery(p.Types(), ecs.With(&srv.pos), ecs.Without(&srv.vitals))
 		p.Server("pass", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick%20 != 0 || f.Tick < 60 || f.Tick > 1800 {
 				return
@@ -510,18 +512,18 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 				passed++
 				return
 			}
-			f.Spawn(&server.flag, 1)
-		}, ecs.Once(), ecs.Structural(), ecs.Create(&server.pos, &server.cmd))
-		_, err := m.Serve(foretick.ServerConfig{Protocol: p, LateInputs: 200 * time.Millisecond})
+			f.Spawn(&srv.flag, 1)
+		}, ecs.Once(), ecs.Structural(), ecs.Create(&srv.pos, &srv.cmd))
+		_, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond})
 		require.NoError(t, err)
 		var ran [3]map[foretick.Tick]float32 // by player: where its bodies were, in the end
 		for n := range ran {
 			ran[n] = map[foretick.Tick]float32{}
 		}
-		server.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) { ran[player][f.Tick] = x }
+		srv.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) { ran[player][f.Tick] = x }
 		link := sim.Link{Latency: 30 * time.Millisecond}
 		held := &holder{} // what the first client sends
-		var clients []*foretick.Client
+		var clients []*client.Client
 		var ats []map[foretick.Tick][]float32
 		for n := range 2 {
 			g := &game{}
@@ -530,8 +532,8 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 			at := map[foretick.Tick][]float32{} // where its body was, in every run of a tick
 			g.went = func(f *foretick.Frame, _ foretick.PlayerID, x float32) { at[f.Tick] = append(at[f.Tick], x) }
 			ats = append(ats, at)
-			c, err := m.Join(foretick.ClientConfig{
-				Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) lunge {
+			c, err := m.Join(client.Config{
+				Protocol: p, Sample: client.Sample(&g.cmd, func(v client.View) lunge {
 					if v.Tick > 1900 {
 						return lunge{}
 					}

@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -92,15 +94,15 @@ func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
 		for seed := range uint64(costtest.Count(1, 3)) {
 			var wrong []prediction.Misprediction
 			m, g := simtest.New(seed), &laps{paced: game.paced, clock: game.clock}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond, LateShare: 0.1})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond, LateShare: 0.1})
 			require.NoError(t, err)
 			m.Watch(&simtest.Agreement{})
-			var clients []*foretick.Client
+			var clients []*client.Client
 			var games []*laps
 			for n := range 3 {
 				cg := &laps{paced: game.paced, clock: game.clock}
-				c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), PartialTicks: true,
-					Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lunge { return lunge{Move: wave(n*5, v).Move} }),
+				c, err := m.Join(client.Config{Protocol: cg.protocol(), PartialTicks: true,
+					Sample: client.Sample(&cg.cmd, func(v client.View) lunge { return lunge{Move: wave(n*5, v).Move} }),
 					OnMisprediction: func(w prediction.Misprediction) {
 						wrong = append(wrong, w)
 					}}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
@@ -110,7 +112,7 @@ func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
 			m.Run(40 * time.Second)
 			require.NoError(t, m.Err())
 			for i, c := range clients {
-				require.Equal(t, foretick.Playing, c.View().State)
+				require.Equal(t, client.Playing, c.View().State)
 				require.InDelta(t, g.score.Get(srv.World()).Laps, games[i].score.Get(c.View().World).Laps, 20, "the score arrives")
 			}
 			require.Equal(t, g.laps, g.score.Get(srv.World()).Laps, "a handler runs once for each event")

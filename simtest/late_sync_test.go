@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -144,7 +145,7 @@ func TestLateWorldSyncTestOfSoundGames(t *testing.T) {
 func findNothing(t *testing.T, rule func(g *ledgers, p *foretick.Protocol)) {
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &ledgers{}
-		return simtest.Player{Protocol: g.protocol(rule), Sample: foretick.Sample(&g.cmd, func(v foretick.View) lunge {
+		return simtest.Player{Protocol: g.protocol(rule), Sample: client.Sample(&g.cmd, func(v client.View) lunge {
 			return lunge{Move: float32(v.Tick/20%2)*2 - 1}
 		})}
 	}, simtest.SyncConfig{Ticks: 300, Players: 3, LateInputs: 150 * time.Millisecond, LateWorld: true})

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
@@ -61,29 +63,29 @@ func TestLateJoinerInAMatch(t *testing.T) {
 	m := simtest.New(4)
 	to := &weighed{player: 2, seconds: map[int]int{}}
 	m.Watch(to)
-	var server, early, late yard
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SendRate: rate})
+	var truth, early, late yard
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol(), SendRate: rate})
 	require.NoError(t, err)
 	far := make([]float64, things)
 	for i := range far {
-		e := srv.Frame().Spawn(&server.thing, ecs.Nobody)
+		e := srv.Frame().Spawn(&truth.thing, ecs.Nobody)
 		at := spot{X: float32(i*7919%1801) - 900, Y: float32(i*104729%1801) - 900} // in no order
-		*server.pos.Get(srv.World(), e), server.id.Get(srv.World(), e).ID = at, uint16(i)
+		*truth.pos.Get(srv.World(), e), truth.id.Get(srv.World(), e).ID = at, uint16(i)
 		far[i] = math.Hypot(float64(at.X), float64(at.Y))
 	}
 	link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.02}
-	join := func(g *yard, after func(foretick.View)) *foretick.Client {
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link, After: after})
+	join := func(g *yard, after func(client.View)) *client.Client {
+		c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(client.View) move { return move{} })}, simtest.Seat{Up: link, Down: link, After: after})
 		require.NoError(t, err)
 		return c
 	}
-	join(&early, func(foretick.View) {})
+	join(&early, func(client.View) {})
 	m.Run(4 * time.Second)
 	first := make([]time.Duration, things)
 	known := 0
 	var q *ecs.Query
-	c := join(&late, func(v foretick.View) {
-		if v.State != foretick.Playing || known == things {
+	c := join(&late, func(v client.View) {
+		if v.State != client.Playing || known == things {
 			return
 		}
 		if q == nil {

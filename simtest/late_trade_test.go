@@ -7,8 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -37,7 +38,7 @@ func TestTradeAfterDeath(t *testing.T) {
 		const each = 50
 		for played := 0; played < duels; played += each {
 			var at netcode.Tick // of the next shot
-			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			g.strict = row.strict

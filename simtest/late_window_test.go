@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -18,11 +19,11 @@ func TestLateWindowBoundsTheJump(t *testing.T) {
 	const rate = 30
 	for _, window := range []time.Duration{0, 200 * time.Millisecond, 300 * time.Millisecond, 400 * time.Millisecond} {
 		m, g, link := simtest.New(4), &fencers{still: true}, &holder{}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: window})
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: window})
 		require.NoError(t, err)
 		c := &fencers{}
 		path := sim.Link{Latency: 30 * time.Millisecond}
-		_, err = m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(0, v) })},
+		_, err = m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(0, v) })},
 			simtest.Seat{Up: path, Down: path, Wrap: func(e transport.Endpoint) transport.Endpoint { link.Endpoint = e; return link }})
 		require.NoError(t, err)
 		m.Run(5 * time.Second)

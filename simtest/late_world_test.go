@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -255,17 +257,17 @@ func (g *scrum) state(w *ecs.World) (all []string) {
 }
 
 // play plays a match of scrum. Each client's input for a tick is sample's.
-func (g *scrum) play(t *testing.T, seed uint64, cfg foretick.ServerConfig, links []sim.Link, sample func(player foretick.PlayerID, t foretick.Tick) lunge) (srv *foretick.Server, games []*scrum) {
+func (g *scrum) play(t *testing.T, seed uint64, cfg server.Config, links []sim.Link, sample func(player foretick.PlayerID, t foretick.Tick) lunge) (srv *server.Server, games []*scrum) {
 	m := simtest.New(seed)
 	cfg.Protocol = g.protocol()
 	srv, err := m.Serve(cfg)
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for _, link := range links {
 		c := &scrum{}
-		client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return sample(v.Player, v.Tick+1) })}, simtest.Seat{Up: link, Down: link})
+		cl, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return sample(v.Player, v.Tick+1) })}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		clients, games = append(clients, client), append(games, c)
+		clients, games = append(clients, cl), append(games, c)
 		m.Run(m.Net.Now() + 200*time.Millisecond)
 	}
 	for n := 0; srv.Tick() < scrumEnd; n++ {
@@ -288,12 +290,12 @@ func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 	wrong := uint64(0)
 	for seed := range uint64(costtest.Count(1, 4)) {
 		jittery := sim.Link{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
-		g, late := &scrum{}, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
+		g, late := &scrum{}, server.Config{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
 		srv, games := g.play(t, seed+1, late, []sim.Link{jittery, sim.WiFi, sim.LTE, jittery}, func(player foretick.PlayerID, t foretick.Tick) lunge {
 			if t >= scrumUntil {
 				return lunge{}
 			}
-			return wave(int(player)*5+int(seed), foretick.View{Tick: t})
+			return wave(int(player)*5+int(seed), client.View{Tick: t})
 		})
 		want := &scrum{}
 		lan := sim.Link{Latency: time.Millisecond}
@@ -315,17 +317,17 @@ func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 }
 
 // playScript plays what a match settled on, with everything in time.
-func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*foretick.Server, []*scrum) {
+func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*server.Server, []*scrum) {
 	g.script = true
 	m := simtest.New(1)
 	p := g.protocol()
 	g.asked = of.asked
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
 	var games []*scrum
 	for _, link := range links {
 		c := &scrum{}
-		_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return of.last[v.Player][v.Tick+1] })}, simtest.Seat{Up: link, Down: link})
+		_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return of.last[v.Player][v.Tick+1] })}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		games = append(games, c)
 		m.Run(m.Net.Now() + 200*time.Millisecond)
@@ -363,14 +365,14 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 			fell[who] = true
 			g.fallen.Raise(f, ecs.None, who)
 		}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
+		_, err := m.Serve(server.Config{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
 		require.NoError(t, err)
-		var clients []*foretick.Client
+		var clients []*client.Client
 		var downs [3][3]int // by whose screen and whose body: frames with its first flag
 		var gone [3][3]int  // and with that of its fate
 		for n, link := range []sim.Link{near, far} {
 			c := &fencers{}
-			look := func(v foretick.View) {
+			look := func(v client.View) {
 				for _, rows := range c.bodies.All(v.World) {
 					if c.vitals.Slice(rows)[0].Down {
 						downs[v.Player][rows.Owner()]++
@@ -380,11 +382,11 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 					}
 				}
 			}
-			client, err := m.Join(foretick.ClientConfig{Protocol: declare(c), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
+			cl, err := m.Join(client.Config{Protocol: declare(c), Sample: client.Sample(&c.cmd, func(v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1-foretick.Tick(n)} // the far one a tick earlier
 			})}, simtest.Seat{Up: link, Down: link, After: look})
 			require.NoError(t, err)
-			clients = append(clients, client)
+			clients = append(clients, cl)
 		}
 		for clients[1].View().Tick < at-3 {
 			m.Run(m.Net.Now() + time.Second/120)
@@ -445,12 +447,12 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	for _, back := range []int{0, 6} {
 		g := &fencers{still: true}
 		m := simtest.New(3)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
 		require.NoError(t, err)
 		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {
 			c := &fencers{}
-			_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
 			require.NoError(t, err)
 		}
 		m.Run(60 * time.Second)
@@ -464,10 +466,10 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 // others' bodies are told together with the player's own, when no command is missing, so the
 // ends agree.
 func TestLateWorldWithWhatBodiesPush(t *testing.T) {
-	late := foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.05}
+	late := server.Config{LateInputs: lateWindow, LateWorld: true, LateShare: 0.05}
 	jittery := sim.Link{Latency: 40 * time.Millisecond, Jitter: 25 * time.Millisecond, Loss: 0.04}
 	links := []sim.Link{jittery, sim.WiFi, sim.LTE}
-	dir := func(v foretick.View) (x, y float32) {
+	dir := func(v client.View) (x, y float32) {
 		if v.Tick > 900 {
 			return 0, 0
 		}
@@ -477,7 +479,7 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 		}
 		return x, float32(int(v.Tick*5)%16-8) / 16
 	}
-	finish := func(t *testing.T, m *simtest.Match, clients []*foretick.Client) {
+	finish := func(t *testing.T, m *simtest.Match, clients []*client.Client) {
 		m.Run(38 * time.Second)
 		st := m.Server().Stats()
 		require.Greater(t, st.InputsRerun, uint64(20))
@@ -499,15 +501,15 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 		for i := range 6 {
 			g.pos.Get(srv.World(), srv.Frame().Spawn(&g.crate, ecs.Nobody)).X = float32(i) - 3
 		}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for _, link := range links {
 			c := &crates{}
-			client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) move {
+			cl, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) move {
 				x, y := dir(v)
 				return move{X: x, Y: y}
 			})}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
-			clients = append(clients, client)
+			clients = append(clients, cl)
 		}
 		finish(t, m, clients)
 	})
@@ -516,15 +518,15 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 // Messages that wait for their tick to be final arrive all the same, in order and once, when
 // a level begins, a player is kicked, or the server shuts down in the midst of it.
 func TestLateWorldSendsWhatWaits(t *testing.T) {
-	for name, end := range map[string]func(srv *foretick.Server){
-		"a level":    func(srv *foretick.Server) { _ = srv.NextLevel(nil, nil) },
-		"a kick":     func(srv *foretick.Server) { srv.Frame().Kick(2, transport.Kicked, "") },
-		"a shutdown": func(srv *foretick.Server) { _ = srv.Shutdown("", 2*time.Second) },
-		"nothing":    func(*foretick.Server) {},
+	for name, end := range map[string]func(srv *server.Server){
+		"a level":    func(srv *server.Server) { _ = srv.NextLevel(nil, nil) },
+		"a kick":     func(srv *server.Server) { srv.Frame().Kick(2, transport.Kicked, "") },
+		"a shutdown": func(srv *server.Server) { _ = srv.Shutdown("", 2*time.Second) },
+		"nothing":    func(*server.Server) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, g := simtest.New(3), &scrum{}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 20 * time.Millisecond}
 			h := &holder{}
@@ -535,7 +537,7 @@ func TestLateWorldSendsWhatWaits(t *testing.T) {
 				if n == 1 {
 					seat.Wrap = func(e transport.Endpoint) transport.Endpoint { h.Endpoint = e; return h }
 				}
-				_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, seat)
+				_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(n, v) })}, seat)
 				require.NoError(t, err)
 				games = append(games, c)
 				m.Run(m.Net.Now() + 300*time.Millisecond)

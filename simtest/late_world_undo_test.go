@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -89,27 +91,27 @@ func (g *undoGame) count(w *ecs.World) (n int) {
 
 type undoMatch struct {
 	m       *simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	games   []*undoGame
-	clients []*foretick.Client
+	clients []*client.Client
 	h       []*holder
 }
 
 // T: the tick in which players 2 and 3 fire.
 func playUndone(t *testing.T, g *undoGame, fires map[foretick.PlayerID]foretick.Tick) *undoMatch {
 	m := simtest.New(3)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
 	require.NoError(t, err)
 	x := &undoMatch{m: m, srv: srv}
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	for range 3 {
 		c, h := &undoGame{}, &holder{}
 		seat := simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint { h.Endpoint = e; return h }}
-		client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
+		cl, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge {
 			return lunge{Fire: v.Tick+1 == fires[v.Player]}
 		})}, seat)
 		require.NoError(t, err)
-		x.games, x.clients, x.h = append(x.games, c), append(x.clients, client), append(x.h, h)
+		x.games, x.clients, x.h = append(x.games, c), append(x.clients, cl), append(x.h, h)
 		m.Run(m.Net.Now() + 300*time.Millisecond)
 	}
 	return x

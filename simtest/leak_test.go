@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -73,7 +75,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 				}
 			}
 		}), prefabs(&owned, &treasure))
-		_, err := m.Serve(foretick.ServerConfig{Protocol: protocol})
+		_, err := m.Serve(server.Config{Protocol: protocol})
 		require.NoError(t, err)
 		r := &received{by: map[int][]byte{}, bytes: map[int]int{}}
 		m.Watch(r)
@@ -81,9 +83,9 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 			cg := &mill{}
 			var cp ecs.Component[purse]
 			var ck ecs.Prefab
-			_, err := m.Join(foretick.ClientConfig{
+			_, err := m.Join(client.Config{
 				Protocol: cg.protocol(extra(&cp, func(*foretick.Frame) {}), prefabs(&cp, &ck)),
-				Sample:   foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
+				Sample:   client.Sample(&cg.cmd, func(client.View) lever { return lever{Pull: 1} }),
 			}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
 			require.NoError(t, err)
 			m.Run(m.Net.Now() + 500*time.Millisecond)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -76,11 +78,11 @@ func TestModelsOverLevelsAndReconnects(t *testing.T) {
 	for _, scored := range []bool{false, true} {
 		for _, how := range []string{"between ticks", "in a tick", "reconnect"} {
 			m, g := simtest.New(1), &museum{scored: scored}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 30 * time.Millisecond}
 			cg := &museum{scored: scored}
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
+			c, err := m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			m.Run(time.Second)
 			for level := range uint16(6) {
@@ -112,7 +114,7 @@ func TestModelsOverLevelsAndReconnects(t *testing.T) {
 					m.Freeze(c, false)
 				}
 				m.RunFor(4 * time.Second)
-				require.Equal(t, foretick.Playing, c.View().State, how)
+				require.Equal(t, client.Playing, c.View().State, how)
 				shown := 0
 				for _, rows := range cg.all.All(c.View().World) {
 					for i, is := range cg.model.Slice(rows) {

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -17,11 +19,11 @@ import (
 func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	m := simtest.New(5)
 	g := &game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &game{}
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
+	_, err = m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	for len(srv.Players(nil)) == 0 {
 		m.Run(m.Net.Now() + time.Millisecond)
@@ -43,13 +45,13 @@ func TestLevelsOverhaulPackets(t *testing.T) {
 	for seed := range uint64(costtest.Count(8, 20)) {
 		m := simtest.New(seed)
 		g := &game{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		var told []byte
 		cg := &game{}
 		cp := cg.protocol()
 		cp.OnLevel(func(_ *foretick.Frame, data []byte) { told = append(told, data...) })
-		c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: shuffled, Down: shuffled})
+		c, err := m.Join(client.Config{Protocol: cp}, simtest.Seat{Up: shuffled, Down: shuffled})
 		require.NoError(t, err)
 		m.Run(3 * time.Second)
 		for level := range byte(6) {
@@ -75,7 +77,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	m := simtest.New(6)
 	g := &game{}
 	p := g.protocol()
-	var srv *foretick.Server
+	var srv *server.Server
 	changed := foretick.Tick(0)
 	p.Server("won", func(f *foretick.Frame, _ ecs.Rows) {
 		if f.Tick == 60 {
@@ -89,7 +91,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 			require.Zero(t, changed)
 		}
 	}, ecs.Once())
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: p, OnTick: func(f *foretick.Frame) {
 		if f.Tick == 60 {
 			require.Zero(t, changed)
 		}
@@ -100,7 +102,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	var told []string
 	cp.OnLevel(func(_ *foretick.Frame, data []byte) { told = append(told, string(data)) })
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: cp}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(5 * time.Second)
 	require.EqualValues(t, 60, changed)
@@ -117,14 +119,14 @@ func TestLevelChange(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 5)) {
 		m := simtest.New(seed)
 		g := &game{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		told := map[int][]string{}
-		join := func(n int) *foretick.Client {
+		join := func(n int) *client.Client {
 			cg := &game{}
 			p := cg.protocol()
 			p.OnLevel(func(_ *foretick.Frame, data []byte) { told[n] = append(told[n], string(data)) })
-			c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cg.cmd, func(v client.View) move {
 				if m.Net.Now() > 12*time.Second {
 					return move{}
 				}
@@ -133,7 +135,7 @@ func TestLevelChange(t *testing.T) {
 			require.NoError(t, err)
 			return c
 		}
-		clients := []*foretick.Client{join(0), join(1)}
+		clients := []*client.Client{join(0), join(1)}
 		m.Run(4 * time.Second)
 		require.Empty(t, told, "the first level has no name")
 		for k, name := range []string{"castle", "harbour"} {
@@ -152,7 +154,7 @@ func TestLevelChange(t *testing.T) {
 		require.Equal(t, map[int][]string{0: {"castle", "harbour"}, 1: {"castle", "harbour"}, 2: {"harbour"}}, told)
 		for n, c := range clients {
 			a := m.Audit(c)
-			require.Equal(t, foretick.Playing, c.View().State, "seed %d, client %d", seed, n)
+			require.Equal(t, client.Playing, c.View().State, "seed %d, client %d", seed, n)
 			require.Zero(t, a.Differences, "seed %d, client %d: %s", seed, n, a.First)
 			require.Equal(t, 4, a.Entities)
 			require.Zero(t, c.Stats().Malformed)
@@ -162,9 +164,9 @@ func TestLevelChange(t *testing.T) {
 	require.ErrorContains(t, foretickServer(t).NextLevel(make([]byte, 2000), nil), "1024")
 }
 
-func foretickServer(t *testing.T) *foretick.Server {
+func foretickServer(t *testing.T) *server.Server {
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol()})
+	srv, err := m.Serve(server.Config{Protocol: (&game{}).protocol()})
 	require.NoError(t, err)
 	return srv
 }

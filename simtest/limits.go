@@ -8,18 +8,19 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 )
 
 // Limits checks limits on cheating. Ticks pass no faster than time, and each settles on at most
 // one command of a player. In any window at most as many commands of a player run as it has
-// ticks, and those of ServerConfig.LateInputs. At most a fifth of the ticks, and two such
+// ticks, and those of server.Config.LateInputs. At most a fifth of the ticks, and two such
 // windows, run late commands. No shot looks further back than the measured latency, the cap,
 // or a moment used before.
 type Limits struct {
 	// MaxRewind is the server's setting; 0 means its default.
 	MaxRewind time.Duration
 
-	server *foretick.Server
+	server *server.Server
 	since  time.Duration // when its first tick was seen
 	first  foretick.Tick
 	seen   foretick.Tick // the newest

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -16,9 +18,9 @@ import (
 // longMatch is a match with one walker, on a game of some rate.
 type longMatch struct {
 	*simtest.Match
-	server *foretick.Server
+	server *server.Server
 	game   *game
-	client *foretick.Client
+	client *client.Client
 	end    *sim.Endpoint // the client's newest
 }
 
@@ -30,10 +32,10 @@ func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 	}
 	m := &longMatch{Match: simtest.New(12), game: &game{}}
 	var err error
-	m.server, err = m.Serve(foretick.ServerConfig{Protocol: make(m.game)})
+	m.server, err = m.Serve(server.Config{Protocol: make(m.game)})
 	require.NoError(t, err)
 	cg := &game{}
-	m.client, err = m.Join(foretick.ClientConfig{Protocol: make(cg), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+	m.client, err = m.Join(client.Config{Protocol: make(cg), Sample: client.Sample(&cg.cmd, func(client.View) move {
 		return move{Y: 0.25}
 	})}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
 		m.end = e.(*sim.Endpoint)
@@ -63,7 +65,7 @@ func TestRoundTripsOfSeconds(t *testing.T) {
 			t.Run(fmt.Sprintf("%d Hz %v", rate, rtt), func(t *testing.T) {
 				m := newLong(t, rate, sim.Link{Latency: rtt / 2})
 				m.Run(15 * time.Second)
-				require.Equal(t, foretick.Playing, m.client.View().State)
+				require.Equal(t, client.Playing, m.client.View().State)
 				before := m.server.Stats()
 				inputs, resets := m.taken(t, 30*time.Second)
 				s, after := m.client.Stats(), m.server.Stats()
@@ -95,7 +97,7 @@ func TestRoundTripBecomesSeconds(t *testing.T) {
 				link := sim.Link{Latency: rtt / 2}
 				m.Link(m.client, link, link)
 				m.Run(15 * time.Second)
-				require.Equal(t, foretick.Playing, m.client.View().State)
+				require.Equal(t, client.Playing, m.client.View().State)
 				inputs, resets := m.taken(t, 30*time.Second)
 				t.Logf("taken %d of %d, resets %d", inputs, 30*rate, resets)
 				require.EqualValues(t, 30*rate, inputs)

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -111,15 +113,15 @@ func TestOnlyWhatWasReadIsAnExcuse(t *testing.T) {
 	for _, how := range []string{"Find", "Get", "View", "query", "owner"} {
 		for _, bias := range []bool{false, true} {
 			m, g, fired := simtest.New(3), &fairground{}, map[foretick.Tick]bool{}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 			require.NoError(t, err)
 			g.at = srv.Frame().Spawn(&g.target, stallholder)
 			mine := &fairground{how: how, bias: bias}
 			g.how = how
 			code, others, wrong := 0, 0, 0
 			link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
-			_, err = m.Join(foretick.ClientConfig{Protocol: mine.protocol(),
-				Sample: foretick.Sample(&mine.cmd, func(v foretick.View) airgun {
+			_, err = m.Join(client.Config{Protocol: mine.protocol(),
+				Sample: client.Sample(&mine.cmd, func(v client.View) airgun {
 					fired[v.Tick] = v.Tick%7 == 0
 					return airgun{int8(v.Tick % 3), fired[v.Tick]}
 				}),

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -88,18 +90,18 @@ func (g *kiosk) protocol() *foretick.Protocol {
 func TestLossesOfWhatIsSent(t *testing.T) {
 	for _, too := range []bool{false, true} {
 		m := simtest.New(1)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: (&kiosk{too: too}).protocol()})
+		srv, err := m.Serve(server.Config{Protocol: (&kiosk{too: too}).protocol()})
 		require.NoError(t, err)
 		g := &kiosk{too: too}
 		link := sim.Link{Latency: 30 * time.Millisecond}
-		var c *foretick.Client
-		c, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) crank {
+		var c *client.Client
+		c, err = m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(client.View) crank {
 			if too {
 				return crank{1.5, float32(math.NaN()), math.Inf(-1)}
 			}
 			return crank{-1, 400, math.MaxFloat64}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State == foretick.Playing && v.Tick%20 == 0 {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State == client.Playing && v.Tick%20 == 0 {
 				cups := order{10}
 				if too {
 					cups.Cups++
@@ -157,7 +159,7 @@ func TestChecksNameLosses(t *testing.T) {
 			if too {
 				pull = 1.5
 			}
-			return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) crank { return crank{Pull: pull} })}
+			return simtest.Player{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(client.View) crank { return crank{Pull: pull} })}
 		}
 	}
 	for too, want := range map[bool][]string{false: nil, true: {"gauge.Hand was outside of its tag's range", "crank.Pull", "receipt.Price"}} {
@@ -209,13 +211,13 @@ func (g *rover) protocol() *foretick.Protocol {
 // What that loses is counted by their names, once a tick, however often the tick runs again.
 func TestLossesOfGuessesAndDecay(t *testing.T) {
 	m := simtest.New(3)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&rover{}).protocol(), DecayInput: time.Second})
+	srv, err := m.Serve(server.Config{Protocol: (&rover{}).protocol(), DecayInput: time.Second})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
-	var clients [2]*foretick.Client
+	var clients [2]*client.Client
 	for i := range clients {
 		g := &rover{}
-		clients[i], err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) crank {
+		clients[i], err = m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) crank {
 			return crank{Pull: float32(v.Tick%7) / 7}
 		})}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)

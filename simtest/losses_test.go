@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -119,23 +121,23 @@ func (g *losing) protocol() *foretick.Protocol {
 }
 
 // lossesOf plays for a while and returns what both ends found.
-func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []stats.Loss, st stats.Server, ct stats.Client) {
+func lossesOf(t *testing.T, faults bool, d time.Duration) (truth, cl []stats.Loss, st stats.Server, ct stats.Client) {
 	t.Helper()
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&losing{faults: faults}).protocol()})
+	srv, err := m.Serve(server.Config{Protocol: (&losing{faults: faults}).protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
-	c, err := m.Join(foretick.ClientConfig{Protocol: (&losing{faults: faults}).protocol()}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: (&losing{faults: faults}).protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(d)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	return expert.ServerLosses(srv, nil), expert.ClientLosses(c, nil), srv.Stats(), c.Stats()
 }
 
 // Values that leave their range, and changes that the grid undoes, are counted and
 // named; a debug build also names the system.
 func TestLosses(t *testing.T) {
-	server, client, st, ct := lossesOf(t, true, 10*time.Second)
+	srv, cl, st, ct := lossesOf(t, true, 10*time.Second)
 	type field struct{ component, field, system string }
 	system := func(s string) string {
 		if debugging {
@@ -166,7 +168,7 @@ func TestLosses(t *testing.T) {
 	speed, regen, spread := field{"wares", "Speed", system("brake")}, field{"wares", "Regen", system("heal")}, field{"wares", "Spread", system("heal")}
 	slide, skid := field{"wares", "Slide", system("brake")}, field{"wares", "Skid", system("brake")}
 
-	outside, swallowed := found(server)
+	outside, swallowed := found(srv)
 	t.Logf("server: outside %v, swallowed %v", outside, swallowed)
 	require.Len(t, outside, 3)
 	require.Greater(t, outside[ammo], uint64(250), "once a tick")
@@ -182,7 +184,7 @@ func TestLosses(t *testing.T) {
 	}
 	require.Equal(t, total(swallowed), st.ChangesSwallowed)
 
-	outside, swallowed = found(client)
+	outside, swallowed = found(cl)
 	t.Logf("client: outside %v, swallowed %v", outside, swallowed)
 	require.Len(t, outside, 1, "what is predicted")
 	require.Greater(t, outside[ammo], uint64(200))
@@ -197,8 +199,8 @@ func TestLosses(t *testing.T) {
 // Values that rest, move, shiver, touch their range's end or differ by what a float
 // rounds by lose nothing.
 func TestNothingLost(t *testing.T) {
-	server, client, st, ct := lossesOf(t, false, time.Minute)
-	require.Empty(t, server)
-	require.Empty(t, client)
+	srv, cl, st, ct := lossesOf(t, false, time.Minute)
+	require.Empty(t, srv)
+	require.Empty(t, cl)
 	require.Zero(t, st.ValuesOutside+st.ChangesSwallowed+ct.ValuesOutside+ct.ChangesSwallowed)
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -31,9 +32,9 @@ func (l *lost) addLosses(of []stats.Loss) {
 	}
 }
 
-func (l *lost) client(c *foretick.Client) { l.addLosses(expert.ClientLosses(c, nil)) }
+func (l *lost) client(c *client.Client) { l.addLosses(expert.ClientLosses(c, nil)) }
 
-func (l *lost) server(s *foretick.Server) {
+func (l *lost) server(s *server.Server) {
 	l.addLosses(expert.ServerLosses(s, nil))
 	l.cut += s.Stats().ValuesCut
 }

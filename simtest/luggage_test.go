@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -93,13 +95,13 @@ func TestLongEntitiesHideNoFaultOfOthers(t *testing.T) {
 		"a fault where mules go in company": {mules: 2, herd: true, biased: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, server := simtest.New(3), g
-			server.biased = false
-			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			m, srv := simtest.New(3), g
+			srv.biased = false
+			_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 			by, own := map[string]*prediction.ByCause{"walker": {}, "mule": {}}, g
-			_, err = m.Join(foretick.ClientConfig{Protocol: own.protocol(), Sample: foretick.Sample(&own.cmd, func(foretick.View) lunge { return lunge{} }),
+			_, err = m.Join(client.Config{Protocol: own.protocol(), Sample: client.Sample(&own.cmd, func(client.View) lunge { return lunge{} }),
 				OnMisprediction: func(w prediction.Misprediction) { by[w.Prefab][w.Cause]++ }}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			m.Run(20 * time.Second)

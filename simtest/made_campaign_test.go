@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -37,7 +39,7 @@ type madeDeeds struct {
 
 // madeSeat is a player of a generated match.
 type madeSeat struct {
-	c      *foretick.Client
+	c      *client.Client
 	g      *made
 	world  *ecs.World
 	hunger madeHunger
@@ -54,7 +56,7 @@ type madeMatch struct {
 	madeDeeds
 	m       *simtest.Match
 	r       *rand.Rand
-	srv     *foretick.Server
+	srv     *server.Server
 	g       *made
 	seats   []*madeSeat // those who play
 	gone    []*madeSeat
@@ -107,7 +109,7 @@ func (a *madeMatch) join(t *testing.T, token []byte) {
 	}
 	link := a.link()
 	var err error
-	s.c, err = a.m.Join(foretick.ClientConfig{Protocol: s.g.protocol(), ResumeToken: token, Timeout: 30 * time.Second,
+	s.c, err = a.m.Join(client.Config{Protocol: s.g.protocol(), ResumeToken: token, Timeout: 30 * time.Second,
 		Sample:          s.g.sample(func() uint64 { return n }),
 		OnSnapshot:      func(t foretick.Tick) { s.snapshot(t); a.feed(s, t) },
 		OnMisprediction: func(w prediction.Misprediction) { s.told = append(s.told, madeTold{w, a.onlyFault(s, &w)}) }}, simtest.Seat{Up: link, Down: link, FrameRate: a.frames})
@@ -237,7 +239,7 @@ func newMadeMatchOf(t *testing.T, p *madePlan, planted bool) *madeMatch {
 		a.pushed[f.Tick][by] = true
 	}
 	var err error
-	a.srv, err = a.m.Serve(foretick.ServerConfig{Protocol: a.g.protocol()})
+	a.srv, err = a.m.Serve(server.Config{Protocol: a.g.protocol()})
 	require.NoError(t, err)
 	for range 1 + a.r.IntN(4) {
 		a.srv.Frame().Spawn(&a.g.prefabs[2], ecs.Nobody)
@@ -378,7 +380,7 @@ func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
 		found, err := simtest.FindDesyncs(func() simtest.Player {
 			g := &made{madePlan: a.g.madePlan}
 			return simtest.Player{Protocol: g.protocol(), Sample: g.sample(func() uint64 { return 1 }),
-				Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.prefabs[2], ecs.Nobody) }}
+				Begin: func(s *server.Server) { s.Frame().Spawn(&g.prefabs[2], ecs.Nobody) }}
 		}, simtest.SyncConfig{Seed: a.g.seed, Ticks: 60, Players: players})
 		require.NoError(t, err, "seed %d", a.g.seed)
 		for _, alarm := range found {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -468,8 +469,8 @@ func (g *made) toggle(f *foretick.Frame, to shape, e ecs.Entity, x uint64) {
 }
 
 // sample is what a player presses.
-func (g *made) sample(who func() uint64) foretick.Sampler {
-	return foretick.Sample(&g.cmd, func(v foretick.View) madeCmd {
+func (g *made) sample(who func() uint64) client.Sampler {
+	return client.Sample(&g.cmd, func(v client.View) madeCmd {
 		if v.Tick > g.until {
 			return madeCmd{}
 		}

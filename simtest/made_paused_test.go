@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -82,7 +82,7 @@ func playPaused(t *testing.T, seed uint64) (faults []string, compared int, pause
 		a.m.Run(rest)
 		require.NoError(t, a.m.Err())
 		for _, s := range a.seats {
-			if s.c.View().State != foretick.Playing {
+			if s.c.View().State != client.Playing {
 				continue
 			}
 			audit := a.m.Audit(s.c)

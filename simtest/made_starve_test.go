@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -47,7 +48,7 @@ func (p *madePlan) lengthens(prefab string) bool {
 // feed looks at what a seat knows with a snapshot, every eighth tick.
 func (a *madeMatch) feed(s *madeSeat, t foretick.Tick) {
 	h, me := &s.hunger, s.c.View().Player
-	if t < h.asked+8 || me == ecs.Nobody || s.c.View().State != foretick.Playing {
+	if t < h.asked+8 || me == ecs.Nobody || s.c.View().State != client.Playing {
 		return
 	}
 	h.asked = t

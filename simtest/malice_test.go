@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -30,9 +32,9 @@ type bulletin struct {
 // victims is a match of honest players that a rogue joins.
 type victims struct {
 	*simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	hash    uint64
-	clients []*foretick.Client
+	clients []*client.Client
 	heard   []uint32 // the newest bulletin, by client
 	lost    int
 	sent    uint32
@@ -69,21 +71,21 @@ func newVictims(t *testing.T) *victims {
 			v.queued = max(v.queued, st.Queued)
 		}
 	}
-	v.srv = &foretick.Server{}
-	srv, err := v.Serve(foretick.ServerConfig{Protocol: p})
+	v.srv = &server.Server{}
+	srv, err := v.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
 	v.srv, v.hash = srv, p.Hash()
 	for i := range v.heard {
 		cg := &mill{}
 		var told foretick.Message[bulletin]
-		c, err := v.Join(foretick.ClientConfig{
+		c, err := v.Join(client.Config{
 			Protocol: cg.protocol(bulletins(&told, func(b bulletin) {
 				if v.heard[i] != 0 && b.N != v.heard[i]+1 {
 					v.lost++
 				}
 				v.heard[i] = b.N
 			}), func(p *foretick.Protocol) { p.Server("tell", func(*foretick.Frame, ecs.Rows) {}, ecs.Once()) }),
-			Sample: foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
+			Sample: client.Sample(&cg.cmd, func(client.View) lever { return lever{Pull: 1} }),
 		}, simtest.Seat{Up: honestLink, Down: honestLink})
 		require.NoError(t, err)
 		v.clients = append(v.clients, c)
@@ -108,7 +110,7 @@ func (v *victims) let(c *rogue, rate int, link sim.Link) {
 func (v *victims) unharmed(t *testing.T, name string, quiet []time.Duration) {
 	t.Helper()
 	for i, c := range v.clients {
-		require.Equal(t, foretick.Playing, c.View().State, name)
+		require.Equal(t, client.Playing, c.View().State, name)
 		require.Greater(t, v.heard[i], v.sent-60, name)
 	}
 	require.Zero(t, v.lost, name)

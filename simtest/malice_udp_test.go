@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -22,7 +23,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	require.NoError(t, err)
 	g, cg := &mill{}, &mill{}
 	p := g.protocol()
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, srv.Close("over")) }()
 	dial := func() transport.Endpoint {
@@ -30,8 +31,8 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 		require.NoError(t, err)
 		return e
 	}
-	honest, err := foretick.NewClient(foretick.ClientConfig{
-		Protocol: cg.protocol(), Transport: dial(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
+	honest, err := client.New(client.Config{
+		Protocol: cg.protocol(), Transport: dial(), Sample: client.Sample(&cg.cmd, func(client.View) lever { return lever{Pull: 1} }),
 	})
 	require.NoError(t, err)
 	begin := time.Now()
@@ -42,8 +43,8 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 			done = each(time.Since(begin))
 		}
 	}
-	play(func(time.Duration) bool { return honest.View().State == foretick.Playing })
-	require.Equal(t, foretick.Playing, honest.View().State)
+	play(func(time.Duration) bool { return honest.View().State == client.Playing })
+	require.Equal(t, client.Playing, honest.View().State)
 
 	c := &rogue{endpoint: dial(), hash: p.Hash(), mangle: func(_ *rogue, b []byte) []byte {
 		return withAck(b, func(a uint16) uint16 { return a + 1000 })
@@ -100,7 +101,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	lasted := (time.Since(begin) - from).Seconds()
 	require.Less(t, admitted, min(99, 50+int(2*lasted)), "32 at once, and two a second")
 	require.Greater(t, st.Refused, uint64(10))
-	require.Equal(t, foretick.Playing, honest.View().State)
+	require.Equal(t, client.Playing, honest.View().State)
 	require.EqualValues(t, 1, len(srv.Players(nil)))
 	inputs, _ := srv.Player(honest.View().Player)
 	require.Greater(t, inputs.InputsTaken, uint64(30))

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -37,7 +39,7 @@ type Match struct {
 	aroundClient func(step func()) // the same for each Step of a client
 
 	rand     *rand.Rand
-	server   *foretick.Server
+	server   *server.Server
 	inside   probe.Server // of the server
 	listen   *sim.Endpoint
 	process  int  // of the server: counts its starts
@@ -56,7 +58,7 @@ type Match struct {
 	checked  foretick.Tick
 	seats    []*seat
 	owners   map[int]foretick.PlayerID // by endpoint, on the current server
-	grants   map[string]foretick.Grant // of its observers, by address
+	grants   map[string]server.Grant   // of its observers, by address
 	player   []foretick.PlayerID
 	trace    hash.Hash // nil: the match has no trace
 	buf      []byte
@@ -83,7 +85,7 @@ func (m *Match) Now() time.Time { return Epoch.Add(m.Net.Now()) }
 // Serve starts the next process at the same address. If cfg has no OnPanic, a
 // panic in the game's code for one player is a fault of the match: see
 // [Match.Err].
-func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
+func (m *Match) Serve(cfg server.Config) (*server.Server, error) {
 	listen := m.listen
 	if listen == nil {
 		listen = m.Net.Listen()
@@ -107,7 +109,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 			m.number('T', uint64(f.Tick), m.inside.Hash())
 		}
 	}
-	server, err := foretick.NewServer(cfg)
+	srv, err := server.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +117,13 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.inside, m.activity.Known = server.Internals(), false
+	m.inside, m.activity.Known = srv.Internals(), false
 	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
 	if cfg.OnPanic == nil {
 		m.inside.OnPanic(m.panicked)
 	}
-	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
+	m.server, m.listen, m.checked, m.owners = srv, listen, 0, map[int]foretick.PlayerID{}
 	m.kinds, m.requests = 0, len(game.Requests)
 	for _, k := range game.Messages {
 		if own := k.Channel - 2; own < 0 || game.Channels[own].Reliable { // schema numbers a game's channels from 2
@@ -134,7 +136,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 }
 
 // serveEnd is Serve for one end of a game, including its Begin.
-func (m *Match) serveEnd(p Player, cfg foretick.ServerConfig) error {
+func (m *Match) serveEnd(p Player, cfg server.Config) error {
 	s, err := m.Serve(cfg)
 	if err == nil && p.Begin != nil {
 		p.Begin(s)
@@ -158,13 +160,13 @@ func cause(stack []byte) []byte {
 }
 
 // watchServer follows the server's messages and requests.
-func (m *Match) watchServer(server probe.Server) {
-	server.OnMessage(func(s probe.MessageSent) {
+func (m *Match) watchServer(srv probe.Server) {
+	srv.OnMessage(func(s probe.MessageSent) {
 		for _, c := range m.messages {
 			c.Sent(m, MessageSent(s))
 		}
 	})
-	server.OnRequest(func(r probe.RequestTaken) {
+	srv.OnRequest(func(r probe.RequestTaken) {
 		for _, c := range m.asks {
 			m.recordFault(c, c.Handling(m, RequestTaken(r)))
 		}
@@ -172,7 +174,7 @@ func (m *Match) watchServer(server probe.Server) {
 }
 
 // Server returns the match's server, nil before Serve and while it is killed.
-func (m *Match) Server() *foretick.Server { return m.server }
+func (m *Match) Server() *server.Server { return m.server }
 
 // KillServer ends the server's process like a power failure: no peer is
 // notified, and all state is lost. Serve starts the next one.
@@ -222,7 +224,7 @@ func (m *Match) serverStep() {
 // Clients appends the clients in the match that play to dst, in order of joining. Clients
 // that were closed or killed are not included, nor those that observe: see
 // [Match.Observers].
-func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
+func (m *Match) Clients(dst []*client.Client) []*client.Client {
 	for _, st := range m.seats {
 		if !st.observes {
 			dst = append(dst, st.client)
@@ -233,14 +235,14 @@ func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
 
 // Freeze suspends a client's process, like a debugger or a sleeping laptop, or
 // resumes it.
-func (m *Match) Freeze(c *foretick.Client, frozen bool) {
+func (m *Match) Freeze(c *client.Client, frozen bool) {
 	if st := m.seatOf(c); st != nil {
 		st.paused = frozen
 	}
 }
 
 // Link changes a client's links.
-func (m *Match) Link(c *foretick.Client, up, down sim.Link) {
+func (m *Match) Link(c *client.Client, up, down sim.Link) {
 	if st := m.seatOf(c); st != nil {
 		st.up, st.down = up, down
 		m.Net.SetLink(st.endpoint, up, down)
@@ -248,7 +250,7 @@ func (m *Match) Link(c *foretick.Client, up, down sim.Link) {
 }
 
 // KillClient ends a client's process without notice.
-func (m *Match) KillClient(c *foretick.Client) {
+func (m *Match) KillClient(c *client.Client) {
 	if st := m.seatOf(c); st != nil {
 		m.Net.Kill(st.endpoint)
 		m.stand(st)
@@ -256,7 +258,7 @@ func (m *Match) KillClient(c *foretick.Client) {
 }
 
 // Leave makes a client close its connection, like a player that quits.
-func (m *Match) Leave(c *foretick.Client) error {
+func (m *Match) Leave(c *client.Client) error {
 	err := c.Close()
 	if st := m.seatOf(c); st != nil {
 		m.stand(st)
@@ -329,7 +331,7 @@ func (m *Match) number(what byte, a, b uint64) {
 
 // Audit compares a client's view with the state that the server may show it; see
 // [Audit]. The match should be at rest.
-func (m *Match) Audit(c *foretick.Client) AuditReport {
+func (m *Match) Audit(c *client.Client) AuditReport {
 	return Audit(m.server, c.View().Player, c)
 }
 

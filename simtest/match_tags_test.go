@@ -8,11 +8,13 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -58,8 +60,8 @@ func (g *weather) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *weather) sampler() foretick.Sampler {
-	return foretick.Sample(&g.cmd, func(v foretick.View) move {
+func (g *weather) sampler() client.Sampler {
+	return client.Sample(&g.cmd, func(v client.View) move {
 		return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/33%2) - 0.5}
 	})
 }
@@ -78,28 +80,28 @@ func (g *weather) runs() map[string]bool {
 // ends do. Both ends run the same, so nothing is corrected that the network did not cause.
 func TestTagsOfAMatch(t *testing.T) {
 	type way struct {
-		server func(*foretick.ServerConfig)
-		client func(*foretick.ClientConfig)
+		server func(*server.Config)
+		client func(*client.Config)
 		seat   func(*simtest.Seat)
 	}
 	ways := map[string]way{
 		"plain":         {},
 		"sync test":     {seat: func(s *simtest.Seat) { s.SyncTest = 3 }},
-		"no prediction": {client: func(c *foretick.ClientConfig) { c.NoPrediction = true }},
-		"partial ticks": {client: func(c *foretick.ClientConfig) { c.PartialTicks = true }},
-		"late inputs":   {server: func(c *foretick.ServerConfig) { c.LateInputs = 150 * time.Millisecond }},
-		"late world": {server: func(c *foretick.ServerConfig) {
+		"no prediction": {client: func(c *client.Config) { c.NoPrediction = true }},
+		"partial ticks": {client: func(c *client.Config) { c.PartialTicks = true }},
+		"late inputs":   {server: func(c *server.Config) { c.LateInputs = 150 * time.Millisecond }},
+		"late world": {server: func(c *server.Config) {
 			c.LateInputs, c.LateWorld = 150*time.Millisecond, true
 		}},
-		"executor":     {server: func(c *foretick.ServerConfig) { c.Executor = inlineExecutor{} }},
-		"other builds": {server: func(c *foretick.ServerConfig) { c.AllowOtherBuilds = true }},
+		"executor":     {server: func(c *server.Config) { c.Executor = inlineExecutor{} }},
+		"other builds": {server: func(c *server.Config) { c.AllowOtherBuilds = true }},
 	}
 	for name, w := range ways {
 		for _, tags := range [][]string{nil, {"storm"}, {"deep winter"}, {"storm", "deep winter"}} {
 			t.Run(name, func(t *testing.T) {
-				m, server := simtest.New(3), &weather{}
+				m, srv := simtest.New(3), &weather{}
 				m.Watch(&simtest.Agreement{}, &simtest.Causes{})
-				sc := foretick.ServerConfig{Protocol: server.protocol(), Tags: tags}
+				sc := server.Config{Protocol: srv.protocol(), Tags: tags}
 				if w.server != nil {
 					w.server(&sc)
 				}
@@ -113,7 +115,7 @@ func TestTagsOfAMatch(t *testing.T) {
 				for range 2 {
 					g := &weather{}
 					games = append(games, g)
-					cc := foretick.ClientConfig{Protocol: g.protocol(), Sample: g.sampler(), Tags: []string{"chart"}}
+					cc := client.Config{Protocol: g.protocol(), Sample: g.sampler(), Tags: []string{"chart"}}
 					if w.client != nil {
 						w.client(&cc)
 					}
@@ -126,7 +128,7 @@ func TestTagsOfAMatch(t *testing.T) {
 				}
 				m.Run(6 * time.Second)
 				require.NoError(t, m.Err())
-				ran := server.runs()
+				ran := srv.runs()
 				storm := len(tags) > 0 && tags[0] == "storm"
 				winter := len(tags) > 0 && tags[len(tags)-1] == "deep winter"
 				require.Equal(t, []bool{storm, storm && winter, storm, false}, []bool{ran["gale"], ran["blizzard"], ran["thunder"], ran["lightning"]})
@@ -160,27 +162,27 @@ func (inlineExecutor) Run(n int, job func(int)) {
 // TestTagsFollowTheServer: a new level keeps the tags, another server brings its own, and what
 // the client runs in between is the last server's.
 func TestTagsFollowTheServer(t *testing.T) {
-	m, server := simtest.New(4), (*weather)(nil)
+	m, srv := simtest.New(4), (*weather)(nil)
 	m.Watch(&simtest.Agreement{}, &simtest.Causes{})
 	serve := func(tags ...string) {
-		server = &weather{}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), Tags: tags, Observe: func(foretick.Observer) (foretick.Grant, error) {
-			return foretick.Grant{Everything: true}, nil
+		srv = &weather{}
+		_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: tags, Observe: func(server.Observer) (server.Grant, error) {
+			return server.Grant{Everything: true}, nil
 		}})
 		require.NoError(t, err)
 	}
 	serve("storm")
 	g, eye := &weather{}, &weather{}
 	link := sim.Link{Latency: 30 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: g.sampler()}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: g.sampler()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
-	watcher, err := m.Join(foretick.ClientConfig{Protocol: eye.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
+	watcher, err := m.Join(client.Config{Protocol: eye.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	expect := func(storm, winter bool) {
 		t.Helper()
-		require.Equal(t, foretick.Playing, c.View().State)
-		require.Equal(t, foretick.Playing, watcher.View().State)
-		for _, end := range []*weather{server, g, eye} {
+		require.Equal(t, client.Playing, c.View().State)
+		require.Equal(t, client.Playing, watcher.View().State)
+		for _, end := range []*weather{srv, g, eye} {
 			end.runs()
 		}
 		m.RunFor(2 * time.Second)
@@ -188,7 +190,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 		require.Equal(t, []bool{storm, storm && winter, storm, winter}, []bool{ran["gale"], ran["blizzard"], ran["lightning"], ran["hum"]})
 		ran = eye.runs()
 		require.Equal(t, []bool{false, storm, false}, []bool{ran["gale"], ran["lightning"], ran["thunder"]}, "an observer draws, and predicts nothing")
-		require.Equal(t, storm, server.runs()["gale"])
+		require.Equal(t, storm, srv.runs()["gale"])
 		require.Zero(t, c.Stats().ByCause[prediction.Code])
 		require.NoError(t, m.Err())
 	}
@@ -196,7 +198,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 	expect(true, false)
 	require.NoError(t, m.Server().NextLevel(nil, func(f *foretick.Frame) {
 		for _, player := range m.Server().Players(nil) {
-			f.Spawn(&server.player, player)
+			f.Spawn(&srv.player, player)
 		}
 	}))
 	m.RunFor(2 * time.Second)
@@ -219,10 +221,10 @@ func TestMostTags(t *testing.T) {
 			on = append(on, name)
 		}
 	}
-	m, server, g := simtest.New(5), &weather{names: names}, &weather{names: names}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), Tags: on})
+	m, srv, g := simtest.New(5), &weather{names: names}, &weather{names: names}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: on})
 	require.NoError(t, err)
-	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Tags: []string{"chart"}}, simtest.Seat{})
+	_, err = m.Join(client.Config{Protocol: g.protocol(), Tags: []string{"chart"}}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(time.Second)
 	require.NoError(t, m.Err())
@@ -231,24 +233,24 @@ func TestMostTags(t *testing.T) {
 		for _, n := range on {
 			want = want || n == name
 		}
-		require.Equal(t, []bool{want, want}, []bool{server.ran[name] > 0, g.ran[name] > 0}, name)
+		require.Equal(t, []bool{want, want}, []bool{srv.ran[name] > 0, g.ran[name] > 0}, name)
 	}
 }
 
 // TestTagsOfAnotherBuild: builds number their tags differently, and a client takes the
 // server's by name. A tag of one build alone is off on the client, and is told of.
 func TestTagsOfAnotherBuild(t *testing.T) {
-	m, server, g := simtest.New(6), &weather{}, &weather{mild: true}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), Tags: []string{"storm", "deep winter"}, AllowOtherBuilds: true})
+	m, srv, g := simtest.New(6), &weather{}, &weather{mild: true}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: []string{"storm", "deep winter"}, AllowOtherBuilds: true})
 	require.NoError(t, err)
 	s, err := schema.ReadProtocol(g.protocol().Schema(nil))
 	require.NoError(t, err)
 	require.Equal(t, []string{"fog", "storm"}, s.Tags)
 	g = &weather{mild: true}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: g.sampler()}, simtest.Seat{})
+	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: g.sampler()}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.Equal(t, []bool{true, true, false}, []bool{g.ran["gale"] > 0, g.ran["lightning"] > 0, g.ran["creep"] > 0})
 	d := expert.BuildDifference(c)
 	require.Contains(t, d.Missing, "tag fog")
@@ -258,9 +260,9 @@ func TestTagsOfAnotherBuild(t *testing.T) {
 // TestTagsReachBotsAndTools: a light bot and a tool that observes read the Welcome of a match
 // with tags.
 func TestTagsReachBotsAndTools(t *testing.T) {
-	m, server := simtest.New(7), &weather{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), Tags: []string{"deep winter"}, Observe: func(foretick.Observer) (foretick.Grant, error) {
-		return foretick.Grant{Everything: true}, nil
+	m, srv := simtest.New(7), &weather{}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: []string{"deep winter"}, Observe: func(server.Observer) (server.Grant, error) {
+		return server.Grant{Everything: true}, nil
 	}})
 	require.NoError(t, err)
 	light, err := bots.New((&weather{}).protocol(), func(dst *move, _ int, _ uint32) { dst.X = 1 })

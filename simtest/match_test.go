@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -43,24 +45,24 @@ func (g *game) protocol() *foretick.Protocol {
 }
 
 // walk plays n clients for a while, then lets them stop and compares.
-func walk(t *testing.T, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
+func walk(t *testing.T, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*client.Client) {
 	t.Helper()
-	return walkOn(t, foretick.ServerConfig{}, seed, n, link, d)
+	return walkOn(t, server.Config{}, seed, n, link, d)
 }
 
 // walkOn is walk on a server with settings.
-func walkOn(t *testing.T, cfg foretick.ServerConfig, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
+func walkOn(t *testing.T, cfg server.Config, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*client.Client) {
 	t.Helper()
 	m := simtest.New(seed)
 	var g game
 	cfg.Protocol = g.protocol()
 	_, err := m.Serve(cfg)
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range n {
 		cg := &game{}
 		p := cg.protocol()
-		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if m.Net.Now() > d {
 				return move{}
 			}
@@ -78,7 +80,7 @@ func TestCalmMatch(t *testing.T) {
 	m, clients := walk(t, 1, 3, sim.Link{Latency: 50 * time.Millisecond}, 10*time.Second)
 	for _, c := range clients {
 		st := c.Stats()
-		require.Equal(t, foretick.Playing, c.View().State)
+		require.Equal(t, client.Playing, c.View().State)
 		t.Logf("%+v", m.Audit(c))
 		require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
 		require.NotZero(t, m.Audit(c).Fields)

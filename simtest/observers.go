@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// sight is what an observer of a plan asks to see, in its ClientConfig.ObserveData.
+// sight is what an observer of a plan asks to see, in client.Config.ObserveData.
 type sight byte
 
 const (
@@ -20,23 +22,23 @@ const (
 	sights
 )
 
-// grant is the ServerConfig.Observe of a plan that has none: observers get what they ask for,
+// grant is the server.Config.Observe of a plan that has none: observers get what they ask for,
 // the view of a team or player that is drawn, or the public view if nobody plays.
-func (d *director) grant(o foretick.Observer) (foretick.Grant, error) {
+func (d *director) grant(o server.Observer) (server.Grant, error) {
 	if len(o.Data) != 1 {
-		return foretick.Grant{}, fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
+		return server.Grant{}, fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
 	}
 	switch sight(o.Data[0]) {
 	case teamSight:
-		return foretick.Grant{Team: uint8(1 + d.m.rand.IntN(2))}, nil
+		return server.Grant{Team: uint8(1 + d.m.rand.IntN(2))}, nil
 	case playerSight:
 		if players := d.m.Server().Players(nil); len(players) > 0 {
-			return foretick.Grant{Player: players[d.m.rand.IntN(len(players))]}, nil
+			return server.Grant{Player: players[d.m.rand.IntN(len(players))]}, nil
 		}
 	case everySight:
-		return foretick.Grant{Everything: true}, nil
+		return server.Grant{Everything: true}, nil
 	}
-	return foretick.Grant{}, nil
+	return server.Grant{}, nil
 }
 
 // addObserver adds an observer: of each kind in turn.
@@ -45,18 +47,18 @@ func (d *director) addObserver() {
 	d.out.Observers++
 	p := d.plan.New()
 	l := d.calmOrNot()
-	var c *foretick.Client
+	var c *client.Client
 	looks := 0
-	after := func(v foretick.View) {
+	after := func(v client.View) {
 		switch {
-		case v.State == foretick.Closed:
+		case v.State == client.Closed:
 			d.lose(kind, v)
 		case looks%30 == 0:
 			d.moveEye(c)
 		}
 		looks++
 	}
-	cfg := foretick.ClientConfig{Protocol: p.Protocol, Observe: true, ObserveData: []byte{byte(kind)}}
+	cfg := client.Config{Protocol: p.Protocol, Observe: true, ObserveData: []byte{byte(kind)}}
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
 	var err error
 	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after})
@@ -65,7 +67,7 @@ func (d *director) addObserver() {
 
 // lose lets another observer take the place of one that lost its connection for good. Only
 // an observer whose player left may, and one whose server died.
-func (d *director) lose(kind sight, v foretick.View) {
+func (d *director) lose(kind sight, v client.View) {
 	var e *transport.DisconnectError
 	if d.plan.ServerKills > 0 || kind == playerSight && errors.As(v.Err, &e) && e.Code == transport.Kicked {
 		d.later(d.plan.Absence, d.addObserver)
@@ -75,7 +77,7 @@ func (d *director) lose(kind sight, v foretick.View) {
 }
 
 // moveEye gives an observer an eye somewhere, that of a player, or none.
-func (d *director) moveEye(c *foretick.Client) {
+func (d *director) moveEye(c *client.Client) {
 	at := func() float32 { return float32(d.m.rand.IntN(200)) - 100 }
 	switch d.m.rand.IntN(4) {
 	case 0:
@@ -88,10 +90,10 @@ func (d *director) moveEye(c *foretick.Client) {
 }
 
 // keepGrants keeps what the server grants to observers, for checkers.
-func (m *Match) keepGrants(cfg *foretick.ServerConfig) {
-	m.grants = map[string]foretick.Grant{}
+func (m *Match) keepGrants(cfg *server.Config) {
+	m.grants = map[string]server.Grant{}
 	if ask := cfg.Observe; ask != nil {
-		cfg.Observe = func(o foretick.Observer) (foretick.Grant, error) {
+		cfg.Observe = func(o server.Observer) (server.Grant, error) {
 			g, err := ask(o)
 			if err == nil {
 				m.grants[o.Address] = g
@@ -102,16 +104,16 @@ func (m *Match) keepGrants(cfg *foretick.ServerConfig) {
 }
 
 // granted returns what the client at the endpoint with this number may see, if it observes.
-func (m *Match) granted(endpoint int) (foretick.Grant, bool) {
+func (m *Match) granted(endpoint int) (server.Grant, bool) {
 	if len(m.grants) == 0 {
-		return foretick.Grant{}, false
+		return server.Grant{}, false
 	}
 	g, ok := m.grants[sim.Addr(endpoint)]
 	return g, ok
 }
 
 // Observers appends the clients that observe to dst, in order of joining.
-func (m *Match) Observers(dst []*foretick.Client) []*foretick.Client {
+func (m *Match) Observers(dst []*client.Client) []*client.Client {
 	for _, st := range m.seats {
 		if st.observes {
 			dst = append(dst, st.client)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -46,14 +46,14 @@ func TestLeaksToObserversAreFound(t *testing.T) {
 	_, err = plan.Run(1)
 	require.NoError(t, err)
 	for name, row := range map[string]struct {
-		grant foretick.Grant
+		grant server.Grant
 		leaks bool
 	}{
-		"team": {foretick.Grant{Team: 1}, true}, "player": {foretick.Grant{Player: 1}, false}, "everything": {foretick.Grant{Everything: true}, false},
+		"team": {server.Grant{Team: 1}, true}, "player": {server.Grant{Player: 1}, false}, "everything": {server.Grant{Everything: true}, false},
 	} {
 		plan.New = func() simtest.Player { return (&club{leak: row.leaks}).player() }
-		plan.Server = func(cfg *foretick.ServerConfig) {
-			cfg.Observe = func(o foretick.Observer) (foretick.Grant, error) { return row.grant, nil }
+		plan.Server = func(cfg *server.Config) {
+			cfg.Observe = func(o server.Observer) (server.Grant, error) { return row.grant, nil }
 		}
 		plan.Play = 4 * time.Second
 		plan.Clients = 1
@@ -69,8 +69,8 @@ func TestLeaksToObserversAreFound(t *testing.T) {
 // A plan's observers must see something, or the match fails.
 func TestIdleObserversFail(t *testing.T) {
 	plan := simtest.Plan{New: newClub, Clients: 2, Observers: 2, Play: 6 * time.Second, Links: []sim.Link{sim.LAN}}
-	plan.Server = func(cfg *foretick.ServerConfig) {
-		cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errors.New("not today") }
+	plan.Server = func(cfg *server.Config) {
+		cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, errors.New("not today") }
 	}
 	_, err := plan.Run(1)
 	require.ErrorContains(t, err, "an observer was dropped")

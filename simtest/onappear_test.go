@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -135,14 +137,14 @@ func TestAppearAndVanishOnceEach(t *testing.T) {
 	for _, deny := range []bool{false, true} {
 		for seed := range uint64(costtest.Count(2, 4)) {
 			m := simtest.New(seed)
-			server := &juggler{deny: deny}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			truth := &juggler{deny: deny}
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 			var games []*juggler
 			for range 2 {
 				g := &juggler{}
-				_, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) throw {
+				_, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) throw {
 					return throw{X: float32(v.Tick%3)/2 - 0.5, Now: v.Tick%30 == 0 && m.Net.Now() < 12*time.Second}
 				})}, simtest.Seat{Up: link, Down: link})
 				require.NoError(t, err)
@@ -155,7 +157,7 @@ func TestAppearAndVanishOnceEach(t *testing.T) {
 				f := srv.Frame()
 				switch n := r.IntN(5); {
 				case n == 0 || len(crates) == 0:
-					crates = append(crates, f.Spawn(&server.crate, ecs.Nobody))
+					crates = append(crates, f.Spawn(&truth.crate, ecs.Nobody))
 					made++
 				case n == 1 && len(crates) > 3:
 					f.Destroy(crates[0])
@@ -163,9 +165,9 @@ func TestAppearAndVanishOnceEach(t *testing.T) {
 				case n == 2:
 					f.SetVisible(foretick.PlayerID(1+r.IntN(2)), crates[r.IntN(len(crates))], r.IntN(2) == 0)
 				case n == 3:
-					server.armed.Add(f.World, crates[r.IntN(len(crates))], armed{})
+					truth.armed.Add(f.World, crates[r.IntN(len(crates))], armed{})
 				case n == 4:
-					server.armed.Remove(f.World, crates[r.IntN(len(crates))])
+					truth.armed.Remove(f.World, crates[r.IntN(len(crates))])
 				}
 				m.Run(m.Net.Now() + time.Duration(r.IntN(200))*time.Millisecond)
 				for i, c := range m.Clients(nil) {
@@ -185,7 +187,7 @@ func TestAppearAndVanishOnceEach(t *testing.T) {
 			for i, g := range games {
 				require.Empty(t, g.bad)
 				require.Equal(t, len(crates), g.there("crate"))
-				require.Equal(t, count(server.arms, srv.World()), g.there("armed"))
+				require.Equal(t, count(truth.arms, srv.World()), g.there("armed"))
 				require.Equal(t, g.there("crate"), g.there("safe crate")+g.there("armed"))
 				require.Zero(t, g.there("ball"))
 				require.Greater(t, len(g.told["crate"]), 10)
@@ -212,17 +214,17 @@ func total(m map[ecs.Entity]int) (n int) {
 // What belongs to a level vanishes with it.
 func TestVanishWithTheLevel(t *testing.T) {
 	m := simtest.New(1)
-	server, g := &juggler{}, &juggler{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth, g := &juggler{}, &juggler{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{Up: sim.Link{Latency: 40 * time.Millisecond}, Down: sim.Link{Latency: 40 * time.Millisecond}})
+	_, err = m.Join(client.Config{Protocol: g.protocol()}, simtest.Seat{Up: sim.Link{Latency: 40 * time.Millisecond}, Down: sim.Link{Latency: 40 * time.Millisecond}})
 	require.NoError(t, err)
 	for range 5 {
-		srv.Frame().Spawn(&server.crate, ecs.Nobody)
+		srv.Frame().Spawn(&truth.crate, ecs.Nobody)
 	}
 	m.Run(2 * time.Second)
 	require.Equal(t, 5, g.there("crate"))
-	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) { f.Spawn(&server.crate, ecs.Nobody) }))
+	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) { f.Spawn(&truth.crate, ecs.Nobody) }))
 	m.Run(4 * time.Second)
 	require.Equal(t, 1, g.there("crate"))
 	require.Equal(t, 6, total(g.told["crate"]))
@@ -233,13 +235,13 @@ func TestVanishWithTheLevel(t *testing.T) {
 func TestAppearAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	m := simtest.New(1)
-	server, g := &juggler{}, &juggler{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth, g := &juggler{}, &juggler{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{})
+	c, err := m.Join(client.Config{Protocol: g.protocol()}, simtest.Seat{})
 	require.NoError(t, err)
 	for range 50 {
-		srv.Frame().Spawn(&server.crate, ecs.Nobody)
+		srv.Frame().Spawn(&truth.crate, ecs.Nobody)
 	}
 	m.Run(3 * time.Second)
 	require.Equal(t, 50, g.there("crate"))

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -78,13 +80,13 @@ func TestWhatALostSnapshotHadIsNoCode(t *testing.T) {
 		{"not sent, and a fault", 20, 0, true, true},
 	} {
 		m, g := simtest.New(11), &reef{dark: c.dark}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), SnapshotRate: c.rate})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), SnapshotRate: c.rate})
 		require.NoError(t, err)
 		srv.Frame().Spawn(&g.light, stallholder)
 		mine := &reef{bias: c.bias, dark: c.dark}
 		by := map[prediction.Cause]int{}
-		_, err = m.Join(foretick.ClientConfig{Protocol: mine.protocol(),
-			Sample: foretick.Sample(&mine.cmd, func(foretick.View) airgun { return airgun{} }),
+		_, err = m.Join(client.Config{Protocol: mine.protocol(),
+			Sample: client.Sample(&mine.cmd, func(client.View) airgun { return airgun{} }),
 			OnMisprediction: func(w prediction.Misprediction) {
 				if w.Tick < 200 { // the client has not seen it lit yet
 					return

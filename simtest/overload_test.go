@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -53,8 +55,8 @@ func (g *stampedGame) protocol(rate int) *foretick.Protocol {
 // slowMatch is a match whose server is stepped by hand.
 type slowMatch struct {
 	rate    int
-	server  *foretick.Server
-	client  *foretick.Client
+	server  *server.Server
+	client  *client.Client
 	now     time.Duration
 	net     *sim.Network
 	dialled *sim.Endpoint // the client's
@@ -77,10 +79,10 @@ func newSlowMatch(t *testing.T, rate int, link sim.Link) *slowMatch {
 		}
 	}
 	var err error
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(rate), Transport: listen})
+	m.server, err = server.New(server.Config{Protocol: g.protocol(rate), Transport: listen})
 	require.NoError(t, err)
 	m.dialled = m.net.Dial(listen, link, link)
-	m.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: own.protocol(rate), Transport: m.dialled, Sample: foretick.Sample(&own.cmd, func(v foretick.View) stamped {
+	m.client, err = client.New(client.Config{Protocol: own.protocol(rate), Transport: m.dialled, Sample: client.Sample(&own.cmd, func(v client.View) stamped {
 		return stamped{Ms: uint32(m.now / time.Millisecond), X: float32(v.Tick/8%2) - 0.5}
 	})})
 	require.NoError(t, err)

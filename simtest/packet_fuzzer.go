@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
 // PacketFuzzer feeds a game's server and client with packets that no honest peer
@@ -109,7 +109,7 @@ func (s *PacketFuzzer) live(life uint64, took *[2 * fuzzBatches]time.Duration) (
 	for range fuzzCalm {
 		l.playTick()
 	}
-	if l.client.View().State != foretick.Playing {
+	if l.client.View().State != client.Playing {
 		return w, fmt.Errorf("simtest: the client is %v after %d ticks of honest play", l.client.View().State, fuzzCalm)
 	}
 	l.makeDecoders()
@@ -123,7 +123,7 @@ func (s *PacketFuzzer) live(life uint64, took *[2 * fuzzBatches]time.Duration) (
 		}
 		l.speakFirst()
 		l.playTick()
-		if l.client.View().State != foretick.Playing {
+		if l.client.View().State != client.Playing {
 			break // the server has ended its connection
 		}
 	}

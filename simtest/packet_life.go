@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -19,9 +21,9 @@ import (
 type life struct {
 	fuzz     *PacketFuzzer
 	at       time.Duration
-	server   *foretick.Server
-	client   *foretick.Client
-	peace    *foretick.Client
+	server   *server.Server
+	client   *client.Client
+	peace    *client.Client
 	listen   *pipe
 	ends     [2]*pipe // of the clients
 	acts     [2]func()
@@ -46,7 +48,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	binary.LittleEndian.PutUint64(seed[:], s.Seed+number)
 	p := s.New()
 	var err error
-	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed)})
+	l.server, err = server.New(server.Config{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed)})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	for i := range l.ends {
 		l.ends[i] = &pipe{}
 		p := s.New()
-		c, err := foretick.NewClient(foretick.ClientConfig{
+		c, err := client.New(client.Config{
 			Protocol: p.Protocol, Transport: l.ends[i], Sample: p.Sample, Logger: slog.New(alarm{func(err error) { panic(err) }}),
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -61,7 +62,7 @@ func TestPanicsAreTold(t *testing.T) {
 	told(err.Error())
 
 	heard := 0
-	plan.Server = func(cfg *foretick.ServerConfig) { cfg.OnPanic = func(foretick.Panic) { heard++ } }
+	plan.Server = func(cfg *server.Config) { cfg.OnPanic = func(server.Panic) { heard++ } }
 	_, err = plan.Run(1)
 	require.ErrorContains(t, err, "was dropped", "who listens himself decides himself")
 	require.Positive(t, heard)
@@ -74,7 +75,7 @@ func TestBeginFurnishes(t *testing.T) {
 	furnished := func() simtest.Player {
 		g := &planted{}
 		p := g.End(nil)
-		p.Begin = func(s *foretick.Server) {
+		p.Begin = func(s *server.Server) {
 			require.Zero(t, s.Tick())
 			began++
 			for range 5 {

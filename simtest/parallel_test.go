@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -30,7 +30,7 @@ func TestExecutorChangesNothing(t *testing.T) {
 	costtest.Concurrent(t)
 	var workers crew
 	run := func(x ecs.Executor) [32]byte {
-		m, _ := walkOn(t, foretick.ServerConfig{Executor: x}, 3, 26, sim.Link{Latency: 60 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, time.Second)
+		m, _ := walkOn(t, server.Config{Executor: x}, 3, 26, sim.Link{Latency: 60 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, time.Second)
 		return m.Trace()
 	}
 	require.Equal(t, run(nil), run(&workers))

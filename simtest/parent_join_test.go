@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -101,21 +103,21 @@ func TestHolderIsKnownAtJoin(t *testing.T) {
 		"its parent": {}, "by a component": {straps: true}, "all things'": {straps: true, counts: true}, "its parent, with a fault": {biased: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, server := simtest.New(5), c
-			server.biased = false
-			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			m, srv := simtest.New(5), c
+			srv.biased = false
+			_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 			require.NoError(t, err)
 			by := prediction.ByCause{}
 			for _, link := range []sim.Link{{}, {Latency: 50 * time.Millisecond}, {Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond}, {Latency: 60 * time.Millisecond, Loss: 0.2}} {
 				cg := c
-				client, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lunge { return lunge{} }),
+				cl, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lunge { return lunge{} }),
 					OnMisprediction: func(w prediction.Misprediction) {
 						by[w.Cause]++
 					}}, simtest.Seat{Up: link, Down: link})
 				require.NoError(t, err)
 				m.RunFor(8 * time.Second)
 				require.NoError(t, m.Err())
-				require.Positive(t, client.Stats().PredictedTicks)
+				require.Positive(t, cl.Stats().PredictedTicks)
 			}
 			t.Log(by)
 			require.Positive(t, by[prediction.Untracked])

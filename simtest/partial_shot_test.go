@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -66,22 +68,22 @@ func TestShotsLeaveFromWhereTheBodyWasDrawn(t *testing.T) {
 	for i, partial := range []bool{false, true} {
 		m := simtest.New(9)
 		g, cg := &dash{}, &dash{}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 5 * time.Millisecond}
 		shown := map[foretick.Tick]float32{} // by the tick that takes the press
 		var drawn float32
 		frame := 0
-		c, err := m.Join(foretick.ClientConfig{
+		c, err := m.Join(client.Config{
 			Protocol: cg.protocol(), PartialTicks: partial,
-			Sample: foretick.Sample(&cg.cmd, func(v foretick.View) dashMove {
+			Sample: client.Sample(&cg.cmd, func(v client.View) dashMove {
 				cmd := dashMove{X: float32(v.Tick/40%2)*2 - 1, Shoot: frame%23 == 0 && v.Tick%40 > 3 && v.Tick%40 < 36}
 				if frame++; cmd.Shoot {
 					shown[v.Tick+1] = drawn
 				}
 				return cmd
 			}),
-		}, simtest.Seat{Up: link, Down: link, FrameRate: 144, After: func(v foretick.View) {
+		}, simtest.Seat{Up: link, Down: link, FrameRate: 144, After: func(v client.View) {
 			for _, rows := range cg.places.All(v.World) {
 				drawn = cg.place.Slice(rows)[0].X
 			}

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -158,7 +160,7 @@ func (g *sprint) act(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // own returns the place of a client's runner, as drawn.
-func (g *sprint) own(v foretick.View) (sprintPlace, bool) {
+func (g *sprint) own(v client.View) (sprintPlace, bool) {
 	for _, rows := range g.runners.All(v.World) {
 		if rows.Owner() == v.Player && rows.Len() > 0 {
 			return g.place.Slice(rows)[0], true
@@ -176,17 +178,17 @@ func TestPressToPicture(t *testing.T) {
 	for i, partial := range []bool{false, true} {
 		m := simtest.New(5)
 		var g sprint
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		cg, hold := &sprint{}, float32(0)
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.01}
 		var pressed time.Duration
 		var before sprintPlace
 		waited, waiting := 0, false
-		c, err := m.Join(foretick.ClientConfig{
+		c, err := m.Join(client.Config{
 			Protocol: cg.protocol(), PartialTicks: partial,
-			Sample: foretick.Sample(&cg.cmd, func(foretick.View) sprintMove { return sprintMove{X: hold} }),
-		}, simtest.Seat{Up: link, Down: link, FrameRate: rate, After: func(v foretick.View) {
+			Sample: client.Sample(&cg.cmd, func(client.View) sprintMove { return sprintMove{X: hold} }),
+		}, simtest.Seat{Up: link, Down: link, FrameRate: rate, After: func(v client.View) {
 			at, ok := cg.own(v)
 			if !ok {
 				return
@@ -215,7 +217,7 @@ func TestPressToPicture(t *testing.T) {
 			})
 		}
 		m.Run(64 * time.Second)
-		require.Equal(t, foretick.Playing, c.View().State)
+		require.Equal(t, client.Playing, c.View().State)
 		slices.Sort(frames[i])
 		slices.Sort(times[i])
 		require.Greater(t, len(frames[i]), 190)
@@ -251,18 +253,18 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 	m := simtest.New(seed)
 	var out sprinted
 	g := &sprint{whole: whole, pushed: 41}
-	var srv *foretick.Server
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
+	var srv *server.Server
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
 		out.server = fold(out.server, srv.Internals().Hash())
 	}})
 	require.NoError(t, err)
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*sprint
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.03, Duplicate: 0.01}
 	for n := range 2 {
 		cg := &sprint{whole: whole, meddles: meddles}
 		r, pressed := rand.New(rand.NewPCG(seed, uint64(n))), foretick.Tick(0)
-		cfg := foretick.ClientConfig{Protocol: cg.protocol(), PartialTicks: partial, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) sprintMove {
+		cfg := client.Config{Protocol: cg.protocol(), PartialTicks: partial, Sample: client.Sample(&cg.cmd, func(v client.View) sprintMove {
 			cmd := sprintMove{X: float32(v.Tick/7*2654435761>>28)/8 - 1, Turn: float32(r.IntN(3)-1) / 50}
 			if v.Tick != pressed && r.IntN(8) == 0 {
 				pressed = v.Tick
@@ -270,7 +272,7 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 			}
 			return cmd
 		})}
-		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 90, After: func(v foretick.View) {
+		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 90, After: func(v client.View) {
 			if _, ok := cg.own(v); ok {
 				out.moved++
 			}
@@ -296,7 +298,7 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 		require.Zero(t, games[i].kept)
 		out.told = append(out.told, games[i].events, games[i].told, games[i].cancelled)
 		out.compared, out.wrong = out.compared+st.Compared, out.wrong+st.Mispredictions
-		require.Equal(t, foretick.Playing, c.View().State)
+		require.Equal(t, client.Playing, c.View().State)
 	}
 	out.packets = srv.Stats().PacketsIn
 	return out
@@ -343,17 +345,17 @@ func TestPartialTicksAreSmooth(t *testing.T) {
 	const rate = 144
 	m := simtest.New(2)
 	g := &sprint{pushed: 60}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &sprint{}
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	var last sprintPlace
 	var steps []float64
 	jump, rise := 0., 0.
-	c, err := m.Join(foretick.ClientConfig{
+	c, err := m.Join(client.Config{
 		Protocol: cg.protocol(), PartialTicks: true,
-		Sample: foretick.Sample(&cg.cmd, func(foretick.View) sprintMove { return sprintMove{X: 1} }),
-	}, simtest.Seat{Up: link, Down: link, FrameRate: rate, After: func(v foretick.View) {
+		Sample: client.Sample(&cg.cmd, func(client.View) sprintMove { return sprintMove{X: 1} }),
+	}, simtest.Seat{Up: link, Down: link, FrameRate: rate, After: func(v client.View) {
 		at, ok := cg.own(v)
 		if ok && m.Net.Now() > 3*time.Second {
 			require.True(t, v.Fraction >= 1 && v.Fraction <= 2, v.Fraction)
@@ -382,11 +384,11 @@ func TestPartialTickAllocatesNothing(t *testing.T) {
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	g, cg := &sprint{pushed: 61}, &sprint{}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: listen})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	frame := 0
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), PartialTicks: true, Sample: foretick.Sample(&cg.cmd, func(foretick.View) sprintMove {
+	c, err := client.New(client.Config{Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), PartialTicks: true, Sample: client.Sample(&cg.cmd, func(client.View) sprintMove {
 		return sprintMove{X: float32(frame/100%3) - 1, Fire: frame%31 == 0, Jump: frame%53 == 0}
 	})})
 	require.NoError(t, err)
@@ -413,37 +415,37 @@ func TestPartialTickAllocatesNothing(t *testing.T) {
 func TestPartialTicksAreRefused(t *testing.T) {
 	end := sim.NewNetwork(1)
 	listen := end.Listen()
-	for want, cfg := range map[string]func(*foretick.ClientConfig, *sprint, *foretick.Protocol){
+	for want, cfg := range map[string]func(*client.Config, *sprint, *foretick.Protocol){
 		"declare those that move the player with ecs.Partial": nil,
-		"only predicted ticks have parts":                     func(c *foretick.ClientConfig, _ *sprint, _ *foretick.Protocol) { c.NoPrediction = true },
-		"an observer predicts nothing":                        func(c *foretick.ClientConfig, _ *sprint, _ *foretick.Protocol) { c.Observe = true },
-		"or let Server systems move these objects": func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+		"only predicted ticks have parts":                     func(c *client.Config, _ *sprint, _ *foretick.Protocol) { c.NoPrediction = true },
+		"an observer predicts nothing":                        func(c *client.Config, _ *sprint, _ *foretick.Protocol) { c.Observe = true },
+		"or let Server systems move these objects": func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			p.Shared("kick", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.WriteOther(&g.place))
 		},
-		`shared system "count" writes a singleton`: func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+		`shared system "count" writes a singleton`: func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			score := new(ecs.Singleton[sprintShot])
 			p.Singleton(score, foretick.Predicted())
 			p.Shared("count", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(score))
 		},
-		"or leave out PredictRemote": func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+		"or leave out PredictRemote": func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *sprintMove) {}, foretick.RemoteConfig{})
 		},
-		`system "look" is declared with ecs.Partial`: func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+		`system "look" is declared with ecs.Partial`: func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			p.Render("look", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())
 		},
-		`system "rule" is declared with ecs.Partial`: func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+		`system "rule" is declared with ecs.Partial`: func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			p.Server("rule", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())
 		},
-		`system "once" is declared with ecs.Partial`: func(_ *foretick.ClientConfig, _ *sprint, p *foretick.Protocol) {
+		`system "once" is declared with ecs.Partial`: func(_ *client.Config, _ *sprint, p *foretick.Protocol) {
 			p.Shared("once", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Partial())
 		},
 	} {
 		g := &sprint{whole: cfg == nil}
-		c := foretick.ClientConfig{Protocol: g.protocol(), Transport: end.Dial(listen, sim.Link{}, sim.Link{}), PartialTicks: true}
+		c := client.Config{Protocol: g.protocol(), Transport: end.Dial(listen, sim.Link{}, sim.Link{}), PartialTicks: true}
 		if cfg != nil {
 			cfg(&c, g, c.Protocol)
 		}
-		_, err := foretick.NewClient(c)
+		_, err := client.New(c)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -18,14 +18,14 @@ type Plan struct {
 	New func() Player
 	// Server changes the server's configuration, whose Protocol is already set. nil
 	// leaves it unchanged.
-	Server func(cfg *foretick.ServerConfig)
+	Server func(cfg *server.Config)
 
 	// Clients is the number of clients. 0 means 16.
 	Clients int
 	// Observers is the number of clients that observe. The same faults happen to them, they
 	// come and go as clients do, and their eyes move. In turn one sees public things only,
 	// one also a team's, one a player's view, and one everything, unless Server sets
-	// ServerConfig.Observe. 0: none.
+	// server.Config.Observe. 0: none.
 	Observers int
 	// Play is the duration of the match with faults. Rest is the time after that to
 	// come to rest, without faults or input. Rest must outlast everything that keeps

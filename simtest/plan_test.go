@@ -11,11 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -81,12 +83,12 @@ func (g *club) player() simtest.Player {
 	}
 	g.tick.OnClient(p, func(*foretick.Frame, foretick.Tick, tick) {})
 	g.ask.Handle(p, func(*foretick.Frame, foretick.PlayerID, tick) {})
-	act := func(c *foretick.Client) {
+	act := func(c *client.Client) {
 		if c.View().Tick%11 == 0 && g.ask.Send(c, tick{g.asked}) == nil {
 			g.asked++
 		}
 	}
-	return simtest.Player{Protocol: p, Act: act, Rest: func(on bool) { g.rest = on }, Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+	return simtest.Player{Protocol: p, Act: act, Rest: func(on bool) { g.rest = on }, Sample: client.Sample(&g.cmd, func(v client.View) move {
 		return move{X: float32(v.Tick*7919%257)/128 - 1}
 	})}
 }
@@ -270,7 +272,7 @@ type keeper struct {
 	last simtest.MessageReceived
 }
 
-func (k *keeper) Received(m *simtest.Match, c *foretick.Client, r simtest.MessageReceived) error {
+func (k *keeper) Received(m *simtest.Match, c *client.Client, r simtest.MessageReceived) error {
 	k.last = r
 	k.last.Payload = slices.Clone(r.Payload)
 	return k.Delivery.Received(m, c, r)
@@ -278,15 +280,15 @@ func (k *keeper) Received(m *simtest.Match, c *foretick.Client, r simtest.Messag
 
 // A message that comes twice, out of its order or not at all is found.
 func TestDeliveryFinds(t *testing.T) {
-	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error{
-		"twice": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error {
+	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *client.Client, r simtest.MessageReceived) error{
+		"twice": func(m *simtest.Match, d *simtest.Delivery, c *client.Client, r simtest.MessageReceived) error {
 			return d.Received(m, c, r)
 		},
-		"changed": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error {
+		"changed": func(m *simtest.Match, d *simtest.Delivery, c *client.Client, r simtest.MessageReceived) error {
 			r.Payload = append([]byte{1}, r.Payload...)
 			return d.Received(m, c, r)
 		},
-		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ simtest.MessageReceived) error {
+		"never": func(m *simtest.Match, d *simtest.Delivery, c *client.Client, _ simtest.MessageReceived) error {
 			me := c.View().Player
 			st, _ := m.Server().Player(me)
 			d.Sent(m, simtest.MessageSent{To: me, Session: st.SessionNumber, Tick: 7, Payload: []byte{9}})
@@ -298,9 +300,9 @@ func TestDeliveryFinds(t *testing.T) {
 			k := &keeper{Delivery: d}
 			m.Watch(k)
 			g := &club{}
-			_, err := m.Serve(foretick.ServerConfig{Protocol: g.player().Protocol})
+			_, err := m.Serve(server.Config{Protocol: g.player().Protocol})
 			require.NoError(t, err)
-			c, err := m.Join(foretick.ClientConfig{Protocol: newClub().Protocol}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+			c, err := m.Join(client.Config{Protocol: newClub().Protocol}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 			require.NoError(t, err)
 			m.Run(3 * time.Second)
 			g.rest = true
@@ -318,16 +320,16 @@ func TestDeliveryFinds(t *testing.T) {
 func TestServerRestart(t *testing.T) {
 	m := simtest.New(3)
 	serve := func() {
-		_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+		_, err := m.Serve(server.Config{Protocol: newClub().Protocol})
 		require.NoError(t, err)
 	}
 	serve()
 	for range 4 {
 		p := newClub()
-		_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+		_, err := m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
 		require.NoError(t, err)
 	}
-	states := func(want foretick.ClientState) {
+	states := func(want client.State) {
 		t.Helper()
 		clients := m.Clients(nil)
 		require.Len(t, clients, 4)
@@ -336,15 +338,15 @@ func TestServerRestart(t *testing.T) {
 		}
 	}
 	m.Run(4 * time.Second)
-	states(foretick.Playing)
+	states(client.Playing)
 	for range 3 {
 		m.KillServer()
 		require.Nil(t, m.Server())
 		m.Run(m.Net.Now() + 5*time.Second + 100*time.Millisecond)
-		states(foretick.Resuming)
+		states(client.Resuming)
 		serve()
 		m.Run(m.Net.Now() + 2*time.Second)
-		states(foretick.Playing)
+		states(client.Playing)
 		require.Len(t, m.Server().Players(nil), 4)
 	}
 }
@@ -353,11 +355,11 @@ func TestServerRestart(t *testing.T) {
 // first seconds there is no effect.
 func TestClocksDrift(t *testing.T) {
 	m := simtest.New(3)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+	_, err := m.Serve(server.Config{Protocol: newClub().Protocol})
 	require.NoError(t, err)
 	for _, drift := range []float64{-0.03, -0.01, -0.0002, 0.0002, 0.01, 0.03} {
 		p := newClub()
-		_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.LAN, Down: sim.LAN, Drift: drift})
+		_, err := m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.LAN, Down: sim.LAN, Drift: drift})
 		require.NoError(t, err)
 	}
 	m.Run(5 * time.Second)
@@ -432,15 +434,15 @@ func TestMapEntries(t *testing.T) {
 func TestAwayPlayerLooksNoFurtherBack(t *testing.T) {
 	m, l := simtest.New(4), &simtest.Limits{}
 	m.Watch(l)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+	_, err := m.Serve(server.Config{Protocol: newClub().Protocol})
 	require.NoError(t, err)
 	p := newClub()
-	c, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+	c, err := m.Join(client.Config{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
 	require.NoError(t, err)
 	m.Run(25 * time.Second)
 	m.Link(c, sim.Link{Loss: 1}, sim.Link{Loss: 1})
 	m.Run(31 * time.Second)
-	require.Equal(t, foretick.Resuming, c.View().State)
+	require.Equal(t, client.Resuming, c.View().State)
 	away := l.Claims
 	m.Run(47 * time.Second)
 	require.NoError(t, m.Err())

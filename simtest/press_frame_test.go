@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -118,15 +120,15 @@ type clickRow struct {
 // with which the server judged each press.
 func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	t.Helper()
-	server, client := &clicks{speed: row.speed}, &clicks{}
+	srv, cl := &clicks{speed: row.speed}, &clicks{}
 	m := simtest.New(11)
-	s, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate, row.tagged)})
+	s, err := m.Serve(server.Config{Protocol: srv.protocol(row.rate, row.tagged)})
 	require.NoError(t, err)
-	s.Frame().Spawn(&server.runner, ecs.Nobody)
+	s.Frame().Spawn(&srv.runner, ecs.Nobody)
 	late := 0
-	server.judged = func(f *foretick.Frame, by foretick.PlayerID, a aimed) {
+	srv.judged = func(f *foretick.Frame, by foretick.PlayerID, a aimed) {
 		seen := f.Rewind(by)
-		v, ok := seen.Hitbox(server.target(f.World), 0)
+		v, ok := seen.Hitbox(srv.target(f.World), 0)
 		require.True(t, ok)
 		ball, _ := v.Sphere()
 		off = append(off, float64(max(a.X-ball.X, ball.X-a.X)))
@@ -138,8 +140,8 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 		}
 	}
 	random, presses, wait, kept := rand.New(rand.NewPCG(1, 2)), 0, 0, float32(0)
-	sample := func(v foretick.View) (c click) {
-		e := client.target(v.World)
+	sample := func(v client.View) (c click) {
+		e := cl.target(v.World)
 		wait--
 		// The aim goes elsewhere before and after, and one jumps at times. Without
 		// tags the game keeps it, as in a click of the mouse without a move.
@@ -150,25 +152,25 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 		if e != ecs.None && m.Net.Now() > 6*time.Second && wait <= 0 {
 			wait = 3*row.fps/row.rate + 1 // another frame of its tick each time
 			presses++
-			c.X, c.Fire, c.Held = client.pos.Get(v.World, e).X, true, int32(presses)
+			c.X, c.Fire, c.Held = cl.pos.Get(v.World, e).X, true, int32(presses)
 			kept = c.X
 		}
 		return c
 	}
-	client.drawn = func(f *foretick.Frame, a aimed) {
-		v, ok := f.Rewind(client.me).Hitbox(client.target(f.World), 0)
+	cl.drawn = func(f *foretick.Frame, a aimed) {
+		v, ok := f.Rewind(cl.me).Hitbox(cl.target(f.World), 0)
 		require.True(t, ok)
 		ball, _ := v.Sphere()
 		require.InDelta(t, a.X, ball.X, 0.01, "what its frame showed, however much later the tick is predicted")
 	}
-	cfg := foretick.ClientConfig{InputDelay: row.delay, DelayAbove: row.above, Protocol: client.protocol(row.rate, row.tagged), Sample: foretick.Sample(&client.tagged, sample)}
+	cfg := client.Config{InputDelay: row.delay, DelayAbove: row.above, Protocol: cl.protocol(row.rate, row.tagged), Sample: client.Sample(&cl.tagged, sample)}
 	if !row.tagged {
-		cfg.Sample = foretick.Sample(&client.plain, func(v foretick.View) plainClick {
+		cfg.Sample = client.Sample(&cl.plain, func(v client.View) plainClick {
 			c := sample(v)
 			return plainClick{c.X, c.Fire}
 		})
 	}
-	c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: row.fps, After: func(v foretick.View) { client.me = v.Player }})
+	c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: row.fps, After: func(v client.View) { cl.me = v.Player }})
 	require.NoError(t, err)
 	m.Run(20 * time.Second)
 	require.Equal(t, row.delay > 0 || row.above > 0, c.View().InputDelay > 0)

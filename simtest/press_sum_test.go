@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -66,14 +68,14 @@ func TestPressWithASumUnderDelay(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", row), func(t *testing.T) {
 			link := sim.Link{Latency: 80 * time.Millisecond}
-			server, client := &mouseGun{}, &mouseGun{}
+			truth, cl := &mouseGun{}, &mouseGun{}
 			m := simtest.New(5)
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate)})
+			srv, err := m.Serve(server.Config{Protocol: truth.protocol(row.rate)})
 			require.NoError(t, err)
 			random, pointed, wait := rand.New(rand.NewPCG(3, uint64(row.fps))), 0, 0
 			var shots []int
 			var tags []uint8
-			sample := func(foretick.View) (c turning) {
+			sample := func(client.View) (c turning) {
 				now := m.Net.Now()
 				if c.Held = uint8(pointed); now < 5*time.Second || now > 18*time.Second {
 					return c // before the clock has settled, commands come too late
@@ -87,8 +89,8 @@ func TestPressWithASumUnderDelay(t *testing.T) {
 				}
 				return c
 			}
-			c, err := m.Join(foretick.ClientConfig{
-				Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, sample),
+			c, err := m.Join(client.Config{
+				Protocol: cl.protocol(row.rate), Sample: client.Sample(&cl.cmd, sample),
 				InputDelay: row.delay, DelayAbove: row.above,
 			}, simtest.Seat{Up: link, Down: link, FrameRate: row.fps})
 			require.NoError(t, err)
@@ -96,8 +98,8 @@ func TestPressWithASumUnderDelay(t *testing.T) {
 			require.Equal(t, row.delay+row.above > 0, c.View().InputDelay > 0)
 			require.Greater(t, len(shots), 60)
 			require.LessOrEqual(t, srv.Stats().InputsMissing, uint64(2), "at the start")
-			require.Equal(t, client.shots, server.shots)
-			for _, end := range []*mouseGun{server, client} {
+			require.Equal(t, cl.shots, truth.shots)
+			for _, end := range []*mouseGun{truth, cl} {
 				require.Len(t, end.shots, len(shots))
 				for i, at := range end.shots { // the tick's other frames count too
 					require.InDelta(t, shots[i], at, float64(5*(row.fps/row.rate+1)))

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -47,14 +49,14 @@ func (g *armada) protocol() *foretick.Protocol {
 // entities wait.
 func TestOwnStateIsPressed(t *testing.T) {
 	m := simtest.New(4)
-	var server, client armada
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SendRate: 3000})
+	var truth, cl armada
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol(), SendRate: 3000})
 	require.NoError(t, err)
 	for range 20 {
-		srv.Frame().Spawn(&server.ship, ecs.Nobody)
+		srv.Frame().Spawn(&truth.ship, ecs.Nobody)
 	}
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	cli, err := m.Join(foretick.ClientConfig{Protocol: client.protocol(), Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
+	cli, err := m.Join(client.Config{Protocol: cl.protocol(), Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(4 * time.Second)
 	before, bytes := cli.Stats(), srv.Stats().BytesOut

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -14,7 +14,7 @@ import (
 type push struct{ component, field, system string }
 
 // pushes counts the corrections of each client with the cause server_effect.
-type pushes map[*foretick.Client]map[push]uint64
+type pushes map[*client.Client]map[push]uint64
 
 // A client's ticks are judged from pushedTicks compared ones on. Then at most one in
 // pushedShare of them may be corrected because of one push. In the examples it is
@@ -26,7 +26,7 @@ const (
 )
 
 // countPush counts a correction. It drops what is known of clients that are gone.
-func (p *pushes) countPush(m *Match, c *foretick.Client, w *prediction.Misprediction) {
+func (p *pushes) countPush(m *Match, c *client.Client, w *prediction.Misprediction) {
 	if w.Cause != prediction.ServerEffect {
 		return
 	}
@@ -34,14 +34,14 @@ func (p *pushes) countPush(m *Match, c *foretick.Client, w *prediction.Mispredic
 		*p = pushes{}
 	}
 	if (*p)[c] == nil {
-		maps.DeleteFunc(*p, func(c *foretick.Client, _ map[push]uint64) bool { return m.seatOf(c) == nil })
+		maps.DeleteFunc(*p, func(c *client.Client, _ map[push]uint64) bool { return m.seatOf(c) == nil })
 		(*p)[c] = map[push]uint64{}
 	}
 	(*p)[c][push{w.Component, w.Field, w.System}]++
 }
 
 // worstPush returns the push that corrects too many ticks of a client.
-func (p pushes) worstPush(clients []*foretick.Client) error {
+func (p pushes) worstPush(clients []*client.Client) error {
 	for _, c := range clients {
 		var worst push
 		for x, n := range p[c] {

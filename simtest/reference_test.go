@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -42,7 +44,7 @@ func TestUnknownReferencesAreNone(t *testing.T) {
 		m := simtest.New(2)
 		heard := &overheard{}
 		m.Watch(heard)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: protocol(&pos, &k)})
+		srv, err := m.Serve(server.Config{Protocol: protocol(&pos, &k)})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 20 * time.Millisecond}
 		var dogs [4]ecs.Entity
@@ -50,8 +52,8 @@ func TestUnknownReferencesAreNone(t *testing.T) {
 			dogs[i] = srv.Frame().Spawn(&k, ecs.Nobody)
 			pos.Get(srv.World(), dogs[i]).N = uint8(i)
 		}
-		cli, err := m.Join(foretick.ClientConfig{Protocol: protocol(&cpos, &ck)}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		cli, err := m.Join(client.Config{Protocol: protocol(&cpos, &ck)}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			for _, rows := range ecs.NewQuery(v.World.Types(), ecs.With(&cpos)).All(v.World) {

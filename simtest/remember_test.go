@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -74,23 +76,23 @@ func (g *harbour) protocol() *foretick.Protocol {
 // receive are absent.
 func TestRememberedStringsAndSlices(t *testing.T) {
 	m := simtest.New(4)
-	server := &harbour{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth := &harbour{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	for n := range 3 {
-		server.berth.Get(srv.World(), srv.Frame().Spawn(&server.crate, ecs.Nobody)).N = uint8(n)
+		truth.berth.Get(srv.World(), srv.Frame().Spawn(&truth.crate, ecs.Nobody)).N = uint8(n)
 	}
 	g, past, between := &harbour{}, 0, 0
-	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+	truth.judge = func(f *foretick.Frame, rows ecs.Rows) {
 		if f.Tick < 100 {
 			return
 		}
 		kept := map[uint8]cargo{}
 		seen := f.Rewind(1)
 		for i := range rows.Len() {
-			at, ok := foretick.ComponentAt(seen, &server.cargo, rows.Entity(i))
+			at, ok := foretick.ComponentAt(seen, &truth.cargo, rows.Entity(i))
 			require.True(t, ok)
-			n, ok := foretick.ComponentAt(seen, &server.berth, rows.Entity(i))
+			n, ok := foretick.ComponentAt(seen, &truth.berth, rows.Entity(i))
 			require.True(t, ok)
 			kept[n.N] = at
 		}
@@ -113,8 +115,8 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 		require.Less(t, used+4, f.Tick)
 	}
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond}
-	sample := foretick.Sample(&g.cmd, func(foretick.View) hook { return hook{} })
-	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	sample := client.Sample(&g.cmd, func(client.View) hook { return hook{} })
+	_, err = m.Join(client.Config{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(7 * time.Second)
 	require.Greater(t, past, 80)
@@ -124,11 +126,11 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 // A player's own body is in the past, and does not block the player.
 func TestOwnBodyIsLeftOut(t *testing.T) {
 	m := simtest.New(5)
-	server, g, asked := &harbour{}, &harbour{}, 0
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	truth, g, asked := &harbour{}, &harbour{}, 0
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	server.berth.Get(srv.World(), srv.Frame().Spawn(&server.crate, ecs.Nobody)).N = 8
-	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+	truth.berth.Get(srv.World(), srv.Frame().Spawn(&truth.crate, ecs.Nobody)).N = 8
+	truth.judge = func(f *foretick.Frame, rows ecs.Rows) {
 		if f.Tick < 100 {
 			return
 		}
@@ -136,11 +138,11 @@ func TestOwnBodyIsLeftOut(t *testing.T) {
 		for _, seen := range []foretick.HitView{f.Rewind(1), f.RewindBehind(1, 2)} {
 			past, ok := seen.Past()
 			require.True(t, ok)
-			_, ok = past.Hitbox(uint64(server.mine), 0)
+			_, ok = past.Hitbox(uint64(truth.mine), 0)
 			require.True(t, ok)
-			_, ok = seen.Hitbox(server.mine, 0)
+			_, ok = seen.Hitbox(truth.mine, 0)
 			require.False(t, ok)
-			_, ok = foretick.ComponentAt(seen, &server.berth, rows.Entity(0))
+			_, ok = foretick.ComponentAt(seen, &truth.berth, rows.Entity(0))
 			require.True(t, ok)
 			hit, ok := seen.Raycast(lagcomp.Ray2D(-5, 0, 0, 60))
 			require.True(t, ok)
@@ -148,8 +150,8 @@ func TestOwnBodyIsLeftOut(t *testing.T) {
 		}
 	}
 	link := sim.Link{Latency: 60 * time.Millisecond}
-	sample := foretick.Sample(&g.cmd, func(foretick.View) hook { return hook{} })
-	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	sample := client.Sample(&g.cmd, func(client.View) hook { return hook{} })
+	_, err = m.Join(client.Config{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(5 * time.Second)
 	require.Greater(t, asked, 30)

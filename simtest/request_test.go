@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -59,14 +61,14 @@ func (g *shop) protocol() *foretick.Protocol {
 }
 
 // open begins a match of the shop with some clients.
-func (g *shop) open(t *testing.T, m *simtest.Match, link sim.Link, clients int) (*foretick.Server, []*foretick.Client, []*shop) {
+func (g *shop) open(t *testing.T, m *simtest.Match, link sim.Link, clients int) (*server.Server, []*client.Client, []*shop) {
 	t.Helper()
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnPanic: func(p foretick.Panic) { g.order += p.Handler + ";" }})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnPanic: func(p server.Panic) { g.order += p.Handler + ";" }})
 	require.NoError(t, err)
-	cs, gs := make([]*foretick.Client, clients), make([]*shop, clients)
+	cs, gs := make([]*client.Client, clients), make([]*shop, clients)
 	for i := range cs {
 		gs[i] = &shop{}
-		cs[i], err = m.Join(foretick.ClientConfig{Protocol: gs[i].protocol()}, simtest.Seat{Up: link, Down: link})
+		cs[i], err = m.Join(client.Config{Protocol: gs[i].protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 	}
 	return srv, cs, gs
@@ -81,8 +83,8 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 4)) {
 		link, dead := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}, sim.Link{Loss: 1}
 		m := simtest.New(seed)
-		var server shop
-		srv, cs, gs := server.open(t, m, link, 2)
+		var truth shop
+		srv, cs, gs := truth.open(t, m, link, 2)
 		c, g := cs[0], gs[0]
 		n := uint16(0)
 		play := func(length time.Duration) {
@@ -101,17 +103,17 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
 			play(7 * time.Second)
-			require.Equal(t, foretick.Resuming, c.View().State)
+			require.Equal(t, client.Resuming, c.View().State)
 			m.Link(c, link, link)
-			for c.View().State != foretick.Playing {
+			for c.View().State != client.Playing {
 				play(100 * time.Millisecond)
 			}
 			play(time.Duration(i) * 300 * time.Millisecond)
 		}
 		m.Run(m.Net.Now() + 5*time.Second)
 		require.EqualValues(t, 3, c.Stats().Resumed)
-		require.Len(t, server.bought, int(n))
-		for i, got := range server.bought {
+		require.Len(t, truth.bought, int(n))
+		for i, got := range truth.bought {
 			require.EqualValues(t, i, got)
 		}
 		require.EqualValues(t, n, srv.Stats().Requests)
@@ -127,15 +129,15 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 func TestRequestsGoWithThePlace(t *testing.T) {
 	link, dead := sim.Link{Latency: 30 * time.Millisecond}, sim.Link{Loss: 1}
 	m := simtest.New(1)
-	var server shop
-	srv, cs, gs := server.open(t, m, link, 1)
+	var truth shop
+	srv, cs, gs := truth.open(t, m, link, 1)
 	c, g := cs[0], gs[0]
 	m.Run(2 * time.Second)
 	require.NoError(t, g.say.Send(c, say{"first"}))
 	m.Run(3 * time.Second)
 	m.Link(c, dead, dead)
 	m.Run(9 * time.Second)
-	require.Equal(t, foretick.Resuming, c.View().State)
+	require.Equal(t, client.Resuming, c.View().State)
 	for range 3 {
 		require.NoError(t, g.say.Send(c, say{"lost"}))
 	}
@@ -143,7 +145,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 	srv.Frame().Kick(1, 0, "gone for good")
 	m.Link(c, link, link)
 	m.Run(20 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.EqualValues(t, 3, c.Stats().RequestsDropped)
 	require.NoError(t, g.say.Send(c, say{"second"}))
 	m.Run(21 * time.Second)
@@ -153,7 +155,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 	m.Link(c, link, link)
 	m.Run(36 * time.Second)
 	require.EqualValues(t, 1, c.Stats().Resumed)
-	require.Equal(t, []string{"1: first", "2: second", "2: third"}, server.said, "the number of who left rests")
+	require.Equal(t, []string{"1: first", "2: second", "2: third"}, truth.said, "the number of who left rests")
 	require.Zero(t, srv.Stats().Malformed+c.Stats().Malformed)
 }
 
@@ -161,8 +163,8 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 // others.
 func TestRequestLimits(t *testing.T) {
 	m := simtest.New(1)
-	var server shop
-	srv, cs, gs := server.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
+	var truth shop
+	srv, cs, gs := truth.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
 	c, g := cs[0], gs[0]
 	require.ErrorIs(t, g.say.Send(c, say{"too early"}), foretick.ErrNotIn)
 	require.PanicsWithValue(t, foretick.UsageError{Text: "request say is sent and not declared: call its Handle in Protocol, on both ends"}, func() { _ = new(foretick.Request[say]).Send(c, say{}) })
@@ -178,11 +180,11 @@ func TestRequestLimits(t *testing.T) {
 	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooMany)
 	require.NoError(t, gs[1].buy.Send(cs[1], buy{N: 1000}), "each has its own allowance")
 	m.Run(5 * time.Second)
-	require.Len(t, server.bought, requestBurst+requestRate+1)
+	require.Len(t, truth.bought, requestBurst+requestRate+1)
 	require.NoError(t, g.say.Send(c, say{strings.Repeat("ä", 30)}), "60 bytes: cut at a character")
 	require.NoError(t, gs[1].buy.Send(cs[1], buy{Item: 200}), "brought into range, as every value is")
 	m.Run(6 * time.Second)
-	require.Equal(t, []string{"1: " + strings.Repeat("ä", 20)}, server.said)
+	require.Equal(t, []string{"1: " + strings.Repeat("ä", 20)}, truth.said)
 	require.NoError(t, c.Close())
 	require.ErrorIs(t, g.say.Send(c, say{}), foretick.ErrNotIn)
 	require.Zero(t, srv.Stats().Malformed+srv.Stats().Offenders)
@@ -194,14 +196,14 @@ func TestRequestLimits(t *testing.T) {
 func TestRequestsComeBehindJoin(t *testing.T) {
 	m := simtest.New(1)
 	link := sim.Link{Latency: 30 * time.Millisecond}
-	var server shop
-	srv, cs, gs := server.open(t, m, link, 1)
-	for cs[0].View().State < foretick.Syncing {
+	var truth shop
+	srv, cs, gs := truth.open(t, m, link, 1)
+	for cs[0].View().State < client.Syncing {
 		m.Run(m.Net.Now() + time.Millisecond)
 	}
 	require.NoError(t, gs[0].say.Send(cs[0], say{"hello"}))
 	m.Run(2 * time.Second)
-	require.Equal(t, "join 1;say 1;", server.order)
+	require.Equal(t, "join 1;say 1;", truth.order)
 
 	m.Link(cs[0], sim.Link{Loss: 1}, link)
 	sent := 0
@@ -213,7 +215,7 @@ func TestRequestsComeBehindJoin(t *testing.T) {
 	m.Link(cs[0], link, link)
 	m.Run(m.Net.Now() + 3*time.Second)
 	require.Greater(t, sent, requestBurst+4*requestRate)
-	require.Len(t, server.bought, sent)
+	require.Len(t, truth.bought, sent)
 	require.EqualValues(t, 1, cs[0].Stats().Connections)
 	require.Zero(t, srv.Stats().Offenders)
 }
@@ -222,19 +224,19 @@ func TestRequestsComeBehindJoin(t *testing.T) {
 // looked at, and nobody else.
 func TestRequestHandlerPanics(t *testing.T) {
 	m := simtest.New(1)
-	server := shop{fails: "boom"}
-	srv, cs, gs := server.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
+	truth := shop{fails: "boom"}
+	srv, cs, gs := truth.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
 	m.Run(2 * time.Second)
 	for _, text := range []string{"before", "boom", "after"} {
 		require.NoError(t, gs[0].say.Send(cs[0], say{text}))
 	}
 	require.NoError(t, gs[1].say.Send(cs[1], say{"another"}))
 	m.Run(3 * time.Second)
-	require.ElementsMatch(t, []string{"1: before", "1: boom", "2: another"}, server.said)
+	require.ElementsMatch(t, []string{"1: before", "1: boom", "2: another"}, truth.said)
 	require.EqualValues(t, 1, srv.Stats().Panics)
-	require.Contains(t, server.order, "request say;")
-	require.Equal(t, foretick.Closed, cs[0].View().State)
-	require.Equal(t, foretick.Playing, cs[1].View().State)
+	require.Contains(t, truth.order, "request say;")
+	require.Equal(t, client.Closed, cs[0].View().State)
+	require.Equal(t, client.Playing, cs[1].View().State)
 }
 
 // TestRequestsOfARogue: what no client sends ends the connection that it comes by.
@@ -254,8 +256,8 @@ func TestRequestsOfARogue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := simtest.New(1)
 			link := sim.Link{Latency: 20 * time.Millisecond}
-			var server shop
-			srv, cs, gs := server.open(t, m, link, 1)
+			var truth shop
+			srv, cs, gs := truth.open(t, m, link, 1)
 			p := new(shop).protocol()
 			require.NoError(t, p.Err())
 			c := &rogue{endpoint: m.Dial(link, link), hash: p.Hash()}
@@ -273,7 +275,7 @@ func TestRequestsOfARogue(t *testing.T) {
 			require.NotNil(t, c.gone)
 			require.Equal(t, transport.Protocol, c.gone.Code, c.gone.Detail)
 			require.EqualValues(t, 1, srv.Stats().Offenders)
-			require.Equal(t, []string{"1: I am well"}, server.said)
+			require.Equal(t, []string{"1: I am well"}, truth.said)
 			require.EqualValues(t, 1, cs[0].Stats().Connections)
 		})
 	}
@@ -283,8 +285,8 @@ func TestRequestsOfARogue(t *testing.T) {
 func TestRequestsOfStrangers(t *testing.T) {
 	m := simtest.New(1)
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	var server shop
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	var truth shop
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	c := &rogue{endpoint: m.Dial(link, link), hash: 1}
 	for now := time.Duration(0); now < 3*time.Second; now += 50 * time.Millisecond {
@@ -295,7 +297,7 @@ func TestRequestsOfStrangers(t *testing.T) {
 		}
 	}
 	require.False(t, c.joined())
-	require.Empty(t, server.bought)
+	require.Empty(t, truth.bought)
 	require.Zero(t, srv.Stats().Requests)
 	require.NotZero(t, srv.Stats().Malformed)
 }
@@ -326,16 +328,16 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 		r := &foretick.Request[Offer]{}
 		r.Handle(p, func(*foretick.Frame, foretick.PlayerID, Offer) {})
 		fresh.Handle(p, func(*foretick.Frame, foretick.PlayerID, New) {})
-		*offer.(*func(*foretick.Client) error) = func(c *foretick.Client) error { return r.Send(c, Offer{Item: 70000, Note: 1, Price: 9}) }
+		*offer.(*func(*client.Client) error) = func(c *client.Client) error { return r.Send(c, Offer{Item: 70000, Note: 1, Price: 9}) }
 		return p
 	}
 	var got []string
 	m := simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: elder(&foretick.Request[Old]{}, &foretick.Request[Offer]{}, &got), AllowOtherBuilds: true})
+	_, err := m.Serve(server.Config{Protocol: elder(&foretick.Request[Old]{}, &foretick.Request[Offer]{}, &got), AllowOtherBuilds: true})
 	require.NoError(t, err)
 	var fresh foretick.Request[New]
-	var offer func(*foretick.Client) error
-	c, err := m.Join(foretick.ClientConfig{Protocol: younger(&fresh, &offer)}, simtest.Seat{Up: sim.Link{Latency: time.Millisecond}, Down: sim.Link{Latency: time.Millisecond}})
+	var offer func(*client.Client) error
+	c, err := m.Join(client.Config{Protocol: younger(&fresh, &offer)}, simtest.Seat{Up: sim.Link{Latency: time.Millisecond}, Down: sim.Link{Latency: time.Millisecond}})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
 	require.NotNil(t, expert.BuildDifference(c))
@@ -364,33 +366,33 @@ func (k *taker) Handling(m *simtest.Match, r simtest.RequestTaken) error {
 // is found.
 func TestRequestsChecker(t *testing.T) {
 	type taken = simtest.RequestTaken
-	for name, tamper := range map[string]func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error{
-		"twice": func(m *simtest.Match, q *simtest.Requests, _ *foretick.Client, last taken) error {
+	for name, tamper := range map[string]func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error{
+		"twice": func(m *simtest.Match, q *simtest.Requests, _ *client.Client, last taken) error {
 			return q.Handling(m, last)
 		},
-		"out of order": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"out of order": func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error {
 			for n := range byte(2) {
 				q.Asked(m, c, simtest.RequestSent{Kind: 1, Payload: []byte{n}})
 			}
 			last.Kind, last.Payload = 1, []byte{1}
 			return q.Handling(m, last)
 		},
-		"changed": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"changed": func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error {
 			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Payload = []byte{8}
 			return q.Handling(m, last)
 		},
-		"another kind": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"another kind": func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error {
 			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Kind, last.Payload = 1, []byte{7}
 			return q.Handling(m, last)
 		},
-		"another player's": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"another player's": func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error {
 			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.By, last.Session, last.Payload = last.By+1, last.Session+1, []byte{7}
 			return q.Handling(m, last)
 		},
-		"never": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, _ taken) error {
+		"never": func(m *simtest.Match, q *simtest.Requests, c *client.Client, _ taken) error {
 			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			return q.Quiet(m)
 		},
@@ -399,11 +401,11 @@ func TestRequestsChecker(t *testing.T) {
 			m, q := simtest.New(1), &simtest.Requests{}
 			k := &taker{Requests: q}
 			m.Watch(k)
-			var server shop
-			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+			var srv shop
+			_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 			require.NoError(t, err)
 			g := &shop{}
-			c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+			c, err := m.Join(client.Config{Protocol: g.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 			require.NoError(t, err)
 			m.Run(2 * time.Second)
 			_, err = q.Worked(m)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 )
 
 // Requests checks that players' requests ([foretick.Request]) reach the server
@@ -15,7 +17,7 @@ import (
 // requests in [Player.Act].
 type Requests struct {
 	seed   maphash.Seed
-	server *foretick.Server
+	server *server.Server
 	asked  []*errands // in order of creation
 
 	// Handled counts the requests that reached the server.
@@ -25,7 +27,7 @@ type Requests struct {
 // errands are the requests that a client sent in one session and the server has not
 // handled yet.
 type errands struct {
-	client  *foretick.Client // nil: the session ended, as seen at gone
+	client  *client.Client // nil: the session ended, as seen at gone
 	gone    time.Duration
 	number  uint64            // of the client's sessions
 	player  foretick.PlayerID // of the session
@@ -45,7 +47,7 @@ func (q *Requests) digest(kind uint8, payload []byte) uint64 {
 }
 
 // Asked implements [RequestChecker].
-func (q *Requests) Asked(_ *Match, c *foretick.Client, r RequestSent) {
+func (q *Requests) Asked(_ *Match, c *client.Client, r RequestSent) {
 	n := sessions(c)
 	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.client == c && e.number == n })
 	if i < 0 {

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,11 +23,11 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 		m, delivery := simtest.New(uint64(away)), &simtest.Delivery{}
 		m.Watch(delivery)
-		var server talk
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+		var truth talk
+		srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 		require.NoError(t, err)
-		client := talk{now: srv.Tick}
-		c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
+		cl := talk{now: srv.Tick}
+		c, err := m.Join(client.Config{Protocol: cl.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.Run(32 * time.Second) // a place is held only as long as its player had played
 		player := c.View().Player
@@ -33,11 +35,11 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		play := func(length time.Duration) {
 			for end := m.Net.Now() + length; m.Net.Now() < end; m.Run(m.Net.Now() + 100*time.Millisecond) {
 				if lines%32 == 0 {
-					require.NoError(t, server.chunk.Broadcast(srv.Frame(), chunk{N: chunks}))
+					require.NoError(t, truth.chunk.Broadcast(srv.Frame(), chunk{N: chunks}))
 					chunks++
 				}
-				require.NoError(t, server.line.Send(srv.Frame(), player, line{N: lines}))
-				require.NoError(t, server.spark.Send(srv.Frame(), player, spark{N: lines}))
+				require.NoError(t, truth.line.Send(srv.Frame(), player, line{N: lines}))
+				require.NoError(t, truth.spark.Send(srv.Frame(), player, spark{N: lines}))
 				lines++
 				queued = max(queued, srv.Internals().Queued(player))
 			}
@@ -52,9 +54,9 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
 			play(away)
-			require.Equal(t, foretick.Resuming, c.View().State)
+			require.Equal(t, client.Resuming, c.View().State)
 			m.Link(c, link, link)
-			for c.View().State != foretick.Playing {
+			for c.View().State != client.Playing {
 				play(100 * time.Millisecond)
 			}
 			play(time.Duration(i) * 300 * time.Millisecond)
@@ -64,15 +66,15 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		require.EqualValues(t, 3, c.Stats().Resumed)
 		require.EqualValues(t, 4, c.Stats().Connections)
 		require.Equal(t, player, c.View().Player)
-		require.Len(t, client.lines, int(lines))
-		for i, n := range client.lines {
+		require.Len(t, cl.lines, int(lines))
+		for i, n := range cl.lines {
 			require.EqualValues(t, i, n)
 		}
-		require.Len(t, client.chunks, int(chunks))
-		for i, n := range client.chunks {
+		require.Len(t, cl.chunks, int(chunks))
+		for i, n := range cl.chunks {
 			require.EqualValues(t, i, n)
 		}
-		require.Less(t, len(client.sparks), int(lines))
+		require.Less(t, len(cl.sparks), int(lines))
 		require.Greater(t, queued, 256*10*5)
 		require.Zero(t, c.Stats().Malformed)
 		require.Zero(t, srv.Stats().Malformed)
@@ -89,22 +91,22 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 func TestReliableOverflowWhileAway(t *testing.T) {
 	link, dead := sim.Link{Latency: 40 * time.Millisecond}, sim.Link{Loss: 1}
 	m := simtest.New(1)
-	var server talk
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	var truth talk
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
-	client := talk{now: srv.Tick}
-	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
+	cl := talk{now: srv.Tick}
+	c, err := m.Join(client.Config{Protocol: cl.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
 	player, n := c.View().Player, uint16(0)
-	require.NoError(t, server.line.Send(srv.Frame(), player, line{N: 1000}))
+	require.NoError(t, truth.line.Send(srv.Frame(), player, line{N: 1000}))
 	m.Run(3 * time.Second)
 	m.Link(c, dead, dead)
 	m.Run(9 * time.Second)
 	most := 0
 	for srv.Stats().Overflowed == 0 {
-		if err := server.line.Broadcast(srv.Frame(), line{N: n}); err != nil {
-			require.ErrorIs(t, err, foretick.ErrOverflow)
+		if err := truth.line.Broadcast(srv.Frame(), line{N: n}); err != nil {
+			require.ErrorIs(t, err, server.ErrOverflow)
 		}
 		n++
 		require.LessOrEqual(t, n, uint16(1024+64))
@@ -115,25 +117,25 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 	}
 	require.LessOrEqual(t, most, 256<<10)
 	require.Greater(t, most, 240<<10)
-	require.Error(t, server.line.Send(srv.Frame(), player, line{}), "nobody is there")
+	require.Error(t, truth.line.Send(srv.Frame(), player, line{}), "nobody is there")
 	require.Empty(t, srv.Players(nil))
 	m.Run(m.Net.Now() + time.Second/30)
 	require.Zero(t, srv.Stats().Joined-srv.Stats().Left)
 	m.Link(c, link, link)
 	m.Run(m.Net.Now() + 8*time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.Zero(t, c.Stats().Resumed)
 	for i := range uint16(3) {
-		require.NoError(t, server.line.Send(srv.Frame(), c.View().Player, line{N: 2000 + i}))
+		require.NoError(t, truth.line.Send(srv.Frame(), c.View().Player, line{N: 2000 + i}))
 	}
 	m.Run(m.Net.Now() + time.Second)
 	m.Link(c, dead, dead)
-	require.NoError(t, server.line.Send(srv.Frame(), c.View().Player, line{N: 2003}))
+	require.NoError(t, truth.line.Send(srv.Frame(), c.View().Player, line{N: 2003}))
 	m.Run(m.Net.Now() + 7*time.Second)
 	m.Link(c, link, link)
 	m.Run(m.Net.Now() + 8*time.Second)
 	require.EqualValues(t, 1, c.Stats().Resumed)
-	require.Equal(t, []uint16{1000, 2000, 2001, 2002, 2003}, client.lines)
+	require.Equal(t, []uint16{1000, 2000, 2001, 2002, 2003}, cl.lines)
 	require.EqualValues(t, 1, srv.Stats().Overflowed)
 }
 
@@ -155,9 +157,9 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := simtest.New(1)
-			var server talk
-			p := server.protocol()
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+			var truth talk
+			p := truth.protocol()
+			srv, err := m.Serve(server.Config{Protocol: p})
 			require.NoError(t, err)
 			channels := []netcode.Channel{{Reliable: true}, {Reliable: true}, {Reliable: true}, {Reliable: true}, {}}
 			visit := func(hello netcode.Hello, length time.Duration) (w netcode.Welcome, lines []uint16) {
@@ -203,7 +205,7 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 			require.NotZero(t, first.Owner)
 			require.Empty(t, lines)
 			for i := range uint16(3) {
-				require.NoError(t, server.line.Send(srv.Frame(), foretick.PlayerID(first.Owner), line{N: i}))
+				require.NoError(t, truth.line.Send(srv.Frame(), foretick.PlayerID(first.Owner), line{N: i}))
 			}
 			m.Run(m.Net.Now() + 7*time.Second)
 			before := srv.Stats()

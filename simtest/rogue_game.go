@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -42,7 +44,7 @@ type (
 )
 
 type rogueGame struct {
-	server *foretick.Server
+	server *server.Server
 	place  ecs.Component[roguePlace]
 	mark   ecs.Component[rogueMark]
 	input  ecs.Component[rogueInput]
@@ -77,10 +79,10 @@ func newRogueGame() Player {
 				g.unban()
 			}
 		},
-		Sample: foretick.Sample(&g.input, func(v foretick.View) rogueInput {
+		Sample: client.Sample(&g.input, func(v client.View) rogueInput {
 			return rogueInput{X: float32(v.Tick%3) - 1, Fire: v.Tick%9 == 0}
 		}),
-		Act: func(c *foretick.Client) {
+		Act: func(c *client.Client) {
 			if c.View().Tick%64 == 7 {
 				_ = g.wish.Send(c, rogueWish{What: wishNothing, Whom: uint8(c.View().Tick)}) // too many are dropped
 			}
@@ -118,7 +120,7 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *rogueGame) beginGame(s *foretick.Server) {
+func (g *rogueGame) beginGame(s *server.Server) {
 	g.server = s
 	g.furnish(s.Frame())
 }

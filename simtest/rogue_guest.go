@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/transport"
 )
 
 // guest is an honest client.
 type guest struct {
-	client *foretick.Client
+	client *client.Client
 	player Player
 	end    transport.Endpoint
 	since  time.Duration
@@ -25,7 +25,7 @@ func (d *rogueMatch) invite() (*guest, error) {
 	}
 	g := &guest{player: make1(), end: d.net.Dial(true), since: d.now}
 	var err error
-	g.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
+	g.client, err = client.New(client.Config{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
 	if err == nil {
 		g.client.Internals().SetArchitecture(architecture)
 	}
@@ -45,7 +45,7 @@ func (d *rogueMatch) honest() error {
 	if d.maps == nil {
 		return nil
 	}
-	if v.State != foretick.Playing {
+	if v.State != client.Playing {
 		return fmt.Errorf("after %v the honest client is %v (%w)", d.now, v.State, errOr(v.Err))
 	}
 	if !d.busy && d.cfg.Over != nil {
@@ -62,7 +62,7 @@ func (d *rogueMatch) honest() error {
 	return d.visit()
 }
 
-func (d *rogueMatch) drawGuest(g *guest) foretick.View {
+func (d *rogueMatch) drawGuest(g *guest) client.View {
 	v := g.client.Step(Epoch.Add(d.now))
 	if g.player.Act != nil {
 		g.player.Act(g.client)
@@ -84,7 +84,7 @@ func (d *rogueMatch) visit() (err error) {
 	g := d.guest
 	v, took := d.drawGuest(g), d.now-g.since
 	switch {
-	case v.State == foretick.Playing:
+	case v.State == client.Playing:
 		if d.relief {
 			d.relief, d.resident, g = false, g, d.resident
 		}
@@ -92,7 +92,7 @@ func (d *rogueMatch) visit() (err error) {
 		d.counts.Guests++
 		d.counts.SlowestGuest = max(d.counts.SlowestGuest, took)
 		d.guest, d.nextGuest = nil, d.now+time.Duration(d.dice.n(60))*d.interval
-	case v.State == foretick.Closed || took > guestLimit:
+	case v.State == client.Closed || took > guestLimit:
 		return fmt.Errorf("after %v a fresh honest client is %v for %v (%w); %d are connected, %d play or are away", d.now, v.State, took, errOr(v.Err), len(d.door.cards), len(d.server.Players(nil)))
 	}
 	return nil

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -20,7 +22,7 @@ type rogueMatch struct {
 	cfg    *Rogues
 	net    RogueNet
 	door   *door
-	server *foretick.Server
+	server *server.Server
 	player Player
 	dice   *dice
 
@@ -103,7 +105,7 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 		binary.LittleEndian.PutUint64(seed[:], d.bits(64))
 	}
 	var err error
-	n.server, err = foretick.NewServer(foretick.ServerConfig{
+	n.server, err = server.New(server.Config{
 		Protocol: n.player.Protocol, Transport: n.door, MaxClients: n.most, Timeout: rogueTimeout, ReconnectWindow: rogueHold,
 		SnapshotRate: snapshotRate(n.player.Protocol.TickRate(), d), AllowOtherBuilds: d.one(2), Random: rand.NewChaCha8(seed), OnPanic: n.panics,
 		Observe: n.drawGrant,
@@ -125,8 +127,8 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 
 // drawGrant draws what an observer may see. It refuses one in eight, panics at one in eight,
 // and grants one in eight what no server can grant.
-func (d *rogueMatch) drawGrant(foretick.Observer) (foretick.Grant, error) {
-	g := foretick.Grant{FollowOnly: d.dice.one(2)}
+func (d *rogueMatch) drawGrant(server.Observer) (server.Grant, error) {
+	g := server.Grant{FollowOnly: d.dice.one(2)}
 	switch d.dice.n(8) {
 	case 0:
 		return g, errors.New("no")
@@ -171,7 +173,7 @@ func (d *rogueMatch) request(dice *dice) (kind uint8, payload []byte) {
 }
 
 // panics records an unintended panic in the game's handlers.
-func (d *rogueMatch) panics(p foretick.Panic) {
+func (d *rogueMatch) panics(p server.Panic) {
 	if e, ok := p.Value.(error); ok && errors.Is(e, errRogue) {
 		return
 	}
@@ -241,7 +243,7 @@ func (d *rogueMatch) admitFirst() error {
 			return err
 		}
 	}
-	if s := g.client.View().State; s != foretick.Playing {
+	if s := g.client.View().State; s != client.Playing {
 		return fmt.Errorf("the honest client is %v before any rogue came: %w", s, errIdle)
 	}
 	d.maps, d.entities, d.held = MapEntries(d.server), d.server.World().Len(), d.net.Held()

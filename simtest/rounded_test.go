@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -90,20 +92,20 @@ func (g *shadows) bump(f *foretick.Frame, rows ecs.Rows) {
 // play returns the corrections of player 2, and those of them whose cause is a rounded value.
 func (g shadows) play(t *testing.T, seed uint64, sample func(player, tick int) float32) (prediction.ByCause, int) {
 	t.Helper()
-	m, server := simtest.New(seed), g
-	server.biased = false
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	m, truth := simtest.New(seed), g
+	truth.biased = false
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	if !g.bumps {
-		srv.Frame().Spawn(&server.flag, ecs.Nobody)
+		srv.Frame().Spawn(&truth.flag, ecs.Nobody)
 	}
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
-	var c *foretick.Client
+	var c *client.Client
 	rounded := 0
 	for n := range 2 {
 		cg := g
 		cg.biased = g.biased && n == 1
-		c, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lunge {
+		c, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) lunge {
 			return lunge{Move: sample(n+1, int(v.Tick))}
 		}), OnMisprediction: func(w prediction.Misprediction) {
 			if n == 0 || !w.Rounded {

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -128,7 +130,7 @@ func TestRoutesOfTheServer(t *testing.T) {
 			t.Run(route+"/"+name, func(t *testing.T) {
 				var g routes
 				m := simtest.New(2)
-				srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+				srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 				require.NoError(t, err)
 				do := func(f *foretick.Frame) {
 					if e := g.bodies.FirstOwned(f.World, 1); e != ecs.None && m.Net.Now() > 2*time.Second {
@@ -138,7 +140,7 @@ func TestRoutesOfTheServer(t *testing.T) {
 				}
 				link, cg := sim.Link{Latency: 50 * time.Millisecond}, &routes{}
 				var wrong []prediction.Misprediction
-				c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lunge {
+				c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) lunge {
 					return lunge{Move: float32(v.Tick/9%2)*2 - 1}
 				}), OnMisprediction: func(w prediction.Misprediction) {
 					if w.Cause != prediction.ServerEffect {

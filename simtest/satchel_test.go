@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -111,8 +113,8 @@ func (g *satchels) protocol() *foretick.Protocol {
 	return p
 }
 
-func handling(n int) func(v foretick.View) handle {
-	return func(v foretick.View) handle {
+func handling(n int) func(v client.View) handle {
+	return func(v client.View) handle {
 		x := v.Tick*2654435761 + uint32(n)*40503
 		x ^= x >> 15
 		return handle{Take: x%5 == 0, Drop: x%7 == 0, Use: x%3 == 0, Rename: x%11 == 0, Kind: uint8(x >> 8)}
@@ -124,25 +126,25 @@ func handling(n int) func(v foretick.View) handle {
 // written in place, and arrays are not shared with any past state.
 func TestStringsAndSlicesInAMatch(t *testing.T) {
 	m := simtest.New(5)
-	var server satchels
-	server.rob = true
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	var truth satchels
+	truth.rob = true
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 	const clients = 3
 	var ends [clients]satchels
-	var joined [clients]*foretick.Client
+	var joined [clients]*client.Client
 	play := true
 	causes := map[string]int{}
 	grown := 0
 	for n := range clients {
 		in := handling(n)
-		joined[n], err = m.Join(foretick.ClientConfig{Protocol: ends[n].protocol(), Sample: foretick.Sample(&ends[n].cmd, func(v foretick.View) handle {
+		joined[n], err = m.Join(client.Config{Protocol: ends[n].protocol(), Sample: client.Sample(&ends[n].cmd, func(v client.View) handle {
 			if !play {
 				return handle{}
 			}
 			return in(v)
-		}), OnMisprediction: func(w prediction.Misprediction) { causes[fmt.Sprint(w.Cause)]++ }}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+		}), OnMisprediction: func(w prediction.Misprediction) { causes[fmt.Sprint(w.Cause)]++ }}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 			for _, rows := range ends[n].all.All(v.World) {
 				for _, b := range ends[n].bag.Slice(rows) {
 					grown = max(grown, len(b.Items))
@@ -152,7 +154,7 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 		require.NoError(t, err)
 	}
 	m.Run(20 * time.Second)
-	play, server.rob = false, false
+	play, truth.rob = false, false
 	m.Run(24 * time.Second)
 	names := map[string]bool{}
 	for n := range clients {
@@ -165,7 +167,7 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 			for i, b := range ends[n].bag.Slice(rows) {
 				e, ok := simtest.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
 				require.True(t, ok)
-				want := server.bag.Get(srv.World(), e)
+				want := truth.bag.Get(srv.World(), e)
 				require.Equal(t, want.Name, b.Name)
 				require.Equal(t, want.Items, b.Items)
 				require.Len(t, b.Near, len(want.Near))

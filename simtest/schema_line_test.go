@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -39,15 +41,15 @@ func longSchema(bytes int, more ...string) *foretick.Protocol {
 }
 
 // fetches plays until a client of another build plays, or its connection ends.
-func fetches(t *testing.T, seed uint64, size int, link sim.Link, cfg foretick.ServerConfig) (*simtest.Match, *foretick.Client) {
+func fetches(t *testing.T, seed uint64, size int, link sim.Link, cfg server.Config) (*simtest.Match, *client.Client) {
 	t.Helper()
 	m := simtest.New(seed)
 	cfg.Protocol = longSchema(size)
 	_, err := m.Serve(cfg)
 	require.NoError(t, err)
-	c, err := m.Join(foretick.ClientConfig{Protocol: longSchema(size, "another")}, simtest.Seat{Up: link, Down: link, NoRedial: true})
+	c, err := m.Join(client.Config{Protocol: longSchema(size, "another")}, simtest.Seat{Up: link, Down: link, NoRedial: true})
 	require.NoError(t, err)
-	for m.Net.Now() < 90*time.Second && c.View().State != foretick.Playing && c.View().State != foretick.Closed {
+	for m.Net.Now() < 90*time.Second && c.View().State != client.Playing && c.View().State != client.Closed {
 		m.Run(m.Net.Now() + 100*time.Millisecond)
 	}
 	return m, c
@@ -79,8 +81,8 @@ func TestSchemaOverABadLine(t *testing.T) {
 		slowest := time.Duration(0)
 		for _, link := range badLines {
 			for seed := range uint64(costtest.Count(1, 4)) {
-				m, c := fetches(t, seed, size, link, foretick.ServerConfig{AllowOtherBuilds: true})
-				require.Equal(t, foretick.Playing, c.View().State, "%d bytes over %+v, after %v: %v", size, link, m.Net.Now(), c.View().Err)
+				m, c := fetches(t, seed, size, link, server.Config{AllowOtherBuilds: true})
+				require.Equal(t, client.Playing, c.View().State, "%d bytes over %+v, after %v: %v", size, link, m.Net.Now(), c.View().Err)
 				slowest = max(slowest, m.Net.Now())
 			}
 		}
@@ -92,8 +94,8 @@ func TestSchemaOverABadLine(t *testing.T) {
 func TestRefusalOverABadLine(t *testing.T) {
 	for _, link := range badLines {
 		for seed := range uint64(costtest.Count(1, 4)) {
-			_, c := fetches(t, seed, slices.Max(longSchemas()), link, foretick.ServerConfig{})
-			var why *foretick.ProtocolError
+			_, c := fetches(t, seed, slices.Max(longSchemas()), link, server.Config{})
+			var why *client.ProtocolError
 			require.ErrorAs(t, c.View().Err, &why, "%+v", link)
 			require.Equal(t, "shared system another", why.OurLine, "%+v", link)
 		}
@@ -103,10 +105,10 @@ func TestRefusalOverABadLine(t *testing.T) {
 // A client that asks for the schema and then acknowledges nothing is dropped as before.
 func TestWhoDoesNotTakeTheSchema(t *testing.T) {
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(slices.Max(longSchemas())), AllowOtherBuilds: true})
+	srv, err := m.Serve(server.Config{Protocol: longSchema(slices.Max(longSchemas())), AllowOtherBuilds: true})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 100 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: longSchema(slices.Max(longSchemas()), "another"), Timeout: time.Minute}, simtest.Seat{Up: link, Down: link, NoRedial: true})
+	c, err := m.Join(client.Config{Protocol: longSchema(slices.Max(longSchemas()), "another"), Timeout: time.Minute}, simtest.Seat{Up: link, Down: link, NoRedial: true})
 	require.NoError(t, err)
 	m.Run(600 * time.Millisecond)
 	require.EqualValues(t, 1, srv.Stats().SchemasAsked)
@@ -114,5 +116,5 @@ func TestWhoDoesNotTakeTheSchema(t *testing.T) {
 	m.Run(12 * time.Second)
 	m.Link(c, link, link)
 	m.Run(13 * time.Second)
-	require.Equal(t, foretick.Closed, c.View().State)
+	require.Equal(t, client.Closed, c.View().State)
 }

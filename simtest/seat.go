@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
@@ -33,7 +33,7 @@ type Seat struct {
 	SyncTest int
 	OnDesync func(Desync)
 	// After, when set, is called after each Step of the client.
-	After func(foretick.View)
+	After func(client.View)
 	// Wrap, when set, wraps each endpoint of the client, the first and later ones.
 	// Use it to watch traffic, or to simulate a lying client.
 	Wrap func(transport.Endpoint) transport.Endpoint
@@ -43,13 +43,13 @@ type Seat struct {
 const traced = 8
 
 type seat struct {
-	client   *foretick.Client
+	client   *client.Client
 	inside   probe.Client // of the client
 	endpoint *sim.Endpoint
 	up, down sim.Link
 	interval time.Duration // between rendered frames, in true time
 	drift    float64
-	after    func(foretick.View)
+	after    func(client.View)
 	paused   bool
 	observes bool
 	gone     bool
@@ -65,7 +65,7 @@ func (m *Match) Dial(up, down sim.Link) *sim.Endpoint { return m.Net.Dial(m.list
 // Join adds a client to the match; it sets cfg.Transport. The client's first Step
 // comes within one rendered frame, at a time drawn from the seed. If cfg has no
 // Logger, errors that the client logs are faults of the match: see [Match.Err].
-func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error) {
+func (m *Match) Join(cfg client.Config, s Seat) (*client.Client, error) {
 	if s.FrameRate == 0 {
 		s.FrameRate = DefaultFrameRate
 	}
@@ -95,7 +95,7 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 	}
 	m.watchMispredictions(&cfg, st)
 	var err error
-	if st.client, err = foretick.NewClient(cfg); err != nil {
+	if st.client, err = client.New(cfg); err != nil {
 		return nil, err
 	}
 	if err := m.watchClient(st, s); err != nil {
@@ -135,7 +135,7 @@ func (m *Match) watchClient(st *seat, s Seat) error {
 
 // watchMispredictions adds the match's callback to that of the configuration. Explanations
 // cost allocations, so they are made only if a checker reads them.
-func (m *Match) watchMispredictions(cfg *foretick.ClientConfig, st *seat) {
+func (m *Match) watchMispredictions(cfg *client.Config, st *seat) {
 	if len(m.wrongs) == 0 {
 		return
 	}
@@ -164,7 +164,7 @@ func (m *Match) stepSeat(st *seat) {
 		if st.after != nil {
 			st.after(v)
 		}
-		if v.State == foretick.Closed {
+		if v.State == client.Closed {
 			m.stand(st)
 			return
 		}
@@ -174,7 +174,7 @@ func (m *Match) stepSeat(st *seat) {
 }
 
 // stepClient calls Step of a client, through aroundClient if it is set.
-func (m *Match) stepClient(c *foretick.Client, now time.Time) (v foretick.View) {
+func (m *Match) stepClient(c *client.Client, now time.Time) (v client.View) {
 	if m.aroundClient == nil {
 		return c.Step(now)
 	}
@@ -188,7 +188,7 @@ func (m *Match) stand(st *seat) {
 	m.seats = slices.DeleteFunc(m.seats, func(x *seat) bool { return x == st })
 }
 
-func (m *Match) seatOf(c *foretick.Client) *seat {
+func (m *Match) seatOf(c *client.Client) *seat {
 	for _, st := range m.seats {
 		if st.client == c {
 			return st

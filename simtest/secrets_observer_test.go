@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -59,21 +61,21 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		secrets := &simtest.Secrets{}
 		m.Watch(secrets)
 		g := &vault{leaks: leaks}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), Observe: func(o foretick.Observer) (foretick.Grant, error) {
-			return foretick.Grant{Team: uint8(len(o.Data))}, nil // of a team without players, or public
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), Observe: func(o server.Observer) (server.Grant, error) {
+			return server.Grant{Team: uint8(len(o.Data))}, nil // of a team without players, or public
 		}})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.02}
 		for range 3 {
 			cg := &vault{}
-			_, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
+			_, err := m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 		}
 		m.Run(2 * time.Second)
-		var observers []*foretick.Client
+		var observers []*client.Client
 		for i := range 4 {
 			cg := &vault{}
-			cfg := foretick.ClientConfig{Protocol: cg.protocol(), Observe: true}
+			cfg := client.Config{Protocol: cg.protocol(), Observe: true}
 			if i == 3 {
 				cfg.ObserveData = []byte{1}
 			}
@@ -90,7 +92,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		if !leaks {
 			require.NoError(t, m.Err())
 			for _, c := range observers {
-				require.Equal(t, foretick.Playing, c.View().State, c.View().Err)
+				require.Equal(t, client.Playing, c.View().State, c.View().Err)
 			}
 		}
 		return m, secrets

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -27,21 +29,21 @@ func TestDefaultsFromAFile(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		m := simtest.New(1)
 		var g, cg game
-		_, err := m.Serve(foretick.ServerConfig{Protocol: load(&g, file)})
+		_, err := m.Serve(server.Config{Protocol: load(&g, file)})
 		require.NoError(t, err)
 		theirs := file
 		if !same {
 			theirs = map[string]any{"position.X": 8.0}
 		}
-		c, err := m.Join(foretick.ClientConfig{Protocol: load(&cg, theirs)}, simtest.Seat{})
+		c, err := m.Join(client.Config{Protocol: load(&cg, theirs)}, simtest.Seat{})
 		require.NoError(t, err)
 		m.Run(2 * time.Second)
 		if !same {
-			require.Equal(t, foretick.Closed, c.View().State)
+			require.Equal(t, client.Closed, c.View().State)
 			require.ErrorContains(t, c.View().Err, "position")
 			continue
 		}
-		require.Equal(t, foretick.Playing, c.View().State)
+		require.Equal(t, client.Playing, c.View().State)
 		all := ecs.NewQuery(c.View().World.Types(), ecs.With(&cg.pos)).All(c.View().World)
 		require.Len(t, all, 1)
 		require.Equal(t, position{X: 7.5, Y: -3}, cg.pos.Slice(all[0])[0])
@@ -53,16 +55,16 @@ func TestPlayBeginsWithAFullBuffer(t *testing.T) {
 	for seed := range uint64(10) {
 		m := simtest.New(seed)
 		var g, cg game
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		link := sim.Link{Latency: time.Duration(10+seed*20) * time.Millisecond}
-		var c *foretick.Client
+		var c *client.Client
 		begun, waited := uint64(0), 0
-		c, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link, FrameRate: 240, After: func(v foretick.View) {
+		c, err = m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link, FrameRate: 240, After: func(v client.View) {
 			switch n := c.Stats().Snapshots; {
-			case v.State == foretick.Playing && begun == 0:
+			case v.State == client.Playing && begun == 0:
 				begun = n
-			case v.State < foretick.Playing && n > 0:
+			case v.State < client.Playing && n > 0:
 				waited++
 				require.Less(t, n, uint64(4))
 			}
@@ -126,13 +128,13 @@ func TestLatencyIsNoAdvantageWithinATick(t *testing.T) {
 	for seed := range uint64(costtest.Count(15, 50)) {
 		m := simtest.New(seed)
 		g := &standoff{}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		at := foretick.Tick(100 + seed)
 		for _, rtt := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond} {
 			cg := &standoff{}
 			link := sim.Link{Latency: rtt / 2}
-			_, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) standoffMove {
+			_, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) standoffMove {
 				return standoffMove{Fire: v.Tick+1 == at}
 			})}, simtest.Seat{Up: link, Down: link, FrameRate: 120})
 			require.NoError(t, err)

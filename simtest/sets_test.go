@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	tapes "github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -110,10 +112,10 @@ type maskMatch struct {
 	*simtest.Match
 	t    *testing.T
 	game *masks // the server's
-	srv  *foretick.Server
+	srv  *server.Server
 }
 
-func newMaskMatch(t *testing.T, cfg foretick.ServerConfig) *maskMatch {
+func newMaskMatch(t *testing.T, cfg server.Config) *maskMatch {
 	m := &maskMatch{Match: simtest.New(3), t: t, game: &masks{}}
 	cfg.Protocol, cfg.MaxClients = m.game.protocol(), 8
 	var err error
@@ -122,9 +124,9 @@ func newMaskMatch(t *testing.T, cfg foretick.ServerConfig) *maskMatch {
 	return m
 }
 
-func (m *maskMatch) join() (*foretick.Client, *masks) {
+func (m *maskMatch) join() (*client.Client, *masks) {
 	g, link := &masks{}, sim.Link{Latency: 30 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) lunge {
+	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) lunge {
 		return lunge{Move: float32(math.Sin(float64(v.Tick) / 9))}
 	})}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 	require.NoError(m.t, err)
@@ -142,7 +144,7 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 	costtest.Ratio(t)
 	const window, players = 100 * time.Millisecond, 6
 	length := time.Duration(costtest.Count(45, 900)) * time.Second
-	for name, cfg := range map[string]foretick.ServerConfig{
+	for name, cfg := range map[string]server.Config{
 		"late inputs": {LateInputs: window},
 		"late world":  {LateInputs: window, LateWorld: true},
 	} {
@@ -150,7 +152,7 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			m, calm := newMaskMatch(t, cfg), newMaskMatch(t, cfg)
 			honest, _ := m.join()
 			calm.join()
-			var others []*foretick.Client
+			var others []*client.Client
 			var asks []*masks
 			for range players {
 				c, g := m.join()
@@ -180,8 +182,8 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			calm.join()
 			m.RunFor(3 * time.Second)
 			calm.RunFor(3 * time.Second)
-			require.Equal(t, foretick.Playing, fresh.View().State)
-			require.Equal(t, foretick.Playing, honest.View().State)
+			require.Equal(t, client.Playing, fresh.View().State)
+			require.Equal(t, client.Playing, honest.View().State)
 			var cost, usual time.Duration
 			for range 20 {
 				_, took := costtest.Cost(func() { m.RunFor(20 * time.Second) })
@@ -203,7 +205,7 @@ func TestComponentSetsOnATape(t *testing.T) {
 	for _, world := range []bool{false, true} {
 		tape, err := tapes.New(tapes.Config{})
 		require.NoError(t, err)
-		m := newMaskMatch(t, foretick.ServerConfig{LateInputs: 100 * time.Millisecond, LateWorld: world, Recorder: tape})
+		m := newMaskMatch(t, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: world, Recorder: tape})
 		m.join()
 		c, g := m.join()
 		m.RunFor(time.Second)
@@ -217,10 +219,10 @@ func TestComponentSetsOnATape(t *testing.T) {
 		recorded, err := tapes.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		require.NoError(t, err)
 		var again *masks
-		res, err := tapes.Play(recorded, tapes.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		res, err := tapes.Play(recorded, tapes.Game{New: func(cfg server.Config) (*server.Server, error) {
 			again = &masks{}
 			cfg.Protocol = again.protocol()
-			return foretick.NewServer(cfg)
+			return server.New(cfg)
 		}})
 		require.NoError(t, err)
 		require.Greater(t, res.Ticks, 300)

@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -102,11 +104,11 @@ func (g *rounds) protocol() *foretick.Protocol {
 type kickoff struct {
 	m     *simtest.Match
 	g     *rounds
-	srv   *foretick.Server
+	srv   *server.Server
 	wrong []prediction.Misprediction
 }
 
-func newKickoff(t *testing.T, seed uint64, cfg foretick.ServerConfig) *kickoff {
+func newKickoff(t *testing.T, seed uint64, cfg server.Config) *kickoff {
 	k := &kickoff{m: simtest.New(seed), g: &rounds{}}
 	cfg.Protocol = k.g.protocol()
 	var err error
@@ -116,11 +118,11 @@ func newKickoff(t *testing.T, seed uint64, cfg foretick.ServerConfig) *kickoff {
 }
 
 // join adds a client. kicks says in which ticks it kicks.
-func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bool) (*foretick.Client, *rounds) {
+func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bool) (*client.Client, *rounds) {
 	g := &rounds{}
-	c, err := k.m.Join(foretick.ClientConfig{Protocol: g.protocol(),
+	c, err := k.m.Join(client.Config{Protocol: g.protocol(),
 		OnMisprediction: func(w prediction.Misprediction) { k.wrong = append(k.wrong, w) },
-		Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+		Sample: client.Sample(&g.cmd, func(v client.View) move {
 			if kicks != nil && kicks(v.Tick) {
 				return move{Y: 1}
 			}
@@ -134,7 +136,7 @@ func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bo
 // once it rests.
 func TestSingletonsArrive(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 5)) {
-		k := newKickoff(t, seed, foretick.ServerConfig{})
+		k := newKickoff(t, seed, server.Config{})
 		link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 		_, a := k.join(t, link, nil)
 		_, b := k.join(t, link, nil)
@@ -168,7 +170,7 @@ func TestSingletonsArrive(t *testing.T) {
 // A late joiner has the state in its first frame, where a tight budget keeps hundreds of
 // entities back, and its age never exceeds that of a path without the crowd.
 func TestSingletonsAreNeverPostponed(t *testing.T) {
-	k := newKickoff(t, 1, foretick.ServerConfig{SendRate: 4000})
+	k := newKickoff(t, 1, server.Config{SendRate: 4000})
 	for range 400 {
 		k.srv.Frame().Spawn(&k.g.crates, ecs.Nobody)
 	}
@@ -176,7 +178,7 @@ func TestSingletonsAreNeverPostponed(t *testing.T) {
 	k.join(t, link, nil)
 	k.m.Run(5 * time.Second)
 	late, g := k.join(t, link, nil)
-	for late.View().State != foretick.Playing {
+	for late.View().State != client.Playing {
 		k.m.Run(k.m.Net.Now() + 5*time.Millisecond)
 	}
 	require.NotEmpty(t, g.shots)
@@ -215,7 +217,7 @@ func TestPredictedSingletonNamesItsCauses(t *testing.T) {
 		"nobody": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKickoff(t, 3, foretick.ServerConfig{})
+			k := newKickoff(t, 3, server.Config{})
 			var games []*rounds
 			for player := range 2 {
 				var kicks func(foretick.Tick) bool
@@ -250,7 +252,7 @@ func TestPredictedSingletonNamesItsCauses(t *testing.T) {
 
 // Only members of an audience receive its fields.
 func TestSingletonAudiences(t *testing.T) {
-	k := newKickoff(t, 1, foretick.ServerConfig{})
+	k := newKickoff(t, 1, server.Config{})
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	a, ga := k.join(t, link, nil)
 	b, gb := k.join(t, link, nil)
@@ -265,7 +267,7 @@ func TestSingletonAudiences(t *testing.T) {
 // The state outlives a level, and what the level's build function sets is there in the
 // level's first frame.
 func TestSingletonsInALevel(t *testing.T) {
-	k := newKickoff(t, 1, foretick.ServerConfig{})
+	k := newKickoff(t, 1, server.Config{})
 	c, g := k.join(t, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.05}, func(t foretick.Tick) bool { return t < 60 && t%10 == 0 })
 	k.m.Run(4 * time.Second)
 	kicks := g.count.Get(c.View().World).Kicks
@@ -277,7 +279,7 @@ func TestSingletonsInALevel(t *testing.T) {
 		}
 	}))
 	k.m.Run(6 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.Equal(t, kicks, g.count.Get(c.View().World).Kicks)
 	require.Greater(t, g.count.Get(c.View().World).Left, uint16(49_000))
 	require.NoError(t, k.m.Err())
@@ -288,11 +290,11 @@ func TestSingletonAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	g := &calm{}
 	m := simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	for range 4 {
 		cg := &calm{}
-		_, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{X: 0.1} })},
+		_, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move { return move{X: 0.1} })},
 			simtest.Seat{Up: sim.Link{Latency: 30 * time.Millisecond}, Down: sim.Link{Latency: 30 * time.Millisecond}})
 		require.NoError(t, err)
 	}
@@ -330,7 +332,7 @@ func (g *calm) protocol() *foretick.Protocol {
 func TestSyncTestFindsNothingInSingletons(t *testing.T) {
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &calm{}
-		return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(v.Tick%3) / 2} })}
+		return simtest.Player{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) move { return move{X: float32(v.Tick%3) / 2} })}
 	}, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -37,15 +39,15 @@ func TestServerThatStandsStill(t *testing.T) {
 			p.SetTickRate(rate)
 			lost := 0
 			p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+			srv, err := m.Serve(server.Config{Protocol: p})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 30 * ms, Jitter: 5 * ms}
-			var clients []*foretick.Client
+			var clients []*client.Client
 			for range 3 {
 				cg := &game{}
 				cp := cg.protocol()
 				cp.SetTickRate(rate)
-				c, err := m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+				c, err := m.Join(client.Config{Protocol: cp, Sample: client.Sample(&cg.cmd, func(v client.View) move {
 					return move{X: float32(v.Tick/8%2) - 0.5}
 				})}, simtest.Seat{Up: link, Down: link})
 				require.NoError(t, err)
@@ -72,7 +74,7 @@ func TestServerThatStandsStill(t *testing.T) {
 			require.LessOrEqual(t, st.InputsMissing-calm.InputsMissing, uint64(rate/10), what...)
 			require.NotZero(t, st.InputsTaken-calm.InputsTaken)
 			for _, c := range clients {
-				require.Equal(t, foretick.Playing, c.View().State, what...)
+				require.Equal(t, client.Playing, c.View().State, what...)
 				require.LessOrEqual(t, c.Stats().HardResets, uint64(stall.times+stall.times/10), what...)
 			}
 
@@ -92,11 +94,11 @@ func TestInputAfterAServerStoodStill(t *testing.T) {
 		for _, loss := range []float64{0, 0.05} {
 			m := simtest.New(4)
 			g := &game{}
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: loss}
 			cg, pushes := &game{}, float32(0.25)
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move {
 				return move{X: pushes}
 			})}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -65,14 +67,14 @@ func (g *shove) protocol() *foretick.Protocol {
 func (g *shove) play(t *testing.T, half time.Duration, walk float32) (drawn []stance, simulated []stance) {
 	m := simtest.New(3)
 	g.in = 90
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	_, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &shove{ran: func(_ *foretick.Frame, at stance) { simulated = append(simulated, at) }}
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), SmoothHalfLife: half, Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+	_, err = m.Join(client.Config{Protocol: cg.protocol(), SmoothHalfLife: half, Sample: client.Sample(&cg.cmd, func(client.View) move {
 		return move{X: walk}
-	})}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v foretick.View) {
-		if v.State == foretick.Playing && m.Net.Now() > 3*time.Second {
+	})}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v client.View) {
+		if v.State == client.Playing && m.Net.Now() > 3*time.Second {
 			drawn = append(drawn, cg.at.Slice(cg.stood.All(v.World)[0])[0])
 		}
 	}})

@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -318,7 +320,7 @@ func (g *workshop) secrets(f *foretick.Frame) (sum float32) {
 	return sum / 1000
 }
 
-func (g *workshop) sample(v foretick.View) move {
+func (g *workshop) sample(v client.View) move {
 	return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/9%3) - 1}
 }
 
@@ -333,7 +335,7 @@ func accused(t *testing.T, plant func(*workshop, *foretick.Protocol)) (text stri
 	}()
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &workshop{}
-		return simtest.Player{Protocol: g.protocol(plant), Sample: foretick.Sample(&g.cmd, g.sample)}
+		return simtest.Player{Protocol: g.protocol(plant), Sample: client.Sample(&g.cmd, g.sample)}
 	}, simtest.SyncConfig{})
 	if err != nil {
 		return err.Error()
@@ -396,13 +398,13 @@ func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[p
 	defer func() { _ = recover() }() // refused at once
 	m := simtest.New(6)
 	g := &workshop{}
-	if _, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(plant)}); err != nil {
+	if _, err := m.Serve(server.Config{Protocol: g.protocol(plant)}); err != nil {
 		return by
 	}
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	for range 2 {
 		g := &workshop{}
-		_, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(plant), Sample: foretick.Sample(&g.cmd, g.sample),
+		_, err := m.Join(client.Config{Protocol: g.protocol(plant), Sample: client.Sample(&g.cmd, g.sample),
 			OnMisprediction: func(w prediction.Misprediction) {
 				if w.Tick > 60 { // at first it has sent no command
 					by[w.Cause]++

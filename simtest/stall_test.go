@@ -6,9 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,28 +17,28 @@ import (
 // stallMatch is a match with one walker, whose frames are recorded.
 type stallMatch struct {
 	*simtest.Match
-	server *foretick.Server
+	server *server.Server
 	game   *game
-	client *foretick.Client
-	seen   func(v foretick.View)
+	client *client.Client
+	seen   func(v client.View)
 }
 
 func newStall(t *testing.T, link sim.Link) *stallMatch {
 	m := &stallMatch{Match: simtest.New(12), game: &game{}}
 	var err error
-	m.server, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol()})
+	m.server, err = m.Serve(server.Config{Protocol: m.game.protocol()})
 	require.NoError(t, err)
 	cg := &game{}
-	m.client, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+	m.client, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move {
 		return move{Y: 0.25}
-	})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+	})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 		if m.seen != nil {
 			m.seen(v)
 		}
 	}})
 	require.NoError(t, err)
 	m.Run(5 * time.Second)
-	require.Equal(t, foretick.Playing, m.client.View().State)
+	require.Equal(t, client.Playing, m.client.View().State)
 	return m
 }
 
@@ -50,7 +51,7 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 		m := newStall(t, link)
 		newest := m.server.Tick()
 		stalled, first := 0, time.Duration(0)
-		m.seen = func(v foretick.View) {
+		m.seen = func(v client.View) {
 			require.LessOrEqual(t, int(int32(v.Tick-newest)), 32, "no further ahead than the history")
 			if v.Stalled {
 				if stalled++; stalled == 1 {
@@ -73,7 +74,7 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 		back := m.Net.Now()
 		m.Run(back + 500*time.Millisecond)
 		require.False(t, m.client.View().Stalled)
-		require.Equal(t, foretick.Playing, m.client.View().State)
+		require.Equal(t, client.Playing, m.client.View().State)
 		m.Run(back + 2*time.Second)
 		me := m.client.View().Player
 		y := m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y
@@ -96,7 +97,7 @@ func TestBlackhole(t *testing.T) {
 		me := m.client.View().Player
 		body := bodyOf(m.server, m.game, me)
 		states := map[string]bool{}
-		m.seen = func(v foretick.View) {
+		m.seen = func(v client.View) {
 			name := v.State.String()
 			if v.Stalled {
 				name = "stalled"
@@ -108,11 +109,11 @@ func TestBlackhole(t *testing.T) {
 		dead := sim.Link{Loss: 1}
 		m.Link(m.client, dead, dead)
 		m.Run(50*time.Second + extra)
-		require.Equal(t, foretick.Resuming, m.client.View().State)
+		require.Equal(t, client.Resuming, m.client.View().State)
 		require.Equal(t, map[string]bool{"playing": true, "stalled": true, "resuming": true}, states)
 		m.Link(m.client, link, link)
 		back := m.Net.Now()
-		for m.client.View().State != foretick.Playing && m.Net.Now() < back+10*time.Second {
+		for m.client.View().State != client.Playing && m.Net.Now() < back+10*time.Second {
 			m.Run(m.Net.Now() + 10*time.Millisecond)
 		}
 		t.Logf("silent for %v: back after %v", 20*time.Second+extra, m.Net.Now()-back)
@@ -132,7 +133,7 @@ func TestBlackhole(t *testing.T) {
 func TestCommandsMadeAgainArriveDespiteLoss(t *testing.T) {
 	frames, stalls, n := 0, 0, 0
 	link := sim.Link{Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
-	a := newAfternoon(t, 1, link, func(int, foretick.View) brush { // another command whenever the same tick's is made
+	a := newAfternoon(t, 1, link, func(int, client.View) brush { // another command whenever the same tick's is made
 		frames++
 		return brush{X: float32(frames*7919%257)/128 - 1}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -61,7 +62,7 @@ func (g *stillGame) player() simtest.Player {
 		h.news.OnClient(p, func(*foretick.Frame, foretick.Tick, stillNews) {})
 	}
 	tide, press, news := g.tide, g.press, g.news
-	player := simtest.Player{Protocol: p, Sample: foretick.Sample(&h.move, func(foretick.View) stillMove { return press }), Rest: func(on bool) { tide, news = g.tide && !on, g.news && !on }}
+	player := simtest.Player{Protocol: p, Sample: client.Sample(&h.move, func(client.View) stillMove { return press }), Rest: func(on bool) { tide, news = g.tide && !on, g.news && !on }}
 	if g.bare {
 		return player
 	}

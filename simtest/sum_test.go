@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -59,15 +61,15 @@ func (m *moved) add(c steering) {
 
 // steerFor plays a match in which a player moves for some seconds, and rests before and
 // after. It returns what its frames moved, and both ends.
-func steerFor(t *testing.T, rate, fps int, link sim.Link, seed uint64) (frames moved, server, client *helm, srv *foretick.Server, cli *foretick.Client) {
+func steerFor(t *testing.T, rate, fps int, link sim.Link, seed uint64) (frames moved, truth, cl *helm, srv *server.Server, cli *client.Client) {
 	t.Helper()
 	m := simtest.New(seed)
-	server, client = &helm{}, &helm{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(rate)})
+	truth, cl = &helm{}, &helm{}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol(rate)})
 	require.NoError(t, err)
 	random, n := rand.New(rand.NewPCG(seed, 5)), 0
 	per := 30 / float64(fps) // a second's movement is the same whatever the frame rate
-	cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(rate), Sample: foretick.Sample(&client.cmd, func(foretick.View) (c steering) {
+	cli, err = m.Join(client.Config{Protocol: cl.protocol(rate), Sample: client.Sample(&cl.cmd, func(client.View) (c steering) {
 		n++
 		c.Held = int16(n)
 		if now := m.Net.Now(); now < 4*time.Second || now > 20*time.Second {
@@ -82,7 +84,7 @@ func steerFor(t *testing.T, rate, fps int, link sim.Link, seed uint64) (frames m
 	})}, simtest.Seat{Up: link, Down: link, FrameRate: fps})
 	require.NoError(t, err)
 	m.Run(22 * time.Second)
-	return frames, server, client, srv, cli
+	return frames, truth, cl, srv, cli
 }
 
 // What the frames of a client moved is what its ticks move, whatever the rate of either:
@@ -93,9 +95,9 @@ func TestSumsAreWhole(t *testing.T) {
 		for _, fps := range []int{5, 13, 30, 60, 144, 240} {
 			t.Run(fmt.Sprintf("%d ticks, %d frames", rate, fps), func(t *testing.T) {
 				link := sim.Link{Latency: 40 * time.Millisecond}
-				frames, server, _, _, cli := steerFor(t, rate, fps, link, uint64(fps))
+				frames, srv, _, _, cli := steerFor(t, rate, fps, link, uint64(fps))
 				var ticks moved
-				for _, c := range server.ran {
+				for _, c := range srv.ran {
 					ticks.add(c)
 				}
 				require.InDelta(t, frames.yaw, ticks.yaw, 0.006, "within half a step")
@@ -112,11 +114,11 @@ func TestSumsAreWhole(t *testing.T) {
 // is lost is missing, and its movement is not made up: a stand-in moves nothing.
 func TestSumsSurviveLoss(t *testing.T) {
 	for _, loss := range []float64{0.02, 0.05, 0.2} {
-		frames, server, client, srv, _ := steerFor(t, 30, 60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: loss}, 9)
+		frames, truth, cl, srv, _ := steerFor(t, 30, 60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: loss}, 9)
 		var ticks, missed moved
 		differ := 0
-		for k, c := range client.ran {
-			other, both := server.ran[k]
+		for k, c := range cl.ran {
+			other, both := truth.ran[k]
 			if !both {
 				continue // newer than the server
 			}
@@ -130,9 +132,9 @@ func TestSumsSurviveLoss(t *testing.T) {
 			missed.add(c)
 		}
 		missing := int(srv.Stats().InputsMissing)
-		t.Logf("loss %.0f %%: %d of %d ticks without their command", loss*100, missing, len(server.ran))
+		t.Logf("loss %.0f %%: %d of %d ticks without their command", loss*100, missing, len(truth.ran))
 		require.LessOrEqual(t, differ, missing)
-		require.LessOrEqual(t, float64(missing), (0.01+loss*loss*loss)*float64(len(server.ran)))
+		require.LessOrEqual(t, float64(missing), (0.01+loss*loss*loss)*float64(len(truth.ran)))
 		require.InDelta(t, frames.yaw, ticks.yaw+missed.yaw, 0.01)
 		require.InDelta(t, frames.raw, ticks.raw+missed.raw, 1e-9)
 		require.Equal(t, frames.wheel, ticks.wheel+missed.wheel)
@@ -146,7 +148,7 @@ func TestSumsOutOfRange(t *testing.T) {
 		Whole  int8  `net:"sum"`
 		Fits   int16 `net:"max=1000,sum"`
 	}
-	var server, client ecs.Component[turn]
+	var srv, cl ecs.Component[turn]
 	declare := func(c *ecs.Component[turn], ran func(turn)) *foretick.Protocol {
 		p, prefab := foretick.NewProtocol("turns", 1), new(ecs.Prefab)
 		p.Command(c)
@@ -161,12 +163,12 @@ func TestSumsOutOfRange(t *testing.T) {
 	}
 	var most turn
 	m := simtest.New(3)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: declare(&server, func(c turn) {
+	_, err := m.Serve(server.Config{Protocol: declare(&srv, func(c turn) {
 		most = turn{max(most.Ranged, c.Ranged), max(most.Whole, c.Whole), max(most.Fits, c.Fits)}
 	})})
 	require.NoError(t, err)
 	n := 0
-	cli, err := m.Join(foretick.ClientConfig{Protocol: declare(&client, func(turn) {}), Sample: foretick.Sample(&client, func(foretick.View) turn {
+	cli, err := m.Join(client.Config{Protocol: declare(&cl, func(turn) {}), Sample: client.Sample(&cl, func(client.View) turn {
 		n++
 		if n%40 > 3 {
 			return turn{}

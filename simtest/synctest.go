@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -17,16 +19,16 @@ import (
 // newly built for each call, and the scripted input of its player.
 type Player struct {
 	Protocol *foretick.Protocol
-	Sample   foretick.Sampler
+	Sample   client.Sampler
 	// Begin, when set, receives the server that this end became, before its first
-	// Step. It can fill the world (foretick.Server.Frame), and store the server
+	// Step. It can fill the world (server.Server.Frame), and store the server
 	// for later use, for example to change the level. It is not called for
 	// clients.
-	Begin func(s *foretick.Server)
+	Begin func(s *server.Server)
 	// Act, when set, is called after each rendered frame of a client in a [Plan],
 	// a [PacketFuzzer] or a [Bench], unless the match rests. It sends a player's requests
 	// ([foretick.Request.Send], which may refuse).
-	Act func(c *foretick.Client)
+	Act func(c *client.Client)
 	// Rest, when set, is called when a [Plan]'s match should come to rest, and
 	// when it continues. While it rests, commands are zero, and this end of the
 	// game must stop everything that it does by itself (spawn, heal, send).
@@ -46,7 +48,7 @@ type SyncConfig struct {
 	Players int
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
-	// LateInputs is the server's [foretick.ServerConfig].LateInputs. If it is set, the server
+	// LateInputs is the server's [server.Config].LateInputs. If it is set, the server
 	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not;
 	// negative is an error.
 	LateInputs time.Duration
@@ -113,12 +115,12 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 	}
 	r := syncTester{seen: map[string]bool{}}
 	m := New(cfg.Seed)
-	server := newPlayer()
-	if server.Protocol == nil {
+	srv := newPlayer()
+	if srv.Protocol == nil {
 		return nil, nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.addFault(text, text) }})
-	if err := m.serveEnd(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
+	if err := m.serveEnd(srv, server.Config{Protocol: srv.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
 		return nil, nil, err
 	}
 	if cfg.LateInputs > 0 {
@@ -129,7 +131,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	for range cfg.Players {
 		p := newPlayer()
-		c, err := m.Join(foretick.ClientConfig{
+		c, err := m.Join(client.Config{
 			Protocol: p.Protocol, Sample: p.Sample, OnMisprediction: r.mispredicted,
 		}, Seat{Up: link, Down: link, SyncTest: cfg.Back, OnDesync: r.diverged})
 		if err != nil {
@@ -138,7 +140,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 		r.taps.listen(c)
 		r.clients = append(r.clients, c)
 	}
-	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
+	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(srv.Protocol.TickRate()))
 	if err := m.Err(); err != nil {
 		r.addFault("match", err.Error()) // other faults may follow from it
 		return r.faults, nil, nil
@@ -167,7 +169,7 @@ func (c SyncConfig) checkConfig() error {
 }
 
 type syncTester struct {
-	clients []*foretick.Client
+	clients []*client.Client
 	taps    taps
 	seen    map[string]bool
 	faults  []string
@@ -197,13 +199,13 @@ func (r *syncTester) mispredicted(m prediction.Misprediction) {
 	}
 }
 
-func (r *syncTester) finishServer(s *foretick.Server) {
+func (r *syncTester) finishServer(s *server.Server) {
 	var l lost
 	l.server(s)
 	for _, c := range r.clients {
 		st := c.Stats()
 		l.client(c)
-		if c.View().State != foretick.Playing {
+		if c.View().State != client.Playing {
 			r.addFault("state", fmt.Sprintf("a client ended %v: %v", c.View().State, c.View().Err))
 		}
 		if st.PredictedTicks == 0 || st.Compared == 0 {

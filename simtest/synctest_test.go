@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -117,10 +119,10 @@ func TestSyncTestOnTheServer(t *testing.T) {
 	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{LateInputs: time.Second})
 	require.ErrorContains(t, err, "LateInputs")
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&planted{}).End(nil).Protocol})
+	srv, err := m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol})
 	require.NoError(t, err)
-	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set ServerConfig.LateInputs")
-	srv, err = m.Serve(foretick.ServerConfig{Protocol: (&planted{}).End(nil).Protocol, LateInputs: 200 * time.Millisecond})
+	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set server.Config.LateInputs")
+	srv, err = m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol, LateInputs: 200 * time.Millisecond})
 	require.NoError(t, err)
 	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
 }
@@ -135,12 +137,12 @@ func TestSyncTestOnTheServerIsSilent(t *testing.T) {
 	for _, back := range []int{0, 6} {
 		g := &fencers{still: true}
 		m := simtest.New(3)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond})
 		require.NoError(t, err)
 		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {
 			c := &fencers{}
-			_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
 			require.NoError(t, err)
 		}
 		m.Run(60 * time.Second)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -51,14 +53,14 @@ func (g *bareGame) protocol() *foretick.Protocol {
 // at its owner and at others, and its owner predicts it without a correction.
 func TestTagsAloneArrive(t *testing.T) {
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&bareGame{}).protocol()})
+	srv, err := m.Serve(server.Config{Protocol: (&bareGame{}).protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
 	var games []*bareGame
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 2 {
 		g := &bareGame{}
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(client.Config{Protocol: g.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		games, clients = append(games, g), append(clients, c)
 	}

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -39,9 +41,9 @@ func (g *tagged) protocol() *foretick.Protocol {
 func TestTagsOfTheGamesOwn(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		m := simtest.New(1)
-		server, client := &tagged{}, &tagged{}
-		sc, cc := foretick.ServerConfig{Protocol: server.protocol()}, foretick.ClientConfig{Protocol: client.protocol()}
-		cc.Sample = foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })
+		truth, cl := &tagged{}, &tagged{}
+		sc, cc := server.Config{Protocol: truth.protocol()}, client.Config{Protocol: cl.protocol()}
+		cc.Sample = client.Sample(&cl.cmd, func(client.View) move { return move{} })
 		if on {
 			sc.Tags, cc.Tags = []string{"battle", "overlay", foretick.TagRender}, []string{"overlay"}
 		}
@@ -50,14 +52,14 @@ func TestTagsOfTheGamesOwn(t *testing.T) {
 		_, err = m.Join(cc, simtest.Seat{})
 		require.NoError(t, err)
 		m.Run(2 * time.Second)
-		require.Equal(t, on, server.ran["battle"] > 0)
-		require.Positive(t, server.ran["always"])
-		require.Zero(t, server.ran["sound"])
-		require.Positive(t, client.ran["sound"])
-		require.Zero(t, server.ran["plain"], "not before Draw")
-		require.Positive(t, client.ran["plain"])
-		require.Equal(t, on, client.ran["overlay"] > 0)
-		require.Zero(t, client.ran["battle"]+client.ran["always"]+client.ran["top view"])
+		require.Equal(t, on, truth.ran["battle"] > 0)
+		require.Positive(t, truth.ran["always"])
+		require.Zero(t, truth.ran["sound"])
+		require.Positive(t, cl.ran["sound"])
+		require.Zero(t, truth.ran["plain"], "not before Draw")
+		require.Positive(t, cl.ran["plain"])
+		require.Equal(t, on, cl.ran["overlay"] > 0)
+		require.Zero(t, cl.ran["battle"]+cl.ran["always"]+cl.ran["top view"])
 		times := map[string]uint64{}
 		var now figures.Server
 		srv.Figures(&now)
@@ -69,28 +71,28 @@ func TestTagsOfTheGamesOwn(t *testing.T) {
 			require.Panics(t, func() { srv.Draw(time.Second) })
 			continue
 		}
-		ticks := server.ran["always"]
+		ticks := truth.ran["always"]
 		srv.Draw(20 * time.Millisecond)
-		require.Equal(t, []int{1, 1, 1}, []int{server.ran["plain"], server.ran["overlay"], server.ran["top view"]})
-		require.InDelta(t, 0.02, server.dt, 1e-6)
+		require.Equal(t, []int{1, 1, 1}, []int{truth.ran["plain"], truth.ran["overlay"], truth.ran["top view"]})
+		require.InDelta(t, 0.02, truth.dt, 1e-6)
 		m.Run(m.Net.Now() + time.Second)
-		require.Equal(t, 1, server.ran["plain"])
-		require.Greater(t, server.ran["always"], ticks)
-		require.InDelta(t, 1./30, server.dt, 1e-6)
+		require.Equal(t, 1, truth.ran["plain"])
+		require.Greater(t, truth.ran["always"], ticks)
+		require.InDelta(t, 1./30, truth.dt, 1e-6)
 	}
 }
 
 func TestTagFaults(t *testing.T) {
 	for _, c := range []struct{ tag, want string }{
-		{"battel", `ServerConfig.Tags has "battel", and no system has that tag`},
-		{foretick.TagClient, `ServerConfig.Tags has "client", which this package gives each end`},
+		{"battel", `server.Config.Tags has "battel", and no system has that tag`},
+		{foretick.TagClient, `server.Config.Tags has "client", which this package gives each end`},
 	} {
-		_, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: (&tagged{}).protocol(), Tags: []string{c.tag}})
+		_, err := simtest.New(1).Serve(server.Config{Protocol: (&tagged{}).protocol(), Tags: []string{c.tag}})
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := foretick.NewClient(foretick.ClientConfig{Protocol: (&tagged{}).protocol(), Tags: []string{"hud"}})
-	require.ErrorContains(t, err, `ClientConfig.Tags has "hud", and no system has that tag`)
+	_, err := client.New(client.Config{Protocol: (&tagged{}).protocol(), Tags: []string{"hud"}})
+	require.ErrorContains(t, err, `client.Config.Tags has "hud", and no system has that tag`)
 	g := &weather{}
-	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Tags: []string{"deep winter"}})
-	require.ErrorContains(t, err, `ClientConfig.Tags has "deep winter", a tag of shared system "blizzard", which both ends run alike: put it into ServerConfig.Tags`)
+	_, err = client.New(client.Config{Protocol: g.protocol(), Tags: []string{"deep winter"}})
+	require.ErrorContains(t, err, `client.Config.Tags has "deep winter", a tag of shared system "blizzard", which both ends run alike: put it into server.Config.Tags`)
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/layout"
 )
 
@@ -30,7 +31,7 @@ type hold struct {
 }
 
 // listen watches one client's script.
-func (t *taps) listen(c *foretick.Client) {
+func (t *taps) listen(c *client.Client) {
 	in := c.Internals()
 	cmd := in.Layout().Command
 	if cmd == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -33,7 +34,7 @@ func tapGame[T any](script func(tick foretick.Tick) T) func() simtest.Player {
 		p.Prefab(&body, "body", &at, &cmd)
 		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
 		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&cmd), ecs.Write(&at))
-		return simtest.Player{Protocol: p, Sample: foretick.Sample(&cmd, func(v foretick.View) T { return script(v.Tick) })}
+		return simtest.Player{Protocol: p, Sample: client.Sample(&cmd, func(v client.View) T { return script(v.Tick) })}
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -54,13 +56,13 @@ func (g *breeze) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *breeze) play(t *testing.T) (server, client loose, st stats.Client, m *simtest.Match) {
+func (g *breeze) play(t *testing.T) (truth, cl loose, st stats.Client, m *simtest.Match) {
 	m = simtest.New(3)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &breeze{every: g.every, gust: g.gust, until: g.until}
 	link := sim.Link{Latency: 60 * time.Millisecond, Loss: 0.02}
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+	c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move {
 		if now := m.Net.Now(); now > 11*time.Second || int(now.Seconds())%2 == 0 {
 			return move{}
 		}
@@ -68,7 +70,7 @@ func (g *breeze) play(t *testing.T) (server, client loose, st stats.Client, m *s
 	})}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(12 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	w, v := srv.World(), c.View().World
 	return g.at.Slice(g.stood.All(w)[0])[0], cg.at.Slice(cg.stood.All(v)[0])[0], c.Stats(), m
 }
@@ -77,16 +79,16 @@ func (g *breeze) play(t *testing.T) (server, client loose, st stats.Client, m *s
 // ends at the server's value, however many of them add up.
 func TestToleranceSparesTheReplay(t *testing.T) {
 	g := &breeze{every: 20, gust: 0.2, until: 320}
-	server, client, st, _ := g.play(t)
-	require.Greater(t, server.X, float32(3), "fifteen gusts, twelve times the tolerance")
-	require.Equal(t, server.X, client.X)
+	srv, cl, st, _ := g.play(t)
+	require.Greater(t, srv.X, float32(3), "fifteen gusts, twelve times the tolerance")
+	require.Equal(t, srv.X, cl.X)
 	require.Greater(t, st.SoftCorrections, uint64(10))
 	require.LessOrEqual(t, st.Mispredictions, uint64(1), "but for the commands before the first came")
 	replayed := st.Resimulated
 
 	g = &breeze{every: 20, gust: 0.3, until: 320}
-	server, client, st, _ = g.play(t)
-	require.Equal(t, server.X, client.X)
+	srv, cl, st, _ = g.play(t)
+	require.Equal(t, srv.X, cl.X)
 	require.Greater(t, st.Mispredictions, uint64(10), "beyond the tolerance it is corrected")
 	require.Greater(t, st.Resimulated, replayed+50)
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -150,13 +152,13 @@ func TestTracesHoldNoSecrets(t *testing.T) {
 		m, secrets := simtest.New(seed), &simtest.Secrets{}
 		m.Watch(secrets)
 		g := &hoard{seed: seed}
-		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), AllowTrace: everybody})
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), AllowTrace: everybody})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: float64(seed%3) * 0.04}
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for range 3 {
 			cg := &hoard{seed: seed}
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{X: 1} })}, simtest.Seat{Up: link, Down: link})
+			c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) move { return move{X: 1} })}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			clients = append(clients, c)
 		}

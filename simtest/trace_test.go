@@ -7,10 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -18,11 +20,11 @@ import (
 // tracedMatch is a match of the planted game in virtual time.
 type tracedMatch struct {
 	*simtest.Match
-	server  *foretick.Server
-	clients []*foretick.Client
+	server  *server.Server
+	clients []*client.Client
 }
 
-func newTraced(t *testing.T, seed uint64, players int, link sim.Link, cfg foretick.ServerConfig, plant plantedtest.Plant) *tracedMatch {
+func newTraced(t *testing.T, seed uint64, players int, link sim.Link, cfg server.Config, plant plantedtest.Plant) *tracedMatch {
 	m := &tracedMatch{Match: simtest.New(seed)}
 	end := func() simtest.Player { return (&planted{}).End(plant) }
 	cfg.Protocol = end().Protocol
@@ -31,7 +33,7 @@ func newTraced(t *testing.T, seed uint64, players int, link sim.Link, cfg foreti
 	require.NoError(t, err)
 	for range players {
 		player := end()
-		c, err := m.Join(foretick.ClientConfig{Protocol: player.Protocol, Sample: player.Sample}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(client.Config{Protocol: player.Protocol, Sample: player.Sample}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.clients = append(m.clients, c)
 	}
@@ -66,7 +68,7 @@ func TestTraceNamesPlantedFaults(t *testing.T) {
 		}
 		sorts++
 		t.Run(name, func(t *testing.T) {
-			m := newTraced(t, 1, 2, steady, foretick.ServerConfig{AllowTrace: everybody}, fault.Plant)
+			m := newTraced(t, 1, 2, steady, server.Config{AllowTrace: everybody}, fault.Plant)
 			m.Run(2 * time.Second)
 			tr := trace.OfClient(m.clients[1])
 			tr.Look()
@@ -102,7 +104,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 		}, ecs.Write(&g.Pos), ecs.After("move"))
 	}
 	for seed := range uint64(costtest.Count(2, 6)) {
-		cfg := foretick.ServerConfig{AllowTrace: everybody}
+		cfg := server.Config{AllowTrace: everybody}
 		if seed%2 == 1 {
 			cfg.LateInputs = 150 * time.Millisecond
 		}
@@ -136,7 +138,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 // Matches of one seed run the same with traces and without.
 func TestTraceChangesNothing(t *testing.T) {
 	play := func(look bool, plant plantedtest.Plant) (all []uint64) {
-		m := newTraced(t, 3, 3, lossy, foretick.ServerConfig{AllowTrace: everybody, LateInputs: 100 * time.Millisecond}, plant)
+		m := newTraced(t, 3, 3, lossy, server.Config{AllowTrace: everybody, LateInputs: 100 * time.Millisecond}, plant)
 		for at := time.Second; at < 6*time.Second; at += 100 * time.Millisecond {
 			m.Run(at)
 			if look {
@@ -163,7 +165,7 @@ func TestTraceChangesNothing(t *testing.T) {
 
 // The server's program sees the same from its end, without AllowTrace.
 func TestTraceFromTheServer(t *testing.T) {
-	m := newTraced(t, 5, 2, steady, foretick.ServerConfig{}, drifted)
+	m := newTraced(t, 5, 2, steady, server.Config{}, drifted)
 	m.Run(2 * time.Second)
 	tr := trace.OfServer(m.server, 2)
 	tr.Look()
@@ -192,7 +194,7 @@ func TestTraceFromTheServer(t *testing.T) {
 // A server refuses whom AllowTrace refuses, and more than four traces; without AllowTrace it
 // refuses every address that is not this machine's.
 func TestTraceIsRefused(t *testing.T) {
-	m := newTraced(t, 7, 6, steady, foretick.ServerConfig{AllowTrace: func(player foretick.PlayerID) bool { return player != 1 }}, nil)
+	m := newTraced(t, 7, 6, steady, server.Config{AllowTrace: func(player foretick.PlayerID) bool { return player != 1 }}, nil)
 	m.Run(2 * time.Second)
 	refused := map[string]int{}
 	for _, c := range m.clients {
@@ -205,11 +207,11 @@ func TestTraceIsRefused(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{
-		"the server does not allow it: see ServerConfig.AllowTrace":             1,
+		"the server does not allow it: see server.Config.AllowTrace":            1,
 		"the server has as many traces as it may: try again when another ended": 1,
 	}, refused)
 
-	m = newTraced(t, 7, 1, steady, foretick.ServerConfig{}, nil)
+	m = newTraced(t, 7, 1, steady, server.Config{}, nil)
 	m.Run(2 * time.Second)
 	tr := trace.OfClient(m.clients[0])
 	tr.Look()
@@ -221,7 +223,7 @@ func TestTraceIsRefused(t *testing.T) {
 
 // A trace lapses 30 seconds after nobody looks.
 func TestTraceLapses(t *testing.T) {
-	m := newTraced(t, 9, 1, steady, foretick.ServerConfig{AllowTrace: everybody}, nil)
+	m := newTraced(t, 9, 1, steady, server.Config{AllowTrace: everybody}, nil)
 	m.Run(2 * time.Second)
 	tr := trace.OfClient(m.clients[0])
 	tr.Look()
@@ -241,7 +243,7 @@ func TestTraceLapses(t *testing.T) {
 
 // When it is armed, a client records the ticks before from its history.
 func TestTraceOfPastTicks(t *testing.T) {
-	m := newTraced(t, 11, 1, sim.Link{Latency: 150 * time.Millisecond}, foretick.ServerConfig{AllowTrace: everybody}, nil)
+	m := newTraced(t, 11, 1, sim.Link{Latency: 150 * time.Millisecond}, server.Config{AllowTrace: everybody}, nil)
 	m.Run(3 * time.Second)
 	tr, now := trace.OfClient(m.clients[0]), m.clients[0].View().Tick
 	tr.Look()
@@ -256,13 +258,13 @@ func TestTraceOfPastTicks(t *testing.T) {
 
 // An export is read by the trace of another server of the protocol, and nothing else is.
 func TestTraceExport(t *testing.T) {
-	m := newTraced(t, 13, 1, steady, foretick.ServerConfig{AllowTrace: everybody}, drifted)
+	m := newTraced(t, 13, 1, steady, server.Config{AllowTrace: everybody}, drifted)
 	m.Run(2 * time.Second)
 	tr := trace.OfClient(m.clients[0])
 	tr.Look()
 	m.Run(4 * time.Second)
 	b := tr.Export()
-	again := newTraced(t, 13, 1, steady, foretick.ServerConfig{}, drifted)
+	again := newTraced(t, 13, 1, steady, server.Config{}, drifted)
 	other := trace.OfServer(again.server, 1)
 	require.NoError(t, other.Import(b))
 	require.NotEmpty(t, other.Tables())

@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -26,8 +28,8 @@ type udpTrace struct {
 	t       *testing.T
 	name    string
 	want    plantedtest.Place
-	server  *foretick.Server
-	clients []*foretick.Client
+	server  *server.Server
+	clients []*client.Client
 	trace   *trace.Trace
 	since   foretick.Tick // the client's tick when it first looked; 0: it did not yet
 	found   *trace.Finding
@@ -75,24 +77,24 @@ func newUDPTrace(t *testing.T, name string, fault plantedtest.Fault) *udpTrace {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	m := &udpTrace{t: t, name: name, want: fault.Traced, both: map[trace.Tick]bool{}}
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: (&planted{}).End(fault.Plant).Protocol, Transport: listen})
+	m.server, err = server.New(server.Config{Protocol: (&planted{}).End(fault.Plant).Protocol, Transport: listen})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.server.Close("over")) })
 	for range 2 {
 		end, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 		require.NoError(t, err)
 		player := (&planted{}).End(fault.Plant)
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: player.Protocol, Sample: player.Sample, Transport: end})
+		c, err := client.New(client.Config{Protocol: player.Protocol, Sample: player.Sample, Transport: end})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		m.clients = append(m.clients, c)
 	}
 	m.trace = trace.OfClient(m.clients[1])
 	open := web.Config{Authorize: func(*http.Request) bool { return true }}
-	client, server := web.Client(m.clients[1], open), web.Server(m.server, open)
-	t.Cleanup(client.Close)
-	t.Cleanup(server.Close)
-	m.pages = [2]*page{{Handler: client, both: map[trace.Tick]bool{}}, {Handler: server, both: map[trace.Tick]bool{}}}
+	cl, srv := web.Client(m.clients[1], open), web.Server(m.server, open)
+	t.Cleanup(cl.Close)
+	t.Cleanup(srv.Close)
+	m.pages = [2]*page{{Handler: cl, both: map[trace.Tick]bool{}}, {Handler: srv, both: map[trace.Tick]bool{}}}
 	return m
 }
 
@@ -101,7 +103,7 @@ func (m *udpTrace) step(look bool) {
 	m.server.Step(time.Now())
 	playing := true
 	for _, c := range m.clients {
-		playing = c.Step(time.Now()).State == foretick.Playing && playing
+		playing = c.Step(time.Now()).State == client.Playing && playing
 	}
 	if !playing || !look {
 		return

@@ -2,7 +2,9 @@ package simtest
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/server"
 )
 
 // MessageSent is a reliable message that the server queued for a player.
@@ -44,12 +46,12 @@ type RequestTaken struct {
 
 // OnSent calls fn for each reliable message that a server queues for a player, after
 // functions given before.
-func OnSent(s *foretick.Server, fn func(MessageSent)) {
+func OnSent(s *server.Server, fn func(MessageSent)) {
 	s.Internals().OnMessage(func(m probe.MessageSent) { fn(MessageSent(m)) })
 }
 
 // OnReceived calls fn for each reliable message of the game that reaches a client, after
 // functions given before.
-func OnReceived(c *foretick.Client, fn func(MessageReceived)) {
+func OnReceived(c *client.Client, fn func(MessageReceived)) {
 	c.Internals().OnMessage(func(m probe.MessageReceived) { fn(MessageReceived(m)) })
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -86,14 +88,14 @@ func TestTwoShotsInATick(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts bool
 		later  int // how many ticks after the first player the second fires
-		cfg    foretick.ServerConfig
+		cfg    server.Config
 	}{
-		"teleport":             {false, 0, foretick.ServerConfig{}},
-		"lives":                {true, 0, foretick.ServerConfig{}},
-		"teleport, next tick":  {false, 1, foretick.ServerConfig{}},
-		"lives, next tick":     {true, 1, foretick.ServerConfig{}},
-		"teleport, late world": {false, 0, foretick.ServerConfig{LateInputs: 100 * time.Millisecond, LateWorld: true}},
-		"lives, late world":    {true, 0, foretick.ServerConfig{LateInputs: 100 * time.Millisecond, LateWorld: true}},
+		"teleport":             {false, 0, server.Config{}},
+		"lives":                {true, 0, server.Config{}},
+		"teleport, next tick":  {false, 1, server.Config{}},
+		"lives, next tick":     {true, 1, server.Config{}},
+		"teleport, late world": {false, 0, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: true}},
+		"lives, late world":    {true, 0, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, g := simtest.New(3), &popups{counts: c.counts}
@@ -116,7 +118,7 @@ func TestTwoShotsInATick(t *testing.T) {
 			link := sim.Link{Latency: 40 * time.Millisecond}
 			for n := range 2 {
 				cg := &popups{counts: c.counts}
-				_, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) popupCmd {
+				_, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) popupCmd {
 					x := float32(20)
 					if cg.place(v.World) < 0 {
 						x = -20

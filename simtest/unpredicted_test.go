@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -72,17 +74,17 @@ func (g *badges) worn(w *ecs.World) (all []ribbon) {
 
 // play begins a match of two and a crate, and returns the server's game and world and
 // the clients with theirs.
-func (g *badges) play(t *testing.T) (*simtest.Match, *foretick.Server, []*foretick.Client, []*badges) {
+func (g *badges) play(t *testing.T) (*simtest.Match, *server.Server, []*client.Client, []*badges) {
 	m := simtest.New(3)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	srv.Frame().Spawn(&g.crate, ecs.Nobody)
 	link := sim.Link{Latency: 2 * time.Millisecond} // far less than the interpolation
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*badges
 	for range 2 {
 		cg := &badges{remote: g.remote}
-		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(client.Config{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		clients, games = append(clients, c), append(games, cg)
 	}

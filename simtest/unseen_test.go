@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
@@ -88,15 +90,15 @@ func (g *census) protocol() *foretick.Protocol {
 }
 
 // play returns the corrections of player 2, from a second after fn was called.
-func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.Match, srv *foretick.Server)) (by prediction.ByCause) {
+func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.Match, srv *server.Server)) (by prediction.ByCause) {
 	t.Helper()
-	m, server := simtest.New(4), g
-	server.biased = false
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	m, truth := simtest.New(4), g
+	truth.biased = false
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	for n := range 3 {
 		cg := g
-		_, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lunge { return lunge{} }),
+		_, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lunge { return lunge{} }),
 			OnMisprediction: func(w prediction.Misprediction) {
 				if n == 1 && m.Net.Now() > 3*time.Second {
 					by[w.Cause]++
@@ -106,7 +108,7 @@ func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.
 		m.RunFor(200 * time.Millisecond)
 	}
 	if fn != nil {
-		m.Net.At(2*time.Second, func() { fn(&server, m, srv) })
+		m.Net.At(2*time.Second, func() { fn(&truth, m, srv) })
 	}
 	m.Run(20 * time.Second)
 	require.NoError(t, m.Err())
@@ -117,27 +119,27 @@ func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.
 // not send at all. Where a shared system reads that on the server, its result differs, and the
 // code is not to blame.
 func TestUnseenOthersAreNoCode(t *testing.T) {
-	hide := func(srv *foretick.Server, e ecs.Entity) { srv.Frame().SetVisible(2, e, false) }
+	hide := func(srv *server.Server, e ecs.Entity) { srv.Frame().SetVisible(2, e, false) }
 	for name, c := range map[string]struct {
 		g  census
-		fn func(g *census, m *simtest.Match, srv *foretick.Server)
+		fn func(g *census, m *simtest.Match, srv *server.Server)
 	}{
-		"another player is hidden": {census{}, func(g *census, _ *simtest.Match, srv *foretick.Server) { hide(srv, g.bodies[1]) }},
-		"an unowned thing is hidden": {census{}, func(g *census, _ *simtest.Match, srv *foretick.Server) {
+		"another player is hidden": {census{}, func(g *census, _ *simtest.Match, srv *server.Server) { hide(srv, g.bodies[1]) }},
+		"an unowned thing is hidden": {census{}, func(g *census, _ *simtest.Match, srv *server.Server) {
 			hide(srv, srv.Frame().Spawn(&g.pet, ecs.Nobody))
 		}},
-		"its own is hidden and given away": {census{}, func(g *census, _ *simtest.Match, srv *foretick.Server) {
+		"its own is hidden and given away": {census{}, func(g *census, _ *simtest.Match, srv *server.Server) {
 			e := srv.Frame().Spawn(&g.pet, 2)
 			hide(srv, e)
 			require.NoError(t, srv.World().Transfer(e, 1))
 		}},
-		"another player is hidden now and then": {census{}, func(g *census, m *simtest.Match, srv *foretick.Server) {
+		"another player is hidden now and then": {census{}, func(g *census, m *simtest.Match, srv *server.Server) {
 			for n := range 60 {
 				m.Net.At(m.Net.Now()+time.Duration(n)*270*time.Millisecond, func() { srv.Frame().SetVisible(2, g.bodies[1], n%2 == 0) })
 			}
 		}},
 		"others are far away": {census{near: true}, nil},
-		"its record is too long": {census{}, func(g *census, _ *simtest.Match, srv *foretick.Server) {
+		"its record is too long": {census{}, func(g *census, _ *simtest.Match, srv *server.Server) {
 			for range 12 {
 				e := srv.Frame().Spawn(&g.load, ecs.Nobody)
 				g.long.Get(srv.World(), e).L = make([]uint32, 512)
@@ -160,13 +162,13 @@ func TestUnseenOthersAreNoCode(t *testing.T) {
 // difference, and although others were hidden once.
 func TestUnseenOthersHideNoCode(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
-	by := census{near: true, meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *foretick.Server) {
+	by := census{near: true, meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *server.Server) {
 		g.at.Get(srv.World(), srv.Frame().Spawn(&g.pet, ecs.Nobody)).X = 220 // near, and touches nobody
 	})
 	t.Log(by)
 	require.Greater(t, by[prediction.Code], uint64(15))
 	require.Zero(t, by[prediction.Untracked])
-	by = census{meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *foretick.Server) {
+	by = census{meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *server.Server) {
 		e := srv.Frame().Spawn(&g.pet, ecs.Nobody)
 		srv.Frame().SetVisible(2, e, false)
 		srv.Frame().SetVisible(2, e, true)

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -56,22 +58,22 @@ func (g *garage) protocol() *foretick.Protocol {
 func TestVehicleChangesDriver(t *testing.T) {
 	m := simtest.New(6)
 	g := &garage{}
-	server := map[foretick.Tick]position{}
-	g.drove = func(f *foretick.Frame, at position) { server[f.Tick] = at }
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	srv1 := map[foretick.Tick]position{}
+	g.drove = func(f *foretick.Frame, at position) { srv1[f.Tick] = at }
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 5 * time.Millisecond}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	predicted := [3]map[foretick.Tick]position{{}, {}, {}} // by owner
 	for range 2 {
 		cg := &garage{}
-		var c *foretick.Client
+		var c *client.Client
 		cg.drove = func(f *foretick.Frame, at position) {
 			if !f.Replay {
 				predicted[c.View().Player][f.Tick] = at
 			}
 		}
-		c, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		c, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if m.Net.Now() > 16*time.Second {
 				return move{}
 			}
@@ -113,7 +115,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 	exact, wrong, foreign := 0, 0, 0
 	for player := foretick.PlayerID(1); player <= 2; player++ {
 		for k, at := range predicted[player] {
-			truth, ok := server[k]
+			truth, ok := srv1[k]
 			switch {
 			case !ok || !settled(k):
 			case driver(k) != player:

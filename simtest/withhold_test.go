@@ -6,9 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -30,7 +31,7 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 	} {
 		m := simtest.New(7)
 		p := (&mill{}).protocol()
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SnapshotRate: row.rate, Timeout: row.timeout, ReconnectWindow: -1})
+		srv, err := m.Serve(server.Config{Protocol: p, SnapshotRate: row.rate, Timeout: row.timeout, ReconnectWindow: -1})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 20 * time.Millisecond}
 		n, began := 0, time.Duration(0)
@@ -79,14 +80,14 @@ func TestHonestClientsAcknowledgeSnapshots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := simtest.New(3)
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: (&mill{}).protocol(), SnapshotRate: row.rate, Timeout: row.timeout})
+			srv, err := m.Serve(server.Config{Protocol: (&mill{}).protocol(), SnapshotRate: row.rate, Timeout: row.timeout})
 			require.NoError(t, err)
 			g := &mill{}
-			c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), ReceiveRate: row.receive, Timeout: 10 * time.Second}, simtest.Seat{Up: row.link, Down: row.link})
+			c, err := m.Join(client.Config{Protocol: g.protocol(), ReceiveRate: row.receive, Timeout: 10 * time.Second}, simtest.Seat{Up: row.link, Down: row.link})
 			require.NoError(t, err)
 			for at := 5 * time.Second; at < 60*time.Second; at += 5 * time.Second {
 				m.Run(at)
-				require.Equal(t, foretick.Playing, c.View().State)
+				require.Equal(t, client.Playing, c.View().State)
 				if row.levels {
 					require.NoError(t, srv.NextLevel(nil, nil))
 				}

@@ -47,7 +47,7 @@ type Client struct {
 	RequestsDropped    uint64                 // requests lost because the player's place was gone
 	CommandsRefused    uint64                 // commands that the game's validator refused, as reported by the server; it may leave out some of many
 	Malformed          uint64                 // packets or messages that could not be parsed
-	CorePanics         uint64                 // packets that made the decoder panic, a fault of this library: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
+	CorePanics         uint64                 // packets that made the decoder panic, a fault of this library: the connection ended with transport.Malformed, and client.Config.Logger has the packet
 	InterpolationSum   time.Duration          // sum over Frames of newest snapshot time − render time; divide by Frames for the mean
 	InputDelaySum      time.Duration          // sum over Frames of View.InputDelay; divide by Frames for the mean
 	LeadSum            time.Duration          // sum over Frames of View.Lead; divide by Frames for the mean

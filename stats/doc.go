@@ -1,5 +1,5 @@
 // Package stats has the counters of servers, players and clients: what
-// foretick.Server.Stats, foretick.Server.Player and foretick.Client.Stats return. Package
+// server.Server.Stats, server.Server.Player and client.Client.Stats return. Package
 // expert returns losses and bandwidth. All are plain values, and their String methods make
 // lines for a log. Package figures has what monitoring collects.
 package stats

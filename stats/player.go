@@ -15,7 +15,7 @@ type Player struct {
 	InputsMissing         uint64             // ticks without a command of the player while it was connected
 	InputsTaken           uint64             // ticks with a command of the player
 	InputsRejected        uint64             // commands that the game's validator refused
-	InputsRerun           uint64             // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsRerun           uint64             // ticks of InputsMissing whose command came late, and ran in its own tick after all: see server.Config.LateInputs
 	InputsHindsight       uint64             // late commands that were refused with LateWorld: their client had the result of their tick
 	InputsOverBudget      uint64             // late commands that were refused, because the player had too many
 	InputsLate            uint64             // commands that came after their tick, or after the window for late ones

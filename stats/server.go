@@ -17,7 +17,7 @@ type Server struct {
 	InputsMissing    uint64 // ticks without the command of a connected player
 	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
 	InputsRejected   uint64 // ticks with a command that the game's validator refused
-	InputsRerun      uint64 // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsRerun      uint64 // ticks of InputsMissing whose command came late, and ran in its own tick after all: see server.Config.LateInputs
 	InputsHindsight  uint64 // late commands that were refused with LateWorld: their client had the result of their tick
 	InputsOverBudget uint64 // late commands that were refused, because the player had too many
 	MessagesSent     uint64 // messages queued, counted per recipient
@@ -41,7 +41,7 @@ type Server struct {
 	Offenders        uint64 // peers dropped for breaking rules that no honest client breaks
 	Refused          uint64 // peers turned away: full, banned, too many of one address, another protocol, no observers, or the match has ended
 	Overflowed       uint64 // players dropped because too many messages waited for them
-	Displaced        uint64 // players dropped because the world had no room for an entity of theirs: see ServerConfig.MaxClients
+	Displaced        uint64 // players dropped because the world had no room for an entity of theirs: see server.Config.MaxClients
 	OtherBuilds      uint64 // players of other builds let in
 	SchemasAsked     uint64 // requests for the schema
 	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8

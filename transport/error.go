@@ -54,8 +54,8 @@ func (e *CloseError) Error() string {
 // Unwrap returns net.ErrClosed.
 func (e *CloseError) Unwrap() error { return net.ErrClosed }
 
-// CloseCode returns the code of the *CloseError or *DisconnectError in err's tree, or None. So it reads foretick.View.Err
-// and the error of foretick.Client.Run.
+// CloseCode returns the code of the *CloseError or *DisconnectError in err's tree, or None. So it reads client.View.Err
+// and the error of client.Client.Run.
 func CloseCode(err error) Code {
 	var e *CloseError
 	var d *DisconnectError

@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -126,7 +127,7 @@ func play(dst *command, bot int, tick uint32) {
 // network, with 20 to 90 ms round trip, 2 % of the packets lost, and a shot a second from each
 // player. Only the server's Step is timed. It is for one goroutine.
 type Match struct {
-	Server *foretick.Server
+	Server *server.Server
 	// Spent is the time in the server's Step so far.
 	Spent time.Duration
 
@@ -140,7 +141,7 @@ func New(n, sendRate int) (*Match, error) {
 	m := &Match{net: sim.NewNetwork(1)}
 	end := m.net.Listen()
 	var err error
-	m.Server, err = foretick.NewServer(foretick.ServerConfig{Protocol: m.game.protocol(), Transport: end, MaxClients: 4 * n, MaxWaitingPerAddress: -1, SendRate: sendRate})
+	m.Server, err = server.New(server.Config{Protocol: m.game.protocol(), Transport: end, MaxClients: 4 * n, MaxWaitingPerAddress: -1, SendRate: sendRate})
 	if err != nil {
 		return nil, err
 	}

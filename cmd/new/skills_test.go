@@ -62,8 +62,8 @@ func TestSkills(t *testing.T) {
 	game = strings.Replace(game, "&g.Pos, &g.Move)\n", "&g.Pos, &g.Move, &g.Gun, &g.Health)\n", 1)
 	put(t, &game, "", "\t\"github.com/foretick/foretick/ecs\"\n", "\t\"github.com/foretick/foretick/lagcomp\"\n")
 	require.NoError(t, os.WriteFile(file, []byte(game+shot[3]+shot[4]), 0o600))
-	tests := "package mygame\n\nimport (\n\t\"math\"\n\t\"testing\"\n\t\"time\"\n\n\t\"" + library + "\"\n\t\"" + library +
-		"/prediction\"\n\t\"" + library + "/simtest\"\n\t\"" + library + "/transport/sim\"\n)\n\n" + test[0] + test[1]
+	tests := "package mygame\n\nimport (\n\t\"math\"\n\t\"testing\"\n\t\"time\"\n\n\t\"" + library + "/client\"\n\t\"" + library +
+		"/prediction\"\n\t\"" + library + "/server\"\n\t\"" + library + "/simtest\"\n\t\"" + library + "/transport/sim\"\n)\n\n" + test[0] + test[1]
 	file = filepath.Join(dir, "game_test.go")
 	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
 	file = filepath.Join(dir, "cmd", "client", "main.go")
@@ -71,7 +71,7 @@ func TestSkills(t *testing.T) {
 	require.NoError(t, err)
 	client := string(b)
 	put(t, &client, "", "\t\"log\"\n", "\t\"math\"\n")
-	const sample = "\tsample := foretick.Sample(&g.Move, func(foretick.View) game.Move { return walk[key.Load()] })\n"
+	const sample = "\tsample := client.Sample(&g.Move, func(client.View) game.Move { return walk[key.Load()] })\n"
 	put(t, &client, "", sample, shot[5])
 	client = strings.Replace(client, sample, "", 1)
 	require.NoError(t, os.WriteFile(file, []byte(client), 0o600))
@@ -79,7 +79,7 @@ func TestSkills(t *testing.T) {
 	runIn(t, dir, "go", "test", "-run", "Sync|Hits", ".")
 
 	file = filepath.Join(dir, "game_test.go")
-	put(t, &tests, "", "Protocol: server.Protocol()", ", NoLagCompensation: true")
+	put(t, &tests, "", "Protocol: truth.Protocol()", ", NoLagCompensation: true")
 	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
 	out, err := command(dir, "go", "test", "-run", "Hits", ".").CombinedOutput()
 	require.Error(t, err, "%s", out)

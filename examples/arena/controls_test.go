@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -31,29 +33,29 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 	t.Helper()
 	m := simtest.New(3)
 	rules := game.Options{TickRate: 30, Peaceful: true}
-	server, client := game.NewGame(rules), game.NewGame(rules)
+	srv, cl := game.NewGame(rules), game.NewGame(rules)
 	p.aims = map[float32]bool{}
-	sp, err := server.Protocol()
+	sp, err := srv.Protocol()
 	require.NoError(t, err)
 	ammo, x, y := int(game.Magazine), float32(0), float32(0)
-	_, err = m.Serve(foretick.ServerConfig{Protocol: sp, OnTick: func(f *foretick.Frame) {
-		for _, rows := range server.Avatars.All(f.World) {
-			at, gun := server.Pos.Slice(rows)[0], server.Gun.Slice(rows)[0]
+	_, err = m.Serve(server.Config{Protocol: sp, OnTick: func(f *foretick.Frame) {
+		for _, rows := range srv.Avatars.All(f.World) {
+			at, gun := srv.Pos.Slice(rows)[0], srv.Gun.Slice(rows)[0]
 			if step := math.Hypot(float64(at.X-x), float64(at.Y-y)); step < 1 {
 				p.walked += step
 			}
 			if x, y = at.X, at.Y; int(gun.Ammo) < ammo {
 				p.shots++
-				p.aims[server.Cmd.Slice(rows)[0].Aim] = true
+				p.aims[srv.Cmd.Slice(rows)[0].Aim] = true
 			}
 			ammo = int(gun.Ammo)
 		}
 	}})
 	require.NoError(t, err)
-	cp, err := client.Protocol()
+	cp, err := cl.Protocol()
 	require.NoError(t, err)
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.Cmd, func(v foretick.View) game.Command {
+	_, err = m.Join(client.Config{Protocol: cp, Sample: client.Sample(&cl.Cmd, func(v client.View) game.Command {
 		p.hands(m.Net.Now())
 		cmd := p.controls.Sample(v)
 		p.sent = append(p.sent, cmd)

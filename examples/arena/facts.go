@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
@@ -266,7 +267,7 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 }
 
 // client logs the events on a client.
-func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
+func (l *facts) client(s *seat, cfg *client.Config) {
 	g := s.game
 	me := func() foretick.PlayerID { return s.client.View().Player }
 	received, hurt := g.Watch.Received, g.Watch.Hurt
@@ -296,7 +297,7 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 		}
 		l.add(fact)
 	}
-	s.sampled = func(v foretick.View, cmd game.Command) {
+	s.sampled = func(v client.View, cmd game.Command) {
 		fact := Fact{F: "hand", T: v.Tick, P: v.Player, Cmd: &cmd}
 		for _, rows := range g.Avatars.Owned(v.World, v.Player) {
 			b := bodyAt(g, rows, 0, true)
@@ -308,12 +309,12 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 }
 
 // frame logs a rendered frame of a client.
-func (l *facts) frame(v foretick.View) {
-	if l != nil && v.State == foretick.Playing {
+func (l *facts) frame(v client.View) {
+	if l != nil && v.State == client.Playing {
 		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v), Fraction: v.Fraction, Delay: v.InputDelay, Stalled: v.Stalled})
 	}
 }
 
-func render(v foretick.View) []float64 {
+func render(v client.View) []float64 {
 	return []float64{float64(v.RenderTick), float64(v.RenderFraction)}
 }

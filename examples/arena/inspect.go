@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect"
 	inspector "github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/server"
 )
 
 // inspectAt serves the page of an inspector at an address until stop is called.
@@ -38,7 +38,7 @@ func inspectAt(addr string, in *inspect.Inspector, out io.Writer) (stop func(), 
 }
 
 // inspectServer serves the page of a server.
-func inspectServer(o options, in *inspect.Inspector, srv *foretick.Server, out io.Writer) (stop func(), err error) {
+func inspectServer(o options, in *inspect.Inspector, srv *server.Server, out io.Writer) (stop func(), err error) {
 	if err := in.AddServer("server", srv); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/simtest"
@@ -58,7 +59,7 @@ func simulated(t *testing.T, o options, boltsOnly bool, ready func(*match)) (*ma
 		seat, cfg, err := m.clientConfig(n)
 		require.NoError(t, err)
 		if boltsOnly {
-			cfg.Sample = foretick.Sample(&seat.game.Cmd, func(v foretick.View) game.Command {
+			cfg.Sample = client.Sample(&seat.game.Cmd, func(v client.View) game.Command {
 				cmd := seat.bot.Sample(v)
 				cmd.Weapon, cmd.Fire, cmd.Shoot = game.Launcher, cmd.Fire || cmd.Shoot, false
 				return cmd

@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
@@ -540,7 +540,7 @@ func newPlayer() simtest.Player {
 	if err != nil {
 		panic(err)
 	}
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, game.NewBot(g, 1, 1).Sample)}
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.Cmd, game.NewBot(g, 1, 1).Sample)}
 }
 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
@@ -33,7 +35,7 @@ const restLimit = 10 * quietTime
 type match struct {
 	opt    options
 	game   *game.Game
-	server *foretick.Server
+	server *server.Server
 	seats  []*seat
 	shots  *shots
 	stuns  []foretick.Tick      // in which a body was stunned, in order
@@ -54,11 +56,11 @@ type match struct {
 type seat struct {
 	bot    *game.Bot
 	game   *game.Game
-	client *foretick.Client
+	client *client.Client
 	next   map[string]uint32 // the expected id of the next message of each kind
 	got    uint64            // messages that arrived once and in order
 
-	sampled func(v foretick.View, cmd game.Command) // for the log; nil without a log
+	sampled func(v client.View, cmd game.Command) // for the log; nil without a log
 }
 
 func newMatch(o options) *match {
@@ -75,7 +77,7 @@ func newMatch(o options) *match {
 
 // serverConfig returns the server's configuration without its transport, and
 // creates its game.
-func (m *match) serverConfig() (foretick.ServerConfig, error) {
+func (m *match) serverConfig() (server.Config, error) {
 	m.game = game.NewGame(m.opt.rules())
 	g := m.game
 	g.Watch = game.Watch{
@@ -97,7 +99,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		onTick = m.log.ticks(m)
 	}
 	p, err := g.Protocol()
-	return foretick.ServerConfig{
+	return server.Config{
 		OnTick:               onTick,
 		DecayInput:           game.HoldAim,
 		LateInputs:           m.opt.lateInputs,
@@ -129,7 +131,7 @@ func before(list []foretick.Tick, t foretick.Tick) []foretick.Tick {
 
 // clientConfig returns the n-th bot's configuration without its transport, and
 // creates its game.
-func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
+func (m *match) clientConfig(n int) (*seat, client.Config, error) {
 	rules := m.opt.rules()
 	rules.Bias = m.opt.plant == "code" && n == 0
 	g := game.NewGame(rules)
@@ -157,9 +159,9 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 			}
 		}
 	}
-	cfg := foretick.ClientConfig{
+	cfg := client.Config{
 		OnMisprediction: explain,
-		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.mode == "interpolate",
+		Protocol:        p, Sample: client.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.mode == "interpolate",
 		PartialTicks: m.opt.mode == "partial", InputDelay: m.opt.inputDelay, DelayAbove: m.opt.delayAbove,
 	}
 	if m.log != nil {
@@ -169,7 +171,7 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 }
 
 // sample returns the bot's input and passes it to the log.
-func (s *seat) sample(v foretick.View) game.Command {
+func (s *seat) sample(v client.View) game.Command {
 	cmd := s.bot.Sample(v)
 	if s.sampled != nil {
 		s.sampled(v, cmd)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/netcode"
@@ -96,7 +97,7 @@ func (p *probe) Send(to transport.PeerID, b []byte) error {
 	return p.Endpoint.Send(to, b)
 }
 
-func (p *probe) sample(v foretick.View) game.Command {
+func (p *probe) sample(v client.View) game.Command {
 	p.sampled, p.at = p.seat.bot.Sample(v), p.net.Now()
 	return p.sampled
 }
@@ -121,7 +122,7 @@ func (p *probe) turned(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // after looks, after a Step, for the stuns whose snapshot arrived in it.
-func (p *probe) after(foretick.View) {
+func (p *probe) after(client.View) {
 	p.stuns = slices.DeleteFunc(p.stuns, func(s stunned) bool {
 		if s.tick > p.arrived {
 			return false
@@ -164,7 +165,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 		require.NoError(t, err)
 		p := &probe{cell: c, match: m, net: s.Net, seat: st, shadow: netcode.NewConn(netcode.Config{MTU: 1200})}
 		st.game.Watch.Turned = p.turned
-		cfg.Sample = foretick.Sample(&st.game.Cmd, p.sample)
+		cfg.Sample = client.Sample(&st.game.Cmd, p.sample)
 		cfg.OnMisprediction = func(w prediction.Misprediction) { p.corrected = max(p.corrected, w.Tick) }
 		wrap := func(e transport.Endpoint) transport.Endpoint { p.Endpoint = e; return p }
 		st.client, err = s.Join(cfg, simtest.Seat{Up: c.link(), Down: c.link(), After: p.after, Wrap: wrap})
@@ -174,7 +175,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 	s.Run(time.Duration(seconds * float64(time.Second)))
 	for _, p := range probes {
 		st := p.seat.client.Stats()
-		require.Equal(t, foretick.Playing, p.seat.client.View().State)
+		require.Equal(t, client.Playing, p.seat.client.View().State)
 		c.predicted += st.PredictedTicks
 		c.wrong += st.Mispredictions
 		c.shownWrong += st.MispredictedTicks

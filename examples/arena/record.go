@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/server"
 )
 
 // record makes the recorder of a served match. Its tape has the rules, for the replay.
@@ -26,12 +27,12 @@ func replay(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	again := flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	again := flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 		var err error
 		if cfg.Protocol, err = game.NewGame(rules).Protocol(); err != nil {
 			return nil, err
 		}
-		return foretick.NewServer(cfg)
+		return server.New(cfg)
 	}}
 	if o.beside != "" {
 		trace, err := os.ReadFile(o.beside)

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -51,7 +51,7 @@ func (m *match) serveSim(s *simtest.Match) error {
 	return nil
 }
 
-func (m *match) seatSim(s *simtest.Match, seat *seat, cfg foretick.ClientConfig) (err error) {
+func (m *match) seatSim(s *simtest.Match, seat *seat, cfg client.Config) (err error) {
 	seat.client, err = s.Join(cfg, simtest.Seat{Up: m.opt.link(), Down: m.opt.link(), After: m.log.frame})
 	return err
 }

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 )
@@ -58,7 +60,7 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 			logTick(f)
 		}
 	}
-	if m.server, err = foretick.NewServer(cfg); err != nil {
+	if m.server, err = server.New(cfg); err != nil {
 		return nil, err
 	}
 	m.logSent()
@@ -89,7 +91,7 @@ func (m *match) seatUDP(o options, open func() (transport.Endpoint, error), n in
 	if cfg.Transport, err = cfg.Redial(); err != nil {
 		return err
 	}
-	seat.client, err = foretick.NewClient(cfg)
+	seat.client, err = client.New(cfg)
 	return err
 }
 
@@ -119,7 +121,7 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 		for i, s := range m.seats {
 			if !now.Before(frames[i]) {
 				v := s.client.Step(time.Now())
-				if v.State == foretick.Closed {
+				if v.State == client.Closed {
 					return v.Err
 				}
 				m.log.frame(v)
@@ -168,7 +170,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		}
 		cfg.Recorder = rec
 	}
-	srv, err := foretick.NewServer(cfg)
+	srv, err := server.New(cfg)
 	if err != nil {
 		_ = endpoint.Close(transport.Closed, "")
 		return err
@@ -211,7 +213,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 // drainFirst returns a context for a server's Run. When ctx ends, by SIGTERM or an
 // interrupt, the server takes no newcomers any more and runs until its last player
 // leaves. A second signal ends the returned context.
-func drainFirst(ctx context.Context, srv *foretick.Server, out io.Writer) (running context.Context, stop func()) {
+func drainFirst(ctx context.Context, srv *server.Server, out io.Writer) (running context.Context, stop func()) {
 	running, cancel := context.WithCancel(context.Background())
 	go func() {
 		select {
@@ -258,7 +260,7 @@ func join(ctx context.Context, o options, out io.Writer) error {
 	defer ticker.Stop()
 	for o.seconds == 0 || time.Since(start) < o.duration() {
 		for _, s := range m.seats {
-			if v := s.client.Step(time.Now()); v.State == foretick.Closed {
+			if v := s.client.Step(time.Now()); v.State == client.Closed {
 				return v.Err
 			}
 		}

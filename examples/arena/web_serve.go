@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/examples/arena/web"
@@ -25,6 +26,7 @@ import (
 	"github.com/foretick/foretick/inspect"
 	inspector "github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ws"
 )
@@ -42,11 +44,11 @@ func serveWeb(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "building the page's client …")
-	client, err := buildWebClient(ctx)
+	cl, err := buildWebClient(ctx)
 	if err != nil {
 		return err
 	}
-	return hostWeb(ctx, o, at, client, out)
+	return hostWeb(ctx, o, at, cl, out)
 }
 
 // webAddress returns where to listen: on this machine alone, unless -web names a host. The
@@ -63,12 +65,12 @@ func webAddress(of string) (string, error) {
 }
 
 // hostWeb plays a match for browsers at an address, with a client that is built.
-func hostWeb(ctx context.Context, o options, at string, client webClient, out io.Writer) error {
+func hostWeb(ctx context.Context, o options, at string, cl webClient, out io.Writer) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return err
 	}
-	w, err := newWebMatch(o, client)
+	w, err := newWebMatch(o, cl)
 	if err != nil {
 		_ = l.Close()
 		return err
@@ -152,7 +154,7 @@ type webMatch struct {
 	rate        int
 	client      webClient
 	game        *game.Game
-	server      *foretick.Server
+	server      *server.Server
 	play, truth *ws.Server
 	pages       map[transport.PeerID]bool // who is told the truth
 	events      [32]transport.Event
@@ -169,8 +171,8 @@ type slide struct {
 	until  foretick.Tick // half a second after the newest
 }
 
-func newWebMatch(o options, client webClient) (w *webMatch, err error) {
-	w = &webMatch{rate: o.tickRate, client: client, pages: map[transport.PeerID]bool{}, slides: map[foretick.PlayerID]slide{}}
+func newWebMatch(o options, cl webClient) (w *webMatch, err error) {
+	w = &webMatch{rate: o.tickRate, client: cl, pages: map[transport.PeerID]bool{}, slides: map[foretick.PlayerID]slide{}}
 	if w.play, err = ws.NewServer(ws.Config{MaxPeers: o.seats()}); err != nil {
 		return nil, err
 	}
@@ -189,7 +191,7 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.server, err = foretick.NewServer(foretick.ServerConfig{
+	w.server, err = server.New(server.Config{
 		Protocol: p, Transport: w.play, MaxClients: o.seats(), MaxWaitingPerAddress: -1, // all come from this machine
 		DecayInput: game.HoldAim, LateInputs: webLateInputs, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)).With("end", "server"),
 	})
@@ -323,7 +325,7 @@ func spheres(to []lagcomp.Sphere, of []lagcomp.Hitbox) []lagcomp.Sphere {
 
 // bots plays the bots' clients, over WebSocket like the pages.
 func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
-	var players []*foretick.Client
+	var players []*client.Client
 	defer func() {
 		for _, p := range players {
 			_ = p.Close()
@@ -345,7 +347,7 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 		if err != nil {
 			return err
 		}
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: e, Redial: open, Sample: foretick.Sample(&g.Cmd, bot.Sample)})
+		c, err := client.New(client.Config{Protocol: p, Transport: e, Redial: open, Sample: client.Sample(&g.Cmd, bot.Sample)})
 		if err != nil {
 			return err
 		}
@@ -358,7 +360,7 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 	defer ticker.Stop()
 	for {
 		for _, p := range players {
-			if v := p.Step(time.Now()); v.State == foretick.Closed {
+			if v := p.Step(time.Now()); v.State == client.Closed {
 				return errors.Join(ctx.Err(), v.Err) // the server may have ended first
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -105,8 +105,8 @@ func crowd(o options, addrs []string) (*bots.Crowd, error) {
 			return light.Join(n, e)
 		}
 		g := &Game{rate: o.rate, near: float32(o.near)}
-		cfg := foretick.ClientConfig{Protocol: g.Protocol(), Transport: e}
-		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) Command { return walk(n, v.Tick, o.rate) })
+		cfg := client.Config{Protocol: g.Protocol(), Transport: e}
+		cfg.Sample = client.Sample(&g.Cmd, func(v client.View) Command { return walk(n, v.Tick, o.rate) })
 		return bots.NewClient(cfg, 0)
 	}
 	return c, nil

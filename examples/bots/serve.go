@@ -18,6 +18,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
@@ -48,7 +49,7 @@ func (o *options) places() int { return min(4*o.each, 4096) }
 type servers struct {
 	o    options
 	mu   sync.Mutex
-	all  []*foretick.Server
+	all  []*server.Server
 	ends []*udp.Endpoint
 	late []time.Duration // of ticks, since the last report: from when a tick was due to the end of its systems
 }
@@ -56,10 +57,10 @@ type servers struct {
 // lateMost bounds the samples between two reports.
 const lateMost = 1 << 18
 
-func (s *servers) match(end transport.Endpoint) (*foretick.Server, error) {
+func (s *servers) match(end transport.Endpoint) (*server.Server, error) {
 	g := Game{rate: s.o.rate, near: float32(s.o.near)}
-	var srv *foretick.Server
-	srv, err := foretick.NewServer(foretick.ServerConfig{
+	var srv *server.Server
+	srv, err := server.New(server.Config{
 		Protocol: g.Protocol(), Transport: end, MaxClients: s.o.places(), MaxWaitingPerAddress: -1,
 		OnTick: func(*foretick.Frame) {
 			late := time.Since(srv.Next()) + time.Second/time.Duration(s.o.rate)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/mathf"
 )
 
@@ -20,7 +21,7 @@ type bot struct {
 }
 
 // steer goes for the ball from behind, and backs out when it is stuck.
-func (b *bot) steer(v foretick.View) (c Command) {
+func (b *bot) steer(v client.View) (c Command) {
 	var ball Body
 	for _, rows := range b.balls.All(v.World) {
 		ball = b.Body.Slice(rows)[0]

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 )
@@ -70,19 +72,19 @@ func (r *report) share(n int) float64 { return 100 * float64(n) / float64(r.both
 
 // TestGoals: the ball goes in, counts once, and returns to the middle on every screen.
 func TestGoals(t *testing.T) {
-	m, server := simtest.New(1), &Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	m, truth := simtest.New(1), &Game{}
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol()})
 	require.NoError(t, err)
-	ball := srv.Frame().Spawn(&server.Ball, ecs.Nobody)
+	ball := srv.Frame().Spawn(&truth.Ball, ecs.Nobody)
 	g := &Game{}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol()}, simtest.Seat{})
+	c, err := m.Join(client.Config{Protocol: g.Protocol()}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(time.Second)
 	for n, vx := range []float32{30, -30, 30} {
-		*server.Body.Get(srv.World(), ball) = Body{Y: 3, VX: vx} // past the player's car
+		*truth.Body.Get(srv.World(), ball) = Body{Y: 3, VX: vx} // past the player's car
 		m.Run(time.Duration(n+2) * 2 * time.Second)
 	}
-	require.Equal(t, Score{Left: 1, Right: 2}, *server.Score.Get(srv.World(), ball))
+	require.Equal(t, Score{Left: 1, Right: 2}, *truth.Score.Get(srv.World(), ball))
 	for _, rows := range g.balls.All(c.View().World) {
 		require.Equal(t, Score{Left: 1, Right: 2}, g.Score.Slice(rows)[0])
 		require.Zero(t, g.Body.Slice(rows)[0])
@@ -93,8 +95,8 @@ func newPlayer() simtest.Player {
 	g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
 	b := &bot{Game: g, rand: rand.New(rand.NewPCG(1, 2))}
 	return simtest.Player{
-		Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, b.steer),
-		Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.Ball, ecs.Nobody) },
+		Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, b.steer),
+		Begin: func(s *server.Server) { s.Frame().Spawn(&g.Ball, ecs.Nobody) },
 	}
 }
 

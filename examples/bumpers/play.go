@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -34,31 +36,31 @@ func play(o options) (r report, err error) {
 	m := simtest.New(o.seed)
 	end := time.Duration(o.seconds) * time.Second
 	on := func() bool { return m.Net.Now() < end }
-	server, ref := &Game{blind: o.blind}, &referee{was: map[moment]place{}}
-	server.heard = ref.judge
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) { ref.note(server, f) }})
+	truth, ref := &Game{blind: o.blind}, &referee{was: map[moment]place{}}
+	truth.heard = ref.judge
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) { ref.note(truth, f) }})
 	if err != nil {
 		return r, err
 	}
-	ball := srv.Frame().Spawn(&server.Ball, ecs.Nobody)
+	ball := srv.Frame().Spawn(&truth.Ball, ecs.Nobody)
 	link := sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range uint64(players) {
 		g, s := &Game{blind: o.blind}, &screen{}
 		g.heard = s.feel
 		b := &bot{Game: g, rand: rand.New(rand.NewPCG(o.seed, i))}
-		sample := foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+		sample := client.Sample(&g.Cmd, func(v client.View) (c Command) {
 			if on() {
 				c = b.steer(v)
 			}
 			return c
 		})
-		look := func(v foretick.View) {
+		look := func(v client.View) {
 			if on() {
 				s.look(g, v)
 			}
 		}
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, After: look})
+		c, err := m.Join(client.Config{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, After: look})
 		if err != nil {
 			return r, err
 		}
@@ -66,7 +68,7 @@ func play(o options) (r report, err error) {
 	}
 	m.Run(end + rest)
 	r = ref.report()
-	r.score = *server.Score.Get(srv.World(), ball)
+	r.score = *truth.Score.Get(srv.World(), ball)
 	for _, c := range clients {
 		st := c.Stats()
 		simtest.AddStats(&r.stats, &st)

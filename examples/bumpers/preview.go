@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/server"
 )
 
 // editor plays the game in one world, as an editor's play button does: it pauses, steps tick by
@@ -21,14 +23,14 @@ type editor struct {
 	play *preview.Preview
 	ball ecs.Entity
 	now  time.Time
-	view foretick.View
+	view client.View
 }
 
 // newEditor returns a paused game with one car, which a bot drives.
 func newEditor(seed uint64) (*editor, error) {
 	g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
 	b := &bot{Game: g, rand: rand.New(rand.NewPCG(seed, 0))}
-	play, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{Sample: foretick.Sample(&g.Cmd, b.steer)})
+	play, err := preview.New(server.Config{Protocol: g.Protocol()}, client.Config{Sample: client.Sample(&g.Cmd, b.steer)})
 	if err != nil {
 		return nil, err
 	}

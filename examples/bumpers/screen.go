@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
@@ -74,8 +75,8 @@ func (g *Game) places(w *ecs.World, found func(foretick.PlayerID, place)) {
 }
 
 // look records what a screen shows.
-func (s *screen) look(g *Game, v foretick.View) {
-	if s.me, s.tick = v.Player, v.Tick; v.State == foretick.Playing {
+func (s *screen) look(g *Game, v client.View) {
+	if s.me, s.tick = v.Player, v.Tick; v.State == client.Playing {
 		g.places(v.World, func(player foretick.PlayerID, at place) {
 			s.shown = append(s.shown, frame{moment{v.Tick, player}, float64(v.Fraction), at})
 		})

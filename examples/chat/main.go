@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -64,7 +66,7 @@ type Game struct {
 	Say     foretick.Request[Say]
 	Chat    foretick.Message[Said]
 
-	server *foretick.Server
+	server *server.Server
 	kept   map[foretick.PlayerID]Profile // what players keep, from /next to the end of its tick
 	mine   *ecs.Query
 	show   func(string) // on a client: shows a line of chat
@@ -164,7 +166,7 @@ func (g *Game) keep(player foretick.PlayerID, pr Profile) {
 }
 
 // command returns a client's input.
-func (g *Game) command(v foretick.View) Command {
+func (g *Game) command(v client.View) Command {
 	if v.Tick%8 != 0 {
 		return Command{}
 	}
@@ -172,7 +174,7 @@ func (g *Game) command(v foretick.View) Command {
 }
 
 // talk sends one line after another.
-func (g *Game) talk(c *foretick.Client, lines []string) []string {
+func (g *Game) talk(c *client.Client, lines []string) []string {
 	if len(lines) > 0 && g.Say.Send(c, Say{lines[0]}) == nil {
 		lines = lines[1:]
 	}
@@ -190,7 +192,7 @@ var speeches = [][]string{
 func play(out io.Writer, loss float64, seconds int, observed bool) error {
 	m := simtest.New(1)
 	g := &Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), Observe: admit})
+	srv, err := m.Serve(server.Config{Protocol: g.Protocol(), Observe: admit})
 	if err != nil {
 		return err
 	}
@@ -209,18 +211,18 @@ func play(out io.Writer, loss float64, seconds int, observed bool) error {
 		}
 		m.Net.At(0, step)
 	}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var ends []*Game
 	for i, lines := range speeches {
 		c := &Game{}
 		c.show = func(s string) { _, _ = fmt.Fprintf(out, "%5.2f s  screen %d  %s\n", m.Net.Now().Seconds(), i+1, s) }
-		var cli *foretick.Client
-		speak := func(v foretick.View) {
-			if v.State == foretick.Playing && v.Tick%15 == 0 {
+		var cli *client.Client
+		speak := func(v client.View) {
+			if v.State == client.Playing && v.Tick%15 == 0 {
 				lines = c.talk(cli, lines)
 			}
 		}
-		cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.Cmd, c.command)}
+		cfg := client.Config{Protocol: c.Protocol(), Sample: client.Sample(&c.Cmd, c.command)}
 		if cli, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 30, After: speak}); err != nil {
 			return err
 		}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 )
@@ -39,12 +40,12 @@ func TestRun(t *testing.T) {
 func player() simtest.Player {
 	g := &Game{show: func(string) {}}
 	lines := []string{"/name Dora", "one", "/next cave", "two", "/plan none", "three"}
-	act := func(c *foretick.Client) {
+	act := func(c *client.Client) {
 		if c.View().Tick%15 == 0 {
 			lines = g.talk(c, lines)
 		}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.command), Act: act, Begin: func(s *foretick.Server) { g.server = s }}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, g.command), Act: act, Begin: func(s *server.Server) { g.server = s }}
 }
 
 func TestMatches(t *testing.T) {

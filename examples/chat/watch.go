@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -16,11 +16,11 @@ import (
 const watchWord = "the public stream"
 
 // admit lets spectators in. The zero Grant is what everybody may see, so no plans.
-func admit(o foretick.Observer) (foretick.Grant, error) {
+func admit(o server.Observer) (server.Grant, error) {
 	if string(o.Data) != watchWord {
-		return foretick.Grant{}, errors.New("only the stream may watch")
+		return server.Grant{}, errors.New("only the stream may watch")
 	}
-	return foretick.Grant{}, nil
+	return server.Grant{}, nil
 }
 
 // watcher is a tool that follows a match without the game's Go types: it knows components,

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/observe"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -28,7 +28,7 @@ func TestObserve(t *testing.T) {
 // Who does not have the word may not watch.
 func TestObserveNeedsTheWord(t *testing.T) {
 	m := simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: (&Game{}).Protocol(), Observe: admit})
+	_, err := m.Serve(server.Config{Protocol: (&Game{}).Protocol(), Observe: admit})
 	require.NoError(t, err)
 	o, err := observe.New(observe.Config{Transport: m.Dial(sim.Link{}, sim.Link{}), Data: []byte("let me in")})
 	require.NoError(t, err)

@@ -18,8 +18,9 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/donburi/field"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -55,24 +56,24 @@ func main() {
 type match struct {
 	network *sim.Network
 	began   time.Time
-	server  *foretick.Server
-	clients []*foretick.Client // the first is the player's
+	server  *server.Server
+	clients []*client.Client // the first is the player's
 }
 
 const bots = 3
 
-func newMatch(link sim.Link, g *field.Game, sample func(foretick.View) field.Pad) (*match, error) {
+func newMatch(link sim.Link, g *field.Game, sample func(client.View) field.Pad) (*match, error) {
 	if err := link.Validate(); err != nil {
 		return nil, fmt.Errorf("-rtt or -loss: %w", err)
 	}
-	m, server := &match{network: sim.NewNetwork(1), began: time.Now()}, &field.Game{}
+	m, srv := &match{network: sim.NewNetwork(1), began: time.Now()}, &field.Game{}
 	listen := m.network.Listen()
 	var err error
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: server.Protocol(), Transport: listen})
+	m.server, err = server.New(server.Config{Protocol: srv.Protocol(), Transport: listen})
 	if err != nil {
 		return nil, err
 	}
-	server.Fill(m.server)
+	srv.Fill(m.server)
 	for n := range uint64(1 + bots) {
 		if n > 0 {
 			g = &field.Game{}
@@ -81,8 +82,8 @@ func newMatch(link sim.Link, g *field.Game, sample func(foretick.View) field.Pad
 		if n > 0 {
 			sample = field.Bot(1, n)
 		}
-		c, err := foretick.NewClient(foretick.ClientConfig{
-			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: foretick.Sample(&g.Pad, sample),
+		c, err := client.New(client.Config{
+			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: client.Sample(&g.Pad, sample),
 		})
 		if err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func newMatch(link sim.Link, g *field.Game, sample func(foretick.View) field.Pad
 }
 
 // step runs the match up to now, and returns the player's view.
-func (m *match) step() (view foretick.View) {
+func (m *match) step() (view client.View) {
 	now := time.Now()
 	m.network.Run(now.Sub(m.began))
 	m.server.Step(now)

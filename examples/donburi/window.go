@@ -11,7 +11,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2/ebitenutil"
 	"github.com/hajimehoshi/ebiten/v2/vector"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/donburi/field"
 	"github.com/foretick/foretick/input"
@@ -25,7 +25,7 @@ type window struct {
 	game   *field.Game
 	keys   *input.Map
 	match  *match
-	view   foretick.View
+	view   client.View
 	frames int
 }
 
@@ -39,7 +39,7 @@ func newWindow(o options) (w *window, err error) {
 	if err != nil {
 		return nil, err
 	}
-	play := func(foretick.View) field.Pad {
+	play := func(client.View) field.Pad {
 		return field.Pad{X: w.keys.Value("x"), Y: w.keys.Value("y"), Throw: w.keys.Pressed("throw")}
 	}
 	if o.auto {
@@ -56,7 +56,7 @@ func (w *window) Update() error {
 	}
 	w.view = w.match.step()
 	w.keys.EndFrame()
-	if w.view.State == foretick.Closed {
+	if w.view.State == client.Closed {
 		return fmt.Errorf("the match is over: %w", w.view.Err)
 	}
 	w.frames++

@@ -26,6 +26,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/examples/ebiten/keys"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -108,7 +109,7 @@ func run(ctx context.Context, o options) error {
 
 // host is a match in this process.
 type host struct {
-	server *foretick.Server
+	server *server.Server
 	addr   string
 	seen   serverView
 }
@@ -119,7 +120,7 @@ func newHost(o options) (*host, error) {
 		return nil, fmt.Errorf("-listen %s: %w", o.listen, err)
 	}
 	h, g := &host{addr: addr}, &duel.Game{}
-	h.server, err = foretick.NewServer(foretick.ServerConfig{
+	h.server, err = server.New(server.Config{
 		Protocol: g.Protocol(), Transport: endpoint,
 		OnTick: func(f *foretick.Frame) { h.seen.keep(g, f) },
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2/vector"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -25,7 +26,7 @@ type figures struct {
 	last stats.Client
 }
 
-func (f *figures) frame(now time.Time, c *foretick.Client, v foretick.View) {
+func (f *figures) frame(now time.Time, c *client.Client, v client.View) {
 	past := now.Sub(f.at)
 	if past < time.Second/2 {
 		return

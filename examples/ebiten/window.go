@@ -11,6 +11,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/examples/ebiten/keys"
 	"github.com/foretick/foretick/input"
@@ -21,14 +22,14 @@ import (
 type window struct {
 	o      options
 	game   *duel.Game
-	client *foretick.Client
-	view   foretick.View
+	client *client.Client
+	view   client.View
 	here   *host // nil where the host is another process
 
 	keys *input.Map
 	pad  *pad
 	bot  *input.Source
-	read func(foretick.View) duel.Command
+	read func(client.View) duel.Command
 
 	rebinding keys.Rebinding
 
@@ -56,7 +57,7 @@ func newWindow(o options, here *host) (*window, error) {
 		o: o, here: here, keys: m, pad: newPad(m), bot: m.NewSource(), rebinding: keys.Rebinding{Map: m, File: o.bindings}, game: &duel.Game{}, sound: newSpeaker(o.mute),
 		showServer: o.overlays, showFigures: o.overlays,
 	}
-	if w.read, err = input.Fill[duel.Command, foretick.View](m); err != nil {
+	if w.read, err = input.Fill[duel.Command, client.View](m); err != nil {
 		return nil, err
 	}
 	w.game.OnShot = w.onShot
@@ -64,10 +65,10 @@ func newWindow(o options, here *host) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.client, err = foretick.NewClient(foretick.ClientConfig{
+	w.client, err = client.New(client.Config{
 		Protocol: w.game.Protocol(), Transport: endpoint, Redial: w.dial,
-		Sample:      foretick.Sample(&w.game.Cmd, w.sample),
-		ResumeToken: savedPlace(), OnSession: func(foretick.Session) { savePlace(w.client.ResumeToken()) },
+		Sample:      client.Sample(&w.game.Cmd, w.sample),
+		ResumeToken: savedPlace(), OnSession: func(client.Session) { savePlace(w.client.ResumeToken()) },
 	})
 	return w, err
 }
@@ -101,7 +102,7 @@ func (w *window) Update() error {
 	w.view = w.client.Step(now) // calls sample
 	w.keys.EndFrame()
 	w.figures.frame(now, w.client, w.view)
-	if w.view.State == foretick.Closed {
+	if w.view.State == client.Closed {
 		return fmt.Errorf("the match is over: %w", w.view.Err)
 	}
 	w.frames++
@@ -113,7 +114,7 @@ func (w *window) Update() error {
 
 // sample reads the player's command. The aim goes from the body to the cursor, both as
 // this frame shows them.
-func (w *window) sample(v foretick.View) duel.Command {
+func (w *window) sample(v client.View) duel.Command {
 	cmd := w.read(v)
 	me, ok := w.body(v.Player, true)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
@@ -12,15 +13,15 @@ import (
 // play joins a server, and plays until ctx ends or the server does.
 func play(ctx context.Context, net transport.Endpoint, say func(format string, args ...any)) error {
 	g := &Game{}
-	cli, err := foretick.NewClient(foretick.ClientConfig{
-		Protocol: g.Protocol(), Transport: net, Sample: foretick.Sample(&g.Move, walk),
+	cli, err := client.New(client.Config{
+		Protocol: g.Protocol(), Transport: net, Sample: client.Sample(&g.Move, walk),
 	})
 	if err != nil {
 		return err
 	}
 	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&g.Pos))
 	var said foretick.Tick
-	return cli.Run(ctx, time.Second/60, func(v foretick.View) { // once per rendered frame: draw here
+	return cli.Run(ctx, time.Second/60, func(v client.View) { // once per rendered frame: draw here
 		if v.Tick < said+tickRate/3 {
 			return
 		}
@@ -33,6 +34,6 @@ func play(ctx context.Context, net transport.Endpoint, say func(format string, a
 
 // walk returns the command for the next tick: read keys, a mouse or a gamepad here. This
 // player walks in a square.
-func walk(v foretick.View) Move {
+func walk(v client.View) Move {
 	return []Move{{X: 1}, {Y: 1}, {X: -1}, {Y: -1}}[v.Tick/tickRate%4]
 }

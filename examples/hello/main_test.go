@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport"
@@ -129,7 +129,7 @@ func TestAlone(t *testing.T) {
 
 func newPlayer() simtest.Player {
 	g := &Game{}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, walk)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Move, walk)}
 }
 
 // Whole matches on a terrible network, from seeds: what a game's own test is.

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
 // serve runs a server until ctx ends, and then until its last player has left.
 func serve(ctx context.Context, net transport.Endpoint) error {
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(Game).Protocol(), Transport: net})
+	srv, err := server.New(server.Config{Protocol: new(Game).Protocol(), Transport: net})
 	if err != nil {
 		return err
 	}

@@ -88,32 +88,32 @@ func (f *fleet) allocation(match string) object {
 }
 
 // allocate finds a host for a match.
-func (f *fleet) allocate(ctx context.Context, match string) (server, error) {
+func (f *fleet) allocate(ctx context.Context, match string) (gameServer, error) {
 	body, err := json.Marshal(f.allocation(match))
 	if err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, bytes.NewReader(body))
 	if err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	token, err := f.token()
 	if err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := f.client.Do(r)
 	if err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		return server{}, fmt.Errorf("the cluster refuses the allocation: %s: %s", resp.Status, b[:min(len(b), 200)])
+		return gameServer{}, fmt.Errorf("the cluster refuses the allocation: %s: %s", resp.Status, b[:min(len(b), 200)])
 	}
 	var reply struct {
 		Status struct {
@@ -125,10 +125,10 @@ func (f *fleet) allocate(ctx context.Context, match string) (server, error) {
 		}
 	}
 	if err := json.Unmarshal(b, &reply); err != nil {
-		return server{}, err
+		return gameServer{}, err
 	}
 	if reply.Status.State != "Allocated" { // UnAllocated: all are full; Contention: ask again
-		return server{}, errNoServer
+		return gameServer{}, errNoServer
 	}
 	ports := map[string]int{}
 	for _, p := range reply.Status.Ports {
@@ -139,7 +139,7 @@ func (f *fleet) allocate(ctx context.Context, match string) (server, error) {
 
 // reach returns the server at the address and ports that a fleet names. The host and the matchmaker
 // both call it, so tickets name what the host's gate expects.
-func reach(ctx context.Context, address string, ports map[string]int) (s server, err error) {
+func reach(ctx context.Context, address string, ports map[string]int) (s gameServer, err error) {
 	port := ports[gamePort]
 	if port < 1 || port > 65535 {
 		return s, fmt.Errorf("the fleet has no port named %q", gamePort)

@@ -182,7 +182,9 @@ func matchmaking(ctx context.Context, o options) error {
 		if err != nil {
 			return fmt.Errorf("-to %q: use an address such as 192.0.2.1:7777", o.to)
 		}
-		m.place = func(context.Context, string) (server, error) { return server{Game: addr, Web: o.publicWeb}, nil }
+		m.place = func(context.Context, string) (gameServer, error) {
+			return gameServer{Game: addr, Web: o.publicWeb}, nil
+		}
 	}
 	l, err := net.Listen("tcp", o.page)
 	if err != nil {
@@ -211,9 +213,9 @@ func all(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	m := &matchmaker{o: o, place: func(context.Context, string) (server, error) {
+	m := &matchmaker{o: o, place: func(context.Context, string) (gameServer, error) {
 		if h.host.Draining() {
-			return server{}, errNoServer
+			return gameServer{}, errNoServer
 		}
 		return h.where, nil
 	}}

@@ -23,8 +23,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/host/lifecycle/agones"
 	"github.com/foretick/foretick/host/lifecycle/agones/agonestest"
@@ -128,7 +128,7 @@ func newClient(t *testing.T, url, name string) (c *bots.Client, g *Game, sees fu
 	e, err := s.dial(false)
 	require.NoError(t, err)
 	g = new(Game)
-	c, err = bots.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: e, Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Command { return walk(v.Tick) })}, 0)
+	c, err = bots.NewClient(client.Config{Protocol: g.Protocol(), Transport: e, Sample: client.Sample(&g.Cmd, func(v client.View) Command { return walk(v.Tick) })}, 0)
 	require.NoError(t, err)
 	everyone := ecs.NewQuery(c.View().World.Types(), ecs.With(&g.Pos))
 	return c, g, func() (n int) {
@@ -337,9 +337,9 @@ func TestSeats(t *testing.T) {
 	o, err := parse([]string{"-players", "2", "-length", "1m"}, io.Discard)
 	require.NoError(t, err)
 	asked := 0
-	m := &matchmaker{o: o, place: func(context.Context, string) (server, error) {
+	m := &matchmaker{o: o, place: func(context.Context, string) (gameServer, error) {
 		asked++
-		return server{Game: netip.MustParseAddrPort("192.0.2.1:7777")}, nil
+		return gameServer{Game: netip.MustParseAddrPort("192.0.2.1:7777")}, nil
 	}}
 	now := time.Now()
 	match := func(name string, after time.Duration) string {

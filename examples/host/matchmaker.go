@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// server is where a match runs.
-type server struct {
+// gameServer is where a match runs.
+type gameServer struct {
 	Game netip.AddrPort // over DTLS and UDP
 	Web  string         // URL over WebSocket; empty: there is none
 }
@@ -49,7 +49,7 @@ const (
 // the identity in the ticket is that of its account.
 type matchmaker struct {
 	o     options
-	place func(ctx context.Context, match string) (server, error) // finds a server for a new match
+	place func(ctx context.Context, match string) (gameServer, error) // finds a server for a new match
 
 	mu    sync.Mutex
 	open  *gathering
@@ -60,7 +60,7 @@ type matchmaker struct {
 // gathering is a match that players are sent to.
 type gathering struct {
 	match   string
-	server  server
+	server  gameServer
 	begun   time.Time
 	players int
 }

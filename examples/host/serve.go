@@ -18,6 +18,7 @@ import (
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/host/lifecycle/agones"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/multi"
@@ -29,7 +30,7 @@ import (
 // hosting is a host with its endpoints, its pages and its lifecycle.
 type hosting struct {
 	o       options
-	where   server // as players reach it
+	where   gameServer // as players reach it
 	host    *host.Host
 	joined  *multi.Endpoint
 	manager lifecycle.Lifecycle
@@ -146,9 +147,9 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 
 // match makes the server of a match.
 func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error) {
-	var srv *foretick.Server
+	var srv *server.Server
 	over, begun, busy := false, time.Now(), time.Now()
-	cfg := foretick.ServerConfig{
+	cfg := server.Config{
 		Transport: end, MaxClients: h.o.players, Logger: h.o.log.With("match", name),
 		OnTick: func(*foretick.Frame) {
 			now := time.Now()
@@ -162,7 +163,7 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 		},
 	}
 	var err error
-	build := func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	build := func(cfg server.Config) (*server.Server, error) {
 		srv, err = newMatch(cfg, h.o.drain)
 		return srv, err
 	}
@@ -174,13 +175,13 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 
 // newMatch makes a match's server, for players and for the replay of its tape. A process that is asked
 // to end gives matches the time drain, of which they tell their players.
-func newMatch(cfg foretick.ServerConfig, drain time.Duration) (*foretick.Server, error) {
+func newMatch(cfg server.Config, drain time.Duration) (*server.Server, error) {
 	g := new(Game)
 	cfg.Protocol = g.Protocol()
 	cfg.OnDrain = func(f *foretick.Frame, _ string) {
 		g.Notice.Get(f.World).Ends = f.Tick + uint32(drain.Seconds()*tickRate)
 	}
-	return foretick.NewServer(cfg)
+	return server.New(cfg)
 }
 
 // serve runs the host until ctx ends and its matches have ended. mux has the pages besides the

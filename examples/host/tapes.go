@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/server"
 )
 
 // collectTime is the most time of one run of the command that collects a tape.
@@ -113,7 +114,7 @@ func (t *tapes) hand(path string) error {
 // replay plays a tape through the game of this program. A tape of a match that was drained needs the
 // -drain that recorded it.
 func replay(o options, out io.Writer) error {
-	again := flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) { return newMatch(cfg, o.drain) }}
+	again := flight.Game{New: func(cfg server.Config) (*server.Server, error) { return newMatch(cfg, o.drain) }}
 	return flight.Show(out, o.replay, again, foretick.Tick(o.tick), uint32(o.entity))
 }
 

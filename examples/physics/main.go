@@ -17,8 +17,9 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/physics/yard"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -54,24 +55,24 @@ func main() {
 type match struct {
 	network *sim.Network
 	began   time.Time
-	server  *foretick.Server
-	clients []*foretick.Client // the first is the player's
+	server  *server.Server
+	clients []*client.Client // the first is the player's
 }
 
 const bots = 3
 
-func newMatch(link sim.Link, g *yard.Game, sample func(foretick.View) yard.Command) (*match, error) {
+func newMatch(link sim.Link, g *yard.Game, sample func(client.View) yard.Command) (*match, error) {
 	if err := link.Validate(); err != nil {
 		return nil, fmt.Errorf("-rtt or -loss: %w", err)
 	}
-	m, server := &match{network: sim.NewNetwork(1), began: time.Now()}, &yard.Game{}
+	m, srv := &match{network: sim.NewNetwork(1), began: time.Now()}, &yard.Game{}
 	listen := m.network.Listen()
 	var err error
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: server.Protocol(), Transport: listen})
+	m.server, err = server.New(server.Config{Protocol: srv.Protocol(), Transport: listen})
 	if err != nil {
 		return nil, err
 	}
-	server.Fill(m.server)
+	srv.Fill(m.server)
 	for n := range uint64(1 + bots) {
 		if n > 0 {
 			g = &yard.Game{}
@@ -80,8 +81,8 @@ func newMatch(link sim.Link, g *yard.Game, sample func(foretick.View) yard.Comma
 		if n > 0 {
 			sample = yard.Bot(g, 1, n)
 		}
-		c, err := foretick.NewClient(foretick.ClientConfig{
-			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: foretick.Sample(&g.Cmd, sample),
+		c, err := client.New(client.Config{
+			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: client.Sample(&g.Cmd, sample),
 		})
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func newMatch(link sim.Link, g *yard.Game, sample func(foretick.View) yard.Comma
 }
 
 // step runs the match up to now, and returns the player's view.
-func (m *match) step() (view foretick.View) {
+func (m *match) step() (view client.View) {
 	now := time.Now()
 	m.network.Run(now.Sub(m.began))
 	m.server.Step(now)

@@ -10,7 +10,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 	"github.com/hajimehoshi/ebiten/v2/ebitenutil"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/physics/yard"
 	"github.com/foretick/foretick/input"
@@ -24,7 +24,7 @@ type window struct {
 	game   *yard.Game
 	keys   *input.Map
 	match  *match
-	view   foretick.View
+	view   client.View
 	pixel  *ebiten.Image
 	frames int
 }
@@ -44,7 +44,7 @@ func newWindow(o options) (w *window, err error) {
 	if err != nil {
 		return nil, err
 	}
-	drive := func(foretick.View) yard.Command {
+	drive := func(client.View) yard.Command {
 		return yard.Command{Wheel: w.keys.Value("wheel"), Throttle: w.keys.Value("throttle")}
 	}
 	if o.auto {
@@ -61,7 +61,7 @@ func (w *window) Update() error {
 	}
 	w.view = w.match.step()
 	w.keys.EndFrame()
-	if w.view.State == foretick.Closed {
+	if w.view.State == client.Closed {
 		return fmt.Errorf("the match is over: %w", w.view.Err)
 	}
 	w.frames++

@@ -25,8 +25,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -247,19 +249,19 @@ type options struct {
 // play lets one player fire for some seconds of virtual time.
 func play(o options) (tally, stats.Client, error) {
 	m := simtest.New(1)
-	server := &Game{delayed: o.flight == "delayed", struck: map[foretick.Tick]uint8{}}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), NoLagCompensation: o.flight == "present"})
+	truth := &Game{delayed: o.flight == "delayed", struck: map[foretick.Tick]uint8{}}
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), NoLagCompensation: o.flight == "present"})
 	if err != nil {
 		return tally{}, stats.Client{}, err
 	}
 	for lane := range uint8(3) {
-		e := srv.Frame().Spawn(&server.Target, ecs.Nobody)
-		server.Drone.Get(srv.World(), e).Lane = lane + 1
+		e := srv.Frame().Spawn(&truth.Target, ecs.Nobody)
+		truth.Drone.Get(srv.World(), e).Lane = lane + 1
 	}
 	g := &Game{struck: map[foretick.Tick]uint8{}, fired: map[ecs.Entity]time.Duration{}, now: m.Net.Now}
 	end := time.Duration(o.seconds) * time.Second
 	last := foretick.Tick(0)
-	sample := func(v foretick.View) Command {
+	sample := func(v client.View) Command {
 		if m.Net.Now() > end {
 			return Command{}
 		}
@@ -268,12 +270,12 @@ func play(o options) (tally, stats.Client, error) {
 		return Command{Rocket: rocket, Bullet: v.Tick%60 < 20}
 	}
 	link := sim.Link{Latency: o.rtt / 2, Jitter: o.rtt / 10, Loss: o.loss}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, sample)}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, sample)}, simtest.Seat{Up: link, Down: link})
 	if err != nil {
 		return tally{}, stats.Client{}, err
 	}
 	m.Run(end + 5*time.Second)
-	g.settle(server)
+	g.settle(truth)
 	return g.tally, c.Stats(), nil
 }
 
@@ -281,10 +283,10 @@ func play(o options) (tally, stats.Client, error) {
 func (t tally) ticks() float64 { return float64(t.flew) / float64(max(t.honoured+t.unseen, 1)) }
 
 // settle compares the client's screen with what the server did.
-func (g *Game) settle(server *Game) {
-	g.flew = server.flew
+func (g *Game) settle(srv *Game) {
+	g.flew = srv.flew
 	for tick, lane := range g.struck {
-		judged, fired := server.struck[tick]
+		judged, fired := srv.struck[tick]
 		switch {
 		case !fired: // jammed, or the command was too late
 		case lane != 0:

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 )
@@ -84,10 +86,10 @@ func TestRun(t *testing.T) {
 func newPlayer() simtest.Player {
 	begin := time.Now()
 	g := &Game{struck: map[foretick.Tick]uint8{}, fired: map[ecs.Entity]time.Duration{}, now: func() time.Duration { return time.Since(begin) }}
-	fire := func(v foretick.View) Command { return Command{Rocket: v.Tick%10 == 0, Bullet: v.Tick%60 < 20} }
+	fire := func(v client.View) Command { return Command{Rocket: v.Tick%10 == 0, Bullet: v.Tick%60 < 20} }
 	return simtest.Player{
-		Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, fire),
-		Begin: func(s *foretick.Server) {
+		Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, fire),
+		Begin: func(s *server.Server) {
 			for lane := range uint8(3) {
 				e := s.Frame().Spawn(&g.Target, ecs.Nobody)
 				g.Drone.Get(s.World(), e).Lane = lane + 1

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,7 +21,7 @@ import (
 func churn(o options, out io.Writer) error {
 	m, started := simtest.New(o.seed), time.Now()
 	player := NewPlayer()
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: player.Protocol, MaxClients: 4096, ReconnectWindow: 2 * time.Second})
+	srv, err := m.Serve(server.Config{Protocol: player.Protocol, MaxClients: 4096, ReconnectWindow: 2 * time.Second})
 	if err != nil {
 		return err
 	}

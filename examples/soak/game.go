@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
@@ -100,7 +101,7 @@ const (
 // NewPlayer returns one end, as simtest needs it.
 func NewPlayer() simtest.Player {
 	g := &Game{}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.play), Act: g.wish, Rest: func(on bool) { g.rest = on }}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, g.play), Act: g.wish, Rest: func(on bool) { g.rest = on }}
 }
 
 // Protocol declares the game.
@@ -138,7 +139,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 }
 
 // play is the bot's input: it walks about and shoots, never the same twice.
-func (g *Game) play(v foretick.View) Command {
+func (g *Game) play(v client.View) Command {
 	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Player))
 	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Player))%628) / 100
 	return Command{
@@ -148,7 +149,7 @@ func (g *Game) play(v foretick.View) Command {
 }
 
 // wish asks for gold from time to time, sometimes three times at once.
-func (g *Game) wish(c *foretick.Client) {
+func (g *Game) wish(c *client.Client) {
 	for range mix(uint64(c.View().Tick)) % 32 / 29 * 3 {
 		if g.Wish.Send(c, Wish{g.wished, uint16(g.wished % 4)}) == nil {
 			g.wished++

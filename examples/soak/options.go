@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -162,7 +162,7 @@ func (o *options) match() simtest.Plan {
 		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
 	}
 	if o.late > 0 {
-		p.Server = func(cfg *foretick.ServerConfig) { cfg.LateInputs, cfg.LateWorld = o.late, o.lateWorld }
+		p.Server = func(cfg *server.Config) { cfg.LateInputs, cfg.LateWorld = o.late, o.lateWorld }
 	}
 	if o.kills {
 		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002

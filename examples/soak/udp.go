@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
@@ -24,7 +26,7 @@ import (
 type wire struct {
 	listen  *udp.Endpoint
 	proxy   *impair.Proxy
-	server  *foretick.Server
+	server  *server.Server
 	game    *Game
 	clients []*wired
 	letters map[foretick.PlayerID]*letters
@@ -38,7 +40,7 @@ type wire struct {
 
 // wired is one client.
 type wired struct {
-	client *foretick.Client
+	client *client.Client
 	next   time.Time // its next rendered frame
 	until  time.Time // when it leaves
 }
@@ -110,7 +112,7 @@ func (w *wire) open(o options) error {
 		return err
 	}
 	w.game = &Game{}
-	w.server, err = foretick.NewServer(foretick.ServerConfig{
+	w.server, err = server.New(server.Config{
 		Protocol: w.game.Protocol(), Transport: w.listen, ReconnectWindow: 3 * time.Second, MaxWaitingPerAddress: -1,
 	})
 	if err != nil {
@@ -151,16 +153,16 @@ func (w *wire) join(now time.Time, n int) error {
 	}
 	g, c := &Game{}, &wired{next: now, until: now.Add(wireStay + time.Duration(n)*time.Second)}
 	p := g.Protocol()
-	cfg := foretick.ClientConfig{
+	cfg := client.Config{
 		Protocol: p, Transport: e, Redial: dial,
-		Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Command {
+		Sample: client.Sample(&g.Cmd, func(v client.View) Command {
 			if w.rest {
 				return Command{}
 			}
 			return g.play(v)
 		}),
 	}
-	if c.client, err = foretick.NewClient(cfg); err != nil {
+	if c.client, err = client.New(cfg); err != nil {
 		return err
 	}
 	simtest.OnReceived(c.client, func(m simtest.MessageReceived) {
@@ -249,7 +251,7 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 			continue
 		}
 		if !now.Before(c.next) {
-			if v := c.client.Step(time.Now()); v.State == foretick.Closed {
+			if v := c.client.Step(time.Now()); v.State == client.Closed {
 				return fmt.Errorf("player %d: %w", v.Player, v.Err)
 			}
 			c.next = now.Add(wirePicture)

@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -82,20 +84,20 @@ func open(serve bool, addr string) (transport.Endpoint, error) {
 func run(ctx context.Context, net transport.Endpoint, serve bool, say func(string)) error {
 	game := &Game{}
 	if serve {
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: net})
+		srv, err := server.New(server.Config{Protocol: game.Protocol(), Transport: net})
 		if err != nil {
 			return err
 		}
 		context.AfterFunc(ctx, func() { srv.Drain("this server closes") }) // it ends with its last player
 		return srv.Run(context.Background())
 	}
-	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: net, Sample: foretick.Sample(&game.Move, read)})
+	read := func(v client.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
+	cli, err := client.New(client.Config{Protocol: game.Protocol(), Transport: net, Sample: client.Sample(&game.Move, read)})
 	if err != nil {
 		return err
 	}
 	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&game.Pos))
-	return cli.Run(ctx, time.Second/60, func(v foretick.View) {
+	return cli.Run(ctx, time.Second/60, func(v client.View) {
 		for _, rows := range everyone.All(v.World) {
 			say(fmt.Sprintf("tick %d: player %d at %v", v.Tick, rows.Owner(), game.Pos.Slice(rows)))
 		}

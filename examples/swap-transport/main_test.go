@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport"
@@ -122,8 +122,8 @@ func TestStrangers(t *testing.T) {
 
 func newPlayer() simtest.Player {
 	g := &Game{}
-	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
+	read := func(v client.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Move, read)}
 }
 
 // TestPair plays the game over UDP; with flags it is one end, on a machine of its own: see

@@ -27,6 +27,7 @@ import (
 	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/multi"
@@ -116,7 +117,7 @@ func newHall(t *testing.T, cfg collector.Config) *hall {
 				each = time.Millisecond
 			}
 			var clock atomic.Int64
-			return foretick.NewServer(foretick.ServerConfig{Protocol: protocol(), Transport: end, Clock: func() time.Duration { return time.Duration(clock.Add(int64(each))) }})
+			return server.New(server.Config{Protocol: protocol(), Transport: end, Clock: func() time.Duration { return time.Duration(clock.Add(int64(each))) }})
 		}})
 	require.NoError(t, err)
 	reg := prometheus.NewPedanticRegistry() // metrics are as described
@@ -226,7 +227,7 @@ func TestEndpoints(t *testing.T) {
 	h, err := host.New(host.Config{Transport: join(), NewMatch: func(string, transport.Endpoint) (host.Server, error) { return nil, nil }})
 	require.NoError(t, err)
 	h.Step(time.Unix(9000, 0))
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol(), Transport: join()})
+	srv, err := server.New(server.Config{Protocol: protocol(), Transport: join()})
 	require.NoError(t, err)
 	for of, source := range map[string]collector.Source{"host": h, "server": collector.Of("arena", srv)} {
 		reg := prometheus.NewPedanticRegistry()
@@ -292,7 +293,7 @@ func TestMatchLimit(t *testing.T) {
 // TestSingleServer: a server without a host has the same metrics.
 func TestSingleServer(t *testing.T) {
 	net := sim.NewNetwork(1)
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol(), Transport: net.Listen()})
+	srv, err := server.New(server.Config{Protocol: protocol(), Transport: net.Listen()})
 	require.NoError(t, err)
 	for i := range 11 {
 		srv.Step(time.Unix(0, 0).Add(time.Duration(i) * time.Second / 30))

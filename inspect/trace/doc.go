@@ -15,7 +15,7 @@
 // snapshots are left out, and references to entities that it cannot see are empty. Systems
 // that the server alone runs are not listed: what they did between two shared systems is one
 // row. A server allows one trace for each player, and four in all.
-// [foretick.ServerConfig].AllowTrace decides who may have one. Without it a server answers
+// [server.Config].AllowTrace decides who may have one. Without it a server answers
 // clients on its own machine only.
 //
 // [OfServer] traces a player from the server, which then asks that client for its own values.

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -36,16 +38,16 @@ func protocol() *foretick.Protocol {
 // A trace names the system whose results differ, and both values before and after it.
 func Example() {
 	m := simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: protocol(), AllowTrace: func(foretick.PlayerID) bool { return true }})
+	_, err := m.Serve(server.Config{Protocol: protocol(), AllowTrace: func(foretick.PlayerID) bool { return true }})
 	if err != nil {
 		panic(err)
 	}
-	client, err := m.Join(foretick.ClientConfig{Protocol: protocol()}, simtest.Seat{})
+	cl, err := m.Join(client.Config{Protocol: protocol()}, simtest.Seat{})
 	if err != nil {
 		panic(err)
 	}
 
-	t := trace.OfClient(client)
+	t := trace.OfClient(cl)
 	for range 5 {
 		t.Look() // the player's own entities
 		m.Run(m.Net.Now() + 500*time.Millisecond)

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/trace"
+	"github.com/foretick/foretick/server"
 )
 
 // Bounds of a trace.
@@ -30,19 +32,19 @@ const (
 type Trace struct{ port *trace.Port }
 
 // OfClient returns the trace of the client's own player.
-func OfClient(c *foretick.Client) *Trace { return &Trace{c.Internals().Trace()} }
+func OfClient(c *client.Client) *Trace { return &Trace{c.Internals().Trace()} }
 
 // OfServer returns the trace of a player, from the server. Its [Trace.Look] has the server
 // record the player's entities, and asks the client for its own values. A recorder of the
 // match records what is asked. On a server of a replay it is OfReplay.
-func OfServer(s *foretick.Server, player foretick.PlayerID) *Trace {
+func OfServer(s *server.Server, player foretick.PlayerID) *Trace {
 	return &Trace{s.Internals().Trace(player, false)}
 }
 
 // OfReplay returns the trace of a player of a server that runs a recorded match again. Its
 // [Trace.Look] has the server record, and asks no client: the packets stay those of the match,
 // also where an operator of the match looked at the same player. [Trace.Import] adds what the client recorded then.
-func OfReplay(s *foretick.Server, player foretick.PlayerID) *Trace {
+func OfReplay(s *server.Server, player foretick.PlayerID) *Trace {
 	return &Trace{s.Internals().Trace(player, true)}
 }
 
@@ -71,16 +73,16 @@ func (t *Trace) Tables() []Table {
 }
 
 // tables compares the records of two ends, which are in the order of their ticks.
-func tables(l *trace.Layout, client, server [][]byte) []Table {
+func tables(l *trace.Layout, cl, srv [][]byte) []Table {
 	var out []Table
-	for len(client) > 0 || len(server) > 0 {
+	for len(cl) > 0 || len(srv) > 0 {
 		var ours, theirs *trace.Replay
-		k := oldest(client, server)
-		if len(client) > 0 && trace.TickOf(client[0]) == k {
-			ours, client = decode(l, client[0]), client[1:]
+		k := oldest(cl, srv)
+		if len(cl) > 0 && trace.TickOf(cl[0]) == k {
+			ours, cl = decode(l, cl[0]), cl[1:]
 		}
-		if len(server) > 0 && trace.TickOf(server[0]) == k {
-			theirs, server = decode(l, server[0]), server[1:]
+		if len(srv) > 0 && trace.TickOf(srv[0]) == k {
+			theirs, srv = decode(l, srv[0]), srv[1:]
 		}
 		out = append(out, compare(l, ours, theirs))
 	}

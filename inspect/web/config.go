@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/server"
 )
 
 // Config configures a Handler. Zero in a field means the default that its comment names.
@@ -77,7 +78,7 @@ func (h *Handler) URL(page string) string {
 }
 
 // Server returns a handler for one server. It panics if the server is nil.
-func Server(s *foretick.Server, cfg Config) *Handler {
+func Server(s *server.Server, cfg Config) *Handler {
 	in := inspect.New(inspect.Config{})
 	if err := in.AddServer("server", s); err != nil {
 		panic(err)
@@ -86,7 +87,7 @@ func Server(s *foretick.Server, cfg Config) *Handler {
 }
 
 // Client returns a handler for one client. It panics if the client is nil.
-func Client(c *foretick.Client, cfg Config) *Handler {
+func Client(c *client.Client, cfg Config) *Handler {
 	start := time.Now()
 	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	if err := in.AddClient("client", c); err != nil {

@@ -1,6 +1,6 @@
 // Package web is the page of package inspect, as an [http.Handler] for a game's own mux:
 //
-//	mux.Handle("/inspect/", web.Server(server, web.Config{}))
+//	mux.Handle("/inspect/", web.Server(srv, web.Config{}))
 //
 // The path ends with a slash, and may be any. The page draws its charts itself and loads
 // nothing from elsewhere. Everything that it shows is a JSON endpoint under the same path:

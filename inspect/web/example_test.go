@@ -7,18 +7,19 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
 // A server's page is mounted at a path that ends with a slash. Its key is in the log, and in URL.
 func ExampleServer() {
-	server, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: foretick.NewProtocol("empty", 1)})
+	srv, err := simtest.New(1).Serve(server.Config{Protocol: foretick.NewProtocol("empty", 1)})
 	if err != nil {
 		panic(err)
 	}
 	mux := http.NewServeMux()
 
-	page := web.Server(server, web.Config{})
+	page := web.Server(srv, web.Config{})
 	mux.Handle("/inspect/", page)
 
 	stranger := httptest.NewRecorder()

@@ -23,6 +23,7 @@ import (
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -31,7 +32,7 @@ type health struct {
 }
 
 // serve runs a match of one entity, with a page. The prefix is any.
-func serve(t *testing.T, cfg web.Config) (site *httptest.Server, srv *foretick.Server, e ecs.Entity, h *web.Handler) {
+func serve(t *testing.T, cfg web.Config) (site *httptest.Server, srv *server.Server, e ecs.Entity, h *web.Handler) {
 	t.Helper()
 	var hp ecs.Component[health]
 	var prop ecs.Prefab
@@ -40,7 +41,7 @@ func serve(t *testing.T, cfg web.Config) (site *httptest.Server, srv *foretick.S
 	p.Prefab(&prop, "prop", &hp)
 	endpoint, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
-	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
+	srv, err = server.New(server.Config{Protocol: p, Transport: endpoint})
 	require.NoError(t, err)
 	e = srv.Frame().Spawn(&prop, ecs.Nobody)
 	ctx, stop := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +16,7 @@ import (
 )
 
 // TestConfigs holds every exported config to the rule for its numbers: zero is the
-// default, negative is off or an error. Each is given to fieldtest.Config by a test of
-// its package, and says in the comment of each number what zero and negative mean.
+// default, negative is off or an error. Each is given to fieldtest.Config by a test, and says in the comment of each number what zero and negative mean.
 func TestConfigs(t *testing.T) {
 	root := repository(t)
 	var declared, checked []string
@@ -41,7 +41,7 @@ func TestConfigs(t *testing.T) {
 	require.Greater(t, len(declared), 12, "found too few configs: the test looks in the wrong place")
 	for _, c := range declared {
 		if !slices.Contains(checked, c) {
-			t.Errorf("%s: no test gives it to fieldtest.Config: add one to its package", c)
+			t.Errorf("%s: no test gives it to fieldtest.Config: add one", c)
 		}
 	}
 }
@@ -65,7 +65,12 @@ func (f *file) checked() (names []string) {
 			return true
 		}
 		if of, ok := call.Index.(*ast.SelectorExpr); ok {
-			names = append(names, path.Join(f.dir(), of.Sel.Name))
+			for _, spec := range f.tree.Imports {
+				imported, _ := strconv.Unquote(spec.Path.Value)
+				if dir, ours := local(imported); ours && path.Base(imported) == of.X.(*ast.Ident).Name {
+					names = append(names, path.Join(dir, of.Sel.Name))
+				}
+			}
 		}
 		return true
 	})
@@ -171,7 +176,7 @@ func TestConfigRules(t *testing.T) {
 		require.NotEmpty(t, faults, c.src)
 		require.Contains(t, faults[0], c.want)
 	}
-	f, err := parse("snapshot/a_test.go", "package p\nfunc f() { fieldtest.Config[snapshot.AreaConfig](t, r, nil); other.Config[snapshot.B](t) }")
+	f, err := parse("snapshot/a_test.go", imports(module+"/snapshot")+"func f() { fieldtest.Config[snapshot.AreaConfig](t, r, nil); other.Config[snapshot.B](t) }")
 	require.NoError(t, err)
 	require.Equal(t, []string{"snapshot/AreaConfig"}, f.checked())
 }

@@ -26,14 +26,26 @@ var docCode = map[string]map[string]string{
 		var game interface{ Protocol() *foretick.Protocol }
 		var endpoint transport.Endpoint
 		var ctx context.Context`,
-		"cl, err := foretick.NewClient(": `
+		"cl, err := client.New(": `
 		type command struct{ X int8 }
 		var game struct { Cmd ecs.Component[command] }
 		var p *foretick.Protocol
 		var endpoint transport.Endpoint
-		var readPad func(foretick.View) command
+		var readPad func(client.View) command
 		var frames []int
-		var draw func(foretick.View)`},
+		var draw func(client.View)`},
+	"server/doc.go": {"srv, err := server.New(": `
+		var game interface{ Protocol() *foretick.Protocol }
+		var endpoint transport.Endpoint
+		var ctx context.Context`},
+	"client/doc.go": {"cl, err := client.New(": `
+		type command struct{ X int8 }
+		type protocols interface{ Protocol() *foretick.Protocol }
+		var game struct { protocols; Cmd ecs.Component[command] }
+		var endpoint transport.Endpoint
+		var readPad func(client.View) command
+		var frames []int
+		var draw func(client.View)`},
 	"frame.go": {"part := f.DrawnPart(": `
 		var f *foretick.Frame
 		var rows ecs.Rows
@@ -97,8 +109,8 @@ var docCode = map[string]map[string]string{
 			bodyOf, stickOf func(own int) *float32
 			drive           func(f *foretick.Frame, active []int)
 		}`},
-	"inspect/web/doc.go": {"mux.Handle(": `var mux *http.ServeMux; var server *foretick.Server`},
-	"inspect/doc.go":     {"in := inspect.New(": `var server *foretick.Server; var file interface{ Write(b []byte) (int, error) }`},
+	"inspect/web/doc.go": {"mux.Handle(": `var mux *http.ServeMux; var srv *server.Server`},
+	"inspect/doc.go":     {"in := inspect.New(": `var srv *server.Server; var file interface{ Write(b []byte) (int, error) }`},
 	"mathf/doc.go":       {"x += float32(vx * dt)": `var x, vx, dt float32`},
 	"netcode/doc.go": {"for _, datagram := range received": `
 		var received [][]byte
@@ -111,7 +123,7 @@ var docCode = map[string]map[string]string{
 	"simtest/doc.go": {
 		"func TestMyGame(": `
 		type pad struct{ X int8 }
-		type protocols interface{ Protocol() *foretick.Protocol; script(foretick.View) pad }
+		type protocols interface{ Protocol() *foretick.Protocol; script(client.View) pad }
 		type Game struct { protocols; Cmd ecs.Component[pad] }`,
 		"func TestSync(":      `var newPlayer func() simtest.Player`,
 		"func BenchmarkGame(": `var newPlayer func() simtest.Player`,
@@ -159,12 +171,12 @@ var docCode = map[string]map[string]string{
 	"figures/metrics/doc.go": {"mux.HandleFunc(\"GET /metrics\"": `
 		var mux *http.ServeMux
 		var h *host.Host`},
-	"server_record.go": {"seed := time.Now().Unix()": `var srv *foretick.Server`},
+	"server/record.go": {"seed := time.Now().Unix()": `var srv *server.Server`},
 	"flight/doc.go": {
 		"rec, err := flight.New(": `
 		var p *foretick.Protocol
 		var end transport.Endpoint`,
-		"tape, err := flight.Open(": `var newMatch func(foretick.ServerConfig) (*foretick.Server, error)`,
+		"tape, err := flight.Open(": `var newMatch func(server.Config) (*server.Server, error)`,
 	},
 	"host/doc.go": {"h, err := host.New(": `
 		var endpoint transport.Endpoint
@@ -338,7 +350,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "expert", "figures", "figures/metrics", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "stats", "transport",
+		"bots", "bridge", "client", "ecs", "expert", "figures", "figures/metrics", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

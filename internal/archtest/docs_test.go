@@ -20,7 +20,7 @@ import (
 
 // readmeImports is what the README's code needs and does not show.
 var readmeImports = []string{
-	"context", "testing", "time", module, module + "/ecs", module + "/simtest", module + "/transport/udp",
+	"context", "testing", "time", module, module + "/client", module + "/ecs", module + "/server", module + "/simtest", module + "/transport/udp",
 }
 
 // TestReadmeBuilds compiles the README's Go code, all blocks together, and runs its
@@ -69,12 +69,12 @@ func TestPlays(t *testing.T) {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx) }()
-	right := func(foretick.View) Move { return Move{X: 1} }
+	right := func(client.View) Move { return Move{X: 1} }
 	moved := false
-	err := play(address, right, func(g *Game, v foretick.View) {
+	err := play(address, right, func(g *Game, v client.View) {
 		for _, rows := range ecs.NewQuery(v.World.Types(), ecs.Read(&g.Pos)).Owned(v.World, v.Player) {
 			for _, at := range g.Pos.Slice(rows) {
-				moved = moved || v.State == foretick.Playing && at.X > 1
+				moved = moved || v.State == client.Playing && at.X > 1
 			}
 		}
 		if moved {

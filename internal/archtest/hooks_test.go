@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,28 +13,28 @@ import (
 )
 
 // asking are the packages that call functions of a game or a host for what comes over a network.
-var asking = []string{"", "host", "host/lifecycle", "host/lifecycle/agones", "inspect/web", "transport/udp", "transport/dtls", "transport/ws", "transport/multi", "transport/local", "transport/ticket"}
+var asking = []string{"", "server", "client", "host", "host/lifecycle", "host/lifecycle/agones", "inspect/web", "transport/udp", "transport/dtls", "transport/ws", "transport/multi", "transport/local", "transport/ticket"}
 
 // callers are the functions that those packages take and the guide's table leaves out, with the reason.
 var callers = map[string]string{
-	"ClientConfig":       "a client's: a panic is that of Step, which the game calls",
-	"Client.Run":         "a client's",
-	"Event.OnCancelled":  "a client's",
-	"Event.OnConfirmed":  "a client's",
-	"Event.OnPredicted":  "a client's",
-	"Message.OnClient":   "a client's",
-	"Protocol.OnAppear":  "a client's",
-	"Protocol.OnVanish":  "a client's",
-	"Protocol.OnLevel":   "a client's",
-	"Protocol.Render":    "a client's",
-	"Interpolate":        "a client's",
-	"Decay":              "a client's",
-	"PredictRemote":      "a client's",
-	"Sample":             "a client's",
-	"SpawnConfig":        "a client's",
-	"ServerConfig.Clock": "the program's own clock",
+	"client.Config":       "a client's: a panic is that of Step, which the game calls",
+	"Client.Run":          "a client's",
+	"Event.OnCancelled":   "a client's",
+	"Event.OnConfirmed":   "a client's",
+	"Event.OnPredicted":   "a client's",
+	"Message.OnClient":    "a client's",
+	"Protocol.OnAppear":   "a client's",
+	"Protocol.OnVanish":   "a client's",
+	"Protocol.OnLevel":    "a client's",
+	"Protocol.Render":     "a client's",
+	"Interpolate":         "a client's",
+	"Decay":               "a client's",
+	"PredictRemote":       "a client's",
+	"client.Sample":       "a client's",
+	"SpawnConfig":         "a client's",
+	"server.Config.Clock": "the program's own clock",
 
-	"ServerConfig.Verify":   "called by NewServer, whose caller has the panic",
+	"server.Config.Verify":  "called by server.New, whose caller has the panic",
 	"Server.KickObservers":  "called in the call that is given it",
 	"host.Host.EachMatch":   "called in the call that is given it",
 	"lifecycle.Counts":      "the package's own",
@@ -59,7 +60,10 @@ func functions(c *code) (names []string) {
 	takes := func(name string, f *types.Func) {
 		for v := range f.Signature().Params().Variables() {
 			if isFunction(v) {
-				names = append(names, prefix+name)
+				if !slices.Contains(ends, c.dir) || f.Signature().Recv() == nil { // Server.Do says its package
+					name = prefix + name
+				}
+				names = append(names, name)
 				return
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lateRefusals has for each error of NewServer about LateInputs, by how it begins, what
+// lateRefusals has for each error of server.New about LateInputs, by how it begins, what
 // networks.md says of it.
 var lateRefusals = map[string]string{
 	"%v: use up to %v":                               "a window over 500 ms",
@@ -26,7 +26,7 @@ var lateRefusals = map[string]string{
 // TestLateRefusals: the guide lists everything that a server with LateInputs refuses.
 func TestLateRefusals(t *testing.T) {
 	root := repository(t)
-	src, err := os.ReadFile(filepath.Join(root, "server_late.go"))
+	src, err := os.ReadFile(filepath.Join(root, "server", "late.go"))
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "guide", "networks.md"))
 	require.NoError(t, err)

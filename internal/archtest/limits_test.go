@@ -18,12 +18,12 @@ import (
 var limitRows = map[string]string{
 	"MaxAudiences":       "audiences",
 	"MaxGameChannels":    "channels",
-	"MaxHelloData":       "`ClientConfig.ObserveData`",
-	"MaxLateShare":       "`ServerConfig.LateShare`",
+	"MaxHelloData":       "`client.Config.ObserveData`",
+	"MaxLateShare":       "`server.Config.LateShare`",
 	"MaxLevelData":       "bytes of data for a level",
 	"MaxMessageFields":   "fields of all messages and requests",
 	"MaxMessages":        "messages",
-	"MaxPlayers":         "`ServerConfig.MaxClients`",
+	"MaxPlayers":         "`server.Config.MaxClients`",
 	"MaxQuatBits":        "`bits` of a `quat`",
 	"MaxRecord":          "bytes of an entity's state",
 	"MaxShapes":          "custom shapes",
@@ -31,11 +31,11 @@ var limitRows = map[string]string{
 	"MaxTickRate":        "ticks a second",
 	"MaxTypes":           "types",
 	"MaxVector":          "numbers of a vector",
-	"longestDelay":       "`ClientConfig.InputDelay`",
-	"longestFade":        "`ClientConfig.SmoothHalfLife`",
-	"longestHold":        "`ServerConfig.ReconnectWindow`",
-	"longestInput":       "`ServerConfig.RepeatInput`",
-	"longestLate":        "`ServerConfig.LateInputs`",
+	"longestDelay":       "`client.Config.InputDelay`",
+	"longestFade":        "`client.Config.SmoothHalfLife`",
+	"longestHold":        "`server.Config.ReconnectWindow`",
+	"longestInput":       "`server.Config.RepeatInput`",
+	"longestLate":        "`server.Config.LateInputs`",
 	"maxCallName":        "-the name of a call, not of a declaration",
 	"maxCalls":           "functions that wait in `Server.Do`",
 	"maxComponents":      "-of schema.Registry, for games on the packages alone",
@@ -44,7 +44,7 @@ var limitRows = map[string]string{
 	"maxLabels":          "fields with a name, unit or `enum`",
 	"maxPrefabs":         "prefabs",
 	"maxReadPrefabWords": "words of all prefabs",
-	"maxRewind":          "`ServerConfig.MaxRewind`",
+	"maxRewind":          "`server.Config.MaxRewind`",
 	"maxSchemaWords":     "words of all components",
 	"maxSettle":          "-of lagcomp.Config, for games on the packages alone",
 	"maxSingletons":      "-of ecs.Types, which also has those that are not sent",
@@ -57,7 +57,7 @@ var limitRows = map[string]string{
 	"mostTags":           "tags of systems",
 	"mostSingletons":     "singletons that are sent",
 	"mostScale":          "-of Preview.SetTimeScale, a speed",
-	"mostWaiting":        "`ServerConfig.MaxWaitingPerAddress`",
+	"mostWaiting":        "`server.Config.MaxWaitingPerAddress`",
 }
 
 // TestLimitsAreOnThePage: a limit that a game can meet when it declares or configures is on the
@@ -68,7 +68,7 @@ func TestLimitsAreOnThePage(t *testing.T) {
 	require.NoError(t, err)
 	var met []string
 	walk(t, func(name string) {
-		if !slices.Contains([]string{".", "ecs", "schema", "lagcomp", "internal/game"}, path.Dir(name)) || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		if !slices.Contains([]string{".", "server", "client", "ecs", "schema", "lagcomp", "internal/game"}, path.Dir(name)) || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return
 		}
 		src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

@@ -47,17 +47,23 @@ var apart = []string{"input", "mathf"}
 // planted holds a game with faults, clocks and chance among them, that tests share.
 const planted = "internal/plantedtest"
 
+// underSeat are the packages that the ends of a preview know one another by.
+var underSeat = []string{"", "ecs", "schema", "snapshot", "lagcomp", "transport"}
+
 // mayRun are the places that may read a clock, sleep, start goroutines and
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "server_run.go", "client_run.go", "internal/game/last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "server/run.go", "client/run.go", "internal/game/last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
 
-// onTop are the packages that build on the root, or do its work in another way. The root's
-// own code does not know them.
+// ends are the two packages that run a game.
+var ends = []string{"server", "client"}
+
+// onTop are the packages that build on the ends, or do their work in another way. The root's
+// own code does not know them, nor does that of the ends.
 var onTop = []string{"bots", "bridge", "expert", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
@@ -153,8 +159,12 @@ func (f *file) imports(imported string) string {
 	if ours && dir == planted && !f.test() {
 		return "planted faults are for tests alone"
 	}
+	if ours && dir == "internal/peek" && !f.test() {
+		return "only tests look at unexported fields"
+	}
 	area := f.area()
 	of, _, _ := strings.Cut(dir, "/")
+	end := ours && slices.Contains(ends, of)
 	switch {
 	case slices.Contains(apart, area) && !f.test() && (ours || !standard(imported)):
 		return area + " is useful without the rest: it uses the standard library only"
@@ -162,15 +172,23 @@ func (f *file) imports(imported string) string {
 		return dir + " is for games to choose: nothing else of this module needs it"
 	}
 	switch {
-	case f.dir() == "" && !f.test() && slices.Contains(onTop, of):
+	case f.dir() == "" && !f.test() && ours && (end || slices.Contains(onTop, of)):
 		return "the root does not know " + of + ": it stands on top of it"
+	case slices.Contains(ends, area) && !f.test() && end:
+		return "an end does not know the other: what both need is in the root or in internal/game"
+	case slices.Contains(ends, area) && !f.test() && ours && slices.Contains(onTop, of):
+		return "an end does not know " + of + ": it stands on top of it"
+	case ours && dir == "internal/seam" && area != "" && !slices.Contains(ends, area):
+		return "the seam is for the root and the ends alone"
+	case area == "bridge" && !f.test() && end:
+		return "a bridge knows protocols and frames, and no end"
 	case f.dir() == "host" && !f.test() && ours && within(dir, "host/lifecycle"):
 		return "a host knows no fleet: a lifecycle stands on top of it"
 	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/contain", "internal/counts", "internal/published", "figures"}, dir):
 		return "a host knows transports and a small interface of a match, not what a match is"
 	case f.dir() == "figures" && !f.test() && dir != "stats" && (ours || !standard(imported)):
 		return "figures are plain values: they need package stats and the standard library only"
-	case area == "observe" && !f.test() && (ours && dir == "" || imported == "net/http"):
+	case area == "observe" && !f.test() && (ours && dir == "" || end || imported == "net/http"):
 		return "an observer knows neither the game's types nor pages: it builds on schema and snapshot"
 	case slices.Contains(core, area):
 		return coreImports(area, imported, dir, ours, f.test())
@@ -196,7 +214,7 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/trace") && dir == "schema" {
 			return "" // whose values it records
 		}
-		if within(f.dir(), "internal/probe") && ours && dir != "" {
+		if within(f.dir(), "internal/probe") && ours && dir != "" && !end {
 			return "" // it names what both ends hold
 		}
 		if within(f.dir(), "internal/tape") && dir == "transport" {
@@ -217,6 +235,18 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/game") {
 			if ours && !within(dir, "internal") && !slices.Contains(underGame, dir) {
 				return "what both ends run knows neither of them: the frame is a parameter of its types, and an end is an interface"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/seam") {
+			if ours && dir != "internal/game" {
+				return "the seam names what both ends run, and the rest by any: the root imports it"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/seat") {
+			if ours && !within(dir, "internal") && !slices.Contains(underSeat, dir) {
+				return "the ends of a preview know one another by it alone, so it knows neither"
 			}
 			return ""
 		}

@@ -17,3 +17,10 @@ func NewAsker(queue func(id RequestID, v unsafe.Pointer) error) Asker { return A
 
 // QueueRequest queues a request that leaves with the next packet, or is handled in the next tick.
 func (a *Asker) QueueRequest(id RequestID, v unsafe.Pointer) error { return a.queue(id, v) }
+
+const (
+	// RequestRate is how many requests a second a client may send on average.
+	RequestRate = 32
+	// RequestBurst is how many it may send at once.
+	RequestBurst = 64
+)

@@ -136,7 +136,7 @@ func (p *Facts) Parts() *schema.Protocol {
 }
 
 // Lapsed is why a connection ends after a silence that its numbers do not span.
-const Lapsed = "silent for longer than packet numbers last: ClientConfig.Redial brings the player back"
+const Lapsed = "silent for longer than packet numbers last: client.Config.Redial brings the player back"
 
 // CountedLines appends the components and fields of which bytes are counted.
 func CountedLines(r *schema.Registry, dst [][2]string) [][2]string {
@@ -280,8 +280,8 @@ func (p *Facts) CheckConfigTags(config string, tags []string) error {
 			fault("%s.Tags has %q, which this package gives each end: leave it out", config, tag)
 		case !used && tag != layout.TagRender:
 			fault("%s.Tags has %q, and no system has that tag: declare one with ecs.Tags(%q), or leave it out", config, tag, tag)
-		case shared != "" && config == ClientConfig:
-			fault("%s.Tags has %q, a tag of shared system %q, which both ends run alike: put it into ServerConfig.Tags, and the server tells its clients", config, tag, shared)
+		case shared != "" && config == ConfigOfClient:
+			fault("%s.Tags has %q, a tag of shared system %q, which both ends run alike: put it into server.Config.Tags, and the server tells its clients", config, tag, shared)
 		}
 	}
 	return errors.Join(errs...)
@@ -289,6 +289,6 @@ func (p *Facts) CheckConfigTags(config string, tags []string) error {
 
 // Names of the configs, as their errors begin.
 const (
-	ServerConfig = "ServerConfig"
-	ClientConfig = "ClientConfig"
+	ConfigOfServer = "server.Config"
+	ConfigOfClient = "client.Config"
 )

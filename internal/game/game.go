@@ -11,3 +11,6 @@ type Tick = uint32
 
 // PlayerID identifies a player while the server holds its place.
 type PlayerID = ecs.Owner
+
+// MaxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
+const MaxCatchUp = 4

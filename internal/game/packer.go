@@ -19,3 +19,7 @@ func (pk *Packer) Pack(message int, s *schema.Schema, at unsafe.Pointer) []byte 
 	pk.packed = s.Pack(at, pk.packed[:0])
 	return pk.packed
 }
+
+// MaxQueued limits the bytes of reliable messages that wait for one client. Each started
+// 256 bytes of a message count as 256.
+const MaxQueued = 256 << 10

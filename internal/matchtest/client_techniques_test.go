@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -17,8 +19,8 @@ import (
 type pushed struct {
 	t      *testing.T
 	match  *simtest.Match
-	server *foretick.Server
-	client *foretick.Client
+	server *server.Server
+	client *client.Client
 	game   Walk
 	truth  map[foretick.Tick]float32
 	held   bool
@@ -33,23 +35,23 @@ const halfTrip = 100 * time.Millisecond // each way
 func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 	t.Helper()
 	w := &pushed{t: t, match: simtest.New(1), truth: map[foretick.Tick]float32{}}
-	server := &Walk{}
-	p := server.Protocol()
+	srv := &Walk{}
+	p := srv.Protocol()
 	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if rows.Owner() == 1 && f.Tick%60 == 0 {
-				server.Pos.Slice(rows)[i].Y++
+				srv.Pos.Slice(rows)[i].Y++
 			}
 		}
-	}, ecs.Write(&server.Pos), ecs.With(&server.Move))
+	}, ecs.Write(&srv.Pos), ecs.With(&srv.Move))
 	var err error
-	w.server, err = w.match.Serve(foretick.ServerConfig{Protocol: p, LateInputs: late, OnTick: func(f *foretick.Frame) {
-		for _, rows := range ecs.NewQuery(p.Types(), ecs.With(&server.Pos)).Owned(f.World, 1) {
-			w.truth[f.Tick] = server.Pos.Slice(rows)[0].Y
+	w.server, err = w.match.Serve(server.Config{Protocol: p, LateInputs: late, OnTick: func(f *foretick.Frame) {
+		for _, rows := range ecs.NewQuery(p.Types(), ecs.With(&srv.Pos)).Owned(f.World, 1) {
+			w.truth[f.Tick] = srv.Pos.Slice(rows)[0].Y
 		}
 	}})
 	require.NoError(t, err)
-	w.join(&w.game, link, func(foretick.View) bool { return w.held }, func(v foretick.View) {
+	w.join(&w.game, link, func(client.View) bool { return w.held }, func(v client.View) {
 		x := w.at(&w.game, v, true).X
 		if w.moved == 0 && w.walked > 0 && len(w.shown) > 0 && x > w.shown[len(w.shown)-1]+0.01 {
 			w.moved = w.match.Net.Now()
@@ -60,13 +62,13 @@ func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 		}
 	}, true)
 	w.match.Run(time.Second) // so that it is player 1
-	w.join(&Walk{}, sim.Link{}, func(v foretick.View) bool { return v.Tick/30%2 == 0 }, nil, false)
+	w.join(&Walk{}, sim.Link{}, func(v client.View) bool { return v.Tick/30%2 == 0 }, nil, false)
 	w.match.Run(3 * time.Second)
 	return w
 }
 
-func (w *pushed) join(g *Walk, link sim.Link, held func(foretick.View) bool, after func(foretick.View), ours bool) {
-	c, err := w.match.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, func(v foretick.View) Move {
+func (w *pushed) join(g *Walk, link sim.Link, held func(client.View) bool, after func(client.View), ours bool) {
+	c, err := w.match.Join(client.Config{Protocol: g.Protocol(), Sample: client.Sample(&g.Move, func(v client.View) Move {
 		if held(v) {
 			return Move{X: 1}
 		}
@@ -82,7 +84,7 @@ func (w *pushed) join(g *Walk, link sim.Link, held func(foretick.View) bool, aft
 }
 
 // at returns where a body is drawn.
-func (w *pushed) at(g *Walk, v foretick.View, own bool) Position {
+func (w *pushed) at(g *Walk, v client.View, own bool) Position {
 	e := w.body(g, v, own)
 	if e == ecs.None {
 		return Position{}
@@ -90,7 +92,7 @@ func (w *pushed) at(g *Walk, v foretick.View, own bool) Position {
 	return *g.Pos.Get(v.World, e)
 }
 
-func (w *pushed) body(g *Walk, v foretick.View, own bool) ecs.Entity {
+func (w *pushed) body(g *Walk, v client.View, own bool) ecs.Entity {
 	for _, rows := range ecs.NewQuery(v.World.Types(), ecs.With(&g.Pos)).All(v.World) {
 		if (rows.Owner() == v.Player) == own && rows.Len() > 0 {
 			return rows.Entity(0)
@@ -213,7 +215,7 @@ func TestSetLateInputs(t *testing.T) {
 	require.NotZero(t, count(1))
 	require.True(t, expert.SetLateInputs(w.server, 1, false))
 	require.Zero(t, count(0))
-	require.Equal(t, foretick.Playing, w.client.View().State)
+	require.Equal(t, client.Playing, w.client.View().State)
 	require.True(t, expert.SetLateInputs(w.server, 1, true))
 	require.NotZero(t, count(1))
 	require.False(t, expert.SetLateInputs(w.server, 9, false), "nobody")

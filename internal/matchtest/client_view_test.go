@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -51,11 +53,11 @@ func askInShared(t *testing.T, do func(f *foretick.Frame)) (said error) {
 	}()
 	m := simtest.New(1)
 	_, p := end()
-	_, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	_, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
 	g, p := end()
-	read := func(foretick.View) Move { return Move{} }
-	_, err = m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.Move, read)}, simtest.Seat{})
+	read := func(client.View) Move { return Move{} }
+	_, err = m.Join(client.Config{Protocol: p, Sample: client.Sample(&g.Move, read)}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
 	return nil

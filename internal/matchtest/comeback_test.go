@@ -8,17 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
 // joinAgain has a client come that dials again, whatever server is there then.
-func (h *venue) joinAgain(addr string) *foretick.Client {
+func (h *venue) joinAgain(addr string) *client.Client {
 	h.t.Helper()
 	g := &Walk{}
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(addr),
+	c, err := client.New(client.Config{Protocol: g.Protocol(), Transport: h.dial(addr),
 		Redial: func() (transport.Endpoint, error) { return h.dial(addr), nil },
-		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+		Sample: client.Sample(&g.Move, func(client.View) Move { return Move{X: 1} })})
 	require.NoError(h.t, err)
 	h.clients = append(h.clients, c)
 	return c
@@ -29,7 +31,7 @@ func (h *venue) reopen() {
 	h.t.Helper()
 	h.listen = &addressed{h.net.Listen(), map[string]string{}}
 	var err error
-	h.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: new(Walk).Protocol(), Transport: h.listen})
+	h.srv, err = server.New(server.Config{Protocol: new(Walk).Protocol(), Transport: h.listen})
 	require.NoError(h.t, err)
 }
 
@@ -53,10 +55,10 @@ func TestWhoComesBack(t *testing.T) {
 	} {
 		for _, down := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, time.Second, 10 * time.Second} {
 			t.Run(fmt.Sprint(row.name, ", down for ", down), func(t *testing.T) {
-				h := newVenue(t, foretick.ServerConfig{})
+				h := newVenue(t, server.Config{})
 				c := h.joinAgain("198.51.100.1:1")
 				h.run(3 * time.Second)
-				require.Equal(t, foretick.Playing, c.View().State)
+				require.Equal(t, client.Playing, c.View().State)
 				row.end(h)
 				h.run(down)
 				h.reopen()
@@ -65,7 +67,7 @@ func TestWhoComesBack(t *testing.T) {
 					if row.name == "killed" {
 						h.run(6 * time.Second) // nobody says gone here: the silence has to be noticed
 					}
-					require.Equal(t, foretick.Playing, c.View().State, "%v", c.View().Err)
+					require.Equal(t, client.Playing, c.View().State, "%v", c.View().Err)
 					require.EqualValues(t, 2, c.Stats().Connections)
 					return
 				}
@@ -81,7 +83,7 @@ func TestWhoComesBack(t *testing.T) {
 // there is no room yet are told so, and try again.
 func TestManyOfOneAddressComeBack(t *testing.T) {
 	costtest.Memory(t)
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	const n = 44
 	for i := range n {
 		h.joinAgain(fmt.Sprintf("198.51.100.1:%d", i+1))
@@ -90,7 +92,7 @@ func TestManyOfOneAddressComeBack(t *testing.T) {
 	h.run(time.Second)
 	playing := func() (k int) {
 		for _, c := range h.clients {
-			if c.View().State == foretick.Playing {
+			if c.View().State == client.Playing {
 				k++
 			}
 		}

@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,11 +23,11 @@ func TestFiguresOfPaths(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond, Loss: 0.05}
 	g := new(Walk)
 	m := simtest.New(7)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol()})
+	srv, err := m.Serve(server.Config{Protocol: g.Protocol()})
 	require.NoError(t, err)
-	var players []*foretick.Client
+	var players []*client.Client
 	for range 3 {
-		c, err := m.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(link, link), nil }}, simtest.Seat{Up: link, Down: link})
+		c, err := m.Join(client.Config{Protocol: new(Walk).Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(link, link), nil }}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		players = append(players, c)
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -38,14 +40,14 @@ func TestDrainNotice(t *testing.T) {
 		var at foretick.Tick
 		far := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 		m := simtest.New(3)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.Frame, reason string) {
+		srv, err := m.Serve(server.Config{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.Frame, reason string) {
 			calls, at = append(calls, reason), f.Tick
 			g.Notice.Get(f.World).Ends = 7777
 		}})
 		require.NoError(t, err)
-		games, players := [2]noticed{}, []*foretick.Client{}
+		games, players := [2]noticed{}, []*client.Client{}
 		for i := range games {
-			c, err := m.Join(foretick.ClientConfig{Protocol: games[i].Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(far.Up, far.Down), nil }}, far)
+			c, err := m.Join(client.Config{Protocol: games[i].Protocol(), Redial: func() (transport.Endpoint, error) { return m.Dial(far.Up, far.Down), nil }}, far)
 			require.NoError(t, err)
 			players = append(players, c)
 		}
@@ -73,13 +75,13 @@ func TestDrainNotice(t *testing.T) {
 // told where nobody is.
 func TestDrainNoticeFails(t *testing.T) {
 	calls := 0
-	cfg := foretick.ServerConfig{OnDrain: func(*foretick.Frame, string) { calls++; panic("planted") }}
+	cfg := server.Config{OnDrain: func(*foretick.Frame, string) { calls++; panic("planted") }}
 	h := newVenue(t, cfg)
 	c := h.join("10.0.0.1")
 	h.run(2 * time.Second)
 	h.srv.Drain("over")
 	h.run(2 * time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	require.Equal(t, 1, calls)
 	require.EqualValues(t, 1, h.srv.Stats().Panics)
 	require.Contains(t, h.log.String(), "handler=OnDrain")

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,7 +18,7 @@ import (
 // A server that drains refuses newcomers, keeps those who come back, whether it noticed their
 // loss or not, and closes itself when the last one is gone.
 func TestDrain(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{Observe: func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, nil }})
+	h := newVenue(t, server.Config{Observe: func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }})
 	stays, sleeps, breaks := h.enters("1.0.0.1:1"), h.enters("1.0.0.2:1"), h.enters("1.0.0.3:1")
 	h.run(10 * time.Second)
 	sleeps.asleep = true
@@ -69,7 +71,7 @@ func TestDrain(t *testing.T) {
 
 // A place that is held keeps a draining server open until nobody can come back to it.
 func TestDrainWaitsForHeldPlaces(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 8 * time.Second})
+	h := newVenue(t, server.Config{ReconnectWindow: 8 * time.Second})
 	c := h.enters("1.0.0.1:1")
 	h.run(20 * time.Second)
 	h.srv.Drain("")
@@ -82,7 +84,7 @@ func TestDrainWaitsForHeldPlaces(t *testing.T) {
 
 // Run ends when nobody is left, and other goroutines may ask for it.
 func TestDrainEndsRun(t *testing.T) {
-	srv := newVenue(t, foretick.ServerConfig{}).srv
+	srv := newVenue(t, server.Config{}).srv
 	go srv.Drain("the process ends")
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
@@ -126,10 +128,10 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 			net := sim.NewNetwork(3)
 			end := &closed{net.Listen(), net.Now, 0}
 			var g, mine scored
-			srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: end})
+			srv, err := server.New(server.Config{Protocol: g.protocol(), Transport: end})
 			require.NoError(t, err)
 			dialled := net.Dial(end.Endpoint, sim.Link{Latency: 80 * time.Millisecond}, sim.Link{Latency: 80 * time.Millisecond})
-			cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: mine.protocol(), Transport: dialled})
+			cli, err := client.New(client.Config{Protocol: mine.protocol(), Transport: dialled})
 			require.NoError(t, err)
 			now := func() time.Time { return time.Unix(100, 0).Add(net.Now()) }
 			run := func(d time.Duration) {
@@ -140,7 +142,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 				}
 			}
 			run(3 * time.Second)
-			require.Equal(t, foretick.Playing, cli.View().State)
+			require.Equal(t, client.Playing, cli.View().State)
 			up, down := net.Paths(dialled)
 			bad := sim.Link{Latency: 80 * time.Millisecond, Loss: c.loss}
 			up.SetLink(bad)
@@ -162,13 +164,13 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 				require.ErrorIs(t, srv.Shutdown("", time.Second), transport.ErrClosed)
 				require.Less(t, srv.Next().Sub(now()), 100*time.Millisecond)
 				late := net.Dial(end.Endpoint, sim.Link{}, sim.Link{})
-				other, err := foretick.NewClient(foretick.ClientConfig{Protocol: (&scored{}).protocol(), Transport: late})
+				other, err := client.New(client.Config{Protocol: (&scored{}).protocol(), Transport: late})
 				require.NoError(t, err)
 				for range 30 {
 					run(10 * time.Millisecond)
 					other.Step(now())
 				}
-				var why *foretick.ProtocolError
+				var why *client.ProtocolError
 				require.NotErrorAs(t, other.View().Err, &why)
 				require.ErrorContains(t, other.View().Err, "the match is over", "nobody else is let in")
 			}
@@ -193,7 +195,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 
 // Close ends a Shutdown that lingers.
 func TestCloseEndsLingering(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	h.enters("1.0.0.1:1")
 	h.run(time.Second)
 	require.NoError(t, h.srv.Shutdown("over", time.Hour))

@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -50,7 +51,7 @@ func TestFarClientsComeBack(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	var g, h Walk
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: g.Protocol(), Transport: listen})
 	require.NoError(t, err)
 	link, dead, dials := sim.Link{Latency: time.Second}, sim.Link{Loss: 1}, 0
 	dial := func() (transport.Endpoint, error) {
@@ -59,8 +60,8 @@ func TestFarClientsComeBack(t *testing.T) {
 	}
 	first, err := dial()
 	require.NoError(t, err)
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: h.Protocol(), Transport: first, Redial: dial,
-		Sample: foretick.Sample(&h.Move, func(foretick.View) Move { return Move{X: 1} })})
+	c, err := client.New(client.Config{Protocol: h.Protocol(), Transport: first, Redial: dial,
+		Sample: client.Sample(&h.Move, func(client.View) Move { return Move{X: 1} })})
 	require.NoError(t, err)
 	run := func(d time.Duration, until func() bool) bool {
 		for end := net.Now() + d; net.Now() < end && !until(); {
@@ -70,11 +71,11 @@ func TestFarClientsComeBack(t *testing.T) {
 		}
 		return until()
 	}
-	plays := func() bool { return c.View().State == foretick.Playing }
+	plays := func() bool { return c.View().State == client.Playing }
 	require.True(t, run(30*time.Second, plays))
 	run(15*time.Second, func() bool { return false })
 	net.SetLink(first.(*slowDoor).Endpoint.(*sim.Endpoint), dead, dead)
-	require.True(t, run(10*time.Second, func() bool { return c.View().State == foretick.Resuming }))
+	require.True(t, run(10*time.Second, func() bool { return c.View().State == client.Resuming }))
 	require.True(t, run(20*time.Second, plays), "%v after %d dials", c.View().State, dials-1)
 	require.LessOrEqual(t, dials-1, 2)
 	require.EqualValues(t, 1, c.Stats().Resumed)

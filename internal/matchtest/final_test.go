@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -158,24 +160,24 @@ func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated in
 			repeated++
 		}
 	})
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, LateInputs: 200 * time.Millisecond, LateWorld: world, LateShare: 0.2})
+	srv, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond, LateWorld: world, LateShare: 0.2})
 	require.NoError(t, err)
 	door := srv.Frame().Spawn(&g.gates, ecs.Nobody)
 	rough := sim.Link{Latency: 50 * time.Millisecond, Jitter: 60 * time.Millisecond, Loss: 0.2}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	var games []*Siege
 	for n := range 8 {
 		c := &Siege{}
-		cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) Push {
+		cfg := client.Config{Protocol: c.Protocol(), Sample: client.Sample(&c.cmd, func(v client.View) Push {
 			return Push{float32((int(v.Tick)*5+n*3)%9) / 8}
 		})}
 		link := rough
 		if n%2 == 0 {
 			link = sim.LTE
 		}
-		client, err := m.Join(cfg, simtest.Seat{Up: link, Down: link})
+		cl, err := m.Join(cfg, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		clients, games = append(clients, client), append(games, c)
+		clients, games = append(clients, cl), append(games, c)
 	}
 	m.Run(5 * time.Second)
 	require.False(t, g.gate.Get(srv.World(), door).Open)

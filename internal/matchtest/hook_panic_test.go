@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -28,7 +30,7 @@ func TestPanicsOfInterest(t *testing.T) {
 			}
 			var pos *ecs.Component[Position]
 			var bodies *ecs.Query
-			h := newVenue(t, foretick.ServerConfig{OnPanic: func(foretick.Panic) {
+			h := newVenue(t, server.Config{OnPanic: func(server.Panic) {
 				if fn == "OnPanic" {
 					panic("in OnPanic")
 				}
@@ -44,18 +46,18 @@ func TestPanicsOfInterest(t *testing.T) {
 			})
 			a, b := h.join("10.0.0.1"), h.join("10.0.0.2")
 			h.run(2 * time.Second)
-			require.Equal(t, foretick.Playing, a.View().State)
-			require.Equal(t, foretick.Playing, b.View().State)
+			require.Equal(t, client.Playing, a.View().State)
+			require.Equal(t, client.Playing, b.View().State)
 			faulty = a.View().Player
 			if fn == "Interest" {
 				pos.Get(h.srv.World(), bodies.FirstOwned(h.srv.World(), faulty)).X = 90
 			}
 			h.run(2 * time.Second)
 			require.Equal(t, transport.Kicked, transport.CloseCode(a.View().Err))
-			require.Equal(t, foretick.Playing, b.View().State)
+			require.Equal(t, client.Playing, b.View().State)
 			require.Positive(t, h.srv.Stats().Panics)
 			if fn == "OnPanic" {
-				require.Equal(t, 1, strings.Count(h.log.String(), "panic in ServerConfig.OnPanic"))
+				require.Equal(t, 1, strings.Count(h.log.String(), "panic in server.Config.OnPanic"))
 			}
 		})
 	}
@@ -63,20 +65,20 @@ func TestPanicsOfInterest(t *testing.T) {
 
 // TestRedialWithoutEndpoint: a Redial that returns nothing is a fault that the client's error names.
 func TestRedialWithoutEndpoint(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	g := &Walk{}
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(""),
+	c, err := client.New(client.Config{Protocol: g.Protocol(), Transport: h.dial(""),
 		Redial: func() (transport.Endpoint, error) { return nil, nil },
-		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{} })})
+		Sample: client.Sample(&g.Move, func(client.View) Move { return Move{} })})
 	require.NoError(t, err)
 	h.clients = append(h.clients, c)
 	h.run(time.Second)
-	require.Equal(t, foretick.Playing, c.View().State)
+	require.Equal(t, client.Playing, c.View().State)
 	h.clients = nil
 	for range 45 * 30 { // the server is gone
 		h.net.Run(h.net.Now() + time.Second/30)
 		c.Step(simtest.Epoch.Add(h.net.Now()))
 	}
-	require.Equal(t, foretick.Closed, c.View().State)
+	require.Equal(t, client.Closed, c.View().State)
 	require.ErrorContains(t, c.View().Err, "Redial returned neither an endpoint nor an error")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -52,14 +53,14 @@ func TestFunctionsThatFail(t *testing.T) {
 			var h *venue
 			var talk foretick.Request[Move]
 			var hit foretick.Event[Move]
-			cfg := foretick.ServerConfig{
+			cfg := server.Config{
 				OnTick: func(*foretick.Frame) { in("OnTick", 0) },
-				OnPanic: func(p foretick.Panic) {
+				OnPanic: func(p server.Panic) {
 					require.NotEmpty(t, p.Stack)
 					in("OnPanic", 0)
 				},
 				OnDrain: func(*foretick.Frame, string) { in("OnDrain", 0) },
-				Observe: func(foretick.Observer) (foretick.Grant, error) { in("Observe", 0); return foretick.Grant{}, nil },
+				Observe: func(server.Observer) (server.Grant, error) { in("Observe", 0); return server.Grant{}, nil },
 			}
 			hook := func(name string) func(*foretick.Frame, foretick.PlayerID) {
 				return func(_ *foretick.Frame, player foretick.PlayerID) { in(name, player) }

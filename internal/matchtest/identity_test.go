@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/multi"
 	"github.com/foretick/foretick/transport/udp"
@@ -21,10 +23,10 @@ type identityPush struct{ X int8 }
 // identityMatch is a server behind UDP and WebSocket, and clients with one identity.
 type identityMatch struct {
 	t                   *testing.T
-	srv                 *foretick.Server
+	srv                 *server.Server
 	udp, ws             string
 	joins, backs, lefts int
-	clients             []*foretick.Client
+	clients             []*client.Client
 }
 
 // identityProtocol returns the protocol of one end; m is nil for a client.
@@ -51,14 +53,14 @@ func newIdentityMatch(t *testing.T, same transport.Same) *identityMatch {
 	joined, err := multi.Join(u, w)
 	require.NoError(t, err)
 	p, _ := identityProtocol(m)
-	m.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: joined, Same: same})
+	m.srv, err = server.New(server.Config{Protocol: p, Transport: joined, Same: same})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = m.srv.Close("over") })
 	return m
 }
 
 // join connects by UDP or by WebSocket.
-func (m *identityMatch) join(web bool, identity string, token []byte) *foretick.Client {
+func (m *identityMatch) join(web bool, identity string, token []byte) *client.Client {
 	m.t.Helper()
 	var e transport.Endpoint
 	var err error
@@ -69,8 +71,8 @@ func (m *identityMatch) join(web bool, identity string, token []byte) *foretick.
 	}
 	require.NoError(m.t, err)
 	p, push := identityProtocol(nil)
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: e, ResumeToken: token,
-		Sample: foretick.Sample(push, func(foretick.View) identityPush { return identityPush{1} })})
+	c, err := client.New(client.Config{Protocol: p, Transport: e, ResumeToken: token,
+		Sample: client.Sample(push, func(client.View) identityPush { return identityPush{1} })})
 	require.NoError(m.t, err)
 	m.t.Cleanup(func() { _ = c.Close() })
 	m.clients = append(m.clients, c)
@@ -89,11 +91,11 @@ func (m *identityMatch) until(what string, holds func() bool) {
 	}
 }
 
-func isPlaying(c *foretick.Client) func() bool {
-	return func() bool { return c.View().State == foretick.Playing }
+func isPlaying(c *client.Client) func() bool {
+	return func() bool { return c.View().State == client.Playing }
 }
 
-func hasEnded(c *foretick.Client) func() bool { return func() bool { return c.View().Err != nil } }
+func hasEnded(c *client.Client) func() bool { return func() bool { return c.View().Err != nil } }
 
 // An identity plays once, by whichever endpoint it comes, and anybody without one as often as
 // it likes.
@@ -113,11 +115,11 @@ func TestOneIdentityByTwoTransports(t *testing.T) {
 			m := newIdentityMatch(t, row.same)
 			nobody, again := m.join(false, "", nil), m.join(true, "", nil)
 			first := m.join(false, "anna", nil)
-			for _, c := range []*foretick.Client{nobody, again, first} {
+			for _, c := range []*client.Client{nobody, again, first} {
 				m.until("plays", isPlaying(c))
 			}
 			second := m.join(true, "anna", nil)
-			for c, why := range map[*foretick.Client]string{first: row.first, second: row.second} {
+			for c, why := range map[*client.Client]string{first: row.first, second: row.second} {
 				if why == "" {
 					m.until("plays", isPlaying(c))
 				} else {
@@ -128,7 +130,7 @@ func TestOneIdentityByTwoTransports(t *testing.T) {
 			require.Len(t, m.srv.Players(nil), 2+row.players)
 			require.Equal(t, 2+row.players, m.joins)
 			require.Equal(t, 2+row.players, m.srv.World().Len(), "one body each")
-			for _, c := range []*foretick.Client{nobody, again} {
+			for _, c := range []*client.Client{nobody, again} {
 				require.NoError(t, c.View().Err)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -52,11 +54,11 @@ func TestLastWords(t *testing.T) {
 					net := sim.NewNetwork(seed)
 					var served, played talker
 					listen := &closed{net.Listen(), net.Now, 0}
-					srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: served.protocol(), Transport: listen})
+					srv, err := server.New(server.Config{Protocol: served.protocol(), Transport: listen})
 					require.NoError(t, err)
 					dialled := net.Dial(listen.Endpoint, sim.Link{Latency: 20 * time.Millisecond}, sim.Link{Latency: 20 * time.Millisecond})
 					dial := &closed{dialled, net.Now, 0}
-					cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: played.protocol(), Transport: dial, Timeout: 3 * time.Second})
+					cli, err := client.New(client.Config{Protocol: played.protocol(), Transport: dial, Timeout: 3 * time.Second})
 					require.NoError(t, err)
 					run := func(d time.Duration) {
 						for until := net.Now() + d; net.Now() < until; {
@@ -67,7 +69,7 @@ func TestLastWords(t *testing.T) {
 						}
 					}
 					run(2*time.Second + time.Duration(seed)*7*time.Millisecond)
-					require.Equal(t, foretick.Playing, cli.View().State)
+					require.Equal(t, client.Playing, cli.View().State)
 					net.SetLink(dialled, link, link)
 					run(100 * time.Millisecond)
 					begun, heard := net.Now(), &played.heard
@@ -75,7 +77,7 @@ func TestLastWords(t *testing.T) {
 					case "Client.Close":
 						require.NoError(t, played.Asked.Send(cli, thing{uint32(seed)}))
 						require.NoError(t, cli.Close())
-						require.Equal(t, foretick.Closed, cli.View().State)
+						require.Equal(t, client.Closed, cli.View().State)
 						require.Error(t, errors.Join(cli.Close()), "a second time")
 						heard = &served.heard
 					default:
@@ -94,7 +96,7 @@ func TestLastWords(t *testing.T) {
 					ended := time.Duration(0)
 					for net.Now() < begun+6*time.Second && ended == 0 {
 						run(5 * time.Millisecond)
-						gone := cli.View().State == foretick.Closed
+						gone := cli.View().State == client.Closed
 						switch {
 						case end == "Client.Close" && dial.by != 0 && served.left, end == "CloseForRestart" && listen.by != 0 && gone, (end == "Kick" || end == "Ban") && gone:
 							ended = net.Now() - begun

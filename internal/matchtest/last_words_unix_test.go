@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 	"github.com/foretick/foretick/transport/ws"
@@ -26,7 +27,7 @@ func TestLastRequestOverRealTransports(t *testing.T) {
 				end, addr, err := listenAt(kind, "127.0.0.1:0", "")
 				require.NoError(t, err)
 				var served, played talker
-				srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: served.protocol(), Transport: end})
+				srv, err := server.New(server.Config{Protocol: served.protocol(), Transport: end})
 				require.NoError(t, err)
 				done := make(chan struct{})
 				stop := make(chan struct{})
@@ -50,9 +51,9 @@ func TestLastRequestOverRealTransports(t *testing.T) {
 					dialled, err = ws.Dial("ws://"+addr+"/", ws.Config{})
 				}
 				require.NoError(t, err)
-				cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: played.protocol(), Transport: dialled})
+				cli, err := client.New(client.Config{Protocol: played.protocol(), Transport: dialled})
 				require.NoError(t, err)
-				for until := time.Now().Add(20 * time.Second); cli.Step(time.Now()).State != foretick.Playing && time.Now().Before(until); {
+				for until := time.Now().Add(20 * time.Second); cli.Step(time.Now()).State != client.Playing && time.Now().Before(until); {
 					time.Sleep(time.Millisecond)
 				}
 				require.NoError(t, played.Asked.Send(cli, thing{n}))

@@ -9,11 +9,12 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 )
 
 // TestLongLevelData: level data of more than the limit is refused, and the match goes on.
 func TestLongLevelData(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	require.NoError(t, h.srv.NextLevel(make([]byte, 1024), nil))
 	h.run(time.Second)
 	require.ErrorContains(t, h.srv.NextLevel(make([]byte, 1025), nil), "the most is 1024")
@@ -24,7 +25,7 @@ func TestLongLevelData(t *testing.T) {
 // the log says once what to do, and they are shown when others are gone.
 func TestMoreThanAPlayerCanBeShown(t *testing.T) {
 	var leaf ecs.Prefab
-	h := newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) { p.Prefab(&leaf, "leaf", &h.game.Pos) })
+	h := newVenue(t, server.Config{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) { p.Prefab(&leaf, "leaf", &h.game.Pos) })
 	h.enters("").asleep = false
 	leaves := []ecs.Entity{}
 	spawn := func(n int) {

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -49,8 +51,8 @@ type longMatch struct {
 	*testing.T
 	net      *sim.Network
 	listen   *sim.Endpoint
-	srv      *foretick.Server
-	cli      *foretick.Client
+	srv      *server.Server
+	cli      *client.Client
 	served   Walk
 	played   Walk
 	player   foretick.PlayerID
@@ -60,7 +62,7 @@ type longMatch struct {
 	serverAhead, clientAhead time.Duration
 }
 
-func newLongMatch(t *testing.T, rate int, cfg foretick.ServerConfig, redials bool) *longMatch {
+func newLongMatch(t *testing.T, rate int, cfg server.Config, redials bool) *longMatch {
 	m := &longMatch{T: t, net: sim.NewNetwork(4)}
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	protocol := func(g *Walk) *foretick.Protocol {
@@ -71,18 +73,18 @@ func newLongMatch(t *testing.T, rate int, cfg foretick.ServerConfig, redials boo
 	m.listen = m.net.Listen()
 	cfg.Protocol, cfg.Transport = protocol(&m.served), m.listen
 	var err error
-	m.srv, err = foretick.NewServer(cfg)
+	m.srv, err = server.New(cfg)
 	require.NoError(t, err)
 	dial := func() (transport.Endpoint, error) {
 		return &gagged{m.net.Dial(m.listen, link, link), &m.up, &m.down}, nil
 	}
 	first, _ := dial()
-	client := foretick.ClientConfig{Protocol: protocol(&m.played), Transport: first, Timeout: cfg.Timeout,
-		Sample: foretick.Sample(&m.played.Move, func(foretick.View) Move { return Move{X: float32(1 - m.net.Now()/time.Second%2*2)} })}
+	cl := client.Config{Protocol: protocol(&m.played), Transport: first, Timeout: cfg.Timeout,
+		Sample: client.Sample(&m.played.Move, func(client.View) Move { return Move{X: float32(1 - m.net.Now()/time.Second%2*2)} })}
 	if redials {
-		client.Redial = dial
+		cl.Redial = dial
 	}
-	m.cli, err = foretick.NewClient(client)
+	m.cli, err = client.New(cl)
 	require.NoError(t, err)
 	return m
 }
@@ -104,7 +106,7 @@ func (m *longMatch) run(d time.Duration) {
 // plays runs until the player has its place, and remembers which.
 func (m *longMatch) plays(d time.Duration) {
 	m.run(d)
-	require.Equal(m, foretick.Playing, m.cli.View().State)
+	require.Equal(m, client.Playing, m.cli.View().State)
 	m.player = m.cli.View().Player
 }
 
@@ -132,7 +134,7 @@ func (m *longMatch) stillPlays() {
 	m.Helper()
 	v := m.cli.View()
 	require.Zero(m, m.srv.Stats().Offenders, "%v", v.Err)
-	require.Equal(m, foretick.Playing, v.State, "%v", v.Err)
+	require.Equal(m, client.Playing, v.State, "%v", v.Err)
 	require.Equal(m, m.player, v.Player)
 	require.InDelta(m, 25, m.walked(&m.served, m.srv.World()), 2)
 	require.InDelta(m, 25, m.walked(&m.played, m.cli.View().World), 2)
@@ -158,18 +160,18 @@ func TestLongSilence(t *testing.T) {
 						continue // half the circle of this rate is after 4 minutes
 					}
 					t.Run(fmt.Sprintf("%s for %v at %d Hz, redials %v", name, d, rate, redials), func(t *testing.T) {
-						m := newLongMatch(t, rate, foretick.ServerConfig{Timeout: timeout}, redials)
+						m := newLongMatch(t, rate, server.Config{Timeout: timeout}, redials)
 						m.plays(30 * time.Second)
 						silence(m, true)
 						m.run(d)
 						silence(m, false)
 						m.run(6 * time.Second)
 						short := int(d.Seconds())*rate < quarter
-						if m.cli.View().State == foretick.Closed && !redials && !short {
+						if m.cli.View().State == client.Closed && !redials && !short {
 							var why *transport.DisconnectError
 							require.ErrorAs(t, m.cli.View().Err, &why)
 							require.Equal(t, transport.Timeout, why.Code)
-							require.Contains(t, why.Detail, "ClientConfig.Redial")
+							require.Contains(t, why.Detail, "client.Config.Redial")
 							require.Zero(t, m.srv.Stats().Offenders)
 							return
 						}
@@ -189,7 +191,7 @@ func TestLongSilence(t *testing.T) {
 func TestLevelsWhileSilent(t *testing.T) {
 	for _, levels := range []int{1, 63, 65, 128, 129, 200, 256, 300} {
 		t.Run(fmt.Sprint(levels), func(t *testing.T) {
-			m := newLongMatch(t, 30, foretick.ServerConfig{Timeout: time.Hour}, true)
+			m := newLongMatch(t, 30, server.Config{Timeout: time.Hour}, true)
 			m.plays(30 * time.Second)
 			m.clientStill = true
 			for range levels {
@@ -225,7 +227,7 @@ func TestClockSteps(t *testing.T) {
 		for _, timeout := range []time.Duration{0, time.Minute, time.Hour} {
 			for _, redials := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, ", timeout ", timeout, ", redials ", redials), func(t *testing.T) {
-					m := newLongMatch(t, 60, foretick.ServerConfig{Timeout: timeout}, redials)
+					m := newLongMatch(t, 60, server.Config{Timeout: timeout}, redials)
 					if step.first != nil {
 						step.first(m)
 					}
@@ -259,11 +261,11 @@ func TestComingBackTakesTimeThatSteps(t *testing.T) {
 		{"a minute, and the place is held for thirty seconds", 0, 0, time.Minute, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := newLongMatch(t, 30, foretick.ServerConfig{ReconnectWindow: c.window}, true)
+			m := newLongMatch(t, 30, server.Config{ReconnectWindow: c.window}, true)
 			m.plays(11 * time.Minute) // places are held for as long as one played
 			m.up, m.down = true, true
 			m.run(8 * time.Second)
-			require.Equal(t, foretick.Resuming, m.cli.View().State)
+			require.Equal(t, client.Resuming, m.cli.View().State)
 			m.clientStill = true
 			m.run(c.hidden)
 			m.clientStill = false
@@ -271,7 +273,7 @@ func TestComingBackTakesTimeThatSteps(t *testing.T) {
 			m.up, m.down = false, false
 			m.run(8 * time.Second)
 			if !c.back {
-				require.Equal(t, foretick.Closed, m.cli.View().State)
+				require.Equal(t, client.Closed, m.cli.View().State)
 				return
 			}
 			m.stillPlays()

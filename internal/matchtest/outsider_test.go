@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
@@ -27,14 +28,14 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 	packet := sealed([]byte{0x1f, 0, 0, 0xff, 0x7f, 0, 0, 0, 0, 255})
 	require.Len(t, packet, 14)
 	t.Run("sim", func(t *testing.T) {
-		h := newVenue(t, foretick.ServerConfig{})
+		h := newVenue(t, server.Config{})
 		c := h.call("")
 		require.NoError(t, c.e.Send(c.peer, packet))
 		h.run(time.Second)
 		require.Zero(t, h.srv.Stats().CorePanics)
 		require.True(t, h.comes("", time.Second))
 	})
-	for name, open := range map[string]func() (server, client transport.Endpoint){
+	for name, open := range map[string]func() (srv, client transport.Endpoint){
 		"udp": func() (transport.Endpoint, transport.Endpoint) {
 			s, err := udp.Listen("127.0.0.1:0", udp.Config{})
 			require.NoError(t, err)
@@ -60,9 +61,9 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server, client := open()
+			truth, client := open()
 			defer func() { _ = client.Close(transport.Closed, "") }()
-			srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(Walk).Protocol(), Transport: server})
+			srv, err := server.New(server.Config{Protocol: new(Walk).Protocol(), Transport: truth})
 			require.NoError(t, err)
 			defer func() { _ = srv.Close("") }()
 			var ev [8]transport.Event
@@ -87,7 +88,7 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 // TestManyHellosInOnePacket: however many hellos a packet carries, with whatever
 // tokens, one connection is one player.
 func TestManyHellosInOnePacket(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{MaxClients: 4})
+	h := newVenue(t, server.Config{MaxClients: 4})
 	c := h.enters("")
 	h.run(20 * time.Second)
 	none := [16]byte{}
@@ -110,7 +111,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 	require.True(t, h.comes("", time.Second), "the other places are free")
 
 	// Turned away by the first, the second finds nobody to admit.
-	full := newVenue(t, foretick.ServerConfig{MaxClients: 1})
+	full := newVenue(t, server.Config{MaxClients: 1})
 	full.enters("")
 	other := full.call("")
 	other.say(func(pk *netcode.Packet) {
@@ -130,7 +131,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 func TestHelloAndVanish(t *testing.T) {
 	costtest.Ratio(t)
 	for _, plays := range []bool{false, true} {
-		h := newVenue(t, foretick.ServerConfig{})
+		h := newVenue(t, server.Config{})
 		next, honest, came := time.Duration(0), 0, 0
 		vanish := map[*caller]time.Duration{}
 		begin := h.net.Now()
@@ -178,7 +179,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 		lasts time.Duration
 		held  time.Duration
 	}{{false, 10 * time.Second, 0}, {true, 4 * time.Second, 4 * time.Second}, {true, 20 * time.Second, 8 * time.Second}} {
-		h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 8 * time.Second})
+		h := newVenue(t, server.Config{ReconnectWindow: 8 * time.Second})
 		c := h.call("")
 		c.plays = row.plays
 		c.say(c.hello([16]byte{}))
@@ -201,7 +202,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 // places are kept. Who lost it gets OnLeave, and comes back as somebody new.
 func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		h := newVenue(t, foretick.ServerConfig{MaxClients: 4, ReconnectWindow: time.Minute, KeepPlaces: keep})
+		h := newVenue(t, server.Config{MaxClients: 4, ReconnectWindow: time.Minute, KeepPlaces: keep})
 		present := h.enters("198.51.100.1:1")
 		long := h.enters("198.51.100.2:1")
 		h.run(15 * time.Second)
@@ -253,7 +254,7 @@ func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
 }
 
 func addressHolds(t *testing.T, most, hold int) {
-	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, ReconnectWindow: time.Minute, KeepPlaces: true, MaxHeldPerAddress: most})
+	h := newVenue(t, server.Config{MaxClients: 16, ReconnectWindow: time.Minute, KeepPlaces: true, MaxHeldPerAddress: most})
 	var away []*caller
 	for i := range 8 {
 		away = append(away, h.enters(fmt.Sprintf("[2001:db8:0:1::%d]:1", i+1)))
@@ -290,7 +291,7 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 		{5, 9, 5, func(i int) string { return []string{"[::ffff:198.51.100.1]:1", "198.51.100.1:2"}[i%2] }},
 		{-1, 60, 60, func(int) string { return "198.51.100.1:1" }},
 	} {
-		h := newVenue(t, foretick.ServerConfig{MaxWaitingPerAddress: row.most})
+		h := newVenue(t, server.Config{MaxWaitingPerAddress: row.most})
 		var calls []*caller
 		for i := range row.calls {
 			c := &caller{h: h, e: h.dial(row.addr(i))}
@@ -338,14 +339,14 @@ func TestKickFromInside(t *testing.T) {
 		kicks = 0
 		var talk foretick.Request[Move]
 		var told foretick.Message[Move]
-		cfg := foretick.ServerConfig{
+		cfg := server.Config{
 			OnTick: func(f *foretick.Frame) {
 				if from == "tick" && armed {
 					armed = false
 					kick(h, from, f)
 				}
 			},
-			OnPanic: func(foretick.Panic) { kick(h, from, h.srv.Frame()) },
+			OnPanic: func(server.Panic) { kick(h, from, h.srv.Frame()) },
 		}
 		hook := func(name string) func(*foretick.Frame, foretick.PlayerID) {
 			return func(f *foretick.Frame, _ foretick.PlayerID) {
@@ -450,7 +451,7 @@ func say(c *caller) {
 
 // TestCloseFromInside: the server may be closed from inside of a tick.
 func TestCloseFromInside(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{}, func(h *venue, p *foretick.Protocol) {
+	h := newVenue(t, server.Config{}, func(h *venue, p *foretick.Protocol) {
 		p.Server("end", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick == 90 {
 				require.NoError(t, h.srv.Close("the match is over"))
@@ -470,7 +471,7 @@ func TestCloseFromInside(t *testing.T) {
 // TestKickText: what is too long is cut at a rune, and a code that is not a game's is
 // none.
 func TestKickText(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	c := h.enters("")
 	require.True(t, h.srv.Frame().Kick(1, transport.Full, strings.Repeat("é", 70)))
 	require.False(t, h.srv.Frame().Kick(2, 0, ""))
@@ -482,7 +483,7 @@ func TestKickText(t *testing.T) {
 
 // TestUnknownRoles: who wants to be what this server does not know is told so by name.
 func TestUnknownRoles(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	for _, role := range []netcode.Role{2, 255} {
 		c := h.call("")
 		c.say(func(pk *netcode.Packet) {
@@ -500,7 +501,7 @@ func TestUnknownRoles(t *testing.T) {
 // TestLogsAreBounded: whatever strangers do, and however often, each kind of refusal
 // and abuse is a line a minute, with who it was.
 func TestLogsAreBounded(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{MaxClients: 1, KeepPlaces: true})
+	h := newVenue(t, server.Config{MaxClients: 1, KeepPlaces: true})
 	h.enters("198.51.100.1:1")
 	for i := range 200 {
 		c := h.call(fmt.Sprintf("203.0.113.%d:%d", i%100, i+1))

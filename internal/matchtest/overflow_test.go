@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -70,7 +72,7 @@ func TestSlowConsumer(t *testing.T) {
 	require.NoError(t, err)
 	// The rate is high, so that the queue of who reads is empty and only the queue
 	// of who does not fills.
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, SendRate: 1 << 20, Timeout: time.Minute})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, SendRate: 1 << 20, Timeout: time.Minute})
 	require.NoError(t, err)
 	defer func() { _ = srv.Close("") }()
 
@@ -85,7 +87,7 @@ func TestSlowConsumer(t *testing.T) {
 		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 		require.NoError(t, err)
 		slow.Endpoint = e
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: slow, Timeout: time.Minute})
+		c, err := client.New(client.Config{Protocol: p, Transport: slow, Timeout: time.Minute})
 		require.NoError(t, err)
 		over.Add(1)
 		go func() {
@@ -98,7 +100,7 @@ func TestSlowConsumer(t *testing.T) {
 					return
 				default:
 				}
-				if v.State == foretick.Closed {
+				if v.State == client.Closed {
 					reason <- v.Err
 					_ = c.Close()
 					return

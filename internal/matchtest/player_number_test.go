@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -34,10 +36,10 @@ func TestNumberOfALeaverReachesNobody(t *testing.T) {
 	}
 	p := build()
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
-	join := func() *foretick.Client {
-		c, err := m.Join(foretick.ClientConfig{Protocol: p}, simtest.Seat{Up: sim.Link{Latency: 10 * time.Millisecond}, Down: sim.Link{Latency: 10 * time.Millisecond}})
+	join := func() *client.Client {
+		c, err := m.Join(client.Config{Protocol: p}, simtest.Seat{Up: sim.Link{Latency: 10 * time.Millisecond}, Down: sim.Link{Latency: 10 * time.Millisecond}})
 		require.NoError(t, err)
 		return c
 	}
@@ -48,7 +50,7 @@ func TestNumberOfALeaverReachesNobody(t *testing.T) {
 	m.RunFor(200 * time.Millisecond)
 	comes := join()
 	m.RunFor(2 * time.Second)
-	require.Equal(t, foretick.Playing, comes.View().State)
+	require.Equal(t, client.Playing, comes.View().State)
 	require.NotEqual(t, gone, comes.View().Player)
 	var left []bool
 	require.NoError(t, srv.Do("a timer of the one that left", func(f *foretick.Frame) {
@@ -58,6 +60,6 @@ func TestNumberOfALeaverReachesNobody(t *testing.T) {
 	m.RunFor(2 * time.Second)
 	require.Equal(t, []bool{false, false, false}, left)
 	require.Zero(t, read)
-	require.Equal(t, foretick.Playing, stays.View().State)
-	require.Equal(t, foretick.Playing, comes.View().State)
+	require.Equal(t, client.Playing, stays.View().State)
+	require.Equal(t, client.Playing, comes.View().State)
 }

@@ -17,8 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ws"
 )
@@ -58,24 +60,24 @@ func newProxy(t *testing.T, to string) *proxy {
 
 func (p *proxy) url() string { return "ws://" + p.listener.Addr().String() }
 
-func (p *proxy) serve(client net.Conn) {
-	defer client.Close()
-	in := bufio.NewReader(client)
+func (p *proxy) serve(cl net.Conn) {
+	defer cl.Close()
+	in := bufio.NewReader(cl)
 	if status := int(p.deny.Load()); status != 0 {
 		if _, err := http.ReadRequest(in); err == nil {
-			_, _ = io.WriteString(client, "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			_, _ = io.WriteString(cl, "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		}
 		return
 	}
-	server, err := net.Dial("tcp", p.to)
+	srv, err := net.Dial("tcp", p.to)
 	if err != nil {
 		return
 	}
-	defer server.Close()
-	from := bufio.NewReader(server)
-	head(in, server)
-	head(from, client)
-	c := &pair{client: client, server: server}
+	defer srv.Close()
+	from := bufio.NewReader(srv)
+	head(in, srv)
+	head(from, cl)
+	c := &pair{client: cl, server: srv}
 	p.mu.Lock()
 	p.pairs[c] = struct{}{}
 	p.mu.Unlock()
@@ -85,8 +87,8 @@ func (p *proxy) serve(client net.Conn) {
 		}
 		done <- struct{}{}
 	}
-	go pass(in, server)
-	go pass(from, client)
+	go pass(in, srv)
+	go pass(from, cl)
 	<-done
 	p.mu.Lock()
 	delete(p.pairs, c)
@@ -136,7 +138,7 @@ func (c *pair) frame(from *bufio.Reader, to net.Conn) bool {
 
 // end closes all connections: with a close frame of a status, without one for 0, and without a
 // status in it for 1005.
-func (p *proxy) end(status int, client, server bool) {
+func (p *proxy) end(status int, cl, srv bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.pairs {
@@ -145,10 +147,10 @@ func (p *proxy) end(status int, client, server bool) {
 			if status == 1005 {
 				code = nil
 			}
-			if client {
+			if cl {
 				_, _ = c.client.Write(append([]byte{0x88, byte(len(code))}, code...))
 			}
-			if server { // with a mask of zeros
+			if srv { // with a mask of zeros
 				_, _ = c.server.Write(append([]byte{0x88, 0x80 | byte(len(code)), 0, 0, 0, 0}, code...))
 			}
 		}
@@ -194,7 +196,7 @@ func newProxied(t *testing.T) *proxied {
 	e, err := ws.Listen("127.0.0.1:0", ws.Config{})
 	require.NoError(t, err)
 	m := &proxied{}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: m.game.protocol(), Transport: e})
+	srv, err := server.New(server.Config{Protocol: m.game.protocol(), Transport: e})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -206,7 +208,7 @@ func newProxied(t *testing.T) *proxied {
 
 // visitor is a client of a proxied server.
 type visitor struct {
-	*foretick.Client
+	*client.Client
 	game     stroll
 	sessions []string
 }
@@ -216,13 +218,13 @@ func (m *proxied) join(t *testing.T, redials bool, token []byte) *visitor {
 	dial := func() (transport.Endpoint, error) { return ws.Dial(m.url(), ws.Config{}) }
 	e, err := dial()
 	require.NoError(t, err)
-	cfg := foretick.ClientConfig{Protocol: v.game.protocol(), Transport: e, ResumeToken: token,
-		OnSession: func(s foretick.Session) { v.sessions = append(v.sessions, s.Kind.String()) },
-		Sample:    foretick.Sample(&v.game.input, func(foretick.View) struct{ Step int8 } { return struct{ Step int8 }{1} })}
+	cfg := client.Config{Protocol: v.game.protocol(), Transport: e, ResumeToken: token,
+		OnSession: func(s client.Session) { v.sessions = append(v.sessions, s.Kind.String()) },
+		Sample:    client.Sample(&v.game.input, func(client.View) struct{ Step int8 } { return struct{ Step int8 }{1} })}
 	if redials {
 		cfg.Redial = dial
 	}
-	v.Client, err = foretick.NewClient(cfg)
+	v.Client, err = client.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = v.Close() })
 	return v
@@ -244,7 +246,7 @@ func until(so func(v *visitor) bool, vs ...*visitor) bool {
 	return false
 }
 
-func (v *visitor) plays() bool { return v.View().State == foretick.Playing }
+func (v *visitor) plays() bool { return v.View().State == client.Playing }
 
 // pass plays for a time.
 func pass(d time.Duration, vs ...*visitor) {
@@ -304,7 +306,7 @@ func TestInterruptedConnections(t *testing.T) {
 	for _, m := range ms {
 		m.deny.Store(0)
 	}
-	require.True(t, until(func(v *visitor) bool { return len(v.sessions) == 2 || v.View().State == foretick.Closed }, vs...))
+	require.True(t, until(func(v *visitor) bool { return len(v.sessions) == 2 || v.View().State == client.Closed }, vs...))
 	for i, c := range cases {
 		name := fmt.Sprintf("%s, status %d, HTTP status %d", c.name, c.status, c.deny)
 		if c.ends != "" {

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -43,7 +45,7 @@ type depot struct {
 	predicted bool
 	single    bool
 	still     bool // nothing is counted
-	observed  *foretick.Grant
+	observed  *server.Grant
 	all, met  *ecs.Query
 }
 
@@ -79,7 +81,7 @@ type store struct {
 	*simtest.Match
 	t   *testing.T
 	g   *depot
-	srv *foretick.Server
+	srv *server.Server
 	log bytes.Buffer
 }
 
@@ -87,9 +89,9 @@ func newStore(t *testing.T, g *depot) *store {
 	m := &store{Match: simtest.New(1), t: t, g: g}
 	p := g.protocol()
 	require.NoError(t, p.Err())
-	cfg := foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&m.log, nil))}
+	cfg := server.Config{Protocol: p, Logger: slog.New(slog.NewTextHandler(&m.log, nil))}
 	if g.observed != nil {
-		cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return *g.observed, nil }
+		cfg.Observe = func(server.Observer) (server.Grant, error) { return *g.observed, nil }
 	}
 	srv, err := m.Serve(cfg)
 	require.NoError(t, err)
@@ -97,10 +99,10 @@ func newStore(t *testing.T, g *depot) *store {
 	return m
 }
 
-func (m *store) join(loss float64) (*foretick.Client, *depot) {
+func (m *store) join(loss float64) (*client.Client, *depot) {
 	g := &depot{predicted: m.g.predicted, single: m.g.single}
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: loss}
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) haul { return haul{1} })}, simtest.Seat{Up: link, Down: link})
+	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(client.View) haul { return haul{1} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(m.t, err)
 	return c, g
 }
@@ -117,7 +119,7 @@ func (g *depot) numbers(w *ecs.World) map[int]int {
 }
 
 // age returns the age in ticks of the newest count that a client has.
-func (m *store) age(c *foretick.Client, g *depot) int {
+func (m *store) age(c *client.Client, g *depot) int {
 	newest := uint32(0)
 	for _, rows := range g.met.All(c.View().World) {
 		for _, n := range g.meter.Slice(rows) {
@@ -163,9 +165,9 @@ func TestLongRecords(t *testing.T) {
 				ages := []int{m.age(first, fg), m.age(late, lg)}
 				m.g.still = true
 				m.RunFor(time.Second)
-				for i, c := range []*foretick.Client{first, late} {
+				for i, c := range []*client.Client{first, late} {
 					g := []*depot{fg, lg}[i]
-					require.Equal(t, foretick.Playing, c.View().State)
+					require.Equal(t, client.Playing, c.View().State)
 					if what == "singleton" {
 						require.Equal(t, *m.g.tiles.Get(m.srv.World()), *g.tiles.Get(c.View().World), "%s of %d", what, n)
 					} else {
@@ -226,7 +228,7 @@ func TestLongRecordsMeetChanges(t *testing.T) {
 			m.g.still = true
 			m.RunFor(time.Second)
 			require.NoError(t, m.Err())
-			require.Equal(t, foretick.Playing, c.View().State)
+			require.Equal(t, client.Playing, c.View().State)
 			require.Equal(t, m.g.numbers(m.srv.World()), g.numbers(c.View().World), "%s after %d ms", how, after)
 			require.Zero(t, m.Audit(c).Differences, "%v", m.Audit(c).First)
 		}
@@ -274,9 +276,9 @@ func TestRecordsTooLong(t *testing.T) {
 	require.NoError(t, p.Err())
 	m := simtest.New(1)
 	var log bytes.Buffer
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	srv, err := m.Serve(server.Config{Protocol: p, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	_, err = m.Join(foretick.ClientConfig{Protocol: declare(theirs, false), Sample: foretick.Sample(&theirs.cmd, func(foretick.View) haul { return haul{} })}, simtest.Seat{})
+	_, err = m.Join(client.Config{Protocol: declare(theirs, false), Sample: client.Sample(&theirs.cmd, func(client.View) haul { return haul{} })}, simtest.Seat{})
 	require.NoError(t, err)
 	m.RunFor(time.Second)
 	w := srv.World()
@@ -298,7 +300,7 @@ func TestRecordsTooLong(t *testing.T) {
 // Observers receive long records too: a free one, and one that sees everything.
 func TestObserversOfLongRecords(t *testing.T) {
 	for _, everything := range []bool{false, true} {
-		m := newStore(t, &depot{observed: &foretick.Grant{Everything: everything}})
+		m := newStore(t, &depot{observed: &server.Grant{Everything: everything}})
 		_, _ = m.join(0)
 		m.RunFor(time.Second)
 		for range 6 {
@@ -307,13 +309,13 @@ func TestObserversOfLongRecords(t *testing.T) {
 		}
 		g := &depot{}
 		link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.05}
-		o, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
+		o, err := m.Join(client.Config{Protocol: g.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.RunFor(4 * time.Second)
 		m.g.still = true
 		m.RunFor(time.Second)
 		require.NoError(t, m.Err())
-		require.Equal(t, foretick.Playing, o.View().State)
+		require.Equal(t, client.Playing, o.View().State)
 		require.Equal(t, 6, g.numbers(o.View().World)[500])
 		require.Equal(t, m.g.numbers(m.srv.World()), g.numbers(o.View().World))
 	}

@@ -18,8 +18,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/udp"
@@ -38,7 +39,7 @@ func TestFallingServer(t *testing.T) {
 	e, addr, err := listenAt(what[0], what[1], what[2])
 	require.NoError(t, err)
 	var g Walk
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: e})
+	srv, err := server.New(server.Config{Protocol: g.Protocol(), Transport: e})
 	require.NoError(t, err)
 	fmt.Println("open", addr)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -135,17 +136,17 @@ func TestRedial(t *testing.T) {
 				}
 				return udp.Dial(addr, udp.Config{})
 			}
-			var all []*foretick.Client
+			var all []*client.Client
 			for range clients {
 				var g Walk
 				e, err := dial()
 				require.NoError(t, err)
-				c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: e, Redial: dial})
+				c, err := client.New(client.Config{Protocol: g.Protocol(), Transport: e, Redial: dial})
 				require.NoError(t, err)
 				defer func() { _ = c.Close() }()
 				all = append(all, c)
 				// One after another: what all do at once is to come back.
-				for end := time.Now().Add(20 * time.Second); c.View().State != foretick.Playing && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				for end := time.Now().Add(20 * time.Second); c.View().State != client.Playing && time.Now().Before(end); time.Sleep(time.Millisecond) {
 					for _, c := range all {
 						c.Step(time.Now())
 					}
@@ -157,8 +158,8 @@ func TestRedial(t *testing.T) {
 					playing = 0
 					for _, c := range all {
 						v := c.Step(time.Now())
-						require.NotEqual(t, foretick.Closed, v.State, "%v", v.Err)
-						if v.State == foretick.Playing && c.Stats().Connections >= n {
+						require.NotEqual(t, client.Closed, v.State, "%v", v.Err)
+						if v.State == client.Playing && c.Stats().Connections >= n {
 							playing++
 						}
 					}

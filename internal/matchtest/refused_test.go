@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -35,7 +35,7 @@ func TestRefusedByTheEndpoint(t *testing.T) {
 	var log bytes.Buffer
 	var g Walk
 	end := &doorman{Endpoint: sim.NewNetwork(1).Listen()}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: end, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	srv, err := server.New(server.Config{Protocol: g.Protocol(), Transport: end, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
 	now := time.Unix(9000, 0)
 	pass := func(d time.Duration) {

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -26,7 +27,7 @@ func TestGoexitClosesServer(t *testing.T) {
 						fail()
 					}
 				}
-				h := newVenue(t, foretick.ServerConfig{OnTick: func(*foretick.Frame) { in("OnTick") }}, func(_ *venue, p *foretick.Protocol) {
+				h := newVenue(t, server.Config{OnTick: func(*foretick.Frame) { in("OnTick") }}, func(_ *venue, p *foretick.Protocol) {
 					p.Server("fails", func(*foretick.Frame, ecs.Rows) { in("system") }, ecs.Once())
 				})
 				ctx, stop := context.WithCancel(context.Background())

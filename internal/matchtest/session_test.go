@@ -6,16 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // process is a client process of a player's: what it was told of its sessions.
 type process struct {
-	*foretick.Client
+	*client.Client
 	wire *sim.Endpoint
-	told []foretick.Session
+	told []client.Session
 }
 
 // start begins one, with a token of an earlier one or none.
@@ -23,14 +24,14 @@ func (h *venue) start(token []byte, redials bool) *process {
 	h.t.Helper()
 	g, p := &Walk{}, &process{}
 	p.wire = h.dial("")
-	cfg := foretick.ClientConfig{Protocol: g.Protocol(), Transport: p.wire, ResumeToken: token,
-		Sample:    foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} }),
-		OnSession: func(s foretick.Session) { p.told = append(p.told, s) }}
+	cfg := client.Config{Protocol: g.Protocol(), Transport: p.wire, ResumeToken: token,
+		Sample:    client.Sample(&g.Move, func(client.View) Move { return Move{X: 1} }),
+		OnSession: func(s client.Session) { p.told = append(p.told, s) }}
 	if redials {
 		cfg.Redial = func() (transport.Endpoint, error) { p.wire = h.dial(""); return p.wire, nil }
 	}
 	var err error
-	p.Client, err = foretick.NewClient(cfg)
+	p.Client, err = client.New(cfg)
 	require.NoError(h.t, err)
 	h.clients = append(h.clients, p.Client)
 	return p
@@ -48,13 +49,13 @@ func (h *venue) cut(p *process, dead bool) {
 // TestOnSession: whatever became of a place, the client is told what it is now, once
 // each time that it is let in.
 func TestOnSession(t *testing.T) {
-	joined, resumed := foretick.Session{}, foretick.Session{Kind: foretick.SessionResumed}
-	h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 10 * time.Second})
+	joined, resumed := client.Session{}, client.Session{Kind: client.SessionResumed}
+	h := newVenue(t, server.Config{ReconnectWindow: 10 * time.Second})
 
 	p := h.start(nil, true)
 	require.Nil(t, p.ResumeToken())
 	h.run(20 * time.Second)
-	require.Equal(t, []foretick.Session{joined}, p.told)
+	require.Equal(t, []client.Session{joined}, p.told)
 	me, token := p.View().Player, p.ResumeToken()
 	require.Len(t, token, 24)
 
@@ -62,7 +63,7 @@ func TestOnSession(t *testing.T) {
 	h.run(8 * time.Second)
 	h.cut(p, false)
 	h.run(4 * time.Second)
-	require.Equal(t, []foretick.Session{joined, resumed}, p.told)
+	require.Equal(t, []client.Session{joined, resumed}, p.told)
 	require.Equal(t, me, p.View().Player)
 
 	// Another process takes the place over, with the connection of the first alive
@@ -71,7 +72,7 @@ func TestOnSession(t *testing.T) {
 	h.clients = nil // killed
 	second := h.start(p.ResumeToken(), false)
 	h.run(2 * time.Second)
-	require.Equal(t, []foretick.Session{resumed}, second.told)
+	require.Equal(t, []client.Session{resumed}, second.told)
 	require.Equal(t, me, second.View().Player)
 	require.Len(t, h.srv.Players(nil), 1)
 	require.Equal(t, 1, h.srv.World().Len(), "no ghost")
@@ -83,7 +84,7 @@ func TestOnSession(t *testing.T) {
 	third := h.start(second.ResumeToken(), true)
 	h.run(2 * time.Second)
 	require.Len(t, third.told, 1)
-	require.Equal(t, foretick.SessionPlaceGone, third.told[0].Kind)
+	require.Equal(t, client.SessionPlaceGone, third.told[0].Kind)
 	require.Equal(t, transport.Timeout, third.told[0].Code)
 	require.NotEmpty(t, third.told[0].Text)
 	require.NotEqual(t, second.ResumeToken(), third.ResumeToken())
@@ -93,14 +94,14 @@ func TestOnSession(t *testing.T) {
 	h.run(time.Second)
 	fourth := h.start(third.ResumeToken(), true)
 	h.run(2 * time.Second)
-	require.Equal(t, []foretick.Session{{Kind: foretick.SessionPlaceGone, Code: transport.FirstUserCode, Text: "idle"}}, fourth.told)
+	require.Equal(t, []client.Session{{Kind: client.SessionPlaceGone, Code: transport.FirstUserCode, Text: "idle"}}, fourth.told)
 
 	// Another server.
-	other := newVenue(t, foretick.ServerConfig{})
+	other := newVenue(t, server.Config{})
 	fifth := other.start(fourth.ResumeToken(), false)
 	other.run(2 * time.Second)
-	require.Equal(t, []foretick.Session{{Kind: foretick.SessionNewServer}}, fifth.told)
+	require.Equal(t, []client.Session{{Kind: client.SessionNewServer}}, fifth.told)
 
-	_, err := foretick.NewClient(foretick.ClientConfig{Protocol: new(Walk).Protocol(), Transport: h.dial(""), ResumeToken: []byte("short")})
+	_, err := client.New(client.Config{Protocol: new(Walk).Protocol(), Transport: h.dial(""), ResumeToken: []byte("short")})
 	require.ErrorContains(t, err, "Client.ResumeToken")
 }

@@ -8,8 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -55,13 +56,13 @@ func TestServerStoodStill(t *testing.T) {
 					end = box
 				}
 				var g Walk
-				srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: end, Timeout: timeout})
+				srv, err := server.New(server.Config{Protocol: g.Protocol(), Transport: end, Timeout: timeout})
 				require.NoError(t, err)
-				var clients []*foretick.Client
+				var clients []*client.Client
 				for range 3 {
 					var g Walk
-					c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: net.Dial(box.Endpoint, link, link), Timeout: time.Minute,
-						Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+					c, err := client.New(client.Config{Protocol: g.Protocol(), Transport: net.Dial(box.Endpoint, link, link), Timeout: time.Minute,
+						Sample: client.Sample(&g.Move, func(client.View) Move { return Move{X: 1} })})
 					require.NoError(t, err)
 					clients = append(clients, c)
 				}

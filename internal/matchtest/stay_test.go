@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -33,7 +34,7 @@ func (h *venue) afterTick() {
 // Whatever happens to a connection between two ticks, OnDisconnect and OnReconnect are
 // called in its order: the last call tells whether the player is there.
 func TestHooksFollowTheConnection(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	first := h.enters("")
 	h.run(12 * time.Second)
 	first.vanish()
@@ -69,7 +70,7 @@ func TestHooksFollowTheConnection(t *testing.T) {
 // that reason, and a client that asks for it is told so.
 func TestOverflowOfTheAbsentIsTold(t *testing.T) {
 	var told foretick.Message[Move]
-	h := newVenue(t, foretick.ServerConfig{}, func(_ *venue, p *foretick.Protocol) {
+	h := newVenue(t, server.Config{}, func(_ *venue, p *foretick.Protocol) {
 		told.OnClient(p, func(*foretick.Frame, foretick.Tick, Move) {})
 	})
 	first := h.enters("")
@@ -90,7 +91,7 @@ func TestOverflowOfTheAbsentIsTold(t *testing.T) {
 
 // What was counted of a player's inputs stays when it comes back.
 func TestInputCountersSurviveReconnects(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{})
+	h := newVenue(t, server.Config{})
 	first := h.enters("")
 	late := func(c *caller) {
 		c.say(func(pk *netcode.Packet) {

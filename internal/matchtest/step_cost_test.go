@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/packettest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 )
 
 // grove is a server whose leaves are replaced by others in every tick, with one player.
@@ -28,7 +29,7 @@ type grove struct {
 
 func newGrove(t *testing.T, each int) *grove {
 	g := &grove{each: each}
-	g.venue = newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
+	g.venue = newVenue(t, server.Config{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
 		p.Prefab(&g.leaf, "leaf", &h.game.Pos)
 		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once(), ecs.Create(&h.game.Pos))
 	})

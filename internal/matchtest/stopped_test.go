@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -31,14 +33,14 @@ func TestWalker(t *testing.T) {
 	dial := func() (transport.Endpoint, error) { return udp.Dial(addr, udp.Config{}) }
 	e, err := dial()
 	require.NoError(t, err)
-	c, err := foretick.NewClient(foretick.ClientConfig{
+	c, err := client.New(client.Config{
 		Protocol: g.Protocol(), Transport: e, Redial: dial,
-		Sample: foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(int(v.Tick/30%2))*2 - 1} }),
+		Sample: client.Sample(&g.Move, func(v client.View) Move { return Move{X: float32(int(v.Tick/30%2))*2 - 1} }),
 	})
 	require.NoError(t, err)
 	begun := time.Now()
 	for tick := time.NewTicker(time.Second / 60); time.Since(begun) < 2*time.Minute; <-tick.C {
-		if c.Step(time.Now()).State == foretick.Closed {
+		if c.Step(time.Now()).State == client.Closed {
 			return
 		}
 	}
@@ -83,7 +85,7 @@ func TestStopped(t *testing.T) {
 	query := ecs.NewQuery(p.Types(), ecs.With(&g.Pos))
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: timeout})
 	require.NoError(t, err)
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Timeout: timeout})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Timeout: timeout})
 	require.NoError(t, err)
 	defer func() { _ = srv.Close("") }()
 	// run steps the server for a while, and calls look after each tick.

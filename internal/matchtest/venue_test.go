@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -23,11 +25,11 @@ type venue struct {
 	t       *testing.T
 	net     *sim.Network
 	listen  *addressed
-	srv     *foretick.Server
+	srv     *server.Server
 	hash    uint64
 	heard   []string // hooks, in order
 	log     bytes.Buffer
-	clients []*foretick.Client
+	clients []*client.Client
 	callers []*caller
 	game    Walk
 }
@@ -47,7 +49,7 @@ func (a *addressed) Info(p transport.PeerID, out *transport.Info) bool {
 }
 
 // newVenue makes one; more declares what else the game does.
-func newVenue(t *testing.T, cfg foretick.ServerConfig, more ...func(*venue, *foretick.Protocol)) *venue {
+func newVenue(t *testing.T, cfg server.Config, more ...func(*venue, *foretick.Protocol)) *venue {
 	t.Helper()
 	h := &venue{t: t, net: sim.NewNetwork(1)}
 	h.listen = &addressed{h.net.Listen(), map[string]string{}}
@@ -67,7 +69,7 @@ func newVenue(t *testing.T, cfg foretick.ServerConfig, more ...func(*venue, *for
 	cfg.Protocol, cfg.Transport = p, h.listen
 	cfg.Logger = slog.New(slog.NewTextHandler(&h.log, nil))
 	var err error
-	h.srv, err = foretick.NewServer(cfg)
+	h.srv, err = server.New(cfg)
 	require.NoError(t, err)
 	h.hash = p.Hash()
 	h.srv.Step(h.now())
@@ -91,11 +93,11 @@ func (h *venue) run(d time.Duration) {
 }
 
 // join has an honest client come from an address.
-func (h *venue) join(addr string) *foretick.Client {
+func (h *venue) join(addr string) *client.Client {
 	h.t.Helper()
 	g := &Walk{}
-	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(addr),
-		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+	c, err := client.New(client.Config{Protocol: g.Protocol(), Transport: h.dial(addr),
+		Sample: client.Sample(&g.Move, func(client.View) Move { return Move{X: 1} })})
 	require.NoError(h.t, err)
 	h.clients = append(h.clients, c)
 	return c
@@ -110,10 +112,10 @@ func (h *venue) dial(addr string) *sim.Endpoint {
 // comes reports whether an honest client from an address plays within d.
 func (h *venue) comes(addr string, d time.Duration) bool {
 	c := h.join(addr)
-	for end := h.net.Now() + d; h.net.Now() < end && c.View().State != foretick.Playing && c.View().Err == nil; {
+	for end := h.net.Now() + d; h.net.Now() < end && c.View().State != client.Playing && c.View().Err == nil; {
 		h.run(time.Second / 30)
 	}
-	plays := c.View().State == foretick.Playing
+	plays := c.View().State == client.Playing
 	_ = c.Close()
 	h.clients = h.clients[:len(h.clients)-1]
 	h.run(100 * time.Millisecond)

@@ -12,7 +12,7 @@ import (
 // The streams of a match. A replay of the tape has the first two.
 const (
 	down    = iota // datagrams that the server sends, and the connections that it ends
-	server         // worlds after the server's ticks, and what its handlers were called with
+	worlds         // worlds after the server's ticks, and what its handlers were called with
 	up             // datagrams that the clients send
 	screens        // views and worlds after the clients' Steps, and what their handlers were called with
 	words          // datagrams that the server sends when it closes for a restart, and once it is closed
@@ -30,7 +30,7 @@ var streamMeans = [streams]string{
 	"the packets that the closed server sends",
 }
 
-const replayed = server + 1 // how many streams a replay has
+const replayed = worlds + 1 // how many streams a replay has
 
 // stream is a digest of a kind of bytes.
 type stream struct {

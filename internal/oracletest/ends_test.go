@@ -2,18 +2,20 @@ package oracletest
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/server"
 )
 
 // The names of both ends are here alone.
 type (
-	serverConfig = foretick.ServerConfig
-	clientConfig = foretick.ClientConfig
-	serverEnd    = foretick.Server
-	clientEnd    = foretick.Client
+	serverConfig = server.Config
+	clientConfig = client.Config
+	serverEnd    = server.Server
+	clientEnd    = client.Client
 )
 
-func newServer(cfg serverConfig) (*serverEnd, error) { return foretick.NewServer(cfg) }
-func newClient(cfg clientConfig) (*clientEnd, error) { return foretick.NewClient(cfg) }
+func newServer(cfg serverConfig) (*serverEnd, error) { return server.New(cfg) }
+func newClient(cfg clientConfig) (*clientEnd, error) { return client.New(cfg) }
 
 // noter is called for each call of a handler, with what it was called with.
 type noter func(what string, numbers ...uint64)
@@ -22,7 +24,7 @@ type noter func(what string, numbers ...uint64)
 type game interface {
 	protocol() *foretick.Protocol
 	// sampler makes the input of a client's player from a seed.
-	sampler(seed uint64) foretick.Sampler
+	sampler(seed uint64) client.Sampler
 	// serves is called with the server before its first Step.
 	serves(srv *serverEnd)
 	// level makes the entities of the match, or of a level with the players that are there.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -23,20 +25,20 @@ const (
 )
 
 // grant gives observers what they ask for.
-func grant(o foretick.Observer) (foretick.Grant, error) {
+func grant(o server.Observer) (server.Grant, error) {
 	switch o.Data[0] {
 	case askTeam:
-		return foretick.Grant{Team: 1}, nil
+		return server.Grant{Team: 1}, nil
 	case askPlayer:
-		return foretick.Grant{Player: 2}, nil
+		return server.Grant{Player: 2}, nil
 	case askEverything:
-		return foretick.Grant{Everything: true}, nil
+		return server.Grant{Everything: true}, nil
 	case askFollow:
-		return foretick.Grant{Team: 2, FollowOnly: true}, nil
+		return server.Grant{Team: 2, FollowOnly: true}, nil
 	case askTooMuch:
-		return foretick.Grant{}, errors.New("this is too much")
+		return server.Grant{}, errors.New("this is too much")
 	}
-	return foretick.Grant{}, nil
+	return server.Grant{}, nil
 }
 
 // watcher is the number of the observer that asks for something.
@@ -76,7 +78,7 @@ func closedWith(n int, code transport.Code) func(m *match) error {
 func plays(numbers ...int) func(m *match) error {
 	return func(m *match) error {
 		for _, n := range numbers {
-			if st := m.seat(n); st.view.State != foretick.Playing {
+			if st := m.seat(n); st.view.State != client.Playing {
 				return fmt.Errorf("client %d is %v: %w", n, st.view.State, st.view.Err)
 			}
 		}
@@ -100,7 +102,7 @@ func observers() *plan {
 			{700 * ms, watch(askPublic)}, {800 * ms, watch(askTeam)}, {900 * ms, watch(askPlayer)}, {second, watch(askEverything)},
 			{1100 * ms, watch(askTooMuch)}, {1500 * ms, watch(askFollow)}, {1600 * ms, enter(3)},
 			{5 * second, func(m *match) error {
-				m.srv.KickObservers("no more for a team", func(_ foretick.Observer, g foretick.Grant) bool { return g.Team == 1 })
+				m.srv.KickObservers("no more for a team", func(_ server.Observer, g server.Grant) bool { return g.Team == 1 })
 				return nil
 			}},
 			{5200 * ms, cutOff(watcher(askEverything), 7*second)}, {6 * second, leave(1)},
@@ -254,7 +256,7 @@ func builds() *plan {
 			if expert.BuildDifference(m.seat(2).client) == nil {
 				return errors.New("the client is of the same build")
 			}
-			var other *foretick.ProtocolError
+			var other *client.ProtocolError
 			if err := m.seat(9).view.Err; !errors.As(err, &other) {
 				return fmt.Errorf("the client of another game ended with %w", err)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/trace"
@@ -82,7 +83,7 @@ type seat struct {
 	end    *sim.Endpoint
 	link   sim.Link
 	gone   bool
-	view   foretick.View
+	view   client.View
 	counts map[string]int // calls of its handlers
 }
 
@@ -121,13 +122,13 @@ func (p *plan) length() time.Duration {
 func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEnd, game, error) {
 	g := p.game(func(what string, numbers ...uint64) {
 		counts[what]++
-		s.add(server, []byte(what), numbers...)
+		s.add(worlds, []byte(what), numbers...)
 	})
 	cfg.Protocol = g.protocol()
 	cfg.Recorder = tapped{cfg.Recorder, s}
 	cfg.OnDrain = func(f *foretick.Frame, reason string) {
 		counts["drain"]++
-		s.add(server, []byte(reason), uint64(f.Tick))
+		s.add(worlds, []byte(reason), uint64(f.Tick))
 		if heal := g.call("heal"); heal != nil {
 			heal(f)
 		}
@@ -142,7 +143,7 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 	if p.sync > 0 {
 		if err := srv.Internals().SyncTest(p.sync, func(d probe.Desync) {
 			counts["desync"]++
-			s.add(server, fmt.Append(nil, d))
+			s.add(worlds, fmt.Append(nil, d))
 		}); err != nil {
 			return nil, nil, err
 		}
@@ -248,7 +249,7 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 	cfg := clientConfig{Protocol: st.game.protocol(), Sample: st.game.sampler(m.seed<<8 + uint64(n)),
 		Random:     rand.NewChaCha8([32]byte{byte(n), byte(m.seed), 2}),
 		Redial:     func() (transport.Endpoint, error) { return m.dial(st), nil },
-		OnSession:  func(s foretick.Session) { note("session "+s.Kind.String()+" "+s.Text, uint64(s.Code)) },
+		OnSession:  func(s client.Session) { note("session "+s.Kind.String()+" "+s.Text, uint64(s.Code)) },
 		OnRefused:  func(t foretick.Tick, why string) { note("refused "+why, uint64(t)) },
 		OnSnapshot: func(t foretick.Tick) { note("snapshot", uint64(t)) },
 		OnMisprediction: func(w prediction.Misprediction) {
@@ -288,7 +289,7 @@ func (m *match) step(st *seat) {
 		b = append(b, v.Err.Error()...)
 	}
 	m.sums.add(screens, b, uint64(st.n))
-	if v.State == foretick.Closed {
+	if v.State == client.Closed {
 		st.gone = true
 		return
 	}

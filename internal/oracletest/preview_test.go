@@ -13,11 +13,11 @@ import (
 func alone() (digest, error) {
 	s := newSums(30)
 	g := newRich(rules{balls: true, text: true, paced: true, family: true, level: 100})(func(what string, numbers ...uint64) {
-		s.add(server, []byte(what), numbers...)
+		s.add(worlds, []byte(what), numbers...)
 	})
 	var p *preview.Preview
 	p, err := preview.New(serverConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
-		s.add(server, nil, uint64(f.Tick), p.Server().Internals().StateHash())
+		s.add(worlds, nil, uint64(f.Tick), p.Server().Internals().StateHash())
 		s.tick(f.Tick)
 	}}, clientConfig{Sample: g.sampler(41)})
 	if err != nil {

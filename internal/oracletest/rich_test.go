@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -506,11 +507,11 @@ func (g *rich) send(c *clientEnd, n uint16) {
 }
 
 // sampler presses what a seed says: another way each half of a second.
-func (g *rich) sampler(seed uint64) foretick.Sampler {
+func (g *rich) sampler(seed uint64) client.Sampler {
 	r := rand.New(rand.NewPCG(seed, 77))
 	var c command
 	frames := 0
-	return foretick.Sample(&g.cmd, func(v foretick.View) command {
+	return client.Sample(&g.cmd, func(v client.View) command {
 		if frames++; frames%30 == 1 {
 			c.X, c.Y = float32(r.IntN(201)-100)/100, float32(r.IntN(201)-100)/100
 			c.Run = r.IntN(3) == 0
@@ -523,7 +524,7 @@ func (g *rich) sampler(seed uint64) foretick.Sampler {
 }
 
 // aim points at the nearest body of another player on the screen.
-func (g *rich) aim(v foretick.View) (angle float32) {
+func (g *rich) aim(v client.View) (angle float32) {
 	var me place
 	if e := g.bodies.FirstOwned(v.World, v.Player); e != ecs.None {
 		me = *g.place.Get(v.World, e)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	arena "github.com/foretick/foretick/examples/arena/game"
 )
@@ -37,9 +38,9 @@ func (g *small) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *small) sampler(seed uint64) foretick.Sampler {
+func (g *small) sampler(seed uint64) client.Sampler {
 	r := rand.New(rand.NewPCG(seed, 5))
-	return foretick.Sample(&g.cmd, func(foretick.View) command {
+	return client.Sample(&g.cmd, func(client.View) command {
 		return command{X: float32(r.IntN(3) - 1), Y: float32(r.IntN(3) - 1)}
 	})
 }
@@ -78,6 +79,6 @@ func (g *arenaEnd) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *arenaEnd) sampler(seed uint64) foretick.Sampler {
-	return foretick.Sample(&g.game.Cmd, arena.NewBot(g.game, seed, seed%256).Sample)
+func (g *arenaEnd) sampler(seed uint64) client.Sampler {
+	return client.Sample(&g.game.Cmd, arena.NewBot(g.game, seed, seed%256).Sample)
 }

@@ -60,7 +60,7 @@ func (t *tappedSink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) 
 
 // Tick implements tape.Sink.
 func (t *tappedSink) Tick(tick uint32, hash uint64) {
-	t.sums.add(server, nil, uint64(tick), hash)
+	t.sums.add(worlds, nil, uint64(tick), hash)
 	t.sums.tick(tick)
 	t.Sink.Tick(tick, hash)
 }

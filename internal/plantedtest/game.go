@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -76,7 +77,7 @@ func (g *Game) End(fault Plant) simtest.Player {
 		g.Secret.Get(f.World, e).N = int32(player) * 100
 		g.Local.Get(f.World, e).N = int32(player) * 100
 	})
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Move {
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.Cmd, func(v client.View) Move {
 		return Move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/9%3) - 1}
 	})}
 }

@@ -6,14 +6,13 @@ import (
 
 // Preview is the engine of package preview, which documents the methods that it passes on. The
 // types are the root's.
-type Preview[View, Frame, Server any] interface {
+type Preview[View, Frame any] interface {
 	Step(now time.Time) View
 	Pause(on bool)
 	StepTick()
 	SetTimeScale(scale float64)
 	Edit(fn func(*Frame))
 	Close() error
-	Server() *Server
 	// StateHash is that of the preview's server, without anything that is drawn.
 	StateHash() uint64
 }

@@ -18,7 +18,7 @@ import (
 type Tick = uint32
 
 // The budget of a player's late commands: on average one tick in LateShare runs one, and at once as
-// many as LateDeep times ServerConfig.LateInputs has ticks.
+// many as LateDeep times server.Config.LateInputs has ticks.
 const (
 	LateShare = 5
 	LateDeep  = 2
@@ -49,7 +49,7 @@ type Server interface {
 	Queued(player ecs.Owner) int
 	// Interval returns the length of a tick.
 	Interval() time.Duration
-	// LateTicks returns ServerConfig.LateInputs in ticks, rounded up; 0 for none.
+	// LateTicks returns server.Config.LateInputs in ticks, rounded up; 0 for none.
 	LateTicks() int
 	// Peer returns the transport's name for a player's connection, 0 for a player that is
 	// absent or does not exist.
@@ -70,7 +70,7 @@ type Server interface {
 	// OnRequest calls fn for each request of a player before its handler.
 	OnRequest(fn func(RequestTaken))
 	// OnPanic calls fn for each panic in a function of the game. A panic in fn leaves Step, which
-	// one in ServerConfig.OnPanic does not.
+	// one in server.Config.OnPanic does not.
 	OnPanic(fn func(Panicked))
 	// StateHash is Hash without the keys of predicted spawns, which a match without clients
 	// does not have.
@@ -88,7 +88,7 @@ type Server interface {
 	Replicated() []ServerEntity
 	// SyncTest makes the server run the newest ticks again before each tick, as it does for a
 	// late input, and calls found with each tick whose result differs. Call it before the
-	// first Step. It returns an error for a server without ServerConfig.LateInputs.
+	// first Step. It returns an error for a server without server.Config.LateInputs.
 	SyncTest(ticks int, found func(Desync)) error
 	// Trace returns the port of a player's trace. The records of an aside trace, and of every
 	// trace that is asked for in a replay, go to no client. Any goroutine may call it.
@@ -261,7 +261,7 @@ type RequestTaken struct {
 	Payload []byte
 }
 
-// Panicked is a panic in a function of the game, as foretick.Panic.
+// Panicked is a panic in a function of the game, as server.Panic.
 type Panicked struct {
 	Player  ecs.Owner
 	Handler string

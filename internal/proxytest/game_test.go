@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -41,9 +43,9 @@ func (w *walk) protocol() *foretick.Protocol {
 }
 
 // host runs a server on an endpoint until the end of the test.
-func host(t *testing.T, e transport.Endpoint) *foretick.Server {
+func host(t *testing.T, e transport.Endpoint) *server.Server {
 	var game walk
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.protocol(), Transport: e, MaxWaitingPerAddress: -1})
+	srv, err := server.New(server.Config{Protocol: game.protocol(), Transport: e, MaxWaitingPerAddress: -1})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -53,7 +55,7 @@ func host(t *testing.T, e transport.Endpoint) *foretick.Server {
 }
 
 // page is the page of a server.
-func page(t *testing.T, srv *foretick.Server) *web.Handler {
+func page(t *testing.T, srv *server.Server) *web.Handler {
 	in := inspect.New(inspect.Config{})
 	require.NoError(t, in.AddServer("server", srv))
 	h := web.New(in, web.Config{AllowEdit: true, Logger: slog.New(slog.DiscardHandler)})
@@ -63,7 +65,7 @@ func page(t *testing.T, srv *foretick.Server) *web.Handler {
 
 // player is a client.
 type player struct {
-	*foretick.Client
+	*client.Client
 	game  walk
 	at    time.Time     // of the newest snapshot
 	seen  uint64        // snapshots
@@ -75,13 +77,13 @@ func join(t *testing.T, redials bool, dial func() (transport.Endpoint, error)) *
 	p := &player{}
 	e, err := dial()
 	require.NoError(t, err)
-	cfg := foretick.ClientConfig{Protocol: p.game.protocol(), Transport: e,
-		OnSession: func(s foretick.Session) { p.game.names = append(p.game.names, s.Kind.String()) },
-		Sample:    foretick.Sample(&p.game.input, func(foretick.View) struct{ Step int8 } { return struct{ Step int8 }{1} })}
+	cfg := client.Config{Protocol: p.game.protocol(), Transport: e,
+		OnSession: func(s client.Session) { p.game.names = append(p.game.names, s.Kind.String()) },
+		Sample:    client.Sample(&p.game.input, func(client.View) struct{ Step int8 } { return struct{ Step int8 }{1} })}
 	if redials {
 		cfg.Redial = dial
 	}
-	p.Client, err = foretick.NewClient(cfg)
+	p.Client, err = client.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
@@ -104,8 +106,8 @@ func (p *player) play(d time.Duration, so func() bool) bool {
 	return so == nil
 }
 
-func (p *player) plays() bool  { return p.View().State == foretick.Playing && p.seen > 5 }
-func (p *player) closed() bool { return p.View().State == foretick.Closed }
+func (p *player) plays() bool  { return p.View().State == client.Playing && p.seen > 5 }
+func (p *player) closed() bool { return p.View().State == client.Closed }
 
 // far is the address of a line to a server that takes 25 ms each way.
 func far(t *testing.T, to string) string {

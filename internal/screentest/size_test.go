@@ -40,5 +40,5 @@ func TestSizeOfTheClient(t *testing.T) {
 	for _, name := range []string{"encoding/json.Marshal", "encoding/json.(*Decoder)", "encoding/json.(*decodeState)", "log/slog.(*Logger)", "log/slog.NewRecord", "math/big.(", "math/big.nat"} {
 		require.False(t, bytes.Contains(wasm, []byte(name)), name)
 	}
-	require.True(t, bytes.Contains(wasm, []byte("foretick.(*Client).Step")), "names are in the program")
+	require.True(t, bytes.Contains(wasm, []byte("client.(*Client).Step")), "names are in the program")
 }

@@ -24,10 +24,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -78,7 +80,7 @@ func play(t *testing.T, faults map[string]plantedtest.Plant) (*httptest.Server, 
 		}
 		listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 		require.NoError(t, err)
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: end(m.server).Protocol, Transport: listen})
+		srv, err := server.New(server.Config{Protocol: end(m.server).Protocol, Transport: listen})
 		require.NoError(t, err)
 		require.NoError(t, in.AddServer(name+" server", srv))
 		done.Go(func() { _ = srv.Run(ctx) })
@@ -87,7 +89,7 @@ func play(t *testing.T, faults map[string]plantedtest.Plant) (*httptest.Server, 
 			dialed, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 			require.NoError(t, err)
 			player := end(m.clients[i])
-			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: player.Protocol, Transport: dialed, Sample: player.Sample})
+			c, err := client.New(client.Config{Protocol: player.Protocol, Transport: dialed, Sample: player.Sample})
 			require.NoError(t, err)
 			if i == 1 {
 				require.NoError(t, in.AddClient(name+" client", c))
@@ -192,8 +194,8 @@ func (m played) wrote(tick float64, values []float64) bool {
 		})
 	}
 	for player := foretick.PlayerID(1); int(player) <= len(m.clients); player++ {
-		for _, client := range m.clients {
-			if same(client, player, values[0], values[2]) && same(m.server, player, values[1], values[3]) {
+		for _, cl := range m.clients {
+			if same(cl, player, values[0], values[2]) && same(m.server, player, values[1], values[3]) {
 				return true
 			}
 		}
@@ -302,10 +304,10 @@ func (p *tab) steps() {
 	p.do(chromedp.KeyEvent("c"))
 	s = p.traces("the client's tick", func(s traced) bool { return s.View == "client" })
 	require.NotContains(p.t, strings.Join(s.Table, "\n"), "≠")
-	client := s.Table
+	cl := s.Table
 	p.do(chromedp.KeyEvent("s"))
 	s = p.traces("the server's tick", func(s traced) bool { return s.View == "server" })
-	require.NotEqual(p.t, client, s.Table)
+	require.NotEqual(p.t, cl, s.Table)
 	require.Equal(p.t, was.Tick, s.Tick)
 	p.views("trace-server", "dark")
 	p.do(chromedp.Focus("#trace-strip", chromedp.ByID), chromedp.KeyEvent("b"), chromedp.KeyEvent("\u001b"))

@@ -19,7 +19,7 @@ type Recorder interface {
 // server's goroutine, and keeps nothing that it is given. In a replay it gives the server
 // what the tape has.
 type Sink interface {
-	// Begin is called by NewServer. It returns what the server uses in place of its endpoint
+	// Begin is called by server.New. It returns what the server uses in place of its endpoint
 	// and its source of randomness.
 	Begin(h Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error)
 	// Step is the beginning of a Step. hash returns the hash of the world.
@@ -141,7 +141,7 @@ type Look struct {
 	Entities []uint64 // of the world; empty: the player's own
 }
 
-// Grant is the answer of ServerConfig.Observe.
+// Grant is the answer of server.Config.Observe.
 type Grant struct {
 	Team                   uint8
 	Player                 uint16

@@ -15,7 +15,7 @@ const (
 
 // Why a server refuses: the second byte of Refused.
 const (
-	NotAllowed = 1 + iota // ServerConfig.AllowTrace says no
+	NotAllowed = 1 + iota // server.Config.AllowTrace says no
 	TooMany               // it has as many traces as it may
 )
 

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -16,15 +18,15 @@ import (
 type option struct {
 	always bool     // each match has it
 	needs  []string // what it means nothing without
-	server func(*foretick.ServerConfig)
-	client func(*foretick.ClientConfig)
+	server func(*server.Config)
+	client func(*client.Config)
 }
 
-func server(set func(*foretick.ServerConfig), needs ...string) option {
+func ofServer(set func(*server.Config), needs ...string) option {
 	return option{server: set, needs: needs}
 }
 
-func client(set func(*foretick.ClientConfig), needs ...string) option {
+func ofClient(set func(*client.Config), needs ...string) option {
 	return option{client: set, needs: needs}
 }
 
@@ -49,75 +51,75 @@ func present(string) error { return nil }
 
 // catalogue has the options by name.
 var catalogue = map[string]option{
-	"ServerConfig.Protocol":   {always: true},
-	"ServerConfig.Transport":  {always: true},
-	"ServerConfig.Recorder":   {always: true},
-	"ServerConfig.MaxClients": server(func(c *foretick.ServerConfig) { c.MaxClients = 9 }),
-	"ServerConfig.Observe": server(func(c *foretick.ServerConfig) {
-		c.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, nil }
+	"server.Config.Protocol":   {always: true},
+	"server.Config.Transport":  {always: true},
+	"server.Config.Recorder":   {always: true},
+	"server.Config.MaxClients": ofServer(func(c *server.Config) { c.MaxClients = 9 }),
+	"server.Config.Observe": ofServer(func(c *server.Config) {
+		c.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }
 	}),
-	"ServerConfig.MaxObservers":         server(func(c *foretick.ServerConfig) { c.MaxObservers = 2 }, "ServerConfig.Observe"),
-	"ServerConfig.SnapshotRate":         server(func(c *foretick.ServerConfig) { c.SnapshotRate = 15 }),
-	"ServerConfig.SendRate":             server(func(c *foretick.ServerConfig) { c.SendRate = 24_000 }),
-	"ServerConfig.Timeout":              server(func(c *foretick.ServerConfig) { c.Timeout = 4 * time.Second }),
-	"ServerConfig.RepeatInput":          server(func(c *foretick.ServerConfig) { c.RepeatInput = 100 * ms }),
-	"ServerConfig.DecayInput":           server(func(c *foretick.ServerConfig) { c.DecayInput = 100 * ms }),
-	"ServerConfig.LateInputs":           server(func(c *foretick.ServerConfig) { c.LateInputs = 150 * ms }),
-	"ServerConfig.LateWorld":            server(func(c *foretick.ServerConfig) { c.LateInputs, c.LateWorld = 150*ms, true }),
-	"ServerConfig.LateShare":            server(func(c *foretick.ServerConfig) { c.LateShare = 0.05 }),
-	"ServerConfig.MaxRewind":            server(func(c *foretick.ServerConfig) { c.MaxRewind = 300 * ms }),
-	"ServerConfig.RewindGrowth":         server(func(c *foretick.ServerConfig) { c.RewindGrowth = 50 * ms }),
-	"ServerConfig.NoLagCompensation":    server(func(c *foretick.ServerConfig) { c.NoLagCompensation = true }),
-	"ServerConfig.ReconnectWindow":      server(func(c *foretick.ServerConfig) { c.ReconnectWindow = 10 * time.Second }),
-	"ServerConfig.Same":                 server(func(c *foretick.ServerConfig) { c.Same = transport.AllowBoth }),
-	"ServerConfig.KeepPlaces":           server(func(c *foretick.ServerConfig) { c.KeepPlaces = true }),
-	"ServerConfig.MaxHeldPerAddress":    server(func(c *foretick.ServerConfig) { c.MaxHeldPerAddress = -1 }),
-	"ServerConfig.MaxWaitingPerAddress": server(func(c *foretick.ServerConfig) { c.MaxWaitingPerAddress = -1 }),
-	"ServerConfig.AllowOtherBuilds":     server(func(c *foretick.ServerConfig) { c.AllowOtherBuilds = true }),
-	"ServerConfig.Random":               server(func(c *foretick.ServerConfig) { c.Random = source() }),
-	"ServerConfig.TrainCompression":     server(func(c *foretick.ServerConfig) { c.TrainCompression = &snapshot.Statistics{} }),
-	"ServerConfig.Verify":               server(func(c *foretick.ServerConfig) { c.Verify = present }),
-	"ServerConfig.Profile":              server(func(c *foretick.ServerConfig) { c.Profile = true }),
-	"ServerConfig.Tags":                 server(func(c *foretick.ServerConfig) { c.Tags = []string{"battle"} }, "ecs.Tags"),
-	"ServerConfig.Executor":             server(func(c *foretick.ServerConfig) { c.Executor = inline{} }),
-	"ServerConfig.Logger":               server(func(c *foretick.ServerConfig) { c.Logger = quiet() }),
-	"ServerConfig.OnPanic":              server(func(c *foretick.ServerConfig) { c.OnPanic = func(foretick.Panic) {} }),
-	"ServerConfig.Clock": server(func(c *foretick.ServerConfig) {
+	"server.Config.MaxObservers":         ofServer(func(c *server.Config) { c.MaxObservers = 2 }, "server.Config.Observe"),
+	"server.Config.SnapshotRate":         ofServer(func(c *server.Config) { c.SnapshotRate = 15 }),
+	"server.Config.SendRate":             ofServer(func(c *server.Config) { c.SendRate = 24_000 }),
+	"server.Config.Timeout":              ofServer(func(c *server.Config) { c.Timeout = 4 * time.Second }),
+	"server.Config.RepeatInput":          ofServer(func(c *server.Config) { c.RepeatInput = 100 * ms }),
+	"server.Config.DecayInput":           ofServer(func(c *server.Config) { c.DecayInput = 100 * ms }),
+	"server.Config.LateInputs":           ofServer(func(c *server.Config) { c.LateInputs = 150 * ms }),
+	"server.Config.LateWorld":            ofServer(func(c *server.Config) { c.LateInputs, c.LateWorld = 150*ms, true }),
+	"server.Config.LateShare":            ofServer(func(c *server.Config) { c.LateShare = 0.05 }),
+	"server.Config.MaxRewind":            ofServer(func(c *server.Config) { c.MaxRewind = 300 * ms }),
+	"server.Config.RewindGrowth":         ofServer(func(c *server.Config) { c.RewindGrowth = 50 * ms }),
+	"server.Config.NoLagCompensation":    ofServer(func(c *server.Config) { c.NoLagCompensation = true }),
+	"server.Config.ReconnectWindow":      ofServer(func(c *server.Config) { c.ReconnectWindow = 10 * time.Second }),
+	"server.Config.Same":                 ofServer(func(c *server.Config) { c.Same = transport.AllowBoth }),
+	"server.Config.KeepPlaces":           ofServer(func(c *server.Config) { c.KeepPlaces = true }),
+	"server.Config.MaxHeldPerAddress":    ofServer(func(c *server.Config) { c.MaxHeldPerAddress = -1 }),
+	"server.Config.MaxWaitingPerAddress": ofServer(func(c *server.Config) { c.MaxWaitingPerAddress = -1 }),
+	"server.Config.AllowOtherBuilds":     ofServer(func(c *server.Config) { c.AllowOtherBuilds = true }),
+	"server.Config.Random":               ofServer(func(c *server.Config) { c.Random = source() }),
+	"server.Config.TrainCompression":     ofServer(func(c *server.Config) { c.TrainCompression = &snapshot.Statistics{} }),
+	"server.Config.Verify":               ofServer(func(c *server.Config) { c.Verify = present }),
+	"server.Config.Profile":              ofServer(func(c *server.Config) { c.Profile = true }),
+	"server.Config.Tags":                 ofServer(func(c *server.Config) { c.Tags = []string{"battle"} }, "ecs.Tags"),
+	"server.Config.Executor":             ofServer(func(c *server.Config) { c.Executor = inline{} }),
+	"server.Config.Logger":               ofServer(func(c *server.Config) { c.Logger = quiet() }),
+	"server.Config.OnPanic":              ofServer(func(c *server.Config) { c.OnPanic = func(server.Panic) {} }),
+	"server.Config.Clock": ofServer(func(c *server.Config) {
 		at := time.Duration(0)
 		c.Clock = func() time.Duration { at += ms; return at }
 	}),
-	"ServerConfig.AllowTrace": server(func(c *foretick.ServerConfig) { c.AllowTrace = func(foretick.PlayerID) bool { return true } }),
-	"ServerConfig.OnDrain":    server(func(c *foretick.ServerConfig) { c.OnDrain = func(*foretick.Frame, string) {} }),
-	"ServerConfig.OnTick":     server(func(c *foretick.ServerConfig) { c.OnTick = func(*foretick.Frame) {} }),
+	"server.Config.AllowTrace": ofServer(func(c *server.Config) { c.AllowTrace = func(foretick.PlayerID) bool { return true } }),
+	"server.Config.OnDrain":    ofServer(func(c *server.Config) { c.OnDrain = func(*foretick.Frame, string) {} }),
+	"server.Config.OnTick":     ofServer(func(c *server.Config) { c.OnTick = func(*foretick.Frame) {} }),
 
-	"ClientConfig.Protocol":        {always: true},
-	"ClientConfig.Transport":       {always: true},
-	"ClientConfig.Sample":          {always: true},
-	"ClientConfig.Redial":          client(func(*foretick.ClientConfig) {}), // the match dials
-	"ClientConfig.ResumeToken":     client(func(*foretick.ClientConfig) {}), // a client comes back with it
-	"ClientConfig.OnSession":       client(func(c *foretick.ClientConfig) { c.OnSession = func(foretick.Session) {} }),
-	"ClientConfig.ReceiveRate":     client(func(c *foretick.ClientConfig) { c.ReceiveRate = 24_000 }),
-	"ClientConfig.Verify":          client(func(c *foretick.ClientConfig) { c.Verify = present }),
-	"ClientConfig.SnapshotRate":    client(func(c *foretick.ClientConfig) { c.SnapshotRate = 20 }),
-	"ClientConfig.Observe":         client(func(c *foretick.ClientConfig) { c.Observe = true }, "ServerConfig.Observe"),
-	"ClientConfig.ObserveData":     client(func(c *foretick.ClientConfig) { c.ObserveData = []byte("me") }, "ClientConfig.Observe"),
-	"ClientConfig.NoPrediction":    client(func(c *foretick.ClientConfig) { c.NoPrediction = true }),
-	"ClientConfig.PartialTicks":    client(func(c *foretick.ClientConfig) { c.PartialTicks = true }, "ecs.Partial"),
-	"ClientConfig.MaxRTT":          client(func(c *foretick.ClientConfig) { c.MaxRTT = 600 * ms }),
-	"ClientConfig.History":         client(func(c *foretick.ClientConfig) { c.History = 128 }),
-	"ClientConfig.InputDelay":      client(func(c *foretick.ClientConfig) { c.InputDelay = 60 * ms }),
-	"ClientConfig.DelayAbove":      client(func(c *foretick.ClientConfig) { c.DelayAbove = 120 * ms }),
-	"ClientConfig.LateShare":       client(func(c *foretick.ClientConfig) { c.LateShare = 0.05 }),
-	"ClientConfig.SmoothHalfLife":  client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = 80 * ms }),
-	"ClientConfig.SmoothLimit":     client(func(c *foretick.ClientConfig) { c.SmoothLimit = 1 }),
-	"ClientConfig.Timeout":         client(func(c *foretick.ClientConfig) { c.Timeout = 4 * time.Second }),
-	"ClientConfig.SendRate":        client(func(c *foretick.ClientConfig) { c.SendRate = 24_000 }),
-	"ClientConfig.Tags":            client(func(c *foretick.ClientConfig) { c.Tags = []string{"paths"} }, "ecs.Tags"),
-	"ClientConfig.OnRefused":       client(func(c *foretick.ClientConfig) { c.OnRefused = func(foretick.Tick, string) {} }, "foretick.CheckCommand"),
-	"ClientConfig.OnSnapshot":      client(func(c *foretick.ClientConfig) { c.OnSnapshot = func(foretick.Tick) {} }),
-	"ClientConfig.OnMisprediction": client(func(c *foretick.ClientConfig) { c.OnMisprediction = func(prediction.Misprediction) {} }),
-	"ClientConfig.Logger":          client(func(c *foretick.ClientConfig) { c.Logger = quiet() }),
-	"ClientConfig.Random":          client(func(*foretick.ClientConfig) {}), // each client has its own
+	"client.Config.Protocol":        {always: true},
+	"client.Config.Transport":       {always: true},
+	"client.Config.Sample":          {always: true},
+	"client.Config.Redial":          ofClient(func(*client.Config) {}), // the match dials
+	"client.Config.ResumeToken":     ofClient(func(*client.Config) {}), // a client comes back with it
+	"client.Config.OnSession":       ofClient(func(c *client.Config) { c.OnSession = func(client.Session) {} }),
+	"client.Config.ReceiveRate":     ofClient(func(c *client.Config) { c.ReceiveRate = 24_000 }),
+	"client.Config.Verify":          ofClient(func(c *client.Config) { c.Verify = present }),
+	"client.Config.SnapshotRate":    ofClient(func(c *client.Config) { c.SnapshotRate = 20 }),
+	"client.Config.Observe":         ofClient(func(c *client.Config) { c.Observe = true }, "server.Config.Observe"),
+	"client.Config.ObserveData":     ofClient(func(c *client.Config) { c.ObserveData = []byte("me") }, "client.Config.Observe"),
+	"client.Config.NoPrediction":    ofClient(func(c *client.Config) { c.NoPrediction = true }),
+	"client.Config.PartialTicks":    ofClient(func(c *client.Config) { c.PartialTicks = true }, "ecs.Partial"),
+	"client.Config.MaxRTT":          ofClient(func(c *client.Config) { c.MaxRTT = 600 * ms }),
+	"client.Config.History":         ofClient(func(c *client.Config) { c.History = 128 }),
+	"client.Config.InputDelay":      ofClient(func(c *client.Config) { c.InputDelay = 60 * ms }),
+	"client.Config.DelayAbove":      ofClient(func(c *client.Config) { c.DelayAbove = 120 * ms }),
+	"client.Config.LateShare":       ofClient(func(c *client.Config) { c.LateShare = 0.05 }),
+	"client.Config.SmoothHalfLife":  ofClient(func(c *client.Config) { c.SmoothHalfLife = 80 * ms }),
+	"client.Config.SmoothLimit":     ofClient(func(c *client.Config) { c.SmoothLimit = 1 }),
+	"client.Config.Timeout":         ofClient(func(c *client.Config) { c.Timeout = 4 * time.Second }),
+	"client.Config.SendRate":        ofClient(func(c *client.Config) { c.SendRate = 24_000 }),
+	"client.Config.Tags":            ofClient(func(c *client.Config) { c.Tags = []string{"paths"} }, "ecs.Tags"),
+	"client.Config.OnRefused":       ofClient(func(c *client.Config) { c.OnRefused = func(foretick.Tick, string) {} }, "foretick.CheckCommand"),
+	"client.Config.OnSnapshot":      ofClient(func(c *client.Config) { c.OnSnapshot = func(foretick.Tick) {} }),
+	"client.Config.OnMisprediction": ofClient(func(c *client.Config) { c.OnMisprediction = func(prediction.Misprediction) {} }),
+	"client.Config.Logger":          ofClient(func(c *client.Config) { c.Logger = quiet() }),
+	"client.Config.Random":          ofClient(func(*client.Config) {}), // each client has its own
 
 	"Protocol.Component": {always: true}, "Protocol.Command": {always: true}, "Protocol.Prefab": {always: true},
 	"Protocol.Shared": {always: true}, "Protocol.Server": {always: true}, "Protocol.OnJoin": {always: true},
@@ -161,5 +163,5 @@ var catalogue = map[string]option{
 	"use predicted tags": declared(), "use predicted text": declared(), "use a shared singleton": declared(),
 	"use a shared clock": declared(),
 	"use long values":    declared(), "use infinities": declared(), "use a tag alone": declared(),
-	"use a tag of the match": declared("ServerConfig.Tags"),
+	"use a tag of the match": declared("server.Config.Tags"),
 }

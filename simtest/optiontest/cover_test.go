@@ -37,10 +37,10 @@ func setOf(names ...string) set {
 	for _, name := range names {
 		s.add(name)
 	}
-	if s["ServerConfig.LateShare"] && !s.late() {
-		if s["ServerConfig.LateInputs"] = true; !s.fits() {
-			delete(s, "ServerConfig.LateInputs")
-			s["ServerConfig.LateWorld"] = true
+	if s["server.Config.LateShare"] && !s.late() {
+		if s["server.Config.LateInputs"] = true; !s.fits() {
+			delete(s, "server.Config.LateInputs")
+			s["server.Config.LateWorld"] = true
 		}
 	}
 	return s
@@ -66,11 +66,11 @@ func (s set) fits() bool {
 			return false
 		}
 	}
-	return !s["ServerConfig.LateInputs"] || !s["ServerConfig.LateWorld"]
+	return !s["server.Config.LateInputs"] || !s["server.Config.LateWorld"]
 }
 
 // world is the pair whose second option has the first in it.
-var world = pair{"ServerConfig.LateInputs", "ServerConfig.LateWorld"}
+var world = pair{"server.Config.LateInputs", "server.Config.LateWorld"}
 
 // meetings splits all pairs into those that can be played and those that are refused, because
 // a table has them or what they need.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -60,7 +61,7 @@ type game struct {
 	pieces                []piece
 	uses                  uses
 	carried               []ecs.Handle // of bodies, that uses declare
-	client                *foretick.Client
+	client                *client.Client
 	sampled               int
 	levels                int
 	everywhere            []ecs.Handle // that bodies and props have
@@ -356,12 +357,12 @@ func (g *game) words(p *foretick.Protocol) {
 }
 
 // sampler is what a player presses: another way every half of a second.
-func (g *game) sampler(player int) foretick.Sampler {
-	return foretick.Sample(&g.cmd, func(v foretick.View) command {
+func (g *game) sampler(player int) client.Sampler {
+	return client.Sample(&g.cmd, func(v client.View) command {
 		if g.sampled++; v.Tick+20 > g.until {
 			return command{}
 		}
-		if g.sampled%50 == 7 && g.on("Request.Handle") && g.client != nil && v.State == foretick.Playing {
+		if g.sampled%50 == 7 && g.on("Request.Handle") && g.client != nil && v.State == client.Playing {
 			_ = g.ask.Send(g.client, word{uint16(g.sampled)})
 		}
 		way := float32(int(v.Tick)/15%3-1) / 8

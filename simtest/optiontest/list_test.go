@@ -15,9 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -27,8 +29,8 @@ var noOption = map[string]string{
 	"Protocol.Graph": "reads", "Protocol.Hash": "reads", "Protocol.Schema": "reads", "Protocol.TickRate": "reads",
 	"Protocol.Types": "reads", "Protocol.Fail": "makes the protocol fail",
 	"Event.Raise": "acts in a tick", "Message.Send": "acts in a tick", "Message.Broadcast": "acts in a tick",
-	"Request.Send":         "acts in a frame",
-	"foretick.ComponentAt": "reads", "foretick.NewServer": "makes a server", "foretick.NewClient": "makes a client",
+	"Request.Send":              "acts in a frame",
+	"foretick.ComponentAt":      "reads",
 	"foretick.PreviewInternals": "for package preview", "ecs.NewTypes": "a Protocol has them", "ecs.NewWorld": "a Server has it",
 	"ecs.RowOf": "reads", "ecs.MakeEntity": "a value", "ecs.Managed": "for libraries that spawn by World.Manager; a Server has its own",
 	"ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewSchedule": "a Protocol has one",
@@ -43,7 +45,7 @@ func found(t *testing.T) (names []string) {
 		}
 	}
 	for of, v := range map[string]reflect.Type{
-		"ServerConfig": reflect.TypeFor[foretick.ServerConfig](), "ClientConfig": reflect.TypeFor[foretick.ClientConfig](),
+		"server.Config": reflect.TypeFor[server.Config](), "client.Config": reflect.TypeFor[client.Config](),
 		"SpawnConfig": reflect.TypeFor[foretick.SpawnConfig](), "RemoteConfig": reflect.TypeFor[foretick.RemoteConfig](),
 		"AreaConfig": reflect.TypeFor[snapshot.AreaConfig](), "Channel": reflect.TypeFor[netcode.Channel](),
 		"Message": reflect.TypeFor[foretick.Message[word]](),

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -30,12 +32,12 @@ type set map[string]bool
 func (s set) has(name string) bool { return s[name] || catalogue[name].always }
 
 // late reports whether the server takes late inputs.
-func (s set) late() bool { return s["ServerConfig.LateInputs"] || s["ServerConfig.LateWorld"] }
+func (s set) late() bool { return s["server.Config.LateInputs"] || s["server.Config.LateWorld"] }
 
 func (s set) game() *game { return &game{on: s.has, asked: map[string]bool{}} }
 
 // serverConfig sets the options of a server, in place of those of cfg.
-func (s set) serverConfig(cfg *foretick.ServerConfig) {
+func (s set) serverConfig(cfg *server.Config) {
 	for name := range s {
 		if o := catalogue[name].server; o != nil {
 			o(cfg)
@@ -50,8 +52,8 @@ type table struct {
 	rec     *flight.Recorder
 	game    *game
 	games   []*game // of the clients
-	players []*foretick.Client
-	watcher *foretick.Client
+	players []*client.Client
+	watcher *client.Client
 	desyncs []string
 	secrets *simtest.Secrets
 }
@@ -60,14 +62,14 @@ type table struct {
 func (s set) begin(seed uint64) (*table, error) {
 	t := &table{set: s, m: simtest.New(seed), game: s.game(), secrets: &simtest.Secrets{}}
 	t.m.Watch(&simtest.Agreement{}, &simtest.Limits{}, &simtest.Causes{}, t.secrets)
-	if !s["ClientConfig.ResumeToken"] { // another process gets again what the dead one did not acknowledge
+	if !s["client.Config.ResumeToken"] { // another process gets again what the dead one did not acknowledge
 		t.m.Watch(&simtest.Delivery{}, &simtest.Requests{})
 	}
 	var err error
 	if t.rec, err = flight.New(flight.Config{}); err != nil {
 		return nil, err
 	}
-	cfg := foretick.ServerConfig{Protocol: t.game.protocol(), Recorder: t.rec}
+	cfg := server.Config{Protocol: t.game.protocol(), Recorder: t.rec}
 	s.serverConfig(&cfg)
 	srv, err := t.m.Serve(cfg)
 	if err != nil {
@@ -83,8 +85,8 @@ func (s set) begin(seed uint64) (*table, error) {
 func (t *table) desync(d simtest.Desync) { t.desyncs = append(t.desyncs, d.String()) }
 
 // clientConfig has the options of a client, of which it leaves out some.
-func (t *table) clientConfig(g *game, n int, without ...string) foretick.ClientConfig {
-	cfg := foretick.ClientConfig{Protocol: g.protocol(), Sample: g.sampler(n)}
+func (t *table) clientConfig(g *game, n int, without ...string) client.Config {
+	cfg := client.Config{Protocol: g.protocol(), Sample: g.sampler(n)}
 	skip := set{}
 	for _, name := range without {
 		skip[name] = true
@@ -94,21 +96,21 @@ func (t *table) clientConfig(g *game, n int, without ...string) foretick.ClientC
 			o(&cfg)
 		}
 	}
-	if t.set["ClientConfig.Random"] {
+	if t.set["client.Config.Random"] {
 		cfg.Random = rand.NewChaCha8([32]byte{byte(n), 3})
 	}
-	if t.set["ClientConfig.Redial"] {
+	if t.set["client.Config.Redial"] {
 		cfg.Redial = func() (transport.Endpoint, error) { return t.m.Dial(bad, bad), nil }
 	}
 	return cfg
 }
 
 // join adds a player. The last of three predicts in any case, so that something is corrected.
-func (t *table) join(n int, token []byte) (*foretick.Client, error) {
+func (t *table) join(n int, token []byte) (*client.Client, error) {
 	g := t.set.game()
-	without := []string{"ClientConfig.Observe", "ClientConfig.ObserveData"}
+	without := []string{"client.Config.Observe", "client.Config.ObserveData"}
 	if n == 2 {
-		without = append(without, "ClientConfig.NoPrediction")
+		without = append(without, "client.Config.NoPrediction")
 	}
 	cfg := t.clientConfig(g, n, without...)
 	cfg.ResumeToken = token
@@ -131,7 +133,7 @@ func (t *table) watch(sample bool) (err error) {
 	if !sample {
 		cfg.Sample = nil
 	}
-	if t.set["ClientConfig.ResumeToken"] {
+	if t.set["client.Config.ResumeToken"] {
 		cfg.ResumeToken = make([]byte, 8)
 	}
 	t.watcher, err = t.m.Join(cfg, simtest.Seat{Up: bad, Down: bad})
@@ -167,14 +169,14 @@ func (s set) run(seed uint64) error {
 			return err
 		}
 	}
-	if s["ClientConfig.Observe"] {
+	if s["client.Config.Observe"] {
 		if err := t.watch(false); err != nil {
 			return err
 		}
 	}
 	var acts []error
 	t.m.Net.At(4*time.Second, func() {
-		if s["ClientConfig.ResumeToken"] {
+		if s["client.Config.ResumeToken"] {
 			acts = append(acts, t.comeBack())
 		}
 	})
@@ -206,7 +208,7 @@ func (s set) run(seed uint64) error {
 }
 
 // level builds the same as the first level, with the players of now.
-func (t *table) level(g *game, srv *foretick.Server) func(*foretick.Frame) {
+func (t *table) level(g *game, srv *server.Server) func(*foretick.Frame) {
 	return func(f *foretick.Frame) {
 		for _, player := range srv.Players(nil) {
 			g.enter(f, player)
@@ -241,7 +243,7 @@ func (t *table) judge() error {
 		return errors.New("nothing was corrected")
 	case t.late() && rerun == 0:
 		return errors.New("no input came late and ran")
-	case t.watcher != nil && t.watcher.View().State != foretick.Playing:
+	case t.watcher != nil && t.watcher.View().State != client.Playing:
 		return fmt.Errorf("the observer is %v: %w", t.watcher.View().State, t.watcher.View().Err)
 	case t.set["Protocol.OnLevel"] && !slices.ContainsFunc(t.games, func(g *game) bool { return g.levels > 0 }):
 		return errors.New("no level began")
@@ -264,15 +266,15 @@ func (t *table) replay() error {
 		return err
 	}
 	var g *game
-	var srv *foretick.Server
+	var srv *server.Server
 	res, err := flight.Play(tape, flight.Game{
-		New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+		New: func(cfg server.Config) (*server.Server, error) {
 			from, random := cfg.Transport, cfg.Random
 			t.serverConfig(&cfg)
 			g = t.set.game()
 			cfg.Protocol, cfg.Transport, cfg.Random = g.protocol(), from, random
 			var err error
-			if srv, err = foretick.NewServer(cfg); err != nil {
+			if srv, err = server.New(cfg); err != nil {
 				return nil, err
 			}
 			g.fill(srv.Frame())

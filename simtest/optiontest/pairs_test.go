@@ -29,20 +29,20 @@ type refusal struct {
 
 // refusals has every pair that is refused.
 var refusals = map[pair]refusal{
-	{"ServerConfig.AllowOtherBuilds", "ServerConfig.LateInputs"}: {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
-	{"ServerConfig.AllowOtherBuilds", "ServerConfig.LateWorld"}:  {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
-	{"ServerConfig.LateInputs", "foretick.PredictRemote"}:        {"predict a player with PredictRemote", "docs/guide/networks.md", "`PredictRemote`"},
-	{"ServerConfig.LateInputs", "ecs.WriteOther"}:                {"writes what is not its own rows", "docs/guide/networks.md", "a shared system with `ecs.WriteOther`"},
-	{"ClientConfig.NoPrediction", "ClientConfig.PartialTicks"}:   {"only predicted ticks have parts", "client_config.go", "with NoPrediction"},
-	{"ClientConfig.PartialTicks", "foretick.PredictRemote"}:      {"in a game that predicts remote players", "client_config.go", "[PredictRemote]"},
-	{"ClientConfig.PartialTicks", "ecs.WriteOther"}:              {"shared physics objects", "client_config.go", "shared physics objects"},
-	{"ClientConfig.Observe", "ClientConfig.PartialTicks"}:        {"an observer predicts nothing", "client_config.go", "and predicts nothing"},
-	{"ClientConfig.Observe", "ClientConfig.ResumeToken"}:         {"an observer takes no player's place", "client_config.go", "plays nothing"},
-	{"ClientConfig.Observe", "ClientConfig.Sample"}:              {"an observer gives no input", "client_config.go", "It samples no input"},
-	{"ServerConfig.LateInputs", "use predicted text"}:            {"holds strings or slices", "docs/guide/networks.md", "a predicted component with strings or slices"},
-	{"ServerConfig.LateInputs", "use a shared singleton"}:        {"or a singleton), and cannot run again", "docs/guide/networks.md", "one that writes a singleton"},
-	{"ClientConfig.PartialTicks", "use a shared singleton"}:      {"a singleton", "client_config.go", "a shared system that writes a singleton"},
-	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:              {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
+	{"server.Config.AllowOtherBuilds", "server.Config.LateInputs"}: {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"server.Config.AllowOtherBuilds", "server.Config.LateWorld"}:  {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"server.Config.LateInputs", "foretick.PredictRemote"}:         {"predict a player with PredictRemote", "docs/guide/networks.md", "`PredictRemote`"},
+	{"server.Config.LateInputs", "ecs.WriteOther"}:                 {"writes what is not its own rows", "docs/guide/networks.md", "a shared system with `ecs.WriteOther`"},
+	{"client.Config.NoPrediction", "client.Config.PartialTicks"}:   {"only predicted ticks have parts", "client/config.go", "with NoPrediction"},
+	{"client.Config.PartialTicks", "foretick.PredictRemote"}:       {"in a game that predicts remote players", "client/config.go", "[foretick.PredictRemote]"},
+	{"client.Config.PartialTicks", "ecs.WriteOther"}:               {"shared physics objects", "client/config.go", "shared physics objects"},
+	{"client.Config.Observe", "client.Config.PartialTicks"}:        {"an observer predicts nothing", "client/config.go", "and predicts nothing"},
+	{"client.Config.Observe", "client.Config.ResumeToken"}:         {"an observer takes no player's place", "client/config.go", "plays nothing"},
+	{"client.Config.Observe", "client.Config.Sample"}:              {"an observer gives no input", "client/config.go", "It samples no input"},
+	{"server.Config.LateInputs", "use predicted text"}:             {"holds strings or slices", "docs/guide/networks.md", "a predicted component with strings or slices"},
+	{"server.Config.LateInputs", "use a shared singleton"}:         {"or a singleton), and cannot run again", "docs/guide/networks.md", "one that writes a singleton"},
+	{"client.Config.PartialTicks", "use a shared singleton"}:       {"a singleton", "client/config.go", "a shared system that writes a singleton"},
+	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:                {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
 }
 
 // Pinned: what changes them says so in the changelog.
@@ -58,8 +58,8 @@ func (p pair) refuse() error {
 	if err == nil {
 		_, err = t.join(0, nil)
 	}
-	if err == nil && s["ClientConfig.Observe"] {
-		err = t.watch(p[1] == "ClientConfig.Sample")
+	if err == nil && s["client.Config.Observe"] {
+		err = t.watch(p[1] == "client.Config.Sample")
 	}
 	return err
 }
@@ -134,9 +134,9 @@ func TestPairs(t *testing.T) {
 // replay of the tape runs without it, and has the same packets.
 func TestSyncTestSendsNothing(t *testing.T) {
 	for _, s := range []set{
-		setOf("ServerConfig.LateWorld", "Request.Handle"),
-		setOf("ServerConfig.LateWorld", "ecs.Structural", "ecs.WriteOther"),
-		setOf("ServerConfig.LateInputs", "Request.Handle", "ecs.Structural"),
+		setOf("server.Config.LateWorld", "Request.Handle"),
+		setOf("server.Config.LateWorld", "ecs.Structural", "ecs.WriteOther"),
+		setOf("server.Config.LateInputs", "Request.Handle", "ecs.Structural"),
 	} {
 		for _, seed := range []uint64{1, 5, 12} {
 			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())
@@ -147,7 +147,7 @@ func TestSyncTestSendsNothing(t *testing.T) {
 // TestSpawnsOfALevelsFirstTick: what a player's body spawns in the first tick of a level has the
 // same name in each run of the tick. In the first run the player's client lacks the body.
 func TestSpawnsOfALevelsFirstTick(t *testing.T) {
-	for _, late := range []string{"ServerConfig.LateWorld", "ServerConfig.LateInputs"} {
+	for _, late := range []string{"server.Config.LateWorld", "server.Config.LateInputs"} {
 		s := setOf("Protocol.OnLevel", "Protocol.Spawns", "ecs.Create", late)
 		for _, seed := range []uint64{3, 16, 38} {
 			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -71,7 +72,7 @@ func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, re
 		return err
 	}
 	p := newPlayer()
-	srv, err := foretick.NewServer(foretick.ServerConfig{
+	srv, err := server.New(server.Config{
 		Protocol: p.Protocol, Transport: end,
 		MaxWaitingPerAddress: -1, // all clients are one process
 	})
@@ -146,8 +147,8 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 
 // seat is one client.
 type seat struct {
-	client *foretick.Client
-	act    func(*foretick.Client)
+	client *client.Client
+	act    func(*client.Client)
 }
 
 func (s *seat) dialServer(addr string, p simtest.Player) error {
@@ -156,7 +157,7 @@ func (s *seat) dialServer(addr string, p simtest.Player) error {
 		return err
 	}
 	s.act = p.Act
-	s.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Transport: end})
+	s.client, err = client.New(client.Config{Protocol: p.Protocol, Sample: p.Sample, Transport: end})
 	if err != nil {
 		_ = end.Close(transport.Closed, "")
 	}
@@ -167,9 +168,9 @@ func (s *seat) dialServer(addr string, p simtest.Player) error {
 func (s *seat) stepFrame() (playing int, err error) {
 	v := s.client.Step(time.Now())
 	switch v.State {
-	case foretick.Closed:
+	case client.Closed:
 		return 0, v.Err
-	case foretick.Playing:
+	case client.Playing:
 		playing = 1
 	}
 	if s.act != nil && playing > 0 {

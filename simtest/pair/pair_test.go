@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 )
@@ -42,18 +44,18 @@ func (g *game) player() simtest.Player {
 			at[i].X += float32(cmd[i].X) + g.bias
 		}
 	}, ecs.Read(&g.walk), ecs.Write(&g.place))
-	read := func(v foretick.View) walk { return walk{int8(v.Tick % 3)} }
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.walk, read), Begin: func(*foretick.Server) { g.began++ }}
+	read := func(v client.View) walk { return walk{int8(v.Tick % 3)} }
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.walk, read), Begin: func(*server.Server) { g.began++ }}
 }
 
 func honest() simtest.Player { return new(game).player() }
 
 // play plays both ends in this process, with code of the server and of its clients.
-func play(t *testing.T, server, client func() simtest.Player) (pair.Result, error) {
+func play(t *testing.T, srv, cl func() simtest.Player) (pair.Result, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	at, done := make(chan netip.AddrPort, 1), make(chan error, 1)
-	go func() { done <- pair.Serve(ctx, "127.0.0.1:0", server, func(a netip.AddrPort) { at <- a }) }()
-	r, err := pair.Join(ctx, (<-at).String(), 3, time.Second/2, client)
+	go func() { done <- pair.Serve(ctx, "127.0.0.1:0", srv, func(a netip.AddrPort) { at <- a }) }()
+	r, err := pair.Join(ctx, (<-at).String(), 3, time.Second/2, cl)
 	stop()
 	require.NoError(t, <-done)
 	return r, err

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -86,13 +88,13 @@ func TestRemotePredictionOfTwoBuilds(t *testing.T) {
 	} {
 		m := simtest.New(8)
 		g := &scene{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(c.server.predictsRemote, c.server.along, true), AllowOtherBuilds: true})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(c.server.predictsRemote, c.server.along, true), AllowOtherBuilds: true})
 		require.NoError(t, err)
 		var ends []*scene
-		var clients []*foretick.Client
+		var clients []*client.Client
 		for range 2 {
 			cg := &scene{}
-			cl, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(c.client.predictsRemote, c.client.along, false), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) ride {
+			cl, err := m.Join(client.Config{Protocol: cg.protocol(c.client.predictsRemote, c.client.along, false), Sample: client.Sample(&cg.cmd, func(v client.View) ride {
 				now := m.Net.Now()
 				switch {
 				case now < 2*time.Second || now > 20*time.Second:

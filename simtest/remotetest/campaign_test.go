@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
@@ -111,7 +113,7 @@ type melee struct {
 	// the server's
 	rand *rand.Rand
 	rest bool
-	srv  *foretick.Server
+	srv  *server.Server
 	told map[string]int // by owner, tick and event: what players' entities raised
 	me   func() foretick.PlayerID
 
@@ -505,7 +507,7 @@ func (g *melee) hide(f *foretick.Frame, e ecs.Entity, hidden bool) {
 type fray struct {
 	m     *simtest.Match
 	g     *melee
-	ends  map[*foretick.Client]*melee
+	ends  map[*client.Client]*melee
 	rest  bool
 	seed  uint64
 	r     *rand.Rand
@@ -537,9 +539,9 @@ func (b *fray) join(rules rules) {
 	r := b.r
 	salt := r.Uint64()
 	hold := 5 + r.IntN(60)
-	var c *foretick.Client
-	cfg := foretick.ClientConfig{Protocol: g.protocol(), Timeout: 2 * time.Second, NoPrediction: r.IntN(12) == 0}
-	cfg.Sample = foretick.Sample(&g.cmd, func(v foretick.View) kick {
+	var c *client.Client
+	cfg := client.Config{Protocol: g.protocol(), Timeout: 2 * time.Second, NoPrediction: r.IntN(12) == 0}
+	cfg.Sample = client.Sample(&g.cmd, func(v client.View) kick {
 		if b.rest {
 			return kick{}
 		}
@@ -576,7 +578,7 @@ func (b *fray) join(rules rules) {
 }
 
 // done takes what a client's end found.
-func (b *fray) done(c *foretick.Client, stayed bool) {
+func (b *fray) done(c *client.Client, stayed bool) {
 	g := b.ends[c]
 	for _, f := range g.faults {
 		b.fault("player %d: %s", c.View().Player, f)
@@ -609,7 +611,7 @@ func (b *fray) done(c *foretick.Client, stayed bool) {
 }
 
 // sizes lists the lengths of what a client keeps.
-func sizes(c *foretick.Client) map[string]int {
+func sizes(c *client.Client) map[string]int {
 	out := map[string]int{}
 	var walk func(name string, v reflect.Value, deep int)
 	walk = func(name string, v reflect.Value, deep int) {
@@ -635,7 +637,7 @@ func sizes(c *foretick.Client) map[string]int {
 // playMelee plays a match from its seed and returns what was wrong.
 func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]int) (b *fray) {
 	r := rand.New(rand.NewPCG(seed, 77))
-	b = &fray{m: simtest.New(seed), ends: map[*foretick.Client]*melee{}, seed: seed, r: r, n: map[string]int{}}
+	b = &fray{m: simtest.New(seed), ends: map[*client.Client]*melee{}, seed: seed, r: r, n: map[string]int{}}
 	defer func() {
 		if x := recover(); x != nil {
 			b.fault("panic after %v: %v\n%s", b.m.Net.Now(), x, debug.Stack())
@@ -643,7 +645,7 @@ func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]
 	}()
 	rules := rules{rate: []int{20, 30, 60}[r.IntN(3)], interest: r.IntN(3) == 0, guess: r.IntN(4), local: r.IntN(2) == 0, late: late}
 	b.g = &melee{rules: rules, rand: rand.New(rand.NewPCG(seed, 78))}
-	cfg := foretick.ServerConfig{Protocol: b.g.protocol(), Timeout: 2 * time.Second, ReconnectWindow: time.Second}
+	cfg := server.Config{Protocol: b.g.protocol(), Timeout: 2 * time.Second, ReconnectWindow: time.Second}
 	if r.IntN(2) == 0 {
 		cfg.SnapshotRate = rules.rate / 2
 	}

@@ -8,23 +8,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // orderly is a melee in which only the players act.
-func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.ClientConfig), pads func(i int, v foretick.View) kick) (*fray, []*melee) {
+func orderly(t *testing.T, r rules, clients int, each func(i int, c *client.Config), pads func(i int, v client.View) kick) (*fray, []*melee) {
 	t.Helper()
 	b := &fray{m: simtest.New(5), g: &melee{rules: r, rand: rand.New(rand.NewPCG(5, 78)), rest: true}}
-	srv, err := b.m.Serve(foretick.ServerConfig{Protocol: b.g.protocol()})
+	srv, err := b.m.Serve(server.Config{Protocol: b.g.protocol()})
 	require.NoError(t, err)
 	b.g.srv = srv
 	var ends []*melee
 	for i := range clients {
 		g := &melee{rules: r}
-		cfg := foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) kick { return pads(i, v) })}
+		cfg := client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) kick { return pads(i, v) })}
 		if each != nil {
 			each(i, &cfg)
 		}
@@ -39,7 +41,7 @@ func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.Cl
 // A guess may press everything. Events and spawns that others then raise are dropped:
 // the server reports them.
 func TestRemotePredictedShotsArePassedOver(t *testing.T) {
-	b, ends := orderly(t, rules{rate: 60, guess: 2, local: true}, 2, nil, func(_ int, v foretick.View) kick {
+	b, ends := orderly(t, rules{rate: 60, guess: 2, local: true}, 2, nil, func(_ int, v client.View) kick {
 		return kick{Held: true, Fire: v.Tick%9 == 0, Drop: v.Tick%20 == 0, X: float32(v.Tick/30%2)*2 - 1}
 	})
 	b.m.Run(6 * time.Second)
@@ -55,7 +57,7 @@ func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 
 // A car that loses its driver rolls on without input, also on the driver's screen.
 func TestNobodyPressesPedals(t *testing.T) {
-	b, _ := orderly(t, rules{rate: 60, guess: 1}, 2, nil, func(int, foretick.View) kick { return kick{X: 0.5, Held: true} })
+	b, _ := orderly(t, rules{rate: 60, guess: 1}, 2, nil, func(int, client.View) kick { return kick{X: 0.5, Held: true} })
 	b.m.Run(2 * time.Second)
 	clients := b.m.Clients(nil)
 	w := b.m.Server().World()
@@ -72,18 +74,18 @@ func TestNobodyPressesPedals(t *testing.T) {
 
 // Who predicts nothing has nothing to rehearse.
 func TestSyncTestWithoutPrediction(t *testing.T) {
-	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *foretick.ClientConfig) {
+	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *client.Config) {
 		c.NoPrediction = true
-	}, func(int, foretick.View) kick { return kick{X: 0.5} })
+	}, func(int, client.View) kick { return kick{X: 0.5} })
 	require.NoError(t, simtest.SyncTestClient(b.m.Clients(nil)[0], 4, func(d simtest.Desync) { t.Error(d) }))
 	b.m.Run(2 * time.Second)
-	require.Equal(t, foretick.Playing, b.m.Clients(nil)[0].View().State)
+	require.Equal(t, client.Playing, b.m.Clients(nil)[0].View().State)
 	require.Empty(t, ends[0].faults)
 }
 
 // Common entities are sent to all players, however far away: an audit knows this.
 func TestAuditOfAFarCommon(t *testing.T) {
-	b, _ := orderly(t, rules{rate: 60, interest: true}, 1, nil, func(int, foretick.View) kick { return kick{} })
+	b, _ := orderly(t, rules{rate: 60, interest: true}, 1, nil, func(int, client.View) kick { return kick{} })
 	b.m.Run(time.Second)
 	f := b.m.Server().Frame()
 	b.g.body.Get(f.World, f.Spawn(&b.g.ball, ecs.Nobody)).X = 50

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -232,14 +234,14 @@ func push(b, o *chassis) bool {
 // derby is a match of cars.
 type derby struct {
 	m       *simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	g       *bumpers
 	cars    []*bumpers
-	clients []*foretick.Client
+	clients []*client.Client
 	was     map[foretick.Tick]map[foretick.PlayerID]chassis // on the server, behind each tick
 }
 
-func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View), more ...func(c *foretick.ClientConfig)) *derby {
+func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride, after func(d *derby, n int, v client.View), more ...func(c *client.Config)) *derby {
 	t.Helper()
 	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[foretick.PlayerID]chassis{}}
 	end := func() *bumpers {
@@ -251,7 +253,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 	}
 	t.Cleanup(func() { require.NoError(t, d.m.Err()) })
 	d.g = end()
-	srv, err := d.m.Serve(foretick.ServerConfig{Protocol: d.g.protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := d.m.Serve(server.Config{Protocol: d.g.protocol(), OnTick: func(f *foretick.Frame) {
 		d.was[f.Tick] = d.g.places(f.World)
 	}})
 	require.NoError(t, err)
@@ -259,9 +261,9 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 	for i := range n {
 		g := end()
 		if after != nil {
-			seat.After = func(v foretick.View) { after(d, i, v) }
+			seat.After = func(v client.View) { after(d, i, v) }
 		}
-		cfg := foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
+		cfg := client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) ride {
 			return pads(d.m, v.Player, v, g.places(v.World)[v.Player])
 		})}
 		for _, set := range more {
@@ -303,7 +305,7 @@ func TestRemotePredictedCrash(t *testing.T) {
 					bumps[n][f.Tick] = true
 				}
 			}
-		}, func(m *simtest.Match, player foretick.PlayerID, _ foretick.View, _ chassis) ride {
+		}, func(m *simtest.Match, player foretick.PlayerID, _ client.View, _ chassis) ride {
 			if m.Net.Now() < 2*time.Second {
 				return ride{}
 			}
@@ -338,8 +340,8 @@ func TestRemotePredictedCrash(t *testing.T) {
 }
 
 // wild presses something else now and then, and nothing any more after a while.
-func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
-	return func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
+	return func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 		if now := m.Net.Now(); now > until || now < time.Second {
 			return ride{}
 		}
@@ -350,14 +352,14 @@ func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, 
 }
 
 // brawl presses something else four times a second, towards the middle by and large.
-func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 	pad := wild(until)
 	type plan struct {
 		since foretick.Tick
 		press ride
 	}
 	plans := map[foretick.PlayerID]plan{}
-	return func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+	return func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 		r := pad(m, player, v, at)
 		if now := m.Net.Now(); now > until || now < time.Second {
 			return r
@@ -394,8 +396,8 @@ func TestRemotePredictedTurns(t *testing.T) {
 				at     chassis
 			}
 			var sights []sight
-			d := newDerby(t, 11, 4, both(link), func(g *bumpers) { g.blind = blind == 1 }, wild(20*time.Second), func(d *derby, i int, v foretick.View) {
-				if v.State != foretick.Playing || d.m.Net.Now() < 3*time.Second || d.m.Net.Now() > 20*time.Second {
+			d := newDerby(t, 11, 4, both(link), func(g *bumpers) { g.blind = blind == 1 }, wild(20*time.Second), func(d *derby, i int, v client.View) {
+				if v.State != client.Playing || d.m.Net.Now() < 3*time.Second || d.m.Net.Now() > 20*time.Second {
 					return
 				}
 				for player, at := range d.cars[i].places(v.World) {
@@ -492,7 +494,7 @@ func TestGuessIsRounded(t *testing.T) {
 	press := ride{X: 0.3, Y: -0.7}
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
 		g.guess = func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *ride) { *cmd = press }
-	}, func(_ *simtest.Match, _ foretick.PlayerID, _ foretick.View, _ chassis) ride { return press }, nil)
+	}, func(_ *simtest.Match, _ foretick.PlayerID, _ client.View, _ chassis) ride { return press }, nil)
 	d.m.Run(2 * time.Second)
 	before := d.clients[0].Stats()
 	d.m.Run(6 * time.Second)
@@ -517,7 +519,7 @@ func TestRemotePredictedEvents(t *testing.T) {
 			}
 		}, brawl(30*time.Second), nil)
 		d.m.Run(44 * time.Second)
-		unpredicted, server := 0, heard[fmt.Sprint("server ", d.clients[0].View().Player)]
+		unpredicted, srv := 0, heard[fmt.Sprint("server ", d.clients[0].View().Player)]
 		for at, n := range heard["predicted"] {
 			require.Equal(t, n, heard["confirmed"][at]+heard["cancelled"][at], "each has one outcome")
 			unpredicted += heard["cancelled"][at]
@@ -525,11 +527,11 @@ func TestRemotePredictedEvents(t *testing.T) {
 		wrong, all := 0, 0
 		for at, n := range heard["confirmed"] {
 			all += n
-			if server[at] < n {
+			if srv[at] < n {
 				wrong++
 			}
 		}
-		t.Logf("%d predicted ticks with a crash, %d crashes confirmed, %d ticks of them not the server's; %d cancelled; %d ticks on the server", len(heard["predicted"]), all, wrong, unpredicted, len(server))
+		t.Logf("%d predicted ticks with a crash, %d crashes confirmed, %d ticks of them not the server's; %d cancelled; %d ticks on the server", len(heard["predicted"]), all, wrong, unpredicted, len(srv))
 		require.Greater(t, all, 20)
 		require.Positive(t, unpredicted)
 		require.Zero(t, wrong)
@@ -552,9 +554,9 @@ func lostCar(t *testing.T, rate int) {
 		if ends++; ends < 3 {
 			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
 		}
-	}, func(m *simtest.Match, player foretick.PlayerID, _ foretick.View, _ chassis) ride {
+	}, func(m *simtest.Match, player foretick.PlayerID, _ client.View, _ chassis) ride {
 		return ride{Fire: player == 1 && m.Net.Now() > time.Second}
-	}, nil, func(c *foretick.ClientConfig) {
+	}, nil, func(c *client.Config) {
 		if rate > 0 {
 			c.ReceiveRate = rate + trailRate
 		}
@@ -611,14 +613,14 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		at   float32
 	}
 	for _, frames := range []int{20, 30, 60, 144} {
-		var server, client []shot
+		var srv, cl []shot
 		ends := 0
 		seat := both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})
 		seat.FrameRate = frames
 		d := newDerby(t, 5, 2, seat, func(g *bumpers) {
-			to := &server
+			to := &srv
 			if ends > 0 {
-				to = &client
+				to = &cl
 			}
 			ends++
 			g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
@@ -640,7 +642,7 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 				}
 				*to = append(*to, s)
 			}
-		}, func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+		}, func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 			now := m.Net.Now()
 			switch {
 			case now < 2*time.Second || now > 22*time.Second:
@@ -660,10 +662,10 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		d.m.Run(24 * time.Second)
 		hits, agreed := map[string]int{}, map[string]int{}
 		by := map[foretick.Tick]shot{}
-		for _, s := range server {
+		for _, s := range srv {
 			by[s.tick] = s
 		}
-		for _, s := range client {
+		for _, s := range cl {
 			is, ok := by[s.tick]
 			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // when the change of input is not known yet
 				continue
@@ -699,7 +701,7 @@ func TestRemotePredictedIsSyncTested(t *testing.T) {
 					cmd.X = float32(n%5) / 4
 				}
 			}
-			return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
+			return simtest.Player{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) ride {
 				return ride{X: float32(v.Tick/9%3) - 1, Jump: v.Tick%31 == 0}
 			})}
 		}, simtest.SyncConfig{})

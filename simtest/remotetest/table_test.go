@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
@@ -71,9 +72,9 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 				felt[n][f.Tick] = true
 			}
 		}
-	}, brawl(until), func(d *derby, i int, v foretick.View) {
+	}, brawl(until), func(d *derby, i int, v client.View) {
 		d.cars[i].me = v.Player
-		if now := d.m.Net.Now(); v.State != foretick.Playing || now < 3*time.Second || now > until {
+		if now := d.m.Net.Now(); v.State != client.Playing || now < 3*time.Second || now > until {
 			return
 		}
 		for player, at := range d.cars[i].places(v.World) {

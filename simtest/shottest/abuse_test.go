@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -38,7 +40,7 @@ func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, l
 // plays.
 func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) outcome {
 	t.Helper()
-	m, err := newRange(seed, set.rate, foretick.ServerConfig{SnapshotRate: set.snapshot, RewindGrowth: set.growth})
+	m, err := newRange(seed, set.rate, server.Config{SnapshotRate: set.snapshot, RewindGrowth: set.growth})
 	require.NoError(t, err)
 	l.now, l.fields = m.Net.Now, fieldsOf[pull]()
 	s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
@@ -397,13 +399,13 @@ func TestAbuseLives(t *testing.T) {
 func testTurn(t *testing.T, row turn) {
 	t.Helper()
 	const begin, end = 300, 330 // ticks
-	m, err := newRange(5, 30, foretick.ServerConfig{SnapshotRate: 10})
+	m, err := newRange(5, 30, server.Config{SnapshotRate: 10})
 	require.NoError(t, err)
 	m.game.still = true
 	link := sim.Link{Latency: 100 * time.Millisecond}
 	var between []float32 // where the screen showed the runner, as far as it was at neither end
 	s := (*shooter)(nil)
-	s, err = m.seatAs(simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+	s, err = m.seatAs(simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 		if e := s.game.number(v.World, s.target); e != ecs.None {
 			if x := s.game.pos.Get(v.World, e).X; x != 0 && x != 3 {
 				between = append(between, x)

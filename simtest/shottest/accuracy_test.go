@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -78,7 +79,7 @@ func grid(full bool) []*cell {
 // server judged.
 func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	t.Helper()
-	m, err := newRangeOf(&shootingRange{taps: s.taps}, 7, s.rate, foretick.ServerConfig{
+	m, err := newRangeOf(&shootingRange{taps: s.taps}, 7, s.rate, server.Config{
 		SnapshotRate: s.snapshot, MaxRewind: s.cap, NoLagCompensation: s.without, RewindGrowth: s.growth,
 	})
 	require.NoError(t, err)

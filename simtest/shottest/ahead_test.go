@@ -12,10 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -244,10 +246,10 @@ type agreement struct {
 
 // compare compares what a client saw with what was judged, by prefab, from a tick on.
 // It skips expected differences.
-func (l sightings) compare(server sightings, from foretick.Tick, within float64, skip func(t foretick.Tick, number uint8, a, b sighted) bool) map[string]*agreement {
+func (l sightings) compare(srv sightings, from foretick.Tick, within float64, skip func(t foretick.Tick, number uint8, a, b sighted) bool) map[string]*agreement {
 	out := map[string]*agreement{"car": {}, "ball": {}, "kite": {}}
 	for t, here := range l {
-		there, judged := server[t]
+		there, judged := srv[t]
 		if !judged || t < from {
 			continue
 		}
@@ -282,10 +284,10 @@ func (l sightings) compare(server sightings, from foretick.Tick, within float64,
 // fair is a match of one shooter and several targets.
 type fair struct {
 	m       *simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	g       *carousel
 	ends    []*carousel
-	clients []*foretick.Client
+	clients []*client.Client
 	server  sightings // of the first player's shots
 	client  sightings
 	was     map[foretick.Tick]map[uint8]standing // on the server, behind each tick
@@ -293,9 +295,9 @@ type fair struct {
 
 type fairConfig struct {
 	seed   uint64
-	server foretick.ServerConfig
-	client foretick.ClientConfig // the shooter's
-	seat   simtest.Seat          // the shooter's
+	server server.Config
+	client client.Config // the shooter's
+	seat   simtest.Seat  // the shooter's
 	each   func(g *carousel)
 	judged func(s *fair, f *foretick.Frame, seen foretick.HitView)
 }
@@ -326,7 +328,7 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 	s.srv, err = s.m.Serve(cfg.server)
 	require.NoError(t, err)
 	for n := range 2 {
-		g, c, seat := end(), foretick.ClientConfig{}, both(sim.Link{Latency: 20 * time.Millisecond})
+		g, c, seat := end(), client.Config{}, both(sim.Link{Latency: 20 * time.Millisecond})
 		if n == 0 {
 			c, seat = cfg.client, cfg.seat
 			g.fired = func(f *foretick.Frame, player foretick.PlayerID) {
@@ -336,7 +338,7 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 			}
 		}
 		c.Protocol = g.protocol()
-		c.Sample = foretick.Sample(&g.cmd, func(v foretick.View) tug {
+		c.Sample = client.Sample(&g.cmd, func(v client.View) tug {
 			if v.Player == 1 {
 				return tug{Fire: v.Tick/2%2 == 0} // frames of two ticks must not miss it
 			}

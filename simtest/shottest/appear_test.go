@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -75,7 +76,7 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 		{60, 60, 200 * time.Millisecond, 50 * time.Millisecond, 0.1},
 	} {
 		t.Run(fmt.Sprintf("%d and %d Hz, %v+%v, %v", row.rate, row.snapshots, row.rtt, row.jitter, row.loss), func(t *testing.T) {
-			m, err := newRange(23, row.rate, foretick.ServerConfig{SnapshotRate: row.snapshots, MaxRewind: time.Second})
+			m, err := newRange(23, row.rate, server.Config{SnapshotRate: row.snapshots, MaxRewind: time.Second})
 			require.NoError(t, err)
 			link := sim.Link{Latency: row.rtt / 2, Jitter: row.jitter, Loss: row.loss}
 			s, err := m.seat(link, link, 6*time.Second, 36*time.Second)
@@ -123,7 +124,7 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 // shot, and not before.
 func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	const behind = 8
-	m, err := newRange(29, 30, foretick.ServerConfig{})
+	m, err := newRange(29, 30, server.Config{})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, 6*time.Second, 7*time.Second)

@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -181,26 +183,26 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%d Hz, %d snapshots, %v", row.rate, row.snapshots, row.link)
 		m := simtest.New(3)
-		var server, client kites
-		server.leaps = row.leaps
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate), SnapshotRate: row.snapshots, SendRate: row.sendRate})
+		var srv1, cl kites
+		srv1.leaps = row.leaps
+		srv, err := m.Serve(server.Config{Protocol: srv1.protocol(row.rate), SnapshotRate: row.snapshots, SendRate: row.sendRate})
 		require.NoError(t, err)
 		for n := range kiteCount + row.crowd {
-			server.kite.Get(srv.World(), srv.Frame().Spawn(&server.prefab, ecs.Nobody)).N = uint8(n)
+			srv1.kite.Get(srv.World(), srv.Frame().Spawn(&srv1.prefab, ecs.Nobody)).N = uint8(n)
 		}
 		judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
-		server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.frame(f.World, f.Rewind(by)) }
-		var cli *foretick.Client
-		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.frame(f.World, f.Rewind(cli.View().Player)) }
+		srv1.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = srv1.frame(f.World, f.Rewind(by)) }
+		var cli *client.Client
+		cl.drawn = func(f *foretick.Frame) { drawn[f.Tick] = cl.frame(f.World, f.Rewind(cli.View().Player)) }
 		var curve, line []float64 // distance from the truth
-		cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+		cli, err = m.Join(client.Config{Protocol: cl.protocol(row.rate), Sample: client.Sample(&cl.cmd, func(v client.View) whistle {
 			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
-		})}, simtest.Seat{Up: row.link, Down: row.link, FrameRate: 48, After: func(v foretick.View) { // frames fall between ticks
-			if v.State != foretick.Playing || m.Net.Now() < 6*time.Second {
+		})}, simtest.Seat{Up: row.link, Down: row.link, FrameRate: 48, After: func(v client.View) { // frames fall between ticks
+			if v.State != client.Playing || m.Net.Now() < 6*time.Second {
 				return
 			}
-			for _, rows := range client.all.All(v.World) {
-				for _, at := range client.kite.Slice(rows) {
+			for _, rows := range cl.all.All(v.World) {
+				for _, at := range cl.kite.Slice(rows) {
 					truth := where(int(at.N), (float64(v.RenderTick)+float64(v.RenderFraction))/float64(row.rate), row.leaps)
 					if at.N%4 != 3 && math.Abs(float64(at.X-truth.X)) < 5 {
 						curve, line = append(curve, math.Abs(float64(at.X-truth.X))), append(line, math.Abs(float64(at.Line-truth.X)))
@@ -211,7 +213,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		require.NoError(t, err)
 		for n := range 50 { // some are out of sight for a while
 			m.Run(6*time.Second + time.Duration(n)*200*time.Millisecond)
-			if e := server.find(srv.World(), uint8(n/2%kiteCount)); row.leaps {
+			if e := srv1.find(srv.World(), uint8(n/2%kiteCount)); row.leaps {
 				require.True(t, srv.Frame().SetVisible(cli.View().Player, e, n%2 == 1))
 			}
 		}
@@ -279,31 +281,31 @@ func TestOwnInterpolationAllocatesNothing(t *testing.T) {
 
 func judgedWithoutAllocating(t *testing.T, own bool) {
 	m := simtest.New(3)
-	var server, client kites
-	server.own, client.own = own, own
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(30)})
+	var srv1, cl kites
+	srv1.own, cl.own = own, own
+	srv, err := m.Serve(server.Config{Protocol: srv1.protocol(30)})
 	require.NoError(t, err)
 	var e ecs.Entity
 	for n := range kiteCount {
-		e = srv.Frame().Spawn(&server.prefab, ecs.Nobody)
-		server.kite.Get(srv.World(), e).N = uint8(n)
+		e = srv.Frame().Spawn(&srv1.prefab, ecs.Nobody)
+		srv1.kite.Get(srv.World(), e).N = uint8(n)
 	}
 	var memory runtime.MemStats
 	var mallocs uint64
 	n := 0
-	server.seen = func(f *foretick.Frame, by foretick.PlayerID) {
+	srv1.seen = func(f *foretick.Frame, by foretick.PlayerID) {
 		runtime.ReadMemStats(&memory)
 		before := memory.Mallocs
 		seen := f.Rewind(by)
 		_, there := seen.Hitbox(e, 0)
-		_, ok := foretick.ComponentAt(seen, &server.kite, e)
+		_, ok := foretick.ComponentAt(seen, &srv1.kite, e)
 		runtime.ReadMemStats(&memory)
 		if n++; n > 30 && there && ok {
 			mallocs += memory.Mallocs - before
 		}
 	}
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(30), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+	_, err = m.Join(client.Config{Protocol: cl.protocol(30), Sample: client.Sample(&cl.cmd, func(v client.View) whistle {
 		return whistle{Blow: v.Tick%2 == 0}
 	})}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)

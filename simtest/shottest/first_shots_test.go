@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -26,7 +27,7 @@ func TestShotsInTheFirstSecond(t *testing.T) {
 					var first, back, settled []float64
 					clamped := 0
 					for seed := range costtest.Count(4, 40) {
-						m, err := newRange(uint64(seed+1), rate, foretick.ServerConfig{MaxRewind: time.Second})
+						m, err := newRange(uint64(seed+1), rate, server.Config{MaxRewind: time.Second})
 						require.NoError(t, err)
 						link := sim.Link{Latency: rtt / 2, Jitter: jitter, Loss: 0.01}
 						s, err := m.seat(link, link, 0, time.Minute)

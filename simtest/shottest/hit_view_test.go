@@ -8,16 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // onShots plays a shooter and hands each of its shots to check, on the server.
 func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot)) (*rangeMatch, *shooter) {
 	t.Helper()
-	m, err := newRange(11, 30, foretick.ServerConfig{})
+	m, err := newRange(11, 30, server.Config{})
 	require.NoError(t, err)
 	n := 0
 	m.game.judged = func(f *foretick.Frame, by foretick.PlayerID, s shot) {
@@ -209,7 +211,7 @@ func TestHitboxFaults(t *testing.T) {
 
 // A hidden entity stays hidden when its player reconnects.
 func TestHiddenSurvivesReconnect(t *testing.T) {
-	m, err := newRange(13, 30, foretick.ServerConfig{})
+	m, err := newRange(13, 30, server.Config{})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	s, err := m.seat(link, link, time.Hour, time.Hour)
@@ -226,7 +228,7 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	m.Run(11 * time.Second)
 	m.Link(s.client, link, link)
 	m.Run(18 * time.Second)
-	require.Equal(t, foretick.Playing, s.client.View().State)
+	require.Equal(t, client.Playing, s.client.View().State)
 	require.EqualValues(t, 1, m.server.Stats().Resumed)
 	require.Zero(t, s.game.number(s.client.View().World, s.target))
 	require.True(t, f.SetVisible(s.client.View().Player, e, true))
@@ -237,7 +239,7 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 // A hidden entity cannot be hit from that moment on, in that same tick and by any
 // query. An entity hidden and shown within a tick was never out of sight.
 func TestHiddenAtOnce(t *testing.T) {
-	m, err := newRange(31, 30, foretick.ServerConfig{SnapshotRate: 10})
+	m, err := newRange(31, 30, server.Config{SnapshotRate: 10})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, time.Hour, time.Hour)
@@ -305,7 +307,7 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 
 func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 	t.Helper()
-	m, err := newRange(17, 30, foretick.ServerConfig{SendRate: rate + trailRate})
+	m, err := newRange(17, 30, server.Config{SendRate: rate + trailRate})
 	require.NoError(t, err)
 	for range crowd {
 		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
@@ -343,7 +345,7 @@ func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 // there at the moment that the client claims to have seen.
 func TestUnknownIsNotSeen(t *testing.T) {
 	const crowd = 400
-	m, err := newRange(19, 30, foretick.ServerConfig{SendRate: 3000 + trailRate})
+	m, err := newRange(19, 30, server.Config{SendRate: 3000 + trailRate})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, time.Hour, time.Hour)

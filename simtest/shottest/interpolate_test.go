@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -25,23 +27,23 @@ func hop(from, to kite, t float32) kite {
 // screens, and shots at it are judged there.
 func TestOwnInterpolationIsJudgedWhereDrawn(t *testing.T) {
 	m := simtest.New(3)
-	server, client := kites{own: true}, kites{own: true}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(30), SnapshotRate: 15})
+	truth, cl := kites{own: true}, kites{own: true}
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol(30), SnapshotRate: 15})
 	require.NoError(t, err)
 	for n := range kiteCount {
-		server.kite.Get(srv.World(), srv.Frame().Spawn(&server.prefab, ecs.Nobody)).N = uint8(n)
+		truth.kite.Get(srv.World(), srv.Frame().Spawn(&truth.prefab, ecs.Nobody)).N = uint8(n)
 	}
 	judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
-	server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.frame(f.World, f.Rewind(by)) }
-	var cli *foretick.Client
-	client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.frame(f.World, f.Rewind(cli.View().Player)) }
+	truth.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = truth.frame(f.World, f.Rewind(by)) }
+	var cli *client.Client
+	cl.drawn = func(f *foretick.Frame) { drawn[f.Tick] = cl.frame(f.World, f.Rewind(cli.View().Player)) }
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	arches := 0
-	cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(30), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+	cli, err = m.Join(client.Config{Protocol: cl.protocol(30), Sample: client.Sample(&cl.cmd, func(v client.View) whistle {
 		return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
-	})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-		for _, rows := range client.all.All(v.World) {
-			for _, k := range client.kite.Slice(rows) {
+	})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+		for _, rows := range cl.all.All(v.World) {
+			for _, k := range cl.kite.Slice(rows) {
 				if k.X != k.Line && k.Y == k.Line {
 					arches++
 				}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 // of it, in packets that fit, and can play in the meantime.
 func TestJoinWithThousandsOfEntities(t *testing.T) {
 	const crowd = 4000
-	m, err := newRange(23, 30, foretick.ServerConfig{})
+	m, err := newRange(23, 30, server.Config{})
 	require.NoError(t, err)
 	for n := range crowd {
 		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
@@ -27,7 +28,7 @@ func TestJoinWithThousandsOfEntities(t *testing.T) {
 	s, err := m.seat(link, link, time.Hour, time.Hour)
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	require.Equal(t, foretick.Playing, s.client.View().State)
+	require.Equal(t, client.Playing, s.client.View().State)
 	var had time.Duration
 	for now := 2 * time.Second; now < 20*time.Second && had == 0; now += 100 * time.Millisecond {
 		m.Run(now)

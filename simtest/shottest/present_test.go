@@ -9,13 +9,14 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // A shot without a shooter hits bodies in the newest complete tick, and leaves
 // out only the named one: with players and without, also after one has left.
 func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
-	m, err := newRange(61, 30, foretick.ServerConfig{})
+	m, err := newRange(61, 30, server.Config{})
 	require.NoError(t, err)
 	s, err := m.seat(sim.Link{Latency: 50 * time.Millisecond}, sim.Link{Latency: 50 * time.Millisecond}, time.Hour, time.Hour)
 	require.NoError(t, err)

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -210,7 +212,7 @@ func (g *shootingRange) run(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // people puts the runners on their lanes.
-func (g *shootingRange) people(s *foretick.Server) {
+func (g *shootingRange) people(s *server.Server) {
 	for n := range runners {
 		e := s.Frame().Spawn(&g.runner, ecs.Nobody)
 		*g.pos.Get(s.World(), e) = place{Y: float32(n)}
@@ -235,7 +237,7 @@ func (g *shootingRange) number(w *ecs.World, n uint8) ecs.Entity {
 // shooter aims perfectly at the head that its screen shows.
 type shooter struct {
 	game   *shootingRange
-	client *foretick.Client
+	client *client.Client
 	rand   *rand.Rand
 	every  foretick.Tick // ticks between shots
 	from   time.Duration // begins to shoot
@@ -264,7 +266,7 @@ type seenShot struct {
 	head   lagcomp.Vec
 }
 
-func (s *shooter) sample(v foretick.View) pull {
+func (s *shooter) sample(v client.View) pull {
 	cmd := s.held
 	cmd.Kind, cmd.Target, cmd.Move, cmd.Shoot = s.kind, s.target, float32(math.Sin(float64(v.Tick)/20)), false
 	g := s.game
@@ -285,7 +287,7 @@ func (s *shooter) sample(v foretick.View) pull {
 
 // tap presses in one frame of a tick alone, any of them, and aims elsewhere in all
 // others.
-func (s *shooter) tap(v foretick.View) tapped {
+func (s *shooter) tap(v client.View) tapped {
 	cmd := s.sample(v)
 	switch {
 	case !cmd.Shoot: // not due, or it was pressed in this tick already
@@ -341,17 +343,17 @@ type judgedShot struct {
 type rangeMatch struct {
 	*simtest.Match
 	game     *shootingRange
-	server   *foretick.Server
+	server   *server.Server
 	rate     int
 	shooters []*shooter
 	judged   []map[foretick.Tick]judgedShot // by owner
 }
 
-func newRange(seed uint64, rate int, cfg foretick.ServerConfig) (*rangeMatch, error) {
+func newRange(seed uint64, rate int, cfg server.Config) (*rangeMatch, error) {
 	return newRangeOf(&shootingRange{}, seed, rate, cfg)
 }
 
-func newRangeOf(game *shootingRange, seed uint64, rate int, cfg foretick.ServerConfig) (*rangeMatch, error) {
+func newRangeOf(game *shootingRange, seed uint64, rate int, cfg server.Config) (*rangeMatch, error) {
 	m := &rangeMatch{Match: simtest.New(seed), game: game, rate: rate, judged: make([]map[foretick.Tick]judgedShot, 65)}
 	for i := range m.judged {
 		m.judged[i] = map[foretick.Tick]judgedShot{}
@@ -395,9 +397,9 @@ func (m *rangeMatch) seatAs(seat simtest.Seat, from, until time.Duration) (*shoo
 	g.fired = s.fired
 	p := g.protocol(m.rate)
 	var err error
-	cfg := foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.cmd, s.sample)}
+	cfg := client.Config{Protocol: p, Sample: client.Sample(&g.cmd, s.sample)}
 	if g.taps {
-		seat.FrameRate, cfg.Sample = tapFrames, foretick.Sample(&g.tap, s.tap)
+		seat.FrameRate, cfg.Sample = tapFrames, client.Sample(&g.tap, s.tap)
 		s.frames = tapFrames / m.rate
 	}
 	s.client, err = m.Join(cfg, seat)

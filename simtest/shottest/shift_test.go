@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -55,7 +56,7 @@ var ways = []struct {
 // with the new path, from so long after on, and once the server has resettled, if it is to.
 func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from time.Duration, remeasure bool) (then, remeasured cell, claims lagcomp.JudgeStats) {
 	t.Helper()
-	m, err := newRange(37, rate, foretick.ServerConfig{RewindGrowth: growth})
+	m, err := newRange(37, rate, server.Config{RewindGrowth: growth})
 	require.NoError(t, err)
 	base := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 	again := shiftAt + from + shiftPart
@@ -165,7 +166,7 @@ func TestAbuseGrowth(t *testing.T) {
 		granted float64 // ticks
 	}{{0, 4.5}, {100 * time.Millisecond, 3}, {-1, 0}} {
 		most := func(lie deceit, lies bool) (first, all, stopped float64) {
-			m, err := newRange(41, rate, foretick.ServerConfig{RewindGrowth: row.growth})
+			m, err := newRange(41, rate, server.Config{RewindGrowth: row.growth})
 			require.NoError(t, err)
 			l := &liar{now: m.Net.Now, fields: fieldsOf[pull]()}
 			if lies {

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -131,17 +133,17 @@ func (g *anglers) fly(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // play plays a match of two anglers, who rest from until on.
-func (g anglers) play(t *testing.T, seed uint64, link sim.Link, until time.Duration) (*simtest.Match, *anglers, []*foretick.Client) {
-	m, server := simtest.New(seed), g
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+func (g anglers) play(t *testing.T, seed uint64, link sim.Link, until time.Duration) (*simtest.Match, *anglers, []*client.Client) {
+	m, truth := simtest.New(seed), g
+	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
 	require.NoError(t, err)
 	if g.shared {
-		srv.Frame().Spawn(&server.post, ecs.Nobody)
+		srv.Frame().Spawn(&truth.post, ecs.Nobody)
 	}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 2 {
-		client := g
-		c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol(), Sample: foretick.Sample(&client.cmd, func(v foretick.View) firing {
+		cl := g
+		c, err := m.Join(client.Config{Protocol: cl.protocol(), Sample: client.Sample(&cl.cmd, func(v client.View) firing {
 			if now := m.Net.Now(); now < 2*time.Second || now > until {
 				return firing{}
 			}
@@ -159,7 +161,7 @@ func (g anglers) play(t *testing.T, seed uint64, link sim.Link, until time.Durat
 		a := m.Audit(c)
 		require.Zero(t, a.Differences, a.First)
 	}
-	return m, &server, clients
+	return m, &truth, clients
 }
 
 // A reference to what prediction spawned, in a field, a nested array or a slice, is no
@@ -174,8 +176,8 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clean := 0
 			for seed := range uint64(3) {
-				_, server, clients := g.play(t, seed, bad, 14*time.Second)
-				require.Greater(t, server.thrown, 25)
+				_, srv, clients := g.play(t, seed, bad, 14*time.Second)
+				require.Greater(t, srv.thrown, 25)
 				for _, c := range clients {
 					st := c.Stats()
 					require.Zero(t, st.ByCause[prediction.Code])
@@ -243,10 +245,10 @@ func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	var ropes [2]ecs.Component[rope]
 	var positions [2]ecs.Component[position]
 	var prefabs [4]ecs.Prefab
-	_, err := m.Serve(foretick.ServerConfig{Protocol: game(&ropes[0], &prefabs[0], &prefabs[1], &positions[0])})
+	_, err := m.Serve(server.Config{Protocol: game(&ropes[0], &prefabs[0], &prefabs[1], &positions[0])})
 	require.NoError(t, err)
 	causes := map[prediction.Cause]int{}
-	c, err := m.Join(foretick.ClientConfig{Protocol: game(&ropes[1], &prefabs[2], &prefabs[3], &positions[1]), OnMisprediction: func(x prediction.Misprediction) {
+	c, err := m.Join(client.Config{Protocol: game(&ropes[1], &prefabs[2], &prefabs[3], &positions[1]), OnMisprediction: func(x prediction.Misprediction) {
 		causes[x.Cause]++
 	}}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -113,18 +115,18 @@ func (g *parlour) draw(f *foretick.Frame, rows ecs.Rows) {
 // watch reports each entity once.
 func TestLocalComponentsOutliveRollback(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
-	m, server := simtest.New(2), newParlour()
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	m, srv := simtest.New(2), newParlour()
+	_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 	require.NoError(t, err)
 	var games []*parlour
 	for range 2 {
 		g := newParlour()
-		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), OnMisprediction: func(x prediction.Misprediction) {
+		c, err := m.Join(client.Config{Protocol: g.protocol(), OnMisprediction: func(x prediction.Misprediction) {
 			require.NotEqual(t, prediction.Code, x.Cause, x)
-		}, Sample: foretick.Sample(&g.cmd, func(v foretick.View) firing {
+		}, Sample: client.Sample(&g.cmd, func(v client.View) firing {
 			return firing{X: float32(v.Tick/7%3) - 1, Fire: v.Tick%5 == 0}
-		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-			if v.State != foretick.Playing {
+		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
 				return
 			}
 			g.frames++

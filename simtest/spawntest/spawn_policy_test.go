@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -136,11 +138,11 @@ func (g *minefield) protocol() *foretick.Protocol {
 func TestPredictedDespawns(t *testing.T) {
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.03}
 	m := simtest.New(21)
-	server, g := &minefield{lock: true}, &minefield{}
-	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	srv, g := &minefield{lock: true}, &minefield{}
+	_, err := m.Serve(server.Config{Protocol: srv.protocol()})
 	require.NoError(t, err)
 	pressed := foretick.Tick(0)
-	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) layer {
+	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) layer {
 		if v.Tick/7 == pressed || m.Net.Now() > 25*time.Second {
 			return layer{}
 		}
@@ -251,10 +253,10 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 				return p
 			}
 			m := simtest.New(1)
-			_, err := m.Serve(foretick.ServerConfig{Protocol: protocol()})
+			_, err := m.Serve(server.Config{Protocol: protocol()})
 			require.NoError(t, err)
 			for range 2 {
-				_, err = m.Join(foretick.ClientConfig{Protocol: protocol()}, simtest.Seat{})
+				_, err = m.Join(client.Config{Protocol: protocol()}, simtest.Seat{})
 				require.NoError(t, err)
 			}
 			defer func() {
@@ -306,8 +308,8 @@ func TestOriginsStayPrivate(t *testing.T) {
 	gifts := 0
 	play := func(decoy bool) (in [2][][]byte, spawns uint64) {
 		m := simtest.New(8)
-		server := newArtillery()
-		p := server.protocol()
+		truth := newArtillery()
+		p := truth.protocol()
 		var d ecs.Entity // shown to the one before its guns, so that these have other wire ids
 		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
 		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // the one's rockets become the other's
@@ -315,15 +317,15 @@ func TestOriginsStayPrivate(t *testing.T) {
 				gifts++
 				require.NoError(t, f.World.Transfer(rows.Entity(0), 2))
 			}
-		}, ecs.Read(&server.flight, &server.shrapnel), ecs.Structural())
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SendRate: 200_000})
+		}, ecs.Read(&truth.flight, &truth.shrapnel), ecs.Structural())
+		srv, err := m.Serve(server.Config{Protocol: p, SendRate: 200_000})
 		require.NoError(t, err)
-		d = srv.Frame().Spawn(&server.gun, ecs.Nobody)
-		var clients []*foretick.Client
+		d = srv.Frame().Spawn(&truth.gun, ecs.Nobody)
+		var clients []*client.Client
 		link := sim.Link{Latency: 30 * time.Millisecond}
 		for n := range 2 {
 			g, s := newArtillery(), gunner{every: 9, until: 6 * time.Second}
-			c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger { return s.sample(m, v) })},
+			c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) trigger { return s.sample(m, v) })},
 				simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint { return listener{e, &in[n]} }})
 			require.NoError(t, err)
 			clients = append(clients, c)
@@ -359,7 +361,7 @@ func TestSyncTestSpawns(t *testing.T) {
 					g.launch(f, rows.Entity(0), &g.fragment, 3, 3, 9)
 				}
 			}, ecs.Read(&g.turret), ecs.Create(&g.flight))
-			return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger {
+			return simtest.Player{Protocol: p, Sample: client.Sample(&g.cmd, func(v client.View) trigger {
 				return trigger{Rockets: v.Tick%8 < 4, Bullets: v.Tick%8 > 4}
 			})}
 		}, simtest.SyncConfig{Ticks: 45})
@@ -378,36 +380,36 @@ func TestSyncTestSpawns(t *testing.T) {
 func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 	play := func(crowd int) (waited foretick.Tick, st stats.Client, postponed bool) {
 		m := simtest.New(13)
-		server := newArtillery()
-		p := server.protocol()
+		truth := newArtillery()
+		p := truth.protocol()
 		p.Server("swarm", func(f *foretick.Frame, rows ecs.Rows) {
-			at := server.flight.Slice(rows)
+			at := truth.flight.Slice(rows)
 			for i := range at {
 				if rows.Owner() == ecs.Nobody { // they move to and fro forever
 					at[i].Fuse, at[i].VX = 100, float32(f.Rand(uint64(i))%60)-30
 				}
 			}
-		}, ecs.Write(&server.flight), ecs.Before("fly"))
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SendRate: 16_000})
+		}, ecs.Write(&truth.flight), ecs.Before("fly"))
+		srv, err := m.Serve(server.Config{Protocol: p, SendRate: 16_000})
 		require.NoError(t, err)
 		for range crowd {
-			srv.Frame().Spawn(&server.fragment, ecs.Nobody)
+			srv.Frame().Spawn(&truth.fragment, ecs.Nobody)
 		}
 		g, s := newArtillery(), gunner{every: 12, until: 10 * time.Second}
-		g.volley, server.volley = 2, 2
-		var client *foretick.Client
+		g.volley, truth.volley = 2, 2
+		var cl *client.Client
 		at := map[ecs.Entity]foretick.Tick{}
 		g.onPredicted = func(f *foretick.Frame, e ecs.Entity) { at[e] = f.Tick }
-		g.onConfirmed = func(f *foretick.Frame, e ecs.Entity) { waited = max(waited, client.View().Tick-at[e]) }
+		g.onConfirmed = func(f *foretick.Frame, e ecs.Entity) { waited = max(waited, cl.View().Tick-at[e]) }
 		link := sim.Link{Latency: 40 * time.Millisecond}
-		client, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger { return s.sample(m, v) })},
-			simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-				shown := client.Internals().ScreenHash()
+		cl, err = m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) trigger { return s.sample(m, v) })},
+			simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+				shown := cl.Internals().ScreenHash()
 				postponed = postponed || shown.Tick > 0 && shown.Fields == 0
 			}})
 		require.NoError(t, err)
 		m.Run(12 * time.Second)
-		return waited, client.Stats(), postponed
+		return waited, cl.Stats(), postponed
 	}
 	empty, st, postponed := play(0)
 	require.False(t, postponed)

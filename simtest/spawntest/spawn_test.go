@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -39,8 +41,8 @@ type flight struct {
 // artillery is a game of slow rockets, which burst into fragments, and of bullets
 // that each end keeps for itself.
 type artillery struct {
-	late     time.Duration // ServerConfig.LateInputs
-	world    bool          // ServerConfig.LateWorld
+	late     time.Duration // server.Config.LateInputs
+	world    bool          // server.Config.LateWorld
 	turret   ecs.Component[turret]
 	flight   ecs.Component[flight]
 	shrapnel ecs.Component[shrapnel]
@@ -189,7 +191,7 @@ type gunner struct {
 	pressed int
 }
 
-func (s *gunner) sample(m *simtest.Match, v foretick.View) trigger {
+func (s *gunner) sample(m *simtest.Match, v client.View) trigger {
 	if m.Net.Now() < 2*time.Second || m.Net.Now() > s.until || v.Tick/s.every == s.last {
 		return trigger{}
 	}
@@ -200,9 +202,9 @@ func (s *gunner) sample(m *simtest.Match, v foretick.View) trigger {
 
 type battery struct {
 	m       *simtest.Match
-	srv     *foretick.Server
+	srv     *server.Server
 	server  *artillery
-	clients []*foretick.Client
+	clients []*client.Client
 	games   []*artillery
 	gunners []*gunner
 }
@@ -211,14 +213,14 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	b := &battery{m: simtest.New(seed), server: newArtillery()}
 	set(b.server)
 	var err error
-	b.srv, err = b.m.Serve(foretick.ServerConfig{
+	b.srv, err = b.m.Serve(server.Config{
 		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, LateInputs: b.server.late, LateWorld: b.server.world,
 	})
 	require.NoError(t, err)
 	for range players {
 		cg, s := newArtillery(), g
 		set(cg)
-		c, err := b.m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) trigger {
+		c, err := b.m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) trigger {
 			return s.sample(b.m, v)
 		})}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -156,22 +158,22 @@ func stale(seed int64) (string, error) {
 		link = sim.Link{Latency: ms(10)}
 	}
 	sendRates := []int{0, 0, 6_000, 16_000}
-	m, server := simtest.New(uint64(seed)), g
-	cfg := foretick.ServerConfig{Protocol: server.protocol(), SendRate: sendRates[d.Intn(len(sendRates))]}
+	m, truth := simtest.New(uint64(seed)), g
+	cfg := server.Config{Protocol: truth.protocol(), SendRate: sendRates[d.Intn(len(sendRates))]}
 	srv, err := m.Serve(cfg)
 	if err != nil {
 		return "", err
 	}
 	for range g.crates {
-		srv.Frame().Spawn(&server.crate, ecs.Nobody)
+		srv.Frame().Spawn(&truth.crate, ecs.Nobody)
 	}
 	ends := 6*time.Second + ms(2000)
-	server.until = foretick.Tick(ends.Seconds() * float64(g.rate))
+	truth.until = foretick.Tick(ends.Seconds() * float64(g.rate))
 	frames := []int{60, 144, 30, 240}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for range 1 + d.Intn(3) {
 		game := g
-		cc := foretick.ClientConfig{Protocol: game.protocol(), SnapshotRate: []int{0, 0, 30, 20}[d.Intn(4)], Timeout: 30 * time.Second, Sample: foretick.Sample(&game.cmd, func(v foretick.View) firing {
+		cc := client.Config{Protocol: game.protocol(), SnapshotRate: []int{0, 0, 30, 20}[d.Intn(4)], Timeout: 30 * time.Second, Sample: client.Sample(&game.cmd, func(v client.View) firing {
 			if m.Net.Now() > ends {
 				return firing{}
 			}

@@ -3,8 +3,8 @@
 //
 //	listen, err := udp.Listen(":27015", udp.Config{}) // others come by the network
 //	host := local.Host(listen)                        // and the host's own client through memory
-//	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: host})
-//	client, err := foretick.NewClient(foretick.ClientConfig{Protocol: q, Transport: host.Dial(nil)})
+//	srv, err := server.New(server.Config{Protocol: p, Transport: host})
+//	cl, err := client.New(client.Config{Protocol: q, Transport: host.Dial(nil)})
 //
 // Both ends run as they do over a network, each with its own game value, and the host's
 // player has a round trip of nearly zero. Nothing is lost, damaged or overtaken, except that a full

@@ -2,7 +2,7 @@
 // match: native clients over UDP or DTLS and browsers over WebSocket.
 //
 //	joined, err := multi.Join(udpEndpoint, dtlsEndpoint, wsEndpoint)
-//	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: joined})
+//	srv, err := server.New(server.Config{Protocol: p, Transport: joined})
 //
 // # The path of a datagram
 //
@@ -13,7 +13,7 @@
 // # What stays apart
 //
 // Each part keeps its own accept hook, limits, timeouts and counters. It applies its own rule for a second connection
-// of one identity among its own peers. The same identity may be connected by two parts at once: foretick.ServerConfig.Same
+// of one identity among its own peers. The same identity may be connected by two parts at once: server.Config.Same
 // decides which of them plays. A ban applies to all
 // parts that know bans. Counters counts the traffic by part, and Name tells which part a peer uses.
 package multi

@@ -20,7 +20,7 @@ func ExampleJoin() {
 	if err != nil {
 		panic(err)
 	}
-	joined, err := multi.Join(native, browsers) // for ServerConfig.Transport
+	joined, err := multi.Join(native, browsers) // for server.Config.Transport
 	if err != nil {
 		panic(err)
 	}

@@ -54,6 +54,6 @@
 // [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
 // [Interpolate]: https://pkg.go.dev/github.com/foretick/foretick#Interpolate
 // [Decay]: https://pkg.go.dev/github.com/foretick/foretick#Decay
-// [Server.NextLevel]: https://pkg.go.dev/github.com/foretick/foretick#Server.NextLevel
+// [Server.NextLevel]: https://pkg.go.dev/github.com/foretick/foretick/server#Server.NextLevel
 // [Protocol.OnLevel]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.OnLevel
 package machines

@@ -5,6 +5,7 @@ package orchard
 import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 )
 
 // The rules.
@@ -56,7 +57,7 @@ type Game struct {
 
 	players, apples *ecs.Query
 	level           *Level
-	server          *foretick.Server // on the server
+	server          *server.Server // on the server
 	ready           map[foretick.PlayerID]bool
 	apart           map[ecs.Entity]uint8 // apples that each body had in the frame before
 }

@@ -6,9 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/docs/guide/orchard"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -18,14 +19,14 @@ import (
 func TestLateInputsAndPartialTicks(t *testing.T) {
 	bad := sim.LTE // bursts of delay make inputs late
 	bad.Loss = 0.05
-	for name, cfg := range map[string]foretick.ServerConfig{
+	for name, cfg := range map[string]server.Config{
 		"late inputs": {LateInputs: 150 * time.Millisecond},
 		"late world":  {LateInputs: 150 * time.Millisecond, LateWorld: true},
 	} {
 		m := begin(t, cfg)
 		var seats []*seat
 		for range 4 {
-			seats = append(seats, m.join(simtest.Seat{Up: bad, Down: bad}, foretick.ClientConfig{PartialTicks: true}))
+			seats = append(seats, m.join(simtest.Seat{Up: bad, Down: bad}, client.Config{PartialTicks: true}))
 		}
 		m.ready(seats...)
 		for step := range 300 {
@@ -43,7 +44,7 @@ func TestLateInputsAndPartialTicks(t *testing.T) {
 			for _, n := range by {
 				corrections += n
 			}
-			require.Equal(t, foretick.Playing, s.client.View().State)
+			require.Equal(t, client.Playing, s.client.View().State)
 		}
 		t.Logf("%s: %d inputs taken late, %d corrections, none of them code", name, st.InputsRerun, corrections)
 		require.NoError(t, m.Err())

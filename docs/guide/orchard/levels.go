@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/server"
 )
 
 // Level is what never changes while it is played: walls and ground. It is not sent, as
@@ -53,7 +54,7 @@ func (g *Game) load(name string) {
 }
 
 // Begin names the first level, before the server's first Step.
-func (g *Game) Begin(s *foretick.Server, level string) error {
+func (g *Game) Begin(s *server.Server, level string) error {
 	g.server = s
 	return s.NextLevel([]byte(level), func(*foretick.Frame) { g.load(level) })
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -50,13 +51,13 @@ func (g *Game) setPause(f *foretick.Frame, _ foretick.PlayerID, p Pause) {
 }
 
 // Screen says what to show instead of the match; empty shows the match.
-func (g *Game) Screen(v foretick.View) string {
+func (g *Game) Screen(v client.View) string {
 	switch v.State {
-	case foretick.Connecting, foretick.Syncing:
+	case client.Connecting, client.Syncing:
 		return "connecting"
-	case foretick.Resuming:
+	case client.Resuming:
 		return "connection lost, trying again"
-	case foretick.Closed:
+	case client.Closed:
 		return reason(v.Err)
 	}
 	if v.Stalled {
@@ -67,7 +68,7 @@ func (g *Game) Screen(v foretick.View) string {
 
 // reason says in words why a match ended for this player.
 func reason(err error) string {
-	var other *foretick.ProtocolError
+	var other *client.ProtocolError
 	if errors.As(err, &other) {
 		return "the server has another version of the game"
 	}

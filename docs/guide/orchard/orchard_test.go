@@ -7,9 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/docs/guide/orchard"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -22,20 +23,20 @@ type match struct {
 	*simtest.Match
 	t    *testing.T
 	game *orchard.Game
-	srv  *foretick.Server
+	srv  *server.Server
 }
 
 // seat is a player in it.
 type seat struct {
 	game   *orchard.Game
-	client *foretick.Client
+	client *client.Client
 	lines  []string
 	sounds []string
 	press  orchard.Command
-	views  []foretick.View
+	views  []client.View
 }
 
-func begin(t *testing.T, cfg foretick.ServerConfig) *match {
+func begin(t *testing.T, cfg server.Config) *match {
 	m := &match{Match: simtest.New(1), t: t, game: &orchard.Game{}}
 	cfg.Protocol = m.game.Protocol()
 	var err error
@@ -45,14 +46,14 @@ func begin(t *testing.T, cfg foretick.ServerConfig) *match {
 	return m
 }
 
-func (m *match) join(at simtest.Seat, cfg foretick.ClientConfig) *seat {
+func (m *match) join(at simtest.Seat, cfg client.Config) *seat {
 	s := &seat{game: &orchard.Game{}}
 	s.game.Print = func(line string) { s.lines = append(s.lines, line) }
 	s.game.Play = func(sound string) { s.sounds = append(s.sounds, sound) }
 	cfg.Protocol = s.game.Protocol()
-	cfg.Sample = foretick.Sample(&s.game.Cmd, func(foretick.View) orchard.Command { return s.press })
+	cfg.Sample = client.Sample(&s.game.Cmd, func(client.View) orchard.Command { return s.press })
 	after := at.After
-	at.After = func(v foretick.View) {
+	at.After = func(v client.View) {
 		s.views = append(s.views, v)
 		if after != nil {
 			after(v)
@@ -85,7 +86,7 @@ func (m *match) body(s *seat) ecs.Entity { return m.game.Own(m.srv.World(), s.cl
 func newPlayer() simtest.Player {
 	g := &orchard.Game{}
 	n := 0
-	act := func(c *foretick.Client) {
+	act := func(c *client.Client) {
 		if n++; n%50 != 1 {
 			return
 		}
@@ -94,12 +95,12 @@ func newPlayer() simtest.Player {
 		_ = g.Buy.Send(c, orchard.Buy{Item: uint8(n / 50 % 4)})
 		_ = g.Pause.Send(c, orchard.Pause{On: n%150 == 1})
 	}
-	walk := func(v foretick.View) orchard.Command {
+	walk := func(v client.View) orchard.Command {
 		cmd := orchard.Steer(float32(v.Tick/40%3)-1, float32(v.Tick/23%3)-1)
 		cmd.Throw = v.Tick%20 == 0
 		return cmd
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, walk), Act: act, Begin: func(s *foretick.Server) {
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, walk), Act: act, Begin: func(s *server.Server) {
 		if err := g.Begin(s, "meadow"); err != nil {
 			panic(err)
 		}

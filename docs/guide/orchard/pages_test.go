@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/docs/guide/orchard"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -20,8 +22,8 @@ import (
 // A player finds apples and throws them: each flies at once and becomes the server's.
 // Everyone hears it once.
 func TestSpawning(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{})
-	a, b := m.join(far, foretick.ClientConfig{}), m.join(far, foretick.ClientConfig{})
+	m := begin(t, server.Config{})
+	a, b := m.join(far, client.Config{}), m.join(far, client.Config{})
 	m.ready(a, b)
 	m.game.Bag.Get(m.srv.World(), m.body(a)).Apples = 3
 	m.past(time.Second)
@@ -44,8 +46,8 @@ func TestSpawning(t *testing.T) {
 
 // Walls stop a body without a correction, and an apple goes to one of two.
 func TestTouch(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{})
-	a, b := m.join(far, foretick.ClientConfig{}), m.join(far, foretick.ClientConfig{})
+	m := begin(t, server.Config{})
+	a, b := m.join(far, client.Config{}), m.join(far, client.Config{})
 	m.ready(a, b)
 	w := m.srv.World()
 	m.game.Match.Get(w).Phase = orchard.Paused // so that no other apple comes
@@ -67,9 +69,9 @@ func TestTouch(t *testing.T) {
 
 // A purchase takes coins once, and one that is too dear takes none.
 func TestPurchases(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{})
+	m := begin(t, server.Config{})
 	bad := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond, Loss: 0.3}, Down: sim.Link{Latency: 50 * time.Millisecond, Loss: 0.3}}
-	a, b := m.join(bad, foretick.ClientConfig{}), m.join(bad, foretick.ClientConfig{})
+	a, b := m.join(bad, client.Config{}), m.join(bad, client.Config{})
 	m.ready(a, b)
 	a.lines = nil
 	for _, item := range []uint8{1, 0, 3} {
@@ -81,7 +83,7 @@ func TestPurchases(t *testing.T) {
 	require.Len(t, a.lines, 4)
 	require.Contains(t, a.lines, fmt.Sprintf("%d: ready?", b.client.View().Player))
 	require.Zero(t, m.game.Bag.Get(m.srv.World(), m.body(a)).Coins)
-	late := m.join(far, foretick.ClientConfig{})
+	late := m.join(far, client.Config{})
 	m.past(2 * time.Second)
 	require.Equal(t, m.game.Match.Get(m.srv.World()).Phase, late.game.Match.Get(late.client.View().World).Phase)
 	require.Greater(t, late.game.Match.Get(late.client.View().World).Left, uint16(10))
@@ -91,12 +93,12 @@ func TestPurchases(t *testing.T) {
 func TestPose(t *testing.T) {
 	require.Equal(t, 0, orchard.Drawn(-1, 6, 12))
 	require.Equal(t, 4, orchard.Drawn(25, 6, 12)) // 10 images in 25 ticks
-	m := begin(t, foretick.ServerConfig{})
+	m := begin(t, server.Config{})
 	var a, b *seat
 	seen, oldest := map[uint8]int{}, [2]float32{}
 	at := far
-	at.After = func(v foretick.View) {
-		if v.State != foretick.Playing || b == nil {
+	at.After = func(v client.View) {
+		if v.State != client.Playing || b == nil {
 			return
 		}
 		for i, player := range []foretick.PlayerID{1, 2} {
@@ -110,7 +112,7 @@ func TestPose(t *testing.T) {
 			}
 		}
 	}
-	a, b = m.join(far, foretick.ClientConfig{}), m.join(at, foretick.ClientConfig{})
+	a, b = m.join(far, client.Config{}), m.join(at, client.Config{})
 	m.ready(a, b)
 	for n := range 12 {
 		press := orchard.Command{X: float32(n%2)*2 - 1, Throw: n%3 == 0}
@@ -128,8 +130,8 @@ func TestPose(t *testing.T) {
 
 // The lobby waits for all, a pause holds everyone, and each end has its words.
 func TestLobby(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{MaxClients: 2})
-	a, b := m.join(far, foretick.ClientConfig{}), m.join(far, foretick.ClientConfig{})
+	m := begin(t, server.Config{MaxClients: 2})
+	a, b := m.join(far, client.Config{}), m.join(far, client.Config{})
 	require.Equal(t, "connecting", a.game.Screen(a.client.View()))
 	m.past(time.Second)
 	require.Equal(t, "lobby", a.game.Screen(a.client.View()))
@@ -148,7 +150,7 @@ func TestLobby(t *testing.T) {
 	m.past(time.Second)
 	require.Less(t, at, a.game.Pos.Get(a.client.View().World, a.own()).X)
 
-	full := m.join(far, foretick.ClientConfig{})
+	full := m.join(far, client.Config{})
 	m.past(time.Second)
 	require.Equal(t, "the match is full", full.game.Screen(full.client.View()))
 	require.NoError(t, m.srv.Do("kick", func(f *foretick.Frame) { f.Kick(2, transport.Kicked, "language") }))
@@ -169,23 +171,23 @@ func TestLobby(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"the server has another version of the game", &foretick.ProtocolError{}},
+		{"the server has another version of the game", &client.ProtocolError{}},
 		{"the connection is lost", &transport.DisconnectError{Code: transport.Timeout}},
 		{"no server there", &transport.DisconnectError{Code: transport.Unreachable}},
 		{"you left", nil},
 		{"you left", errors.New("else")},
 	} {
-		require.Equal(t, c.want, a.game.Screen(foretick.View{State: foretick.Closed, Err: c.err}))
+		require.Equal(t, c.want, a.game.Screen(client.View{State: client.Closed, Err: c.err}))
 	}
 }
 
 // A player who loses its line is marked, comes back to its body, and also as another
 // process with its token. One that leaves drops its apples.
 func TestSeats(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{Timeout: time.Second})
-	var told []foretick.SessionKind
-	cfg := foretick.ClientConfig{Timeout: time.Second, OnSession: func(s foretick.Session) { told = append(told, s.Kind) }}
-	a, b := m.join(far, cfg), m.join(far, foretick.ClientConfig{})
+	m := begin(t, server.Config{Timeout: time.Second})
+	var told []client.SessionKind
+	cfg := client.Config{Timeout: time.Second, OnSession: func(s client.Session) { told = append(told, s.Kind) }}
+	a, b := m.join(far, cfg), m.join(far, client.Config{})
 	m.ready(a, b)
 	m.game.Bag.Get(m.srv.World(), m.body(a)).Apples = 4
 	away := func() bool {
@@ -200,7 +202,7 @@ func TestSeats(t *testing.T) {
 	m.Link(a.client, far.Up, far.Down)
 	m.past(3 * time.Second)
 	require.False(t, away())
-	require.Equal(t, []foretick.SessionKind{foretick.SessionJoined, foretick.SessionResumed}, told)
+	require.Equal(t, []client.SessionKind{client.SessionJoined, client.SessionResumed}, told)
 
 	token := a.client.ResumeToken()
 	m.KillClient(a.client)
@@ -236,13 +238,13 @@ func ecsApples(m *match) *ecs.Query {
 
 // Each client enters a level before it sees anything of it, and its walls are predicted.
 func TestLevels(t *testing.T) {
-	m := begin(t, foretick.ServerConfig{})
-	a := m.join(far, foretick.ClientConfig{})
+	m := begin(t, server.Config{})
+	a := m.join(far, client.Config{})
 	m.ready(a)
 	require.Equal(t, []string{"entering meadow"}, a.lines)
 	require.NoError(t, m.game.Next("cave"))
 	m.past(time.Second)
-	late := m.join(far, foretick.ClientConfig{})
+	late := m.join(far, client.Config{})
 	m.past(time.Second)
 	require.Equal(t, []string{"entering meadow", "entering cave"}, a.lines)
 	require.Equal(t, []string{"entering cave"}, late.lines)
@@ -261,9 +263,9 @@ func TestCheating(t *testing.T) {
 	for _, c := range []orchard.Command{orchard.Steer(1, 1), orchard.Steer(-3, 0.5), orchard.Steer(0.2, 0.1)} {
 		require.LessOrEqual(t, c.X*c.X+c.Y*c.Y, float32(1.001))
 	}
-	m := begin(t, foretick.ServerConfig{})
+	m := begin(t, server.Config{})
 	var refused string
-	a := m.join(far, foretick.ClientConfig{OnRefused: func(_ foretick.Tick, why string) { refused = why }})
+	a := m.join(far, client.Config{OnRefused: func(_ foretick.Tick, why string) { refused = why }})
 	m.ready(a)
 	at := *m.game.Pos.Get(m.srv.World(), m.body(a))
 	a.press = orchard.Command{X: 1, Y: 1}

@@ -2,6 +2,7 @@ package orchard
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -43,7 +44,7 @@ func (g *Game) pose(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // Age returns for how many ticks a body has had its pose in the frame that is drawn.
-func Age(v foretick.View, owner foretick.PlayerID, p Pose) float32 {
+func Age(v client.View, owner foretick.PlayerID, p Pose) float32 {
 	if owner == v.Player { // predicted: drawn between the last two ticks
 		return float32(int32(v.Tick-1-p.Since)) + v.Fraction
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -31,7 +32,7 @@ func NewBot(g *Game, seed, number uint64) *Bot {
 }
 
 // Sample returns the bot's input, once per rendered frame.
-func (b *Bot) Sample(v foretick.View) Command {
+func (b *Bot) Sample(v client.View) Command {
 	if b.Quiet {
 		return Command{Aim: b.last.Aim}
 	}
@@ -67,7 +68,7 @@ func (b *Bot) Sample(v foretick.View) Command {
 	return cmd
 }
 
-func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
+func (b *Bot) count(v client.View, me ecs.Entity, cmd Command) {
 	if b.game.Status.Get(v.World, me).Dead {
 		return
 	}
@@ -81,7 +82,7 @@ func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
 }
 
 // me returns the bot's own body.
-func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
+func (b *Bot) me(v client.View) (ecs.Entity, bool) {
 	for _, rows := range b.game.Avatars.Owned(v.World, v.Player) {
 		return rows.Entity(0), true
 	}
@@ -90,7 +91,7 @@ func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
 
 // target finds the nearest living enemy in sight, and aims at it with some
 // error.
-func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
+func (b *Bot) target(v client.View, me ecs.Entity) (float32, bool) {
 	g := b.game
 	at, team := *g.Pos.Get(v.World, me), g.Team.Get(v.World, me).ID
 	best, angle := math.MaxFloat64, 0.0

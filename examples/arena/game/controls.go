@@ -4,7 +4,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/input"
 )
 
@@ -13,7 +13,7 @@ import (
 type Controls struct {
 	Map *input.Map
 
-	read    func(foretick.View) sticks
+	read    func(client.View) sticks
 	aim     float64
 	weapon  uint8
 	autoing bool
@@ -68,7 +68,7 @@ func NewControls() (*Controls, error) {
 		return nil, err
 	}
 	c := &Controls{Map: m}
-	c.read, err = input.Fill[sticks, foretick.View](m)
+	c.read, err = input.Fill[sticks, client.View](m)
 	return c, err
 }
 
@@ -84,7 +84,7 @@ func LoadControls(bindings io.Reader) (c *Controls, ignored []string, err error)
 
 // Sample reads the frame's command, and ends the frame. The menu key switches between the
 // sets, the auto key has the gun fire by itself, and the weapon key takes the next one.
-func (c *Controls) Sample(v foretick.View) Command {
+func (c *Controls) Sample(v client.View) Command {
 	defer c.Map.EndFrame()
 	if c.Map.JustPressed("menu") {
 		c.toggleMenu()

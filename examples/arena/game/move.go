@@ -9,7 +9,7 @@ import (
 )
 
 // HoldAim is the time for which a body keeps its aim while its player's commands are missing:
-// ServerConfig.DecayInput.
+// server.Config.DecayInput.
 const HoldAim = time.Minute
 
 // movement is the walking feature.

@@ -3,7 +3,7 @@ package web
 import (
 	"math"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/input"
 )
@@ -105,7 +105,7 @@ func (d *devices) event(kind, which int, v, w float32) bool {
 
 // sample returns the frame's command. The pointer aims from the body as it is drawn, until
 // an aiming key or stick is used.
-func (d *devices) sample(v foretick.View, x, y float32) game.Command {
+func (d *devices) sample(v client.View, x, y float32) game.Command {
 	if d.controls.Map.Value("aim_x") != 0 || d.controls.Map.Value("aim_y") != 0 {
 		d.pointed = false
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/expert"
@@ -32,7 +32,7 @@ func (s *Session) draw(now time.Time, frozen bool) {
 	for _, w := range game.Walls {
 		l.add(kindWall, w.X0, w.Y0, w.X1, w.Y1)
 	}
-	if s.view.State != foretick.Playing {
+	if s.view.State != client.Playing {
 		return
 	}
 	s.drawTracers(now)

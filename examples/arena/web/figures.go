@@ -3,7 +3,7 @@ package web
 import (
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 )
@@ -82,7 +82,7 @@ func (s *Session) State(now time.Time) map[string]any {
 
 func (s *Session) stateOfBodies(out map[string]any) {
 	others := map[string]any{}
-	if s.view.State == foretick.Playing {
+	if s.view.State == client.Playing {
 		for _, rows := range s.game.Avatars.All(s.view.World) {
 			for i := range rows.Len() {
 				at, dead := s.game.Pos.Slice(rows)[i], s.game.Status.Slice(rows)[i].Dead

@@ -13,7 +13,7 @@ const (
 // The numbers of the header.
 const (
 	headRecords = iota
-	headState   // foretick.ClientState
+	headState   // client.State
 	headPlayer
 	headX // where the player's own body is drawn
 	headY

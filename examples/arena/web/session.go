@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
@@ -30,8 +31,8 @@ type Config struct {
 type Session struct {
 	cfg     Config
 	game    *game.Game
-	client  *foretick.Client
-	view    foretick.View
+	client  *client.Client
+	view    client.View
 	devices devices
 	bad     *impair.Endpoint
 	truth   transport.Endpoint
@@ -92,11 +93,11 @@ func NewSession(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.client, err = foretick.NewClient(foretick.ClientConfig{
+	s.client, err = client.New(client.Config{
 		Protocol: p, Transport: play, Redial: s.dial,
-		Sample:          foretick.Sample(&s.game.Cmd, func(v foretick.View) game.Command { return s.devices.sample(v, s.x, s.y) }),
+		Sample:          client.Sample(&s.game.Cmd, func(v client.View) game.Command { return s.devices.sample(v, s.x, s.y) }),
 		OnMisprediction: s.explain,
-		OnSession:       func(foretick.Session) { s.wishes = s.wish != game.Wish{} },
+		OnSession:       func(client.Session) { s.wishes = s.wish != game.Wish{} },
 	})
 	if err == nil && cfg.Truth != nil {
 		s.truth, err = cfg.Truth()
@@ -180,7 +181,7 @@ func (s *Session) Frame(now time.Time) []float32 {
 
 // own returns where the player's own body is drawn.
 func (s *Session) own() (x, y float32) {
-	if s.view.State == foretick.Playing {
+	if s.view.State == client.Playing {
 		for _, rows := range s.game.Avatars.Owned(s.view.World, s.view.Player) {
 			at, status := s.game.Pos.Slice(rows)[0], s.game.Status.Slice(rows)[0]
 			s.able = !status.Dead && status.Stun == 0

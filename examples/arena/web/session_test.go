@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/examples/arena/web"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -20,7 +21,7 @@ import (
 type world struct {
 	t           *testing.T
 	play, truth *udp.Endpoint
-	server      *foretick.Server
+	server      *server.Server
 	game        *game.Game
 	one, two    *web.Session
 	told        map[transport.PeerID]bool
@@ -59,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	}
 	p, err := w.game.Protocol()
 	require.NoError(t, err)
-	w.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: w.play, LateInputs: 200 * time.Millisecond, OnTick: w.tick})
+	w.server, err = server.New(server.Config{Protocol: p, Transport: w.play, LateInputs: 200 * time.Millisecond, OnTick: w.tick})
 	require.NoError(t, err)
 	w.one, w.two = w.session(), w.session()
 	t.Cleanup(func() { w.one.Close(); w.two.Close(); _ = w.server.Close(""); _ = w.truth.Close(0, "") })

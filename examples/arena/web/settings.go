@@ -3,7 +3,7 @@ package web
 import (
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/transport/sim"
@@ -111,7 +111,7 @@ func (s *Session) expire(now time.Time) (frozen bool) {
 
 // ask sends the player's wishes to the server, once it plays.
 func (s *Session) ask() {
-	if !s.wishes || s.view.State != foretick.Playing {
+	if !s.wishes || s.view.State != client.Playing {
 		return
 	}
 	if s.game.Wish.Send(s.client, s.wish) == nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/transport"
 )
@@ -87,7 +88,7 @@ const coarse = 0.0101
 
 // compare compares what was received with the server's own state of the same tick.
 func (t *truths) compare(s *Session) {
-	if s.view.State != foretick.Playing {
+	if s.view.State != client.Playing {
 		return
 	}
 	newest := foretick.Tick(0)

@@ -4,6 +4,7 @@ import (
 	"github.com/yohamta/donburi"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -37,5 +38,5 @@ func Walls(draw func(left, top, right, bottom float32)) {
 	}
 }
 
-// Bot returns what a bot presses, for [foretick.Sample].
-func Bot(seed, n uint64) func(foretick.View) Pad { return wander(seed, n) }
+// Bot returns what a bot presses, for [client.Sample].
+func Bot(seed, n uint64) func(client.View) Pad { return wander(seed, n) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
@@ -20,8 +20,8 @@ func TestSeeds(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
 		drawn := 0
-		r, err := play(options{rtt: 100 * time.Millisecond, loss: 0.02, seconds: 10, seed: seed + 1, watch: func(g *Game, v foretick.View) {
-			if v.State == foretick.Playing {
+		r, err := play(options{rtt: 100 * time.Millisecond, loss: 0.02, seconds: 10, seed: seed + 1, watch: func(g *Game, v client.View) {
+			if v.State == client.Playing {
 				g.picture(v)
 				drawn = g.own.Len()
 			}
@@ -46,7 +46,7 @@ func TestSeeds(t *testing.T) {
 func newPlayer() simtest.Player {
 	g := &Game{}
 	p := g.Protocol()
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Pad, wander(1, 1)), Begin: g.Fill}
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.Pad, wander(1, 1)), Begin: g.Fill}
 }
 
 // TestSync: the game's systems give the same result on both ends, and in a replay.

@@ -6,6 +6,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 )
 
 // The components are plain structs. Donburi keeps them for the game's systems, and Foretick's
@@ -84,7 +85,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 }
 
 // Fill puts the coins into a server's world.
-func (g *Game) Fill(s *foretick.Server) {
+func (g *Game) Fill(s *server.Server) {
 	for n := range coins {
 		*g.Position.Get(s.World(), s.Frame().Spawn(&g.Coin, ecs.Nobody)) = Position{X: float32(8 + n*7), Y: float32(2 + n*5%17)}
 	}

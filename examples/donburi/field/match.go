@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -20,7 +22,7 @@ type options struct {
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, foretick.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
 }
 
 const (
@@ -36,9 +38,9 @@ type report struct {
 }
 
 // wander presses what a player might.
-func wander(seed, n uint64) func(foretick.View) Pad {
+func wander(seed, n uint64) func(client.View) Pad {
 	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Pad{}
-	return func(v foretick.View) Pad {
+	return func(v client.View) Pad {
 		if v.Tick >= until {
 			until = v.Tick + 8 + luck.Uint32N(25)
 			held = Pad{X: luck.Float32()*2 - 1, Y: luck.Float32()*2 - 1, Throw: luck.IntN(3) > 0}
@@ -49,19 +51,19 @@ func wander(seed, n uint64) func(foretick.View) Pad {
 
 // play lets bots play for some seconds of virtual time.
 func play(o options) (r report, err error) {
-	m, server := simtest.New(o.seed), &Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	m, truth := simtest.New(o.seed), &Game{}
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol()})
 	if err != nil {
 		return r, err
 	}
-	server.Fill(srv)
+	truth.Fill(srv)
 	end := time.Duration(o.seconds) * time.Second
 	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range uint64(players) {
 		g, press := &Game{}, wander(o.seed, i)
-		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
-		cfg.Sample = foretick.Sample(&g.Pad, func(v foretick.View) (c Pad) {
+		cfg := client.Config{Protocol: g.Protocol()}
+		cfg.Sample = client.Sample(&g.Pad, func(v client.View) (c Pad) {
 			if m.Net.Now() < end {
 				c = press(v)
 			}
@@ -69,7 +71,7 @@ func play(o options) (r report, err error) {
 		})
 		seat := simtest.Seat{Up: link, Down: link}
 		if i == 0 && o.watch != nil {
-			seat.After = func(v foretick.View) { o.watch(g, v) }
+			seat.After = func(v client.View) { o.watch(g, v) }
 		}
 		c, err := m.Join(cfg, seat)
 		if err != nil {
@@ -83,7 +85,7 @@ func play(o options) (r report, err error) {
 		simtest.AddStats(&r.stats, &st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
-	for e := range purse.Iter(server.own) {
+	for e := range purse.Iter(truth.own) {
 		r.coins += int(purse.Get(e).Coins)
 	}
 	return r, m.Err()

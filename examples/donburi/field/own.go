@@ -5,8 +5,8 @@ import (
 	"github.com/yohamta/donburi/component"
 	"github.com/yohamta/donburi/filter"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bridge"
+	"github.com/foretick/foretick/client"
 )
 
 // What a donburi game has anyway: component types, entities, and queries to draw with.
@@ -60,7 +60,7 @@ func (g *Game) spawn(prefab string) donburi.Entity {
 }
 
 // picture draws the donburi world as text. It knows nothing of Foretick but the player's number.
-func (g *Game) picture(v foretick.View) string {
+func (g *Game) picture(v client.View) string {
 	var field [high + 1][wide + 1]rune
 	for y := range field {
 		for x := range field[y] {

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
 // Run lets bots play in virtual time, and prints how well each screen agreed with the server.
@@ -39,7 +39,7 @@ func Run(args []string, out, errs io.Writer) int {
 	}
 	if watch {
 		begun, frame := time.Now(), 0
-		o.watch = func(g *Game, v foretick.View) {
+		o.watch = func(g *Game, v client.View) {
 			if frame++; frame%4 == 0 { // 15 a second are enough for a terminal
 				_, _ = fmt.Fprint(out, "\x1b[H\x1b[2J", g.picture(v))
 				time.Sleep(time.Until(begun.Add(time.Duration(frame) * time.Second / 60)))

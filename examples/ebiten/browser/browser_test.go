@@ -23,6 +23,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ws"
@@ -97,8 +98,8 @@ func serve(t *testing.T, link sim.Link) *match {
 		defer m.mu.Unlock()
 		m.back = time.Now()
 	})
-	var srv *foretick.Server
-	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: impair.Wrap(endpoint, link, link, 1), OnTick: func(f *foretick.Frame) {
+	var srv *server.Server
+	srv, err = server.New(server.Config{Protocol: p, Transport: impair.Wrap(endpoint, link, link, 1), OnTick: func(f *foretick.Frame) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.resumed = srv.Stats().Resumed

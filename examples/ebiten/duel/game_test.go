@@ -5,22 +5,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // script walks in circles and fires now and then.
-func script(v foretick.View) duel.Command {
+func script(v client.View) duel.Command {
 	at := float64(v.Tick) / 20
 	return duel.Command{X: float32(math.Cos(at)), Y: float32(math.Sin(at)), Aim: float32(at), Fire: v.Tick%15 == 0}
 }
 
 func newPlayer() simtest.Player {
 	g := &duel.Game{}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, script)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, script)}
 }
 
 func TestMatches(t *testing.T) {
@@ -44,14 +45,14 @@ func TestShotsHitWhatIsSeen(t *testing.T) {
 // screen, and the kills that the server counts.
 func hunt(t *testing.T, present bool) (shown, kills int) {
 	m := simtest.New(1)
-	server := &duel.Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), NoLagCompensation: present})
+	truth := &duel.Game{}
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), NoLagCompensation: present})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seat := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
-	join := func(g *duel.Game, read func(foretick.View) duel.Command) {
-		if _, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, read)}, seat); err != nil {
+	join := func(g *duel.Game, read func(client.View) duel.Command) {
+		if _, err := m.Join(client.Config{Protocol: g.Protocol(), Sample: client.Sample(&g.Cmd, read)}, seat); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +62,7 @@ func hunt(t *testing.T, present bool) (shown, kills int) {
 			shown++
 		}
 	}
-	join(hunter, func(v foretick.View) duel.Command {
+	join(hunter, func(v client.View) duel.Command {
 		var me, it duel.Position
 		for _, rows := range hunter.Players().All(v.World) {
 			if rows.Owner() == v.Player {
@@ -72,10 +73,10 @@ func hunt(t *testing.T, present bool) (shown, kills int) {
 		}
 		return duel.Command{Aim: float32(math.Atan2(float64(it.Y-me.Y), float64(it.X-me.X))), Fire: v.Tick%20 == 0 && v.Tick < 560}
 	})
-	join(prey, func(v foretick.View) duel.Command { return duel.Command{Y: float32(v.Tick/60%2)*2 - 1} })
+	join(prey, func(v client.View) duel.Command { return duel.Command{Y: float32(v.Tick/60%2)*2 - 1} })
 	m.Run(20 * time.Second)
-	for _, rows := range server.Players().Owned(srv.World(), 1) {
-		kills = int(server.Health.Slice(rows)[0].Kills)
+	for _, rows := range truth.Players().Owned(srv.World(), 1) {
+		kills = int(truth.Health.Slice(rows)[0].Kills)
 	}
 	return shown, kills
 }

@@ -2,6 +2,7 @@ package platformer
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -15,7 +16,7 @@ type Shape struct {
 // Shapes calls draw for each solid of the level, the lift and each jumper of a view. The lift
 // is where the own player's jumper finds it: its place follows from the tick, and so between
 // two ticks from the view's fraction. The own jumper is the last, and so before all others.
-func (g *Game) Shapes(v foretick.View, draw func(Shape)) {
+func (g *Game) Shapes(v client.View, draw func(Shape)) {
 	before, after := liftAt(v.Tick-1), liftAt(v.Tick)
 	for _, s := range g.solids {
 		b := s.Bounds()

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 )
@@ -46,7 +48,7 @@ func TestLoss(t *testing.T) {
 func newPlayer() simtest.Player {
 	g := &Game{}
 	p := g.Protocol()
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, Bot(1, 1))}
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.Cmd, Bot(1, 1))}
 }
 
 // TestSync: replays have the result of the first run.
@@ -56,18 +58,18 @@ func TestSync(t *testing.T) {
 
 // fly lets one jumper play alone, with an input for each frame of its screen, from a place.
 func fly(t *testing.T, at Body, input func(frame int) Command, ticks int) (out []Body) {
-	server, g := &Game{}, &Game{}
+	truth, g := &Game{}, &Game{}
 	p, frame, watching := g.Protocol(), 0, false
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) {
-		for _, rows := range server.bodies.All(f.World) {
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) {
+		for _, rows := range truth.bodies.All(f.World) {
 			if watching {
-				out = append(out, server.Body.Slice(rows)[0])
+				out = append(out, truth.Body.Slice(rows)[0])
 			}
 		}
 	}})
 	require.NoError(t, err)
-	_, err = m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.Cmd, func(foretick.View) Command {
+	_, err = m.Join(client.Config{Protocol: p, Sample: client.Sample(&g.Cmd, func(client.View) Command {
 		if !watching {
 			return Command{}
 		}
@@ -76,8 +78,8 @@ func fly(t *testing.T, at Body, input func(frame int) Command, ticks int) (out [
 	})}, simtest.Seat{})
 	require.NoError(t, err)
 	m.Run(time.Second)
-	for _, rows := range server.bodies.All(srv.World()) {
-		server.Body.Slice(rows)[0] = at
+	for _, rows := range truth.bodies.All(srv.World()) {
+		truth.Body.Slice(rows)[0] = at
 	}
 	watching = true
 	m.Run(time.Second + time.Duration(ticks)*time.Second/30)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,7 +23,7 @@ type options struct {
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, foretick.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
 }
 
 const rest = 6 * time.Second // until everybody stands, or rides the lift
@@ -34,9 +36,9 @@ type report struct {
 }
 
 // Bot presses what a player might.
-func Bot(seed, n uint64) func(foretick.View) Command {
+func Bot(seed, n uint64) func(client.View) Command {
 	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Command{}
-	return func(v foretick.View) Command {
+	return func(v client.View) Command {
 		held.Jump = luck.IntN(12) == 0
 		if v.Tick >= until {
 			until = v.Tick + 10 + luck.Uint32N(40)
@@ -48,10 +50,10 @@ func Bot(seed, n uint64) func(foretick.View) Command {
 
 // play lets bots play for some seconds of virtual time.
 func play(o options) (r report, err error) {
-	m, server := simtest.New(o.seed), &Game{}
-	_, err = m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) {
-		for _, rows := range server.bodies.All(f.World) {
-			for _, b := range server.Body.Slice(rows) {
+	m, srv := simtest.New(o.seed), &Game{}
+	_, err = m.Serve(server.Config{Protocol: srv.Protocol(), OnTick: func(f *foretick.Frame) {
+		for _, rows := range srv.bodies.All(f.World) {
+			for _, b := range srv.Body.Slice(rows) {
 				r.highest = max(r.highest, b.Y)
 				if above := b.Y - Height/2 - liftAt(f.Tick) - 0.3; b.X > liftX-2 && b.X < liftX+2 && max(above, -above) < 0.05 {
 					r.rode++
@@ -64,11 +66,11 @@ func play(o options) (r report, err error) {
 	}
 	end := time.Duration(o.seconds) * time.Second
 	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range o.players {
 		g, press := &Game{}, Bot(o.seed, uint64(i))
-		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
-		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+		cfg := client.Config{Protocol: g.Protocol()}
+		cfg.Sample = client.Sample(&g.Cmd, func(v client.View) (c Command) {
 			if m.Net.Now() < end {
 				c = press(v)
 			}
@@ -76,7 +78,7 @@ func play(o options) (r report, err error) {
 		})
 		seat := simtest.Seat{Up: link, Down: link}
 		if i == 0 && o.watch != nil {
-			seat.After = func(v foretick.View) { o.watch(g, v) }
+			seat.After = func(v client.View) { o.watch(g, v) }
 		}
 		c, err := m.Join(cfg, seat)
 		if err != nil {
@@ -104,7 +106,7 @@ func (r *report) print(w io.Writer) {
 }
 
 // picture draws a screen as text.
-func (g *Game) picture(v foretick.View) string {
+func (g *Game) picture(v client.View) string {
 	var field [High + 1][Wide + 1]byte
 	for y := range field {
 		for x := range field[y] {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 )
 
 // bot drives a car from crate to crate. It knows only what is on its screen.
@@ -19,10 +20,10 @@ type bot struct {
 
 func newBot(g *Game, seed, n uint64) *bot { return &bot{Game: g, rand: rand.New(rand.NewPCG(seed, n))} }
 
-// Bot returns the driver of a bot's car, for [foretick.Sample].
-func Bot(g *Game, seed, n uint64) func(foretick.View) Command { return newBot(g, seed, n).steer }
+// Bot returns the driver of a bot's car, for [client.Sample].
+func Bot(g *Game, seed, n uint64) func(client.View) Command { return newBot(g, seed, n).steer }
 
-func (b *bot) steer(v foretick.View) (c Command) {
+func (b *bot) steer(v client.View) (c Command) {
 	if v.Tick > b.until {
 		b.until, b.target = v.Tick+60+b.rand.Uint32N(90), 1000+b.rand.Uint32N(crates)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/mathf"
+	"github.com/foretick/foretick/server"
 )
 
 type (
@@ -78,7 +79,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 }
 
 // Fill puts the crates into a server's world.
-func (g *Game) Fill(s *foretick.Server) {
+func (g *Game) Fill(s *server.Server) {
 	for n := range uint32(crates) {
 		e := s.Frame().Spawn(&g.Crate, ecs.Nobody)
 		g.ID.Get(s.World(), e).N = 1000 + n

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -20,7 +22,7 @@ type options struct {
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, foretick.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
 }
 
 const rest = 6 * time.Second // until everything stands still
@@ -35,27 +37,27 @@ type report struct {
 
 // play lets bots drive for some seconds of virtual time, and come to rest.
 func play(o options) (r report, err error) {
-	m, server := simtest.New(o.seed), &Game{}
+	m, truth := simtest.New(o.seed), &Game{}
 	r.offset.was = map[moment]place{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) { r.offset.note(server, f) }})
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) { r.offset.note(truth, f) }})
 	if err != nil {
 		return r, err
 	}
-	server.Fill(srv)
+	truth.Fill(srv)
 	end := time.Duration(o.seconds) * time.Second
 	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range o.players {
 		g := &Game{}
 		b := newBot(g, o.seed, uint64(i))
-		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
-		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+		cfg := client.Config{Protocol: g.Protocol()}
+		cfg.Sample = client.Sample(&g.Cmd, func(v client.View) (c Command) {
 			if m.Net.Now() < end {
 				c = b.steer(v)
 			}
 			return c
 		})
-		seat := simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+		seat := simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 			if m.Net.Now() < end {
 				r.offset.look(g, v)
 			}
@@ -75,12 +77,12 @@ func play(o options) (r report, err error) {
 		simtest.AddStats(&r.stats, &st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
-	for _, rows := range server.bodies.All(srv.World()) {
-		if rows.Has(server.Drive.ID()) {
+	for _, rows := range truth.bodies.All(srv.World()) {
+		if rows.Has(truth.Drive.ID()) {
 			continue
 		}
-		for i, id := range server.ID.Slice(rows) {
-			b := server.Body.Slice(rows)[i]
+		for i, id := range truth.ID.Slice(rows) {
+			b := truth.Body.Slice(rows)[i]
 			n := id.N - 1000
 			x, y := b.X-(float32(n%5)*3-6), b.Y-(float32(n/5)*3-3)
 			r.shoved += max(x, -x) + max(y, -y)
@@ -106,7 +108,7 @@ func (r *report) print(w io.Writer) {
 }
 
 // picture draws a screen as text.
-func (g *Game) picture(v foretick.View) string {
+func (g *Game) picture(v client.View) string {
 	const wide, high = 2 * halfLength * 2, 2 * halfWidth
 	var field [high + 1][wide + 1]byte
 	for y := range field {

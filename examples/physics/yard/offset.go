@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 )
 
@@ -50,8 +51,8 @@ func (o *offset) note(g *Game, f *foretick.Frame) {
 }
 
 // look records a screen.
-func (o *offset) look(g *Game, v foretick.View) {
-	if v.State != foretick.Playing {
+func (o *offset) look(g *Game, v client.View) {
+	if v.State != client.Playing {
 		return
 	}
 	g.places(v.World, func(id uint32, owner foretick.PlayerID, car bool, at place) {

@@ -7,8 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -39,7 +40,7 @@ func TestCauses(t *testing.T) {
 func newPlayer() simtest.Player {
 	g := &Game{}
 	p := g.Protocol()
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, newBot(g, 1, 1).steer), Begin: g.Fill}
+	return simtest.Player{Protocol: p, Sample: client.Sample(&g.Cmd, newBot(g, 1, 1).steer), Begin: g.Fill}
 }
 
 // TestSync: the engine gives the same result on both ends, and in a replay.
@@ -49,17 +50,17 @@ func TestSync(t *testing.T) {
 
 // TestFrame prints what a frame costs in which 8 ticks are run again.
 func TestFrame(t *testing.T) {
-	n, server := sim.NewNetwork(1), &Game{}
+	n, truth := sim.NewNetwork(1), &Game{}
 	listen := n.Listen()
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: server.Protocol(), Transport: listen})
+	srv, err := server.New(server.Config{Protocol: truth.Protocol(), Transport: listen})
 	require.NoError(t, err)
-	server.Fill(srv)
+	truth.Fill(srv)
 	link := sim.Link{Latency: 95 * time.Millisecond, Loss: 0.02}
-	var clients []*foretick.Client
+	var clients []*client.Client
 	for i := range uint64(4) {
 		g := &Game{}
 		p := g.Protocol()
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: n.Dial(listen, link, link), Sample: foretick.Sample(&g.Cmd, newBot(g, 1, i).steer)})
+		c, err := client.New(client.Config{Protocol: p, Transport: n.Dial(listen, link, link), Sample: client.Sample(&g.Cmd, newBot(g, 1, i).steer)})
 		require.NoError(t, err)
 		clients = append(clients, c)
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -42,7 +44,7 @@ func TestFaultsAreFound(t *testing.T) {
 			g := &Game{}
 			p := g.Protocol()
 			add(g, p)
-			return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Keys, script)}
+			return simtest.Player{Protocol: p, Sample: client.Sample(&g.Keys, script)}
 		}, simtest.SyncConfig{Ticks: 300})
 		if err != nil {
 			t.Fatal(err)
@@ -73,19 +75,19 @@ func TestDragOnAGrid(t *testing.T) {
 			}, ecs.With(&g.Keys), ecs.Write(&g.Motion))
 			return p
 		}
-		m, server, client := simtest.New(1), &Game{}, &Game{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: declare(server)})
+		m, truth, cl := simtest.New(1), &Game{}, &Game{}
+		srv, err := m.Serve(server.Config{Protocol: declare(truth)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		line := sim.Link{Latency: 20 * time.Millisecond}
-		cli, err := m.Join(foretick.ClientConfig{Protocol: declare(client)}, simtest.Seat{Up: line, Down: line})
+		cli, err := m.Join(client.Config{Protocol: declare(cl)}, simtest.Seat{Up: line, Down: line})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Run(30 * time.Second)
-		for _, rows := range ecs.NewQuery(srv.World().Types(), ecs.With(&server.Motion)).All(srv.World()) {
-			speed = server.Motion.Slice(rows)[0].X
+		for _, rows := range ecs.NewQuery(srv.World().Types(), ecs.With(&truth.Motion)).All(srv.World()) {
+			speed = truth.Motion.Slice(rows)[0].X
 		}
 		return speed, cli.Stats().ChangesSwallowed
 	}

@@ -5,20 +5,22 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // script turns, flies and shoots.
-func script(v foretick.View) Keys {
+func script(v client.View) Keys {
 	return Keys{Left: v.Tick/90%3 == 0, Right: v.Tick/90%3 == 1, Up: v.Tick/50%2 == 0, Fire: v.Tick/20%2 == 0}
 }
 
 func newPlayer() simtest.Player {
 	g := &Game{}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Keys, script)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Keys, script)}
 }
 
 // Rocks never rest.
@@ -31,22 +33,22 @@ func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{
 // A player at 100 ms hears its own gun, hits rocks, and is corrected for nothing but
 // crashes, which the server decides.
 func TestRocksAreHit(t *testing.T) {
-	m, server, client := simtest.New(1), &Game{}, &Game{}
+	m, truth, cl := simtest.New(1), &Game{}, &Game{}
 	bangs := 0
-	client.Bang = func() { bangs++ }
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	cl.Bang = func() { bangs++ }
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := sim.Link{Latency: 50 * time.Millisecond}
-	cli, err := m.Join(foretick.ClientConfig{Protocol: client.Protocol(), Sample: foretick.Sample(&client.Keys, script)}, simtest.Seat{Up: line, Down: line})
+	cli, err := m.Join(client.Config{Protocol: cl.Protocol(), Sample: client.Sample(&cl.Keys, script)}, simtest.Seat{Up: line, Down: line})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Run(60 * time.Second)
 	points := 0
-	for _, rows := range server.players.All(srv.World()) {
-		points = int(server.Score.Slice(rows)[0].Points)
+	for _, rows := range truth.players.All(srv.World()) {
+		points = int(truth.Score.Slice(rows)[0].Points)
 	}
 	st := cli.Stats()
 	t.Logf("%d shots, %d points, corrections %v of %d ticks", bangs, points, st.ByCause, st.PredictedTicks)
@@ -73,12 +75,12 @@ func TestOneRockOnePoint(t *testing.T) {
 		}
 	}, ecs.With(&g.Ship))
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	srv, err := m.Serve(server.Config{Protocol: p})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &Game{}
-	if _, err := m.Join(foretick.ClientConfig{Protocol: c.Protocol()}, simtest.Seat{}); err != nil {
+	if _, err := m.Join(client.Config{Protocol: c.Protocol()}, simtest.Seat{}); err != nil {
 		t.Fatal(err)
 	}
 	m.Run(10 * time.Second)

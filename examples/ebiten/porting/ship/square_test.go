@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -15,7 +17,7 @@ func TestSquareRocks(t *testing.T) {
 	for _, square := range []bool{false, true} {
 		g := &Game{Square: square}
 		m := simtest.New(1)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol()})
+		srv, err := m.Serve(server.Config{Protocol: g.Protocol()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,6 +40,6 @@ func TestSquareRocks(t *testing.T) {
 	}
 	simtest.SyncTest(t, func() simtest.Player {
 		g := &Game{Square: true}
-		return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Keys, script)}
+		return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Keys, script)}
 	}, simtest.SyncConfig{})
 }

@@ -13,9 +13,10 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/ebiten/porting/ship"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -27,8 +28,8 @@ var (
 
 type window struct {
 	game   *ship.Game
-	client *foretick.Client
-	view   foretick.View
+	client *client.Client
+	view   client.View
 	drawn  *ecs.Query
 }
 
@@ -51,12 +52,12 @@ func main() {
 	log.Fatal(ebiten.RunGame(w))
 }
 
-func host(addr string) (*foretick.Server, error) {
+func host(addr string) (*server.Server, error) {
 	endpoint, err := udp.Listen(addr, udp.Config{})
 	if err != nil {
 		return nil, err
 	}
-	return foretick.NewServer(foretick.ServerConfig{Protocol: new(ship.Game).Protocol(), Transport: endpoint})
+	return server.New(server.Config{Protocol: new(ship.Game).Protocol(), Transport: endpoint})
 }
 
 func newWindow(addr string) (*window, error) {
@@ -65,8 +66,8 @@ func newWindow(addr string) (*window, error) {
 		return nil, err
 	}
 	w := &window{game: &ship.Game{}}
-	w.client, err = foretick.NewClient(foretick.ClientConfig{
-		Protocol: w.game.Protocol(), Transport: endpoint, Sample: foretick.Sample(&w.game.Keys, keys),
+	w.client, err = client.New(client.Config{
+		Protocol: w.game.Protocol(), Transport: endpoint, Sample: client.Sample(&w.game.Keys, keys),
 	})
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func newWindow(addr string) (*window, error) {
 }
 
 // keys reads the keyboard, once a frame.
-func keys(foretick.View) ship.Keys {
+func keys(client.View) ship.Keys {
 	return ship.Keys{
 		Left: ebiten.IsKeyPressed(ebiten.KeyLeft), Right: ebiten.IsKeyPressed(ebiten.KeyRight),
 		Up: ebiten.IsKeyPressed(ebiten.KeyUp), Fire: ebiten.IsKeyPressed(ebiten.KeySpace),

@@ -14,8 +14,9 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/physics/platformer"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -51,20 +52,20 @@ func main() {
 type match struct {
 	network *sim.Network
 	began   time.Time
-	server  *foretick.Server
-	clients []*foretick.Client // the first is the player's
+	server  *server.Server
+	clients []*client.Client // the first is the player's
 }
 
 const bots = 3
 
-func newMatch(link sim.Link, g *platformer.Game, sample func(foretick.View) platformer.Command) (*match, error) {
+func newMatch(link sim.Link, g *platformer.Game, sample func(client.View) platformer.Command) (*match, error) {
 	if err := link.Validate(); err != nil {
 		return nil, fmt.Errorf("-rtt or -loss: %w", err)
 	}
-	m, server := &match{network: sim.NewNetwork(1), began: time.Now()}, &platformer.Game{}
+	m, srv := &match{network: sim.NewNetwork(1), began: time.Now()}, &platformer.Game{}
 	listen := m.network.Listen()
 	var err error
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: server.Protocol(), Transport: listen})
+	m.server, err = server.New(server.Config{Protocol: srv.Protocol(), Transport: listen})
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func newMatch(link sim.Link, g *platformer.Game, sample func(foretick.View) plat
 		if n > 0 {
 			sample = platformer.Bot(1, n)
 		}
-		c, err := foretick.NewClient(foretick.ClientConfig{
-			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: foretick.Sample(&g.Cmd, sample),
+		c, err := client.New(client.Config{
+			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: client.Sample(&g.Cmd, sample),
 		})
 		if err != nil {
 			return nil, err
@@ -88,7 +89,7 @@ func newMatch(link sim.Link, g *platformer.Game, sample func(foretick.View) plat
 }
 
 // step runs the match up to now, and returns the player's view.
-func (m *match) step() (view foretick.View) {
+func (m *match) step() (view client.View) {
 	now := time.Now()
 	m.network.Run(now.Sub(m.began))
 	m.server.Step(now)

@@ -10,7 +10,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 	"github.com/hajimehoshi/ebiten/v2/ebitenutil"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/physics/platformer"
 	"github.com/foretick/foretick/input"
@@ -24,7 +24,7 @@ type window struct {
 	game   *platformer.Game
 	keys   *input.Map
 	match  *match
-	view   foretick.View
+	view   client.View
 	pixel  *ebiten.Image
 	frames int
 }
@@ -44,7 +44,7 @@ func newWindow(o options) (w *window, err error) {
 	if err != nil {
 		return nil, err
 	}
-	press := func(foretick.View) platformer.Command {
+	press := func(client.View) platformer.Command {
 		return platformer.Command{X: w.keys.Value("run"), Jump: w.keys.JustPressed("jump")}
 	}
 	if o.auto {
@@ -61,7 +61,7 @@ func (w *window) Update() error {
 	}
 	w.view = w.match.step()
 	w.keys.EndFrame()
-	if w.view.State == foretick.Closed {
+	if w.view.State == client.Closed {
 		return fmt.Errorf("the match is over: %w", w.view.Err)
 	}
 	w.frames++

@@ -4,6 +4,7 @@ package levels
 import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 )
 
 type Position struct {
@@ -28,7 +29,7 @@ type Game struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
 	Skip   foretick.Request[Skip]
-	server *foretick.Server
+	server *server.Server
 	level  *Level
 	raised *Level
 	doors  []bool
@@ -86,7 +87,7 @@ func (g *Game) block(at *Position) {
 }
 
 // Begin names the first level.
-func (g *Game) Begin(s *foretick.Server, level string) error {
+func (g *Game) Begin(s *server.Server, level string) error {
 	g.server = s
 	return s.NextLevel([]byte(level), func(*foretick.Frame) { g.load(level) })
 }

@@ -3,6 +3,7 @@ package raw
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -52,9 +53,9 @@ func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
 // New returns one end, whose player drives to and fro.
 func New() simtest.Player {
 	g := &Game{}
-	steer := func(v foretick.View) Drive {
+	steer := func(v client.View) Drive {
 		side := float32(v.Tick/40%2)*2 - 1
 		return Drive{X: side * float32(v.Tick%128) / 128, Y: side * float32(v.Tick%90) / 128}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Drive, steer)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Drive, steer)}
 }

@@ -3,6 +3,7 @@ package readme
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -44,9 +45,9 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 // New returns one end, whose player walks to and fro on odd angles.
 func New() simtest.Player {
 	g := &Game{}
-	walk := func(v foretick.View) Move {
+	walk := func(v client.View) Move {
 		side := float32(v.Tick/40%2)*2 - 1
 		return Move{X: side * float32(v.Tick%128) / 128, Y: side * float32(v.Tick%90) / 128}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, walk)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Move, walk)}
 }

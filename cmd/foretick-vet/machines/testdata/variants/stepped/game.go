@@ -3,6 +3,7 @@ package stepped
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -50,8 +51,8 @@ func (g *Game) circle(f *foretick.Frame, rows ecs.Rows) {
 // New returns one end, whose player pushes it to and fro.
 func New() simtest.Player {
 	g := &Game{}
-	steer := func(v foretick.View) Drive {
+	steer := func(v client.View) Drive {
 		return Drive{X: float32(v.Tick%199)/100 - 1, Y: float32(v.Tick%151)/76 - 1}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Drive, steer)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Drive, steer)}
 }

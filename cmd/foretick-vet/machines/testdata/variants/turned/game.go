@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -57,9 +58,9 @@ func scaled(x, by float32) float32 { return x * by }
 // New returns one end, whose player walks and looks about.
 func New() simtest.Player {
 	g := &Game{}
-	walk := func(v foretick.View) Walk {
+	walk := func(v client.View) Walk {
 		side := float32(v.Tick/40%2)*2 - 1
 		return Walk{Ahead: side * float32(v.Tick%128) / 128, Aside: side * float32(v.Tick%90) / 128, Look: float32(v.Tick%600)/100 - 3}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Walk, walk)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Walk, walk)}
 }

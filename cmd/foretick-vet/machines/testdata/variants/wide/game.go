@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 )
@@ -48,8 +49,8 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 // New returns one end, whose player turns and thrusts.
 func New() simtest.Player {
 	g := &Game{}
-	steer := func(v foretick.View) Helm {
+	steer := func(v client.View) Helm {
 		return Helm{Turn: float32(v.Tick%256)/128 - 1, Thrust: float32(v.Tick/40%2)*2 - 1}
 	}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Helm, steer)}
+	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Helm, steer)}
 }

@@ -1,0 +1,212 @@
+package client
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// agreement is what is known of the ticks on which both ends agree.
+type agreement struct {
+	*clientBase
+	ghosts  *ghosts
+	input   *input
+	reasons *reason.Log
+
+	newest foretick.Tick // newest is the newest tick on which both ends agree.
+	all    foretick.Tick // all is the newest tick on which they agree on remote players too.
+	unsure bool          // unsure is true if a snapshot since newest has left something out.
+	// standIns is the newest snapshot whose note shows that all replacements by the server
+	// equalled the client's commands. Later notes tell less of the same ticks.
+	standIns foretick.Tick
+	// parts has an entry for each ghost that is predicted here, while snapshots leave some out.
+	// It has the order of wire ids.
+	parts, spare []agreedPart
+}
+
+// agreedPart is a ghost and the last ticks in which snapshots told of it, so that the ends
+// agreed on it once they were compared.
+type agreedPart struct {
+	wire   schema.WireID
+	born   foretick.Tick
+	newest foretick.Tick // 0: none yet
+	before uint64        // bit i: i+1 ticks before newest
+}
+
+func (a *agreedPart) addTold(t foretick.Tick) {
+	if d := t - a.newest; a.newest == 0 || d > 64 {
+		a.before = 0
+	} else {
+		a.before = a.before<<d | 1<<(d-1)
+	}
+	a.newest = t
+}
+
+func (a *agreedPart) toldIn(t foretick.Tick) bool {
+	d := a.newest - t
+	return a.newest != 0 && (d == 0 || d <= 64 && a.before>>(d-1)&1 != 0)
+}
+
+// clearTicks forgets the ticks, when the prediction starts over.
+func (ag *agreement) clearTicks() { ag.newest, ag.all, ag.unsure, ag.parts = 0, 0, false, ag.parts[:0] }
+
+// noteParts notes which ghosts the snapshot of t told of. Those that it left out may be told
+// later what they had.
+func (ag *agreement) noteParts(ours []*snapshot.Ghost, t foretick.Tick) {
+	next, i := ag.spare[:0], 0
+	for _, g := range ours {
+		for i < len(ag.parts) && (ag.parts[i].wire < g.Wire || ag.parts[i].wire == g.Wire && int32(ag.parts[i].born-g.Born) < 0) {
+			i++
+		}
+		part := agreedPart{wire: g.Wire, born: g.Born}
+		if i < len(ag.parts) && ag.parts[i].wire == g.Wire && ag.parts[i].born == g.Born {
+			part = ag.parts[i]
+		}
+		if _, ok := g.At(t); ok {
+			part.addTold(t)
+		}
+		next = append(next, part)
+	}
+	ag.parts, ag.spare = next, ag.parts
+}
+
+// ghostTold reports whether the snapshot of t told of a ghost, when it came.
+func (ag *agreement) ghostTold(g *snapshot.Ghost, t foretick.Tick) bool {
+	return slices.ContainsFunc(ag.parts, func(p agreedPart) bool { return p.wire == g.Wire && p.born == g.Born && p.toldIn(t) })
+}
+
+// agreeOn notes that both ends agree on t. Entities that the snapshot left out may still
+// differ, from an unknown tick on. Nothing may be known yet about a remote player that just
+// came.
+func (ag *agreement) agreeOn(t foretick.Tick) {
+	_, all, _ := ag.ghosts.receiver.Complete(t)
+	ag.unsure = !all
+	switch {
+	case all:
+		ag.newest, ag.all = t, t
+	case ag.ghosts.whollyTold(t):
+		ag.newest = t
+	default:
+		if !ag.ghosts.receiver.PostponedUnknown(t) {
+			ag.noteParts(ag.ghosts.ours, t)
+		}
+		return
+	}
+	ag.parts = ag.parts[:0]
+}
+
+// toldApart reports whether the snapshot of k told of an entity, and left out none of the
+// player's that systems may have visited together with it: they visit rows of one owner and
+// one component set at a time. Singletons are for all of them.
+func (ag *agreement) toldApart(g *snapshot.Ghost, k foretick.Tick) bool {
+	if !ag.ghostTold(g, k) {
+		return false
+	}
+	mask := g.Newest().Mask
+	return !slices.ContainsFunc(ag.ghosts.ours, func(o *snapshot.Ghost) bool {
+		if ag.ghostTold(o, k) || ag.ghosts.remotePredicted(o) || int32(k-o.Born) < 0 || o.Gone != 0 && int32(k-o.Gone) >= 0 {
+			return false
+		}
+		return o.Prefab == g.Prefab || o.Newest().Mask.Equal(mask) || ag.p.Prefabs[o.Prefab].ECS == &ag.build.SingletonRow
+	})
+}
+
+// takeNote reads the note of the snapshot of t.
+func (ag *agreement) takeNote(t foretick.Tick) {
+	n := ag.reasons.Take(t)
+	if n.Substituted == 0 {
+		return
+	}
+	newest := t - (n.Substituted - 1)
+	ag.input.missed(newest-n.Run, newest)
+	if !ag.likeItsOwn(n, newest) {
+		ag.reasons.Substituted()
+	} else if last, ok := n.EarlierTick(t); ok && !ag.repeatedItself(&n.Earlier, last) {
+		ag.reasons.SubstitutedEarlier()
+	} else if ag.input.late == 0 { // a late command changes what stands in for those after it
+		ag.standIns = t
+	}
+}
+
+// ranOwn reports whether a tick that the server ran without the client's command ran with an
+// equal one, as an earlier note told, or both ends agree on it anyway.
+func (ag *agreement) ranOwn(k foretick.Tick) bool {
+	return int32(k-ag.newest) <= 0 || int32(k-ag.standIns) <= 0
+}
+
+// repeatedItself reports whether the client's own commands repeated the one before a run of
+// ticks. The run ends at last, and the server ran it with repetitions. Ticks of which an
+// earlier note told so, or before the client's first command, do not count.
+func (ag *agreement) repeatedItself(run *reason.EarlierRun, last foretick.Tick) bool {
+	first := last - run.Run
+	before := ag.input.unpressed(first - 1)
+	for k := last; int32(k-first) >= 0 && !ag.ranOwn(k) && int32(k-ag.input.first) >= 0; k-- {
+		if run.How != prediction.Repeated || before == nil || !bytes.Equal(ag.input.played(k), before) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeItsOwn reports whether the server ran the client's own command anyway, in tick last
+// and in the run of ticks before it.
+func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
+	if ag.p.Command == nil {
+		return false
+	}
+	if ag.ranOwn(last) {
+		return true
+	}
+	if !n.HasStandIn() { // too old for the note to hold the command
+		return ag.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
+	}
+	for i := uint32(0); i <= n.Run; i++ {
+		if k := last - i; i > 0 && (ag.ranOwn(k) || int32(k-ag.input.first) < 0) {
+			break // both ends agreed on it, or neither had a command
+		}
+		// Earlier ticks of the run ran with the same only where it was repeated, or where the
+		// zero command of its end is what was repeated before.
+		if !bytes.Equal(ag.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated && !ag.repeatsZero(n, last) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeatsZero reports whether a run that ended with zero commands began with repetitions of
+// one, so that all its ticks ran with the same.
+func (ag *agreement) repeatsZero(n *reason.Note, last foretick.Tick) bool {
+	return n.How == prediction.Neutral && ag.p.Decay == nil && bytes.Equal(ag.input.unpressed(last-n.Run-1), n.StandIn)
+}
+
+// settleEvents confirms the events predicted up to t. A note comes when the server ran
+// another command, or wrote predicted state. The note then decides about events since the
+// last agreement, even if the state agrees, since some events leave no trace in it. With
+// remote prediction, a note comes whenever an event was raised. It then counts after a
+// correction, and after a snapshot that left entities out.
+func (ag *agreement) settleEvents(t foretick.Tick, corrected bool) {
+	open, answered := ag.reasons.NoteOf(t) != nil, ag.input.answered(t)
+	if ag.p.Remote.Predicts && !ag.doubted(t) {
+		open = corrected || !ag.ghosts.whollyTold(t)
+	}
+	for i, q := range ag.frames.Queues {
+		if open {
+			q.Refuse(ag.frames, &ag.frame, answered, func(k foretick.Tick) int {
+				return ag.reasons.RaisedIn(i, k, t, ag.newest)
+			})
+		}
+		q.Confirm(ag.frames, &ag.frame, answered)
+	}
+}
+
+// doubted reports whether a note says that the server ran another command, or wrote
+// predicted state.
+func (ag *agreement) doubted(t foretick.Tick) bool {
+	n := ag.reasons.NoteOf(t)
+	return n != nil && (n.Substituted != 0 || n.Effect != 0)
+}

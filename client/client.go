@@ -1,0 +1,373 @@
+package client
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// Client plays one player's part. Step does the work; it is not safe for
+// concurrent use. Stats may be called by any goroutine.
+type Client struct {
+	clientBase
+	requestBox
+	link      link
+	input     input
+	ghosts    ghosts
+	timeline  timeline
+	screen    screen
+	reasons   reason.Log  // reasons holds what the server said of the causes of mispredictions.
+	board     clientBoard // board is what other goroutines may read.
+	inspected clientInspected
+
+	stepping bool // stepping is true while Step runs.
+	closing  bool // closing is true once Close was called within Step.
+	closed   bool
+	begun    bool
+	start    time.Time
+	read     time.Time    // read is the clock's time in the newest Step.
+	time     netcode.Time // time is the session's time in the Step that runs.
+}
+
+// New makes a client that greets the server with its first Steps. The error lists
+// every fault of the configuration and the protocol. On an error the Transport stays the
+// caller's: close it.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.checkConfig(); err != nil {
+		return nil, err
+	}
+	p := compiledOf(cfg.Protocol)
+	if cfg.Verify != nil {
+		if err := p.Registry.Verify(false, cfg.Verify); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{clientBase: newClientBase(cfg)}
+	c.running = bindFrame(&c.frame, c.frames)
+	c.requestBox = game.NewAsker(c.queueRequest)
+	tl := &c.timeline
+	end := &clientFrame{
+		&c.clientBase, &c.link, &c.input, &c.ghosts, &c.screen, &tl.recorder, &tl.saves, &tl.spawning, &tl.clientOnly,
+		&tl.predicted, &tl.looks, &tl.tester, &tl.trails,
+	}
+	c.frames.Attach(end)
+	c.frames.Around = []game.SystemHook{end}
+	c.losses = game.NewLosses(&p.Facts, cfg.Logger, c.world, &c.frame.Tick, c.running, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
+	c.link = newLink(&c.clientBase)
+	c.input = newInput(&c.clientBase)
+	c.ghosts = newGhosts(&c.clientBase)
+	c.timeline.init(&c.clientBase, &c.input, &c.ghosts, &c.reasons)
+	if err := c.timeline.initScreen(&c.screen); err != nil {
+		return nil, err
+	}
+	if err := c.fresh(); err != nil {
+		return nil, err
+	}
+	if game.DebugBuild {
+		p.Watch(true)
+	}
+	return c, nil
+}
+
+// fresh forgets everything that belonged to a connection.
+func (c *Client) fresh() error {
+	c.input.clearInput()
+	c.link.clock, c.link.newest = nil, 0
+	c.link.level.entered, c.link.wish.asked, c.link.wish.granted = false, false, false
+	return c.clearLevel()
+}
+
+// clearLevel forgets everything that belonged to a level.
+func (c *Client) clearLevel() error {
+	if c.ghosts.receiver != nil {
+		c.world.Lock()
+		for _, g := range c.ghosts.receiver.Ghosts() {
+			if g.Data != 0 {
+				c.world.Manager().Destroy(ecs.Entity(g.Data))
+			}
+		}
+		c.world.Unlock()
+		for _, g := range c.ghosts.receiver.Ghosts() {
+			if g.Data != 0 {
+				c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
+			}
+		}
+	}
+	c.timeline.spawning.clearSpawns()
+	c.tracer.forgetRecords()
+	c.reports.forgetAsked()
+	c.ghosts.newReceiver(c.link.newest)
+	c.ghosts.ours = c.ghosts.ours[:0]
+	c.reasons.Clear()
+	c.screen.clearScreen()
+	return c.timeline.clearLevel()
+}
+
+// View returns the result of the last Step.
+func (c *Client) View() View { return c.view }
+
+// Close leaves the match and closes the transport. It sends requests again until the server
+// has acknowledged them, which takes a round trip, and at most a second. Without any, with a
+// WebSocket and in a browser it does not wait. In a function that Step calls, such as a
+// handler or a render system, it returns nil and takes effect at the end of the Step.
+func (c *Client) Close() error {
+	if c.stepping {
+		c.closing = true
+		return nil
+	}
+	return c.closeClient()
+}
+
+func (c *Client) closeClient() error {
+	if c.closed {
+		return transport.ErrClosed
+	}
+	c.closed = true
+	defer c.post()
+	last := game.Partings{Endpoint: c.link.endpoint, From: c.now, Most: game.LastWords}
+	if c.link.up && c.view.State != Closed && c.link.conn.Pending() > 0 {
+		last.All = append(last.All, game.Parting{Peer: c.link.peer, Conn: c.link.conn, Code: transport.Closed, Detail: ""})
+	} else if c.link.up {
+		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
+	}
+	c.link.endConnection(&transport.DisconnectError{Code: transport.Closed})
+	return last.CloseEndpoint(transport.Closed, "")
+}
+
+// clientBoard is what a client shows to other goroutines.
+type clientBoard struct {
+	mu    sync.Mutex
+	stats stats.Client
+}
+
+// State is the state of a client's connection: Connecting, Syncing, Resuming, Playing
+// or Closed.
+type State uint8
+
+// The states, in their order.
+const (
+	// Connecting: the transport is not up yet, or the server has not answered.
+	Connecting State = iota
+	// Syncing: admitted; the first snapshots are being buffered.
+	Syncing
+	// Resuming: the connection was lost, and the client reconnects. The world does not
+	// change.
+	Resuming
+	// Playing: commands are sampled, predicted and sent.
+	Playing
+	// Closed: the connection ended; View.Err says why.
+	Closed
+)
+
+// String returns the state in lower case, such as "playing".
+func (s State) String() string {
+	return [...]string{"connecting", "syncing", "resuming", "playing", "closed", "?", "?", "?"}[s&7]
+}
+
+// View is what to draw, as Client.Step returns it. Until the next Step the world holds the
+// values to show. Remote entities are interpolated at the render time. The local player is
+// predicted and interpolated between two ticks, with its corrections fading.
+type View struct {
+	// State is the state of the client's connection.
+	State State
+	// Err is why the connection ended, in state Closed: a [*ProtocolError], or a
+	// [*transport.DisconnectError] with the code and text. nil in any other state.
+	Err error
+	// World holds the values that are shown.
+	World *ecs.World
+	// Player is the local player; [ecs.Nobody] before state Syncing. Its entities in World
+	// are those with this owner: find its one body with [ecs.Query.FirstOwned], all with
+	// [ecs.Query.Owned], or compare [ecs.Rows.Owner]. For an observer it is the player whose view it was granted, or
+	// Nobody.
+	Player foretick.PlayerID
+	// Tick is the newest predicted tick. Fraction is the position of the rendered frame
+	// between the tick before it and Tick, 0 to 1. With Config.PartialTicks it is 1
+	// to 2: the frame shows Tick and that part of the tick after it.
+	Tick     foretick.Tick
+	Fraction float32 // position of the rendered frame between the tick before Tick and Tick, 0 to 1
+	// Stalled is true while nothing comes from the server and the prediction has used up
+	// its history. The local player does not move until the server sends again. After
+	// Config.Timeout of silence the state changes.
+	Stalled bool
+	// Unread is true while snapshots arrive that this client cannot read. The match goes on
+	// with what it has. The server is told, and leaves out the entity that it cannot read.
+	Unread bool
+	// InputDelay is the time from a command to its effect on the local player. It is what
+	// [Config.InputDelay] and DelayAbove ask for, and more if the round trip is too
+	// long for the history (see [Config.MaxRTT]).
+	InputDelay time.Duration
+	// Lead is how far the player's commands are ahead of the server's snapshots when these
+	// arrive, on average. All of it except InputDelay is predicted.
+	Lead time.Duration
+	// RenderTick and RenderFraction are the moment that remote entities are drawn at, in the
+	// past: RenderFraction (0 to 1) of the way from RenderTick to the next tick.
+	RenderTick     foretick.Tick
+	RenderFraction float32 // position between RenderTick and the next tick, 0 to 1
+}
+
+// clientBase is what every part of a client reads.
+type clientBase struct {
+	hooks   clientHooks
+	cfg     Config
+	p       *compiled // p is this build's protocol, or that of a server of another build.
+	build   *compiled // build is this build's protocol.
+	world   *ecs.World
+	frame   foretick.Frame
+	frames  *frameState     // frames is what the frame asks.
+	running *game.SystemRun // running is the frame's run of a system.
+	view    View
+	now     time.Duration // now is the time of the Step that runs.
+	// practice is true while a tick runs only to see what it does: nothing of it remains.
+	practice bool
+	// rendering is true while render systems run.
+	rendering bool
+	stats     stats.Client
+	losses    game.Losses
+
+	tracer  *clientTrace
+	reports clientReports
+	counts  clientCounts
+
+	techniques probe.Techniques // techniques are those in force.
+	// wanted are those that setTechniques asked for: the next Step applies them.
+	wanted probe.Techniques
+
+	architecture string // architecture is what this program runs on.
+	// serverArchitecture is what the server runs on. It is empty if the server did not say.
+	serverArchitecture string
+}
+
+// newClientBase makes the world, and what all parts share.
+func newClientBase(cfg Config) clientBase {
+	p := compiledOf(cfg.Protocol)
+	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags: below, and with each Welcome
+	w.WatchOutside(true)
+	queues := p.NewQueues()
+	if cfg.NoPrediction {
+		for _, q := range queues {
+			q.Wait(true)
+		}
+	}
+	b := clientBase{
+		cfg: cfg, p: p, build: p, world: w, tracer: &clientTrace{}, view: View{World: w},
+		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
+		architecture: runtime.GOARCH,
+		frame:        foretick.Frame{World: w, DT: 1 / float32(p.TickRate)}, frames: game.NewFrameState(w, p.TickRate, queues),
+	}
+	w.SetTags(b.worldTags(0)...)
+	return b
+}
+
+// showsAhead reports whether other players' entities are drawn ahead.
+func (b *clientBase) showsAhead() bool {
+	return (b.p.Common || b.p.Remote.Predicts) && !b.p.Remote.Missing && !b.cfg.NoPrediction
+}
+
+// spawnPrefab is a prefab as the server has it, with the number that it has there.
+func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
+	if i := b.p.PrefabOf(k); i >= 0 {
+		return &b.p.Prefabs[i], uint16(i)
+	}
+	own := b.build
+	i := own.PrefabOf(k)
+	if i < 0 {
+		misuse.Panicf("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+	}
+	return &own.Prefabs[i], unknownPrefab
+}
+
+// unknownPrefab is the number of a prefab that a server of another build does not have.
+const unknownPrefab = 1<<16 - 1
+
+// ownPrefab returns the prefab of an identity, as this build declared it.
+func (b *clientBase) ownPrefab(id *game.NetworkID) *layout.Prefab {
+	return b.build.PrefabNamed(id)
+}
+
+// spawnConfig returns the game's spawn callbacks for a prefab, by this build's number.
+func (b *clientBase) spawnConfig(kind int) *game.Spawn[*foretick.Frame] {
+	if s := b.build.Handlers.Spawns[kind]; s != nil {
+		return s
+	}
+	return &game.Spawn[*foretick.Frame]{}
+}
+
+func (b *clientBase) tellSpawn(fn func(*foretick.Frame, ecs.Entity), e ecs.Entity) {
+	if fn != nil {
+		fn(&b.frame, e)
+	}
+}
+
+func (b *clientBase) reportDesync(d probe.Desync) {
+	if b.hooks.desync != nil {
+		b.hooks.desync(d)
+	}
+}
+
+// commandsKept is the number of ticks whose commands are kept. Commands are ahead of the newest
+// snapshot by a round trip, which may be longer than the prediction reaches: the rest is input
+// delay.
+func (b *clientBase) commandsKept() int {
+	return max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
+}
+
+// clientHooks are called for what passes a client, in order.
+type clientHooks struct {
+	message  []func(probe.MessageReceived)
+	request  []func(probe.RequestSent)
+	desync   func(probe.Desync)
+	syncTest int // syncTest is how many ticks are run again after each tick.
+
+	explained bool                           // explained is true once an inspector replaced OnMisprediction.
+	explain   func(prediction.Misprediction) // explain is the OnMisprediction that an inspector replaced.
+}
+
+// errObserves is the error of requests of an observer.
+var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNotIn)
+
+// SetEye sets the position that this client, an observer, looks from: with [foretick.Interest] it
+// receives the entities near to that position. The server ignores the position if its
+// server.Grant has a Player or FollowOnly. Without an eye, an observer receives no entity with a
+// position, unless its Grant has Everything. SetEye does nothing for a position that is not
+// finite, and for a client that plays: the server sets where a player looks from (see
+// [foretick.Frame.SetEye]).
+func (c *Client) SetEye(x, y, z float32) {
+	if c.cfg.Observe && x-x == 0 && y-y == 0 && z-z == 0 { // of what is not finite the difference is NaN
+		c.link.looks, c.link.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}
+	}
+}
+
+// Follow makes an observer look from where a player looks, as it moves. 0 means nobody. It
+// does nothing for a client that plays.
+func (c *Client) Follow(player foretick.PlayerID) {
+	if c.cfg.Observe {
+		c.link.looks, c.link.eye = true, netcode.Eye{Player: uint16(player)}
+	}
+}
+
+// worldTags returns the tags of a client's world in a match: the client's own, and those of
+// shared systems that the server has. theirs are bits, as in its Welcome.
+func (b *clientBase) worldTags(theirs uint64) []string {
+	tags := append([]string{foretick.TagClient, foretick.TagRender}, b.cfg.Tags...)
+	own := b.build
+	for i, tag := range b.p.Tags {
+		if theirs>>i&1 != 0 && slices.Contains(own.Tags, tag) { // a server of another build may have more
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}

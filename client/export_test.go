@@ -1,0 +1,29 @@
+package client
+
+import (
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// RefuseAbove has the client's decoder refuse values above most in the first field of a
+// component, as one that disagrees with the server's encoder would.
+func (c *Client) RefuseAbove(component string, most int64) {
+	for _, s := range c.p.Registry.Plan().Comps {
+		if s.Name != component {
+			continue
+		}
+		for a := range plan.Audience(2) {
+			coded := s.Coding(a)
+			coded.Codes[0].Hi = most
+			for i := range coded.Runs[:min(1, len(coded.Runs))] {
+				coded.Runs[i] = coded.Codes[i].RunWord()
+			}
+		}
+	}
+}
+
+// ReportUnread has the client report in its next packet that it could not read an entity,
+// whenever it last did.
+func (c *Client) ReportUnread(wire uint16) {
+	c.link.unread = clientUnread{due: true, wire: schema.WireID(wire)}
+}

@@ -1,0 +1,178 @@
+package client
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/schema"
+)
+
+// clientFrame is the end of a client's frames: what a frame asks for is done by the part that it
+// concerns. Systems, handlers and hooks reach the client through it alone.
+type clientFrame struct {
+	*clientBase
+	link       *link
+	input      *input
+	ghosts     *ghosts
+	screen     *screen
+	recorder   *recorder
+	saves      *saves
+	spawning   *spawning
+	clientOnly *clientOnly
+	predicted  *predicted
+	looks      *looks
+	tester     *syncTester
+	trails     *trails
+}
+
+// A frame looks for the optional interfaces of its end, which no compiler checks.
+var _ interface {
+	game.Spawner
+	game.Viewer
+	game.ScreenEnd
+} = (*clientFrame)(nil)
+
+func (c *clientFrame) IsServer() bool { return false }
+
+func (c *clientFrame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	return c.spawning.spawnBy(by, k)
+}
+
+func (c *clientFrame) Destroy(e ecs.Entity) bool { return c.spawning.destroyPredicted(e) }
+
+// Spawn panics if a shared system runs: only the server spawns without a spawner.
+func (c *clientFrame) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
+	if c.spawning.stepping {
+		misuse.Panicf("a shared system spawns prefab %q without a spawner: "+game.FixSpawn, k.Name())
+	}
+	return ecs.None
+}
+
+// Final returns the newest tick whose commands the server answered.
+func (c *clientFrame) Final() foretick.Tick {
+	t, _ := c.ghosts.receiver.Newest()
+	return c.input.answered(t)
+}
+
+func (c *clientFrame) Raised(by ecs.Entity, owner foretick.PlayerID, _ int) game.Fate {
+	switch {
+	case c.running.Partial || c.running.Blind:
+		return 0 // the whole tick raises it
+	case owner == ecs.ClientOnly:
+		if c.clientOnly.ranBefore(c.frame.Tick) {
+			return 0
+		}
+		return game.EventTold // it is never rolled back, and neither is what it raises
+	case c.ghosts.anothers(by):
+		return 0 // the server sends its result
+	}
+	return game.EventPredicted
+}
+
+// ShownBefore returns the offset of the command that the frame's tick runs with, 0: none.
+func (c *clientFrame) ShownBefore(player foretick.PlayerID) uint8 {
+	if c.running.Partial {
+		return c.screen.partial.offset
+	}
+	if in := c.input.history.Find(c.frame.Tick); in != nil && player == c.view.Player {
+		return in.offset
+	}
+	return 0
+}
+
+func (c *clientFrame) DrawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
+	c.screen.partial.noteWritten(rows, components)
+}
+
+// Simulates reports whether the client runs shared systems for an entity in the frame's tick.
+func (c *clientFrame) Simulates(e ecs.Entity) bool {
+	switch o := c.world.PartOf(e); {
+	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
+		return false
+	case o == ecs.ClientOnly:
+		return c.p.ClientOnly && !c.clientOnly.ranBefore(c.frame.Tick)
+	default:
+		return o == c.view.Player || o == ecs.Common || slices.ContainsFunc(c.saves.remotes, func(r remotePlayer) bool { return r.owner == o })
+	}
+}
+
+func (c *clientFrame) PrefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := c.ownPrefab(c.p.Identity.Find(c.world, e)); k != nil {
+		return k.ECS
+	}
+	return nil
+}
+
+func (c *clientFrame) Decoded() { c.link.decoded() }
+
+func (c *clientFrame) PredictedSum() uint32 { return c.predicted.predictedSum() }
+
+// All views are what the screen shows.
+func (c *clientFrame) Rewind(foretick.PlayerID) game.Sight { return c.screen.seen(c.frame.Tick) }
+func (c *clientFrame) RewindBehind(foretick.PlayerID, float32) game.Sight {
+	return c.screen.seen(c.frame.Tick)
+}
+func (c *clientFrame) Present() game.Sight             { return c.screen.seen(c.frame.Tick) }
+func (c *clientFrame) Moment(foretick.Tick) game.Sight { return c.screen.seen(c.frame.Tick) }
+
+// Teleport notes a teleport in the tick that is being predicted.
+func (c *clientFrame) Teleport(e ecs.Entity) bool {
+	if c.running.Partial {
+		return c.p.Identity.Find(c.world, e) != nil
+	}
+	if c.rendering || c.p.Identity.Find(c.world, e) == nil {
+		return false
+	}
+	c.recorder.cut = append(c.recorder.cut, e)
+	if !c.frame.Replay {
+		c.screen.own.fades.dropFades(e)
+	}
+	return true
+}
+
+// BeforeSystem is called before each system.
+func (c *clientFrame) BeforeSystem(run *game.SystemRun, system int) {
+	if run.Partial || run.Blind {
+		return
+	}
+	c.trails.settleTrail(c.tester)
+	if c.tracer.recording {
+		c.tracer.traceSystem(system)
+	}
+	if c.hooks.syncTest > 0 {
+		c.tester.beforeSystem()
+	}
+	if game.DebugBuild && c.firstRun() {
+		c.losses.BeforeSystem(run, system)
+	}
+}
+
+// AfterSystem is called after each system.
+func (c *clientFrame) AfterSystem(run *game.SystemRun, system int) {
+	if run.Blind {
+		c.looks.noteLook(system, c.world.Peeked())
+		return
+	}
+	if run.Partial {
+		return
+	}
+	if c.tracer.recording {
+		c.tracer.steps.After(system)
+	}
+	if c.hooks.syncTest > 0 {
+		c.tester.afterSystem(system)
+	}
+	if game.DebugBuild && !c.rendering {
+		c.trails.due = true
+	}
+	if game.DebugBuild && c.firstRun() {
+		c.losses.AfterSystem(run, system)
+	}
+}
+
+// firstRun reports whether a system runs in a tick for the first time, over components
+// of this build's own.
+func (c *clientFrame) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }

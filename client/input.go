@@ -1,0 +1,321 @@
+package client
+
+import (
+	"bytes"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// input reads the player's input and makes a command of it for each tick.
+type input struct {
+	*clientBase
+	commands *netcode.CommandSender
+	history  *prediction.History[tickInput]
+	sample   unsafe.Pointer // sample is the input as of the last frame.
+	press    press          // press is the newest press that no tick has taken yet.
+	// sampled is the newest tick that has a command. It is the predicted tick, or a later one
+	// with input delay.
+	sampled foretick.Tick
+	// first is the first tick of the session that a command was made for. 0 means none yet.
+	first foretick.Tick
+	// remade are ticks whose command was made twice, until the server is known to have run one.
+	remade []foretick.Tick
+	// late is how many ticks after its own a command is still taken by the server.
+	late int
+	// settled is the newest tick whose command the server waits for no longer, at the newest
+	// snapshot.
+	settled   foretick.Tick
+	confirmed foretick.Tick // confirmed is the newest tick whose command the server has answered.
+	// sent is the newest packet sent. had is the newest that the server had at the newest
+	// snapshot.
+	sent, had netcode.Seq
+	hasHad    bool // hasHad is true once had is known.
+
+	made    unsafe.Pointer // made is scratch for a command being made.
+	packed  []byte         // scratch
+	compare []byte         // scratch
+}
+
+// tickInput is one tick's command.
+type tickInput struct {
+	at      unsafe.Pointer // at is the command, as a component.
+	value   []byte         // value is the command's bytes.
+	packed  []byte         // packed is the command in wire form.
+	sampled time.Duration
+	// replaced says that the tick's command was another before, the packed first one,
+	// which the server may have run.
+	replaced  bool
+	first     []byte
+	firstView uint64
+	several   bool   // several is true if the command was changed more than once.
+	view      uint64 // view is the render time that the command carries.
+	offset    uint8  // offset is how far before the tick its frame showed what is predicted.
+	// stays is true if the server keeps the first command, because the second has no newer view.
+	stays    bool
+	sent     bool        // sent is true if the newest command went into packets.
+	seq, end netcode.Seq // seq is the first packet that carries the newest command, end the last.
+	// arrived is the snapshot that first acknowledged a packet with the newest command. 0 means
+	// none yet.
+	arrived foretick.Tick
+	// late is true if the first command ran: a snapshot of the tick, or a later one, did not
+	// acknowledge the newest.
+	late   bool
+	missed bool // missed is true if a note told that the server had neither command.
+	// suspect is true if packets of which no snapshot tells may have carried the newest command.
+	suspect bool
+	frame   foretick.Tick // frame is the rendered frame that the player looked at.
+	ahead   rewind.Keys   // ahead are the two ticks between which that frame drew what is predicted.
+	whole   rewind.Keys   // whole is the time at which that frame drew the rest.
+}
+
+// screenFrame is the rendered frame that the player looks at.
+type screenFrame struct {
+	number   foretick.Tick // number is the frame's number. 0 means none.
+	shown    shownTime     // shown is the render time of others.
+	tick     foretick.Tick // tick is the later of the two ticks that the prediction is drawn between.
+	fraction float32       // fraction is how far the drawing is from the tick before to tick.
+}
+
+// press is the newest press of a one-shot since the last tick: the command as it was read
+// in that frame.
+type press struct {
+	at    unsafe.Pointer // the command
+	frame screenFrame    // zero: nothing was pressed
+	read  time.Duration
+}
+
+// pressTicks is the number of ticks for which a press waits for a tick that takes it. A
+// press that waited longer, while the prediction was stalled, is judged by the newest
+// frame.
+const pressTicks = 2
+
+// newInput makes room for the commands of c.
+func newInput(b *clientBase) input {
+	ip := input{clientBase: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
+	if cmd := b.p.Command; cmd != nil {
+		t := cmd.Handle.Type()
+		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+	}
+	return ip
+}
+
+// clearInput forgets everything that belonged to a connection.
+func (ip *input) clearInput() {
+	ip.history.Clear()
+	ip.confirmed, ip.commands, ip.remade = 0, nil, ip.remade[:0]
+	ip.sent, ip.had, ip.hasHad = 0, 0, false
+	ip.late, ip.settled = 0, 0
+	ip.newCommands()
+}
+
+// newCommands makes what sends commands, as the server takes them.
+func (ip *input) newCommands() {
+	if ip.p.Command != nil && !ip.cfg.Observe {
+		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields(), Late: ip.lateReach()})
+	}
+}
+
+// readInput reads the player's input, once a frame. Fields that are held are as of the last
+// frame. One-shots stay set until a tick takes them, so that a press and release between
+// two ticks is not lost, and sums add up. The newest press is kept with what its frame
+// showed, and with the sums up to that frame.
+func (ip *input) readInput(looking screenFrame) {
+	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe {
+		return
+	}
+	schema, size := ip.p.Command.Schema, ip.p.Command.Size
+	layout.CopyBytes(ip.made, ip.sample, size)
+	clear(unsafe.Slice((*byte)(ip.sample), size))
+	ip.cfg.Sample.sample(ip.view, ip.sample)
+	pressed := schema.Pressed(ip.sample)
+	if full := schema.Gather(ip.sample, ip.made); full >= 0 {
+		ip.losses.CountFull(ip.p.Command.Name, schema, full)
+	}
+	if pressed {
+		ip.press.frame, ip.press.read = looking, ip.now
+		layout.CopyBytes(ip.press.at, ip.sample, size)
+	}
+}
+
+// commandUpTo makes the commands of all ticks up to t and returns how many it made. What
+// a sum's range does not hold goes on to the next of them.
+func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
+	for ; int32(t-ip.sampled) > 0; n++ {
+		ip.sampled++
+		ip.command(ip.sampled, looking, ip.sampled != t)
+	}
+	return n
+}
+
+// command makes tick t's command: the player's input as the wire will carry it, so that
+// both ends play the same value. more says that the same frame makes further commands.
+func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
+	cmd := ip.p.Command
+	if cmd == nil || ip.cfg.Observe {
+		return
+	}
+	from, looked := ip.commanded(cmd, looking)
+	if more {
+		layout.CopyBytes(ip.made, from, cmd.Size)
+		from = ip.made
+		cmd.Schema.ClampSums(from)
+	}
+	ip.losses.Sent(cmd.Name, cmd.Schema, from)
+	packed := cmd.Schema.Pack(from, ip.packed[:0])
+	if ip.first == 0 {
+		ip.first = t
+	}
+	again := ip.history.Find(t) != nil
+	in := ip.history.Put(t)
+	if len(in.value) == 0 {
+		in.at = reflect.New(cmd.Handle.Type()).UnsafePointer()
+		in.value = unsafe.Slice((*byte)(in.at), cmd.Size)
+	}
+	if err := cmd.Schema.Unpack(packed, in.at); err != nil {
+		clear(in.value)
+		packed = cmd.Schema.Pack(in.at, packed[:0])
+	}
+	view := uint64(looked.shown.tick)<<8 | uint64(looked.shown.fraction)
+	if again {
+		again = in.replaces(packed, view)
+	}
+	if in.replaced, in.missed = again, false; again {
+		ip.remade = append(ip.remade, t)
+	}
+	in.packed, in.view, in.offset = append(in.packed[:0], packed...), view, ip.behind(t, looked)
+	in.sampled, in.frame = ip.now, looked.number
+	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
+	in.whole = rewind.Keys{A: looked.shown.tick, F: float32(looked.shown.fraction) / 256}
+	cmd.Schema.Deduct(ip.sample, in.at, more)
+	ip.commands.Push(netcode.Command{
+		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
+	})
+	ip.packed = packed
+}
+
+// behind returns the number of steps by which a frame showed predicted entities before tick
+// t, 0 if nothing of other players is predicted and the own player is drawn by whole ticks.
+func (ip *input) behind(t foretick.Tick, f screenFrame) uint8 {
+	if !ip.showsAhead() && !ip.cfg.PartialTicks || f.tick == 0 {
+		return 0
+	}
+	shown := float32(int32(t-f.tick)+1) - f.fraction
+	return rewind.PackOffset(shown * rewind.OffsetSteps)
+}
+
+// commanded returns the input that the next tick's command is made of, and the frame that
+// the player looked at when giving it.
+func (ip *input) commanded(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
+	from, looked := ip.pending(cmd, looking)
+	ip.press.frame = screenFrame{}
+	return from, looked
+}
+
+// pending is commanded for a tick that is not due yet.
+func (ip *input) pending(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
+	looked := ip.press.frame
+	if looked.number == 0 || (ip.now-ip.press.read)*time.Duration(ip.p.TickRate) > pressTicks*time.Second {
+		return ip.sample, looking
+	}
+	layout.CopyBytes(ip.made, ip.sample, cmd.Size)
+	if !cmd.Schema.CopyPress(ip.made, ip.press.at) && !ip.unchanged(cmd) {
+		return ip.sample, looking // its aim is the last frame's
+	}
+	return ip.made, looked
+}
+
+// unchanged reports whether the input is still what it was at the press.
+func (ip *input) unchanged(cmd *layout.Command) bool {
+	b := cmd.Schema.Pack(ip.press.at, ip.compare[:0])
+	n := len(b)
+	ip.compare = cmd.Schema.Pack(ip.sample, b)
+	return bytes.Equal(ip.compare[:n], ip.compare[n:])
+}
+
+// lateReach returns for how many ticks a command may be of use, counted from the newest one,
+// which is ahead of the server's tick when it arrives. 0: not after its own.
+func (ip *input) lateReach() int {
+	if ip.late == 0 {
+		return 0
+	}
+	return ip.late + 2
+}
+
+// answered returns the newest tick up to t whose command the server has run, or will not run
+// any more.
+func (ip *input) answered(t foretick.Tick) foretick.Tick {
+	if ip.late > 0 && int32(t-ip.settled) > 0 {
+		return ip.settled
+	}
+	return t
+}
+
+// confirm measures the time until the server answered the commands up to t, as far back as
+// they are kept: after an outage there are many at once.
+func (ip *input) confirm(t foretick.Tick) {
+	if ip.confirmed == 0 {
+		ip.confirmed = t - 1
+	}
+	if int32(t-ip.confirmed) <= 0 {
+		return
+	}
+	missed := min(t-ip.confirmed, foretick.Tick(ip.commandsKept()))
+	for k := t - missed + 1; int32(k-t) <= 0; k++ {
+		in := ip.history.Find(k)
+		if in == nil {
+			continue
+		}
+		ms := min(max(int((ip.now-in.sampled)/time.Millisecond), 0), len(ip.stats.ConfirmedWithin)-1)
+		ip.stats.ConfirmedWithin[ms]++
+		ip.stats.Confirmed++
+	}
+	ip.confirmed = t
+}
+
+// played returns the packed command that the client ran a tick with, a zero one if it made
+// none. It is valid until the next call.
+func (ip *input) played(t foretick.Tick) []byte {
+	if in := ip.history.Find(t); in != nil {
+		return in.packed
+	}
+	cmd := ip.p.Command
+	ip.packed = cmd.Schema.Pack(reflect.New(cmd.Handle.Type()).UnsafePointer(), ip.packed[:0])
+	return ip.packed
+}
+
+// unpressed returns the packed command of a tick without its one-shots: what the server
+// repeats. It returns nil if no command was made. It is valid until the next call.
+func (ip *input) unpressed(t foretick.Tick) []byte {
+	in := ip.history.Find(t)
+	if in == nil {
+		return nil
+	}
+	cmd := ip.p.Command
+	if cmd.Schema.Unpack(in.packed, ip.made) != nil {
+		return nil // cannot be: it was packed here
+	}
+	cmd.Schema.ClearMomentary(ip.made)
+	ip.compare = cmd.Schema.Pack(ip.made, ip.compare[:0])
+	return ip.compare
+}
+
+// shownTime is the render time of the last rendered frame.
+type shownTime struct {
+	tick     foretick.Tick
+	fraction uint8 // 1/256 tick
+	at       time.Duration
+}
+
+// knownSince reports whether the server knew, at the newest snapshot, what this client had
+// when it sent the packet next. The server then had that packet, or a later one. That it
+// acknowledges a later command says less: the command's time may have passed without it.
+func (ip *input) knownSince(next netcode.Seq) bool {
+	return ip.hasHad && !precedes(ip.had, next)
+}

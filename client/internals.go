@@ -1,0 +1,402 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
+)
+
+// Internals returns the client's internal state for the packages simtest, inspect and expert.
+// Games have no use for it: its type is internal.
+func (c *Client) Internals() probe.Client { return clientInternals{c} }
+
+type clientInternals struct{ c *Client }
+
+func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
+
+func (in clientInternals) Losses(dst []stats.Loss) []stats.Loss {
+	return append(dst, in.c.losses.List...)
+}
+
+func (in clientInternals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
+
+func (in clientInternals) ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
+	return in.c.receivedValue(component, e, v)
+}
+
+func (in clientInternals) BuildDifference() *schema.BuildDifference {
+	return (*schema.BuildDifference)(in.c.link.builds.difference)
+}
+
+func (in clientInternals) SetArchitecture(name string) { in.c.architecture = name }
+
+func (in clientInternals) OnMessage(fn func(probe.MessageReceived)) {
+	in.c.hooks.message = append(in.c.hooks.message, fn)
+}
+
+func (in clientInternals) OnRequest(fn func(probe.RequestSent)) {
+	in.c.hooks.request = append(in.c.hooks.request, fn)
+}
+
+func (in clientInternals) ScreenHash() probe.ScreenHash {
+	c := in.c
+	t, ok := c.ghosts.receiver.Newest()
+	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
+		return probe.ScreenHash{}
+	}
+	out := probe.ScreenHash{Tick: t}
+	out.Digest, out.Fields = c.ghosts.receiver.Hash(t)
+	return out
+}
+
+func (in clientInternals) Newest() foretick.Tick {
+	t, _ := in.c.ghosts.receiver.Newest()
+	return t
+}
+
+func (in clientInternals) Count() int {
+	n := 0
+	for _, g := range in.c.ghosts.receiver.Ghosts() {
+		if g.Data != 0 {
+			n++
+		}
+	}
+	in.c.timeline.spawning.waiting.Open(func(_ foretick.Tick, s spawned) bool {
+		if in.c.world.Alive(s.e) {
+			n++
+		}
+		return true
+	})
+	return n + in.c.timeline.clientOnly.clientOnlyCount()
+}
+
+func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
+	g := in.c.ghosts.ghost(w)
+	if w == 0 || g == nil {
+		return probe.ClientEntity{}
+	}
+	told := in.Newest()
+	for k := 0; told != 0; k, told = k+1, told-1 {
+		if _, ok := g.At(told); ok {
+			break
+		}
+		if k > in.c.cfg.History { // nothing older is remembered
+			told = 0
+			break
+		}
+	}
+	if v := g.Newest(); int32(v.Tick-told) > 0 {
+		told = v.Tick // it came in pieces, and the snapshot of its tick did not
+	}
+	return probe.ClientEntity{
+		Told: told, Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
+		Alive: g.Data != 0 && in.c.world.Alive(ecs.Entity(g.Data)),
+	}
+}
+
+func (in clientInternals) Wire(local ecs.Entity) schema.WireID {
+	if id := in.c.p.Identity.Find(in.c.world, local); id != nil {
+		return schema.WireID(id.Net)
+	}
+	return 0
+}
+
+func (in clientInternals) Components() int { return len(in.c.p.Components) }
+
+func (in clientInternals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
+	c, own := in.c, &in.c.p.Components[comp]
+	g := c.ghosts.ghost(w)
+	if own.Unknown || g == nil {
+		return own.Name, false, false
+	}
+	at := c.world.Pointer(ecs.Entity(g.Data), own.ID)
+	if at == nil || theirs == nil {
+		return own.Name, true, (at == nil) == (theirs == nil)
+	}
+	ours, sent := make([]int32, own.Schema.Words()), make([]int32, own.Schema.Words())
+	own.Schema.Quantise(at, c.ghosts.receiver.Grid(g, comp), wireRefs{&c.ghosts}, ours)
+	own.Schema.Known(theirs, c.ghosts.receiver.Grid(g, comp), sent)
+	for k, f := range own.Schema.Fields() {
+		if f.Audience != 0 && f.Audience&a == 0 || !own.Schema.Knows(k) {
+			continue
+		}
+		value := func(words []int32) any {
+			all := make([]int32, own.Schema.Words())
+			copy(all[f.Word:], words)
+			return own.Schema.Value(k, all, c.ghosts.receiver.Grid(g, comp))
+		}
+		visit(probe.Field{Name: f.Name, Ref: f.Ref, Ours: ours[f.Word : f.Word+f.Words], Theirs: sent[f.Word : f.Word+f.Words], Singleton: own.Singleton >= 0, Value: value})
+	}
+	return own.Name, true, true
+}
+
+func (in clientInternals) SampleWhile(wanted func() bool) {
+	if s := in.c.cfg.Sample; s != nil {
+		in.c.cfg.Sample = interrupted{s, wanted}
+	}
+}
+
+func (in clientInternals) OnSample(fn func(shown foretick.Tick, command unsafe.Pointer)) {
+	if s := in.c.cfg.Sample; s != nil {
+		in.c.cfg.Sample = overheard{s, fn}
+	}
+}
+
+func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+	c := in.c
+	switch {
+	case c.begun:
+		return errors.New("foretick: a sync test begins before the client's first Step")
+	case ticks >= c.cfg.History:
+		return fmt.Errorf("foretick: a sync test goes %d ticks back: use less than client.Config.History, which is %d", ticks, c.cfg.History)
+	}
+	c.hooks.desync, c.hooks.syncTest = found, max(ticks, 0)
+	if ticks > 0 {
+		c.build.Watch(true)
+	}
+	return nil
+}
+
+// post brings the board up to date.
+func (c *Client) post() {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	c.board.stats = c.stats
+	if c.link.conn != nil {
+		c.board.stats.Connection = c.link.conn.Stats()
+	}
+	if c.link.clock != nil {
+		c.board.stats.Clock = c.link.clock.Stats()
+	}
+}
+
+// Stats returns the client's counters as of the end of the newest Step, or of the newest
+// session if that is later. Any goroutine may call it, also while Run runs.
+func (c *Client) Stats() stats.Client {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	return c.board.stats
+}
+
+const (
+	countsEvery = 10 * time.Second // the least time between two reports of counts
+	countsRate  = 3                // bytes a second that they may take, the message's header included
+)
+
+// clientCounts tells the server how many corrections the client had, by cause. A report has all of
+// the connection, so one that is lost costs nothing once the next one arrives.
+type clientCounts struct {
+	base  prediction.ByCause // base has the counts of when the connection began.
+	said  reason.Counts      // said has the counts of the newest report.
+	again bool               // again is true if said was sent twice, since packets get lost.
+	next  time.Duration      // next is when a report is due.
+}
+
+// beginCounts starts the counts of a connection.
+func (c *clientCounts) beginCounts(l *clientBase) {
+	*c = clientCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
+}
+
+// writeCounts puts a report into the packet that is being built, if one is due and has news.
+func (c *clientCounts) writeCounts(l *link, pk *netcode.Packet) {
+	if l.now < c.next {
+		return
+	}
+	var counts reason.Counts
+	for i, n := range l.stats.ByCause {
+		counts[i] = uint32(n - c.base[i])
+	}
+	same := counts == c.said
+	if same && c.again {
+		return
+	}
+	l.scratch = counts.Append(l.scratch[:0])
+	if pk.Message(game.MessageReport, l.scratch) {
+		size := time.Duration(len(l.scratch) + 2)
+		c.said, c.again, c.next = counts, same, l.now+max(countsEvery, size*time.Second/countsRate)
+	}
+}
+
+var errPartsNeedPrediction = errors.New("foretick: expert.Techniques.NoPrediction is set for a client with client.Config.PartialTicks, and only predicted ticks have parts: leave one out")
+
+// setTechniques switches techniques on and off from the next Step on.
+func (c *Client) setTechniques(t probe.Techniques) error {
+	if t.NoPrediction && c.cfg.PartialTicks {
+		return errPartsNeedPrediction
+	}
+	t.NoPrediction = t.NoPrediction || c.cfg.Observe
+	c.wanted = t
+	return nil
+}
+
+// changeTechniques applies what setTechniques asked for. The world holds no drawn values.
+func (c *Client) changeTechniques() {
+	was, want := c.techniques, c.wanted
+	if was == want {
+		return
+	}
+	c.techniques = want
+	if want.NoSmoothing {
+		c.screen.own.fades.clearFades()
+	}
+	predicts := was.NoPrediction != want.NoPrediction
+	if !predicts && was.NoReconciliation == want.NoReconciliation {
+		return
+	}
+	if predicts {
+		c.cfg.NoPrediction = want.NoPrediction
+		for _, q := range c.frames.Queues {
+			q.Cancel(c.frames, &c.frame)
+			q.Wait(want.NoPrediction)
+		}
+		c.screen.keepFrames()
+	}
+	if c.ghosts.receiver == nil || !c.timeline.predictor.Started() {
+		return
+	}
+	c.timeline.spawning.clearSpawns()
+	c.reasons.Clear()
+	c.screen.clearScreen()
+	if c.timeline.clearLevel() != nil { // cannot be: the same configuration was accepted before
+		return
+	}
+	c.timeline.saves.gather()
+}
+
+// keepFrames makes room for the frames that shots are predicted on. Without prediction that
+// is long after the frame.
+func (sc *screen) keepFrames() {
+	if seen, err := lagcomp.NewHistory(sc.framesKept()); err == nil { // a like one was accepted before
+		sc.visible = seen
+	}
+}
+
+// framesKept returns how many rendered frames are kept for the hitboxes in them.
+func (sc *screen) framesKept() lagcomp.Config {
+	kept := lagcomp.Config{TickRate: sc.p.TickRate, Shapes: sc.p.Shapes}
+	if sc.cfg.InputDelay > 0 || sc.cfg.DelayAbove > 0 || sc.cfg.NoPrediction { // a shot is predicted so much later than its frame
+		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(sc.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
+	}
+	return kept
+}
+
+// receivedValue writes a component's value in the newest snapshot that had it to v, with the
+// component's type. It returns false without one.
+func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
+	for i := range c.p.Components {
+		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
+			return c.ghosts.readReceived(e, i, v)
+		}
+	}
+	return 0, false
+}
+
+// readReceived writes the newest received value of a component to v.
+func (gs *ghosts) readReceived(e ecs.Entity, i int, v unsafe.Pointer) (at foretick.Tick, ok bool) {
+	if gs.receiver == nil || e == ecs.None {
+		return 0, false
+	}
+	for _, g := range gs.receiver.Ghosts() {
+		if ecs.Entity(g.Data) != e || g.Data == 0 {
+			continue
+		}
+		s := g.Newest()
+		words := s.Component(i)
+		if words == nil {
+			return 0, false
+		}
+		gs.p.Components[i].Schema.DequantiseFor(s.Audience, words, s.Grid(i), wireRefs{gs}, v)
+		return s.Tick, true
+	}
+	return 0, false
+}
+
+// receivedBytes counts the bytes of snapshots by component and field, while an inspector
+// asks for it. A server of another build may have components that this build does not know:
+// their bytes are with those of no component.
+type receivedBytes struct {
+	own     *schema.Registry  // own is this build's registry: its lines are counted.
+	spoken  *schema.Registry  // spoken is the registry of the profile.
+	profile *snapshot.Profile // profile is nil while nothing is counted.
+	to      []int             // to has this build's line for each line of the profile.
+	before  []float64         // before has the counts of protocols that were spoken before.
+	now     []float64         // scratch
+}
+
+// startCounting begins to count, or ends it.
+func (b *receivedBytes) startCounting(on bool, own *schema.Registry, r *snapshot.Receiver) {
+	*b = receivedBytes{}
+	if !on {
+		r.SetProfile(nil)
+		return
+	}
+	b.own = own
+	b.before = make([]float64, len(snapshot.NewProfile(own).Lines()))
+	b.follow(r)
+}
+
+// follow counts what a new receiver reads.
+func (b *receivedBytes) follow(r *snapshot.Receiver) {
+	if b.own == nil {
+		return
+	}
+	if spoken := r.Registry(); spoken != b.spoken {
+		b.before = b.sums(b.before[:0:0])
+		b.spoken, b.profile = spoken, snapshot.NewProfile(spoken)
+		b.to = linesOf(b.own, b.profile)
+	}
+	r.SetProfile(b.profile)
+}
+
+// linesOf finds the lines of a build for those of a profile.
+func linesOf(own *schema.Registry, p *snapshot.Profile) []int {
+	lines := snapshot.NewProfile(own).Lines()
+	var to []int
+	for _, l := range p.Lines() {
+		i := slices.IndexFunc(lines, func(x snapshot.ProfileLine) bool { return x.Component == l.Component && x.Field == l.Field })
+		if i < 0 {
+			i = len(lines) - 1
+		}
+		to = append(to, i)
+	}
+	return to
+}
+
+// sums appends the bytes of each line of this build.
+func (b *receivedBytes) sums(dst []float64) []float64 {
+	from := len(dst)
+	dst = append(dst, b.before...)
+	if b.profile == nil {
+		return dst
+	}
+	b.now = b.profile.Sums(b.now[:0])
+	for i, n := range b.now {
+		dst[from+b.to[i]] += n
+	}
+	return dst
+}
+
+func (in clientInternals) CountBytes(on bool) {
+	c := in.c
+	c.ghosts.bytes.startCounting(on, c.build.Registry, c.ghosts.receiver)
+}
+
+func (in clientInternals) Counted(dst [][2]string) [][2]string {
+	return game.CountedLines(in.c.build.Registry, dst)
+}
+
+func (in clientInternals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }

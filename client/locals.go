@@ -1,0 +1,170 @@
+package client
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+func newClientOnly(b *clientBase) clientOnly {
+	co := clientOnly{clientBase: b}
+	if b.p.Spawning {
+		co.query = ecs.NewQuery(b.p.Types, ecs.With(&b.p.Identity))
+		co.kept = b.world.NewOwnerHistory(ecs.ClientOnly, 1)
+	}
+	return co
+}
+
+// clientOnly holds entities that a client simulates for itself and no rollback touches.
+// They are of prefabs with the policy ClientOnly, in the partition ecs.ClientOnly.
+type clientOnly struct {
+	*clientBase
+	query       *ecs.Query
+	kept        *ecs.History // one slot: the newest tick, while a frame is drawn into the world
+	now, before record
+	lived       foretick.Tick // the tick after the newest that ran
+}
+
+// ranBefore reports whether a tick runs another time, for entities and components that no
+// rollback touches.
+func (co *clientOnly) ranBefore(t foretick.Tick) bool {
+	return co.frame.Replay || co.practice || int32(t-co.lived) < 0
+}
+
+// keepClientOnly rounds the values, as the server does with its twins, and keeps them for
+// frames between two ticks.
+func (co *clientOnly) keepClientOnly(rc *recorder) {
+	co.now, co.before = co.before, co.now
+	co.now.clearRecord()
+	for _, rows := range co.query.Owned(co.world, ecs.ClientOnly) {
+		for _, e := range rows.Entities() {
+			rc.keepEntity(&co.now, e)
+		}
+	}
+	co.kept.Save(0)
+}
+
+// undrawClientOnly replaces the drawn values with the simulated ones.
+func (co *clientOnly) undrawClientOnly() {
+	if co.p.ClientOnly && co.kept.Holds(0) {
+		co.kept.Restore(0)
+	}
+}
+
+func (co *clientOnly) clientOnlyCount() int {
+	n := 0
+	if co.p.ClientOnly {
+		for _, rows := range co.query.Owned(co.world, ecs.ClientOnly) {
+			n += rows.Len()
+		}
+	}
+	return n
+}
+
+// locals keeps the values that only this client has of predicted entities: their components
+// declared with Protocol.LocalComponent. Every frame and every correction loads a save.
+// These components keep their values through it, also on an entity that a replay, or the
+// server, brings back.
+type locals struct {
+	*clientBase
+	stashed bool // stashed is true if values were kept since the world was last put back.
+	kept    []ecs.Entity
+	// data has, for each of kept, the components' values and a byte each that says whether it is
+	// there.
+	data  []byte
+	zeros []byte
+	next  int // next is where find looks first.
+}
+
+func (l *locals) indexOf(e ecs.Entity) int {
+	if l.next >= len(l.kept) {
+		l.next = 0
+	}
+	for i := range l.kept {
+		k := l.next + i
+		if k >= len(l.kept) {
+			k -= len(l.kept)
+		}
+		if l.kept[k] == e {
+			l.next = k + 1
+			return k
+		}
+	}
+	return -1
+}
+
+// forgetLocal drops an entity whose handle will be used for another.
+func (l *locals) forgetLocal(e ecs.Entity) {
+	stride := l.p.LocalStride()
+	if i := l.indexOf(e); i >= 0 {
+		n := len(l.kept) - 1
+		copy(l.data[i*stride:(i+1)*stride], l.data[n*stride:])
+		l.kept[i] = l.kept[n]
+		l.kept, l.data = l.kept[:n], l.data[:n*stride]
+	}
+}
+
+func (l *locals) clearLocals() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
+
+// stashDue reports whether stash is to be called ahead of a save that is loaded.
+func (l *locals) stashDue() bool { return len(l.p.Locals) > 0 && !l.stashed }
+
+// stash keeps the components of entities, ahead of the first save that is loaded.
+func (l *locals) stash(entities []ecs.Entity) {
+	l.stashed = true
+	stride := l.p.LocalStride()
+	for _, e := range entities {
+		if !l.world.Alive(e) {
+			continue
+		}
+		i := l.indexOf(e)
+		if i < 0 {
+			i = len(l.kept)
+			l.kept = append(l.kept, e)
+			for len(l.zeros) < stride {
+				l.zeros = append(l.zeros, 0)
+			}
+			l.data = append(l.data, l.zeros[:stride]...)
+		}
+		row := l.data[i*stride:][:stride]
+		for k, t := range l.p.Locals {
+			at := l.world.Pointer(e, t.ID)
+			if row[k] = 0; at != nil {
+				row[k] = 1
+				copy(row[t.At:], unsafe.Slice((*byte)(at), t.Size))
+			}
+		}
+	}
+}
+
+// putBack gives the components back to the entities that are alive, once all saves are loaded
+// and all ticks have run again. It reports whether components came or went.
+func (l *locals) putBack(entities []ecs.Entity) (moved bool) {
+	l.stashed = false
+	stride := l.p.LocalStride()
+	for _, e := range entities {
+		i := -1
+		if l.world.Alive(e) {
+			i = l.indexOf(e)
+		}
+		if i < 0 {
+			continue
+		}
+		row := l.data[i*stride:][:stride]
+		for k, t := range l.p.Locals {
+			at, there := l.world.Pointer(e, t.ID), row[k] != 0
+			switch {
+			case there && at != nil:
+				copy(unsafe.Slice((*byte)(at), t.Size), row[t.At:])
+			case there:
+				l.world.AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
+				moved = true
+			case at != nil:
+				l.world.RemoveByID(e, t.ID)
+				moved = true
+			}
+		}
+	}
+	return moved
+}

@@ -1,0 +1,137 @@
+package client
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// explainInputs adds the commands that both ends used to the record.
+func (r *clientReports) explainInputs(w *prediction.Misprediction) {
+	cmd := r.p.Command
+	if cmd == nil {
+		return
+	}
+	t := commandTick(w)
+	if in := r.input.history.Find(t); in != nil {
+		w.Input = cmd.Value(in.at)
+	}
+	if w.Cause != prediction.Input {
+		w.Executed = w.Input // where it ran with another one, that is the cause
+		return
+	}
+	if executed := r.executed(w); len(executed) > 0 {
+		at := reflect.New(cmd.Handle.Type())
+		if cmd.Schema.Unpack(executed, at.UnsafePointer()) == nil {
+			w.Executed = at.Elem().Interface()
+		}
+	}
+}
+
+// clientReports tell the server of corrections, while it asks for them.
+type clientReports struct {
+	*clientBase
+	input   *input
+	names   *recordNames
+	reasons *reason.Log
+
+	// until is when the client stops reporting. 0 means that the server does not ask.
+	until    time.Duration
+	outgoing reason.Outgoing
+	asks     game.Allowance // asks limits the server's questions.
+	sends    game.Allowance
+	report   reason.Report // scratch
+}
+
+// explains reports whether somebody wants to know of corrections, so that they are worth an
+// explanation.
+func (r *clientReports) explains() bool {
+	return r.cfg.OnMisprediction != nil || r.until > r.now
+}
+
+// tellCorrection hands a correction to whoever wants to know.
+func (r *clientReports) tellCorrection(m *prediction.Misprediction) {
+	if r.until > r.now {
+		r.reportWrong(m)
+	}
+	if r.cfg.OnMisprediction != nil {
+		r.cfg.OnMisprediction(*m)
+	}
+}
+
+// reportWrong queues a correction for the server.
+func (r *clientReports) reportWrong(m *prediction.Misprediction) {
+	out := &r.report
+	out.Wrong = *m
+	out.Input, out.Executed = r.reportedCommands(m)
+	out.Wrong.Entity, out.Wrong.Differences = uint64(r.names.Net(m.Entity)), append([]prediction.Difference(nil), m.Differences...)
+	for i := range out.Wrong.Differences {
+		d := &out.Wrong.Differences[i]
+		d.Entity = uint64(r.names.Net(d.Entity))
+	}
+	r.outgoing.Add(out)
+}
+
+// reportedCommands returns the packed commands that the client and the server ran, as
+// explainInputs found them. A server of another build could not read them.
+func (r *clientReports) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
+	if m.Input == nil || r.p.OtherBuild {
+		return nil, nil
+	}
+	input = r.input.played(commandTick(m))
+	if m.Cause != prediction.Input {
+		return input, input
+	}
+	return input, r.executed(m)
+}
+
+// commandTick returns the tick whose commands a misprediction tells of.
+func commandTick(w *prediction.Misprediction) foretick.Tick {
+	if w.CauseTick == 0 {
+		return w.Tick
+	}
+	return w.CauseTick
+}
+
+// executed returns the command that the server ran in place of the player's own, packed; nil if
+// it is not known.
+func (r *clientReports) executed(w *prediction.Misprediction) []byte {
+	t := commandTick(w)
+	if in := r.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		return in.first
+	}
+	return r.reasons.StandIn(t)
+}
+
+// reportMessage handles the server's question.
+func (c *Client) reportMessage(b []byte) error {
+	r := &c.reports
+	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
+		return reason.ErrReport
+	}
+	if !c.cfg.Observe {
+		r.until = c.now + game.TraceLapse
+	}
+	return nil
+}
+
+// writeReport puts a report into the packet that is being built.
+func (r *clientReports) writeReport(now time.Duration, pk *netcode.Packet) {
+	if !r.sends.Permits(now, game.ReportRate, game.ReportBurst) {
+		return
+	}
+	if b := r.outgoing.Next(pk.Room()); b != nil && pk.Message(game.MessageReport, b) {
+		r.sends.TakeOne(now, game.ReportRate, game.ReportBurst)
+	}
+}
+
+// forgetAsked drops what another connection asked for.
+func (r *clientReports) forgetAsked() {
+	r.until = 0
+	r.outgoing.Clear()
+}

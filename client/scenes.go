@@ -1,0 +1,138 @@
+package client
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// scenes knows which ghosts were drawn for the first time not long ago, and which are no longer
+// drawn.
+type scenes struct {
+	*clientBase
+	input     *input
+	ghosts    *ghosts
+	predictor *prediction.Predictor
+
+	appeared []appeared
+	undrawn  []undrawn
+	count    uint64 // count counts all that appeared and all that is no longer drawn.
+}
+
+// appeared is a ghost that was drawn for the first time.
+type appeared struct {
+	wire  schema.WireID
+	tick  foretick.Tick // the newest that was predicted without it
+	next  netcode.Seq   // the first packet sent afterwards
+	scene uint64
+	known bool // ticks were compared whose references to it the server sent
+}
+
+// undrawn is a ghost of another player's, or of none, that is no longer drawn.
+type undrawn struct {
+	owner uint16
+	had   [4]uint64     // the components that shared systems read of others, a bit for each
+	gone  foretick.Tick // the server's first tick without it
+	until foretick.Tick // the newest that was predicted with it
+	scene uint64
+}
+
+// noteAppeared remembers for a while that a ghost has an entity only since now, where
+// references or systems may concern it.
+func (sn *scenes) noteAppeared(g *snapshot.Ghost) {
+	if sn.p.PredictedRefs || sn.p.Unpredicted.Refs || len(sn.ghosts.others) > 0 {
+		sn.count++
+		sn.appeared = append(sn.appeared, appeared{wire: g.Wire, tick: sn.input.sampled, next: sn.input.sent + 1, scene: sn.count})
+	}
+}
+
+// noteUndrawn remembers for a while that a ghost was drawn longer than the server had it,
+// for ticks whose systems read it here.
+func (sn *scenes) noteUndrawn(g *snapshot.Ghost) {
+	if len(sn.ghosts.others) > 0 {
+		sn.count++
+		d := undrawn{owner: g.Owner, gone: g.Gone, until: sn.predictor.Tick(), scene: sn.count}
+		for k, i := range sn.ghosts.others {
+			if sn.ghosts.hadComponents(g, g.Gone, sn.ghosts.others[k:k+1]) {
+				d.had[i/64] |= 1 << (i % 64)
+			}
+		}
+		sn.undrawn = append(sn.undrawn, d)
+	}
+}
+
+// drawnOtherwise finds a ghost with one of some components that was drawn while tick t was
+// predicted, as r, and that the server no longer had in it, or that was not drawn yet.
+func (sn *scenes) drawnOtherwise(t foretick.Tick, r *record, components []int) (owner uint16, ok bool) {
+	for _, d := range sn.undrawn {
+		if int32(d.gone-t) <= 0 && d.scene > r.scene && slices.ContainsFunc(components, func(i int) bool { return d.had[i/64]>>(i%64)&1 != 0 }) {
+			return d.owner, true
+		}
+	}
+	for _, a := range sn.appeared {
+		if g := sn.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !sn.ghosts.ahead(g) && sn.ghosts.hadComponents(g, t, components) {
+			return g.Owner, true
+		}
+	}
+	return 0, false
+}
+
+// unnamed reports whether the server may have had a reference, without sending it, to the
+// entity of a wire id, because it did not know yet that this client has the entity.
+func (sn *scenes) unnamed(wire uint32) bool {
+	for _, a := range sn.appeared {
+		if uint32(a.wire) == wire && !sn.input.knownSince(a.next) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparedSince reports whether t shows every reference to what this client has had since it
+// sent the packet next, after it had predicted tick. Where snapshots never hold everything,
+// that is so after the history.
+func (sn *scenes) comparedSince(next netcode.Seq, tick, t foretick.Tick) bool {
+	return sn.input.knownSince(next) && (sn.ghosts.whollyTold(t) || int32(t-tick) > int32(sn.cfg.History))
+}
+
+// holdsBackRefs reports whether the server may send references as none because it does not know
+// yet that this client has their entities.
+func (sn *scenes) holdsBackRefs() bool {
+	return slices.ContainsFunc(sn.appeared, func(a appeared) bool { return !a.known })
+}
+
+// forgetScenes drops the ghosts that every prediction still to be compared knows, or no
+// longer does.
+func (sn *scenes) forgetScenes(t foretick.Tick) {
+	live := sn.appeared[:0]
+	for _, a := range sn.appeared {
+		a.known = a.known || sn.comparedSince(a.next, a.tick, t)
+		if int32(a.tick-t) >= 0 || !a.known {
+			live = append(live, a)
+		}
+	}
+	sn.appeared = live
+	sn.undrawn = slices.DeleteFunc(sn.undrawn, func(d undrawn) bool { return int32(d.until-t) < 0 })
+}
+
+// differedIn finds an entity that is not predicted here and had another value of some
+// components in tick k, or came or went.
+func (sn *scenes) differedIn(k foretick.Tick, r *record, components []int) (owner uint16, component string, ok bool) {
+	if r == nil {
+		return 0, "", false
+	}
+	for _, g := range sn.ghosts.receiver.Ghosts() {
+		if sn.ghosts.ahead(g) {
+			continue
+		}
+		if i, ok := sn.ghosts.differed(g, k, r, components); ok {
+			return g.Owner, componentName(sn.p, i), true
+		}
+	}
+	owner, ok = sn.drawnOtherwise(k, r, components)
+	return owner, "", ok
+}

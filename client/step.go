@@ -1,0 +1,375 @@
+package client
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+)
+
+// Step receives packets, predicts the ticks that are due at now, sends the player's
+// commands, and returns what to draw. Call it once per rendered frame. now must not go
+// back: if it does, no tick is predicted until now is later than ever before. Of more than 30 s
+// between two Steps, either way, nothing counts: the client was hidden, or its clock was set.
+// It panics with
+// [foretick.UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
+func (c *Client) Step(now time.Time) View {
+	if c.stepping {
+		misuse.Panicf("Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
+	}
+	c.stepping = true
+	defer func() { c.stepping = false }()
+	c.runStep(now)
+	if c.closing {
+		_ = c.closeClient()
+	}
+	return c.view
+}
+
+func (c *Client) runStep(now time.Time) View {
+	defer c.finishStep(c.inspected.beginStep())
+	if !c.begun {
+		c.begun, c.start, c.read = true, now, now
+	}
+	c.readClock(now)
+	if c.view.State == Closed {
+		return c.view
+	}
+	c.undraw()
+	c.changeTechniques()
+	c.receive()
+	if c.view.State == Resuming {
+		c.link.redial()
+	}
+	if c.view.State == Closed {
+		return c.view
+	}
+	if c.tracer.wake.Load() {
+		c.pollTrace()
+	}
+	ticks := c.advance()
+	if c.tracer.past {
+		c.timeline.retrace()
+	}
+	c.link.sendPackets(ticks, &c.input)
+	c.screen.drawShown(c.time)
+	c.link.endpoint.Flush()
+	return c.view
+}
+
+// readClock takes the time of a Step, and notes whether the client stood still before it: a page
+// was hidden, a process stopped, or a clock was set.
+func (c *Client) readClock(now time.Time) {
+	last := c.now
+	c.now = guard.Elapsed(&c.start, last, now)
+	c.link.notePassed(now.Sub(c.read), c.now-last)
+	c.read = now
+}
+
+// advance moves time on and predicts the ticks that are due.
+func (c *Client) advance() int {
+	if c.link.clock == nil || c.view.State == Resuming {
+		c.view.Stalled = false
+		return 0
+	}
+	t := c.link.clock.Advance(c.now)
+	if !t.Started {
+		return 0
+	}
+	if c.techniques.NoInterpolation {
+		t.Render, _ = c.ghosts.receiver.Newest()
+		t.RenderFraction, t.Interpolation = 0, 0
+	}
+	c.time = t
+	c.view.InputDelay = c.inputDelay(t)
+	c.view.Lead = t.Lead
+	c.stats.InputDelaySum += c.view.InputDelay
+	c.stats.LeadSum += t.Lead
+	c.stats.InterpolationSum += t.Interpolation
+	c.stats.Frames++
+	if c.view.InputDelay > 0 {
+		c.stats.InputDelayed++
+	}
+	ahead := int32(t.Predicted - c.timeline.predictor.Tick())
+	switch {
+	case !c.timeline.predictor.Started():
+		if !c.mayStart(t.Predicted) {
+			return 0 // a level was entered and nothing of it came yet
+		}
+		c.view.State = Playing
+		c.startOver(t)
+		return 0
+	case t.Reset || ahead > int32(c.cfg.History):
+		c.stats.HardResets++
+		if ahead > 0 || float64(-ahead) > float64(c.p.TickRate)/4*t.Speed && c.backTo(t.Predicted) {
+			if c.mayStart(t.Predicted) {
+				c.startOver(t)
+			}
+			return 0
+		}
+		c.unsample(t)
+	}
+	c.stall(t)
+	if c.timeline.ghosts.overdue {
+		c.timeline.takeUnpredicted()
+	}
+	c.ghosts.othersNewest()
+	looking := c.screen.looking()
+	c.input.readInput(looking)
+	n := c.input.commandUpTo(t.Command, looking)
+	for int32(t.Predicted-c.timeline.predictor.Tick()) > 0 {
+		c.timeline.predictor.Advance()
+		n++
+		if c.hooks.syncTest > 0 {
+			c.timeline.syncTest()
+		}
+	}
+	return n
+}
+
+// backTo reports whether the prediction can start over from the newest snapshot when the clock
+// is set back to a tick, so that it does not stand still until then. That is for as many ticks
+// as the server computes in a quarter of a second, or more: commands of ticks that run again may
+// differ from those already sent.
+func (c *Client) backTo(t foretick.Tick) bool {
+	newest, ok := c.ghosts.receiver.Newest()
+	return ok && int32(t-newest) >= 0
+}
+
+// inputDelay returns the time from the newest command to its effect on the screen, compared
+// with a command whose tick is predicted at once.
+func (c *Client) inputDelay(t netcode.Time) time.Duration {
+	tick := time.Second / time.Duration(c.p.TickRate)
+	if !c.cfg.NoPrediction {
+		return time.Duration(int32(t.Command-t.Predicted)) * tick
+	}
+	part := time.Duration((t.Fraction - t.RenderFraction) * float32(tick))
+	return max(0, time.Duration(int32(t.Command-t.Render-1))*tick+part)
+}
+
+// mayStart reports whether the prediction can start from the newest snapshot. One of a server
+// that waits for a late command may lack the player's own entities.
+func (c *Client) mayStart(t foretick.Tick) bool {
+	newest, _ := c.ghosts.receiver.Newest()
+	return c.ghosts.reaches(t) && c.tellsOwn(newest)
+}
+
+// tellsOwn reports whether the snapshot of t may have the player's own entities: a server that
+// waits for a late command leaves them out.
+func (c *Client) tellsOwn(t foretick.Tick) bool {
+	_, all, own := c.ghosts.receiver.Complete(t)
+	return c.input.late == 0 || all || own
+}
+
+// startOver restarts the prediction from the newest snapshot, without commands for the
+// ticks between.
+func (c *Client) startOver(t netcode.Time) {
+	c.input.sampled = t.Command // what appears now is known to the server with a later command
+	c.timeline.jump(t.Predicted)
+	c.screen.own.fades.clearFades()
+}
+
+// unsample discards the commands of ticks that lie ahead of a clock that was set back,
+// except those that were predicted with. A server that was stopped refused commands so far
+// ahead, or has commands that the player gave seconds ago. New ones replace them.
+func (c *Client) unsample(t netcode.Time) {
+	last := t.Command
+	if k := c.timeline.predictor.Tick(); int32(k-last) > 0 {
+		last = k
+	}
+	if int32(c.input.sampled-last) > 0 {
+		c.input.sampled = last
+	}
+}
+
+// stallTicks is for how many ticks the server must be silent before the limit of the
+// history counts as a stall. Where only the round trip is longer than the history, there
+// is input delay, and snapshots still come.
+const stallTicks = 10
+
+// stall notes whether the prediction waits for the server. The clock keeps it within the
+// history, counted from the newest snapshot.
+func (c *Client) stall(t netcode.Time) {
+	newest, _ := c.ghosts.receiver.Newest()
+	silent := (c.now - c.link.heard) * time.Duration(c.p.TickRate) / time.Second
+	full := int32(t.Predicted-newest) >= int32(c.cfg.History) && int32(t.Command-newest) > int32(c.cfg.History)
+	stalled := full && silent > stallTicks
+	if stalled && !c.view.Stalled {
+		c.stats.Stalls++
+	}
+	c.view.Stalled = stalled
+}
+
+// catchUp predicts the ticks up to that of a snapshot where the input delay is as long as
+// inputs run ahead. Their commands were made, and their events must not be lost.
+func (c *Client) catchUp(t foretick.Tick) {
+	p := c.timeline.predictor
+	if c.cfg.InputDelay == 0 && c.cfg.DelayAbove == 0 || int32(t-p.Tick()) <= 0 || int32(c.input.sampled-t) < 0 || int32(t-p.Tick()) > int32(c.cfg.History) {
+		return
+	}
+	c.ghosts.othersNewest()
+	for int32(t-p.Tick()) > 0 {
+		p.Advance()
+	}
+}
+
+// Sampler reads a player's input into a command; make one with [Sample].
+type Sampler interface {
+	sample(v View, dst unsafe.Pointer)
+	handle() ecs.Handle
+	fault() string // what is missing; "": nothing
+}
+
+type sampler[T any] struct {
+	c  *ecs.Component[T]
+	fn func(View) T
+}
+
+func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
+
+func (s sampler[T]) handle() ecs.Handle { return s.c }
+
+func (s sampler[T]) fault() string {
+	switch {
+	case s.c == nil:
+		return "Sample is given a nil component: pass the address of the command's"
+	case s.fn == nil:
+		return "Sample has no function: give it one that reads the input"
+	}
+	return ""
+}
+
+// interrupted is a sampler that is silent at times.
+type interrupted struct {
+	Sampler
+	wanted func() bool
+}
+
+func (s interrupted) sample(v View, dst unsafe.Pointer) {
+	if s.wanted() {
+		s.Sampler.sample(v, dst)
+	}
+}
+
+// overheard is a sampler whose commands something looks at, or changes.
+type overheard struct {
+	Sampler
+	fn func(shown foretick.Tick, command unsafe.Pointer)
+}
+
+func (s overheard) sample(v View, dst unsafe.Pointer) {
+	s.Sampler.sample(v, dst)
+	s.fn(v.Tick, dst)
+}
+
+// Sample makes a Sampler from a function that reads the player's input. fn is called once a
+// frame, with the View that the screen shows: its World holds the entities where they were
+// drawn, so fn may aim by them. The next tick takes the values read last, and sets every
+// one-shot field (tag oneshot) that was set in any frame since the last tick. So a press
+// and release between two ticks acts once. Fields with the tag sum, such as the travel of a
+// mouse, are added up over all frames since the last tick, whatever the frame rate. A tick
+// takes at most what the field's range holds. If frames are slower than ticks, one frame
+// makes several commands, and the next of these commands takes the rest. A rest that no
+// command takes is lost, and counted in expert.ClientLosses. While a menu is open, return the
+// zero command.
+//
+// Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. The tick takes
+// them from the last frame that set a one-shot, and the server judges the shot by what the
+// screen showed in that frame. All other fields come from the last frame before the tick. If
+// some one-shots do not aim (a jump), tag the one that aims with press too: then only that
+// one counts.
+//
+// Without any press tag, the server judges a shot by the last frame before the tick. If the
+// command in that frame is still the same as in the frame of the press, it judges by the
+// frame of the press.
+func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
+
+// clientInspected is what package inspect adds to a client while somebody looks.
+type clientInspected struct {
+	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
+	clock func() time.Duration      // clock is that of Run. nil means that of the tap.
+	began time.Duration             // began is when the Step began.
+}
+
+// beginStep returns the tap of the Step that begins, nil for none.
+func (in *clientInspected) beginStep() *probe.Tap {
+	tap := in.tap.Load()
+	if tap != nil {
+		in.began = in.time(tap)
+	}
+	return tap
+}
+
+// time reads the clock, 0 without one.
+func (in *clientInspected) time(tap *probe.Tap) time.Duration {
+	switch {
+	case in.clock != nil:
+		return in.clock()
+	case tap.Clock != nil:
+		return tap.Clock()
+	}
+	return 0
+}
+
+// finishStep ends a Step: the figures are shown, and whoever inspects the client looks.
+func (c *Client) finishStep(tap *probe.Tap) {
+	if tap == nil {
+		c.post()
+		return
+	}
+	took := c.inspected.time(tap) - c.inspected.began
+	c.post()
+	tap.Call(probe.Tapped{Tick: c.view.Tick, Took: took})
+}
+
+func (in clientInternals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
+func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
+func (in clientInternals) Layout() *layout.Layout { return &in.c.build.Layout }
+
+func (in clientInternals) Label(component, field string) schema.Label {
+	return in.c.build.Labels.Of(component, field)
+}
+
+func (in clientInternals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
+
+func (in clientInternals) Systems() []ecs.SystemInfo {
+	return in.c.build.Schedule.Systems()
+}
+
+func (in clientInternals) Audiences() []string { return in.c.build.Audiences }
+
+func (in clientInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+	id := in.c.p.Identity.Find(in.c.world, e)
+	if k := in.c.ownPrefab(id); k != nil && k.ECS != nil {
+		return id.Net, k.ECS.Name(), true
+	}
+	return 0, "", false
+}
+
+// Explained puts fn before the game's own OnMisprediction.
+func (in clientInternals) Explained(fn func(prediction.Misprediction)) {
+	c := in.c
+	if c.hooks.explained {
+		c.cfg.OnMisprediction, c.hooks.explained, c.hooks.explain = c.hooks.explain, false, nil
+	}
+	if fn == nil {
+		return
+	}
+	game := c.cfg.OnMisprediction
+	c.hooks.explained, c.hooks.explain = true, game
+	c.cfg.OnMisprediction = func(m prediction.Misprediction) {
+		fn(m)
+		if game != nil {
+			game(m)
+		}
+	}
+}

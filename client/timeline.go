@@ -1,0 +1,292 @@
+package client
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// timeline is the predicted present: the entities that this client simulates ahead of the
+// server, and what is needed to go back and run their ticks again.
+type timeline struct {
+	*clientBase
+	input   *input
+	ghosts  *ghosts
+	reasons *reason.Log
+
+	predictor *prediction.Predictor
+	records   *prediction.History[record] // records has what was predicted for each tick.
+	saves     saves
+
+	agreed     agreement
+	comparison comparison
+	causes     causes
+	correction correction
+	trails     trails
+	// acted is the newest tick whose events are known, with NoPrediction. 0 means none.
+	acted foretick.Tick
+
+	scenes     scenes
+	bodies     bodies
+	spawning   spawning
+	predicted  predicted
+	names      recordNames
+	recorder   recorder
+	controls   controls
+	clientOnly clientOnly
+	locals     locals
+	tester     syncTester
+	stepper    stepper
+	looks      looks
+	row        game.SingletonRow
+	parents    game.Hierarchy
+	slides     slides
+}
+
+// init makes the parts. The timeline must not be copied afterwards.
+func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
+	tl.clientBase, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
+	tl.predictor, tl.records = &prediction.Predictor{}, prediction.NewHistory[record](b.cfg.History)
+	tl.row, tl.parents = game.NewSingletonRow(&b.build.Facts, b.world), game.NewHierarchy(&b.build.Facts, b.world)
+	tl.locals.clientBase = b
+	tl.clientOnly = newClientOnly(b)
+	tl.saves = saves{clientBase: b, ghosts: gs, predictor: tl.predictor, locals: &tl.locals, predicted: &tl.predicted, spawning: &tl.spawning}
+	tl.scenes = scenes{clientBase: b, input: ip, ghosts: gs, predictor: tl.predictor}
+	tl.bodies = bodies{clientBase: b, ghosts: gs, scenes: &tl.scenes, parents: &tl.parents, predictor: tl.predictor, locals: &tl.locals}
+	tl.spawning = spawning{
+		clientBase: b, input: ip, ghosts: gs, scenes: &tl.scenes, bodies: &tl.bodies, clientOnly: &tl.clientOnly,
+		records: tl.records, parents: &tl.parents, predictor: tl.predictor, ordinals: game.Ordinals{},
+	}
+	tl.predicted = predicted{clientBase: b, ghosts: gs, spawning: &tl.spawning, bodies: &tl.bodies}
+	tl.names = recordNames{clientBase: b, input: ip, ghosts: gs, spawning: &tl.spawning, scenes: &tl.scenes}
+	tl.recorder = newRecorder(b, gs, &tl.names, &tl.predicted, &tl.scenes, tl.records)
+	tl.controls = newControls(b, ip, gs, &tl.saves, &tl.predicted, tl.records)
+	tl.tester = newSyncTester(b, gs, &tl.predicted, tl.predictor, &tl.row)
+	tl.slides = slides{clientBase: b, ghosts: gs, names: &tl.names}
+	tl.trails = newTrails(b, gs, &tl.predicted, &tl.row)
+	tl.stepper = stepper{
+		clientBase: b, ghosts: gs, spawning: &tl.spawning, saves: &tl.saves, controls: &tl.controls,
+		clientOnly: &tl.clientOnly, row: &tl.row, parents: &tl.parents,
+	}
+	tl.stepper.runs = tl.stepper.runsFor
+	tl.looks = looks{
+		clientBase: b, ghosts: gs, stepper: &tl.stepper, recorder: &tl.recorder, predicted: &tl.predicted,
+		saves: &tl.saves, spawning: &tl.spawning, names: &tl.names, records: tl.records,
+	}
+	tl.agreed = agreement{clientBase: b, ghosts: gs, input: ip, reasons: r}
+	tl.causes = causes{
+		clientBase: b, input: ip, ghosts: gs, predicted: &tl.predicted, names: &tl.names, records: tl.records,
+		scenes: &tl.scenes, looks: &tl.looks, agreed: &tl.agreed, trails: &tl.trails, reasons: r,
+	}
+	tl.comparison = comparison{
+		clientBase: b, ghosts: gs, spawning: &tl.spawning, names: &tl.names, records: tl.records,
+		saves: &tl.saves, causes: &tl.causes,
+	}
+	b.reports.clientBase, b.reports.input, b.reports.names, b.reports.reasons = b, ip, &tl.names, r
+	b.tracer.clientBase, b.tracer.ghosts, b.tracer.predicted, b.tracer.names = b, gs, &tl.predicted, &tl.names
+}
+
+// clearLevel forgets everything that belonged to a level.
+func (tl *timeline) clearLevel() error {
+	tl.records.Clear()
+	tl.saves.forgetRemotes(func(remotePlayer) bool { return true })
+	tl.locals.clearLocals()
+	tl.scenes.appeared, tl.scenes.undrawn = tl.scenes.appeared[:0], tl.scenes.undrawn[:0]
+	tl.ghosts.overdue, tl.acted, tl.ghosts.moved = false, 0, tl.ghosts.moved[:0]
+	tl.agreed.clearTicks()
+	tl.agreed.standIns = 0
+	predictor, err := prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
+	if err == nil {
+		*tl.predictor = *predictor // in place: the parts have its address
+	}
+	return err
+}
+
+// Save keeps the predicted rows.
+func (tl *timeline) Save(slot int, _ foretick.Tick) {
+	if !tl.cfg.NoPrediction {
+		tl.saves.saveSlot(slot)
+	}
+}
+
+// Load puts them back.
+func (tl *timeline) Load(slot int, _ foretick.Tick) {
+	if !tl.cfg.NoPrediction {
+		tl.saves.loadSlot(slot)
+	}
+}
+
+// Step runs the shared systems for the local player.
+func (tl *timeline) Step(t foretick.Tick, replay bool) {
+	if tl.cfg.NoPrediction {
+		return
+	}
+	f := &tl.frame
+	f.Tick, f.Replay = t, replay
+	tl.row.Give()
+	tl.ghosts.othersAgain()
+	tl.parents.ApplyParents()
+	tl.controls.fillCommand(t)
+	tl.controls.guessRemotes(t)
+	tl.recorder.cut = tl.recorder.cut[:0]
+	for _, q := range tl.frames.Queues {
+		q.Begin(t)
+	}
+	tl.spawning.beginSpawns(t)
+	tl.tester.running, tl.tester.again = tl.hooks.syncTest > 0, tl.tester.again[:0]
+	if game.DebugBuild {
+		tl.losses.BeginTick()
+		tl.trails.ours.Begin(t)
+		tl.trails.noteTrail()
+	}
+	tl.world.WatchOutside(false)
+	if tl.tracer.armed {
+		tl.tracer.beginTrace(t)
+	}
+	tl.stepper.runSystems(t)
+	if tl.tracer.recording {
+		tl.tracer.endTrace()
+	}
+	tl.row.TakeRow()
+	tl.trails.settleTrail(&tl.tester)
+	tl.world.WatchOutside(true)
+	tl.spawning.endSpawns()
+	if tl.tester.running {
+		tl.tester.running = false
+		if !tl.practice {
+			*tl.tester.hashes.Put(t) = append((*tl.tester.hashes.Put(t))[:0], tl.tester.again...)
+			tl.tester.checkNumbers(t)
+		}
+	}
+	for _, q := range tl.frames.Queues {
+		q.End(tl.frames, f)
+	}
+	tl.recorder.keepTick(t, replay)
+	if tl.p.ClientOnly && !tl.clientOnly.ranBefore(t) {
+		tl.clientOnly.keepClientOnly(&tl.recorder)
+		tl.clientOnly.lived = t + 1
+	}
+	f.Replay = false
+	if replay {
+		tl.stats.Resimulated++
+	}
+}
+
+// jump restarts the prediction from the newest snapshot: at the start, and after a stall.
+// No commands are made for the ticks between.
+func (tl *timeline) jump(to foretick.Tick) {
+	for _, q := range tl.frames.Queues {
+		q.Cancel(tl.frames, &tl.frame)
+	}
+	newest, _ := tl.ghosts.receiver.Newest()
+	tl.spawning.matchSpawns()
+	tl.spawning.waiting.Open(func(k foretick.Tick, s spawned) bool {
+		if int32(k-newest) > 0 { // its tick runs again
+			tl.world.Manager().Destroy(s.e)
+		}
+		return true
+	})
+	tl.saves.stashLocals()
+	tl.Adopt(newest)
+	tl.predictor.Start(newest)
+	tl.saves.putLocals()
+	tl.settleSpawns(newest)
+	tl.tester.since = newest
+	tl.agreed.clearTicks()
+	tl.agreed.agreeOn(newest)
+	tl.ghosts.othersNewest()
+	for int32(to-tl.predictor.Tick()) > 0 {
+		tl.predictor.Advance()
+	}
+}
+
+// noteMoved notes those of the snapshot just read.
+func (tl *timeline) noteMoved() {
+	for _, ch := range tl.ghosts.receiver.Changes() {
+		if switched := tl.ghosts.switched(ch.Ghost); (switched || ch.Transferred) && !tl.ghosts.movesLater(ch.Ghost) {
+			tl.ghosts.moved = append(tl.ghosts.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born, switched})
+		}
+	}
+	if len(tl.ghosts.moved) > 0 {
+		tl.saves.gather()
+		tl.tester.since = tl.predictor.Tick() // earlier ticks ran with others
+	}
+}
+
+// transferred moves entities with a new owner into that owner's rows, in the world as it
+// was at t. It reports whether the prediction knew any of them.
+func (tl *timeline) transferred(t foretick.Tick) bool {
+	any := false
+	move := func(g *snapshot.Ghost, switched bool) {
+		if g.Data == 0 {
+			return
+		}
+		if switched {
+			tl.slides.beginSlide(ecs.Entity(g.Data))
+		}
+		if slot, ok := tl.predictor.Slot(t); ok && !any && tl.saves.restorable(t) {
+			tl.Load(slot, t)
+		}
+		any = true
+		// A stale handle is no fault here: the ghost is then born again.
+		if tl.world.Transfer(ecs.Entity(g.Data), tl.ghosts.partOf(g)) != nil {
+			tl.bodies.bury(ecs.Entity(g.Data))
+			g.Data = 0
+		}
+	}
+	for _, ch := range tl.ghosts.receiver.Changes() {
+		if switched := tl.ghosts.switched(ch.Ghost); switched || ch.Transferred {
+			move(ch.Ghost, switched)
+		}
+	}
+	for _, m := range tl.ghosts.moved {
+		for _, g := range tl.ghosts.receiver.Ghosts() { // it may be gone since
+			if g.Wire == m.wire && g.Born == m.born {
+				move(g, m.switched)
+			}
+		}
+	}
+	if len(tl.ghosts.moved) > 0 {
+		tl.ghosts.moved = tl.ghosts.moved[:0]
+		tl.saves.gather()
+	}
+	return any
+}
+
+// settleSpawns takes what the server's state of t says of spawns and destroys up to then, and forgets
+// what no prediction still to be compared needs.
+func (tl *timeline) settleSpawns(t foretick.Tick) {
+	tl.spawning.settleSpawns(t)
+	if tl.ghosts.releaseGone() {
+		tl.saves.gather()
+	}
+	tl.spawning.forgetNamed(t)
+	tl.scenes.forgetScenes(t)
+	tl.bodies.exhume()
+}
+
+// corrected counts a misprediction and reports it, and starts the fading of its correction.
+func (tl *timeline) corrected(t foretick.Tick) {
+	if tl.causes.wrong.Component == "" && tl.causes.remoteFailed {
+		if after := tl.records.Find(tl.predictor.Tick()); tl.correction.replacing && after != nil {
+			tl.causes.swayed(&tl.correction.before, after, tl.predictor.Tick())
+		}
+	}
+	if tl.causes.wrong.Component != "" && !tl.reasons.Counted(&tl.causes.wrong) {
+		tl.stats.Mispredictions++
+		tl.stats.ByCause[tl.causes.wrong.Cause]++
+		if game.DebugBuild {
+			tl.causes.often.noteRead(&tl.causes.wrong, tl.cfg.Logger.Warn)
+		}
+		if tl.reports.explains() {
+			if tl.causes.wrong.Cause == prediction.Code {
+				tl.causes.explainCode(t)
+			}
+			tl.reports.explainInputs(&tl.causes.wrong)
+			tl.reports.tellCorrection(&tl.causes.wrong)
+		}
+	}
+}

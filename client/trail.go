@@ -1,0 +1,72 @@
+package client
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/reason"
+)
+
+// trails are hashes of what is predicted, after each system: debug builds alone have them.
+type trails struct {
+	*clientBase
+	ghosts    *ghosts
+	predicted *predicted
+	row       *game.SingletonRow
+
+	ours, theirs reason.Trail // ours and theirs are the trails of the two ends.
+	due          bool         // due is true if a system has run that is still to be hashed.
+}
+
+func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
+	ts := trails{clientBase: b, ghosts: gs, predicted: pr, row: row}
+	if game.DebugBuild {
+		ts.ours, ts.theirs = reason.NewTrail(b.cfg.History), reason.NewTrail(b.cfg.History)
+	}
+	return ts
+}
+
+// settleTrail is settleTrails for a client, and for a sync test.
+func (ts *trails) settleTrail(tester *syncTester) {
+	if game.DebugBuild && ts.due {
+		ts.due = false
+		ts.noteTrail()
+	}
+	if tester.due > 0 {
+		tester.hashSystem(tester.due - 1)
+		tester.due = 0
+	}
+}
+
+// noteTrail hashes the current predicted state.
+func (ts *trails) noteTrail() {
+	ts.row.TakeRow()
+	var sum uint32
+	for _, e := range ts.predicted.entities() {
+		id := ts.p.Identity.Find(ts.world, e)
+		if id == nil || ts.ghosts.anothers(e) {
+			continue // not in this tick, or nothing that the server hashes for us
+		}
+		name := id.Origin
+		if name == 0 {
+			name = id.Net
+		}
+		sum += ts.p.EntityHash(ts.world, e, name, nil)
+	}
+	ts.ours.Note(sum)
+}
+
+// blame returns the system, and its tick, after which the ends first differed, in the ticks
+// from … t. It is for corrections that are caused by code.
+func (ts *trails) blame(from, t foretick.Tick) (system string, at foretick.Tick) {
+	if ts.p.OtherBuild {
+		return "", 0 // another build has other systems
+	}
+	k, i, found := reason.FirstDifference(&ts.ours, &ts.theirs, from, t)
+	switch {
+	case !found:
+		return "", 0
+	case i == 0:
+		return "(ahead of the tick's systems)", k
+	}
+	return ts.p.SharedSystem(i - 1), k
+}

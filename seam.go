@@ -1,0 +1,21 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/seam"
+)
+
+// What both ends run, for frames of this package.
+type (
+	compiled   = game.Protocol[*Frame]
+	frameState = game.State[*Frame]
+)
+
+func init() {
+	seam.Protocol = func(p any) any { return &p.(*Protocol).compiled }
+	seam.BindFrame = func(f, s any) *game.SystemRun {
+		frame := f.(*Frame)
+		frame.state = s.(*frameState)
+		return &frame.run
+	}
+}

@@ -1,0 +1,42 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An address that comes and goes has its allowance back after a while, and is
+// forgotten; others are not touched by it.
+func TestVisits(t *testing.T) {
+	var v visits
+	now := 10 * time.Second
+	for range briefMost {
+		require.GreaterOrEqual(t, v.now("a", now), 1.0)
+		v.charge("a", now)
+	}
+	require.Less(t, v.now("a", now), 1.0)
+	require.EqualValues(t, briefMost, v.now("b", now))
+	require.GreaterOrEqual(t, v.now("a", now+time.Second), 1.0)
+	v.charge("", now)
+	v.forget(now + 10*time.Second)
+	require.Len(t, v.by, 1)
+	v.forget(now + 20*time.Second)
+	require.Empty(t, v.by)
+	for i := range 3 * maxVisits {
+		v.charge(fmt.Sprint(i), now)
+		require.LessOrEqual(t, len(v.by), maxVisits)
+	}
+}
+
+// TestYields: of absent players the one that played least gives its place up first, and of
+// those that played equally long the one that has been absent longest.
+func TestYields(t *testing.T) {
+	s := func(played uint64, since time.Duration) *session { return &session{ticksPlayed: played, since: since} }
+	require.True(t, s(4, 9).yields(s(5, 1)))
+	require.False(t, s(5, 1).yields(s(4, 9)))
+	require.True(t, s(5, 1).yields(s(5, 2)))
+	require.False(t, s(5, 2).yields(s(5, 1)))
+}

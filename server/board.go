@@ -1,0 +1,309 @@
+package server
+
+import (
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
+// tick: see published.Cell.
+type board struct {
+	of      *sessions
+	counted *stats.Server
+
+	stats   published.Cell[stats.Server]
+	players published.Cell[[]foretick.PlayerID]
+	each    []published.Cell[shownPlayer] // each has a cell for each owner.
+}
+
+// shownPlayer is what is shown of a player's number.
+type shownPlayer struct {
+	plays bool
+	stats stats.Player
+}
+
+// post brings the counters up to date.
+func (b *board) post() {
+	*b.stats.Draft() = *b.counted
+	b.stats.Publish()
+}
+
+// postAll brings the counters of the players up to date as well. They cost a copy each, and
+// so are posted with ticks alone.
+func (b *board) postAll() {
+	b.list()
+	for _, p := range b.of.players {
+		p.countResent(b.counted)
+	}
+	for _, p := range b.of.owners {
+		if p != nil {
+			b.show(p)
+		}
+	}
+	b.post()
+}
+
+// list lists who plays.
+func (b *board) list() {
+	players := b.players.Draft()
+	*players = (*players)[:0]
+	for _, p := range b.of.players {
+		if p.session.state >= playing {
+			*players = append(*players, p.owner)
+		}
+	}
+	b.players.Publish()
+}
+
+// show shows a player's counters.
+func (b *board) show(p *player) {
+	c := &b.each[p.owner]
+	*c.Draft() = shownPlayer{true, p.count()}
+	c.Publish()
+}
+
+// change says at once that a player came or went: handlers of the same tick ask.
+func (b *board) change(p *player) {
+	b.post()
+	b.list()
+	if b.of.owners[p.owner] == p {
+		b.show(p)
+		return
+	}
+	c := &b.each[p.owner]
+	*c.Draft() = shownPlayer{}
+	c.Publish()
+}
+
+// queued returns the bytes of reliable messages that wait for the player.
+func (p *player) queued() int {
+	if q := p.session.queue(); q != nil {
+		return q.Queued()
+	}
+	return 0
+}
+
+// countResent adds what a connection sent again since it was last counted.
+func (p *player) countResent(stats *stats.Server) {
+	if p.session.conn != nil {
+		n := p.session.conn.Stats().EntriesResent
+		stats.MessagesResent += n - p.outbox.resent
+		p.outbox.resent = n
+	}
+}
+
+// count returns what was counted of a player.
+func (p *player) count() stats.Player {
+	st := p.stats
+	p.inputs.addTo(&st)
+	st.Claims = p.shooter.Claims()
+	st.Clamped = st.Claims.Clamped()
+	if p.session.conn != nil {
+		st.RTT = p.session.conn.RTT()
+		c := p.session.conn.Stats()
+		st.PacketsLost, st.PacketsLostIn, st.FragmentsLost = c.Lost, c.LostIn, c.FragmentsLost
+	}
+	st.InputBuffer, st.RenderDelay = p.inputs.buffered, p.inputs.render
+	st.Queued = p.queued()
+	st.ConnectionNumber, st.SessionNumber = p.session.connection, p.session.number
+	return st
+}
+
+// serverFigures are the figures of a server for monitoring.
+type serverFigures struct {
+	sim      *simulation
+	sessions *sessions
+	clock    *serverClock
+	times    *systemTimes
+	logs     *serverLog
+	board    *board
+
+	counted figures.Server // counted is what stats.Server does not have.
+	posted  uint64         // posted is the number of ticks whose causes are counted.
+	took    time.Duration  // took is how long the newest tick took. It is 0 without a clock.
+	newest  published.Cell[figures.Server]
+
+	endpoint endpointCounts
+}
+
+// Figures sets dst to the server's figures as of the end of the newest tick, and before the first
+// tick to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
+// goroutine may call it, also while Run
+// runs. No tick ever waits for it.
+func (s *Server) Figures(dst *figures.Server) {
+	p := s.figures.newest.Hold()
+	if p == nil {
+		dst.Copy(&figures.Server{})
+		return
+	}
+	defer p.Release()
+	dst.Copy(&p.Value)
+}
+
+// clocked is an endpoint that brings a clock, as those of package host do: nobody has to set
+// Config.Clock to see how long ticks take.
+type clocked interface{ Clock() func() time.Duration }
+
+// clockOf returns the clock that measures systems and ticks; nil: there is none.
+func clockOf(cfg *Config) func() time.Duration {
+	if c, ok := transport.As[clocked](cfg.Transport); ok && cfg.Clock == nil {
+		return c.Clock()
+	}
+	return cfg.Clock
+}
+
+// begin counts how late a tick begins, and returns when it does.
+func (f *serverFigures) begin(now time.Duration) (began time.Duration) {
+	f.counted.Lateness.Observe(now - f.clock.due(f.sim.frame.Tick))
+	if f.times.clock != nil {
+		began = f.times.clock()
+	}
+	return began
+}
+
+// end counts how long a tick took.
+func (f *serverFigures) end(began time.Duration) {
+	if f.times.clock != nil {
+		f.took = f.times.clock() - began
+		f.counted.TickTime.Observe(f.took)
+	}
+}
+
+// postAll shows everything to other goroutines.
+func (f *serverFigures) postAll() {
+	f.board.postAll()
+	f.post()
+}
+
+// post publishes the figures.
+func (f *serverFigures) post() {
+	to, st := f.newest.Draft(), f.sim.stats
+	f.endpoint.read(f.clock.now, f.logs)
+	systems, endpoint := append(to.Systems[:0], f.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
+	if f.posted < st.Ticks { // once a tick
+		f.posted = st.Ticks
+		f.countCauses()
+	}
+	*to = f.counted
+	to.Systems, to.Endpoint = systems, endpoint
+	to.Server = *st
+	for _, p := range f.sessions.players {
+		switch p.session.state {
+		case playing, local:
+			to.Players++
+		case away:
+			to.Held++
+		case watching:
+			to.Observers++
+		default:
+			to.Waiting++
+		}
+		queued := p.queued()
+		to.QueuedBytes += queued
+		to.QueuedMost = max(to.QueuedMost, queued)
+	}
+	f.newest.Publish()
+}
+
+// skipTicks skips the ticks that are due and that the Step has no room for, and logs why, once a
+// minute at most.
+func (f *serverFigures) skipTicks() {
+	lost := f.clock.skip(f.sim.frame.Tick)
+	if lost == 0 {
+		return
+	}
+	f.sim.stats.Slips++
+	f.sim.stats.TicksLost += lost
+	if skipped, ok := f.logs.allow("slip"); ok {
+		f.logs.Logger.Warn("the server falls behind and skips ticks", "why", f.whySlip(), "lost", lost, "tick", f.sim.frame.Tick, "skipped", skipped)
+	}
+}
+
+// whySlip returns what an operator can change.
+func (f *serverFigures) whySlip() string {
+	took := f.took
+	switch {
+	case f.times.clock == nil:
+		return "ticks take longer than their interval, or Step was called late: set server.Config.Clock to tell which"
+	case took >= f.clock.interval:
+		return "a tick took " + took.Round(time.Microsecond).String() + " of " + f.clock.interval.String() + ": see the times of systems in Server.Figures"
+	}
+	return "Step was called " + (f.clock.now - f.clock.before).Round(time.Microsecond).String() + " after the Step before, and ticks are short: the process or its loop stood still"
+}
+
+// countCauses counts what the clients could not predict in this tick, their claims of render times,
+// and the paths to them.
+func (f *serverFigures) countCauses() {
+	now := f.sim.frame.Tick
+	count := func(c figures.Cause, is bool) {
+		if is {
+			f.counted.Causes[c]++
+		}
+	}
+	for _, p := range f.sessions.players {
+		if p.session.state < playing {
+			continue
+		}
+		claims := p.shooter.Claims()
+		all, clamped := uint64(0), claims.Clamped()
+		for _, n := range claims.By {
+			all += n
+		}
+		f.counted.Rewinds += all - p.counted.rewinds
+		f.counted.RewindsClamped += clamped - p.counted.clamped
+		p.counted.rewinds, p.counted.clamped = all, clamped
+		if p.session.state == playing {
+			count(figures.CauseInput, p.inputs.replaced.To == now)
+			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
+			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
+			p.path.look(&f.counted, f.clock.now, &p.session)
+		}
+	}
+}
+
+// countedClaims are the claims of a player that the server's figures have.
+type countedClaims struct{ rewinds, clamped uint64 }
+
+// playerCounts are the corrections that a player's client reported on its connection.
+type playerCounts struct {
+	connection uint64
+	said       reason.Counts
+	counted    uint64 // counted is how many of said are in the figures.
+}
+
+// takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and
+// nowhere else. A client corrects itself at most once for each of the server's ticks, so no more
+// than that is counted, whatever it says.
+func (r *serverReports) takeCounts(p *player, body, b []byte) error {
+	if p.observing != nil {
+		return netcode.ErrMalformed
+	}
+	var said reason.Counts
+	err := r.panics.decodePeer(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
+	if err != nil || p.session.poisoned {
+		return err
+	}
+	c := &p.counts
+	if c.connection != p.session.connection {
+		*c = playerCounts{connection: p.session.connection}
+	}
+	more, ok := said.Since(&c.said)
+	if !ok {
+		return nil
+	}
+	c.said = said
+	ticks := uint64(max(r.clock.now-p.session.came, 0)/r.clock.interval) + 1
+	for i, n := range more {
+		n := min(uint64(n), ticks-min(c.counted, ticks))
+		c.counted += n
+		r.figures.Corrections[i] += n
+	}
+	return nil
+}

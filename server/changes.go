@@ -1,0 +1,127 @@
+package server
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// The kinds of changes of the interest that a tick takes back before it runs again.
+const (
+	changeVisible uint8 = iota
+	changeTeam
+	changeEntityTeam
+	changeAudience
+	changeEye
+	changeGroup
+)
+
+// noTeam is the team of an entity that has none of its own.
+const noTeam = 1 << 8
+
+// interestChanges notes how something of the interest was before the game changes it, so that a tick
+// that runs again finds it so.
+type interestChanges struct {
+	late *late.Room
+	sim  *simulation
+}
+
+// window is that of late inputs, 0 without them.
+func (ic *interestChanges) window() foretick.Tick { return ic.late.Window }
+
+// noteChange notes how something was before the game changes it.
+func (ic *interestChanges) noteChange(c late.Change) {
+	if !ic.late.Whole {
+		return
+	}
+	if c.Entity != ecs.None {
+		c.Net = uint32(ic.sim.net(c.Entity))
+	}
+	ic.late.NoteChange(c)
+}
+
+func (ic *interestChanges) noteVisible(player foretick.PlayerID, e ecs.Entity, was bool) {
+	ic.noteChange(late.Change{Kind: changeVisible, Player: player, Entity: e, Was: bit(was)})
+}
+
+func (ic *interestChanges) noteTeam(player foretick.PlayerID, was uint8) {
+	ic.noteChange(late.Change{Kind: changeTeam, Player: player, Was: uint64(was)})
+}
+
+func (ic *interestChanges) noteEntityTeam(e ecs.Entity, was uint8, had bool) {
+	c := late.Change{Kind: changeEntityTeam, Entity: e, Was: uint64(was)}
+	if !had {
+		c.Was = noTeam
+	}
+	ic.noteChange(c)
+}
+
+func (ic *interestChanges) noteAudience(player foretick.PlayerID, e ecs.Entity, was schema.Audience) {
+	ic.noteChange(late.Change{Kind: changeAudience, Player: player, Entity: e, Was: uint64(was)})
+}
+
+func (ic *interestChanges) noteEye(player foretick.PlayerID, was *playerInterest) {
+	ic.noteChange(late.Change{Kind: changeEye, Player: player, Eye: was.eye, Was: bit(was.hasEye)})
+}
+
+func (ic *interestChanges) noteGroup(e ecs.Entity, was uint32) {
+	ic.noteChange(late.Change{Kind: changeGroup, Entity: e, Was: uint64(was)})
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// undoChange makes something as it was.
+func (in *serverInterest) undoChange(c *late.Change) {
+	switch c.Kind {
+	case changeVisible:
+		in.SetVisible(c.Player, c.Entity, c.Was == 1)
+	case changeEye:
+		if p := in.sessions.player(c.Player); p != nil {
+			p.interest.eye, p.interest.hasEye = c.Eye, c.Was == 1
+		}
+	case changeGroup:
+		in.grouped[snapshot.NetID(c.Net)] = uint32(c.Was)
+	case changeTeam:
+		in.SetTeam(c.Player, uint8(c.Was))
+	case changeEntityTeam:
+		if c.Was == noTeam {
+			delete(in.entityTeams, c.Entity)
+		} else {
+			in.SetEntityTeam(c.Entity, uint8(c.Was))
+		}
+	case changeAudience:
+		in.SetAudience(c.Player, c.Entity, ^schema.Audience(c.Was), false)
+		in.SetAudience(c.Player, c.Entity, schema.Audience(c.Was), true)
+	}
+}
+
+// forgetChange forgets a change of an entity that is not there.
+func (in *serverInterest) forgetChange(c *late.Change) {
+	net := snapshot.NetID(c.Net)
+	switch p := in.sessions.player(c.Player); {
+	case c.Kind == changeGroup:
+		in.grouped[net] = 0
+	case c.Kind == changeEntityTeam:
+		delete(in.entityTeams, c.Entity)
+	case p != nil && c.Kind == changeVisible:
+		delete(p.interest.hides, c.Entity)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetVisible(net, true)
+		}
+		for _, o := range in.sessions.observers { // where somebody else hides it, it is hidden again when it appears
+			o.outbox.sender.SetVisible(net, true)
+		}
+	case p != nil && c.Kind == changeAudience:
+		delete(p.interest.members, c.Entity)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetAudience(net, ^schema.Audience(0), false)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
+)
+
+// serverClock is the time of a match. All durations count from the start.
+type serverClock struct {
+	rate     int // rate is the ticks a second.
+	interval time.Duration
+	begun    bool
+	start    time.Time
+	origin   time.Duration // origin is when tick 0 would have been, had no tick been lost.
+	lost     uint64        // lost is the number of ticks that were skipped since the start.
+	known    uint64        // known is lost when the newest overload began: clients are told the rest.
+	slip     slip          // slip is that of the Step that runs.
+	now      time.Duration // now is the time of the Step that runs.
+	before   time.Duration // before is the time of the Step before.
+	read     time.Time     // read is the time that the newest Step was given.
+	stood    bool          // stood is true if the server stood still once.
+	woke     time.Duration // woke is the newest Step before which the server stood still.
+}
+
+// begin takes what a Step is given, and returns its time. It notes whether the server stood still
+// before: its process was stopped, its host's worker hung, or its clock was set. Peers could not
+// reach it, so silence counts from now on.
+func (c *serverClock) begin(now time.Time, timeout time.Duration) time.Duration {
+	if !c.begun {
+		c.begun, c.start, c.read = true, now, now
+	}
+	t := guard.Elapsed(&c.start, c.now, now)
+	if now.Sub(c.read) > min(timeout/2, guard.LongestStep) {
+		c.stood, c.woke = true, t
+	}
+	c.read = now
+	return t
+}
+
+// rested reports whether the server has run without standing still for so long.
+func (c *serverClock) rested(d time.Duration) bool { return !c.stood || c.now-c.woke > d }
+
+// lasted returns how long something has lasted since from while the server ran.
+func (c *serverClock) lasted(t, from time.Duration) time.Duration { return min(t-from, t-c.woke) }
+
+// slip is how many ticks a Step skips, after those that it computes.
+type slip struct {
+	after foretick.Tick // the newest tick before the Step
+	lost  uint64
+	last  foretick.Tick // the newest tick after which ticks were skipped; 0: none yet
+	again bool          // the last Step with ticks skipped some too
+}
+
+// lostFor is how long a server runs without skipping a tick until clients are told no more
+// of those that it skipped before. Snapshots may be lost meanwhile.
+const lostFor = 3 * time.Second
+
+// due is when a tick is computed. It is exact at any rate: 31 Hz does not divide a
+// second into whole nanoseconds.
+func (c *serverClock) due(t foretick.Tick) time.Duration { return c.dueAfter(t, 0) }
+
+// dueAfter is when a tick is computed once that many more were lost.
+func (c *serverClock) dueAfter(t foretick.Tick, lost uint64) time.Duration {
+	return c.origin + time.Duration((uint64(t)+c.lost+lost)*uint64(time.Second)/uint64(c.rate))
+}
+
+// step takes the time of a Step, and finds out how many ticks it will skip: a stalled process
+// does not replay the time it slept, or it would never catch up. Clients are told, and adapt
+// their clocks. Time itself is not stopped: connections are timed by it.
+func (c *serverClock) step(t time.Duration, newest foretick.Tick) {
+	c.before, c.now = c.now, t
+	c.slip.after, c.slip.lost = newest, 0
+	if c.lost != c.known && time.Duration(newest-c.slip.last)*c.interval >= lostFor {
+		c.known = c.lost
+	}
+	if late := t - c.dueAfter(newest, game.MaxCatchUp); late >= c.interval {
+		n := uint64(late/time.Second)*uint64(c.rate) + uint64(late%time.Second)*uint64(c.rate)/uint64(time.Second)
+		for n > 0 && c.dueAfter(newest, game.MaxCatchUp+n) > t {
+			n--
+		}
+		c.slip.lost = n
+	}
+	if c.slip.lost == 0 && c.due(newest+1) <= t {
+		c.slip.again = false
+	}
+}
+
+// ticks returns a time in ticks: tick k is computed at k.0. A command for a tick that
+// is due but not yet computed, the one after newest, still counts as in time. Where the Step
+// skips ticks, those that it computes are spread over all the time since the last one.
+func (c *serverClock) ticks(t time.Duration, newest foretick.Tick) float64 {
+	from := c.due(c.slip.after)
+	speed := float64(c.rate)
+	if c.slip.lost > 0 {
+		speed *= float64(game.MaxCatchUp) / float64(game.MaxCatchUp+c.slip.lost)
+	}
+	return min(float64(c.slip.after)+(t-from).Seconds()*speed, float64(newest+1))
+}
+
+// told returns what clients are told of the ticks that the server has skipped by tick t of
+// this Step, in quarters of a tick. In an overload those that the Step skips are spread over
+// the four that it computes, as if each had taken its share of the time. Those of a single
+// stall are told at once, so that clients set their clocks once.
+func (c *serverClock) told(t foretick.Tick) uint32 {
+	computed := uint64(game.MaxCatchUp)
+	if c.slip.again {
+		computed = uint64(t - c.slip.after)
+	}
+	return uint32(game.MaxCatchUp*(c.lost-c.known) + c.slip.lost*computed)
+}
+
+// skip ends the ticks of a Step, of which newest is the last, and returns how many it skips.
+func (c *serverClock) skip(newest foretick.Tick) (lost uint64) {
+	if lost = c.slip.lost; lost > 0 {
+		c.lost += lost
+		c.slip = slip{after: newest, last: newest, again: true}
+	}
+	return lost
+}
+
+// startAfter makes tick t+1 the first one that is due.
+func (c *serverClock) startAfter(t foretick.Tick) {
+	c.origin, c.lost = 0, 0
+	c.origin = -c.due(t)
+	c.slip.after = t
+}
+
+// cameAt returns the time of a datagram, which lies between the last Step and this one.
+func (c *serverClock) cameAt(t time.Duration, at time.Time) time.Duration {
+	if at.IsZero() {
+		return t
+	}
+	return min(max(at.Sub(c.start), c.before), t)
+}
+
+// lastTick is the last tick that a server computes. Ticks have 32 bits: at 128 a second
+// they last for 388 days. The numbers above it are for clients, which run ahead, and for
+// 0, which is no tick at all.
+const lastTick foretick.Tick = 1<<32 - 1<<12
+
+// ErrEnded is the error of [Server.Run] after the last of 2³² − 4096 ticks: 388 days at
+// 128 ticks a second. The players were disconnected with the reason. Start a new server to
+// continue the match.
+var ErrEnded = errors.New("foretick: the match has reached its last tick: begin another with server.New")
+
+// ended is the text that players receive.
+const ended = "the match has reached its last tick"
+
+// A server that is behind computes several ticks in one Step. Their packets would all leave at the
+// same moment, and clients draw no more than the newest. So a Step sends the packets of its
+// last tick alone. Where many play, packets are most of a tick's work: without them the
+// server catches up, instead of falling further behind and skipping ticks.
+
+// behind reports whether another tick is due at t after the one that comes next. After a single
+// stall in which ticks were skipped it reports false: every packet tells clients to
+// set their clocks, and one of them may be lost.
+func (c *serverClock) behind(t time.Duration, newest foretick.Tick) bool {
+	if c.slip.lost > 0 && !c.slip.again {
+		return false
+	}
+	next := newest + 1
+	return next < lastTick && c.due(next+1) <= t
+}
+
+// pathEvery is the time between two looks at a player's path. At 30 packets a second a lost one is
+// then a third of a percent.
+const pathEvery = 10 * time.Second
+
+// playerPath is what the figures have of the path to a player.
+type playerPath struct {
+	connection uint64
+	next       time.Duration
+	before     netcode.Stats // before has the figures of the last look.
+}
+
+// look counts the round trip and the losses of a player's newest seconds, when they are over.
+func (w *playerPath) look(f *figures.Server, now time.Duration, s *session) {
+	if w.connection != s.connection {
+		*w = playerPath{connection: s.connection, next: now + pathEvery, before: s.conn.Stats()}
+		return
+	}
+	if now < w.next {
+		return
+	}
+	st, was := s.conn.Stats(), &w.before
+	if st.RTT > 0 {
+		f.RTT.Observe(st.RTT)
+	}
+	// Packets that were counted as lost may come after all, so a difference may be negative.
+	observeLoss(&f.LossOut, float64(st.Lost-st.AckedLate)-float64(was.Lost-was.AckedLate), st.Delivered+st.Lost-was.Delivered-was.Lost)
+	lostIn := float64(st.LostIn) - float64(was.LostIn)
+	observeLoss(&f.LossIn, lostIn, st.Received-was.Received+uint64(max(lostIn, 0)))
+	w.next, w.before = now+pathEvery, st
+}
+
+// observeLoss counts the share of lost packets among all, if there were any.
+func observeLoss(s *figures.Shares, lost float64, all uint64) {
+	if all > 0 {
+		s.Observe(lost / float64(all))
+	}
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// departures ends the connections of peers and the places of players, whoever wants it so.
+type departures struct {
+	endpoint  transport.Endpoint
+	sessions  *sessions
+	admission *admission
+	interest  *serverInterest
+	requests  *requests
+	late      *late.Room
+	board     *board
+	stats     *stats.Server
+	logs      *serverLog
+	clock     *serverClock
+	// limits are those of places that are held.
+	limits placeLimits
+}
+
+// placeLimits are the fields of Config that say for whom a place is held: ReconnectWindow,
+// MaxHeldPerAddress and KeepPlaces.
+type placeLimits struct {
+	window     time.Duration
+	mostHeld   int
+	keepPlaces bool
+}
+
+// dropPeer ends a peer's connection from this side.
+func (d *departures) dropPeer(p *player, code transport.Code, detail string) {
+	d.endpoint.Disconnect(p.session.peer, code, detail)
+	d.forgetPeer(p, code, detail)
+}
+
+// forgetPeer removes a lost connection, whichever end closed it. A player that did not leave on
+// purpose keeps its place for a while.
+func (d *departures) forgetPeer(p *player, code transport.Code, detail string) {
+	if p.session.state == local {
+		d.leaveMatch(p, code, detail)
+		return
+	}
+	d.admission.charge(d.clock.now, &p.session)
+	d.admission.settle(&p.session)
+	if p.session.state != playing {
+		if p.observing != nil {
+			d.forgetObserver(p)
+		}
+		delete(d.sessions.byPeer, p.session.peer)
+		d.sessions.remove(p)
+		return
+	}
+	if p.session.hold = p.session.holdTime(code, d.limits.window, d.clock.interval); p.session.hold <= 0 {
+		d.sessions.remember(p.session.token, code, detail)
+		d.leaveMatch(p, code, detail)
+		return
+	}
+	d.logs.Logger.Info("lost", append(p.who(), "code", code, "detail", detail)...)
+	d.losePlayer(d.clock.now, p)
+	d.boundAbsent(p.session.origin)
+}
+
+// losePlayer closes a player's side of a connection and holds its place.
+func (d *departures) losePlayer(t time.Duration, p *player) {
+	d.late.Lose(&p.late)
+	d.closeConnection(p)
+	p.session.state, p.session.since = away, t
+	d.board.change(p)
+	d.sessions.moves = append(d.sessions.moves, move{p, false})
+}
+
+// replaceConnection ends the connection of a player that came back by another one.
+func (d *departures) replaceConnection(t time.Duration, p *player) {
+	d.endpoint.Disconnect(p.session.peer, transport.Replaced, "the player came back by another connection")
+	d.admission.charge(d.clock.now, &p.session)
+	d.admission.settle(&p.session)
+	d.losePlayer(t, p)
+}
+
+// closeConnection frees everything that belonged to a connection.
+func (d *departures) closeConnection(p *player) {
+	delete(d.sessions.byPeer, p.session.peer)
+	d.requests.drainRequests(p)
+	p.countResent(d.stats)
+	p.outbox.resent = 0
+	p.outbox.sender.Close()
+	p.session.peer, p.session.conn, p.session.kept = 0, nil, p.session.conn
+}
+
+// leaveMatch gives a player's place up.
+func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
+	d.late.Leave(&p.late)
+	if p.session.state == playing {
+		d.closeConnection(p)
+	}
+	if len(p.requests.askings) > 0 && p.session.begun && !p.session.kicked && !p.session.poisoned {
+		d.sessions.asked = append(d.sessions.asked, p)
+	}
+	d.sessions.remove(p)
+	if p.session.begun {
+		d.sessions.leaving = append(d.sessions.leaving, p.owner)
+	}
+	d.sessions.vacate(p.owner, d.clock.now)
+	if p.local != nil {
+		p.local.Gone = &transport.DisconnectError{Code: code, Detail: detail}
+	}
+	d.dropObserversOf(p.owner)
+	d.interest.showObserversAll(p)
+	d.stats.Left++
+	d.board.change(p)
+	d.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
+}
+
+// giveUpPlace ends the hold of a place, and remembers why, for a player that returns to it.
+func (d *departures) giveUpPlace(p *player, code transport.Code, text string) {
+	d.sessions.remember(p.session.token, code, text)
+	d.leaveMatch(p, code, text)
+}
+
+// boundAbsent limits the places held for one address to Config.MaxHeldPerAddress. Beyond
+// that, the player that played least loses its place.
+func (d *departures) boundAbsent(origin string) {
+	most := d.limits.mostHeld
+	if origin == "" || most < 0 {
+		return
+	}
+	least, n := d.sessions.yielding(func(p *player) bool { return p.session.origin == origin })
+	if n > most {
+		d.logs.abuse("too many places held for one address", least, "most", most)
+		d.giveUpPlace(least, transport.Refused, "too many places are held for this address")
+	}
+}
+
+// displaceAbsent frees a place on a full server: that of the absent player that played least. It
+// returns 0 if there is none, or Config.KeepPlaces is set.
+func (d *departures) displaceAbsent() foretick.PlayerID {
+	if d.limits.keepPlaces {
+		return 0
+	}
+	least, n := d.sessions.yielding(func(p *player) bool { return !p.session.kicked })
+	if n == 0 {
+		return 0
+	}
+	d.stats.PlacesTaken++
+	d.logs.abuse("a newcomer took an absent player's place", least, "played", least.session.played(d.clock.interval))
+	d.giveUpPlace(least, transport.Full, "the server is full, and somebody else took the place")
+	return least.owner
+}
+
+// dropOverflowed ends the connections of players who do not take their messages:
+// what they miss would never be made up for.
+func (d *departures) dropOverflowed() {
+	for i := len(d.sessions.players) - 1; i >= 0; i-- {
+		p := d.sessions.players[i]
+		switch {
+		case !p.outbox.overflowed:
+		case p.session.state == playing, p.session.state == watching:
+			d.stats.Overflowed++
+			d.dropPeer(p, transport.Overflow, "did not take its messages")
+		case p.session.state == away:
+			d.stats.Overflowed++
+			d.giveUpPlace(p, transport.Overflow, "was away for too many messages")
+		}
+	}
+}
+
+// dropKicked ends the places of those who were kicked since the last tick. Leaving
+// calls no handler, so nobody is added meanwhile.
+func (d *departures) dropKicked() {
+	for _, p := range d.sessions.kicks {
+		switch {
+		case p.session.over: // left by itself
+		case p.session.state == away:
+			d.giveUpPlace(p, p.session.kickCode, p.session.kickText)
+		default:
+			d.sessions.remember(p.session.token, p.session.kickCode, p.session.kickText)
+			d.sendAway(p, p.session.kickCode, p.session.kickText)
+		}
+	}
+	clear(d.sessions.kicks)
+	d.sessions.kicks = d.sessions.kicks[:0]
+	if !d.sessions.sendingAway() { // a transport drops whom it bans at once
+		d.admission.tellBans()
+	}
+}
+
+// sendAway ends a player's place, and its connection once the reliable messages that were sent
+// to it have arrived, or after LastWords.
+func (d *departures) sendAway(p *player, code transport.Code, detail string) {
+	if p.session.state != playing || p.session.poisoned || p.outbox.overflowed || p.session.conn.Pending() == 0 {
+		d.dropPeer(p, code, detail)
+		return
+	}
+	was := p.session
+	waits := &player{session: session{
+		peer: was.peer, conn: was.conn, identity: was.identity, address: was.address, origin: was.origin, came: was.came,
+		state: refusing, since: d.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: detail,
+	}}
+	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // it may still ask
+	d.forgetPeer(p, code, detail)
+	d.sessions.add(waits)
+}
+
+// forgetObserver frees what belongs to an observer.
+func (d *departures) forgetObserver(p *player) {
+	p.countResent(d.stats)
+	p.outbox.sender.Close()
+	d.sessions.observers = slices.DeleteFunc(d.sessions.observers, func(x *player) bool { return x == p })
+}
+
+// dropObserversOf disconnects those that had a player's view. Somebody else may get the
+// player's number.
+func (d *departures) dropObserversOf(of foretick.PlayerID) {
+	for _, p := range slices.Backward(d.sessions.observers) {
+		if p.observing.grant.Player == of {
+			d.dropPeer(p, transport.Kicked, "the player that it watched left")
+		}
+	}
+}

@@ -1,0 +1,438 @@
+package server
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/seat"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// simulation is the world and what runs it.
+type simulation struct {
+	p        *compiled
+	world    *ecs.World
+	there    func(entity uint64) bool // world.Alive
+	frame    foretick.Frame
+	frames   *frameState     // frames is what the frame asks.
+	running  *game.SystemRun // running is the frame's run of a system.
+	writes   *writeWatch
+	row      game.SingletonRow
+	parents  game.Hierarchy
+	losses   game.Losses
+	stats    *stats.Server
+	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
+	captured bool               // the tick's snapshots have its entities, and are not sent yet
+	screen   seat.Screen        // of the player in this process for whom the world is drawn; nil: there is none
+	order    func(ecs.Rows, int) uint64
+	hash     func() uint64 // hashWorld, made once
+
+	entities *ecs.Query // everything replicated
+	commands *ecs.Query // everything with a command
+	nets     networkIDs
+
+	displaced []displaced
+
+	spawnTick foretick.Tick // that ordinals are of
+	ordinals  game.Ordinals
+	ordinal   uint16 // of the newest spawn
+}
+
+// undraw takes a preview's rendered frame out of the world, for what is done between Steps.
+func (m *simulation) undraw() {
+	if m.screen != nil {
+		m.screen.Undraw()
+	}
+}
+
+func (m *simulation) hashWorld() uint64 { return m.world.Hash(m.order) }
+
+// refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
+func (m *simulation) refuseCaptured(method string) {
+	if m.captured {
+		misuse.Panicf("Frame.%s after the entities of the tick were handed to the snapshots, in server.Config.OnTick or a function that says what is sent: pass it to Server.Do", method)
+	}
+}
+
+// networkIDs gives out the numbers of entities.
+type networkIDs struct {
+	last uint32
+	used bool             // all were given once
+	in   *snapshot.Source // which knows those in use
+}
+
+// next returns a network id that no entity has. Ids have 32 bits and are given in
+// turn: after 2³² spawns they come again, except for those still in use.
+func (n *networkIDs) next() uint32 {
+	for {
+		if n.last++; n.last == 0 {
+			n.used = true
+		} else if !n.used || !n.in.Has(snapshot.NetID(n.last)) {
+			return n.last
+		}
+	}
+}
+
+func (m *simulation) spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
+	i := m.p.PrefabOf(k)
+	if i < 0 {
+		misuse.Panicf("Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+	}
+	if owner == ecs.Common || owner == ecs.ClientOnly {
+		misuse.Panicf("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
+	}
+	return m.spawnNamed(k, i, owner, ecs.None)
+}
+
+// spawnNamed spawns for an owner, or by an entity in a shared system. In a tick that may run again a
+// spawn has the same handle and network id in every run.
+func (m *simulation) spawnNamed(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) (e ecs.Entity) {
+	net := uint32(0)
+	if it := m.writes.late.NameSpawn(m.writes.sessions.lateOf(owner), owner, by, kind, m.ordinal); it != nil {
+		if it.Net == 0 {
+			it.Net = m.nets.next()
+		}
+		if m.world.Manager().Place(it.Entity, k, owner) == nil {
+			e, net = it.Entity, it.Net
+		}
+	}
+	if e == ecs.None {
+		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
+	}
+	*m.p.Identity.Get(m.world, e) = game.NetworkID{Net: net, Prefab: uint16(kind)}
+	m.writes.structural(owner, kind)
+	return e
+}
+
+func (m *simulation) destroy(e ecs.Entity) bool {
+	if !m.world.Alive(e) {
+		return false
+	}
+	m.destroying(e)
+	return m.world.Manager().Destroy(e)
+}
+
+// destroying notes the players that predicted an entity and its children.
+func (m *simulation) destroying(e ecs.Entity) {
+	m.writes.structural(m.world.Owner(e), int(m.p.Identity.Get(m.world, e).Prefab))
+	for _, child := range m.world.Children(e) {
+		m.destroying(child)
+	}
+}
+
+// destroyOwned removes every entity that a player who left still owns.
+func (m *simulation) destroyOwned(player foretick.PlayerID) {
+	m.world.Lock()
+	for _, rows := range m.entities.Owned(m.world, player) {
+		for i := range rows.Len() {
+			m.world.Manager().Destroy(rows.Entity(i))
+		}
+	}
+	m.destroyDisplaced(player)
+	m.world.Unlock()
+}
+
+// clear removes all replicated entities, and the waiting events.
+func (m *simulation) clear() {
+	m.world.Lock()
+	for _, rows := range m.entities.All(m.world) {
+		for _, e := range rows.Entities() {
+			if e != m.row.Entity {
+				m.world.Manager().Destroy(e)
+			}
+		}
+	}
+	m.world.Unlock()
+	m.clearEvents()
+}
+
+// net returns an entity's network id, 0 for none.
+func (m *simulation) net(e ecs.Entity) snapshot.NetID {
+	if id := m.p.Identity.Find(m.world, e); id != nil {
+		return snapshot.NetID(id.Net)
+	}
+	return 0
+}
+
+func (m *simulation) refuseSpawn(k *ecs.Prefab) {
+	misuse.Panicf("shared system %q spawns prefab %q without a spawner: "+game.FixSpawn, m.p.SystemName(uint32(m.running.By)), k.Name())
+}
+
+// clientOnly reports whether an entity is the server's twin of one that its owner's
+// client keeps for itself.
+func (m *simulation) clientOnly(e ecs.Entity) bool {
+	if !m.p.ClientOnly {
+		return false
+	}
+	k := m.p.PrefabNamed(m.p.Identity.Find(m.world, e))
+	return k != nil && k.ClientOnly()
+}
+
+// serverEntities does what frames ask about entities and events: see end and spawner.
+type serverEntities struct {
+	sim      *simulation
+	sessions *sessions
+	late     *late.Room
+	interest *serverInterest
+	past     *rewind.Past
+	logs     *serverLog
+}
+
+func (en *serverEntities) Spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
+	en.sim.refuseCaptured("Spawn")
+	if en.sim.writes.sharedRuns() {
+		en.sim.refuseSpawn(k)
+	}
+	return en.sim.spawn(k, owner)
+}
+
+func (en *serverEntities) Destroy(e ecs.Entity) bool {
+	en.sim.refuseCaptured("Destroy")
+	return en.sim.destroy(e)
+}
+
+// ShownBefore returns the offset that a player's command of this tick states, 0: none.
+func (en *serverEntities) ShownBefore(player foretick.PlayerID) uint8 {
+	if p := en.sessions.player(player); p != nil {
+		return p.inputs.offset
+	}
+	return 0
+}
+
+func (en *serverEntities) Simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
+
+func (en *serverEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := en.sim.p.PrefabNamed(en.sim.p.Identity.Find(en.sim.world, e)); k != nil {
+		return k.ECS
+	}
+	return nil
+}
+
+// IsServer implements end.
+func (en *serverEntities) IsServer() bool { return true }
+
+// Raised implements end. It notes the event for the player that predicts it. That player's
+// screen may be in this very world.
+func (en *serverEntities) Raised(by ecs.Entity, owner foretick.PlayerID, event int) (fate game.Fate) {
+	p := en.sessions.player(owner)
+	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
+		p.raise(en.sim.frame.Tick, event)
+	}
+	of, shared := en.sessions.lateOf(owner), en.sim.writes.sharedRuns()
+	switch en.late.FateOf(of, shared) {
+	case late.Happens:
+		fate = game.EventHappens
+	case late.Waits:
+		fate = game.EventWaits
+	}
+	if again, practice := en.late.MayRunAgain(of, shared); !practice {
+		if fate |= game.EventLasts; !again {
+			fate |= game.EventStands
+		}
+	}
+	if _, again := en.late.Again(); en.sim.screen != nil && !(en.late.Whole && again) && en.sim.screen.Shows(by, owner) {
+		fate |= game.EventShows
+	}
+	return fate
+}
+
+// FinalFor returns the newest tick of a player that no late command can change.
+func (en *serverEntities) FinalFor(owner foretick.PlayerID) foretick.Tick {
+	return en.late.Final(en.sessions.lateOf(owner))
+}
+
+// Final is FinalFor all players.
+func (en *serverEntities) Final() foretick.Tick {
+	t := en.FinalFor(0)
+	for _, p := range en.sessions.players {
+		t = min(t, en.FinalFor(p.owner))
+	}
+	return t
+}
+
+// NestedTooDeep counts events whose handlers are not called.
+func (en *serverEntities) NestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
+
+// Teleport tells the past and the snapshots.
+func (en *serverEntities) Teleport(e ecs.Entity) bool {
+	test := en.late.Testing()
+	if test && !en.late.Whole {
+		return true
+	}
+	en.past.EndLife(uint64(e))
+	if test {
+		return true // a test in the whole world runs the tick's shots again, too
+	}
+	if en.sim.screen != nil {
+		en.sim.screen.NoteTeleport(e)
+	}
+	if en.late.Cut(e) {
+		return true // screens and shots know of it
+	}
+	en.past.Cut(uint64(e))
+	if id := en.sim.p.Identity.Find(en.sim.world, e); id != nil {
+		en.sim.nets.in.Teleport(snapshot.NetID(id.Net))
+	}
+	return true
+}
+
+func (en *serverEntities) SetPredicted(e ecs.Entity, on bool) bool {
+	id := en.sim.p.Identity.Find(en.sim.world, e)
+	if id == nil {
+		return false
+	}
+	if k := &en.sim.p.Prefabs[id.Prefab]; !k.Interpolated {
+		misuse.Panicf("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
+	}
+	id.Ahead = on
+	return true
+}
+
+func (en *serverEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	en.sim.refuseCaptured("SpawnBy")
+	if !en.sim.world.Alive(by) {
+		return ecs.None
+	}
+	owner, displaced := en.sim.ownerOf(by)
+	i := en.sim.p.PrefabOf(k)
+	if !en.sim.writes.sharedRuns() || i < 0 || displaced {
+		return en.sim.spawn(k, owner)
+	}
+	spawner := en.sim.p.Identity.Find(en.sim.world, by)
+	en.sim.running.CheckSpawn(by, owner, &en.sim.p.Prefabs[i], en.sim.p.PrefabNamed(spawner))
+	e := en.spawnShared(k, i, owner, by)
+	if en.sim.screen != nil {
+		en.sim.screen.NoteSpawn(e, owner, i)
+	}
+	if en.sim.p.Prefabs[i].ClientOnly() {
+		en.interest.SetVisible(owner, e, false)
+		return e
+	}
+	origin := en.late.OriginOf(e, en.originOf(owner, by, i, en.sim.ordinal))
+	id := en.sim.p.Identity.Get(en.sim.world, e)
+	id.Maker, id.Origin = uint16(owner), origin
+	return e
+}
+
+// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
+// same handle and network id in every run of its tick.
+func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) ecs.Entity {
+	if en.sim.spawnTick != en.sim.frame.Tick {
+		en.sim.spawnTick = en.sim.frame.Tick
+		clear(en.sim.ordinals)
+	}
+	en.sim.ordinal = en.sim.ordinals.Next(by, kind)
+	return en.sim.spawnNamed(k, kind, owner, by)
+}
+
+// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
+// cannot have predicted it, because it does not have the spawner.
+func (en *serverEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
+	p, spawner := en.sessions.player(owner), en.sim.p.Identity.Find(en.sim.world, by)
+	if p == nil || p.session.state != playing || spawner == nil {
+		return 0
+	}
+	key := prediction.SpawnKey{Owner: uint16(owner), Tick: en.sim.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
+	if key.By = spawner.Origin; key.By == 0 {
+		w, ok := p.outbox.sender.Wire(snapshot.NetID(spawner.Net))
+		if !ok {
+			return 0
+		}
+		key.By = uint32(w)
+	}
+	return key.ID()
+}
+
+// displaced is an entity that nobody owns, because the world has no table for it. owner is
+// the player that should own it. The entity lasts until that player has left, so that the
+// game's references to it stay valid.
+type displaced struct {
+	entity ecs.Entity
+	owner  foretick.PlayerID
+}
+
+// noRoom is the world's OnFull: it drops the player whose entity needs one table too many.
+func (en *serverEntities) noRoom(e ecs.Entity, owner foretick.PlayerID) {
+	p := en.sessions.player(owner)
+	if p != nil || slices.Contains(en.sessions.leaving, owner) {
+		en.sim.displaced = append(en.sim.displaced, displaced{e, owner})
+	}
+	switch {
+	case p == nil: // the game's own number, or a player that is leaving
+		if skipped, ok := en.logs.allow("displaced"); ok {
+			en.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
+		}
+	case !p.session.kicked:
+		en.sim.stats.Displaced++
+		en.logs.abuse("dropped: the world has no room for its entities", p)
+		en.sessions.kick(p, transport.Full, "the server's world is full")
+	}
+}
+
+// ownerOf returns the player that owns an entity, or that should own it.
+func (m *simulation) ownerOf(e ecs.Entity) (owner foretick.PlayerID, displaced bool) {
+	for _, d := range m.displaced {
+		if d.entity == e {
+			return d.owner, true
+		}
+	}
+	return m.world.Owner(e), false
+}
+
+// destroyDisplaced removes the displaced entities of a player who left.
+func (m *simulation) destroyDisplaced(player foretick.PlayerID) {
+	m.displaced = slices.DeleteFunc(m.displaced, func(d displaced) bool {
+		if d.owner == player {
+			m.world.Manager().Destroy(d.entity)
+		}
+		return d.owner == player
+	})
+}
+
+// spawnSingletonRow makes the entity that carries the singletons.
+func (m *simulation) spawnSingletonRow() {
+	if len(m.p.Singletons) > 0 {
+		m.row.Entity = m.spawn(&m.p.SingletonRow, ecs.Nobody)
+	}
+}
+
+// lookForLosses looks for what rounding will lose in this tick.
+func (m *simulation) lookForLosses() {
+	if !m.losses.CheckDue(m.frame.Tick) {
+		return
+	}
+	for _, rows := range m.entities.All(m.world) {
+		ids := m.p.Identity.Slice(rows)
+		for i := range m.p.Components {
+			c := &m.p.Components[i]
+			base := rows.Column(c.ID)
+			if !c.Predicted || base == nil {
+				continue
+			}
+			for k := range ids {
+				if words := m.nets.in.OwnerWords(snapshot.NetID(ids[k].Net), i); words != nil {
+					m.losses.Grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words, m)
+				}
+			}
+		}
+	}
+	m.losses.Looked()
+}
+
+// WordsBack is losses' view of the past: the state of this tick is captured later.
+func (m *simulation) WordsBack(e ecs.Entity, comp int, ticks foretick.Tick) []int32 {
+	id := m.p.Identity.Find(m.world, e)
+	if id == nil {
+		return nil
+	}
+	return m.nets.in.OwnerWordsAt(snapshot.NetID(id.Net), comp, m.frame.Tick-ticks)
+}

@@ -1,0 +1,614 @@
+package server
+
+import (
+	"runtime/debug"
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// serverInterest decides which entities each player and observer receives, and which fields of them:
+// it holds what the game hides, teams, audiences, eyes, groups and distances. What a player has of
+// it is in playerInterest.
+type serverInterest struct {
+	sim      *simulation
+	sessions *sessions
+	panics   *panics
+	source   *snapshot.Source
+	changes  interestChanges
+
+	// entityTeams has the entities with a team of their own.
+	entityTeams map[ecs.Entity]uint8
+	// swept is when entityTeams was.
+	swept foretick.Tick
+	// dead has, with late inputs, when a sweep found that an entity is gone.
+	dead map[ecs.Entity]foretick.Tick
+	// grouped has the groups of entities that changed theirs since the last tick.
+	grouped map[snapshot.NetID]uint32
+	// survey is nil where every player receives everything.
+	survey *survey
+}
+
+func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, changes interestChanges) serverInterest {
+	return serverInterest{sim: m, sessions: players, panics: c, source: source, changes: changes, survey: newSurvey(m)}
+}
+
+// survey is the server's side of the interest, refilled each tick.
+type survey struct {
+	area       *snapshot.Area
+	asked      map[snapshot.NetID]ecs.Entity // of the prefabs that have a hook
+	eyes       [][3]float32
+	looker     foretick.PlayerID
+	everything bool // that is granted: Never does not count
+	ask        func(snapshot.NetID) snapshot.Relevance
+	looks      []observerLook // of this tick
+	failed     []placeFailure // of this tick
+}
+
+// placeFailure is an entity whose position the game's function did not return.
+type placeFailure struct {
+	owner foretick.PlayerID
+	value any // of the panic
+}
+
+// observerLook is how an observer looked. Others that look the same way share its view.
+type observerLook struct {
+	looker     foretick.PlayerID
+	everything bool
+	eyes       [][3]float32
+	view       *snapshot.AreaView
+}
+
+// maxLooks bounds the looks of a tick that others are compared with.
+const maxLooks = 16
+
+func newSurvey(m *simulation) *survey {
+	if m.p.Interest == nil {
+		return nil
+	}
+	v := &survey{asked: map[snapshot.NetID]ecs.Entity{}}
+	v.area, _ = snapshot.NewArea(m.p.Interest.Area) // was checked when it was declared
+	v.ask = func(id snapshot.NetID) snapshot.Relevance {
+		e := v.asked[id]
+		r := m.p.Handlers.Relevant[m.p.Identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
+		if v.everything && r == snapshot.Never {
+			return snapshot.ByDistance
+		}
+		return r
+	}
+	return v
+}
+
+// fill notes the position of every entity.
+func (v *survey) fill(m *simulation) {
+	v.area.Begin()
+	for i := range v.looks {
+		v.looks[i].view = nil // it must not keep observers who leave
+	}
+	v.looks = v.looks[:0]
+	clear(v.asked)
+	it := m.p.Interest
+	id := m.p.Components[it.Component].ID
+	size := m.p.Components[it.Component].Size
+	for _, rows := range m.entities.All(m.world) {
+		base := rows.Column(id)
+		for i, ident := range m.p.Identity.Slice(rows) {
+			net := snapshot.NetID(ident.Net)
+			hooked := m.p.Handlers.Relevant[ident.Prefab] != nil
+			if hooked {
+				v.asked[net] = rows.Entity(i)
+			}
+			if base == nil {
+				v.area.PutAlways(net, hooked)
+				continue
+			}
+			x, y, z, ok := v.place(it.At, unsafe.Add(base, uintptr(i)*size), rows.Owner())
+			if !ok {
+				v.area.PutAlways(net, hooked)
+				continue
+			}
+			v.area.Put(net, x, y, z, hooked)
+		}
+	}
+}
+
+// sees updates the set of entities that a player or an observer receives. If a function of the game
+// panics in it, that one is dropped, and sees returns false.
+func (in *serverInterest) sees(p *player) (looked bool) {
+	defer func() {
+		if !looked {
+			in.panics.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(recover()), debug.Stack())
+		}
+	}()
+	in.survey.look(in.sim, in.sessions, p)
+	return true
+}
+
+// newView returns what notes the entities near to a player, nil where all are sent.
+func (in *serverInterest) newView() *snapshot.AreaView {
+	if in.survey == nil {
+		return nil
+	}
+	return in.survey.area.NewView()
+}
+
+// fillSurvey notes the position of every entity. Where the game's function panics, the entity's
+// player is dropped.
+func (in *serverInterest) fillSurvey() {
+	v := in.survey
+	v.fill(in.sim)
+	for _, f := range v.failed {
+		if p := in.sessions.player(f.owner); p != nil {
+			in.panics.reportPanic(f.owner, p, "Relevant or Interest", f.value, debug.Stack())
+		} else {
+			in.panics.reportPanic(ecs.Nobody, nil, "Interest", f.value, nil)
+		}
+	}
+	v.failed = v.failed[:0]
+}
+
+// place calls the game's function for an entity's position. If it panics, the entity has none.
+func (v *survey) place(at func(unsafe.Pointer) (x, y, z float32), c unsafe.Pointer, owner foretick.PlayerID) (x, y, z float32, ok bool) {
+	defer func() {
+		if !ok {
+			v.failed = append(v.failed, placeFailure{owner, contain.Recovered(recover())})
+		}
+	}()
+	x, y, z = at(c)
+	return x, y, z, true
+}
+
+// look updates the set of entities that a player or an observer receives.
+func (v *survey) look(m *simulation, in *sessions, p *player) {
+	v.eyes, v.looker, v.everything = v.eyes[:0], p.views(), false
+	switch o := p.observing; {
+	case o == nil:
+		v.addEyes(m, p, nil)
+	case o.grant.Everything && o.eye == (netcode.Eye{}):
+		p.interest.near.LookEverywhere(p.outbox.sender.SetRelevant)
+		return
+	default:
+		v.everything = o.grant.Everything
+		v.addObserverEyes(m, in, o)
+		if with := v.looksLike(p.interest.near); with != nil {
+			p.interest.near.LookAs(with, v.eyes, v.ask, p.outbox.sender.SetRelevant)
+			return
+		}
+	}
+	p.interest.near.Look(v.eyes, v.ask, p.outbox.sender.SetRelevant)
+}
+
+// looksLike returns the view of an observer that looked in the same way in this tick. If there
+// is none, it notes the look for others and returns nil.
+func (v *survey) looksLike(near *snapshot.AreaView) *snapshot.AreaView {
+	for i := range v.looks {
+		l := &v.looks[i]
+		if l.looker == v.looker && l.everything == v.everything && slices.Equal(l.eyes, v.eyes) {
+			return l.view
+		}
+	}
+	if n := len(v.looks); n < maxLooks {
+		v.looks = slices.Grow(v.looks, 1)[:n+1]
+		l := &v.looks[n]
+		l.looker, l.everything, l.view = v.looker, v.everything, near
+		l.eyes = append(l.eyes[:0], v.eyes...)
+	}
+	return nil
+}
+
+// addObserverEyes adds where an observer looks from.
+func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
+	of := in.player(o.grant.Player)
+	if o.grant.Player == ecs.Nobody {
+		if o.eye.Has && !o.grant.FollowOnly {
+			v.eyes = append(v.eyes, [3]float32{o.eye.X, o.eye.Y, o.eye.Z})
+		}
+		of = in.player(foretick.PlayerID(o.eye.Player))
+		if of != nil && o.grant.FollowOnly && o.grant.Team != 0 && o.grant.Team != of.interest.team {
+			of = nil
+		}
+	}
+	switch {
+	case of == nil:
+	case o.grant.Player == of.owner: // it sees what the player sees
+		v.addEyes(m, of, nil)
+	default:
+		v.addEyes(m, of, func(e ecs.Entity) bool { return in.hidesFrom(&o.grant, e) })
+	}
+}
+
+// addEyes adds where a player looks from: the eye that the game set, or its own entities.
+// What is around an entity tells where that is, so one that is hidden is no eye, and of a
+// player with a hidden entity the game's eye is not used. hides may be nil.
+func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool) {
+	if p.interest.hasEye && (hides == nil || !v.hidesPlace(m, p, hides)) {
+		v.eyes = append(v.eyes, p.interest.eye)
+		return
+	}
+	it := m.p.Interest
+	id, size := m.p.Components[it.Component].ID, m.p.Components[it.Component].Size
+	for _, rows := range m.entities.Owned(m.world, p.owner) {
+		if base := rows.Column(id); base != nil {
+			for i := range rows.Len() {
+				if hides != nil && hides(rows.Entity(i)) {
+					continue
+				}
+				x, y, z := it.At(unsafe.Add(base, uintptr(i)*size))
+				v.eyes = append(v.eyes, [3]float32{x, y, z})
+			}
+		}
+	}
+}
+
+// hidesPlace reports whether an entity with a place of a player's is hidden.
+func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) bool) bool {
+	id := m.p.Components[m.p.Interest.Component].ID
+	for _, rows := range m.entities.Owned(m.world, p.owner) {
+		if rows.Has(id) && slices.ContainsFunc(rows.Entities(), hides) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *serverInterest) SetVisible(player foretick.PlayerID, e ecs.Entity, visible bool) bool {
+	p, id := in.sessions.player(player), in.sim.p.Identity.Find(in.sim.world, e)
+	if p == nil || id == nil {
+		return false
+	}
+	if p.interest.hides[e] == !visible {
+		return true
+	}
+	if p.interest.hides == nil {
+		p.interest.hides = map[ecs.Entity]bool{}
+	}
+	sweep(in, p.interest.hides, &p.interest.swept)
+	in.changes.noteVisible(player, e, !visible)
+	if p.interest.hides[e] = true; visible {
+		delete(p.interest.hides, e)
+	}
+	if p.outbox.sender != nil {
+		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), visible)
+	}
+	in.showObservers(e)
+	return true
+}
+
+// appears tells the senders what they have to know of an entity that they do not have. With
+// late inputs one may come back that had been destroyed.
+func (in *serverInterest) appears(e ecs.Entity, net snapshot.NetID) {
+	delete(in.dead, e)
+	hidden := false
+	for _, p := range in.sessions.players {
+		if p.interest.hides[e] {
+			hidden = true
+			if p.outbox.sender != nil {
+				p.outbox.sender.SetVisible(net, false)
+			}
+		}
+		if a := p.interest.members[e]; a != 0 && p.outbox.sender != nil {
+			p.outbox.sender.SetAudience(net, a, true)
+			for _, o := range in.sessions.observers {
+				if o.observing.grant.Player == p.owner {
+					o.outbox.sender.SetAudience(net, a, true)
+				}
+			}
+		}
+	}
+	if hidden {
+		in.showObservers(e)
+	}
+}
+
+// rehidePlayer tells a new connection's sender what is hidden from the player.
+func (in *serverInterest) rehidePlayer(p *player) {
+	for e := range p.interest.hides {
+		if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
+			p.outbox.sender.SetVisible(snapshot.NetID(id.Net), false)
+		}
+	}
+}
+
+func (in *serverInterest) SetTeam(player foretick.PlayerID, team uint8) bool {
+	p := in.sessions.player(player)
+	if p == nil {
+		return false
+	}
+	in.changes.noteTeam(player, p.interest.team)
+	p.interest.team = team
+	if p.outbox.sender != nil {
+		p.outbox.sender.SetTeam(team)
+	}
+	for _, o := range in.sessions.observers {
+		if o.observing.grant.Player == player {
+			o.outbox.sender.SetTeam(team)
+		}
+	}
+	in.showObserversAll(p)
+	return true
+}
+
+func (in *serverInterest) SetEntityTeam(e ecs.Entity, team uint8) bool {
+	if !in.sim.world.Alive(e) {
+		return false
+	}
+	if in.entityTeams == nil {
+		in.entityTeams = map[ecs.Entity]uint8{}
+	}
+	sweep(in, in.entityTeams, &in.swept)
+	old, had := in.entityTeams[e]
+	in.changes.noteEntityTeam(e, old, had)
+	in.entityTeams[e] = team
+	return true
+}
+
+// sweep forgets entities that are gone, once they are the greater part. With late inputs it
+// forgets those that were gone two windows ago, and have not come back: a tick that runs
+// again within a window may let them die later.
+func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *foretick.Tick) {
+	now, window := in.sim.frame.Tick, in.changes.window()
+	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
+		return
+	}
+	*last = now
+	for old := range m {
+		if in.sim.world.Alive(old) {
+			continue
+		}
+		if window > 0 {
+			since, ok := in.dead[old]
+			if !ok {
+				if in.dead == nil {
+					in.dead = map[ecs.Entity]foretick.Tick{}
+				}
+				in.dead[old] = now
+			}
+			if !ok || now-since <= 2*window {
+				continue
+			}
+		}
+		delete(m, old)
+	}
+	for old, since := range in.dead { // no map has it any more
+		if now-since > 16*window {
+			delete(in.dead, old)
+		}
+	}
+}
+
+func (in *serverInterest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
+	p := in.sessions.player(player)
+	if p == nil || e != ecs.None && in.sim.p.Identity.Find(in.sim.world, e) == nil {
+		return false
+	}
+	if p.interest.members == nil {
+		p.interest.members = map[ecs.Entity]schema.Audience{}
+	}
+	sweep(in, p.interest.members, &p.interest.sweptMembers)
+	in.changes.noteAudience(player, e, p.interest.members[e])
+	if m := p.interest.members[e]; member {
+		p.interest.members[e] = m | a
+	} else {
+		p.interest.members[e] = m &^ a
+	}
+	if p.outbox.sender != nil {
+		p.outbox.sender.SetAudience(in.sim.net(e), a, member)
+	}
+	for _, o := range in.sessions.observers {
+		if o.observing.grant.Player == player {
+			o.outbox.sender.SetAudience(in.sim.net(e), a, member)
+		}
+	}
+	return true
+}
+
+func (in *serverInterest) SetEye(player foretick.PlayerID, x, y, z float32) bool {
+	p := in.sessions.player(player)
+	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
+		return false
+	}
+	in.changes.noteEye(player, &p.interest)
+	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
+	return true
+}
+
+func (in *serverInterest) ClearEye(player foretick.PlayerID) bool {
+	p := in.sessions.player(player)
+	if p != nil {
+		in.changes.noteEye(player, &p.interest)
+		p.interest.hasEye = false
+	}
+	return p != nil
+}
+
+// reintroducePlayer tells a new sender what the player is.
+func (in *serverInterest) reintroducePlayer(p *player) {
+	p.outbox.sender.SetTeam(p.interest.team)
+	for e, a := range p.interest.members {
+		if e == ecs.None || in.sim.world.Alive(e) {
+			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
+		}
+	}
+}
+
+// teamOf is an entity's team.
+func (in *serverInterest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
+	if len(in.entityTeams) > 0 {
+		if t, ok := in.entityTeams[e]; ok {
+			return t
+		}
+	}
+	if p := in.sessions.player(owner); p != nil {
+		return p.interest.team
+	}
+	return 0
+}
+
+// markHidden notes who does not see something of its own: it cannot predict what its
+// entity, which the server runs on, does to the others of its own.
+func (in *serverInterest) markHidden() {
+	for _, p := range in.sessions.players {
+		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind && !p.interest.veiled {
+			continue
+		}
+		veiled := p.interest.veiled
+		if p.interest.veiled = in.hidesRead(p); p.interest.veiled || veiled {
+			p.reasons.Conceal(in.sim.frame.Tick, p.told())
+		}
+		was := p.interest.blind // and in the tick in which it is shown again
+		p.interest.blind = in.hidesOwn(p, p.owner) || in.sim.p.Common && in.hidesOwn(p, ecs.Nobody)
+		if p.interest.blind || was {
+			p.reasons.Affected(in.sim.frame.Tick, in.sim.p.HiddenCause(), foretick.Tick(in.sim.p.TickRate/calmShare))
+		}
+	}
+}
+
+// hidesRead reports whether an entity is hidden from the player that has a component which
+// shared systems read of others.
+func (in *serverInterest) hidesRead(p *player) bool {
+	if in.sim.p.ReadsOthers == (ecs.Mask{}) {
+		return false
+	}
+	for e := range p.interest.hides {
+		if in.sim.world.Mask(e).Overlaps(in.sim.p.ReadsOthers) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *serverInterest) hidesOwn(p *player, owner foretick.PlayerID) bool {
+	for _, rows := range in.sim.entities.Owned(in.sim.world, owner) {
+		for i, e := range rows.Entities() {
+			k := &in.sim.p.Prefabs[in.sim.p.Identity.Slice(rows)[i].Prefab]
+			if p.interest.hides[e] && !k.ClientOnly() && (owner != ecs.Nobody || k.Common) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (in *serverInterest) SetGroup(e, with ecs.Entity) bool {
+	id, leader := in.sim.net(e), in.sim.net(with)
+	if id == 0 || with != ecs.None && leader == 0 {
+		return false
+	}
+	in.joinGroup(e, id, uint32(leader))
+	if leader != 0 {
+		in.joinGroup(with, leader, uint32(leader))
+	}
+	return true
+}
+
+func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
+	in.changes.noteGroup(e, in.groupOf(id))
+	if in.grouped == nil {
+		in.grouped = map[snapshot.NetID]uint32{}
+	}
+	in.grouped[id] = group
+}
+
+// groupOf returns the group that an entity is in, or is in from the end of the tick on.
+func (in *serverInterest) groupOf(id snapshot.NetID) uint32 {
+	if group, ok := in.grouped[id]; ok {
+		return group
+	}
+	return in.source.Group(id)
+}
+
+// passGroups tells the snapshots of groups that were made since the last tick. Each is of another
+// entity, so their order does not matter.
+func (in *serverInterest) passGroups() {
+	for id, group := range in.grouped {
+		in.source.SetGroup(id, group) // one that is gone again needs none
+	}
+	clear(in.grouped)
+}
+
+// introduceObserver tells a new sender what the observer may see.
+func (in *serverInterest) introduceObserver(p *player) {
+	g := &p.observing.grant
+	p.interest.team = g.Team
+	if of := in.sessions.player(g.Player); of != nil {
+		p.interest.team = of.interest.team
+		in.enlistObserver(p, of)
+	}
+	p.outbox.sender.SetTeam(p.interest.team)
+	for _, of := range in.sessions.owners {
+		if of == nil {
+			continue
+		}
+		for e := range of.interest.hides {
+			in.showObserver(p, e)
+		}
+	}
+}
+
+// enlistObserver tells an observer's sender the audiences of a player.
+func (in *serverInterest) enlistObserver(p, of *player) {
+	for e, a := range of.interest.members {
+		if e == ecs.None || in.sim.world.Alive(e) {
+			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
+		}
+	}
+}
+
+// showObserver tells an observer's sender whether an entity is hidden from it: it is if it
+// is hidden from a player whose view, or whose team's, is granted, or with a public grant
+// from any.
+func (in *serverInterest) showObserver(p *player, e ecs.Entity) {
+	if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
+		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !in.sessions.hidesFrom(&p.observing.grant, e))
+	}
+}
+
+// hidesFrom reports whether an entity is hidden from the observers with a grant.
+func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
+	for _, of := range s.owners {
+		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// showObservers does so for all observers.
+func (in *serverInterest) showObservers(e ecs.Entity) {
+	for _, p := range in.sessions.observers {
+		in.showObserver(p, e)
+	}
+}
+
+// showObserversAll does so for all that is hidden from a player, which came, left or
+// changed its team.
+func (in *serverInterest) showObserversAll(of *player) {
+	if len(in.sessions.observers) == 0 {
+		return
+	}
+	for e := range of.interest.hides {
+		in.showObservers(e)
+	}
+}
+
+// playerInterest is the part of the world that a player may receive.
+type playerInterest struct {
+	hides   map[ecs.Entity]bool
+	team    uint8
+	near    *snapshot.AreaView             // entities near to it; nil: all are sent
+	members map[ecs.Entity]schema.Audience // of the game's own
+
+	swept, sweptMembers foretick.Tick // when hides and members were
+
+	blind  bool       // one of its own entities is hidden from it
+	veiled bool       // … or one that shared systems may read of others
+	eye    [3]float32 // that the game set …
+	hasEye bool       // … in place of its own entities
+}

@@ -1,0 +1,188 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// newLate makes the room of late inputs, whose host is re: see Config.LateInputs.
+func newLate(c *Config, run *serverRun, re *reruns) late.Room {
+	m, p := re.sim, re.sim.p
+	interval := time.Second / time.Duration(p.TickRate)
+	cfg := late.Config{
+		Layout: &p.Layout, Systems: p.Schedule.Systems(), World: m.world, Entities: m.entities,
+		Tick: &m.frame.Tick, Ticking: &run.ticking, Players: &re.sessions.late, Life: m.sentLife,
+		Window: c.lateTicks(), Whole: c.LateWorld, Owners: c.MaxClients + 1,
+		Fade: int((c.lateFadeTime() + interval - 1) / interval), Fixed: []ecs.ID{p.Identity.ID()},
+	}
+	for _, v := range p.Singletons {
+		if v.Predicted {
+			cfg.Singletons = append(cfg.Singletons, late.Singleton{At: m.world.SingletonPointer(v.ID), Size: v.Size})
+		}
+	}
+	cfg.Handlers = len(cfg.Systems)
+	re.handlers = re.handlers[:0]
+	for _, drain := range p.Drains {
+		at := slices.IndexFunc(cfg.Systems, func(sys ecs.SystemInfo) bool { return sys.Name == drain })
+		if re.handlers = append(re.handlers, at); at >= 0 {
+			cfg.Handlers = min(cfg.Handlers, at)
+		}
+	}
+	return late.New(cfg, re)
+}
+
+// lateFadeTime is the time in which a late correction fades on other players' screens, at an
+// even speed: for twice as long as a body can have walked unseen. One that ran at 6 m/s then
+// moves by 0.1 m a tick of a thirtieth second more than it does.
+func (c *Config) lateFadeTime() time.Duration {
+	return max(400*time.Millisecond, 2*c.LateInputs)
+}
+
+// sentLife returns the number of an entity's life, and whether the entity is sent to anybody.
+func (m *simulation) sentLife(e ecs.Entity) (n uint32, sent bool) {
+	return m.lifeOf(e), m.net(e) != 0
+}
+
+// lifeOf returns the number of an entity's life, 0 where the game does not count them.
+func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
+	for _, l := range m.p.Lives {
+		if at := m.world.Pointer(e, m.p.Components[l.Component].ID); at != nil {
+			n = n*31 + m.p.LifeOf[l.Own](at)
+		}
+	}
+	return n
+}
+
+// longestLate is the longest window for late commands.
+const longestLate = 500 * time.Millisecond
+
+// lateTicks returns the window for late commands in ticks, 0 for none.
+func (c *Config) lateTicks() foretick.Tick {
+	if c.LateInputs <= 0 {
+		return 0
+	}
+	rate := time.Duration(c.Protocol.TickRate())
+	return foretick.Tick((c.LateInputs*rate + time.Second - 1) / time.Second)
+}
+
+// toldLateShare is LateShare as a Welcome says it: in 1/256, and not 0 if it is not.
+func (c *Config) toldLateShare() uint8 {
+	return uint8(math.Ceil(c.LateShare * 256))
+}
+
+// checkLate refuses late commands in a game where one player's part of a tick cannot run
+// again alone.
+func (c *Config) checkLate() error {
+	var errs []error
+	switch {
+	case !(c.LateShare >= 0 && c.LateShare <= netcode.MaxLateShare):
+		errs = append(errs, fmt.Errorf("foretick: server.Config.LateShare is %v: use up to %v, or 0 for none", c.LateShare, netcode.MaxLateShare))
+	case c.LateShare > 0 && c.LateInputs == 0:
+		errs = append(errs, fmt.Errorf("foretick: server.Config.LateShare is %v, and inputs that come late are lost: set LateInputs too, or leave LateShare out", c.LateShare))
+	}
+	if c.LateWorld && c.LateInputs == 0 {
+		errs = append(errs, errors.New("foretick: server.Config.LateWorld is set without LateInputs: set it too, or leave LateWorld out"))
+	}
+	if c.LateInputs == 0 {
+		return errors.Join(errs...)
+	}
+	fault := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("foretick: server.Config.LateInputs: "+format, args...))
+	}
+	p := compiledOf(c.Protocol)
+	if c.LateInputs < 0 || c.LateInputs > longestLate {
+		fault("%v: use up to %v, or 0 for none", c.LateInputs, longestLate)
+	} else if n := c.lateTicks(); n > prediction.DefaultHistory/2 {
+		fault("%v is %d ticks at %d Hz, and clients remember %d: use %v at most", c.LateInputs, n, c.Protocol.TickRate(), prediction.DefaultHistory, prediction.DefaultHistory/2*time.Second/time.Duration(c.Protocol.TickRate()))
+	}
+	if c.AllowOtherBuilds {
+		fault("clients of other builds are not supported: leave AllowOtherBuilds out, or LateInputs")
+	}
+	if p.Command == nil {
+		fault("the protocol has no command: declare one with Protocol.Command, or leave LateInputs out")
+	}
+	if p.Remote.Predicts && !c.LateWorld {
+		fault("other players' clients predict a player with PredictRemote, and would be wrong in every late tick: leave one of the two out")
+	}
+	for _, k := range p.Prefabs {
+		if k.Common && k.ECS != &p.SingletonRow && !c.LateWorld {
+			fault("prefab %q is a shared physics object, which every client computes with: let a Server system move it, or leave LateInputs out", k.ECS.Name())
+		}
+	}
+	for _, s := range p.Schedule.Systems() {
+		if c.LateWorld {
+			break // whole ticks run again
+		}
+		if layout.KeepsMatch(s) {
+			continue
+		}
+		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
+			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler, or declare a clock of the match ecs.Once with singletons alone", s.Name)
+		}
+		if layout.Shared(s) && s.Once && len(s.Writes)+len(s.Creates) > 0 {
+			fault("shared system %q is declared with ecs.Once, so it has no rows and cannot run again for one player (a system of a bridge is declared so): let it loop over rows, or leave LateInputs out", s.Name)
+		}
+	}
+	for i := range p.Components {
+		if k := &p.Components[i]; k.Predicted && k.Varies && !c.LateWorld {
+			fault("predicted component %s holds strings or slices: use arrays and numbers, or leave LateInputs out", k.Name)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// beginSyncTest makes the server run so many ticks again before each tick.
+func (re *reruns) beginSyncTest(ticks int, found func(probe.Desync)) error {
+	tell := found
+	if r := re.tape.sink; r != nil {
+		tell = func(d probe.Desync) {
+			r.Report(fmt.Sprintf("desync in tick %d after system %q: %s.%s", d.Tick, d.System, d.Component, d.Field))
+			found(d)
+		}
+	}
+	if err := re.late.BeginTest(ticks, tell); err != nil {
+		return err
+	}
+	re.around.arrangeHooks()
+	return nil
+}
+
+// logDesyncs is the sync test of debug builds: it logs the first fault of each component.
+func (re *reruns) logDesyncs(log *slog.Logger) {
+	told := map[string]bool{}
+	_ = re.beginSyncTest(1, func(d probe.Desync) {
+		if key := d.System + " " + d.Component; !told[key] {
+			told[key] = true
+			log.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
+				append(re.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
+		}
+	})
+}
+
+// firstRuns notes the results of systems for the sync test.
+type firstRuns struct{ late *late.Room }
+
+func (firstRuns) BeforeSystem(*game.SystemRun, int) {}
+
+func (r firstRuns) AfterSystem(_ *game.SystemRun, system int) { r.late.NoteRun(system) }
+
+// laterRuns gives a player's part, as it runs again, what others did to it in the tick, and
+// compares the results of systems with those of their first runs.
+type laterRuns struct{ late *late.Room }
+
+func (r laterRuns) BeforeSystem(_ *game.SystemRun, system int) { r.late.BeforeSystem(system) }
+
+func (r laterRuns) AfterSystem(_ *game.SystemRun, system int) { r.late.CompareRun(system) }

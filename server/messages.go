@@ -1,0 +1,104 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/late"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+)
+
+// ErrOverflow is the error of [foretick.Message.Send] when more messages wait for a player than the server
+// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
+var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
+
+// mail queues the game's messages to players and observers.
+type mail struct {
+	sim      *simulation
+	sessions *sessions
+	hooks    *serverHooks
+	late     *late.Room
+}
+
+// SendMessage is what Message.Send does.
+func (m *mail) SendMessage(to foretick.PlayerID, channel, id uint8, payload []byte) error {
+	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
+		return nil
+	}
+	p := m.sessions.player(to)
+	if p == nil {
+		return fmt.Errorf("foretick: no player %d", to)
+	}
+	for _, o := range m.sessions.observers {
+		if o.observing.grant.Player == to || o.observing.grant.Everything {
+			_ = m.postMessage(o, channel, id, payload) // one that does not take it is disconnected
+		}
+	}
+	return m.postMessage(p, channel, id, payload)
+}
+
+// postMessage queues a message of the game's, or keeps it until its tick is final.
+func (m *mail) postMessage(p *player, channel, id uint8, payload []byte) error {
+	if m.late.KeepMessage(p, channel, id, payload) {
+		return nil
+	}
+	return m.sendOn(p, channel, id, payload)
+}
+
+// sendOn queues a message, or marks a player that does not take any more.
+func (m *mail) sendOn(p *player, channel, id uint8, payload []byte) error {
+	return m.sendAs(p, m.sim.frame.Tick, channel, id, payload)
+}
+
+// sendAs is sendOn with the tick that the message is of.
+func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []byte) error {
+	if p.local != nil {
+		p.local.Tell(channel, id, payload)
+		m.sim.stats.MessagesSent++
+		return nil
+	}
+	if p.session.state == away && !m.sim.p.Reliable(channel) {
+		return nil // it may be lost, and is
+	}
+	err := ErrOverflow
+	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= game.MaxQueued {
+		err = q.SendOn(channel, t, id, payload)
+	}
+	if errors.Is(err, netcode.ErrStreamFull) {
+		err = fmt.Errorf("%w: %w", ErrOverflow, err)
+	}
+	if err != nil {
+		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, ErrOverflow)
+		m.sim.stats.MessagesRefused++
+		return err
+	}
+	m.sim.stats.MessagesSent++
+	if id >= standard.MaxMessages || !m.sim.p.Reliable(channel) || p.observing != nil {
+		return nil
+	}
+	for _, fn := range m.hooks.message {
+		fn(probe.MessageSent{To: p.owner, Session: p.session.number, Channel: int(channel), Tick: t, Kind: id, Payload: payload})
+	}
+	return nil
+}
+
+// Broadcast is what Message.Broadcast does.
+func (m *mail) Broadcast(channel, id uint8, payload []byte) error {
+	var errs []error
+	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
+		return nil
+	}
+	for _, p := range m.sessions.players {
+		if p.session.state >= playing {
+			errs = append(errs, m.postMessage(p, channel, id, payload))
+		}
+	}
+	for _, o := range m.sessions.observers {
+		_ = m.postMessage(o, channel, id, payload)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/transport"
+)
+
+// offenders drops the peers that break a rule which no honest client breaks.
+type offenders struct {
+	sessions   *sessions
+	departures *departures
+	stats      *stats.Server
+	logs       *serverLog
+	clock      *serverClock
+	tickRate   int
+	// timeout is Config.Timeout.
+	timeout time.Duration
+}
+
+// breaksRules reports whether a peer did things too often that no honest client can do.
+func (o *offenders) breaksRules(p *player) bool {
+	c, rate := &p.faults, o.tickRate
+	took := max(faultWindow, o.clock.now-c.window) // more, where the server stood still
+	switch {
+	case c.packets > int(packetsTick*took/o.clock.interval)+packetsSpare:
+		c.why = "more packets than there are ticks"
+	case p.far()-min(c.far, p.far()) > uint64(farPerTick*rate):
+		c.why = "commands for a distant future"
+	case c.faults <= maxFaults:
+		return false
+	}
+	return true
+}
+
+// answerFaults ends the connection of a peer that breaks the rules. It returns true if it
+// did.
+func (o *offenders) answerFaults(p *player) bool {
+	if o.sessions.byPeer[p.session.peer] != p || !o.breaksRules(p) {
+		return false
+	}
+	o.dropOffender(p)
+	return true
+}
+
+// dropOffender ends the connection of a peer that broke a rule.
+func (o *offenders) dropOffender(p *player) {
+	o.stats.Offenders++
+	o.logs.abuse("dropped: broke the rules", p, "why", p.faults.why)
+	o.departures.dropPeer(p, transport.Protocol, p.faults.why)
+}
+
+// withholds reports whether a peer withholds acknowledgements: of everything, of snapshots, or
+// of one part of a message.
+func (o *offenders) withholds(p *player, t time.Duration) (string, bool) {
+	switch {
+	case min(t-p.faults.news, p.session.conn.Unanswered(t)) > o.timeout:
+		return "acknowledges nothing", true
+	case p.faults.blank.on(t, o.timeout, p.outbox.every):
+		return "acknowledges no snapshot", true
+	case p.session.conn.Withheld(t) > o.timeout:
+		return "withholds an acknowledgement", true
+	}
+	return "", false
+}
+
+// dropMute drops a peer that withholds acknowledgements. It returns true if it did.
+func (o *offenders) dropMute(p *player, t time.Duration) bool {
+	why, is := o.withholds(p, t)
+	if is {
+		o.logs.abuse("dropped: silent in what counts", p, "why", why)
+		o.departures.dropPeer(p, transport.Timeout, why)
+	}
+	return is
+}
+
+// dropSilent drops the peers that are not heard any more, or do not do what they came for. It comes
+// after the mail, and who was silent while the server stood still has all of its time again.
+func (o *offenders) dropSilent(t time.Duration) {
+	rested := o.clock.rested(o.timeout)
+	for _, p := range slices.Backward(o.sessions.players) {
+		if p.session.state == local {
+			continue
+		}
+		if o.clock.fetches(p, t, o.timeout) {
+			p.session.since = t
+		}
+		switch {
+		case p.session.state == away:
+			if o.clock.lasted(t, p.session.since) > p.session.hold {
+				o.departures.giveUpPlace(p, transport.Timeout, "did not come back in time")
+			}
+		case rested && p.session.conn.Silent(t) > o.timeout:
+			o.departures.dropPeer(p, transport.Timeout, "silent for too long")
+		case rested && (p.session.state == playing || p.session.state == watching) && o.dropMute(p, t):
+		case p.session.state == greeting && o.clock.lasted(t, p.session.since) > greetingTime:
+			o.logs.abuse("dropped: said no hello", p)
+			o.departures.dropPeer(p, transport.Timeout, "said no hello")
+		case p.session.state == refusing && p.knowsAll(t, o.clock):
+			o.departures.dropPeer(p, p.session.kickCode, p.session.kickText)
+		}
+	}
+}
+
+// dropPoisoned ends the connection of a peer whose state can no longer be trusted.
+func (o *offenders) dropPoisoned(p *player) {
+	o.departures.dropPeer(p, transport.Malformed, poisonedText)
+}
+
+// dropLapsed ends the connection of a player that lapsed, and holds its place. One that cannot
+// have sent so many packets since it was heard broke a rule.
+func (o *offenders) dropLapsed(t time.Duration, p *player) {
+	least := netcode.LongestSilence * o.clock.interval / packetsTick
+	if p.outbox.levels <= mostLevels && p.session.conn.Silent(t) < least && o.clock.rested(guard.DefaultTimeout) {
+		p.faults.why = "a sequence number that is far away"
+		o.dropOffender(p)
+		return
+	}
+	o.departures.dropPeer(p, transport.Timeout, game.Lapsed)
+}
+
+// Limits for a client. An honest client stays within them on any network: lost, doubled,
+// delayed and damaged packets never count against a peer.
+const (
+	faultWindow   = time.Second
+	maxFaults     = 8   // in a window; more end the connection
+	mostMessages  = 16  // in a packet; an honest one has six at most
+	packetsTick   = 4   // for each tick of a window …
+	packetsSpare  = 64  // … and beyond
+	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
+	commandBodies = 1   // in a packet
+
+	mostBlank = 16          // snapshots in a row lost, while packets without one arrive, by a network
+	distant   = time.Minute // a command so far ahead is no honest one, unless the server stood still
+)
+
+// peerFaults counts a peer's recent faults.
+type peerFaults struct {
+	window  time.Duration // window is when the window began.
+	faults  int
+	packets int
+	far     uint64        // far is the count of far commands when the window began.
+	news    time.Duration // news is when an acknowledgement last told something new.
+	why     string        // why is the last fault.
+	blank   blank
+}
+
+// faultsFrom returns the faults of a connection that begins.
+func faultsFrom(t time.Duration) peerFaults {
+	return peerFaults{window: t, news: t, blank: blank{since: t}}
+}
+
+// blank counts packets since a snapshot was last acknowledged.
+type blank struct {
+	since time.Duration // since is when a snapshot was last acknowledged.
+	lost  int           // lost is how many snapshots were lost since.
+	plain int           // plain is how many packets without a snapshot were acknowledged since.
+}
+
+// note counts the fate of a packet to the peer.
+func (b *blank) note(t time.Duration, snapshot, delivered bool) {
+	switch {
+	case snapshot && delivered:
+		*b = blank{since: t}
+	case snapshot:
+		b.lost++
+	case delivered:
+		b.plain++
+	}
+}
+
+// on reports whether a peer deliberately acknowledges packets, but none with a snapshot. A
+// network loses 16 snapshots in a row only together with the packets around them.
+func (b *blank) on(t, timeout time.Duration, every uint32) bool {
+	return t-b.since > timeout && b.lost >= mostBlank && b.plain >= mostBlank+4*int(every)
+}
+
+// roll begins a new window when the old one is over. The window begins at the server's Step
+// before, since the packets that arrived since then waited for this Step.
+func (c *peerFaults) roll(t, before time.Duration, far uint64) {
+	if t-c.window >= faultWindow {
+		c.window, c.faults, c.packets, c.far = before, 0, 0, far
+	}
+}
+
+func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
+
+// countMalformed counts what a peer sent and cannot be read.
+func (p *player) countMalformed(all *stats.Server, err error) {
+	all.Malformed++
+	p.faults.fault(err.Error())
+}
+
+// received judges a datagram by the connection's error.
+func (c *peerFaults) received(err error) {
+	switch {
+	case err == nil, errors.Is(err, netcode.ErrGap): // a flood of either costs the same
+		c.packets++
+	case errors.Is(err, netcode.ErrChecksum), errors.Is(err, netcode.ErrDuplicate):
+		// Caused by the network, or by another peer.
+	case errors.Is(err, netcode.ErrStale):
+		c.fault("a sequence number that is far away")
+	case errors.Is(err, netcode.ErrBacklog):
+		c.fault("fragments beyond the window")
+	default:
+		c.fault(err.Error())
+	}
+}

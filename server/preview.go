@@ -1,0 +1,115 @@
+package server
+
+import (
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/seat"
+	"github.com/foretick/foretick/schema"
+)
+
+// previewServer is the server of a preview, as its program has it.
+type previewServer interface {
+	Step(now time.Time)
+	Close(detail string) error
+	Internals() probe.Server
+}
+
+// previewMatch is the server of a preview, as its player has it.
+type previewMatch struct {
+	server   previewServer
+	sim      *simulation
+	clock    *serverClock
+	run      *serverRun
+	levels   *serverLevel
+	sessions *sessions
+	seats    *seats
+	views    *serverViews
+	entities *serverEntities
+}
+
+// CheckPreview is for package preview, which asks it of no server: it refuses a configuration, and
+// fills its defaults in.
+func (*serverInternals) CheckPreview(cfg *Config) error { return cfg.check() }
+
+// NewPreview is for package preview, which asks it of no server. It makes the server of a preview,
+// whose configuration was checked.
+func (*serverInternals) NewPreview(cfg Config) (*Server, seat.Match, error) {
+	s, err := newServer(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.run.inner = true
+	return s, &previewMatch{s, &s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities}, nil
+}
+
+func (m *previewMatch) Join(owner foretick.PlayerID, at *seat.Player) { m.seats.joinLocal(owner, at) }
+
+func (m *previewMatch) Show(s seat.Screen) { m.sim.screen = s }
+
+func (m *previewMatch) Step(epoch time.Time, t foretick.Tick) {
+	m.run.stepping = true
+	defer func() { m.run.stepping = false }()
+	m.server.Step(epoch.Add(m.clock.due(t)))
+}
+
+func (m *previewMatch) Due(t foretick.Tick) time.Duration { return m.clock.due(t) }
+
+func (m *previewMatch) Interval() time.Duration { return m.clock.interval }
+
+func (m *previewMatch) Close() error { return m.server.Close("") }
+
+func (m *previewMatch) StateHash() uint64 { return m.server.Internals().StateHash() }
+
+func (m *previewMatch) Tick() foretick.Tick { return m.sim.frame.Tick }
+
+func (m *previewMatch) Ended() bool { return m.sim.ended() }
+
+func (m *previewMatch) Closed() bool { return m.run.closed }
+
+func (m *previewMatch) Level() seat.Level {
+	l := m.levels
+	return seat.Level{Epoch: l.epoch, Named: l.named, Tick: l.tick, Data: l.data}
+}
+
+func (m *previewMatch) Edit(fn func(f *foretick.Frame)) {
+	fn(&m.sim.frame)
+	m.sim.roundTick(true)
+}
+
+func (m *previewMatch) Sits(owner foretick.PlayerID, at *seat.Player) bool {
+	p := m.sessions.player(owner)
+	return p != nil && p.local == at
+}
+
+func (m *previewMatch) Request(owner foretick.PlayerID, kind uint8, packed []byte) {
+	m.sessions.player(owner).requests.add(kind, packed)
+}
+
+func (m *previewMatch) Sight(owner foretick.PlayerID, shown foretick.Tick, fraction float32) game.Sight {
+	p := m.sessions.player(owner)
+	if p == nil {
+		return game.Sight{Bare: len(m.sim.p.Hitboxes) == 0}
+	}
+	t := m.sim.frame.Tick
+	return m.views.sightOf(p.shooter.ViewBehind(t+1, float32(t+1-shown)-fraction))
+}
+
+func (m *previewMatch) SharedRuns() bool { return m.sim.writes.sharedRuns() }
+
+func (m *previewMatch) PrefabOf(e ecs.Entity) *ecs.Prefab { return m.entities.PrefabOf(e) }
+
+func (m *previewMatch) Final() foretick.Tick { return m.entities.Final() }
+
+func (m *previewMatch) World() *ecs.World { return m.sim.world }
+
+func (m *previewMatch) Queues() []game.EventQueue[*foretick.Frame] { return m.sim.frames.Queues }
+
+func (m *previewMatch) Row() *game.SingletonRow { return &m.sim.row }
+
+func (m *previewMatch) Parents() *game.Hierarchy { return &m.sim.parents }
+
+func (m *previewMatch) Refs() schema.Refs { return serverRefs{m.sim} }

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/tape"
+)
+
+// Record records a value that the game takes from outside: a random seed, the time of day, a
+// line of a file. value is a pointer to a bool, a number, a string, a []byte, or a struct or
+// array of numbers, 64 kB at most. In a replay Record sets the value to the recorded one.
+// Call it where the value is taken, in the server's goroutine:
+//
+//	seed := time.Now().Unix()
+//	srv.Record(&seed)
+//
+// Without [Config].Recorder it does nothing. With one it panics with [foretick.UsageError] for
+// any other type.
+func (s *Server) Record(value any) { s.tape.recordValue(value) }
+
+// serverTape tells the recorder what passes the server, if there is one.
+type serverTape struct {
+	sink tape.Sink // nil: there is none
+	run  *serverRun
+}
+
+// recordValue is what Server.Record does.
+func (r *serverTape) recordValue(value any) {
+	if r.sink == nil {
+		return
+	}
+	b, err := tape.AppendValue(nil, value)
+	if err != nil {
+		misuse.Panicf("Server.Record: %v", err)
+	}
+	if other, replaced := r.sink.Value(b); replaced {
+		if err := tape.SetValue(value, other); err != nil {
+			misuse.Panicf("Server.Record: %v", err)
+		}
+	}
+}
+
+// replays reports whether the match is a tape's.
+func (r *serverTape) replays() bool { return r.sink != nil && r.sink.Replays() }
+
+// record lets the recorder stand between the server and what it depends on.
+func (c *Config) record(p *compiled) (sink tape.Sink, err error) {
+	if c.Recorder == nil {
+		return nil, nil
+	}
+	sink = c.Recorder.Internals()
+	h := tape.Head{Protocol: p.Hash, Describe: p.Parts().Describe(), Settings: c.settings(), Debug: game.DebugBuild}
+	c.Transport, c.Random, err = sink.Begin(h, c.Transport, c.Random)
+	return sink, err
+}
+
+// settings lists the fields that change what a match does, and for functions whether they
+// are there.
+func (c *Config) settings() (list []tape.Setting) {
+	v := reflect.ValueOf(*c)
+	for i := range v.NumField() {
+		one := tape.Setting{Name: v.Type().Field(i).Name}
+		switch f := v.Field(i); {
+		case f.CanInt(), f.CanUint(), f.CanFloat(), f.Kind() == reflect.Bool:
+			one.Value = fmt.Sprint(f.Interface())
+		case one.Name == "Tags":
+			one.Value = strings.Join(c.Tags, "\n")
+		case one.Name == "Observe":
+			one.Value = fmt.Sprint(!f.IsNil())
+		default:
+			continue
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// outside records a call from outside of a tick, or of a function of Do.
+func (r *serverTape) outside(c tape.Call) {
+	if r.sink != nil && (!r.run.defers() || r.run.calling) {
+		c.Queued, c.Of = r.run.calling, r.run.callNumber
+		r.sink.Outside(c)
+	}
+}
+
+// observeGrant asks the game what an observer may see.
+func (r *serverTape) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
+	if r.sink == nil {
+		return observe(o)
+	}
+	g := r.sink.Observed(func() tape.Grant {
+		g, err := observe(o)
+		out := tape.Grant{Team: g.Team, Player: uint16(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}
+		if err != nil {
+			out.Refused, out.Text = true, err.Error()
+		}
+		return out
+	})
+	if g.Refused {
+		return Grant{}, errors.New(g.Text)
+	}
+	return Grant{Team: g.Team, Player: foretick.PlayerID(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}, nil
+}
+
+// maxEditText limits the path and the text of an edit, in bytes.
+const maxEditText = 1024
+
+func (in *serverInternals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
+	to := tape.Edit{Entity: uint64(e), Path: path}
+	switch v := reflect.ValueOf(value); {
+	case v.Kind() == reflect.Bool:
+		to.Value = v.Bool()
+	case v.CanInt():
+		to.Value = v.Int()
+	case v.CanUint():
+		to.Value = v.Uint()
+	case v.CanFloat():
+		to.Value = v.Float()
+	case v.Kind() == reflect.String && v.Len() <= maxEditText:
+		to.Value = v.String()
+	default:
+		return fmt.Errorf("foretick: an edit of %s has a value of type %T: use a bool, a number, or a string of at most %d bytes", path, value, maxEditText)
+	}
+	if len(path) > maxEditText {
+		return fmt.Errorf("foretick: an edit has a path of %d bytes: the most is %d", len(path), maxEditText)
+	}
+	return in.calls.add(editCall(&to, done))
+}
+
+func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
+	w := &in.around.watchers
+	*w = append(*w, systemWatcher{in.sim.writes, &in.late, fn})
+	at := len(*w) - 1
+	in.around.arrangeHooks()
+	return func() {
+		*w = slices.Delete(*w, at, at+1)
+		in.around.arrangeHooks()
+	}
+}
+
+func (in *serverInternals) Replicated() (all []probe.ServerEntity) {
+	for _, rows := range in.sim.entities.All(in.sim.world) {
+		for i, id := range in.p.Identity.Slice(rows) {
+			if id.Net != 0 {
+				all = append(all, probe.ServerEntity{Entity: rows.Entity(i), Net: id.Net, Prefab: in.p.Prefabs[id.Prefab].ECS.Name()})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b probe.ServerEntity) int { return cmp.Compare(a.Net, b.Net) })
+	return all
+}

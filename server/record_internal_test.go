@@ -1,0 +1,36 @@
+package server
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every field of Config is on the tape, or does nothing to what a tape shows.
+func TestEveryFieldIsOnTheTape(t *testing.T) {
+	left := map[string]string{
+		"Protocol":         "the replay's game adds it, and its hash is compared",
+		"Transport":        "the tape takes its place",
+		"Random":           "the tape takes its place",
+		"Recorder":         "the tape takes its place",
+		"TrainCompression": "it only counts",
+		"Verify":           "the replay's game adds it, as its systems",
+		"Executor":         "the results are the same with any",
+		"Logger":           "lines change nothing",
+		"OnPanic":          "it is told, and changes nothing",
+		"Clock":            "it measures how long ticks take",
+		"AllowTrace":       "what was asked for is recorded as it was granted",
+		"OnDrain":          "the replay's game adds it, as its systems",
+		"OnTick":           "the replay's game adds it, as its systems",
+	}
+	on := map[string]bool{}
+	for _, s := range (&Config{}).settings() {
+		on[s.Name] = true
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		why, listed := left[f.Name]
+		require.NotEqual(t, listed, on[f.Name], "%s: put it on the tape with its kind in settings, or into this list with its reason (%q)", f.Name, why)
+	}
+	require.Len(t, on, reflect.TypeFor[Config]().NumField()-len(left))
+}

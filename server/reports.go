@@ -1,0 +1,382 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Limits of reports.
+const (
+
+	// A server takes more at once, because a network may hold packets back. It drops the rest.
+	takenRate, takenBurst = 2 * game.ReportRate, 100
+	// Of all its players together.
+	takenMost, takenMostBurst = 400, 800
+)
+
+// serverReports are what the server's program learns of its clients' corrections.
+type serverReports struct {
+	sim      *simulation
+	sessions *sessions
+	clock    *serverClock
+	panics   *panics
+	figures  *figures.Server
+
+	listen func(foretick.PlayerID, prediction.Misprediction) // listen is nil if nobody asks.
+	takes  game.Allowance                                    // takes limits the reports of all players together.
+	index  netIndex
+}
+
+// playerReports are the questions to a player's client, and its answers.
+type playerReports struct {
+	asked      time.Duration // asked is when a question was last due. 0 means never.
+	due        bool          // due is true if a question is to be sent.
+	until      time.Duration // until is the time until which reports may come.
+	takes      game.Allowance
+	incoming   reason.Incoming
+	connection uint64 // connection is the one whose reports incoming knows.
+}
+
+// Corrected calls fn with each correction of a client that plays. Handles in it are those of the
+// server's world, 0 for an entity that it does not have. nil ends it.
+func (in *serverInternals) Corrected(fn func(foretick.PlayerID, prediction.Misprediction)) {
+	in.reports.listen = fn
+}
+
+// askReports appends whose corrections are to be asked for.
+func (r *serverReports) askReports(looks []tape.Look) []tape.Look {
+	if r.listen == nil {
+		return looks
+	}
+	for _, p := range r.sessions.players {
+		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || r.clock.now-p.reports.asked >= game.TraceRefresh) {
+			looks = append(looks, tape.Look{Player: uint16(p.owner), Reports: true})
+		}
+	}
+	return looks
+}
+
+// askReport asks a player's client for its corrections.
+func (r *serverReports) askReport(p *player) {
+	if p != nil && p.session.state == playing && p.observing == nil {
+		p.reports.asked, p.reports.due = r.clock.now, true
+	}
+}
+
+// write puts the question into a packet to the player.
+func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
+	if pk.Message(game.MessageReport, []byte{reason.AskReports}) {
+		r.due, r.until = false, now+traceLate
+	}
+}
+
+// takeReport handles a report of a player's client, in packet b. What came before, or is one too
+// many, is dropped.
+func (r *serverReports) takeReport(p *player, body, b []byte) error {
+	from, now := &p.reports, r.clock.now
+	if p.session.state != playing {
+		return nil
+	}
+	if len(body) > 0 && body[0] == reason.CountsSaid {
+		return r.takeCounts(p, body, b)
+	}
+	if p.observing != nil || now >= from.until {
+		return netcode.ErrMalformed // nobody asked for it
+	}
+	if from.connection != p.session.connection {
+		from.connection, from.incoming = p.session.connection, reason.Incoming{}
+	}
+	if !from.takes.TakeOne(now, takenRate, takenBurst) || !r.takes.TakeOne(now, takenMost, takenMostBurst) {
+		return nil
+	}
+	var said reason.Report
+	err := r.panics.decodePeer(p, b, func() (err error) {
+		if said, err = reason.ParseReport(body); err != nil || r.sim.p.Command == nil {
+			return err
+		}
+		for _, c := range [...]struct {
+			packed []byte
+			value  *any
+		}{{said.Input, &said.Wrong.Input}, {said.Executed, &said.Wrong.Executed}} {
+			at := reflect.New(r.sim.p.Command.Handle.Type())
+			if len(c.packed) > 0 && r.sim.p.Command.Schema.Unpack(c.packed, at.UnsafePointer()) == nil {
+				*c.value = at.Elem().Interface()
+			}
+		}
+		return nil
+	})
+	if err == nil && !p.session.poisoned && from.incoming.Fresh(said.Number) && r.listen != nil {
+		r.nameReported(p, &said.Wrong)
+		r.listen(p.owner, said.Wrong)
+	}
+	return err
+}
+
+// nameReported puts the server's own handles and labels into what a player's client said.
+func (r *serverReports) nameReported(p *player, m *prediction.Misprediction) {
+	m.Entity = r.namedBy(p, m.Entity)
+	for i := range m.Differences {
+		d := &m.Differences[i]
+		label := r.sim.p.Labels.Of(d.Component, d.Field)
+		d.Entity, d.Label, d.Unit, d.Values = r.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
+	}
+}
+
+// netIndex finds entities by their network ids. It is filled when it is first asked, and again,
+// once in a tick, when it lacks what it is asked for.
+type netIndex struct {
+	of     map[snapshot.NetID]ecs.Entity
+	filled foretick.Tick
+}
+
+// find returns the entity with a network id, 0 for none.
+func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
+	if e := x.of[net]; e != 0 && m.net(e) == net {
+		return e
+	}
+	if x.of != nil && x.filled == m.frame.Tick {
+		return 0
+	}
+	if x.of == nil {
+		x.of = make(map[snapshot.NetID]ecs.Entity)
+	}
+	clear(x.of)
+	x.filled = m.frame.Tick
+	for _, rows := range m.entities.All(m.world) {
+		ids := m.p.Identity.Slice(rows)
+		for i := range ids {
+			x.of[snapshot.NetID(ids[i].Net)] = rows.Entity(i)
+		}
+	}
+	return x.of[net]
+}
+
+// namedBy finds the entity that a player's client predicts and names so, 0 for none.
+func (r *serverReports) namedBy(p *player, name uint64) uint64 {
+	sender := p.outbox.sender
+	if sender == nil || game.IsKey(uint32(name)) { // #nosec G115 -- see below
+		return r.searchNamed(p, name)
+	}
+	if name == 0 || name > uint64(^schema.WireID(0)) {
+		return 0
+	}
+	net, ok := sender.Entity(schema.WireID(name))
+	if !ok {
+		return 0
+	}
+	e := r.index.find(r.sim, net)
+	if e == 0 || p.interest.hides[e] {
+		return 0
+	}
+	if of := r.sim.world.Owner(e); of != p.owner && !(of == ecs.Nobody && r.sim.p.Common) {
+		return 0
+	}
+	if wire, _ := r.sim.nameFor(p, e, r.sim.p.Identity.Get(r.sim.world, e)); uint64(wire) != name {
+		return 0
+	}
+	return uint64(e)
+}
+
+// searchNamed finds it among the player's own entities, and those of nobody where they are
+// predicted.
+func (r *serverReports) searchNamed(p *player, name uint64) uint64 {
+	for _, owner := range [...]foretick.PlayerID{p.owner, ecs.Nobody} {
+		if owner == ecs.Nobody && (!r.sim.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
+			break
+		}
+		for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
+			ids := r.sim.p.Identity.Slice(rows)
+			for i := range ids {
+				if e := rows.Entity(i); !p.interest.hides[e] {
+					if wire, _ := r.sim.nameFor(p, e, &ids[i]); uint64(wire) == name {
+						return uint64(e)
+					}
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// raise notes an event of the player's entities.
+func (p *player) raise(t foretick.Tick, event int) {
+	if p.session.state == playing { // else nobody is told, and nothing would ever be forgotten
+		p.reasons.Raise(t, event)
+	}
+}
+
+// serverTrails are hashes of what each shared system wrote of a player's, in debug builds.
+type serverTrails struct {
+	p        *compiled
+	sim      *simulation
+	sessions *sessions
+	words    []int32 // scratch
+	due      bool    // a shared system has run that is still to be hashed
+}
+
+// beginTrails starts a tick's hashes.
+func (r *serverTrails) beginTrails() {
+	for _, p := range r.sessions.players {
+		if p.session.state == playing {
+			p.trail.Begin(r.sim.frame.Tick)
+		}
+	}
+	r.noteTrails()
+}
+
+func (r *serverTrails) BeforeSystem(*game.SystemRun, int) { r.settleTrails() }
+
+func (r *serverTrails) AfterSystem(_ *game.SystemRun, system int) {
+	r.due = r.due || r.sim.writes.both[system]
+}
+
+// settleTrails hashes the state after the last shared system. Components and entities that
+// it added or removed are visible only after its commands were applied, which is after it
+// ended.
+func (r *serverTrails) settleTrails() {
+	if r.due {
+		r.due = false
+		r.noteTrails()
+	}
+}
+
+// noteTrails hashes each player's current predicted state.
+func (r *serverTrails) noteTrails() {
+	r.sim.row.TakeRow()
+	for _, p := range r.sessions.players {
+		if p.session.state != playing || !p.trail.Begun() {
+			continue
+		}
+		sum := r.hashOwned(p, p.owner)
+		if r.p.Common {
+			sum += r.hashOwned(p, ecs.Nobody)
+		}
+		p.trail.Note(sum)
+	}
+}
+
+func (r *serverTrails) hashOwned(p *player, owner foretick.PlayerID) (sum uint32) {
+	for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
+		for i, id := range r.p.Identity.Slice(rows) {
+			if owner == ecs.Nobody && !r.p.Prefabs[id.Prefab].Common {
+				continue
+			}
+			name := uint32(0)
+			if id.Maker == uint16(owner) { // else the client was never told it
+				name = id.Origin // known to the client before the entity is
+			}
+			if wire, ok := p.outbox.sender.Known(snapshot.NetID(id.Net)); ok && name == 0 {
+				name = uint32(wire)
+			}
+			if name != 0 {
+				sum += r.p.EntityHash(r.sim.world, rows.Entity(i), name, r.words)
+			}
+		}
+	}
+	return sum
+}
+
+// writeTrail writes the hashes of the ticks that the client has no snapshot of yet. It returns
+// scratch.
+func (p *player) writeTrail(pk *netcode.Packet, now foretick.Tick, scratch []byte) []byte {
+	b := p.trail.Append(scratch[:0], now, p.shooter.Acked(), pk.Room()/2)
+	pk.Message(game.MessageTrail, b)
+	return b[:0]
+}
+
+// still finds player-owned components that only the server uses, in debug builds. One that
+// shared systems read, such as health or a stun, is Predicted for good reason: a client
+// rolls back to the tick of its change.
+type still struct {
+	log  *slog.Logger
+	used map[stillKey]bool // some shared system reads or writes it
+	seen map[stillKey]int  // ticks in which the server alone wrote it
+	once map[string]bool   // other cautions that were logged
+	push map[pushKey]int   // ticks in which a shared system wrote another player's rows
+}
+
+type pushKey struct {
+	system int
+	comp   ecs.ID
+}
+
+type stillKey struct {
+	kind uint16
+	comp ecs.ID
+}
+
+// stillTicks is the number of ticks in which the server moves a component before that is
+// logged. The server may occasionally place something that otherwise does not move.
+const stillTicks = 10
+
+func newStill(p *compiled, log *slog.Logger) still {
+	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}, once: map[string]bool{}, push: map[pushKey]int{}}
+	for _, sys := range p.Schedule.Systems() {
+		if !layout.Shared(sys) {
+			continue
+		}
+		for i := range p.Prefabs {
+			mask := p.Prefabs[i].ECS.Mask()
+			for _, id := range append(sys.Reads[:len(sys.Reads):len(sys.Reads)], sys.Writes...) {
+				if sys.Once || mask.Contains(sys.With) && !mask.Overlaps(sys.Without) {
+					s.used[stillKey{uint16(i), id}] = true
+				}
+			}
+			for _, id := range append(sys.OtherReads[:len(sys.OtherReads):len(sys.OtherReads)], sys.OtherWrites...) {
+				s.used[stillKey{uint16(i), id}] = true
+			}
+		}
+	}
+	return s
+}
+
+// look notes the rows of a player's that a server system has changed.
+func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
+	if e.sessions.player(t.rows.Owner()) == nil || t.comp.Varies && t.rows.Len() > 1 {
+		return
+	}
+	each := len(now) / t.rows.Len()
+	for i, id := range e.p.Identity.Slice(t.rows) {
+		k := stillKey{id.Prefab, t.comp.ID}
+		if e.still.used[k] || e.p.Prefabs[id.Prefab].Interpolated && !id.Ahead || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+			continue
+		}
+		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
+			e.still.log.Error(game.CautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
+				e.p.SystemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
+		}
+	}
+}
+
+// Unheard logs an event that is raised and has no handler, once.
+func (en *serverEntities) Unheard(event string) {
+	c := &en.sim.writes.still
+	if !c.once[event] {
+		c.once[event] = true
+		c.log.Error(game.CautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))
+	}
+}
+
+// pushes notes that a shared system wrote a player's rows in a run for another player.
+func (c *still) pushes(system int, name string, t *watchedTable) {
+	k := pushKey{system, t.comp.ID}
+	if c.push[k]++; c.push[k] == stillTicks {
+		c.log.Error(game.CautionText, "caution", fmt.Sprintf("shared system %q writes %s of player %d's entities in its runs for other players. Player %d's client does not run it for them, and is corrected each time: raise an Event and write in its OnServer handler, let each body write only itself, or predict other players with PredictRemote",
+			name, t.comp.Name, t.rows.Owner(), t.rows.Owner()))
+	}
+}

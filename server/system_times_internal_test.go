@@ -1,0 +1,38 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/game"
+)
+
+// TestSystemTimesAllocatesNothing: they are always on.
+func TestSystemTimesAllocatesNothing(t *testing.T) {
+	costtest.Allocations(t)
+	s, run := timedSystem(), &game.SystemRun{}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		s.BeforeSystem(run, 0)
+		s.AfterSystem(run, 0)
+	}))
+}
+
+// BenchmarkSystemTimes is what timing adds to a system's run, with the clock that Run
+// brings.
+func BenchmarkSystemTimes(b *testing.B) {
+	s, run := timedSystem(), &game.SystemRun{}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.BeforeSystem(run, 0)
+		s.AfterSystem(run, 0)
+	}
+}
+
+func timedSystem() systemTimes {
+	start := time.Now()
+	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]figures.System, 1)}
+}

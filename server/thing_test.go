@@ -1,0 +1,17 @@
+package server_test
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// thing is the component of a protocol that has one alone.
+type thing struct{ N uint32 }
+
+// ofThings is a protocol of one component and one prefab.
+func ofThings(name string) (*foretick.Protocol, *ecs.Component[thing], *ecs.Prefab) {
+	p, c, prefab := foretick.NewProtocol(name, 1), &ecs.Component[thing]{}, &ecs.Prefab{}
+	p.Component(c)
+	p.Prefab(prefab, "thing", c)
+	return p, c, prefab
+}
