@@ -179,6 +179,7 @@ func TestRules(t *testing.T) {
 		{"internal/plantedtest/a.go", "package p\nimport \"time\"\nvar f = time.Now\n", ""},
 		{"internal/oracletest/a_test.go", imports(module, lib+"flight", lib+"internal/tape"), ""},
 		{"internal/oracletest/a.go", imports(lib + "flight"), "knows none of them"},
+		{"internal/archtest/a_test.go", imports(lib + "server"), ""},
 		{"internal/matchtest/a_test.go", imports(module, lib+"simtest"), ""},
 		{"internal/matchtest/a.go", imports(module), "knows none of them"},
 		{"internal/screentest/a_test.go", imports(lib + "internal/plantedtest"), ""},

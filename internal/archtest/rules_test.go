@@ -205,7 +205,7 @@ func (f *file) imports(imported string) string {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
-		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest") || (within(f.dir(), "internal/oracletest") || within(f.dir(), "internal/matchtest")) && f.test()) && ours {
+		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest") || (within(f.dir(), "internal/oracletest") || within(f.dir(), "internal/matchtest") || within(f.dir(), "internal/archtest")) && f.test()) && ours {
 			return "" // a game, and what plays games in windows and pages, and through proxies
 		}
 		if within(f.dir(), "internal/reason") && dir == "prediction" {
