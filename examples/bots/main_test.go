@@ -55,13 +55,13 @@ func TestManyMatches(t *testing.T) {
 
 // A server that is told to end while players come and go keeps those it has, and ends with them.
 func TestSigterm(t *testing.T) {
-	o := options1(t, "-how", "host", "-count", "200", "-matches", "50", "-full", "0", "-seconds", "1", "-ramp", "400")
+	o := options1(t, "-how", "host", "-count", "60", "-matches", "15", "-full", "0", "-seconds", "1", "-ramp", "400")
 	server, err := startServer(o)
 	require.NoError(t, err)
 	r, err := drained(server, o, 3*time.Second)
 	require.NoError(t, err)
 	require.Zero(t, r.refused, "%v: nobody who was in a match is refused", r.why)
-	require.Equal(t, 200, r.back, "all came back to their places")
+	require.Equal(t, 60, r.back, "all came back to their places")
 	require.True(t, r.late, "a newcomer is refused")
 	require.True(t, r.ended, "the process ends when the last match does")
 }

@@ -112,7 +112,7 @@ func (r *reader) writtenField(e ast.Expr) (key string) {
 func (r *reader) findBuilds(block *ast.BlockStmt) {
 	ast.Inspect(block, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 2 {
-			if fn := r.callee(call.Fun); fn != nil && fn.Name() == "NextLevel" && fn.Pkg() != nil && fn.Pkg().Path() == library {
+			if fn := r.callee(call.Fun); fn != nil && fn.Name() == "NextLevel" && fn.Pkg() != nil && fn.Pkg().Path() == library+"/server" {
 				r.builds = append(r.builds, call.Args[1])
 			}
 		}

@@ -19,7 +19,7 @@ func (c *code) reportSizes() {
 				return true
 			}
 			fn := c.callee(call.Fun)
-			if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != library {
+			if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != library && fn.Pkg().Path() != library+"/client" {
 				return true
 			}
 			var handle ast.Expr
