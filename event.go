@@ -7,8 +7,8 @@ import (
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared systems raise
 // it on both ends. The server's handlers (see [Event.OnServer]) apply its consequences. A
-// client's handlers (see [Event.OnPredicted]) play sounds and effects. What cannot be taken
-// back, on a server that runs late inputs, belongs into a handler of [Event.OnFinal].
+// client's handlers (see [Event.OnPredicted]) play sounds and effects. On a server
+// that runs late inputs, actions that cannot be undone belong into a handler of [Event.OnFinal].
 //
 // Events are not sent: each end raises its own. So only clients that predict an event see
 // it, usually its player's client alone. Other clients see the server's consequences: a
@@ -112,7 +112,7 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // the end of the tick that made them final, after the handlers of [Event.OnServer].
 //
 // It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event.
-// With server.Config.LateWorld a tick is final when nobody's command is missing, and the tick
+// With server.Config.LateWorld a tick is final when no player's command is missing, and the tick
 // that fn runs in may run again. Then fn is called again with the same e, and f.Replay is true.
 // What fn did to the world was undone before. So a handler that writes outside of the world,
 // for example to a database, must return if f.Replay is true, or it writes twice. Only e is
@@ -123,7 +123,7 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
 //
 // A new level and the end of a match make every event final. The server calls fn first, also
-// for events that handlers raise meanwhile, and takes no more late inputs for earlier ticks.
+// for events that handlers raise while it does, and takes no more late inputs for earlier ticks.
 func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnFinal", fn != nil)
 	if row == nil {

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"unsafe"
@@ -30,6 +31,10 @@ type Message[T any] struct {
 	channel int
 	schema  *schema.Schema
 }
+
+// ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
+// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
+var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 
 // undeclared refuses a message that no client could read, rather than drop it each time.
 func (m *Message[T]) undeclared() {

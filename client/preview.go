@@ -47,17 +47,20 @@ type preview struct {
 
 // CheckPreview is for package preview, which asks it of no client: it refuses a configuration, and
 // fills its defaults in.
-func (clientInternals) CheckPreview(cfg *Config) error { return cfg.checkConfig() }
+func (clientInternals) CheckPreview(cfg *Config) error {
+	if err := cfg.checkConfig(); err != nil {
+		return err
+	}
+	if cfg.Verify != nil {
+		return compiledOf(cfg.Protocol).Registry.Verify(false, cfg.Verify)
+	}
+	return nil
+}
 
 // NewPreview is for package preview, which asks it of no client. It makes the player of a preview,
 // whose configuration was checked.
-func (clientInternals) NewPreview(cfg Config, m seat.Match) (foretick.Requester, error) {
-	if cfg.Verify != nil {
-		if err := compiledOf(cfg.Protocol).Registry.Verify(false, cfg.Verify); err != nil {
-			return nil, err
-		}
-	}
-	return newPreview(cfg, m), nil
+func (clientInternals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
+	return newPreview(cfg, m)
 }
 
 // newPreview makes the player of a preview, whose configuration was checked.

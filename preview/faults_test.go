@@ -1,11 +1,15 @@
 package preview_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/preview"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
@@ -24,6 +28,22 @@ func TestPreviewFaults(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A client's asset that is missing is told before there is a server, which would draw its number.
+func TestMissingAssetMakesNoServer(t *testing.T) {
+	p := foretick.NewProtocol("bare", 1)
+	body, place := new(ecs.Prefab), new(ecs.Component[struct{ X uint8 }])
+	p.Component(place)
+	p.Prefab(body, "body", place)
+	p.Asset(body, "body.png")
+	absent, drawn := errors.New("it is not there"), strings.NewReader("01234567")
+	_, err := preview.New(server.Config{Protocol: p, Random: drawn}, client.Config{Verify: func(string) error { return absent }})
+	require.ErrorIs(t, err, absent)
+	require.Equal(t, 8, drawn.Len(), "nothing was made")
+	_, err = preview.New(server.Config{Protocol: p, Random: drawn}, client.Config{})
+	require.NoError(t, err)
+	require.Zero(t, drawn.Len(), "a server draws its number")
 }
 
 func second[T any](_ T, err error) error { return err }

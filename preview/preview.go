@@ -49,10 +49,7 @@ func New(srv server.Config, cl client.Config) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	player, err := ofClient().NewPreview(cl, m)
-	if err != nil {
-		return nil, err
-	}
+	player := ofClient().NewPreview(cl, m)
 	return &Preview{player, s, player.(probe.Preview[client.View, foretick.Frame])}, nil
 }
 
@@ -64,7 +61,7 @@ type (
 	}
 	clientHalf interface {
 		CheckPreview(cfg *client.Config) error
-		NewPreview(cfg client.Config, m seat.Match) (foretick.Requester, error)
+		NewPreview(cfg client.Config, m seat.Match) foretick.Requester
 	}
 )
 

@@ -12,10 +12,6 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// ErrOverflow is the error of [foretick.Message.Send] when more messages wait for a player than the server
-// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
-var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
-
 // mail queues the game's messages to players and observers.
 type mail struct {
 	sim      *simulation
@@ -64,15 +60,15 @@ func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []b
 	if p.session.state == away && !m.sim.p.Reliable(channel) {
 		return nil // it may be lost, and is
 	}
-	err := ErrOverflow
+	err := foretick.ErrOverflow
 	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= game.MaxQueued {
 		err = q.SendOn(channel, t, id, payload)
 	}
 	if errors.Is(err, netcode.ErrStreamFull) {
-		err = fmt.Errorf("%w: %w", ErrOverflow, err)
+		err = fmt.Errorf("%w: %w", foretick.ErrOverflow, err)
 	}
 	if err != nil {
-		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, ErrOverflow)
+		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, foretick.ErrOverflow)
 		m.sim.stats.MessagesRefused++
 		return err
 	}

@@ -23,7 +23,7 @@ type Player struct {
 	Gone  *transport.DisconnectError
 
 	Inbox []Message // Inbox has the messages of the running tick.
-	Bytes []byte    // Bytes has the data of inbox.
+	Bytes []byte    // Bytes has the data of Inbox.
 }
 
 // Message is a message to the player of a preview.
@@ -66,14 +66,14 @@ type Level struct {
 
 // Match is what the player of a preview asks of its server, between Steps.
 type Match interface {
-	// Join gives the player its place, in the next tick, and show a screen.
+	// Join gives the player its place, in the next tick.
 	Join(owner foretick.PlayerID, at *Player)
+	// Show has the server tell a screen of what happens.
 	Show(s Screen)
 	// Step runs the server up to a tick of a match that began at epoch.
 	Step(epoch time.Time, t foretick.Tick)
-	// Due is the time of a tick, and interval the time between two.
-	Due(t foretick.Tick) time.Duration
-	Interval() time.Duration
+	Due(t foretick.Tick) time.Duration // Due is the time of a tick.
+	Interval() time.Duration           // Interval is the time between two.
 	Close() error
 	StateHash() uint64
 
@@ -90,11 +90,11 @@ type Match interface {
 	Request(owner foretick.PlayerID, kind uint8, packed []byte)
 	// Sight is what the player sees on a screen that shows a moment.
 	Sight(owner foretick.PlayerID, shown foretick.Tick, fraction float32) game.Sight
-	SharedRuns() bool
+	SharedRuns() bool // SharedRuns is true while a shared system runs.
 	PrefabOf(e ecs.Entity) *ecs.Prefab
 	Final() foretick.Tick
 
-	// What is drawn into.
+	// The world that is drawn into, and what belongs to it.
 	World() *ecs.World
 	Queues() []game.EventQueue[*foretick.Frame]
 	Row() *game.SingletonRow
