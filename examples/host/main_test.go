@@ -227,7 +227,7 @@ func TestBots(t *testing.T) {
 func free(t *testing.T) int {
 	t.Helper()
 	for range 1000 {
-		at := fmt.Sprint(":", 20000+rand.IntN(12000)) // systems give others to whoever asks for any
+		at := fmt.Sprint(":", 26000+rand.IntN(6000)) // systems give others to whoever asks for any
 		l, err := net.Listen("tcp", at)
 		if err != nil {
 			continue

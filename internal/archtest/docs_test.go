@@ -1,10 +1,10 @@
 package archtest_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"net"
 	"os"
 	"path"
 	"path/filepath"
@@ -102,10 +102,7 @@ func TestPlays(t *testing.T) {
 func TestReadmeInAnEmptyModule(t *testing.T) {
 	costtest.Long(t)
 	require.Contains(t, document(t, "README.md"), "`"+readmeGet+"`")
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := conn.LocalAddr().String()
-	require.NoError(t, conn.Close())
+	address := fmt.Sprint("127.0.0.1:", releasetest.Port(t))
 	src := readmeCode(t, "\nconst address = \""+address+"\"\n"+readmePlays)
 	require.Equal(t, 1, strings.Count(src, "udp.Listen(\":7777\""))
 	src = strings.Replace(src, "udp.Listen(\":7777\"", "udp.Listen(\""+address+"\"", 1)

@@ -5,7 +5,6 @@ package proxytest
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -42,7 +41,7 @@ type program struct {
 	log  *output
 }
 
-// kind is how a proxy is run. Its texts have $PORT, $ADMIN, $DIR and the settings in place of $SET.
+// kind is how a proxy is run. Its texts have $PORT, $DIR and the settings in place of $SET.
 type kind struct {
 	name   string
 	file   string
@@ -70,30 +69,10 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// free is a port that nobody listens at.
-func free(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		at := fmt.Sprint(":", 20000+rand.IntN(12000)) // systems give others to whoever asks for any
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			continue
-		}
-		c, err := net.ListenPacket("udp", at)
-		_ = l.Close()
-		if err == nil {
-			_ = c.Close()
-			return l.Addr().(*net.TCPAddr).Port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
-}
-
 // run starts a proxy with settings, until the end of the test.
 func (k kind) run(t *testing.T, settings string) *program {
-	p := &program{t: t, kind: k, dir: t.TempDir(), port: free(t), log: &output{}}
-	fill := strings.NewReplacer("$PORT", strconv.Itoa(p.port), "$ADMIN", strconv.Itoa(free(t)), "$DIR", p.dir)
+	p := &program{t: t, kind: k, dir: t.TempDir(), port: releasetest.Port(t), log: &output{}}
+	fill := strings.NewReplacer("$PORT", strconv.Itoa(p.port), "$DIR", p.dir)
 	config := fill.Replace(strings.ReplaceAll(k.config, "$SET", settings))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, k.file), []byte(config), 0o600))
 	var args []string
@@ -170,7 +149,7 @@ $SET
 	caddy = kind{
 		name: "caddy", file: "Caddyfile", args: []string{"run", "--adapter", "caddyfile", "--config", "$DIR/Caddyfile"},
 		config: `{
-	admin 127.0.0.1:$ADMIN
+	admin unix/$DIR/admin
 	auto_https off
 }
 http://127.0.0.1:$PORT, http://game.example:$PORT {
@@ -178,11 +157,7 @@ http://127.0.0.1:$PORT, http://game.example:$PORT {
 	$SET
 }`,
 		reload: func(p *program) {
-			config, err := os.ReadFile(filepath.Join(p.dir, "Caddyfile"))
-			require.NoError(p.t, err)
-			_, rest, _ := strings.Cut(string(config), "admin ")
-			admin, _, _ := strings.Cut(rest, "\n")
-			out, err := exec.Command(releasetest.Program(p.t, "caddy"), "reload", "--force", "--adapter", "caddyfile", "--config", filepath.Join(p.dir, "Caddyfile"), "--address", admin).CombinedOutput()
+			out, err := exec.Command(releasetest.Program(p.t, "caddy"), "reload", "--force", "--adapter", "caddyfile", "--config", filepath.Join(p.dir, "Caddyfile"), "--address", "unix/"+filepath.Join(p.dir, "admin")).CombinedOutput()
 			require.NoError(p.t, err, "%s", out)
 		},
 	}
