@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// alarm is a logger's handler that reports errors. A client logs one when it is
-// itself at fault; see stats.Client.CorePanics.
+// alarm is a slog.Handler that passes each logged error to told. A client logs an error
+// when the client itself is at fault; see stats.Client.CorePanics.
 type alarm struct{ told func(error) }
 
 // Enabled implements slog.Handler.

@@ -109,14 +109,14 @@ func auditEntity(r *AuditReport, srv probe.Server, player foretick.PlayerID, e *
 	}
 }
 
-// difference returns a field that differs in words, with both values.
+// difference describes a field that differs, with both values.
 func difference(component, prefab string, f probe.Field, want []int32) string {
 	where := fmt.Sprintf("%s.%s of prefab %q", component, f.Name, prefab)
 	if f.Singleton {
 		where = fmt.Sprintf("singleton %s.%s", component, f.Name)
 	}
 	ours, theirs := shown(f.Value(f.Ours)), shown(f.Value(want))
-	if f.Ref || ours == theirs { // numbers of entities mean nothing, and equal texts need more
+	if f.Ref || ours == theirs { // entity numbers mean nothing as values, and equal texts would hide the difference
 		ours, theirs = fmt.Sprint(f.Ours), fmt.Sprintf("%d (in steps)", want)
 	}
 	return fmt.Sprintf("%s: client has %s, server %s", where, ours, theirs)

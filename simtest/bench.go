@@ -20,7 +20,7 @@ type BenchConfig struct {
 	// Players is the number of clients, up to 1024. 0 means 8; negative is an error.
 	Players int
 	// Link is the link of each client, in both directions. The zero Link means 40 ms each
-	// way without jitter and loss. Its figures are the steadiest: on a link with loss a
+	// way without jitter and loss. It gives the steadiest figures: on a link with loss a
 	// change of the game also changes which packets are lost.
 	Link sim.Link
 	// Seconds is the virtual time that is measured in each match, up to 3600. The two
@@ -35,8 +35,8 @@ type BenchConfig struct {
 	Server func(cfg *server.Config)
 	// Limits are the largest allowed values of metrics, by the unit that Bench reports
 	// them under, such as "down-B/s". A larger value fails the benchmark, after a line with
-	// all metrics on standard output. A unit that Bench does not report fails it too, with
-	// the list of those that it does.
+	// all metrics on standard output. A unit that Bench does not report also fails the
+	// benchmark, and the error lists the units that Bench reports.
 	Limits map[string]float64
 }
 
@@ -50,16 +50,16 @@ type BenchConfig struct {
 //     the like are those of one [prediction.Cause].
 //   - server-allocs/tick: allocations in all calls of Server.Step, for each tick.
 //   - client-allocs/step: allocations in one Client.Step, with the Sampler's.
-//   - Position-B/s and the like: bytes of one component in snapshots, a second and player.
-//     snapshots-B/s is the rest of the snapshots, packets-B/s everything outside of them.
+//   - Position-B/s and the like: bytes of one component in snapshots, per second and player.
+//     snapshots-B/s is the rest of the snapshots, packets-B/s everything outside of snapshots.
 //   - noisy-server-ns/tick and noisy-client-ns/step: the time that the same calls took.
 //     It depends on the machine and on what else runs there.
 //
-// Allocations are those of the first seed, whose match is played twice more for them. No match
+// Allocations are counted in the first seed's match, which is played twice more for this. No match
 // is repeated for -benchtime; with -benchtime 1x the benchmark ends at once after the last.
 //
-// Bench fails for a match that breaks, in which nobody plays, which a client leaves, or which
-// takes another course when it is played again. It does not run in builds with the tag
+// Bench fails if a match breaks, if nobody plays in it, if a client leaves it, or if it takes
+// another course when it is played again. It does not run in builds with the tag
 // foretick_debug, whose figures are not those of the game.
 func Bench(b *testing.B, newPlayer func() Player, cfg BenchConfig) {
 	b.Helper()
@@ -73,7 +73,7 @@ func Bench(b *testing.B, newPlayer func() Player, cfg BenchConfig) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(0, "ns/op") // removes it: it says nothing of the game
+	b.ReportMetric(0, "ns/op") // removes ns/op, which says nothing about the game
 	for _, f := range figures {
 		b.ReportMetric(f.value, f.unit)
 	}
@@ -98,7 +98,7 @@ func resultLine(name string, n int, figures []benchFigure) string {
 	return name + "\t" + testing.BenchmarkResult{N: n, Extra: extra}.String()
 }
 
-// errBenchDebug is the refusal of debug builds. Both ends hash what shared systems wrote.
+// errBenchDebug is the error of Bench in a debug build.
 var errBenchDebug = errors.New("simtest: Bench does not measure builds with the tag foretick_debug: their servers also send hashes of what each shared system wrote, so a player receives 2 to 4 times the bytes, and both ends allocate for it; run the benchmark without -tags foretick_debug")
 
 // benchFigure is one metric.

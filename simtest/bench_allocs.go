@@ -9,7 +9,7 @@ import (
 
 // countAllocs plays the match of the first seed twice and adds what its steps allocate to sum.
 // The runtime itself allocates now and then, and a map grows at a time that its random seed
-// decides. So of each step the smaller number of the two matches counts.
+// decides. So for each step the smaller number of the two matches is taken.
 func (r *benchRun) countAllocs() error {
 	defer steadyAllocations()()
 	var server, client [2][]uint32
@@ -38,9 +38,9 @@ func (r *benchRun) countAllocs() error {
 	return nil
 }
 
-// steadyAllocations makes two runs of the same code allocate the same, until the returned
-// function is called. A sync.Pool loses its content whenever the collector runs, and has
-// another content on each processor.
+// steadyAllocations makes two runs of the same code allocate the same, until restore is
+// called. It stops automatic garbage collection and uses one processor: a sync.Pool loses its
+// content when the collector runs, and has different content on each processor.
 func steadyAllocations() (restore func()) {
 	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	return func() {

@@ -9,18 +9,20 @@ import (
 
 // benchCounts adds up what the matches of [Bench] cost.
 type benchCounts struct {
-	seconds        float64 // of all players together
+	seconds        float64 // measured seconds, summed over all players
 	ticks          float64
-	down, up       float64 // bytes
+	down, up       float64 // bytes sent to players, and received from them
 	corrections    float64
 	causes         [prediction.Causes]float64
-	parts          []benchPart // of down
+	parts          []benchPart // the bytes of down, by component
 	server, client benchTimer
 
-	serverAllocs, clientAllocs, allocTicks, clientSteps float64 // of the matches whose allocations count
+	// Allocations in the first seed's match, with its server ticks and its client steps.
+	serverAllocs, clientAllocs, allocTicks, clientSteps float64
 }
 
-// benchPart is the bytes of one component, or of what is none.
+// benchPart counts the bytes of one component. For bytes that belong to no component,
+// component is empty and what names them.
 type benchPart struct {
 	component, what string
 	bytes           float64
@@ -54,8 +56,8 @@ func (s *benchCounts) figures() []benchFigure {
 	)
 }
 
-// freeUnit returns the unit for a component's bytes. Units have no spaces, which the names of
-// generic types may have, and a component called down has another one than the sum.
+// freeUnit returns the unit for a component's bytes. It replaces spaces, which names of generic
+// types may have. It adds a prefix if the unit is taken, as for a component called down.
 func freeUnit(f []benchFigure, component string) string {
 	name := strings.Join(strings.Fields(component), "_")
 	for slices.ContainsFunc(f, func(x benchFigure) bool { return x.unit == name+"-B/s" }) {

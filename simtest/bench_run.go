@@ -18,7 +18,7 @@ const benchJoin = 2 * time.Second
 type benchRun struct {
 	BenchConfig
 	newPlayer func() Player
-	sum       *benchCounts // of all matches
+	sum       *benchCounts // sums over all matches
 	m         *Match
 }
 
@@ -27,7 +27,7 @@ func (r *benchRun) play(seed uint64) error {
 	if err := r.beginMatch(seed); err != nil {
 		return err
 	}
-	r.m.trace = nil // the hash of everything takes time
+	r.m.trace = nil // hashing all packets and states takes time
 	r.m.AroundServer, r.m.aroundClient = r.sum.server.time, r.sum.client.time
 	r.addCounters(-1)
 	r.m.RunFor(time.Duration(r.Seconds) * time.Second)
@@ -74,7 +74,7 @@ func (r *benchRun) joinClients() error {
 	return nil
 }
 
-// err returns what makes the match no measurement.
+// err returns the reason why the match measures nothing, or nil.
 func (r *benchRun) err() error {
 	switch clients := r.m.Clients(nil); {
 	case r.m.Err() != nil:
@@ -93,7 +93,8 @@ func (r *benchRun) err() error {
 	}
 }
 
-// addCounters adds the counters of now, or subtracts them at the beginning of the measurement.
+// addCounters adds sign times the current counters to sum. sign is −1 at the beginning of the
+// measurement, and 1 at its end.
 func (r *benchRun) addCounters(sign float64) {
 	if r.m.Err() != nil {
 		return
@@ -117,7 +118,7 @@ func (r *benchRun) addCounters(sign float64) {
 	}
 }
 
-// addBytes adds a line of the bandwidth to that of its component.
+// addBytes adds sign times the bytes of l to the part with the same name.
 func (s *benchCounts) addBytes(l stats.Bandwidth, sign float64) {
 	for i := range s.parts {
 		if p := &s.parts[i]; p.component == l.Component && p.what == l.What {

@@ -15,8 +15,9 @@ import (
 // returns the outcomes that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
-// seed, with added prints or in a debugger. Check plays a match that failed once more, and
-// says if that gave another match: then the game draws numbers without a seed of its own.
+// seed, with added prints or in a debugger. Check replays a failed match, and reports if the
+// replay differs: then the game or the script uses math/rand without a seed, a clock, or a
+// map's order.
 func Check(tb testing.TB, p Plan, n int) []Outcome {
 	tb.Helper()
 	first, last := uint64(1), uint64(n)
@@ -54,8 +55,8 @@ func unusedInAll(all []Outcome) []string {
 	return unusedLines(fields, systems, tapped)
 }
 
-// repeats plays a match that failed once more. It returns a line that says so if that gives
-// another match, and "" if it gives the same one.
+// repeats replays a failed match. It returns a line for the report if the replay differs, and
+// "" if it is the same match.
 func (p Plan) repeats(failed Outcome) string {
 	if again, _ := p.Run(failed.Seed); again.Trace == failed.Trace {
 		return ""

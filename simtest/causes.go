@@ -31,8 +31,11 @@ type Causes struct {
 
 	pushed pushes
 
-	found error         // a misprediction by code whose system is not known yet …
-	until time.Duration // … and how long to wait for a client that can name the system
+	// found is the first misprediction by code whose system is not known. It is reported at
+	// the virtual time until at the latest, or when a client that replays its ticks names the
+	// system.
+	found error
+	until time.Duration
 }
 
 // namedWithin is how long a misprediction by code waits for the client that replays

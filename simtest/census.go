@@ -48,7 +48,7 @@ func (c *census) Tick(m *Match) error {
 func (c *census) Quiet(*Match) error { return nil }
 
 // Worked requires half of the ticks of a perfect match, or a tenth if processes
-// come and go.
+// come and go. For observers it requires half of these shares.
 func (c *census) Worked(m *Match) (string, error) {
 	d := c.d
 	ticks := m.Net.Now().Seconds() * float64(d.rate)

@@ -83,10 +83,10 @@ func (m *Match) Worked() ([]string, error) {
 	return lines, nil
 }
 
-// worked asks the checkers whether enough happened.
+// worked records what the checkers did, and returns an error if too little happened.
 func (d *director) worked() (err error) {
 	if d.out.Worked, err = d.m.Worked(); !d.m.played {
-		return errUnplayed // what else was idle follows from it
+		return errUnplayed // anything else that was idle follows from this
 	}
 	d.out.Unset, d.out.Unmatched = unused(d.m.activity.Command), unused(d.m.activity.Systems)
 	d.out.Tapped = d.taps.names()
@@ -133,7 +133,7 @@ func (m *Match) recordFault(c Checker, err error) {
 	m.err = m.faultOf(c, err)
 }
 
-// faultOf returns a fault of now.
+// faultOf returns a Fault with the current time and tick.
 func (m *Match) faultOf(c Checker, err error) *Fault {
 	f := &Fault{Checker: c, At: m.Net.Now(), Err: err}
 	if m.server != nil {

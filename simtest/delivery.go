@@ -47,11 +47,11 @@ func (l *letters) oldestOf(channel int) int {
 	return slices.IndexFunc(l.queue, func(x letter) bool { return x.channel == channel })
 }
 
-// mailbox is a client's session.
+// mailbox is what Delivery knows about a client's newest session.
 type mailbox struct {
 	number   uint64   // number of the session, as the client counts them
-	from     *letters // nil before the first message
-	orphaned bool     // the server is gone
+	from     *letters // what the server sent in this session; nil before the first message
+	orphaned bool     // the server of this session is gone
 }
 
 func (d *Delivery) makeMaps() {

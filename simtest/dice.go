@@ -5,7 +5,7 @@ import "math/rand/v2"
 // dice makes the random decisions of rogues. They are drawn from a seed, or read
 // from the bytes of a fuzzer.
 type dice struct {
-	rand  *rand.Rand // nil: read from bytes
+	rand  *rand.Rand // nil: decisions are read from bytes
 	bytes []byte
 }
 
@@ -40,7 +40,7 @@ func (d *dice) n(n int) int {
 	return int(d.bits(16)) % n
 }
 
-// one returns true once in n times.
+// one returns true once in n times on average.
 func (d *dice) one(n int) bool { return d.n(n) == 0 }
 
 // low draws a number below n, with a preference for small ones.

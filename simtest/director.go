@@ -14,7 +14,7 @@ import (
 // director plays a plan: it decides who joins, who leaves and what fails, and
 // when.
 type director struct {
-	panics  uint64 // in decoding, at either end
+	panics  uint64 // panics in decoding, on the server and on clients
 	plan    Plan
 	m       *Match
 	out     Outcome
@@ -29,13 +29,13 @@ type director struct {
 	rests   map[*client.Client]func(bool)
 	kicked  map[*client.Client]bool
 
-	practises  *client.Client // the client that replays its ticks
+	practises  *client.Client // the client that replays its ticks; see Plan.SyncTest
 	serverRest func(bool)
 }
 
 var errIdle = errors.New("too little happened in the match")
 
-// playRounds plays the rounds.
+// playRounds plays the plan: rounds with faults, each followed by a rest.
 func (d *director) playRounds() error {
 	d.rests, d.m.restless = map[*client.Client]func(bool){}, d.plan.Rest < 0
 	d.kicked = map[*client.Client]bool{}
@@ -122,7 +122,7 @@ func (d *director) back() {
 	}
 }
 
-// setResting notifies every end of the game.
+// setResting tells the game's server and clients whether the match rests.
 func (d *director) setResting(on bool) {
 	d.resting = on
 	d.serverRest(on)
@@ -186,8 +186,8 @@ func (d *director) act() {
 	d.every(p.ServerFreezes, d.freezeServer)
 }
 
-// every repeats something in this round, at random times with that mean
-// distance.
+// every calls what repeatedly until this round ends, at random intervals with this
+// mean.
 func (d *director) every(mean time.Duration, what func()) {
 	if mean <= 0 {
 		return
@@ -204,7 +204,7 @@ func (d *director) every(mean time.Duration, what func()) {
 	wait()
 }
 
-// later does something once in this round.
+// later calls what once, after a time, unless this round has ended by then.
 func (d *director) later(after time.Duration, what func()) {
 	round := d.round
 	d.m.Net.At(d.m.Net.Now()+after, func() {
@@ -285,7 +285,8 @@ func (d *director) addClient() {
 	}
 }
 
-// calmOrNot returns the link of a newcomer.
+// calmOrNot returns the link of a new client: Plan.Calm while the match rests, else a
+// random one.
 func (d *director) calmOrNot() sim.Link {
 	if d.resting {
 		return d.plan.Calm
@@ -293,7 +294,7 @@ func (d *director) calmOrNot() sim.Link {
 	return d.link()
 }
 
-// again lets another client take the place of one that went, after some time.
+// again replaces a client that is gone, after Plan.Absence.
 func (d *director) again(st *seat) {
 	if st.observes {
 		d.later(d.plan.Absence, d.addObserver)
@@ -365,7 +366,7 @@ func (d *director) freezeServer() {
 	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.FreezeServer(false) })
 }
 
-// addDeparted adds a departing client's counters.
+// addDeparted adds a departing client's counters to the outcome.
 func (d *director) addDeparted(c *client.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
@@ -379,7 +380,7 @@ func (d *director) addDeparted(c *client.Client) {
 	delete(d.kicked, c)
 }
 
-// closeServer adds a departing server's counters.
+// closeServer adds a departing server's counters to the outcome.
 func (d *director) closeServer() {
 	st := d.m.Server().Stats()
 	d.lost.server(d.m.Server())
@@ -388,7 +389,7 @@ func (d *director) closeServer() {
 	d.panics += st.CorePanics
 }
 
-// completeOutcome completes the outcome.
+// completeOutcome adds the counters of the clients and the server that still run.
 func (d *director) completeOutcome() {
 	for _, st := range d.m.seats {
 		d.addDeparted(st.client)

@@ -16,20 +16,20 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// extremes compares how fast bodies move whose players send a field of the command at the
-// ends of its range with those of honest players. See Plan.Extremes.
+// extremes compares the speeds of two groups of bodies: those whose players send a field of
+// the command at the ends of its range, and those of honest players. See Plan.Extremes.
 //
-// It looks at the fields that clients draw between ticks (tag lerp), without angles and
-// rotations: those place a body, while an aim may follow the command at any speed.
+// It measures the fields that clients interpolate (tag lerp), which place a body. Angles and
+// rotations are left out, since an aim may follow the command at any speed.
 type extremes struct {
 	d       *director
-	clients map[*client.Client]bool // those that send extremes
+	clients map[*client.Client]bool // the clients that send extremes
 	server  *server.Server
 	command *layout.Command
-	fields  []int // of the command that are sent at their ends, in turn
+	fields  []int // the command's fields that are sent at their ends, in turn
 	bodies  []body
 	cheats  map[foretick.PlayerID]bool // the players in the match, and whether they send extremes
-	ticks   int                        // of bodies whose players did
+	ticks   int                        // measured moves of bodies whose players send extremes, one a tick and body
 }
 
 // body is a predicted component that places a player's body.
@@ -38,7 +38,7 @@ type body struct {
 	fields    []int
 	last      map[ecs.Entity]placed
 	honest    speeds
-	extreme   []speeds // by field of the command
+	extreme   []speeds // one for each field of the command that is sent at its ends
 }
 
 // placed is where a body was in a tick.
@@ -48,14 +48,17 @@ type placed struct {
 }
 
 const (
-	extremeTurn  = 2 * time.Second        // for each field of the command …
-	extremeGrace = 500 * time.Millisecond // … of which nothing is judged for so long, as commands are on their way
-	extremeFlip  = 250 * time.Millisecond // from one end of the range to the other
-	unranged     = 1e6                    // the ends of a float without a range, and less
+	extremeTurn  = 2 * time.Second        // time that each field of the command is sent at its ends
+	extremeGrace = 500 * time.Millisecond // unjudged beginning of each turn, while older commands arrive
+	extremeFlip  = 250 * time.Millisecond // time until the other end of the range is sent
+	unranged     = 1e6                    // the end of the range of a float without a range; −1e6 is the other one
 
-	extremeFactor = 4    // times the speed that honest bodies have in 99 of 100 ticks: a leap
-	extremeLeaps  = 3    // leaps that are a fault, if they are …
-	extremeShare  = 0.03 // … of the judged ticks, and extremeFactor times the share of honest bodies
+	// A move is a leap if it is extremeFactor times as fast as honest bodies are in 99 of 100
+	// ticks. Leaps are a fault if there are at least extremeLeaps of them, in at least a share
+	// extremeShare of the judged ticks and extremeFactor times the share of honest bodies.
+	extremeFactor = 4
+	extremeLeaps  = 3
+	extremeShare  = 0.03
 )
 
 // listen makes every second client send extremes.
@@ -74,7 +77,7 @@ func (x *extremes) listen(c *client.Client) {
 	})
 }
 
-// turn returns which of the fields has its turn.
+// turn returns the index of the field that is sent at its ends now.
 func (x *extremes) turn(fields int) int { return int(x.d.m.Net.Now()/extremeTurn) % fields }
 
 // extremeFields returns the numbers and bools of a command.
@@ -138,7 +141,7 @@ func (x *extremes) Tick(m *Match) error {
 	return nil
 }
 
-// dropGone drops clients that are gone, and with them their memory.
+// dropGone forgets clients and entities that are gone.
 func (x *extremes) dropGone(m *Match) {
 	clear(x.cheats)
 	if len(x.clients) <= len(m.seats) {
@@ -155,7 +158,7 @@ func (x *extremes) dropGone(m *Match) {
 	}
 }
 
-// followServer follows another process of the server.
+// followServer switches to a new process of the server.
 func (x *extremes) followServer(m *Match) {
 	first := x.server == nil
 	x.server = m.Server()
@@ -167,7 +170,7 @@ func (x *extremes) followServer(m *Match) {
 		x.fields, x.bodies = extremeFields(x.command), bodiesOf(l, len(extremeFields(x.command)))
 		return
 	}
-	for i, b := range bodiesOf(l, 0) { // what is known stays
+	for i, b := range bodiesOf(l, 0) { // the speeds measured so far stay
 		x.bodies[i].component = b.component
 		clear(x.bodies[i].last)
 	}
@@ -222,8 +225,8 @@ func (b *body) names() (names []string) {
 // Quiet implements [Checker].
 func (x *extremes) Quiet(*Match) error { return nil }
 
-// Worked returns the field of the command that makes bodies too fast. It also fails if no
-// honest body moved, or no client sent extremes.
+// Worked returns an error that names the field of the command that makes bodies too fast. It
+// also fails if no honest body moved, or no client sent extremes.
 func (x *extremes) Worked(*Match) (string, error) {
 	line := fmt.Sprintf("extremes: %d ticks of bodies, %d fields of the command", x.ticks, len(x.fields))
 	moved := false
@@ -243,10 +246,10 @@ func (x *extremes) Worked(*Match) (string, error) {
 	return line, nil
 }
 
-// speeds counts ticks by how far a body moved. A bucket is a quarter of a doubling wide.
+// speeds counts ticks by how far a body moved. Four buckets are a doubling of the distance.
 type speeds struct {
 	buckets [512]uint32
-	ticks   uint32 // those in which nothing moved included
+	ticks   uint32 // all ticks, also those in which the body did not move
 }
 
 const perDoubling = 4
@@ -260,7 +263,7 @@ func (s *speeds) addMove(moved float64) {
 
 func (s *speeds) moved() uint32 { return s.ticksAbove(-1) }
 
-// ticksAbove returns the ticks in buckets above one.
+// ticksAbove returns the number of ticks in the buckets above this one.
 func (s *speeds) ticksAbove(bucket int) (n uint32) {
 	for _, k := range s.buckets[bucket+1:] {
 		n += k
@@ -268,14 +271,14 @@ func (s *speeds) ticksAbove(bucket int) (n uint32) {
 	return n
 }
 
-// leaps returns how many times faster than honest bodies these leap; 0: they do not.
+// leaps returns how many times as fast as honest bodies these bodies leap, 0 if they do not.
 func (s *speeds) leaps(honest *speeds) (factor float64) {
 	all := honest.moved()
 	usual := len(honest.buckets) - 1
 	for usual > 0 && honest.ticksAbove(usual-1)*100 <= all {
 		usual--
 	}
-	limit := min(usual+perDoubling*2, len(s.buckets)-1) // twice a doubling is extremeFactor
+	limit := min(usual+perDoubling*2, len(s.buckets)-1) // two doublings are extremeFactor
 	n := s.ticksAbove(limit)
 	share, others := float64(n)/float64(max(s.ticks, 1)), float64(honest.ticksAbove(limit))/float64(max(honest.ticks, 1))
 	if all == 0 || n < extremeLeaps || share < extremeShare || share < extremeFactor*others {

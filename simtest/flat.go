@@ -10,7 +10,7 @@ import (
 
 // Flat checks that memory and the number of goroutines do not grow during a long
 // match. It measures at quiet points (see Plan.Quiet), after a garbage
-// collection. It measures the whole process, so that must do no other work.
+// collection. It measures the whole process, so the process must do no other work.
 type Flat struct {
 	// Every is the minimum time between measurements. 0 means an hour.
 	Every time.Duration
@@ -47,7 +47,7 @@ func (f *Flat) Quiet(m *Match) error {
 func (f *Flat) measureHeap() {
 	var s runtime.MemStats
 	runtime.GC()
-	runtime.GC() // for finalizers and pools
+	runtime.GC() // the second one empties pools, and frees what finalizers kept
 	runtime.ReadMemStats(&s)
 	n := runtime.NumGoroutine()
 	for range 16 { // let goroutines of the collector end

@@ -13,21 +13,22 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// growth looks for what grows without end while a match is played: entities of a prefab, and
-// messages to a player. It looks at the newest process of the server.
+// growth finds two things that do not end while a match is played: a prefab whose entities
+// only become more, and messages that a player gets in nearly every tick. It starts over for
+// each process of the server.
 type growth struct {
 	d      *director
 	server *server.Server
-	next   time.Duration        // of the next look at the entities
-	every  time.Duration        // between looks
-	looks  int                  // since the server began
-	counts map[string][]int     // of entities at each look, by prefab
-	posts  map[postbox]*postage // of reliable messages
+	next   time.Duration        // time of the next look at the entities
+	every  time.Duration        // time between two looks
+	looks  int                  // number of looks in each list of counts
+	counts map[string][]int     // number of entities at each look, by prefab
+	posts  map[postbox]*postage // ticks with reliable messages, by receiver and kind
 	player []foretick.PlayerID
-	most   int // entities of one prefab
+	most   int // most entities of one prefab at a look
 }
 
-// postbox is a player that gets messages of a kind.
+// postbox is a player's session and a kind of message that it gets.
 type postbox struct {
 	to      foretick.PlayerID
 	session uint64
@@ -41,14 +42,17 @@ type postage struct {
 }
 
 const (
-	growthEvery = time.Second     // between two looks at the entities; longer in a long match
-	growthMost  = 1 << 10         // looks that are kept
-	postedKept  = time.Minute     // that long without a message ends a count of messages
-	growthLeast = 9               // looks, before they are judged by thirds
-	growthBound = 32              // entities of a prefab that no match is blamed for …
-	growthEach  = 4               // … or as many for each player, if that is more
-	postedFor   = 8 * time.Second // messages are judged after that time
-	postedShare = 0.75            // of the ticks, with a message of one type to one player
+	growthEvery = time.Second // time between two looks at the entities; longer in a long match
+	growthMost  = 1 << 10     // number of looks at which every second one is dropped
+	postedKept  = time.Minute // time without a message after which its count is dropped
+	growthLeast = 9           // fewest looks that are judged
+
+	// growthBound entities of a prefab are always allowed, and growthEach for each player.
+	growthBound = 32
+	growthEach  = 4
+
+	postedFor   = 8 * time.Second // shortest time of messages that is judged
+	postedShare = 0.75            // largest allowed share of ticks with a message of one type to one player
 )
 
 // Sent implements [MessageChecker].
@@ -93,8 +97,8 @@ func (g *growth) Tick(m *Match) error {
 	return nil
 }
 
-// boundHistory bounds what is kept of a long match: it drops every second look, and the messages of
-// players that got none for long.
+// boundHistory bounds the memory for a long match. It drops every second look once there are
+// growthMost, and counts of messages that were not sent for postedKept.
 func (g *growth) boundHistory(m *Match) {
 	long := foretick.Tick(postedKept / m.inside.Interval())
 	maps.DeleteFunc(g.posts, func(_ postbox, p *postage) bool { return m.Server().Tick()-p.newest > long })
@@ -111,7 +115,7 @@ func (g *growth) boundHistory(m *Match) {
 	g.looks, g.every = g.looks/2, 2*g.every
 }
 
-// follow starts over for another process of the server.
+// follow starts over if the server's process is a new one.
 func (g *growth) follow(m *Match) {
 	if s := m.Server(); s != g.server {
 		g.server, g.looks, g.every, g.counts, g.posts = s, 0, growthEvery, map[string][]int{}, map[postbox]*postage{}
@@ -121,7 +125,7 @@ func (g *growth) follow(m *Match) {
 // Quiet implements [Checker].
 func (g *growth) Quiet(*Match) error { return nil }
 
-// Worked returns what grew without end.
+// Worked returns an error that names what did not stop growing.
 func (g *growth) Worked(m *Match) (string, error) {
 	line := fmt.Sprintf("growth: at most %d entities of a prefab", g.most)
 	if g.d.plan.AllowGrowth || m.Server() == nil {
@@ -130,7 +134,7 @@ func (g *growth) Worked(m *Match) (string, error) {
 	return line, errors.Join(g.swarm(m), g.flood(m))
 }
 
-// swarm returns the prefab whose entities only became more.
+// swarm returns an error that names a prefab whose entities only became more.
 func (g *growth) swarm(m *Match) error {
 	g.player = m.Server().Players(g.player[:0])
 	bound := max(growthBound, growthEach*len(g.player))
@@ -147,8 +151,8 @@ func (g *growth) swarm(m *Match) error {
 		prefab, from, to, (g.looks-1)*int(g.every/time.Second))
 }
 
-// grows reports whether counts rise from third to third, no slower at the end, to more than a
-// bound.
+// grows reports whether counts rise from third to third of the match, to more than bound. The
+// second rise must be at least half of the first.
 func grows(counts []int, bound int) bool {
 	if len(counts) < growthLeast {
 		return false
@@ -159,7 +163,7 @@ func grows(counts []int, bound int) bool {
 	return slices.Min(b) >= first && slices.Min(c) >= second && second > first && 2*(third-second) >= second-first && third > bound
 }
 
-// flood returns the message that a player gets in nearly each tick.
+// flood returns an error that names a message that a player gets in nearly every tick.
 func (g *growth) flood(m *Match) error {
 	var worst postbox
 	share := 0.0

@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// kick has the server kick a player. Its client is told, or gives up after its timeout if
-// the packets with the reason are lost.
+// kick makes the server kick a random player. The player's client receives the reason, or
+// gives up after its timeout if the packets with the reason are lost.
 func (d *director) kick() {
 	st, s := d.anyone(), d.m.Server()
 	if st == nil || s == nil || d.m.frozen || !d.m.present(st) || d.kicked[st.client] {
@@ -21,7 +21,7 @@ func (d *director) kick() {
 	}
 }
 
-// shownOut lets another client join for one that was kicked.
+// shownOut replaces a client that was kicked.
 func (d *director) shownOut(c *client.Client, v client.View) {
 	var end *transport.DisconnectError
 	if errors.As(v.Err, &end) && end.Code != transport.Kicked && end.Code != transport.Timeout {

@@ -11,19 +11,23 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// Limits checks limits on cheating. Ticks pass no faster than time, and each settles on at most
-// one command of a player. In any window at most as many commands of a player run as it has
-// ticks, and those of server.Config.LateInputs. At most a fifth of the ticks, and two such
-// windows, run late commands. No shot looks further back than the measured latency, the cap,
-// or a moment used before.
+// Limits checks limits on cheating:
+//
+//   - Ticks run no faster than time passes, and each tick takes at most one command of a player.
+//   - In any window of ticks at most as many commands of a player run as the window has ticks,
+//     plus as many as server.Config.LateInputs has ticks.
+//   - Late commands run in at most a fifth of the window's ticks, plus twice the ticks of
+//     LateInputs.
+//   - No shot looks further back than the measured latency or MaxRewind allow, nor to before the
+//     moment that the player's last shot looked at.
 type Limits struct {
 	// MaxRewind is the server's setting; 0 means its default.
 	MaxRewind time.Duration
 
 	server *server.Server
-	since  time.Duration // when its first tick was seen
+	since  time.Duration // virtual time at which the server's first tick was seen
 	first  foretick.Tick
-	seen   foretick.Tick // the newest
+	seen   foretick.Tick // newest tick of the server that was seen
 	last   map[foretick.PlayerID]limited
 	player []foretick.PlayerID
 
@@ -38,12 +42,12 @@ type limited struct {
 	connection uint64
 	taken      uint64
 	judged     rewind.Verdict
-	rtt        time.Duration // the longest measured
-	least      int64         // of the commands that ran, less the ticks that passed
-	leastLate  int64         // of probe.LateShare times those that ran late, less the ticks
+	rtt        time.Duration // longest round trip that was measured
+	least      int64         // smallest value of the commands that ran, minus the ticks that passed
+	leastLate  int64         // smallest value of probe.LateShare times the late commands, minus the ticks
 }
 
-// slack is how many more commands may run than a window has ticks.
+// slack is how many more ticks may run than the time that passed allows.
 const slack = 3
 
 // Tick implements [Checker].
@@ -65,7 +69,7 @@ func (l *Limits) Tick(m *Match) error {
 		st, _ := s.Player(player)
 		was, known := l.last[player]
 		if known && was.connection > st.ConnectionNumber || known && st.InputsTaken < was.taken {
-			was, known = limited{}, false // another player
+			was, known = limited{}, false // another player has the number now
 		}
 		if known && st.InputsTaken-was.taken > ticks {
 			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)

@@ -10,14 +10,14 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// lost adds up the values that tags lost at all ends of a match.
+// lost adds up the values that did not fit their tags, on the server and all clients.
 type lost struct {
-	fields []stats.Loss // Outside counts, by component and field
+	fields []stats.Loss // how often values were outside of their range, by component and field
 	cut    uint64       // strings and slices that were too long
 }
 
-// addLosses adds what some ends lost. Changes that rounding undid are left out: a body at rest
-// against a wall does that, too.
+// addLosses adds the losses of one end. Changes that rounding undid are left out, because a
+// body at rest against a wall also causes them.
 func (l *lost) addLosses(of []stats.Loss) {
 	for _, x := range of {
 		if x.Outside == 0 {
@@ -39,7 +39,7 @@ func (l *lost) server(s *server.Server) {
 	l.cut += s.Stats().ValuesCut
 }
 
-// lines returns a line for each field, and one for what was cut.
+// lines returns a line for each field, and one for strings and slices that were cut.
 func (l *lost) lines() (out []string) {
 	for _, x := range l.fields {
 		by := ""

@@ -24,7 +24,7 @@ import (
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // DefaultFrameRate is the number of rendered frames a second of a client whose
-// Seat says 0.
+// Seat.FrameRate is 0.
 const DefaultFrameRate = 60
 
 // Match is a server, its clients and the network between them. Create one with
@@ -36,14 +36,14 @@ type Match struct {
 	// AroundServer, when set, is called for each Step of the server and must
 	// call step. Use it to time the step or count its allocations.
 	AroundServer func(step func())
-	aroundClient func(step func()) // the same for each Step of a client
+	aroundClient func(step func()) // like AroundServer, for each Step of a client
 
 	rand     *rand.Rand
 	server   *server.Server
-	inside   probe.Server // of the server
+	inside   probe.Server // internals of the server
 	listen   *sim.Endpoint
-	process  int  // of the server: counts its starts
-	frozen   bool // the server is
+	process  int  // counts starts and ends of the server's process, to recognise an ended one
+	frozen   bool // the server's process is suspended
 	checkers []Checker
 	kinds    int // number of message kinds that the game declares on reliable channels
 	requests int // number of request kinds
@@ -53,12 +53,12 @@ type Match struct {
 	wrongs   []PredictionChecker
 	played   bool // a player owned an entity with the command
 	activity probe.Activity
-	restless bool  // it never rests: nothing is compared at quiet points
+	restless bool  // the match never rests: nothing is compared at quiet points
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
 	seats    []*seat
-	owners   map[int]foretick.PlayerID // by endpoint, on the current server
-	grants   map[string]server.Grant   // of its observers, by address
+	owners   map[int]foretick.PlayerID // players on the current server, by number of their endpoint
+	grants   map[string]server.Grant   // what observers of the current server may see, by address
 	player   []foretick.PlayerID
 	trace    hash.Hash // nil: the match has no trace
 	buf      []byte
@@ -300,8 +300,8 @@ func (m *Match) wake() {
 	}
 }
 
-// architecture is what both ends of a simulated match say that they run on, so that packets
-// are the same on every machine.
+// architecture is the processor architecture that both ends of a simulated match report, so
+// that packets are the same on every machine.
 const architecture = "sim"
 
 // Trace returns a digest of every packet sent, every tick's state and every

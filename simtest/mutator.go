@@ -15,9 +15,9 @@ import (
 // few of them, and adds a correct checksum so that the receiver reads the
 // packet. It is not safe for concurrent use.
 type Mutator struct {
-	// Tick is written into most snapshots and commands, plus 0 to 2 ticks or
-	// so, since receivers hardly read those for past ticks. 0 leaves their
-	// ticks unchanged.
+	// Tick is written into most snapshots and commands, plus 0 to 3 ticks:
+	// receivers hardly read snapshots and commands for past ticks. 0 leaves
+	// their ticks unchanged.
 	Tick foretick.Tick
 
 	rand   *rand.Rand
@@ -153,7 +153,7 @@ func (u *Mutator) length(n int) uint64 {
 	return uint64(n)
 }
 
-// later increases the tick of a snapshot or of commands.
+// later sets the tick of a snapshot or of commands to Tick, or to a few ticks later.
 func (u *Mutator) later(kind byte) {
 	if u.Tick == 0 || u.rand.IntN(64) == 0 {
 		return
@@ -209,7 +209,7 @@ func (u *Mutator) content(b []byte) []byte {
 	return b
 }
 
-// byteAt changes the first byte.
+// byteAt changes the first byte of b.
 func (u *Mutator) byteAt(b []byte) {
 	if len(b) > 0 {
 		b[0] = [...]byte{0, 1, 0x7f, 0x80, 0xff, b[0] + 1, b[0] - 1, byte(u.rand.Uint32())}[u.rand.IntN(8)]

@@ -22,8 +22,9 @@ const (
 	sights
 )
 
-// grant is the server.Config.Observe of a plan that has none: observers get what they ask for,
-// the view of a team or player that is drawn, or the public view if nobody plays.
+// grant is the server.Config.Observe of a plan that sets none. Observers get the kind of view
+// that they ask for, of a random team or player. If nobody plays, they get the public view
+// instead of a player's.
 func (d *director) grant(o server.Observer) (server.Grant, error) {
 	if len(o.Data) != 1 {
 		return server.Grant{}, fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
@@ -41,7 +42,7 @@ func (d *director) grant(o server.Observer) (server.Grant, error) {
 	return server.Grant{}, nil
 }
 
-// addObserver adds an observer: of each kind in turn.
+// addObserver adds an observer. The observers ask for the kinds of views in turn.
 func (d *director) addObserver() {
 	kind := sight(d.out.Observers) % sights
 	d.out.Observers++
@@ -65,8 +66,8 @@ func (d *director) addObserver() {
 	d.recordError(err)
 }
 
-// lose lets another observer take the place of one that lost its connection for good. Only
-// an observer whose player left may, and one whose server died.
+// lose replaces an observer whose connection has ended. It records an error, unless the
+// observer's player left or the plan kills servers.
 func (d *director) lose(kind sight, v client.View) {
 	var e *transport.DisconnectError
 	if d.plan.ServerKills > 0 || kind == playerSight && errors.As(v.Err, &e) && e.Code == transport.Kicked {
@@ -76,7 +77,8 @@ func (d *director) lose(kind sight, v client.View) {
 	d.recordError(fmt.Errorf("simtest: an observer was dropped at %v: %w", d.m.Net.Now(), v.Err))
 }
 
-// moveEye gives an observer an eye somewhere, that of a player, or none.
+// moveEye makes an observer look from a random position, from where a player looks, or from
+// nowhere.
 func (d *director) moveEye(c *client.Client) {
 	at := func() float32 { return float32(d.m.rand.IntN(200)) - 100 }
 	switch d.m.rand.IntN(4) {
@@ -89,7 +91,7 @@ func (d *director) moveEye(c *client.Client) {
 	}
 }
 
-// keepGrants keeps what the server grants to observers, for checkers.
+// keepGrants stores what the server grants to observers, for checkers.
 func (m *Match) keepGrants(cfg *server.Config) {
 	m.grants = map[string]server.Grant{}
 	if ask := cfg.Observe; ask != nil {

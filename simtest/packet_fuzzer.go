@@ -24,8 +24,8 @@ type PacketFuzzer struct {
 	// Slow is the longest time for a batch of 64 packets. 0 means 10 ms, ten
 	// times the limit of one packet.
 	Slow time.Duration
-	// Shared says that other lives run at the same time. Then allocations are
-	// not checked, since they cannot be attributed to a batch.
+	// Shared must be set if other lives run in this process at the same time. Then
+	// allocations are not checked, since they cannot be attributed to a batch.
 	Shared bool
 }
 
@@ -39,7 +39,7 @@ type Weather struct {
 	Commands  uint64 // commands that a server's decoders read
 	Firsts    uint64 // mutated packets sent first on a new connection
 	Dropped   uint64 // lives in which the server correctly ended the connection
-	MostBytes uint64 // largest allocation for a batch of 64
+	MostBytes uint64 // most bytes allocated for a batch of 64 packets
 	Slowest   time.Duration
 }
 
@@ -59,8 +59,8 @@ func (w *Weather) Add(o Weather) {
 
 const (
 	fuzzBatch   = 64
-	fuzzBatches = 24 // in each direction in a life
-	fuzzCalm    = 45 // ticks of honest play before that
+	fuzzBatches = 24 // batches in each direction in a life
+	fuzzCalm    = 45 // ticks of honest play before the first batch
 	// A batch may allocate as much as a single packet may, plus twice its own
 	// bytes.
 	fuzzAllowance = 64 << 10
@@ -79,7 +79,8 @@ func (s *PacketFuzzer) Live(life uint64) (w Weather, err error) {
 	if slow == 0 {
 		slow = 10 * time.Millisecond
 	}
-	// A busy machine is slow at times, but not always at the same place.
+	// A busy machine slows some batches, but not the same ones each time. So the life is
+	// played again, and the shortest time of each batch counts.
 	var least [2 * fuzzBatches]time.Duration
 	for try := range 6 {
 		var took [2 * fuzzBatches]time.Duration

@@ -25,15 +25,15 @@ type life struct {
 	client   *client.Client
 	peace    *client.Client
 	listen   *pipe
-	ends     [2]*pipe // of the clients
+	ends     [2]*pipe // endpoints of client and peace
 	acts     [2]func()
 	up, down *Mutator
 	feed     [fuzzBatch][]byte
 	fed      int
-	early    *Mutator // mutates what the client sent first
+	early    *Mutator // mutates the first packets that the client sent
 	peers    transport.PeerID
 	firsts   uint64
-	conn     *netcode.Conn // only a server's end of the connection
+	conn     *netcode.Conn // a server's end of a connection, without the server
 	buffer   *netcode.CommandBuffer
 	commands uint64
 	welcomes [][]byte
@@ -133,8 +133,8 @@ func (l *life) welcome(b []byte) {
 	}
 }
 
-// batch feeds one end. A server tolerates little of this: it gets the first few
-// packets while it does, and its decoders get the rest.
+// batch feeds one end with mutated packets. A server soon ends the connection of a peer
+// that sends such packets. So it gets only the first few, and separate decoders get the rest.
 func (l *life) batch(up bool) {
 	u, number := l.down, &l.numbers[0]
 	u.Tick = l.client.Internals().Newest() + 1
@@ -146,7 +146,7 @@ func (l *life) batch(up bool) {
 		*number = binary.LittleEndian.Uint16(u.corpus[len(u.corpus)-1][1:])
 	}
 	for i := range l.feed {
-		*number++ // from now on the honest packets are too late
+		*number++ // numbers of later honest packets then count as too old
 		k := *number
 		if u.rand.IntN(8) == 0 {
 			k = uint16(u.rand.Uint32())
@@ -168,8 +168,8 @@ func (l *life) batch(up bool) {
 const fuzzPatience = 4
 
 const (
-	fuzzEarly  = 8 // packets that a client sends first
-	fuzzFirsts = 4 // connections after each batch, and packets for each
+	fuzzEarly  = 8 // how many of a client's first packets are mutated
+	fuzzFirsts = 4 // new connections after each batch, and packets on each of them
 )
 
 // speakFirst opens new connections that start with mutated packets, and closes
@@ -232,8 +232,8 @@ func (l *life) makeDecoders() {
 	l.buffer = netcode.NewCommandBuffer(size, 2*64)
 }
 
-// measurePackets lets both ends process the packets and returns the time that took. On
-// request it also measures memory, which costs more than the rest.
+// measurePackets calls feed, lets both ends process the packets, and returns the time that
+// took. With memory it also measures allocations, which costs more than the rest.
 func (l *life) measurePackets(w *Weather, memory bool, feed func()) (took time.Duration) {
 	feed()
 	now := Epoch.Add(l.at - l.server.Internals().Interval()) // no tick is due

@@ -78,25 +78,26 @@ type Plan struct {
 	// [SyncTest] replays more ticks, on every client.
 	SyncTest int
 
-	// Extremes makes every second client send one field of its command after the other at the
-	// ends of its range, by turns of 2 s; 1e6 and −1e6 are the ends of a float without a range.
-	// The rest of the command is the script's. The match fails if their bodies then leap: if
-	// they move in at least 3 % of the ticks more than 4 times as fast as honest bodies do in
-	// 99 % of theirs. Then the server takes a place, a speed or a frame time from the command.
-	// Compared are predicted components with the command's entity, by their interpolated
-	// fields (tag lerp) without angles and rotations, since an aim may follow the command. The
-	// script must move as fast as players can.
+	// Extremes makes every second client send the fields of its command at the ends of their
+	// ranges, one field at a time, for 2 s each. A float without a range gets 1e6 and −1e6.
+	// The script makes the rest of the command. The match fails if the bodies of these clients
+	// leap: if in at least 3 % of the ticks they move more than 4 times as fast as honest
+	// bodies do in 99 % of theirs. Then the server takes a position, a speed or a frame time
+	// from the command. Extremes compares the interpolated fields (tag lerp) of predicted
+	// components of the command's entity. It leaves out angles and rotations, since an aim may
+	// follow the command. The script must move as fast as players can.
 	Extremes bool
 
 	// AllowLosses is for a game that means values to leave the range of their tags, or to be
 	// cut: [Check] then logs them. Without it they fail the match at its end, in a line for
-	// each field. Clients and the server are asked alike. See expert.ClientLosses.
+	// each field. Values of the server and of all clients count. See expert.ClientLosses.
 	AllowLosses bool
 
 	// AllowGrowth is for a game that means its entities to become ever more, or that sends a
 	// player a reliable message in nearly every tick. Without it a match of 9 s or more fails
-	// if a prefab has more entities in each third of it, up to more than 32 and 4 for each
-	// player, or if a type of message went to a player in more than 3 of 4 ticks for 8 s.
+	// if a prefab has more entities in each third of the match than in the one before, and in
+	// the end more than 32 and more than 4 for each player. It also fails if a type of message
+	// went to a player in more than 3 of 4 ticks for 8 s.
 	AllowGrowth bool
 
 	// Idle allows a match that stands still. Without it, a match fails if no field of the
@@ -196,8 +197,9 @@ type Outcome struct {
 	Kicks     int                // players that the server kicked
 	Freezes   int                // clients and servers that were frozen
 	Worked    []string           // a line of each checker that says what it checked
-	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
-	// (see expert.ServerLosses). They fail the match unless Plan.AllowLosses is set.
+	// Lost has a line for each field with values outside of its tag's range, and one if strings
+	// or slices were cut (see expert.ServerLosses). They fail the match unless Plan.AllowLosses
+	// is set.
 	Lost []string
 	// Unset has the fields of the command that were zero in every tick of the server. Unmatched
 	// has the systems that run on the server and matched no row after any tick. Systems that
@@ -205,7 +207,8 @@ type Outcome struct {
 	Unset, Unmatched []string
 	// Tapped has the bools of the command that the scripts set for single ticks only, 10 times
 	// or more, and that have no tag oneshot. A press between two ticks is lost without the tag,
-	// and a command that comes late repeats the press. Leave it out for what players hold.
+	// and a command that comes late repeats the press. A field for what players hold needs no
+	// tag.
 	Tapped []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int

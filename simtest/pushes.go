@@ -10,22 +10,21 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// push is a predicted field and the code that only the server runs and that wrote it.
+// push is a predicted field, and the server-only code that wrote it.
 type push struct{ component, field, system string }
 
 // pushes counts the corrections of each client with the cause server_effect.
 type pushes map[*client.Client]map[push]uint64
 
-// A client's ticks are judged from pushedTicks compared ones on. Then at most one in
-// pushedShare of them may be corrected because of one push. In the examples it is
-// at most one in 12. A system that writes in each tick corrects 5 in 6 on sim.Hell, and all
-// on better links.
+// A client is judged once it has compared pushedTicks ticks. One push may then correct at most
+// one in pushedShare of its ticks. In the examples it corrects at most one in 12. A system that
+// writes in each tick corrects 5 in 6 on sim.Hell, and all on better links.
 const (
 	pushedTicks = 100
 	pushedShare = 4
 )
 
-// countPush counts a correction. It drops what is known of clients that are gone.
+// countPush counts a correction. For a new client it drops the counts of clients that are gone.
 func (p *pushes) countPush(m *Match, c *client.Client, w *prediction.Misprediction) {
 	if w.Cause != prediction.ServerEffect {
 		return

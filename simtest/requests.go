@@ -18,7 +18,7 @@ import (
 type Requests struct {
 	seed   maphash.Seed
 	server *server.Server
-	asked  []*errands // in order of creation
+	asked  []*errands // one for each client's session, in order of creation
 
 	// Handled counts the requests that reached the server.
 	Handled uint64
@@ -27,12 +27,12 @@ type Requests struct {
 // errands are the requests that a client sent in one session and the server has not
 // handled yet.
 type errands struct {
-	client  *client.Client // nil: the session ended, as seen at gone
-	gone    time.Duration
-	number  uint64            // of the client's sessions
-	player  foretick.PlayerID // of the session
-	session uint64            // the server's number of it; 0: not known yet
-	queue   []uint64          // digests
+	client  *client.Client // nil: the session has ended
+	gone    time.Duration  // time at which the end of the session was noticed
+	number  uint64         // number of the session, as the client counts them
+	player  foretick.PlayerID
+	session uint64   // the server's number of the session; 0: not known yet
+	queue   []uint64 // digests of the requests
 }
 
 // errandsKept is how long requests of an ended session are remembered: they may

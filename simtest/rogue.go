@@ -34,38 +34,37 @@ const (
 	acksNever // nothing
 )
 
-// rogue is a peer that knows the format and follows only the rules that it
-// likes. Its behaviour is drawn from the grammar in rogue_acts.go and
-// rogue_words.go.
+// rogue is a peer that knows the packet format and breaks rules at random. Its
+// behaviour is drawn from the grammar in rogue_acts.go and rogue_words.go.
 type rogue struct {
 	match *rogueMatch
 	dice  *dice
 	state rogueState
 	left  int // actions left in this sequence
 	next  time.Duration
-	wild  int // it misbehaves wild times in 64
+	wild  int // share of actions that misbehave, in 64ths
 
 	endpoint transport.Endpoint
 	peer     transport.PeerID
 	events   [16]transport.Event
 
-	number uint16 // of the next packet
-	acks   int    // its acknowledgement policy
+	number uint16 // number of the next packet
+	acks   int    // which packets it acknowledges: acksAll, acksBare or acksNever
 	heard  bool
-	line   uint16 // newest packet received, and the 32 before it
-	bits   uint32
+	line   uint16 // number of the newest packet received
+	bits   uint32 // which of the 32 packets before line were received
 	lineAt time.Duration
 
 	welcome netcode.Welcome
-	mute    bool          // its commands say nothing
+	mute    bool          // all its commands are zero
 	since   time.Duration // arrival of the welcome
-	token   [16]byte      // of the newest place
+	token   [16]byte      // resume token of the newest session
 	stream  [4]uint16     // next entry of each channel
 
 	build build // the build that it claims
 	asked bool  // asked for the schema on this connection
 
-	played bool // in this sequence
+	played bool // the server accepted it in this sequence
 	dials  int  // connections in this sequence
 	buf    []byte
 	last   []byte // the previous packet
@@ -78,14 +77,14 @@ type build uint8
 
 const (
 	buildSame       build = iota
-	buildCompatible       // another, which can match the server's schema
-	buildForeign          // another, which cannot, or will not
-	buildObserver         // the same, and asks to observe
+	buildCompatible       // another build, which can match the server's schema
+	buildForeign          // another build, which cannot or will not match the schema
+	buildObserver         // the same build, as an observer
 )
 
 var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildObserver, buildCompatible, buildCompatible, buildForeign}
 
-// serverTick returns about the server's tick.
+// serverTick returns the server's tick. A real client would have to estimate it.
 func (r *rogue) serverTick() foretick.Tick { return r.match.server.Tick() }
 
 // beginSequence starts a sequence.
@@ -143,7 +142,7 @@ func (r *rogue) receive(now time.Duration) {
 		for i := range r.events[:n] {
 			r.handleEvent(now, &r.events[i])
 		}
-		clear(r.events[:n]) // buffers of an endpoint that may be gone
+		clear(r.events[:n]) // drops references to the endpoint's buffers
 		if n < len(r.events) {
 			return
 		}
@@ -200,7 +199,7 @@ func (r *rogue) welcomed(now time.Duration, body []byte) {
 	if err != nil || r.state == roguePlays || r.state == rogueWatches {
 		return
 	}
-	if w.Resume == [16]byte{} { // observers hold no place
+	if w.Resume == [16]byte{} { // only observers get no token
 		r.welcome, r.since, r.state = w, now, rogueWatches
 		r.match.counts.Observers++
 		return
@@ -229,7 +228,7 @@ func (r *rogue) hear(now time.Duration, number uint16) {
 
 // head is the header of a packet.
 type head struct {
-	flags  byte // in addition to those that follow from the other fields
+	flags  byte // flags to set besides those that follow from the other fields
 	number uint16
 	has    bool
 	ack    uint16

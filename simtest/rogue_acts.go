@@ -32,7 +32,7 @@ var acts = [rogueActs]act{
 	{"leave", (*rogue).goAway},
 	{"vanish", (*rogue).vanishFor},
 	{"other build", (*rogue).otherBuild},
-	{"break rules", (*rogue).breakRules}, // the transport's own
+	{"break rules", (*rogue).breakRules}, // the transport's own rules
 }
 
 const rogueActs = 17
@@ -62,7 +62,7 @@ func (r *rogue) stepRogue(now time.Duration) {
 // pause draws the wait before the next action: half of the time there is none.
 func (r *rogue) pause(now time.Duration) {
 	if r.next > now {
-		return // it is waiting already
+		return // the action itself set a wait
 	}
 	switch r.dice.n(8) {
 	case 0, 1, 2, 3, 4:
@@ -85,11 +85,11 @@ func (r *rogue) action() bool {
 		}
 		what = actReconnect
 	case r.dice.rand == nil:
-		what = r.dice.n(rogueActs) // as the script says
+		what = r.dice.n(rogueActs) // the fuzzer's bytes choose any action
 	case r.state == rogueOther && r.dice.one(2):
 		what = 1 + r.dice.n(len(acts)-1)
 	case r.state != roguePlays && r.dials == 1 && r.wild < 64:
-		// Most get in before they misbehave.
+		// Most rogues join the match before they misbehave.
 	case r.dice.n(64) < r.wild:
 		what = 1 + r.dice.n(len(acts)-1)
 	}

@@ -28,7 +28,7 @@ type RogueCounts struct {
 	Guests       uint64        // new honest clients that joined
 	SlowestGuest time.Duration // the longest join of an honest client (see Guests), in virtual time
 	Behind       time.Duration // the largest age of the newest snapshot at the honest client that stays
-	Late         Spread        // delay of half ticks, over sockets while rogues played
+	Late         Spread        // how late half ticks came in real time, over sockets while rogues played
 	Steps        Spread        // duration of the server's ticks
 	Heap         uint64        // largest heap after a batch, where measured
 }

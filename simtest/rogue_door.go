@@ -21,7 +21,7 @@ type door struct {
 	cards map[transport.PeerID]card
 	info  transport.Info
 
-	bytes, connections int // received, for measurements
+	bytes, connections int // received in this Step of the server, for measurements
 
 	plain bool // every peer has its own address, and no identity
 }
@@ -92,7 +92,8 @@ func (d *door) card(p transport.PeerID) card {
 	return c
 }
 
-// unwalked keeps [MapEntries] out of an endpoint that has goroutines.
+// unwalked hides an endpoint from [MapEntries], which must not read the maps of an endpoint
+// that has goroutines.
 type unwalked struct{ at func() transport.Endpoint }
 
 func (u unwalked) Recv(ev []transport.Event) int { return u.at().Recv(ev) }
@@ -126,11 +127,11 @@ type RogueNet interface {
 	// used for nothing else, or those of the dialled endpoint e, which may be nil. draw
 	// returns a number below n.
 	Break(e transport.Endpoint, draw func(n int) int)
-	// Pass waits until the server's time is now. It returns how late, in real time, that
-	// was. busy is true while rogues play.
+	// Pass waits until the server's time is now. It returns by how much it was late, in real
+	// time. busy is true while rogues play.
 	Pass(now time.Duration, busy bool) (late time.Duration)
 	// Held returns the number of resources that must not grow, for example goroutines
-	// and sockets. No rogue is connected at this point.
+	// and sockets. It is called while no rogue is connected.
 	Held() int
 	// Close releases everything.
 	Close()

@@ -58,7 +58,7 @@ type rogueGame struct {
 	bodies *ecs.Query
 	crates *ecs.Query
 	banned [][]byte
-	rest   bool // nothing unusual any more
+	rest   bool // the game does nothing unusual any more
 	told   uint32
 }
 
@@ -84,7 +84,7 @@ func newRogueGame() Player {
 		}),
 		Act: func(c *client.Client) {
 			if c.View().Tick%64 == 7 {
-				_ = g.wish.Send(c, rogueWish{What: wishNothing, Whom: uint8(c.View().Tick)}) // too many are dropped
+				_ = g.wish.Send(c, rogueWish{What: wishNothing, Whom: uint8(c.View().Tick)}) // Send fails if too many requests are queued
 			}
 		},
 	}
@@ -184,12 +184,13 @@ func (g *rogueGame) sendNews(f *foretick.Frame, _ ecs.Rows) {
 	_ = g.spark.Broadcast(f, rogueNews{g.told})
 }
 
-// one draws from the tick, a place and a player: true once in n times.
+// one returns true once in n times on average, drawn from the tick, a number for the place in
+// the code, and the player.
 func (g *rogueGame) one(f *foretick.Frame, place uint64, player foretick.PlayerID, n uint64) bool {
 	return !g.rest && f.Rand(place<<32|uint64(player))%n == 0
 }
 
-// now does something once in n times.
+// now does a random thing once in n times on average.
 func (g *rogueGame) now(f *foretick.Frame, player foretick.PlayerID, place, n uint64) {
 	if g.one(f, place, player, n) {
 		x := f.Rand(place<<40 | uint64(player))

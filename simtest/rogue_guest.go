@@ -17,7 +17,7 @@ type guest struct {
 	since  time.Duration
 }
 
-// invite dials with an honest client.
+// invite connects a new honest client.
 func (d *rogueMatch) invite() (*guest, error) {
 	make1 := d.cfg.New
 	if make1 == nil {
@@ -39,7 +39,7 @@ func (d *rogueMatch) honest() error {
 	}
 	d.peak = max(d.peak, d.server.World().Len())
 	if d.half = !d.half; d.half || d.resident == nil {
-		return nil // they draw once a tick
+		return nil // honest clients take a step once a tick, not in each half
 	}
 	v := d.drawGuest(d.resident)
 	if d.maps == nil {
@@ -49,12 +49,12 @@ func (d *rogueMatch) honest() error {
 		return fmt.Errorf("after %v the honest client is %v (%w)", d.now, v.State, errOr(v.Err))
 	}
 	if !d.busy && d.cfg.Over != nil {
-		return d.visit() // time runs faster than sockets are made for
+		return d.visit() // without rogues, virtual time runs faster than sockets can follow
 	}
 	newest := d.resident.client.Internals().Newest()
 	if newest != 0 {
 		d.heard = newest
-	} // otherwise it has just entered a level, and the first snapshot is in transit
+	} // otherwise the client has just entered a level, and its first snapshot is in transit
 	behind := time.Duration(d.server.Tick()-d.heard) * d.interval
 	if d.counts.Behind = max(d.counts.Behind, behind); behind > behindLimit {
 		return fmt.Errorf("after %v the honest client's newest snapshot is %v old", d.now, behind)

@@ -11,7 +11,7 @@ import (
 )
 
 // checkLeaks waits until the rogues are gone and their places are released, and checks for
-// leaks. A new honest client takes over from the resident one, whose memory for its past
+// leaks. A new honest client replaces the resident one: what a long session keeps in memory
 // would count as growth.
 func (d *rogueMatch) checkLeaks(batch int) error {
 	if d.player.Rest != nil {
@@ -78,7 +78,7 @@ func (d *rogueMatch) swept(path string) int {
 		return 16 // tables, by component set
 	case "cuts":
 		return 2*d.peak + 17
-	case "limits": // of the log
+	case "limits": // the log's limits
 		return 32 // kinds of log lines, a fixed number
 	}
 	return 0

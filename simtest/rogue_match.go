@@ -28,7 +28,7 @@ type rogueMatch struct {
 
 	interval time.Duration
 	now      time.Duration
-	most     int // places
+	most     int // places on the server
 	rogues   []*rogue
 	sequence int // sequences handed out
 	upTo     int
@@ -42,18 +42,18 @@ type rogueMatch struct {
 	schema   string
 	tokens   [][16]byte
 	requests []asked
-	maps     map[string]int // before any rogue came
+	maps     map[string]int // entries of the server's maps before any rogue came
 	entities int
-	heard    foretick.Tick // the newest snapshot of the resident client
-	peak     int           // the most entities
-	half     bool          // at half of a tick
-	heap     uint64        // the most after a batch of the warm-up
+	heard    foretick.Tick // tick of the newest snapshot at the resident client
+	peak     int           // the most entities at any time
+	half     bool          // the match is in the middle of a tick
+	heap     uint64        // the largest heap after a batch of the warm-up, in bytes
 	leaked   [][]byte      // see Rogues.Leak
-	busy     bool          // rogues play
+	busy     bool          // rogues play, or fillPlaces runs
 	filling  bool          // all places are taken by well-behaved peers
 	settling bool          // no honest client joins: anything left must be the rogues'
 	relief   bool          // the next honest client that plays stays, instead of the resident one
-	held     int           // by the network, before any rogue came
+	held     int           // result of RogueNet.Held before any rogue came
 	panicked error
 	owners   []foretick.PlayerID
 }
@@ -66,7 +66,7 @@ type asked struct {
 
 // act plays until the script ends.
 func (d *rogueMatch) act() error {
-	for range 8 { // until everything exists that exists without rogues
+	for range 8 { // everything that exists without rogues is created in these half ticks
 		if err := d.stepHalfTick(); err != nil {
 			return err
 		}

@@ -131,12 +131,12 @@ func (r *rogue) spoil() {
 	}
 }
 
-// command appends a body of one command.
+// command makes a body of one command.
 func (r *rogue) command(tick uint32, render uint32) {
 	r.commands(1, tick, render)
 }
 
-// commands makes a body of so many commands up to a tick.
+// commands makes a body of n commands, the last one for a tick.
 func (r *rogue) commands(n int, tick, render uint32) {
 	size := max(int(r.welcome.CommandSize), 1)
 	s := netcode.NewCommandSender(size, netcode.CommandConfig{})
@@ -161,7 +161,7 @@ func (r *rogue) sayStrangeCommand() {
 	switch r.dice.n(3) {
 	case 0: // well formed, for a strange time
 		r.command(r.dice.number(t), r.dice.number(t))
-	case 1: // many, or fewer or more than it says
+	case 1: // many commands, half of the time with a wrong count
 		r.commands(1+r.dice.n(64), t+uint32(r.dice.n(64)), t)
 		if len(r.body) > 1 && r.dice.one(2) {
 			r.body[0] ^= byte(r.dice.bits(8))
@@ -176,7 +176,8 @@ func (r *rogue) sayStrangeCommand() {
 	r.say(netcode.MessageCommands, r.body)
 }
 
-// entry appends an entry of a stream: marks is 1 for a first one, 2 for a last.
+// entry appends an entry of a stream. marks has 1 for a message's first entry, and 2 for its
+// last.
 func entry(b []byte, gap uint64, marks byte, kind byte, tick int64, payload []byte) []byte {
 	b = binary.AppendUvarint(b, gap<<2|uint64(marks))
 	if marks&1 != 0 {
@@ -360,7 +361,7 @@ func (r *rogue) sayBroken() {
 	r.buf = r.dice.appendBytes(r.buf, r.dice.low(32))
 }
 
-// sayEye looks from somewhere, as observers do.
+// sayEye sends where it looks from, as observers do.
 func (r *rogue) sayEye() {
 	switch r.dice.n(3) {
 	case 0:

@@ -28,8 +28,8 @@ type Rogues struct {
 	// Over returns the network of a life, for example over real sockets. nil means a
 	// simulated network, whose lives are reproducible.
 	Over func() (RogueNet, error)
-	// Shared says that other lives run at the same time. Then Live does not measure
-	// the heap.
+	// Shared must be set if other lives run in this process at the same time. Then Live
+	// does not measure the heap.
 	Shared bool
 	// OnHeap, if set, is called after each batch of sequences, a quarter of a life. All
 	// rogues are gone then, and bytes is the live heap. Live does not call it with Shared.
@@ -46,11 +46,11 @@ type Rogues struct {
 const (
 	roguesTogether = 24
 	rogueSequences = 4096
-	rogueBatches   = 4               // in a life, each followed by a check for leaks
-	overSockets    = 1024            // sequences from which on a life over sockets has several batches: each ends with a wait
-	rogueTimeout   = 2 * time.Second // the server's timeout for silence
-	rogueHold      = 3 * time.Second
-	rogueSettles   = 40 * time.Second // 10 s until the last of them is gone, and 17 s until its address has no debts
+	rogueBatches   = 4                // batches in a life, each followed by a check for leaks
+	overSockets    = 1024             // a shorter life over sockets has one batch, since each batch ends with a long wait
+	rogueTimeout   = 2 * time.Second  // the server's timeout for silence
+	rogueHold      = 3 * time.Second  // the server's ReconnectWindow
+	rogueSettles   = 40 * time.Second // 10 s until the last rogue is gone, and 17 s until its address is no longer limited
 	guestLimit     = 3 * time.Second  // time for a new honest client to start playing
 	behindLimit    = time.Second      // largest age of an honest client's newest snapshot
 	placesSpare    = 8

@@ -44,7 +44,7 @@ const traced = 8
 
 type seat struct {
 	client   *client.Client
-	inside   probe.Client // of the client
+	inside   probe.Client // internals of the client
 	endpoint *sim.Endpoint
 	up, down sim.Link
 	interval time.Duration // between rendered frames, in true time
@@ -113,7 +113,7 @@ func (m *Match) watchClient(st *seat, s Seat) error {
 	st.inside.SetArchitecture(architecture)
 	st.inside.OnMessage(func(r probe.MessageReceived) {
 		for _, c := range m.messages {
-			if !st.observes { // it gets copies, which nobody counts
+			if !st.observes { // observers get copies of messages, which checkers do not count
 				m.recordFault(c, c.Received(m, st.client, MessageReceived(r)))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // player may receive. The checker searches every packet to anyone else for it,
 // at every bit position.
 type Secrets struct {
-	index [1 << 12]bool // by the low bits of known halves: a quick filter
+	index [1 << 12]bool // marks the low bits of known halves; a quick test before known
 	known map[uint32]half
 
 	// Packets counts the packets searched, and Found the secrets that reached
@@ -78,9 +78,9 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 	return err
 }
 
-// Search looks for secrets in bytes that a player was given in another way than by packets,
-// such as an export of its trace. It returns how many of its own secrets they hold. The error
-// names another's.
+// Search looks for secrets in bytes that a player got in another way than by packets, such as
+// an export of its trace. It returns how often the player's own secret is in them. The error
+// names another player whose secret is in them.
 func (s *Secrets) Search(player ecs.Owner, b []byte) (found int, err error) {
 	return s.search(player, false, b)
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // AddStats adds the counters of a client, o, to s. The connection's counters and the clock's
-// figures are not added, since they are estimates or include some.
+// figures are not added, since they are or contain estimates.
 func AddStats(s, o *stats.Client) {
 	s.Connections += o.Connections
 	s.Resumed += o.Resumed

@@ -52,7 +52,8 @@ type SyncConfig struct {
 	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not;
 	// negative is an error.
 	LateInputs time.Duration
-	// LateWorld is that of the server, too: whole ticks run again, with all systems.
+	// LateWorld is the server's [server.Config].LateWorld: whole ticks run again, with all
+	// systems.
 	LateWorld bool
 	// Idle allows a match that stands still: see [Plan].
 	Idle bool

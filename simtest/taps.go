@@ -8,15 +8,15 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 )
 
-// taps watches for how long the players' scripts hold the bools of the command. One that is
-// only ever tapped is an action, which needs the tag oneshot.
+// taps watches for how long the players' scripts hold the bools of the command. A bool that
+// scripts only tap is an action, which needs the tag oneshot.
 type taps struct{ all []tap }
 
-// tap is a bool of the command that is no one-shot.
+// tap is a bool of the command without the tag oneshot.
 type tap struct {
 	name            string
-	field           int // of the command's schema
-	presses, single int // all presses that ended, and those of a single tick
+	field           int // index in the command's schema
+	presses, single int // presses that ended, and how many of them lasted a single tick
 }
 
 // A bool is tapped if it was pressed tapLeast times or more, and of all presses at least 9 in
@@ -26,7 +26,7 @@ const tapLeast = 10
 // hold is a press that goes on.
 type hold struct {
 	on     bool
-	newest foretick.Tick // of the screen, while it is held
+	newest foretick.Tick // newest tick of a frame in which the bool is held
 	ticks  int
 }
 
@@ -48,7 +48,7 @@ func (t *taps) listen(c *client.Client) {
 	})
 }
 
-// tappable returns the bools of a command that are no one-shots.
+// tappable returns the bools of a command without the tag oneshot.
 func tappable(cmd *layout.Command) []tap {
 	all := []tap{}
 	for i, f := range cmd.Schema.Fields() {
