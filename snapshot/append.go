@@ -9,17 +9,21 @@ import (
 )
 
 const (
-	headerBits = 40 + 24 + 12 + 8 + 33 + 13 + 13 // tick, length, marks, flush, usual distances at most
-	spansLeast = 3 + 33 + 33                     // one span at most
-	maxMisfits = 8                               // records tried after the first that did not fit
-	maxUnfit   = 64                              // and of those that the budget would not hold alone
+	// headerBits is the most bits of the tick, the length of the flags, the marks, the flush and the usual
+	// distances.
+	headerBits = 40 + 24 + 12 + 8 + 33 + 13 + 13
+	spansLeast = 3 + 33 + 33 // spansLeast is the most bits of a list of one span.
+	// maxMisfits is how many records may fail to fit, after the first, before chooseSome stops.
+	maxMisfits = 8
+	// maxUnfit is how many records that are longer than the whole budget do not count as misfits.
+	maxUnfit = 64
 )
 
-// Append appends the snapshot of the Source's current tick in at most room bytes, and
-// fills rec with its contents. The viewer's own entities come first. Entities that do
-// not fit are postponed: they are listed and go earlier next time. Those of [Everyone]
-// gain twice as fast, unless [Source.SetFirst] puts them first. If room is too small for any snapshot (about 32 bytes), nothing
-// is appended. Call it at most once a tick, after End.
+// Append appends the snapshot of the Source's current tick in at most room bytes, and fills rec with its
+// contents. The viewer's own entities come first. Entities that do not fit are postponed: the snapshot lists
+// them, and they go earlier next time. Entities of [Everyone] gain twice as fast, unless [Source.SetFirst] puts
+// them first. If room is too small for any snapshot (about 32 bytes), nothing is appended. Call it at most once
+// a tick, after End.
 func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 	return s.AppendBudget(dst, room, room, rec)
 }
@@ -113,7 +117,7 @@ func (s *Sender) writeSnapshot(dst []byte, budget, room int, own bool, rec *Sent
 		least := h.Bits.Len() + spansLeast // the list of postponed ids is within the budget, if possible
 		rest := max(budget*8, min(room*8, (5+3+len(flags))*8+least)) - (5+3+len(flags))*8
 		if cap(rec.late) == 0 {
-			rec.late = make([]span, 0, 16) // as many as are usual
+			rec.late = make([]span, 0, 16) // room for as many runs as are usual
 		}
 		rec.late = append(rec.late, coarsen(s.runs, rest-h.Bits.Len())...)
 		writeSpans(&h.Bits, rec.late)
@@ -124,8 +128,8 @@ func (s *Sender) writeSnapshot(dst []byte, budget, room int, own bool, rec *Sent
 	return append(dst, h.Bits.Bytes()...)
 }
 
-// writeRecords writes the records: for each expected one whether it is there, then
-// these, then the others with their wire ids.
+// writeRecords writes a flag for each expected record that says whether it is there. Then it writes the
+// expected records that are there, and then the other records with their wire ids.
 func (s *Sender) writeRecords(rec *Sent) {
 	h := &s.head
 	if s.usual[2] != 0 {

@@ -39,33 +39,33 @@ const (
 // goroutine. Once it is filled, views may look at the same time, except with [AreaView.LookAs].
 type Area struct {
 	cfg    AreaConfig
-	cells  map[[2]int32]int32 // 1 + index of the first item in it
+	cells  map[[2]int32]int32 // cells has, for each cell, 1 + the index of the item that was put last.
 	items  []areaItem
-	always []areaItem // without positions
+	always []areaItem // always has the entities without positions.
 	hooked []areaItem
 
-	// A slot is the small number of an entity while it is put in every tick. Views keep
-	// what they know by slot, so that a look needs no map.
+	// A slot is a small number that an entity keeps for as long as it is put in every tick. Views index what
+	// they know by slot, so that a look needs no map.
 	slots map[NetID]int32
-	seats []areaSeat // by slot
+	seats []areaSeat // seats has the entity of each slot.
 	free  []int32
-	tick  uint32 // counts Begin
-	put   int    // entities in this tick
+	tick  uint32 // tick counts the calls of Begin.
+	put   int    // put counts the entities that were put in this tick.
 
-	spare []*areaSet // that no view has
+	spare []*areaSet // spare has sets that no view uses.
 }
 
 type areaItem struct {
 	id      NetID
 	slot    int32
-	hook    int32 // 1 + index in Area.hooked; 0: it is not hooked
+	hook    int32 // hook is 1 + the index in Area.hooked. 0 means that the entity is not hooked.
 	next    int32
 	x, y, z float32
 }
 
 type areaSeat struct {
 	id   NetID
-	tick uint32 // when the entity was put last
+	tick uint32 // tick is the area's tick when the entity was put last.
 }
 
 // NewArea returns an empty area.
@@ -173,7 +173,7 @@ func (s *Sender) SetRelevant(id NetID, relevant bool) {
 	s.moved = append(s.moved, id)
 }
 
-// reconsider looks at entities that became relevant or ceased to be.
+// reconsider assigns or releases wire ids of entities whose relevance was set since the last snapshot.
 func (s *Sender) reconsider() {
 	slices.SortFunc(s.moved, func(a, b NetID) int { return cmp.Compare(a, b) })
 	for _, id := range s.moved {

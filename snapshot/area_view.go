@@ -11,32 +11,33 @@ type AreaView struct {
 	set  *areaSet
 }
 
-// areaSet is what one view knows, or several that looked from the same eyes.
+// areaSet has the entities that are relevant to one view, or to several views that share it.
 type areaSet struct {
-	views  int // that have it
+	views  int // views counts the views that use the set.
 	number uint32
 	marks  []areaMark
-	at     []int32     // by slot: 1 + index of its mark, 0: none
-	sum    uint64      // of the marks' network ids
-	asked  []Relevance // of the hooked entities
+	at     []int32     // at has, by slot, 1 + the index of the slot's mark. 0 means none.
+	sum    uint64      // sum is a hash of the marks' network ids, in any order.
+	asked  []Relevance // asked has the relevance of each hooked entity.
 
-	tick uint32   // of the area, at the last look
-	from *areaSet // that it was a copy of at that look, nil: none
-	out  []NetID  // changes of that look
-	in   []NetID
+	tick uint32   // tick is the area's tick at the last look.
+	from *areaSet // from is the set that this one was copied from at the last look. nil means none.
+	out  []NetID  // out has the entities that ceased to be relevant at the last look.
+	// in has the entities that became relevant at the last look.
+	in []NetID
 }
 
 type areaMark struct {
 	id      NetID
 	slot    int32
 	number  uint32
-	nearest float32 // squared distance
+	nearest float32 // nearest is the squared distance to the nearest eye.
 }
 
 // NewView returns a view to which nothing is relevant yet.
 func (a *Area) NewView() *AreaView { return &AreaView{area: a, set: &areaSet{views: 1}} }
 
-// beginLook starts a look. Other views that have the set keep it as it is.
+// beginLook starts a look and returns the set to update. If other views share the view's set, it is a copy.
 func (v *AreaView) beginLook() *areaSet {
 	a, s := v.area, v.set
 	s.from = nil
@@ -53,7 +54,7 @@ func (v *AreaView) beginLook() *areaSet {
 	return s
 }
 
-// fork returns a copy of a set, which no view has.
+// fork returns a copy of a set. No view uses the copy yet.
 func (a *Area) fork(from *areaSet) *areaSet {
 	var s *areaSet
 	if n := len(a.spare); n > 0 {
@@ -103,10 +104,9 @@ func (v *AreaView) Look(eyes [][3]float32, ask func(NetID) Relevance, set func(N
 	s.tellChanges(set)
 }
 
-// LookAs does the same as Look, for a view with the eyes and the ask of another view that
-// has looked in this tick. Once the same entities are relevant to both, the views share
-// them, and LookAs costs little more than its calls of set. Views that share must not look
-// at the same time.
+// LookAs does the same as Look, for a view with the same eyes and the same ask as another view that has looked
+// in this tick. Once the same entities are relevant to both, the views share them, and LookAs costs little more
+// than its calls of set. Views that share must not look at the same time.
 func (v *AreaView) LookAs(other *AreaView, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
 	if s := other.set; v.set == s.from && s.tick == v.area.tick && v.set.tick != s.tick {
 		v.takeSet(s)
@@ -119,7 +119,7 @@ func (v *AreaView) LookAs(other *AreaView, eyes [][3]float32, ask func(NetID) Re
 	}
 }
 
-// equal reports whether the same entities are relevant.
+// equal reports whether the same entities are relevant in two different sets.
 func (s *areaSet) equal(o *areaSet) bool {
 	if s == o || s.sum != o.sum || len(s.marks) != len(o.marks) {
 		return false // the same set needs no sharing
@@ -146,7 +146,7 @@ func (v *AreaView) LookEverywhere(set func(NetID, bool)) {
 	s.tellChanges(set)
 }
 
-// dropOldMarks drops the marks of what is no longer relevant.
+// dropOldMarks drops the marks of entities that are no longer relevant, and sorts the changes.
 func (s *areaSet) dropOldMarks() {
 	kept := 0
 	for i := range s.marks {
@@ -159,7 +159,7 @@ func (s *areaSet) dropOldMarks() {
 		}
 		s.out = append(s.out, m.id)
 		s.sum ^= spread(m.id)
-		if s.at[m.slot] == int32(i)+1 { // and not of the next entity in the slot
+		if s.at[m.slot] == int32(i)+1 { // unless the slot is another entity's by now
 			s.at[m.slot] = 0
 		}
 	}
@@ -168,7 +168,7 @@ func (s *areaSet) dropOldMarks() {
 	slices.Sort(s.out)
 }
 
-// tellChanges calls set for what changed in the last look.
+// tellChanges calls set for each entity that changed in the last look.
 func (s *areaSet) tellChanges(set func(NetID, bool)) {
 	for _, id := range s.out {
 		set(id, false)
@@ -178,7 +178,7 @@ func (s *areaSet) tellChanges(set func(NetID, bool)) {
 	}
 }
 
-// spread returns an id's part of a sum, in which the order does not matter.
+// spread returns a hash of an id. Hashes are summed by exclusive or, so that their order does not matter.
 func spread(id NetID) uint64 {
 	x := (uint64(id) + 1) * 0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9

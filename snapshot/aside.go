@@ -2,10 +2,9 @@ package snapshot
 
 import "github.com/foretick/foretick/schema"
 
-// SetAside leaves an entity out of the snapshots from the next Append on, as if there was no
-// room for it, or ends that. The viewer keeps the value that it has. Use it for an entity
-// whose record the viewer cannot read. Nothing is left of this when the entity is deleted and
-// put again.
+// SetAside leaves an entity out of the snapshots from the next Append on, as if there was no room for it. With
+// aside false it is sent again. The viewer keeps the value that it has. Use it for an entity whose record the
+// viewer cannot read. The setting ends when the entity is deleted and put again.
 func (s *Sender) SetAside(id NetID, aside bool) {
 	if w, ok := s.Wire(id); ok {
 		s.aside.put(w, aside)
@@ -31,8 +30,8 @@ func (s *Sender) Named(w schema.WireID) (NetID, bool) {
 	return s.shown[w].id, true
 }
 
-// Restart makes all snapshots sent so far useless as baselines: every entity is sent in full
-// again. Removals stay. Use it for a viewer that could not read a snapshot.
+// Restart makes all snapshots sent so far useless as baselines: every entity is sent in full again. Removals
+// are still repeated until they are acknowledged. Use it for a viewer that could not read a snapshot.
 func (s *Sender) Restart() {
 	s.view++
 	s.viewed = s.src.tick

@@ -18,48 +18,51 @@ type Cache struct {
 	tick    schema.Tick
 	plans   []*basis
 	entries []cached
-	code    coder.Encoder // the records
+	code    coder.Encoder // code holds the encoded records.
 	scratch senderScratch
 	twins   []twin
-	kept    int    // twins of this tick
-	copied  uint64 // snapshots that were twins
+	kept    int    // kept is how many of twins are of this tick.
+	copied  uint64 // copied counts the snapshots that were copies of a twin.
 	hits    uint64
 	misses  uint64
 }
 
 // basis is shared by viewers of one audience with the same usual baselines.
 type basis struct {
-	tick  schema.Tick
-	ago   [3]uint32 // ticks back to these
+	tick schema.Tick
+	// ago has the distances in ticks back to the usual baselines, each from the next newer one.
+	ago   [3]uint32
 	aud   plan.Audience
 	scale coder.Scales
 	slots []slotPlan
 }
 
-// slotPlan is the shared part of one entity.
+// slotPlan is what the viewers of a basis share about one entity.
 type slotPlan struct {
-	tick schema.Tick // of all this
+	tick schema.Tick // tick is the tick that all other fields are of.
 	is   planState
-	vers [3]int32 // the versions in the ticks of the baselines
-	at   int32    // index of the record against the values in the very ticks of the baselines
-	more int32    // 1 + index of the newest of the others
+	vers [3]int32 // vers are the entity's versions in the ticks of the usual baselines.
+	at   int32    // at is the index in Cache.entries of the record that is coded against vers.
+	// more is 1 + the index in Cache.entries of the newest record that is coded against other versions.
+	more int32
 }
 
 type planState uint8
 
 const (
-	planRecord   planState = 1 << iota // at is known
-	planSpecial                        // there is no such record
-	planFound                          // vers are known
-	planMoot                           // and not all there, or of another owner
-	planCompared                       // the values of the baselines were compared
-	planSame                           // the first and the second are equal
-	planSame2                          // the second and the third are
+	planRecord   planState = 1 << iota // slotPlan.at is known
+	planSpecial                        // no plain record can be coded against slotPlan.vers
+	planFound                          // slotPlan.vers is known
+	planMoot                           // a version in slotPlan.vers is missing, or has another owner
+	planCompared                       // the values in the baselines' ticks were compared
+	planSame                           // the values of the first and the second baseline are equal
+	planSame2                          // the values of the second and the third baseline are equal
 )
 
-// cached is a record against other versions.
+// cached is one record in the cache.
 type cached struct {
-	vers [3]schema.Tick // which versions
+	// vers has the ticks of the versions that the record is coded against. It is not set for slotPlan.at.
+	vers [3]schema.Tick
 	next int32
 	at   coder.Chunk
 }
@@ -84,7 +87,7 @@ func (c *Cache) beginTick(s *Source) {
 	c.code.Bits.Reset(c.code.Bits.Buf[:0])
 }
 
-// plan finds or makes the plan for an audience.
+// plan finds or makes the basis of an audience and three distances.
 func (c *Cache) plan(ago [3]uint32, a plan.Audience) *basis {
 	var idle *basis
 	for _, p := range c.plans {
@@ -110,7 +113,7 @@ func (c *Cache) plan(ago [3]uint32, a plan.Audience) *basis {
 	return idle
 }
 
-// slotPlan returns an entity's part, empty at first in each tick.
+// slotPlan returns the shared part of the entity in a slot. It is empty at first in each tick.
 func (p *basis) slotPlan(i int32) *slotPlan {
 	x := &p.slots[i]
 	if x.tick != p.tick {
@@ -119,7 +122,7 @@ func (p *basis) slotPlan(i int32) *slotPlan {
 	return x
 }
 
-// findRecord returns a record, or nil.
+// findRecord returns the record that is coded against the given versions, or nil.
 func (c *Cache) findRecord(p *slotPlan, vers *[3]schema.Tick) *coder.Chunk {
 	for i := p.more; i != 0; i = c.entries[i-1].next {
 		if e := &c.entries[i-1]; e.vers == *vers {

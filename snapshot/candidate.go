@@ -10,25 +10,27 @@ import (
 
 // candidate is an entity with something to send.
 type candidate struct {
-	wire    schema.WireID
-	own     bool // the viewer's, or Everyone's
-	first   bool // the viewer's alone, or marked so: it is sent before the others
+	wire schema.WireID
+	own  bool // own is true if the viewer or Everyone owns the entity.
+	// first is true if the viewer alone owns the entity, or SetFirst marked it. It is sent before the others.
+	first   bool
 	spawn   bool
 	encoded bool
-	done    bool   // its turn is over
-	kept    bool   // its record is in the cache
-	steady  bool   // it is there for all viewers with the same usual baselines
-	listed  bool   // it is expected
-	gate    uint16 // what its flag as expected costs, in 1/256 bit
-	words   int32  // of a spawn; of others see weigh
-	size    int32  // in bits
+	done    bool   // done is true once the candidate had its turn.
+	kept    bool   // kept is true if the record is in the cache.
+	steady  bool   // steady is true if viewers with the same usual baselines share the record.
+	listed  bool   // listed is true if a record of the entity is expected.
+	gate    uint16 // gate is the cost of the flag for an expected record, in 1/256 bit.
+	words   int32  // words is the number of words of a spawn's record. For other records see weigh.
+	size    int32  // size is the record's size in bits.
 	at      coder.Chunk
-	sym, k  int32 // its flags, for the statistics
+	// sym and k give the record's flags for the statistics: k flags of Syms from index sym on.
+	sym, k int32
 }
 
-// gather lists the entities with something to send and the expected ones. It takes
-// records from the cache at once. It returns the greatest number of bits of the
-// expected ones' flags, without those counted in the candidates' sizes.
+// gather lists the entities with something to send, and those with an expected record. It takes records from
+// the cache where it can. It returns the most bits that the flags of expected records take; the flags of
+// records that are there are counted in their candidates' sizes.
 func (s *Sender) gather() int {
 	s.cands, s.expected = s.cands[:0], s.expected[:0]
 	l := &s.trail
@@ -107,7 +109,7 @@ func (s *Sender) gather() int {
 	return int(cost+255) / 256
 }
 
-// takeSteady takes a record that is in the cache, see encodeSteady.
+// takeSteady takes a record that encodeSteady made for another viewer from the cache, if there is one.
 func (s *Sender) takeSteady(c *candidate) {
 	if since := s.from[c.wire]; since != 0 && after(since, s.trail.aged(s.ages[2]).tick) {
 		return
@@ -125,7 +127,7 @@ func (c *candidate) noteSize() {
 	c.encoded, c.size = true, c.at.N+(c.at.Cost+int32(c.gate)+255)/256
 }
 
-// weigh notes the words of a record, if all together may be too many.
+// weigh counts the words of a candidate's record, if those of all records together may be too many.
 func (s *Sender) weigh(c *candidate) {
 	if c.words == 0 && len(s.cands)*s.src.reg.Words > maxRead {
 		c.words = s.freshWords(c.wire)
@@ -217,7 +219,8 @@ func (s *Sender) gapBits(n int) int {
 	return n * (int(flags) + coder.GapOrder + coder.GolombBits(uint32(len(s.shown)/n)>>coder.GapOrder))
 }
 
-// rank returns the turn for a gain, 0 to 239: exact below 16, then eight to an octave.
+// rank returns a number from 0 to 239 for a gain. It is exact below 16. Above, each doubling of the gain has
+// eight ranks.
 func rank(gained uint32) int {
 	if gained < 16 {
 		return int(gained)
@@ -226,8 +229,8 @@ func rank(gained uint32) int {
 	return 16 + (n-4)*8 + int(gained>>(n-3))&7
 }
 
-// order sorts the candidates: the viewer's own first, and those of Everyone among the
-// others. The rest is by gain, and among equals by wire id.
+// order sorts the candidates. Those that go first come before the others. In both parts they are sorted by
+// gain, and those of equal rank by wire id.
 func (s *Sender) order() {
 	const ranks = 240
 	var at [2 * ranks]int32
@@ -248,7 +251,7 @@ func (s *Sender) order() {
 	s.turns = slices.Grow(s.turns[:0], len(s.cands))[:len(s.cands)]
 	for i, place := range s.places {
 		p := &at[place]
-		s.turns[*p] = uint16(i) // ids, and so places, are below 2¹⁶
+		s.turns[*p] = uint16(i) // wire ids, and so indexes of candidates, are below 2¹⁶
 		*p++
 	}
 }

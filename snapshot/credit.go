@@ -17,8 +17,8 @@ const (
 	chunkWords = 2048
 	chunkOf    = 128 // records
 
-	leastVersions = 8  // of a ghost at first
-	mustVersions  = 32 // that a ghost has room for before its oldest gives way
+	leastVersions = 8  // versions that a new ghost has room for
+	mustVersions  = 32 // versions that a ghost must have room for before its oldest is replaced
 )
 
 // Sizes in memory.
@@ -30,7 +30,7 @@ const (
 	changeBytes  = int(unsafe.Sizeof(Change{}))
 	chunkBytes   = int(unsafe.Sizeof([chunkOf]record{}))
 	pageBytes    = int(unsafe.Sizeof([pageSlots]wireSlot{}))
-	maskBytes    = 32 // of a mask's ids from 64 on
+	maskBytes    = 32 // the part of a mask for ids from 64 on
 )
 
 // grantCredit gives a snapshot of n bytes its memory credit.
@@ -154,7 +154,7 @@ func (r *Receiver) reserve(slot *wireSlot, fresh bool, n int) bool {
 	return true
 }
 
-// newVersion and newWords take paid memory from bigger chunks.
+// newVersion and newWords cut memory from bigger chunks. The caller has spent credit for it.
 func (r *Receiver) newVersion() *ghostVersion {
 	if len(r.newVers) == 0 {
 		r.newVers = make([]ghostVersion, 64)
@@ -176,7 +176,8 @@ func (r *Receiver) newWords(n int) []int32 {
 	return w
 }
 
-// prepare pays for the rest and makes the lists. After it nothing is refused.
+// prepare pays for the remaining memory of a snapshot and allocates its lists. After it the snapshot cannot be
+// refused.
 func (r *Receiver) prepare(t schema.Tick) error {
 	if !r.spend(r.opened * pageBytes) {
 		return ErrHeavy

@@ -11,33 +11,36 @@ const (
 	retryTooLong = 64 // snapshots until a record that was too long is tried again
 	resendPiece  = 64 // snapshots until a piece without news of its packet is sent again
 	pieceWait    = 16 // snapshots without any piece until one may exceed the budget
-	unfitWait    = 64 // gain of an entity that no budget is enough for, until it is cut
+	unfitWait    = 64 // gain at which an entity whose record is longer than the budget is cut
 )
 
 // cutter is a sender's state of records that are longer than a packet. A sender has none
 // until it meets the first.
 type cutter struct {
-	out    wireSet                       // those in pieces, waiting for that, or too long
-	open   []*pinned                     // those in pieces; the viewer's own come first
-	pins   wireSet                       // those in known
-	known  map[schema.WireID]schema.Tick // ticks of pinned values that the viewer holds
-	banned map[schema.WireID]uint32      // those too long: s.appends when that was found
+	// out has the entities that are in pieces, wait to be cut, or are too long.
+	out   wireSet
+	open  []*pinned                     // open has the records in pieces. The viewer's own come first.
+	pins  wireSet                       // pins has the entities in known.
+	known map[schema.WireID]schema.Tick // known has the ticks of the pinned values that the viewer holds.
+	// banned has, for records that were too long, s.appends when that was found.
+	banned map[schema.WireID]uint32
 	told   []TooLong
-	waits  int    // snapshots since one carried pieces, while there were some to send
-	serial uint32 // of the newest pinned record
+	// waits counts the snapshots since the last one with pieces, while there were some to send.
+	waits  int
+	serial uint32 // serial is the number of the newest pinned record.
 	spare  []*pinned
 }
 
-// TooLong is an entity that a viewer is not sent, as its record is longer than [MaxRecord].
+// TooLong is an entity that is not sent to a viewer, because its record is longer than [MaxRecord].
 type TooLong struct {
 	Entity NetID
-	Bytes  int // of the record
-	// Component is the id of the component that takes most of it, and Share its bytes.
+	Bytes  int // size of the record
+	// Component is the id of the component that takes most of the record, and Share is that component's bytes.
 	Component, Share int
 }
 
-// Cuts reports whether any record was longer than a packet so far: then it may be worth while
-// to look at [Sender.Counters] and [Sender.TakeTooLong].
+// Cuts reports whether any record so far was longer than a packet. If so, look at [Sender.Counters] and
+// [Sender.TakeTooLong].
 func (s *Sender) Cuts() bool { return s.cut != nil }
 
 // TakeTooLong returns the entities that were found to be too long to send since the last
@@ -62,8 +65,8 @@ func (s *Sender) acked(w schema.WireID) schema.Tick {
 	return t
 }
 
-// outdated reports whether the viewer may have dropped its newest acknowledged value, as too
-// many others were sent since.
+// outdated reports whether the viewer may have dropped its newest acknowledged value, because too many other
+// values were sent since.
 func (s *Sender) outdated(w schema.WireID, acked schema.Tick) bool {
 	l, t, window := &s.trail, s.src.tick, uint32(s.cfg.Window)
 	if s.cut == nil || !s.cut.pins.has(w) || s.cut.known[w] != acked {
@@ -83,7 +86,7 @@ func (s *Sender) outdated(w schema.WireID, acked schema.Tick) bool {
 	return since != 0 && t-since >= window
 }
 
-// cuts reports whether any record is in pieces or waits for that.
+// cuts reports whether any record is in pieces, waits to be cut, or is too long.
 func (s *Sender) cuts() bool {
 	if s.cut == nil {
 		return false
@@ -96,12 +99,13 @@ func (s *Sender) cuts() bool {
 	return false
 }
 
-// stands reports whether a pinned record still is what the viewer is to receive.
+// stands reports whether a pinned record is still valid: the entity is shown, and its audience and baselines
+// did not change since.
 func (s *Sender) stands(x *pinned) bool {
 	return x.view == s.view && x.aud == s.auds[x.wire] && s.live.has(x.wire) && s.shown[x.wire].life == x.life && s.from[x.wire] == x.from && !s.aside.has(x.wire)
 }
 
-// forgetCut drops what is known of a wire id's records in pieces, before its next life.
+// forgetCut forgets a wire id's records in pieces, before the wire id is used again.
 func (s *Sender) forgetCut(w schema.WireID) {
 	if c := s.cut; c != nil {
 		c.out.drop(w)
@@ -122,9 +126,8 @@ func (s *Sender) forgetAllCuts() {
 	}
 }
 
-// beginCuts gives up records that changed their audience or are gone, and lets as many of
-// those that wait try as may be in pieces at once: the viewer's own, and then those that
-// waited longest.
+// beginCuts gives up pinned records that are no longer valid. Then it lets waiting entities try again, as many
+// as may still be in pieces. The viewer's own go first, and then those with the highest gain.
 func (s *Sender) beginCuts() {
 	c := s.cut
 	if c == nil {
@@ -152,7 +155,7 @@ func (s *Sender) beginCuts() {
 	}
 }
 
-// nextCut returns the entity that is to be tried next, or 0.
+// nextCut returns the waiting entity that tries next, or 0.
 func (s *Sender) nextCut() (best schema.WireID) {
 	c := s.cut
 	for i, m := range c.out {
@@ -178,8 +181,8 @@ func (c *cutter) findPinned(w schema.WireID) *pinned {
 	return nil
 }
 
-// tooLong reports whether a candidate's record fits into no snapshot. It then takes the
-// candidate out, to be sent in pieces.
+// tooLong reports whether a candidate's record fits into no snapshot. Such a candidate is sent in pieces. If
+// its record cannot be cut, tooLong returns false.
 func (s *Sender) tooLong(c *candidate) bool {
 	if !c.encoded {
 		s.encode(c)
@@ -190,8 +193,8 @@ func (s *Sender) tooLong(c *candidate) bool {
 	return s.cutRecord(c)
 }
 
-// cutRecord sends a candidate in pieces: now, or when there are fewer of them. It returns false
-// if nothing can be cut.
+// cutRecord sends a candidate in pieces. If too many records are in pieces already, the candidate waits. It
+// returns false if the record has nothing to cut.
 func (s *Sender) cutRecord(cand *candidate) bool {
 	e, w := s.src.slots[s.slots[cand.wire]], cand.wire
 	mask := s.src.reg.VisibleMask(e.mask(e.head), s.auds[w])

@@ -6,9 +6,9 @@ import (
 	"github.com/foretick/foretick/internal/coder"
 )
 
-// pickFirst picks pieces before records are chosen, up to half of the budget, so that these
-// starve no pieces. If no budget was enough for a piece for long, one may exceed it, within
-// the room. It returns the bits that they take.
+// pickFirst picks pieces before records are chosen, so that records cannot starve pieces. The pieces take up to
+// half of the budget. After pieceWait snapshots without a piece, one piece of each record may exceed the
+// budget, within the room. pickFirst returns the bits that the pieces take.
 func (s *Sender) pickFirst(room, budget int) int {
 	c := s.cut
 	if len(c.open) == 0 {
@@ -58,7 +58,7 @@ func (s *Sender) pickPieces(left, most int) int {
 	return used
 }
 
-// piecesBits is what the list of pieces takes besides the pieces.
+// piecesBits is the number of bits that the list of pieces takes besides the pieces.
 const piecesBits = 10 + 7
 
 // writePieces writes the pieces that were picked.
@@ -100,7 +100,7 @@ func (s *Sender) writePieces(rec *Sent) {
 	c.waits = 0
 }
 
-// settlePieces notes what became of the pieces of a snapshot.
+// settlePieces notes whether the pieces of a snapshot were delivered.
 func (s *Sender) settlePieces(rec *Sent, delivered bool) {
 	if s.cut == nil {
 		return

@@ -7,17 +7,16 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// displacement is a field that others than its owner are told moved.
+// displacement moves a field in the value for all viewers but the owner.
 type displacement struct {
 	comp, field int
 	by          plan.Offset
 }
 
-// Displace moves a number or a rotation of the entity that the next Put is for, in the value
-// for all viewers but its owner. comp is the component's id, and field an index in
-// [schema.Schema.Fields]. It holds for that Put alone, and the value stays within its range.
-// A server uses it to let a correction fade on others' screens. It has no effect on a field
-// that the entity does not have.
+// Displace moves a number or a rotation of the entity that the next Put is for, in the value for all viewers
+// but its owner. comp is the component's id, and field an index in [schema.Schema.Fields]. It holds for that
+// Put alone, and the value stays within its range. A server uses it to let a correction fade on other players'
+// screens. It has no effect on a field that the entity does not have.
 func (s *Source) Displace(comp, field int, by schema.Offset) {
 	s.moved = append(s.moved, displacement{comp, field, plan.Offset(by)})
 }
@@ -42,8 +41,8 @@ func (s *Source) displaced(mask plan.Mask, own []int32) []int32 {
 	return s.other
 }
 
-// same reports whether a Put has the value of the newest version. The public lane is
-// compared where it may differ from the owner's.
+// same reports whether a Put has the value of the newest version. The public lane is compared only if moved is
+// set: otherwise it follows from the owner's.
 func (s *Source) same(e *entity, owner uint16, mask plan.Mask, own, pub []int32, moved bool) bool {
 	if e.n == 0 {
 		return false

@@ -8,9 +8,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// baseline returns the version that a record may be a difference from, or −1, and the
-// tick of its record. The viewer must hold it, and have had the same audience and
-// owner.
+// baseline returns the version that a record may be a difference from, or −1, and the tick of its record. The
+// viewer must hold that version, and its audience and the owner must be the same since.
 func (s *Sender) baseline(w schema.WireID, e *entity) (int, schema.Tick) {
 	if !s.held.has(w) {
 		return -1, 0
@@ -110,8 +109,8 @@ func (s *Sender) encodeSteady(c *candidate, a plan.Audience) bool {
 	return true
 }
 
-// steady returns an entity's values in the usual baselines' ticks, and reports whether
-// a record against them is plain.
+// steady sets r's baselines to an entity's values in the usual baselines' ticks. It reports whether a record
+// against them is plain.
 func (s *Sender) steady(x *slotPlan, e *entity, r *recordWriter) bool {
 	if x.is&planFound == 0 {
 		s.findUsual(x, e)
@@ -143,7 +142,7 @@ func (s *Sender) findUsual(x *slotPlan, e *entity) {
 	}
 }
 
-// encodeOther makes any record.
+// encodeOther makes a record that encodeSteady cannot make.
 func (s *Sender) encodeOther(c *candidate, a plan.Audience) {
 	e := s.src.slots[s.slots[c.wire]]
 	if s.encodePlain(c, e, a) {
@@ -243,8 +242,8 @@ func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
 	r.body(e.mask(e.head), e.lane(e.head, a))
 }
 
-// encodeHead writes what is before the components of a full record. It returns the writer of
-// these.
+// encodeHead writes the part of a full record that comes before the components. It returns the writer of the
+// components.
 func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audience) recordWriter {
 	reg, v := s.src.reg, &e.vers[e.head]
 	k := &reg.Prefabs[e.prefab]
@@ -274,7 +273,7 @@ func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base i
 	r := recordWriter{Encoder: c, reg: reg, g: &s.shown[w], acked: acked, a: a, packs: [3]plan.Mask{was}, prof: s.prof}
 	r.base.N, r.base.Words[0] = 1, e.lane(base, a)
 	usual := s.isUsual(w, acked)
-	jumps := v.jumps - b.jumps // its motion at the old place predicts nothing
+	jumps := v.jumps - b.jumps // after a teleport, earlier motion predicts nothing
 	history := usual && jumps == 0 && s.history(w, e, base, &r, a)
 	if !history {
 		r.base.N = 1

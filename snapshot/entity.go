@@ -11,15 +11,19 @@ type entity struct {
 	slot   int32
 	prefab int
 	seen   schema.Tick
-	stride int // words of one lane of one version
+	stride int // stride is the number of words of one lane of one version.
 	vers   []version
-	words  []int32 // two lanes a version, each without the components it lacks
-	head   int     // index of the newest version
-	n      int
-	high   []plan.MaskHigh // of the mask of each version, in a game with ids from 64 on
-	news   []classTicks    // of each version, where there are such audiences
-	moved  bool            // others were told it displaced
-	jumps  uint16          // times it was somewhere else at once, modulo 2¹⁶
+	// words has two lanes for each version. A lane has no words for components that the version lacks.
+	words []int32
+	head  int // head is the index of the newest version.
+	n     int
+	// high has, for each version, the mask's ids from 64 on. It is nil in a game without such ids.
+	high []plan.MaskHigh
+	// news has, for each version, the newest change that each class sees. It is nil in a game without such
+	// classes.
+	news  []classTicks
+	moved bool   // moved is true if the last Put displaced the entity.
+	jumps uint16 // jumps counts the entity's teleports, modulo 2¹⁶.
 }
 
 // version is an entity's value from tick on, until the next version.
@@ -27,8 +31,8 @@ type version struct {
 	tick  schema.Tick
 	owner uint16
 	jumps uint16
-	low   uint64 // of its mask
-	// changed is slotHot's as of this version.
+	low   uint64 // low has the mask's ids below 64.
+	// changed is the value of slotHot.changed as of this version.
 	changed [plan.Lanes]schema.Tick
 }
 

@@ -11,15 +11,15 @@ var (
 	// ErrBaseline says that a record names a baseline that the receiver does not
 	// hold. It wraps [ErrMalformed].
 	ErrBaseline = fmt.Errorf("%w: unknown baseline", ErrMalformed)
-	// ErrHeavy says that a snapshot needs more memory at once than its length allows.
-	// An honest one may, when very much appears at a time. Treat it as lost, and do not
-	// acknowledge it. Memory allocated for it is kept, so that a later one can be read.
+	// ErrHeavy says that a snapshot needs more memory at once than its length allows. An honest snapshot may,
+	// when very many entities appear at once. Treat it as lost, and do not acknowledge it. Memory allocated for
+	// it is kept, so that a later one can be read.
 	ErrHeavy = errors.New("snapshot: more values than its bytes may bring at once")
 )
 
 // UsageError is the panic value of a hot-path call that was made wrongly.
 type UsageError struct {
-	Call    string // the method
+	Call    string // name of the method
 	Problem string // the fault and the fix
 }
 

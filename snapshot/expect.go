@@ -6,13 +6,13 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// The records of the usual baseline's snapshot are expected in this one too. Each takes a
-// flag that says whether it is there. Other records take their wire id.
+// An entity with a record in the usual baseline's snapshot is expected to have one in this snapshot too. A flag
+// says for each such entity whether it has. Other records name their wire ids.
 
 // sentList lists the entities with records in a snapshot, in ascending order.
 type sentList struct {
 	tick  schema.Tick
-	whole bool // nothing was postponed
+	whole bool // whole is true if nothing was postponed.
 	wires []schema.WireID
 }
 
@@ -37,9 +37,10 @@ func (l *sentList) hasWire(at *int, w schema.WireID) bool {
 	return *at < len(l.wires) && l.wires[*at] == w
 }
 
-// expectation is the context of the flag that an expected record is there: whether
-// the snapshot that it was in was whole, and 0: the entity was not in the second, 1:
-// its values in both were equal, 2: those in the second and third, 3: none of these.
+// expectation returns the context of the flag that says whether an expected record is there. whole is true if
+// the first baseline's snapshot postponed nothing. state is 0 if the entity was not in the second snapshot, 1
+// if its values in the first and the second were equal, 2 if those in the second and the third were equal, and
+// 3 otherwise.
 func expectation(whole bool, state int) int {
 	if whole {
 		state += 4
@@ -47,8 +48,8 @@ func expectation(whole bool, state int) int {
 	return coder.CtxExpected + state
 }
 
-// sameness is the state of an expectation, of an entity that was in the first and the
-// second snapshot, and perhaps in the third: see expectation.
+// sameness returns the state for expectation, for an entity that was in the first and the second snapshot.
+// third is true if it was in the third too.
 func (s *Sender) sameness(w schema.WireID, third bool) int {
 	same := s.compared(w)
 	switch {

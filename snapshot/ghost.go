@@ -21,8 +21,10 @@ type Ghost struct {
 
 	r        *Receiver
 	released bool
-	vers     []*ghostVersion // ring; by tick, newest at head; nil where none was yet
-	head, n  int
+	// vers is a ring of versions in the order of ticks, with the newest at head. Places that were never used
+	// are nil.
+	vers    []*ghostVersion
+	head, n int
 }
 
 type ghostVersion struct {
@@ -31,7 +33,7 @@ type ghostVersion struct {
 	owner uint16
 	jumps uint16
 	aud   plan.Audience
-	words []int32 // of its components; room is kept for other values
+	words []int32 // words has the words of the components. Its memory is reused for later values.
 }
 
 // versionIndex is the storage index of the k-th newest version.
@@ -39,7 +41,7 @@ func (g *Ghost) versionIndex(k int) int { return (g.head - k + len(g.vers)) & (l
 
 func (g *Ghost) lane(i int) []int32 { return g.vers[i].words }
 
-// exact is the version of precisely tick t, or −1.
+// exact returns the index of the version of exactly tick t, or −1.
 func (g *Ghost) exact(t schema.Tick) int {
 	if i := g.upTo(t); i >= 0 && g.vers[i].tick == t {
 		return i
@@ -47,7 +49,7 @@ func (g *Ghost) exact(t schema.Tick) int {
 	return -1
 }
 
-// upTo is the newest version of tick t or before, or −1.
+// upTo returns the index of the newest version of tick t or before, or −1.
 func (g *Ghost) upTo(t schema.Tick) int {
 	if g.n == 0 {
 		return -1
@@ -60,7 +62,7 @@ func (g *Ghost) upTo(t schema.Tick) int {
 	if after(g.vers[g.versionIndex(k)].tick, t) {
 		return -1
 	}
-	// The first, newest first, that is not after t; the k-th is not.
+	// Search for the newest version that is not after t. The k-th newest is not after t.
 	for lo := 0; lo < k; {
 		if m := (lo + k) / 2; after(g.vers[g.versionIndex(m)].tick, t) {
 			lo = m + 1
@@ -85,9 +87,8 @@ func (g *Ghost) Newest() State {
 	return g.state(g.head, g.vers[g.head].tick)
 }
 
-// Since returns the values that were the newest in ticks from t on, newest first, as far as
-// they are known. Each has the tick that it is of. The last may be of a tick before t: it held
-// until the next.
+// Since returns the known values that held in tick t or later, newest first. Each has its own tick. The last
+// may be of a tick before t, because a value holds until the next.
 func (g *Ghost) Since(t schema.Tick) iter.Seq[State] {
 	return func(yield func(State) bool) {
 		for k := range g.n {
@@ -122,7 +123,7 @@ func (g *Ghost) postponed(t schema.Tick) bool {
 // putVersion stores the words of tick t in order. When the ring is full, the oldest is
 // replaced. It reports whether the words are the newest.
 func (g *Ghost) putVersion(v ghostVersion, words []int32) bool {
-	k, to := 0, g.n // the versions that are newer
+	k, to := 0, g.n // k becomes the number of versions that are newer
 	for k < to {
 		if m := (k + to) / 2; after(g.vers[g.versionIndex(m)].tick, v.tick) {
 			k = m + 1
@@ -139,7 +140,7 @@ func (g *Ghost) putVersion(v ghostVersion, words []int32) bool {
 	if k == len(g.vers) {
 		return false
 	}
-	// Shift the k newer versions up by one, and take what gives way.
+	// Shift the k newer versions up by one, and reuse the version that they overwrite.
 	g.head = (g.head + 1) & (len(g.vers) - 1)
 	g.n = min(g.n+1, len(g.vers))
 	old := g.vers[g.head]
@@ -180,7 +181,7 @@ func (g *Ghost) lengthen(slots int) {
 	for k := range g.n {
 		vers[k] = g.vers[g.versionIndex(g.n-1-k)]
 	}
-	for k := range spare { // those used before come after the oldest
+	for k := range spare { // the versions that were used before follow the newest
 		vers[g.n+k] = g.vers[(g.head+1+k)&(len(g.vers)-1)]
 	}
 	g.vers, g.head = vers, g.n-1

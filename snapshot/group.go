@@ -48,7 +48,7 @@ type choice struct {
 	load           spawnLoad
 }
 
-// fit adds a candidate's record, unless it does not fit.
+// fit adds a candidate's record to a choice if it fits in left bits, and reports whether it did.
 func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 	if !c.encoded {
 		s.encode(c)
@@ -67,7 +67,7 @@ func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 	return true
 }
 
-// takeCandidate chooses a candidate, unless it does not fit.
+// takeCandidate chooses a candidate if it fits, and reports whether it did.
 func (s *Sender) takeCandidate(ch *choice, c *candidate, left int) bool {
 	c.done = true
 	if s.tooLong(c) {
@@ -80,7 +80,7 @@ func (s *Sender) takeCandidate(ch *choice, c *candidate, left int) bool {
 	return ok
 }
 
-// takeAll chooses all of the candidates, or none.
+// takeAll chooses all of the candidates if they fit, and else none. It reports whether it did.
 func (s *Sender) takeAll(ch *choice, items []herdItem, left int) bool {
 	t := *ch
 	for _, it := range items {
@@ -168,7 +168,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 			continue
 		}
 		if misfits > maxMisfits || misfits > 0 && (budget-ch.used)*2*taken < ch.used-before {
-			all = false // not half of what a record takes at the mean is left
+			all = false // less than half of a record's mean size is left
 			break
 		}
 		herd, ok := s.herdOf(c), false
@@ -177,7 +177,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 			ok = s.takeCandidate(&ch, c, budget)
 		case s.takeAll(&ch, herd, budget):
 			ok = true
-		case alone: // it would never be whole
+		case alone: // no snapshot would hold the whole group
 			s.count.GroupsSplit++
 			ok = true
 			for _, it := range herd {
@@ -192,7 +192,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 		case ok:
 			taken++
 			continue
-		case s.isCut(c.wire): // the rest goes on without it
+		case s.isCut(c.wire): // it is sent in pieces, and the others still have their turns
 		case herd == nil && int(c.size) > whole && unfit < maxUnfit:
 			if unfit++; s.gained[c.wire] >= unfitWait {
 				s.cutRecord(c)

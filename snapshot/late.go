@@ -4,12 +4,12 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Lates remembers which entities each of a number of snapshots postponed: they changed and
-// found no room. Each snapshot has a slot. What it remembers outlives the [Sent]. It
-// allocates while it grows, and not once the slots hold what they usually do.
+// Lates remembers which entities each of a number of snapshots postponed: those that changed and did not fit.
+// Each snapshot has a slot. What Lates remembers does not depend on the [Sent]. It allocates while it grows,
+// but not once the slots hold as much as usual.
 type Lates struct {
 	slots []lateRuns
-	runs  []span // of all slots, one slot's after another, with gaps
+	runs  []span // runs has the runs of all slots, one slot's after another, with gaps.
 	spare []span
 }
 
@@ -28,13 +28,13 @@ func (l *Lates) Reset() {
 // Forget empties a slot, as of a snapshot that held everything.
 func (l *Lates) Forget(slot int) { l.slots[slot] = lateRuns{} }
 
-// Note remembers a snapshot, as its viewer knows it, in the place of the one in the slot. It
-// reports whether the snapshot postponed anything.
+// Note stores which entities a snapshot postponed in a slot, in place of what the slot held. Entities with a
+// record in the snapshot do not count. Note reports whether the snapshot postponed anything.
 func (l *Lates) Note(slot int, sent *Sent) bool {
 	if l.Forget(slot); len(sent.late) == 0 {
 		return false
 	}
-	// Each record within the runs cuts one in two.
+	// Each record within a run cuts it in two.
 	if most := len(sent.late) + sent.count; len(l.runs)+most > cap(l.runs) {
 		l.pack(most)
 	}
@@ -62,14 +62,14 @@ func (r *Sent) without(to []span, run span) []span {
 	return to
 }
 
-// pack closes the gaps, and makes room for more runs.
+// pack closes the gaps between the slots' runs, and makes room for more runs.
 func (l *Lates) pack(more int) {
 	used := more
 	for _, s := range l.slots {
 		used += int(s.to - s.from)
 	}
 	next := l.spare[:0]
-	if cap(next) < used+used/2 { // so that a gap has to grow before it is packed again
+	if cap(next) < used+used/2 { // leave room, so that runs are not packed again soon
 		next = make([]span, 0, 2*used)
 	}
 	for i, s := range l.slots {
@@ -93,7 +93,7 @@ func (l *Lates) Has(slot int, w schema.WireID) bool {
 	return s.from != s.to && inSpans(l.runs[s.from:s.to], w)
 }
 
-// Shown is Known and also returns the first tick that the viewer was shown the entity
+// Shown is like [Sender.Known] and also returns the first tick that the viewer was shown the entity
 // ([Ghost.Born]). The viewer knows nothing of earlier ticks, whatever it received.
 func (s *Sender) Shown(id NetID) (w schema.WireID, since schema.Tick, ok bool) {
 	if w = s.known(id); w == 0 {

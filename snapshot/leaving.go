@@ -7,9 +7,9 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Leaving returns the number of removals that are not acknowledged yet. An entity that
-// was shown and is not known to have been received counts with its removal against a
-// limit of 4096. At the limit no more entities are shown until some are acknowledged.
+// Leaving returns the number of removals that are not acknowledged yet. An entity that was shown and is not
+// known to have been received counts against a limit of 4096, even while its removal is not acknowledged. At
+// the limit no more entities are shown until some are acknowledged.
 func (s *Sender) Leaving() (n int) {
 	for _, m := range s.away {
 		n += bits.OnesCount64(m)
@@ -17,9 +17,9 @@ func (s *Sender) Leaving() (n int) {
 	return n
 }
 
-// chooseLeaving chooses the removals to send and returns the room left. The others take
-// turns. Whatever their number, it looks once at each word of the set and at the chosen
-// ones.
+// chooseLeaving chooses the removals to send and returns the room left. If there are too many for one snapshot,
+// they take turns. The time it takes depends on the words of the set and the chosen removals, not on how many
+// wait.
 func (s *Sender) chooseLeaving(left int) int {
 	s.runs = s.runs[:0]
 	n, cursor := s.Leaving(), s.cursor

@@ -30,7 +30,8 @@ func (s *Sender) follow() {
 	if s.regroup {
 		s.relateAll(changed)
 	}
-	s.restless = s.restless || (missed > 1 && len(s.births) > 0) // in the order of network ids
+	// look at births of several ticks in the order of network ids
+	s.restless = s.restless || (missed > 1 && len(s.births) > 0)
 }
 
 // readNews applies the news of a tick.
@@ -109,7 +110,7 @@ func (s *Sender) lookAtVisibility() {
 	}
 }
 
-// consider assigns an entity a wire id or releases it.
+// consider assigns an entity a wire id if the viewer may see it, and otherwise releases its wire id.
 func (s *Sender) consider(slot int32) {
 	id, n := s.src.hot[slot].id, &s.bySlot[slot]
 	if n.id != id {

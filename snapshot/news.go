@@ -5,18 +5,17 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// classTicks are, for each class from ToAllies on, the newest tick with a difference
-// that the class would see.
+// classTicks has, for each class from ToAllies on, the newest tick with a difference that the class would see.
 type classTicks [7]schema.Tick
 
 // slotHot is the part of an entity that decides whether there is something new to send.
 type slotHot struct {
-	id    NetID // 0: the slot is free
+	id    NetID // id is 0 if the slot is free.
 	owner uint16
-	refs  bool // some component may hold references
+	refs  bool // refs is true if some component may hold references.
 	team  uint8
-	first bool // of Everyone, and sent before all others
-	// changed is the newest tick with a difference that an audience would see.
+	first bool // first is true if SetFirst marked the entity: one of Everyone then goes before all others.
+	// changed has, by lane, the newest tick with a difference that the lane's audience would see.
 	changed [plan.Lanes]schema.Tick
 }
 
@@ -28,17 +27,17 @@ type news struct {
 	slot  int32
 	owner uint16
 	what  uint16
-	refs  bool // some component may hold references
+	refs  bool // refs is true if some component may hold references.
 }
 
 const (
 	newsPublic uint16 = 1 << iota // every viewer sees a difference
-	newsOwner                     // the owner does
-	newsClass                     // the classes from ToAllies on, a bit for each
+	newsOwner                     // the owner sees a difference
+	newsClass                     // the first of the bits for the classes from ToAllies on, one for each
 	newsAll    uint16 = 1<<9 - 1
 	newsBorn   uint16 = 1 << 9
 	newsGone   uint16 = 1 << 10
-	newsTeam   uint16 = 1 << 11 // it is of another team
+	newsTeam   uint16 = 1 << 11 // the entity's team changed
 )
 
 // sight returns the news that an audience sees.
@@ -49,14 +48,14 @@ func (s *Source) logNews(n news) {
 	*l = append(*l, n)
 }
 
-// saw returns who sees a difference between an entity's newest version and the new
-// words, some of which are new: newsPublic, newsOwner, and newsClass << i for class i from
-// ToAllies on. moves is set if the public words are or were displaced.
+// saw returns who sees a difference between an entity's newest version and the new words, which are known to
+// differ: newsPublic, newsOwner, and newsClass << i for class i from ToAllies on. moves is set if the public
+// words are or were displaced.
 func (s *Source) saw(e *entity, mask plan.Mask, own, pub []int32, moves bool) (saw uint16) {
 	was := e.mask(e.head)
 	if !s.reg.Shared() {
 		if was.Equal(mask) {
-			// All of own is known not to be equal, but references do not count.
+			// Some word of own is known to differ, but references do not count.
 			if !moves && !s.reg.HasRefs(mask) || s.differ(mask, own, e.lane(e.head, plan.ToOwner)) {
 				saw |= newsOwner
 			}

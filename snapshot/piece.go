@@ -7,47 +7,46 @@ import (
 
 // A record that is longer than a packet is sent in pieces:
 //
-//  1. The sender pins it: it codes the value of this tick as a full record, cut into pieces.
-//     A cut is between two components, or between two units of one.
-//  2. Snapshots carry the pieces. Each is sent until a snapshot with it was delivered.
-//  3. The receiver keeps the words until it has all pieces. Then it has the value of the
-//     pinned tick, and the entity appears or changes.
-//  4. The sender knows the same once all pieces were delivered. Later records are
-//     differences from the pinned value.
+// 1. The sender pins it: it codes the value of this tick as a full record, cut into pieces. A cut is between
+// two components, or between two units of one. 2. Snapshots carry the pieces. Each is sent until a snapshot
+// with it was delivered. 3. The receiver keeps the words until it has all pieces. Then it has the value of the
+// pinned tick, and the entity appears or changes. 4. The sender knows the same once all pieces were delivered.
+// Later records are differences from the pinned value.
 //
 // Until then the entity has no other records, and each snapshot lists it as postponed.
 //
-// The units of all components that the viewer receives, one component after another, are
-// numbered. A piece holds those from a number on. Elements from a slice's length on count,
-// and are not written. A piece that begins within a slice repeats the slice's length, so it
-// can be read without the others.
+// The units of all components that the viewer receives, one component after another, are numbered. A piece
+// holds consecutive units, from a number on. Elements beyond a slice's length are numbered too, but not
+// written. A piece that begins within a slice repeats the slice's length, so it can be read without the others.
 
 // MaxRecord is the size in bytes of the longest record that is sent.
 const MaxRecord = 16 << 10
 
 const (
-	piecesMark = maxLeaving + 1 // is added to the number of removals: pieces follow the records
-	maxPieces  = 64             // of one record in one snapshot
+	piecesMark = maxLeaving + 1 // added to the number of removals if pieces follow the records
+	maxPieces  = 64             // pieces of one record in one snapshot
 	maxInParts = 4              // records that a sender has in pieces at once
-	maxRooms   = 2 * maxInParts // records that a receiver keeps in pieces: some may be given up
-	pieceBits  = 8 * 192        // a piece ends with the unit that makes it that long
+	// records that a receiver keeps in pieces: the sender may have given up some of them
+	maxRooms  = 2 * maxInParts
+	pieceBits = 8 * 192 // size at which a piece ends: the unit that reaches it is the last
 )
 
-// pieceHead is what each piece takes besides its units, in bits: more than it nearly ever is.
+// pieceHead is an estimate of the bits that a piece takes besides its units. It is nearly always too high.
 const pieceHead = 160
 
 // RecordBytes returns the size in bytes of a record in pieces, from the bits of its units. It
 // is at most [MaxRecord] for a record that can be sent.
 func RecordBytes(units int) int { return (units + (units/pieceBits+1)*pieceHead + 7) / 8 }
 
-// sliceUnits is a slice among the units of its component: at is the unit of its length, and
-// end the one behind its last element. at is −1 for none.
+// sliceUnits is a slice among the units of its component.
 type sliceUnits struct {
-	at, end, each int // each: units of an element
+	// at is the unit of the slice's length, or −1 if there is no slice. end is the unit after its last element.
+	// each is the number of units of an element.
+	at, end, each int
 	list          *plan.List
 }
 
-// unitsHeld is the unit behind the last element below the slice's length.
+// unitsHeld returns the unit after the last element below the slice's length.
 func (s *sliceUnits) unitsHeld(words []int32) int { return s.at + 1 + s.list.Length(words)*s.each }
 
 // sliceOf returns the slice whose length is unit i.
@@ -73,8 +72,8 @@ func sliceAround(c *plan.Plan, coded *plan.Coding, k int) sliceUnits {
 	return sliceUnits{at: -1}
 }
 
-// pieceUnits writes the units of a component from k on, until the piece is full. It returns
-// the unit behind them.
+// pieceUnits writes the units of a component from k on, until the piece is full. It returns the unit after
+// them.
 func (r *recordWriter) pieceUnits(c *plan.Plan, coded *plan.Coding, k int, b *coder.Baselines, words []int32, full func() bool) int {
 	past, in := coder.Unsurprised, sliceAround(c, coded, k)
 	if in.at >= 0 {
@@ -125,8 +124,9 @@ func (r *Receiver) pieceUnits(c *plan.Plan, a plan.Audience, k, end int, b *code
 	return true
 }
 
-// pieceLoad returns what a piece of n units counts towards maxRead, for a snapshot's pieces
-// together: very many units may take next to no bytes. units is how many the record has.
+// pieceLoad returns how much a piece of n units counts towards the limit maxRead for all pieces of a snapshot.
+// The limit is needed because very many units may take next to no bytes. units is the number of units of the
+// record.
 func pieceLoad(n, units int) int { return n + units/8 }
 
 // countUnits returns the number of units of the components of a mask, for an audience.

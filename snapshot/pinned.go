@@ -13,25 +13,25 @@ type pinned struct {
 	life   uint32
 	view   uint32
 	aud    plan.Audience
-	from   schema.Tick // Sender.from when it was pinned
+	from   schema.Tick // from is the value of Sender.from when the record was pinned.
 	tick   schema.Tick
 	own    bool
 	words  int
 	units  int
-	left   int // pieces that are not delivered
-	picked int // pieces in the snapshot at hand
+	left   int // left counts the pieces that are not delivered.
+	picked int // picked counts the pieces in the snapshot at hand.
 	code   coder.Encoder
 	pieces []piece
 
-	greatest, share int // the component that takes most, and its bits
+	greatest, share int // greatest is the component that takes most of the record, and share is its bits.
 }
 
 // piece is a part of a record.
 type piece struct {
-	from, n int32 // its units
+	from, n int32 // from is the first unit, and n the number of units.
 	at      coder.Chunk
 	state   pieceState
-	sent    uint32 // Sent.seq of the snapshot that it was last in
+	sent    uint32 // sent is the Sent.seq of the snapshot that last carried the piece.
 }
 
 type pieceState uint8
@@ -49,7 +49,7 @@ type sentPiece struct {
 	i      int32
 }
 
-// pin codes the value of this tick in pieces.
+// pin codes an entity's value of this tick in pieces.
 func (s *Sender) pin(w schema.WireID, e *entity) *pinned {
 	c, g, a := s.cut, &s.shown[w], s.auds[w]
 	x := &pinned{}
@@ -84,11 +84,11 @@ type pieceWriter struct {
 	x     *pinned
 	e     *entity
 	r     recordWriter
-	limit int // bits
-	start int // cost when the piece at hand began
+	limit int // limit is the number of bits at which a piece is full.
+	start int // start is the cost in bits when the piece at hand began.
 	ref   int
-	at    int // units before the component at hand
-	next  int // the first unit of the piece at hand
+	at    int // at is the number of units before the component at hand.
+	next  int // next is the first unit of the piece at hand.
 	piece coder.Chunk
 }
 

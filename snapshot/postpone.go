@@ -30,7 +30,7 @@ func (s *Sender) postpone() {
 			if s.cfg.Priority != nil {
 				gain = max(1, min(s.cfg.Priority(s.shown[w].id), 1<<20))
 			}
-			if s.own.has(schema.WireID(w)) { // every viewer computes with it
+			if s.own.has(schema.WireID(w)) { // the viewer predicts with it
 				gain *= 2
 			}
 			s.gained[w] = min(s.gained[w]+uint32(gain), 1<<31)
@@ -59,7 +59,7 @@ func (s *Sender) addRuns() {
 			if !open {
 				s.runs, open = append(s.runs, span{w, w}), true
 			}
-			// All up to the next that speaks belongs to this run.
+			// All postponed ids up to the next bit in speaks belong to this run.
 			if end := speaks & -speaks; end != 0 {
 				s.runs[len(s.runs)-1].to = schema.WireID(i<<6 + 63 - bits.LeadingZeros64(m&(end-1)))
 				m &^= end - 1

@@ -12,11 +12,11 @@ import (
 // nothing is counted.
 type Profile struct {
 	schemas *schema.Registry
-	fields  [][]uint64 // 1/256 bit, by component and field
-	shares  []uint64   // of the components' own flags
-	counts  []uint64   // changed components
-	shape   uint64     // of what precedes the components of records
-	total   uint64     // bytes of whole snapshots
+	fields  [][]uint64 // fields has the size of each field in 1/256 bit, by component.
+	shares  []uint64   // shares has the size of each component's own flag in 1/256 bit.
+	counts  []uint64   // counts has the number of changes of each component.
+	shape   uint64     // shape is the size of what precedes the components of records, in 1/256 bit.
+	total   uint64     // total is the size of whole snapshots in bytes.
 	mark    uint64
 }
 
@@ -78,7 +78,7 @@ func (p *Profile) Bytes() uint64 { return p.total }
 // since returns the size coded since the last call, in 1/256 bit.
 func (p *Profile) since(c *coder.Encoder) uint64 {
 	now := c.Cost()
-	d := now - min(now, p.mark) // of a group that ends little may be gained
+	d := now - min(now, p.mark) // the cost may fall a little when a group ends
 	p.mark = now
 	return d
 }
@@ -91,7 +91,7 @@ func (s *Sender) profile(c *candidate) {
 	s.code.Flags.Reset()
 	s.code.Bits.Reset(s.again.Bits.Bytes()[:0])
 	p.mark = 0
-	p.since(&s.code) // an empty group counts 1
+	p.since(&s.code) // leave out the cost of an empty group
 	s.encode(&again)
 	p.since(&s.code)
 	s.again, s.code, s.prof = s.code, keep, nil

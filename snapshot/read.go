@@ -121,7 +121,7 @@ func (r *Receiver) parse(t schema.Tick) error {
 	}
 	if r.pieces {
 		prof := r.counted.prof
-		r.counted.prof = nil // like senders, a profile counts pieces as the rest
+		r.counted.prof = nil // like a sender's profile, count pieces in the last line
 		err := r.parsePieces(t)
 		if r.counted.prof = prof; err != nil {
 			return err
@@ -138,13 +138,13 @@ func (r *Receiver) parse(t schema.Tick) error {
 	return r.prepare(t)
 }
 
-// later reads a wire id after the one before, from a gap.
+// later reads a gap, and returns the wire id that follows at by it.
 func (r *Receiver) later(at schema.WireID) (schema.WireID, bool) {
 	w := uint64(at) + uint64(r.in.Golomb()) + 1
 	return schema.WireID(w), w <= maxWire && !r.in.Bad
 }
 
-// nextWire reads the wire id of a record.
+// nextWire reads the wire id of the record that follows that of at.
 func (r *Receiver) nextWire(at schema.WireID) (schema.WireID, bool) {
 	if r.in.Flag(coder.CtxNext) {
 		return at + 1, at < maxWire
@@ -153,7 +153,7 @@ func (r *Receiver) nextWire(at schema.WireID) (schema.WireID, bool) {
 	return schema.WireID(to), to <= maxWire && !r.in.Bad
 }
 
-// page counts the pages of wire ids that a snapshot would open.
+// page counts a new page of wire ids that a snapshot would open. It reports whether there are at most maxPages.
 func (r *Receiver) page(w, last schema.WireID) bool {
 	if r.pages[w/pageSlots] == nil && (last == 0 || last/pageSlots != w/pageSlots) {
 		r.opened++

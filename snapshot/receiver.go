@@ -69,17 +69,18 @@ type Receiver struct {
 	in      coder.Decoder
 	gone    []goneRecord
 	records recordList
-	order   []uint16        // order has the records by wire id.
-	listed  []schema.WireID // listed are the expected records that are there.
+	order   []uint16        // order has the indexes of the records, sorted by wire id.
+	listed  []schema.WireID // listed has the wire ids of the expected records that are there.
 	words   wordArena
 	spawned []*Ghost // spawned are the ghosts that the snapshot at hand spawned.
 	spans   []span
-	newVers []ghostVersion // newVers is a stock of versions to cut up.
-	newInts []int32        // newInts is a stock of words to cut up.
+	newVers []ghostVersion // newVers is memory from which newVersion takes versions.
+	newInts []int32        // newInts is memory from which newWords takes words.
 	// credit is how many bytes the snapshot at hand may still make the receiver allocate.
-	credit   int
-	fault    schema.WireID // fault is the entity whose record is read, or could not be.
-	saved    int           // saved is credit that was too little for a single need.
+	credit int
+	fault  schema.WireID // fault is the entity whose record is being read, or made Read fail.
+	// saved is credit of earlier snapshots, kept for an allocation that needs more than one snapshot's credit.
+	saved    int
 	opened   int
 	load     spawnLoad
 	complete bool
@@ -90,37 +91,37 @@ type Receiver struct {
 
 	rooms      []*room // rooms are records of which some pieces were read.
 	spareRooms []*room
-	waste      []int32 // waste takes pieces of no use.
+	waste      []int32 // waste takes the words of pieces that are of no use.
 	pieces     bool    // pieces is true if the snapshot at hand has pieces.
-	wholes     int     // wholes is how many records the pieces complete.
+	wholes     int     // wholes counts the records that the pieces complete.
 }
 
 type receivedTick struct {
 	tick     schema.Tick
 	complete bool
 	own      bool
-	late     []span // wire ids that were postponed
+	late     []span // late has the wire ids that were postponed.
 }
 
 // wireSlot is the state of a wire id.
 type wireSlot struct {
 	ghost *Ghost
-	gone  schema.Tick // newest removal read
+	gone  schema.Tick // gone is the tick of the newest removal that was read.
 }
 
 // What says how a ghost changed.
 type What uint8
 
 const (
-	// Spawned: it is new.
+	// Spawned: the ghost is new.
 	Spawned What = iota + 1
-	// Updated: it has a newer value.
+	// Updated: the ghost has a newer value.
 	Updated
-	// Components: it has a newer value with other components.
+	// Components: the ghost has a newer value with other components.
 	Components
-	// Removed: the server destroyed it.
+	// Removed: the server destroyed the entity.
 	Removed
-	// Hidden: the viewer may no longer see it.
+	// Hidden: the viewer may no longer see the entity.
 	Hidden
 )
 
@@ -201,8 +202,8 @@ func (r *Receiver) Complete(t schema.Tick) (received, all, own bool) {
 	return true, e.complete, e.own
 }
 
-// PostponedUnknown reports whether the snapshot of a tick postponed an entity that has no living
-// ghost, as far as its runs of wire ids show. It returns true if it was not received.
+// PostponedUnknown reports whether the snapshot of a tick postponed an entity that has no living ghost, as far
+// as its runs of wire ids show. It returns true if that snapshot was not received.
 func (r *Receiver) PostponedUnknown(t schema.Tick) bool {
 	if !r.received(t) {
 		return true
@@ -270,7 +271,7 @@ func (r *Receiver) wireSlot(w schema.WireID) *wireSlot {
 	return nil
 }
 
-// openSlot makes the page of a wire id.
+// openSlot returns the state of a wire id. It allocates the page of wire ids if there is none.
 func (r *Receiver) openSlot(w schema.WireID) *wireSlot {
 	p := &r.pages[w/pageSlots]
 	if *p == nil {

@@ -7,16 +7,16 @@ import (
 
 // received is what a Receiver counts of a snapshot. A snapshot that is refused is not counted.
 type received struct {
-	prof  *Profile // nil: nothing is counted
+	prof  *Profile // prof is nil if nothing is counted.
 	mark  uint64
-	comp  int // the component at hand
+	comp  int // comp is the component at hand.
 	parts []receivedPart
 }
 
 // receivedPart is the size of a field, or of a component's flag.
 type receivedPart struct {
-	comp, field int32  // field: flagSame or flagChanged for the flag
-	units       uint64 // 1/256 bit
+	comp, field int32  // field is flagSame or flagChanged for the component's flag.
+	units       uint64 // units is the size in 1/256 bit.
 }
 
 const (
@@ -41,7 +41,7 @@ func (c *received) since(in *coder.Decoder) uint64 {
 	return d
 }
 
-// noteComponent notes what the flag took that says whether a component changed.
+// noteComponent notes the size of the flag that says whether a component changed.
 func (c *received) noteComponent(in *coder.Decoder, comp int, changed bool) {
 	field := int32(flagSame)
 	if changed {
@@ -50,13 +50,13 @@ func (c *received) noteComponent(in *coder.Decoder, comp int, changed bool) {
 	c.parts = append(c.parts, receivedPart{int32(comp), field, c.since(in)})
 }
 
-// charged notes what a field took.
+// charged notes the size of a field.
 func (r *Receiver) charged(c *plan.Plan, k *coder.Code) {
 	n := &r.counted
 	n.parts = append(n.parts, receivedPart{int32(n.comp), int32(c.FieldOf(k.Word)), n.since(&r.in)})
 }
 
-// addSnapshot counts an applied snapshot of so many bytes.
+// addSnapshot counts an applied snapshot of size bytes.
 func (c *received) addSnapshot(size int) {
 	p := c.prof
 	p.total += uint64(size)

@@ -7,9 +7,8 @@ import (
 	"github.com/foretick/foretick/internal/plan"
 )
 
-// plainMask is the greatest number of components for which a set takes a bit for each. With
-// more, the components are listed in which it differs from the usual one: most sets hold
-// few of them.
+// plainMask is the greatest number of components for which a component set is written with a bit for each. With
+// more components, the set lists those in which it differs from the usual set, as most sets hold few of them.
 const plainMask = 64
 
 // encodeMask writes a set of components that differs from the usual one.
@@ -31,7 +30,7 @@ func encodeMask(c *coder.Encoder, mask, usual plan.Mask, comps int) {
 	}
 }
 
-// parseMask is the inverse of encodeMask. The record has the usual set before.
+// parseMask is the inverse of encodeMask. rec.mask holds the usual set when it is called.
 func (r *Receiver) parseMask(rec *record) error {
 	comps := len(r.reg.Comps)
 	if comps <= plainMask {

@@ -12,7 +12,7 @@ import (
 type record struct {
 	wire   schema.WireID
 	full   bool
-	stale  bool // of a former life of the wire id
+	stale  bool // stale is true if the record is of a former life of the wire id.
 	aud    plan.Audience
 	owner  uint16
 	jumps  uint16
@@ -116,8 +116,8 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t schema.Tick) error {
 	return r.parseBody(rec, r.reg.Prefabs[rec.prefab].Mask, &base)
 }
 
-// parseHead reads what is before the components of a full record, and returns the baseline
-// of these.
+// parseHead reads the part of a full record that comes before the components, and returns the components'
+// baseline.
 func (r *Receiver) parseHead(rec *record, slot *wireSlot, t schema.Tick) (b coder.Baselines, _ error) {
 	in := &r.in
 	if len(r.reg.Prefabs) == 0 {
@@ -181,7 +181,7 @@ func (rec *record) judgeLife(slot *wireSlot) error {
 	return nil
 }
 
-// mayOwn reports whether a player may own an entity, as the viewer's own or another's.
+// mayOwn reports whether a record with this owner may be marked as the viewer's own (mine), or as another's.
 func (r *Receiver) mayOwn(owner uint16, mine bool) bool {
 	if owner != Everyone && r.cfg.Owners != 0 && owner > r.cfg.Owners {
 		return false
@@ -278,7 +278,7 @@ func (r *Receiver) parseBody(rec *record, baseMask plan.Mask, base *coder.Baseli
 	if err := r.charge(rec, n); err != nil {
 		return err
 	}
-	off, from, a := 0, 0, rec.aud // from: in the baselines
+	off, from, a := 0, 0, rec.aud // off counts words of the record, and from words of the baselines
 	for k := range max(rec.mask.Parts(), baseMask.Parts()) {
 		has, had := rec.mask.Part(k), baseMask.Part(k)
 		for m := has | had; m != 0; m &= m - 1 {

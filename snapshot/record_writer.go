@@ -13,14 +13,14 @@ import (
 type recordWriter struct {
 	*coder.Encoder
 	reg   *plan.Registry
-	g     *shown      // nil: it holds no references
-	acked schema.Tick // of its newest delivered record
+	g     *shown      // g is nil if the record holds no references.
+	acked schema.Tick // acked is the tick of the entity's newest delivered record.
 	a     plan.Audience
-	packs [3]plan.Mask // the components whose words the baselines hold
+	packs [3]plan.Mask // packs has the components whose words each baseline holds.
 	base  coder.Baselines
-	vers  [3]schema.Tick // of the baselines
+	vers  [3]schema.Tick // vers has the ticks of the baselines' versions.
 	ref   int
-	comp  int // the component at hand
+	comp  int // comp is the component at hand.
 	prof  *Profile
 }
 
@@ -135,12 +135,12 @@ func (r *recordWriter) units(c *plan.Plan, coded *plan.Coding, i, end int, b *co
 	return past
 }
 
-// countedRun writes a run and notes what each of its fields took.
+// countedRun writes a run and notes the size of each of its fields.
 func (r *recordWriter) countedRun(c *plan.Plan, codes []coder.Code, b *coder.Baselines, words []int32, past coder.Surprise) {
 	r.RunByWord(codes, b, words, past, func(k *coder.Code) { r.charge(c, k) })
 }
 
-// charge notes what a field took.
+// charge notes the size of a field.
 func (r *recordWriter) charge(c *plan.Plan, k *coder.Code) {
 	if r.prof != nil {
 		r.prof.fields[r.comp][c.FieldOf(k.Word)] += r.prof.since(r.Encoder)

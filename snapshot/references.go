@@ -7,24 +7,26 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// refNotes are the meanings of an entity's references to the viewer.
+// refNotes has the wire ids that an entity's references mean to the viewer.
 type refNotes struct {
-	mask  plan.Mask // the components and the audience that the list is of
-	aud   plan.Audience
-	epoch uint32 // as of
+	// mask and aud are the components and the audience that list is of.
+	mask plan.Mask
+	aud  plan.Audience
+	// epoch and ver are the sender's mapEpoch and the tick of the entity's version when list was updated.
+	epoch uint32
 	ver   schema.Tick
-	since schema.Tick // newest change of any
+	since schema.Tick // since is the tick of the newest change in list.
 	list  []refNote
 }
 
-// refNote is a reference's meaning to the viewer, and since when it has it.
+// refNote is the wire id that a reference means to the viewer, and the tick since when it does.
 type refNote struct {
 	value schema.WireID
 	since schema.Tick
 }
 
-// refer updates the meanings of references. It notes entities with a meaning that
-// changed after the value that the viewer is known to have.
+// refer updates the meanings of references. It adds an entity to pending if a meaning changed after the value
+// that the viewer is known to have.
 func (s *Sender) refer() {
 	for i, m := range s.refers {
 		s.pending[i] = 0

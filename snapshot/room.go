@@ -10,17 +10,17 @@ import (
 
 // room is a record of which some pieces were read.
 type room struct {
-	rec  record // its words are the room's own
+	rec  record // rec has words that belong to the room.
 	tick schema.Tick
-	got  []uint64 // a bit for each unit
-	left int      // units that were not read
-	seen uint64   // when the newest piece was read, in snapshots applied
+	got  []uint64 // got has a bit for each unit that was read.
+	left int      // left counts the units that were not read.
+	seen uint64   // seen is the number of snapshots applied when the newest piece was read.
 }
 
 func (m *room) complete() bool { return m.left == 0 }
 
-// parsePieces reads the pieces of a snapshot. They are kept even if it is refused later:
-// nothing is shown before a whole record is there.
+// parsePieces reads the pieces of a snapshot. They are kept even if the snapshot is refused later: nothing is
+// shown before a whole record is there.
 func (r *Receiver) parsePieces(t schema.Tick) error {
 	records := r.in.Golomb()
 	if records >= maxRooms {
@@ -116,9 +116,9 @@ func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baseline
 	}
 }
 
-// roomFor returns the room of a record, which may be new. It returns nil, and words in rec to
-// read the piece into, if the record is of no use: it was completed, or is of a former life,
-// or a later one of the wire id is read.
+// roomFor returns the room of a record, which may be new. If the record is of no use, it returns nil and sets
+// rec.words to memory that the piece can be read into. A record is of no use if it was completed, if it is of a
+// former life of the wire id, or if a later record of the wire id is being read.
 func (r *Receiver) roomFor(rec *record, slot *wireSlot, pin schema.Tick, units int) (*room, error) {
 	n := r.reg.WordsOf(rec.mask)
 	i := slices.IndexFunc(r.rooms, func(m *room) bool { return m.rec.wire == rec.wire })
@@ -166,8 +166,8 @@ func (r *Receiver) roomFor(rec *record, slot *wireSlot, pin schema.Tick, units i
 	return m, nil
 }
 
-// makeRoom gives up those records in pieces that were heard of longest ago, until there is
-// room for one of n words more.
+// makeRoom gives up records in pieces until there is room for one more of n words. Those whose newest piece is
+// oldest go first.
 func (r *Receiver) makeRoom(n int) {
 	for len(r.rooms) > 0 {
 		words, oldest := n, 0
@@ -192,7 +192,7 @@ func (r *Receiver) closeRoom(i int) {
 	}
 }
 
-// reserveRooms pays for the records that are whole.
+// reserveRooms allocates the memory to apply the records that are whole.
 func (r *Receiver) reserveRooms() bool {
 	for _, m := range r.rooms {
 		if !m.complete() {
@@ -226,15 +226,14 @@ func (r *Receiver) applyRooms() {
 		}
 		r.closeRoom(i)
 	}
-	for i := range r.spawned { // few are out of order
+	for i := range r.spawned { // an insertion sort, as few are out of order
 		for k := i; k > 0 && compareGhosts(r.spawned[k-1], r.spawned[k]) > 0; k-- {
 			r.spawned[k-1], r.spawned[k] = r.spawned[k], r.spawned[k-1]
 		}
 	}
 }
 
-// blankSlices sets the words of elements from each slice's length on to those of zero values:
-// the defaults may be longer.
+// blankSlices sets the elements beyond each slice's length to zero values, because the defaults may be longer.
 func (r *Receiver) blankSlices(rec *record) {
 	off := 0
 	for k := rec.mask.Next(0); k >= 0; k = rec.mask.Next(k + 1) {

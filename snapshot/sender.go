@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	restTicks  = 64   // between a removal's delivery and the wire id's next use
+	restTicks  = 64   // ticks, and also snapshots, from a removal's delivery to the wire id's next use
 	maxSpawns  = 96   // entities first shown in one snapshot, by default
 	maxLeaving = 128  // removals in one snapshot
-	maxUnsure  = 4096 // entities shown, and perhaps not received; no more are shown then
-	maxFresh   = 2048 // words of them, if they are more than one
+	maxUnsure  = 4096 // entities shown that may not be received yet: beyond that no more are shown
+	maxFresh   = 2048 // words of all entities first shown in one snapshot, if there is more than one
 	maxRecords = 4096 - maxLeaving
-	maxRead    = 1 << 16 // words of all records, if they are more than one
+	maxRead    = 1 << 16 // words of all records in one snapshot, if there is more than one
 	maxSpans   = 4096    // runs of postponed entities in one snapshot
 	maxWire    = 65535
 	maxBack    = 65535 // greatest distance in ticks that a snapshot names
@@ -23,18 +23,19 @@ type Sender struct {
 	src    *Source
 	cfg    SenderConfig
 	viewer uint16
-	view   uint32      // view counts SetViewer: values sent before are no baselines.
-	viewed schema.Tick // viewed is the tick of the last SetViewer.
+	// view counts the restarts, also those by SetViewer. Values sent before the last one are no baselines.
+	view   uint32
+	viewed schema.Tick // viewed is the tick of the last restart.
 	shown  []shown
 	slots  []int32 // slots has the entity's slot for each wire id.
 	// gained is the priority that each wire id has gained by waiting or by a loss.
 	gained []uint32
-	auds   []plan.Audience // auds has, by wire id, the classes that the viewer is of.
+	auds   []plan.Audience // auds has, by wire id, the viewer's audience as seen from the entity.
 	// from has, by wire id, the tick before which no record is a baseline. 0 means none.
 	from   []schema.Tick
 	bySlot []slotNote
 	unborn map[NetID]unbornNote // unborn has the settings of entities before they were first put.
-	// swept is the source's tick count when those never put were last forgotten.
+	// swept is the source's tick count when forgetUnborn last looked at unborn.
 	swept uint32
 	team  uint8
 	// groups are the game-defined groups that the viewer is in for all entities.
@@ -49,43 +50,45 @@ type Sender struct {
 	restless bool          // restless is true if visibility may have changed since the last snapshot.
 	closed   bool
 
-	live   wireSet // live is what is shown, and neither leaving nor resting.
-	away   wireSet // away is what is leaving.
-	leaves wireSet // leaves is the part of away that this snapshot tells.
-	told   wireSet // told has entities with some record sent.
-	held   wireSet // held has the entities of told with a record delivered.
+	live   wireSet // live has the wire ids in use, without those that are leaving or resting.
+	away   wireSet // away has the wire ids that are leaving.
+	leaves wireSet // leaves is the part of away whose removals this snapshot sends.
+	told   wireSet // told has the entities of which some record was sent.
+	held   wireSet // held has the entities of which some record was delivered.
 	own    wireSet // own has the viewer's own entities.
 	// dirty has entities that changed after the value that the viewer is known to have.
-	dirty  wireSet
-	refers wireSet // refers has entities that may hold references.
-	// pending has entities of refers with a reference that changed after that value.
+	dirty wireSet
+	// refers has entities that may hold references.
+	refers wireSet
+	// pending has the entities of refers with a reference that changed after the value that the viewer is known
+	// to have.
 	pending wireSet
 	waiting wireSet // waiting has entities with a gained priority.
-	want    wireSet // want is what there is to send.
-	chosen  wireSet // chosen is the part of want that is sent.
-	aside   wireSet // aside is what is left out: see SetAside.
-	cut     *cutter // cut holds those longer than a packet. nil means that there was none yet.
+	want    wireSet // want has the entities with something to send.
+	chosen  wireSet // chosen is the part of want that this snapshot sends.
+	aside   wireSet // aside has the entities that are left out: see SetAside.
+	cut     *cutter // cut has the state of records longer than a packet. nil means that there was none yet.
 	trail   trail
 
 	newest   schema.Tick // newest is the newest tick that was acknowledged.
 	mapEpoch uint32
-	tight    bool // tight is true if the last snapshot did not hold all.
+	tight    bool // tight is true if the last snapshot did not hold everything.
 	// withheld is true if the viewer's own entities are left out: see Withhold.
 	withheld bool
 	// barred is true if the last snapshot left out new entities, as too much is not acknowledged.
 	barred    bool
-	barredOwn bool // barredOwn is true if some of what is left out is the viewer's own.
+	barredOwn bool // barredOwn is true if one of the entities left out is the viewer's own.
 	stuck     bool // stuck is true if there are more removals than one snapshot takes.
 	// cursor is the wire id after which removals take turns when there are too many.
 	cursor         schema.WireID
 	cache          *Cache
-	*senderScratch           // while a snapshot is made
-	plans          []*basis  // plans has the basis of each audience. It is nil until asked for.
+	*senderScratch           // senderScratch is the cache's. It is used while a snapshot is made.
+	plans          []*basis  // plans has the basis of each audience. One is nil until it is needed.
 	planned        bool      // planned is true if there are three usual baselines.
 	usual          [3]uint32 // usual are the distances of the usual baselines. 0 means none.
-	ages           [3]int    // ages are those of the usual baselines' snapshots.
+	ages           [3]int    // ages are the ages of the usual baselines' snapshots.
 	expecting      bool
-	// twin is the one whose bytes the snapshot at hand has. nil means that it is made.
+	// twin is the snapshot whose bytes the snapshot at hand copies. nil means that it copies none.
 	twin    *twin
 	appends uint32
 	count   SenderCounters
@@ -103,14 +106,14 @@ const (
 // shown is one life of a wire id.
 type shown struct {
 	state  wireState
-	hidden bool // why it leaves
+	hidden bool // hidden is true if the entity leaves because the viewer may no longer see it.
 	id     NetID
 	life   uint32
-	jumps  uint16 // the entity's when this life began
+	jumps  uint16 // jumps is the entity's count of teleports when this life began.
 	born   schema.Tick
 	gone   schema.Tick
 
-	refs *refNotes // nil: it holds no references
+	refs *refNotes // refs is nil if the entity holds no references.
 }
 
 type resting struct {

@@ -54,7 +54,7 @@ func (s *Sender) ownAudience(owner uint16) plan.Audience {
 	return 0
 }
 
-// viewerOwns reports whether what an owner has is the viewer's own.
+// viewerOwns reports whether an entity with this owner is the viewer's own.
 func (s *Sender) viewerOwns(owner uint16) bool {
 	return owner != 0 && (owner == s.viewer || owner == Everyone)
 }
@@ -78,8 +78,8 @@ func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
 	return a
 }
 
-// relate applies a change of an entity's audience. Values sent for other classes are no
-// baselines. A change of the owner alone is visible in its versions.
+// relate applies a change of an entity's audience. If a class other than the owner changed, values sent before
+// are no baselines. A change of the owner alone is visible in the entity's versions.
 func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
 	if s.cfg.Everything { // nothing else changes
 		s.own.put(w, s.viewerOwns(s.src.hot[s.slots[w]].owner))

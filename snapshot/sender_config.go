@@ -46,6 +46,6 @@ type SenderCounters struct {
 	TooSmall     uint64 // Appends with too little room for any snapshot
 	NoWireID     uint64 // entities not shown because all wire ids were in use
 	InPieces     uint64 // records that were longer than a packet, and sent in pieces
-	Pieces       uint64 // pieces of these, repetitions counted
+	Pieces       uint64 // pieces of the records in InPieces, repetitions counted
 	TooLong      uint64 // times that a record was found to be longer than MaxRecord, and not sent
 }

@@ -11,22 +11,22 @@ import (
 type senderScratch struct {
 	births   []int32
 	cands    []candidate
-	places   []uint16   // their turns, see order
-	turns    []uint16   // their places, in the order of choice
-	herds    []herdItem // candidates of groups, by group
-	first    []herdItem // and those that go before all others
+	places   []uint16   // places has the place of each candidate: see order.
+	turns    []uint16   // turns has the indexes of the candidates in the order of choice.
+	herds    []herdItem // herds has the candidates of groups, sorted by group.
+	first    []herdItem // first has the candidates that go before all others.
 	leaving  []schema.WireID
 	runs     []span
 	expected []expected
-	code     coder.Encoder // the records that are not in the cache
-	again    coder.Encoder // scratch of the profile
-	prof     *Profile      // while a record is coded once more to be counted
-	head     coder.Encoder // the structure around them
+	code     coder.Encoder // code holds the records that are not in the cache.
+	again    coder.Encoder // again is memory for records that the profile codes once more.
+	prof     *Profile      // prof is set while a record is coded once more to be counted.
+	head     coder.Encoder // head holds the parts of a snapshot around its records.
 	rc       coder.RangeEncoder
-	alone    int // bits of the longest record that fits into a snapshot
-	used     int // bits of the chosen records
-	picked   int // pieces in the snapshot
-	load     int // see pieceLoad
+	alone    int // alone is the size in bits of the longest record that fits into a snapshot.
+	used     int // used is the size in bits of the chosen records.
+	picked   int // picked is the number of pieces in the snapshot.
+	load     int // load is the sum of pieceLoad over the pieces in the snapshot.
 }
 
 // borrowScratch uses the cache's scratch.

@@ -16,7 +16,7 @@ type Sent struct {
 	records wireSet
 	count   int
 	away    []removal
-	late    []span // wire ids that it listed as postponed
+	late    []span // late has the wire ids that the snapshot listed as postponed.
 	pieces  []sentPiece
 }
 
@@ -79,7 +79,7 @@ func (s *Sender) arrived(age int) {
 	}
 }
 
-// arrivedLate does the same for a snapshot that is no longer in the trail.
+// arrivedLate does the same as arrived for a snapshot that is no longer in the trail.
 func (s *Sender) arrivedLate(rec *Sent) {
 	for i, m := range rec.records {
 		for ; m != 0; m &= m - 1 {

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/internal/plan"
 )
 
-// Of a slice the length comes first, and then the elements below it, each against those
+// A slice is coded as its length, followed by its elements below that length. Each element is coded against the
 // baselines that hold it.
 
 // slice writes the slice whose length is unit i, and returns the last unit of its

@@ -10,13 +10,13 @@ type slotNote struct {
 	wire     schema.WireID
 	hidden   bool
 	relevant bool
-	groups   plan.Audience // game-defined: those that the viewer is in
+	groups   plan.Audience // groups are the game-defined audiences that the viewer is in for this entity.
 }
 
-// unbornNote waits for an entity's first Put.
+// unbornNote has the settings of an entity that was not put yet.
 type unbornNote struct {
 	slotNote
-	seq uint32 // the source's tick count when it was made
+	seq uint32 // seq is the source's tick count when the settings last changed.
 }
 
 // unbornTicks is the number of ticks that settings of an entity wait for its first Put.

@@ -29,19 +29,20 @@ type Source struct {
 	tick    schema.Tick
 	open    bool
 	slots   []*entity
-	hot     []slotHot    // what senders ask of every slot in every tick
-	classes []classTicks // and, where there are such audiences, of each of these
-	groups  []uint32     // by slot, as far as there are any
-	shadow  []int32      // words with what only some receive taken out
-	seq     uint32       // counts ticks
-	log     [logLength][]news
-	free    []int32
-	index   map[NetID]int32
-	order   []int32             // live slots by network id
-	fresh   []int32             // put for the first time this tick
-	tmp     [plan.Lanes][]int32 // scratch: the words of a Put
-	moved   []displacement      // for the next Put
-	other   []int32             // scratch: the owner's words, displaced
+	hot     []slotHot    // hot has, by slot, what senders read of every slot in every tick.
+	classes []classTicks // classes has, by slot, the newest change that each class sees.
+	groups  []uint32     // groups has the groups by slot. It may be shorter than slots.
+	// shadow has copies of words without the fields that their audience does not receive.
+	shadow []int32
+	seq    uint32 // seq counts ticks.
+	log    [logLength][]news
+	free   []int32
+	index  map[NetID]int32
+	order  []int32             // order has the live slots by network id.
+	fresh  []int32             // fresh has the slots that were put for the first time this tick.
+	tmp    [plan.Lanes][]int32 // tmp is scratch for the words of a Put.
+	moved  []displacement      // moved has the displacements for the next Put.
+	other  []int32             // other is scratch for the owner's words, displaced.
 }
 
 // NewSource returns an empty source and freezes the registry. It panics with a
@@ -182,8 +183,7 @@ func (s *Source) entityForPut(id NetID, prefab int, mask plan.Mask, comps int) *
 	return e
 }
 
-// pushVersion makes a version of the words in tmp. moves is set if the public ones are or were
-// displaced.
+// pushVersion makes a version of the words in tmp. moves is set if the public words are or were displaced.
 func (s *Source) pushVersion(e *entity, owner uint16, mask plan.Mask, n int, moves bool) {
 	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
 	saw := newsAll

@@ -3,9 +3,11 @@ package snapshot
 // spawnLoad limits the receiver's work and memory for one snapshot: a few bits can say
 // that very many values are unchanged, or as predicted.
 type spawnLoad struct {
-	most, n, words int // most: 0 for the default
-	records, all   int // of spawns and others, and their words
-	parts          int // see pieceLoad
+	// most is the limit for n, or 0 for the default. n counts the spawns, and words their words.
+	most, n, words int
+	// records counts all records, spawns among them, and all counts their words.
+	records, all int
+	parts        int // parts is the sum of pieceLoad over the pieces.
 }
 
 // spawnsOf returns the configured number of spawns, or the default.

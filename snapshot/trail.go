@@ -10,15 +10,15 @@ import (
 // older ones it knows only each entity's newest record and the newest delivered one.
 const trailLength = 64
 
-// trail remembers which records the newest snapshots carried, and which of them were
-// delivered. A snapshot has a place of 64; a wire id's sends have a bit for each.
+// trail remembers which records the newest snapshots carried, and which of these snapshots were delivered. Each
+// snapshot has one of 64 places. For each wire id, sends has a bit for each place.
 type trail struct {
 	steps     [trailLength]step
-	seq       uint32 // of the snapshot at hand
-	here      int    // its place
-	delivered uint64 // by place
-	valid     uint64 // all but the snapshot at hand, while it is made
-	got       uint64 // delivered, by age, while it is made
+	seq       uint32 // seq is the number of the snapshot at hand.
+	here      int    // here is the place of the snapshot at hand.
+	delivered uint64 // delivered has a bit for each place.
+	valid     uint64 // valid has a bit for each age. The snapshot at hand has none while it is made.
+	got       uint64 // got is delivered, by age, while a snapshot is made.
 	sends     []uint64
 	old       []before
 }
@@ -26,17 +26,17 @@ type trail struct {
 // step is one snapshot.
 type step struct {
 	tick    schema.Tick
-	whole   bool    // nothing was postponed
-	carried wireSet // records in it
-	changed wireSet // what changed since the snapshot before
+	whole   bool    // whole is true if nothing was postponed.
+	carried wireSet // carried has the entities with a record in the snapshot.
+	changed wireSet // changed has the entities that changed since the snapshot before.
 }
 
 // before is what a sender knows of a wire id's records from before the trail.
 type before struct {
-	sent  schema.Tick // newest, 0: none
-	safe  bool        // it was delivered
-	acked schema.Tick // newest delivered, 0: none
-	since schema.Tick // oldest after that, 0: none
+	sent  schema.Tick // sent is the tick of the newest record. 0 means none.
+	safe  bool        // safe is true if the newest record was delivered.
+	acked schema.Tick // acked is the tick of the newest delivered record. 0 means none.
+	since schema.Tick // since is the tick of the oldest record after acked. 0 means none.
 }
 
 // growWires makes room for n wire ids.
@@ -57,7 +57,8 @@ func (l *trail) beginSnapshot(t schema.Tick) {
 	l.here = int(l.seq % trailLength)
 	e := &l.steps[l.here]
 	mark := uint64(1) << l.here
-	// Entities that the next oldest carried too need no note: it replaces this one.
+	// Entities that the next oldest snapshot carried too need no note, because that one's note replaces this
+	// one.
 	var next wireSet
 	if p := (l.here + 1) % trailLength; l.delivered>>p&1 != 0 {
 		next = l.steps[p].carried
@@ -82,7 +83,7 @@ func (l *trail) beginSnapshot(t schema.Tick) {
 	l.got = l.byAge(l.delivered)
 }
 
-// endSnapshot ends the snapshot: it carried these records.
+// endSnapshot notes the records that the snapshot at hand carries.
 func (l *trail) endSnapshot(carried wireSet, whole bool) {
 	e, mark := &l.steps[l.here], uint64(1)<<l.here
 	e.whole, l.valid = whole, ^uint64(0)
@@ -108,7 +109,7 @@ func (l *trail) last(w schema.WireID) schema.Tick {
 	return l.old[w].sent
 }
 
-// acked returns the tick of its newest record that was delivered, or 0 if none was.
+// acked returns the tick of an entity's newest record that was delivered, or 0 if none was.
 func (l *trail) acked(w schema.WireID) schema.Tick {
 	if m := l.byAge(l.sends[w] & l.delivered); m != 0 {
 		return l.aged(bits.LeadingZeros64(m)).tick
@@ -116,7 +117,7 @@ func (l *trail) acked(w schema.WireID) schema.Tick {
 	return l.old[w].acked
 }
 
-// since returns the tick of the oldest record after that, or 0 if there is none.
+// since returns the tick of an entity's oldest record after its newest delivered one, or 0 if there is none.
 func (l *trail) since(w schema.WireID) schema.Tick {
 	m := l.byAge(l.sends[w])
 	if k := l.byAge(l.sends[w] & l.delivered); k != 0 {

@@ -8,37 +8,40 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// twin is a whole snapshot of the tick, kept for other viewers that own nothing: observers
-// with equal grants and views get the same bytes, if their networks delivered the same of
-// what matters. It holds all that the bytes depend on.
+// twin is a complete snapshot of this tick, kept for other viewers that own nothing. Such observers get the
+// same bytes if they may see the same, and if their networks delivered the same as far as it matters. A twin
+// holds everything that the bytes depend on.
 type twin struct {
 	everything bool
 	expecting  bool
-	whole      bool // nothing was postponed in the usual baseline
+	whole      bool // whole is true if nothing was postponed in the usual baseline.
 	window     int
 	spawns     int
 	usual      [3]uint32
-	carried    [3]wireSet // by the usual baselines
+	carried    [3]wireSet // carried has the entities with records in the usual baselines.
 	live       wireSet
 	want       wireSet
-	entities   []twinEntity // those sent or expected
+	entities   []twinEntity // entities are the entities that are sent or expected.
 	leaving    []twinLeaving
 	bytes      []byte
 
-	cost, total, others int // what decided that all of it fits
+	// cost is the bits of the expected entities' flags, total the bits of the records, and others counts the
+	// records that are not expected.
+	cost, total, others int
 }
 
-// twinEntity is what a record means besides its wire id. Of one that is not sent there are
-// only the first two.
+// twinEntity is what an entity's record depends on, besides its wire id. An entity that is expected but not
+// sent has only slot and aud.
 type twinEntity struct {
 	slot int32
 	aud  plan.Audience
 
-	steady bool // it is in all usual baselines: the rest matters only if it is not
+	// steady is true if the record is against all usual baselines. Then only from matters of the fields below.
+	steady bool
 	held   bool
-	stale  bool // its baseline is too old
+	stale  bool // stale is true if the entity's baseline is too old.
 	jumps  uint16
-	known  [3]bool // the viewer holds its values of the usual baselines' ticks
+	known  [3]bool // known is true where the viewer holds the entity's value of that usual baseline's tick.
 	from   schema.Tick
 	born   schema.Tick
 	acked  schema.Tick
@@ -51,25 +54,25 @@ type twinLeaving struct {
 	gone   schema.Tick
 }
 
-// maxTwins bounds those of a tick: viewers fall into groups by their delays.
+// maxTwins is the most twins of a tick: viewers fall into groups by their delays.
 const maxTwins = 8
 
-// mayTwin reports whether a sender's snapshot may be another's, as far as is known before
-// its records are chosen.
+// mayTwin reports whether a sender's snapshot may equal another sender's, as far as that is known before its
+// records are chosen.
 func (s *Sender) mayTwin() bool {
 	return s.viewer == 0 && s.planned && !s.leavesOut() && !s.cuts() && !s.tight && !s.counts() && s.cfg.Profile == nil &&
 		!s.stuck && s.Leaving() == len(s.leaving) && s.unsure()+min(s.mostSpawns(), maxUnsure) <= maxUnsure
 }
 
-// desire fills want: the entities with something to send.
+// desire fills want with the entities that have something to send.
 func (s *Sender) desire() {
 	for i, live := range s.live {
 		s.want[i] = live & (^s.held[i] | s.dirty[i] | s.pending[i])
 	}
 }
 
-// findTwin looks for a snapshot of this tick that is the sender's too, within left bits. It
-// then chooses its records.
+// findTwin looks for a twin that equals the sender's snapshot and fits in left bits. If there is one, the
+// sender's records are chosen.
 func (s *Sender) findTwin(left int) bool {
 	s.twin = nil
 	if s.cache.kept == 0 || !s.mayTwin() {
@@ -167,7 +170,7 @@ func (s *Sender) entityOf(w schema.WireID, steady bool) twinEntity {
 	return e
 }
 
-// keepTwin keeps the snapshot that was chosen, for others; its bytes follow.
+// keepTwin keeps the chosen snapshot as a twin for other viewers. The caller sets its bytes afterwards.
 func (s *Sender) keepTwin() *twin {
 	if s.cache.kept == maxTwins || !s.mayTwin() || len(s.runs) > 0 || s.barred || s.expecting != s.mayExpect() {
 		return nil

@@ -23,7 +23,7 @@ func (s *Sender) aim() {
 	s.usual[0] = t - s.newest
 	m := s.trail.byAge(s.trail.delivered)
 	if m == 0 || s.trail.aged(bits.LeadingZeros64(m)).tick != s.newest {
-		s.ages[0] = trailLength // before all of it
+		s.ages[0] = trailLength // older than the whole trail
 		return
 	}
 	s.ages[0] = bits.LeadingZeros64(m)
@@ -52,8 +52,8 @@ func (s *Sender) aim() {
 
 func gap(a, b uint32) uint32 { return max(a, b) - min(a, b) }
 
-// isUsual reports whether acked is the value that a viewer finds as its newest at or
-// before the usual tick.
+// isUsual reports whether acked is the tick of the value that the viewer finds as its newest at or before the
+// usual tick.
 func (s *Sender) isUsual(w schema.WireID, acked schema.Tick) bool {
 	if s.usual[0] == 0 {
 		return false
