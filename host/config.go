@@ -36,13 +36,14 @@ type Config struct {
 	// end. The worker of the match calls it, or Allocate. On an error the players of the match are
 	// refused. Required.
 	NewMatch func(name string, end transport.Endpoint) (Server, error)
-	// Match tells which match a peer plays in, and as whom. nil takes both from a ticket that names
-	// a match, with [ticket.SplitIdentity]. An error refuses the peer with the error's text.
-	// A panic in it refuses the peer too: see [Stats].HookPanics.
+	// Match returns the match that a peer plays in, and the peer's identity there. nil takes both from
+	// a ticket that names a match, with [ticket.SplitIdentity]. An error refuses the peer with the
+	// error's text. A panic in it refuses the peer too: see [Stats].HookPanics.
 	Match func(info *transport.Info) (name string, identity []byte, err error)
-	// Same decides what happens to a second connection of one identity in one match, which may come
-	// through another part of a joined endpoint. The zero value replaces the old one. Endpoints ask
-	// their own rule first, and a match asks server.Config.Same: give them the same one.
+	// Same decides what happens to a second connection of one identity in one match. The second one may
+	// come through another part of a joined endpoint. The zero value replaces the old connection. The
+	// host's endpoint applies its own rule first, and a match applies server.Config.Same: set all three
+	// alike.
 	Same transport.Same
 	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
 	// is with tickets. false refuses peers of matches that Allocate did not make.
@@ -52,10 +53,10 @@ type Config struct {
 	// MaxPlayers is the most peers in all matches together. 0 means no limit but the endpoint's.
 	// Negative is an error. At most 2²⁰.
 	MaxPlayers int
-	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
-	// default of server.Config.MaxClients. Up to twice that many peers may be connected: a player may
-	// reconnect before the server notices that its old connection is lost. 0 means that it states none. Negative is
-	// an error. At most 4096.
+	// PlayersPerMatch is the limit of peers that the endpoint of a match reports. It is the default of
+	// server.Config.MaxClients. Up to twice that many peers may be connected, because a player may
+	// reconnect before the server notices that its old connection is lost. 0 means that the endpoint
+	// reports no limit. Negative is an error. At most 4096.
 	PlayersPerMatch int
 	// HeapLimit is the size of the heap's objects, in bytes, above which no match is made. 0 means
 	// no limit. At most 2⁴⁶.
@@ -69,35 +70,40 @@ type Config struct {
 	// Linger is the longest time that matches wait for their last messages to arrive when Run's context ends. 0
 	// means 2 s. Negative does not wait. At most 24 h.
 	Linger time.Duration
-	// Stall is the time after which a step of a match that does not end is told stuck: it is logged
-	// with its stack, and Ready reports false. 0 means 5 s. Negative is an error. At most 24 h.
+	// Stall is the time after which a step that does not end makes its match stuck. The host then logs
+	// the match with the step's stack, and Ready reports false. 0 means 5 s. Negative is an error. At
+	// most 24 h.
 	Stall time.Duration
 	// Abandon is the time after which a match whose step does not end is given up. Its players are
 	// closed, OnEnd gets ErrStuck, and its place is lost until the step ends. Less than Stall means
 	// Stall. 0 means 30 s. Negative is an error. At most 24 h.
 	Abandon time.Duration
-	// Kind, when set, names the kind of a match for figures, such as its mode: figures are summed by
-	// kind (see [Host.Figures]). Of more than 32 kinds, the others are one named "other". Any
-	// goroutine of the host may call it. If it panics, the match is not made. nil gives all matches the kind "match".
+	// Kind, when set, names the kind of a match for figures, such as its mode. Figures are summed by
+	// kind (see [Host.Figures]). After 32 kinds, matches of further kinds count as kind "other". Any
+	// goroutine of the host may call it. If it panics, the match is not made. nil gives all matches the
+	// kind "match".
 	Kind func(name string) string
-	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker
-	// of the match calls it, or Step. A separate goroutine calls it for a match that panicked and has
-	// a tape, when the tape is written, and for a match that was given up. A panic in it is counted and logged.
+	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker of
+	// the match calls it, or Step. A separate goroutine calls it for a match that was given up, and for
+	// a match that panicked and has a tape, after the tape is written. A panic in OnEnd is counted and
+	// logged.
 	OnEnd func(End)
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger
 
-	heap    func() uint64
-	elapsed func() time.Duration // for tests: what the times of steps are measured with
+	heap    func() uint64        // returns the size of the heap's objects; tests replace it
+	elapsed func() time.Duration // the clock that steps are measured with; tests replace it
 }
 
 // End says how a match ended.
 type End struct {
-	Match string // its name
-	Err   error  // why it could not be made, or ErrStuck; else nil
-	Panic any    // what a system of the match panicked with; nil: nothing
-	Stack []byte // of the panic, or of the step that did not end
-	Tape  string // the file with the match's tape, if a system panicked and the server has a recorder: see package flight
+	Match string // name of the match
+	Err   error  // why the match could not be made, or ErrStuck; nil otherwise
+	Panic any    // value of the panic that ended the match; nil if none did
+	Stack []byte // stack of the panic, or of the step that did not end
+	// Tape is the file with the match's tape. It is set if a system panicked and the server has a
+	// recorder: see package flight.
+	Tape string
 }
 
 var errNoMatch = errors.New("the ticket names no match")

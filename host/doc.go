@@ -11,17 +11,16 @@
 //
 // # The path of a datagram
 //
-// One goroutine, the porter, reads the endpoint. A new peer is routed once, by the match that its
-// ticket names (see [ticket.Claims] and [Config].Match), and stays with that match. The porter
-// copies each datagram and the time of its arrival into the inbox of its match, which is bounded for
-// each peer. There it waits for the match's next tick, since nothing uses it earlier. Delays are
-// measured to its arrival.
+// ticket names (see [ticket.Claims] and [Config].Match), and stays with that match. The porter copies
+// each datagram and the time of its arrival into the inbox of its match, which is bounded for each
+// peer. There it waits for the match's next tick, since nothing uses it earlier. Delays are measured to
+// the datagram's arrival.
 //
-// A worker is a goroutine that owns some of the matches. Once a millisecond at most it steps those
-// that have a tick due, that a peer came to or left, or of which an inbox is half full. Then it
-// flushes the endpoint once. What its matches sent in that
-// millisecond leaves together, in few system calls if the endpoint batches. A match is stepped by
-// one worker at a time. It changes its worker between two steps only, when another has more time.
+// A worker is a goroutine that owns some of the matches. At most once a millisecond it steps each match
+// that has a tick due, that a peer joined or left, or that has an inbox half full. Then it flushes the
+// endpoint once. What its matches sent in that millisecond leaves together, in few system calls if the
+// endpoint batches. A match is stepped by one worker at a time. It moves to another worker only between
+// two steps, when the other has more free time.
 //
 // Each match has its own endpoint, with its peers, identities and bans. The only other inputs are
 // the times of its steps and calls such as [Host.Drain]. So its results depend on its inbox, those
@@ -36,10 +35,10 @@
 // stack overflow), or a panic in a goroutine that the game started itself, ends the process: no
 // recover can catch it.
 //
-// A step that does not end costs its own match alone. After 250 ms the worker's other matches go
-// to a new worker. After [Config].Stall the match is told stuck. After [Config].Abandon it is over
-// for its players and for Run. [Host.Live] and [Host.Ready] tell a fleet of a host in trouble.
+// A step that does not end costs its own match alone. After 250 ms the worker's other matches go to a
+// new worker. After [Config].Stall the match counts as stuck. After [Config].Abandon the match is over
+// for its players and for Run. [Host.Live] and [Host.Ready] report a host in trouble to a fleet.
 //
-// [Host.Step] does the same as Run in the caller's goroutine at a time that it names, for tests in
-// virtual time.
+// [Host.Step] does the same as Run in the caller's goroutine, at a time that the caller passes, for
+// tests in virtual time.
 package host

@@ -8,15 +8,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// counted are the counters of the host's endpoint. They tell of peers that the endpoint refused,
-// which no match ever saw. The goroutine of Run or Step reads them.
+// counted holds the counters of the host's endpoint. They count the peers that the endpoint refused,
+// which no match ever saw. Only the goroutine of Run or Step uses it; copyTo may be called by any
+// goroutine.
 type counted struct {
-	of    transport.Counted // nil: it counts nothing
-	newly []transport.Count
-	told  []transport.Count // as of the newest line about refusals
-	next  time.Time         // when to read them again
-	line  time.Time         // no line before
-	shown published.Cell[[]figures.Count]
+	of    transport.Counted // the endpoint's counters; nil if it has none
+	newly []transport.Count // the newest reading
+	// told is the reading that the newest log line about refusals was made from.
+	told  []transport.Count
+	next  time.Time                       // when to read the counters again
+	line  time.Time                       // no line about refusals is logged before this time
+	shown published.Cell[[]figures.Count] // the newest reading, for copyTo
 }
 
 // readEvery is the time between two readings.

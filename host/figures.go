@@ -21,11 +21,11 @@ const (
 	otherKinds = "other"
 )
 
-// roll lists the matches that run, and has the figures of those that have ended. It is published
-// whole, so that whoever sums it up counts every match once, and stops nobody.
+// roll lists the running matches, and holds the figures of matches that have ended. It is published as
+// one value: a reader counts every match once, and makes nobody wait.
 type roll struct {
 	matches []*match
-	kinds   []figures.Kind // sorted by name; Sum is of matches that have ended
+	kinds   []figures.Kind // sorted by name; Sum covers matches that have ended
 }
 
 // kindOf returns the figures of a kind in r, which it adds if it is missing and there is room.
@@ -86,7 +86,8 @@ func copyKinds(dst *[]figures.Kind, from []figures.Kind) {
 	}
 }
 
-// figured returns what has the figures of a match; nil: it was not made yet, or has none.
+// figured returns the server of a match if it has figures. It returns nil before the server is made,
+// and for a server without figures.
 func (m *match) figured() Figured {
 	if s := m.made.Load(); s != nil {
 		f, _ := (*s).(Figured)
@@ -149,8 +150,8 @@ func (p *port) Clock() func() time.Duration {
 	return p.host.clock
 }
 
-// labelled labels what a match does in profiles: with go tool pprof, -tagfocus=match=NAME shows one
-// match, and -tagroot=kind divides all time by kind.
+// labelled returns a context with a match's labels for profiles. With go tool pprof,
+// -tagfocus=match=NAME shows one match, and -tagroot=kind divides all time by kind.
 func labelled(m *match) context.Context {
 	return pprof.WithLabels(context.Background(), pprof.Labels("match", m.name, "kind", m.kind))
 }

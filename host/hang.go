@@ -12,30 +12,32 @@ import (
 // Config.Abandon. See [End].
 var ErrStuck = errors.New("host: a step of the match did not end")
 
-// The times of a step that does not end. They count from its begin:
+// The deadlines of a step that does not end. They count from the step's start:
 //
-//  1. hungAfter: the worker keeps this match alone, and the match's port stops delivering.
-//  2. Config.Stall: the match is told stuck, in one line with its stack.
-//  3. Config.Abandon: the match is over for everybody else. Its players are closed.
+//  1. hungAfter: the worker keeps this match alone, and the match's port keeps only the newest datagrams.
+//  2. Config.Stall: the match counts as stuck, and one log line has its stack.
+//  3. Config.Abandon: the match is over for its players and for the host. Its players are disconnected.
 //
-// A worker owns its list of matches, except while a step runs. Then the watch may take the list:
-// both sides swap worker.since, and who comes first wins. A goroutine that comes second finds a
-// list of one match, the one that it steps, and goes on as the worker of that match alone.
+// A worker's goroutine owns the worker's list of matches, except while a step runs. Then the watch
+// (Host.watchWorkers) may take the list: both sides swap worker.since, and the first to swap wins. A
+// goroutine that loses finds a list of one match, the one that it steps, and goes on as the worker of
+// that match alone.
 const (
 	hungAfter = 250 * time.Millisecond
 
-	// weighEvery is the time between two looks at what each match takes of its worker's time.
+	// weighEvery is the time between two checks of how much of its worker's time each match takes.
 	weighEvery = 500 * time.Millisecond
 
-	// calmAfter is the time without a hung step, and with less than a quarter of a worker's time,
-	// after which a match shares a worker again.
+	// calmAfter is the time after which a match with its own worker shares a worker again. In all of it
+	// no step may have hung, and the match may have taken at most a quarter of the worker's time.
 	calmAfter = 10 * time.Second
 
-	// endGrace is the time beyond Config.Linger after which the host ends without what hangs.
+	// endGrace is the time that the host waits beyond Config.Linger for steps that hang. Then it gives
+	// them up.
 	endGrace = time.Second
 )
 
-// taken is the value of worker.since when the watch has taken the worker in its step.
+// taken is the value of worker.since after the watch took the worker's list during a step that hangs.
 const taken = -1
 
 // hang is a step that has run for longer than hungAfter. The host's lock guards it.
@@ -47,7 +49,7 @@ type hang struct {
 	abandoned bool
 }
 
-// lookForHangs looks at the steps that run at now, as elapsed returns it.
+// lookForHangs checks the steps that run at now, in the time that Host.elapsed returns.
 func (h *Host) lookForHangs(now time.Duration) {
 	var told, lost []*hang
 	h.mu.Lock()
@@ -106,11 +108,12 @@ func (h *Host) abandonAfter(now time.Duration) time.Duration {
 	return min(limit, patience)
 }
 
-// seize takes the worker's other matches from a step that hangs. The host is locked.
+// seize moves the worker's other matches to a new worker while one match's step hangs. The host is
+// locked.
 func (h *Host) seize(w *worker, since int64) {
 	m := w.current.Load()
 	if !w.since.CompareAndSwap(since, taken) {
-		return // it has just ended
+		return // the step has just ended
 	}
 	m.port.hold()
 	h.tally.stalls.Add(1)
@@ -137,7 +140,8 @@ func (h *Host) seize(w *worker, since int64) {
 	h.start(other)
 }
 
-// wakes takes note that a step which the watch took has ended. The goroutine of the worker calls it.
+// wakes ends a hang: its step has ended after the watch took the worker's list. The worker's goroutine
+// calls it.
 func (h *Host) wakes(w *worker) {
 	now := h.elapsed()
 	h.mu.Lock()
@@ -174,7 +178,7 @@ func (h *Host) wakes(w *worker) {
 	}
 }
 
-// logSlow logs that a match has got a worker of its own, because of what it took.
+// logSlow logs that a match has got a worker of its own. took is the time that it took.
 func (h *Host) logSlow(m *match, took any) {
 	h.cfg.Logger.Warn("a match is slow: it runs on a worker of its own", "match", m.name, "took", took)
 }
@@ -184,7 +188,7 @@ func (h *Host) dropHang(g *hang) {
 	h.hangs = slices.DeleteFunc(h.hangs, func(o *hang) bool { return o == g })
 }
 
-// giveUp leaves the goroutine of a step to itself. The host is locked.
+// giveUp makes the host no longer wait for the goroutine of a step that hangs. The host is locked.
 func (h *Host) giveUp(g *hang) {
 	g.abandoned = true
 	g.match.lost = &End{Match: g.match.name, Err: ErrStuck, Stack: []byte(stackOf(g.worker.number.Load()))}
@@ -197,10 +201,10 @@ func (h *Host) giveUp(g *hang) {
 	h.running.Done()
 }
 
-// bury ends a match that was given up, for its players and the host.
+// bury ends a match that was given up: it disconnects the players and removes the match from the host.
 func (h *Host) bury(g *hang, now time.Duration) {
 	line := []any{"match", g.match.name, "since", now - g.began}
-	if !g.told { // one line has the stack
+	if !g.told { // only one of the two log lines has the stack
 		line = append(line, "stack", string(g.match.lost.Stack))
 	}
 	h.cfg.Logger.Error("a match is given up: its place is lost until its step ends", line...)
@@ -208,8 +212,8 @@ func (h *Host) bury(g *hang, now time.Duration) {
 	h.aside(func() { h.reap(g.match) })
 }
 
-// weigh gives a worker of its own to each match that took over half of its worker's time, and has
-// those that have been calm share a worker again. It returns the former. The host is locked.
+// weigh moves each match that took over half of its worker's time to a worker of its own, and returns
+// these matches. It also moves calm matches back to shared workers. The host is locked.
 func (h *Host) weigh(now, passed time.Duration) (slow []*match) {
 	for _, m := range h.matches {
 		busy := time.Duration(m.busy.Load())
@@ -229,7 +233,7 @@ func (h *Host) weigh(now, passed time.Duration) (slow []*match) {
 	return slow
 }
 
-// bringBack has matches that have been calm share a worker again. The host is locked.
+// bringBack moves matches that have been calm for calmAfter back to shared workers. The host is locked.
 func (h *Host) bringBack(now time.Duration) {
 	for _, w := range h.loners {
 		if w.hang == nil && now-w.calm >= calmAfter && len(h.workers) > 0 {

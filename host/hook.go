@@ -7,16 +7,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// hooks are the functions of a Config that see what strangers sent, or tell of what has ended.
-// The host goes on whatever they do: a panic in one, or runtime.Goexit, is counted, and logged
-// with its stack once an hour.
+// hooks limits how often failures of Config.Match, Kind and OnEnd are logged. The host goes on if one
+// of these functions panics or calls runtime.Goexit: it counts the failure, and logs it with its stack
+// once an hour.
 type hooks struct {
 	match, kind, onEnd contain.Rarely
 }
 
 var errHook = errors.New("the server failed at this client")
 
-// returns calls a hook, and reports whether it returned.
+// returns calls the hook fn, and reports whether it returned. about says in the log which peer or match
+// it was called for.
 func (h *Host) returns(rarely *contain.Rarely, name, about string, fn func()) bool {
 	failed := contain.Call(fn)
 	if failed == nil {

@@ -27,18 +27,18 @@ var errNoServer = errors.New("host: Config.NewMatch returned no server")
 
 const codeRefused = transport.Refused
 
-// Host runs matches behind one endpoint. New makes one. Run or Step runs it, one of them and in
-// one goroutine. Any goroutine may call the other methods.
+// Host runs matches behind one endpoint. New makes one. Call either Run or Step, from one goroutine.
+// Any goroutine may call the other methods.
 type Host struct {
 	cfg       Config
 	endpoint  transport.Endpoint
-	events    [256]transport.Event // of the porter
-	turned    []turned             // peers that the porter refuses
-	newcomers []newcomer           // of these events
-	refusals  map[string]*quiet    // what was not logged, by reason
-	now       time.Time            // of the porter
+	events    [256]transport.Event // what Recv fills; used by the porter alone
+	turned    []turned             // peers that the porter refuses once the lock is released
+	newcomers []newcomer           // the peers that connected in events
+	refusals  map[string]*quiet    // refusals that were not logged, by reason
+	now       time.Time            // when the porter last read the endpoint; the porter's own
 	begun     []string             // matches that the porter made, to be logged
-	replaced  []transport.PeerID   // old connections of identities that connected anew
+	replaced  []transport.PeerID   // old connections of identities that connected again
 	workers   []*worker
 	drains    atomic.Pointer[string]
 	stops     atomic.Pointer[string]
@@ -47,23 +47,24 @@ type Host struct {
 	hooks     hooks
 	counted   counted
 	running   sync.WaitGroup // goroutines of Run
-	tails     sync.WaitGroup // what waits for a disk, and OnEnd of matches that were given up
+	tails     sync.WaitGroup // goroutines that wait for a disk, or call OnEnd of matches that were given up
 
-	clock   func() time.Duration // of Run; nil: virtual time
-	roll    published.Cell[roll] // for figures; written under the lock
-	ended   roll                 // what the next roll has of matches that have ended
-	scratch figures.Server       // for those
+	clock   func() time.Duration // Run's clock; nil in the virtual time of Step
+	roll    published.Cell[roll] // read by Figures; written under the lock
+	ended   roll                 // figures of matches that have ended, for the next roll
+	scratch figures.Server       // memory for the figures of a match that ends
 
 	mu      sync.Mutex
 	matches map[string]*match
 	routes  map[transport.PeerID]*match
-	closed  bool
-	start   func(*worker) // begins the goroutine of a worker, in Run
-	loners  []*worker     // with a match of their own, beside workers: see hang.go
-	hangs   []*hang
-	lost    int           // matches that were given up and have not ended: they take places
-	stopped time.Duration // when the watch saw stops
-	weighed time.Duration // when the watch weighed the matches
+	closed  bool          // Close was called
+	start   func(*worker) // begins the goroutine of a worker; set by Run
+	// loners are workers that run one match each. They are not in workers: see hang.go.
+	loners  []*worker
+	hangs   []*hang       // steps that the watch took and that have not been given up
+	lost    int           // matches that were given up and whose step still runs: each takes a place
+	stopped time.Duration // when the watch first saw stops set
+	weighed time.Duration // when the watch last weighed the matches
 }
 
 // New makes a host. The error lists every fault of the configuration. On an error the Transport
@@ -206,7 +207,7 @@ func (h *Host) porter() {
 	}
 }
 
-// sort hands an event to its match.
+// sort hands an event to the match of its peer.
 func (h *Host) sort(ev *transport.Event) {
 	m := h.routes[ev.Peer]
 	switch {
@@ -226,24 +227,24 @@ func (h *Host) sort(ev *transport.Event) {
 	}
 }
 
-// newcomer is a peer that has connected, and what Config.Match said of it.
+// newcomer is a peer that has connected, with what Config.Match and Config.Kind returned for it.
 type newcomer struct {
 	peer     transport.PeerID
 	match    string
-	kind     string // of the match, if it is to be made
-	identity []byte // in the match
-	whole    []byte // as the endpoint knows it
-	there    bool
+	kind     string // the match's kind, if the peer may make the match
+	identity []byte // the peer's identity in the match
+	whole    []byte // the peer's identity as the endpoint knows it
+	there    bool   // the endpoint still had the peer
 	address  string
-	err      error
+	err      error // why Config.Match or Config.Kind refused the peer
 }
 
-// askGame asks the game about a new peer. No lock is held: the function may call the host.
+// askGame calls Config.Match and Config.Kind for a new peer. No lock is held: they may call the host.
 func (h *Host) askGame(peer transport.PeerID) newcomer {
 	var info transport.Info
 	c := newcomer{peer: peer}
 	if c.there = h.endpoint.Info(peer, &info); !c.there {
-		return c // gone already
+		return c // the peer is gone already
 	}
 	name, identity, err := h.askMatch(&info)
 	if c.match = name; err == nil && h.cfg.OnDemand {
@@ -310,10 +311,10 @@ func (h *Host) route(c *newcomer) {
 	m.home.wakeUp()
 }
 
-// replaced is what the old connection of an identity is told.
+// replaced is the detail that the old connection of an identity is closed with.
 const replaced = "connected anew"
 
-// leads has a peer's datagrams go to a match; nil: to none. The host is locked.
+// leads routes a peer's datagrams to a match; nil drops them. The host is locked.
 func (h *Host) leads(peer transport.PeerID, m *match) {
 	if m == nil {
 		delete(h.routes, peer)
@@ -337,9 +338,9 @@ func (h *Host) done() bool {
 	return h.drains.Load() != nil && len(h.matches) == 0
 }
 
-// Step reads the endpoint, and steps every match that has a tick due at now, that a peer came
-// to or left, or of which an inbox is half full, one after another, oldest first. It returns when
-// Step is due again if nothing arrives. now must not go back.
+// Step reads the endpoint, and steps every match that has a tick due at now, that a peer joined or
+// left, or that has an inbox half full. It steps them one after another, the oldest match first. It
+// returns when Step is due again if nothing arrives. now must not go back.
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.now = now
 	h.porter()
@@ -359,7 +360,7 @@ func (h *Host) Close(detail string) error {
 		return transport.ErrClosed
 	}
 	h.closed = true
-	all := slices.Concat(h.workers, h.loners) // those that a hung match has left behind may still end
+	all := slices.Concat(h.workers, h.loners) // loners too: matches that were given up may still run there
 	h.mu.Unlock()
 	for _, w := range all {
 		for _, m := range w.members() {

@@ -2,18 +2,18 @@ package host
 
 import "time"
 
-// inbox holds the datagrams of one peer that wait for its match, oldest first. Each of its
-// methods costs the same however many wait, for this peer or for others.
+// inbox holds the datagrams of one peer that wait for its match, oldest first. The cost of a method
+// does not grow with the number of waiting datagrams, except when the ring grows.
 type inbox struct {
-	ring    []post // as long as the most that ever waited
-	first   int    // where the oldest is
+	ring    []post // grows to the most datagrams that ever waited
+	first   int    // index of the oldest datagram
 	waiting int
 }
 
 // post is a datagram.
 type post struct {
 	buf []byte
-	at  time.Time // when it came
+	at  time.Time // arrival time
 }
 
 // putDatagram adds a datagram. It copies b into buf. At most `most` datagrams may wait.
@@ -31,14 +31,14 @@ func (q *inbox) putDatagram(b, buf []byte, at time.Time, most int) {
 // newestPost returns the place of the datagram that came last.
 func (q *inbox) newestPost() *post { return &q.ring[(q.first+q.waiting-1)%len(q.ring)] }
 
-// putForOldest replaces the oldest datagram by one that is the newest.
+// putForOldest drops the oldest datagram and adds b as the newest.
 func (q *inbox) putForOldest(b []byte, at time.Time) {
 	oldest := q.takeOldest()
 	q.waiting++
 	*q.newestPost() = post{append(oldest.buf[:0], b...), at}
 }
 
-// putForNewest replaces the newest datagram.
+// putForNewest drops the newest datagram and puts b in its place.
 func (q *inbox) putForNewest(b []byte, at time.Time) {
 	p := q.newestPost()
 	*p = post{append(p.buf[:0], b...), at}

@@ -10,28 +10,28 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// match is one match. Its worker owns what has no lock of its own.
+// match is one match of a host. Fields without a lock of their own belong to the match's worker.
 type match struct {
 	name    string
-	kind    string          // guarded by the host's lock until it begins, then fixed
+	kind    string          // guarded by the host's lock until the match begins, then fixed
 	labels  context.Context // for profiles
 	port    *port
-	server  Server                 // nil: not made yet
-	made    atomic.Pointer[Server] // the same, for Drain
+	server  Server                 // nil until NewMatch returned it
+	made    atomic.Pointer[Server] // points to server, for Drain and Figures
 	home    *worker                // guarded by the host's lock
-	target  atomic.Pointer[worker] // where it moves to after its step
-	next    time.Time              // when a tick is due
-	tick    time.Duration          // between two ticks, as seen
-	ended   *End
-	asked   bool          // to shut down
-	busy    atomic.Int64  // nanoseconds spent in its steps
-	slow    bool          // logged as slow; guarded by the host's lock
-	reaped  bool          // guarded by the host's lock
-	lost    *End          // of a match that was given up; guarded by the host's lock
-	weighed time.Duration // what the watch has seen of busy
+	target  atomic.Pointer[worker] // the worker that the match moves to after its step; nil if it stays
+	next    time.Time              // when its next tick is due
+	tick    time.Duration          // estimated time between two ticks
+	ended   *End                   // how the match failed; nil if it did not
+	asked   bool                   // Shutdown was called
+	busy    atomic.Int64           // nanoseconds spent in the match's steps
+	slow    bool                   // logged as slow; guarded by the host's lock
+	reaped  bool                   // reap was called; guarded by the host's lock
+	lost    *End                   // set when the match is given up; guarded by the host's lock
+	weighed time.Duration          // the value of busy when the watch last weighed the match
 }
 
-// runMatch steps a match, and reports whether it is still there.
+// runMatch steps a match, and reports whether it goes on.
 func (m *match) runMatch(h *Host, now time.Time) bool {
 	if m.server == nil && !m.make(h) {
 		return false
@@ -43,7 +43,7 @@ func (m *match) runMatch(h *Host, now time.Time) bool {
 	m.guard(func() {
 		m.server.Step(now)
 		next := m.server.Next()
-		if d := next.Sub(m.next); !m.next.IsZero() && d > 0 { // one tick, if the step was in time
+		if d := next.Sub(m.next); !m.next.IsZero() && d > 0 { // the time of one tick, if the step was in time
 			m.tick = min(m.tick, max(d, shortestTick))
 		}
 		m.next = next
@@ -62,8 +62,8 @@ func (m *match) closeFailed(h *Host) {
 		_ = m.port.Close(codeRefused, "the match could not be made")
 		return
 	}
-	contain.Call(func() { _ = m.server.Close("the match failed") }) // which may end its goroutine again
-	_ = m.port.Close(0, "the match failed")                         // in case Close failed too
+	contain.Call(func() { _ = m.server.Close("the match failed") }) // Close may end the goroutine again
+	_ = m.port.Close(0, "the match failed")                         // in case the server's Close failed
 }
 
 // make makes the server of a match.
@@ -89,8 +89,8 @@ func (m *match) make(h *Host) bool {
 	return false
 }
 
-// guard calls a function of the game, and keeps its panic. A function that calls runtime.Goexit
-// ends the worker's goroutine too, which begins another: see Host.work.
+// guard calls a function of the game. It records a panic in m.ended. A function that calls
+// runtime.Goexit also ends the worker's goroutine; Host.work then begins another.
 func (m *match) guard(fn func()) {
 	returned := false
 	defer func() {
@@ -102,7 +102,8 @@ func (m *match) guard(fn func()) {
 	returned = true
 }
 
-// moved hands a match over to the worker that it is to move to, between two steps.
+// moved hands a match to its target worker, if it has one, and reports whether it moved. Call it
+// between two steps.
 func (h *Host) moved(m *match) bool {
 	if m.target.Load() == nil {
 		return false
@@ -126,7 +127,7 @@ func (h *Host) moved(m *match) bool {
 
 // reap forgets a match that has ended. Only the first call for a match does anything.
 func (h *Host) reap(m *match) {
-	_ = m.port.Close(transport.Closed, "") // where NewMatch or Close failed
+	_ = m.port.Close(transport.Closed, "") // if NewMatch or Close failed
 	h.mu.Lock()
 	if m.reaped {
 		h.mu.Unlock()
@@ -135,7 +136,7 @@ func (h *Host) reap(m *match) {
 	m.reaped = true
 	end := End{Match: m.name}
 	switch {
-	case m.lost != nil: // the rest is its goroutine's
+	case m.lost != nil: // the step still runs and may write m.ended
 		end = *m.lost
 	case m.ended != nil:
 		end = *m.ended

@@ -11,37 +11,39 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// port is the endpoint of one match: its share of the host's endpoint. PeerIDs are those of the
-// host's endpoint.
+// port is the endpoint of one match: a view of the host's endpoint with the match's own peers. Its
+// PeerIDs are those of the host's endpoint.
 type port struct {
 	host  *Host
 	match *match
 	ready chan struct{}
-	hurry atomic.Bool // what waits is not for the next tick: a peer came or went, or an inbox is half full
+	// hurry makes the worker step the match before its next tick: a peer connected or left, or an inbox
+	// is half full.
+	hurry atomic.Bool
 
 	mu     sync.Mutex
 	peers  map[transport.PeerID]*resident
-	queue  []letter // from head on
+	queue  []letter // letters before head have been read
 	head   int
-	empty  int      // letters of the queue whose peer is gone
-	out    [][]byte // that the caller of Recv may be reading
-	free   [][]byte
-	held   bool // the match's step hangs: see hang.go
+	empty  int      // unread letters whose peer is gone
+	out    [][]byte // buffers that the caller of Recv may still read
+	free   [][]byte // buffers to use again
+	held   bool     // the match's step hangs: see hang.go
 	closed bool
 }
 
 // resident is a peer of a match.
 type resident struct {
 	id       transport.PeerID
-	identity []byte // in the match
-	whole    []byte // as the endpoint knows it
-	inbox    inbox  // its datagrams, with a letter each
+	identity []byte // the peer's identity in the match
+	whole    []byte // the peer's identity as the endpoint knows it
+	inbox    inbox  // waiting datagrams; each has a letter in the queue
 	told     bool   // the match has read that it connected
-	gone     bool
+	gone     bool   // dropPeer or Close has removed it: its letters are skipped
 }
 
-// letter is an event that waits for the match. One of Data stands for the oldest datagram of the
-// peer's inbox.
+// letter is an event that waits for the match. A letter of kind Data stands for the oldest datagram of
+// the peer's inbox.
 type letter struct {
 	of     *resident
 	kind   transport.EventKind
@@ -58,7 +60,7 @@ func newPort(h *Host, m *match) *port {
 	return &port{host: h, match: m, ready: make(chan struct{}, 1), peers: make(map[transport.PeerID]*resident)}
 }
 
-// addPeer adds a peer. It reports whether the match is there and has room.
+// addPeer adds a peer. It returns false if the match is closed or full.
 func (p *port) addPeer(r *resident) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,8 +73,8 @@ func (p *port) addPeer(r *resident) bool {
 	return true
 }
 
-// data adds a datagram that came at a time, and reports whether another one was dropped for it, and
-// whether the match has to look before its next tick.
+// data adds a datagram with its arrival time. dropped reports whether another datagram was dropped for
+// it, hurry whether the match must be stepped before its next tick.
 func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +84,7 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 	}
 	in := &r.inbox
 	switch {
-	case p.held && in.waiting > 0: // the match finds the newest when it goes on
+	case p.held && in.waiting > 0: // a match that hangs finds only the newest datagram when it goes on
 		in.putForNewest(b, at)
 		return true, false
 	case in.waiting >= p.host.cfg.Inbox:
@@ -102,8 +104,8 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 	return dropped, hurry
 }
 
-// dropPeer drops a peer and what waits of it. Peers that come and go do not grow the queue of a
-// match that stands.
+// dropPeer removes a peer and its waiting datagrams. It also removes dead letters, so that peers that
+// come and go do not grow the queue of a match that hangs.
 func (p *port) dropPeer(r *resident) {
 	r.gone = true
 	delete(p.peers, r.id)
@@ -120,7 +122,8 @@ func (p *port) dropPeer(r *resident) {
 	}
 }
 
-// disconnect reports that a peer is gone. The match never hears of one that came and went unread.
+// disconnect tells the match that a peer is gone. If the match has not read that the peer connected, it
+// sees neither event.
 func (p *port) disconnect(id transport.PeerID, code transport.Code, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,8 +254,8 @@ func (p *port) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// hold has the port keep only the newest datagram of each peer, while a step of the match hangs.
-// Until release it costs nothing to have more of them.
+// hold makes the port keep only the newest datagram of each peer while a step of the match hangs.
+// Further datagrams then cost no memory, until releaseHeld.
 func (p *port) hold() { p.mu.Lock(); defer p.mu.Unlock(); p.held = true }
 
 func (p *port) releaseHeld() { p.mu.Lock(); defer p.mu.Unlock(); p.held = false }
@@ -263,7 +266,7 @@ func (p *port) isClosed() bool {
 	return p.closed
 }
 
-// Aside runs what a recorder of the match waits with for its disk.
+// Aside runs wait, with which a recorder of the match waits for its disk.
 func (p *port) Aside(wait func()) { p.host.aside(wait) }
 
 // MaxPeers implements transport.Limited.
@@ -282,7 +285,7 @@ func (p *port) peersOf(identity []byte) (all []*resident) {
 	return all
 }
 
-// whole returns an identity as the endpoint knows it.
+// whole returns the identity of a match's player as the endpoint knows it.
 func (p *port) whole(identity []byte) []byte {
 	if all := p.peersOf(identity); len(all) > 0 {
 		return all[0].whole

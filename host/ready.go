@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A host that is overloaded, or of which a match is stuck, is alive but not ready: a fleet sends
-// its new matches elsewhere, and nobody ends those that run.
+// A host that is overloaded, or has a stuck match, is alive but not ready: a fleet sends its new
+// matches elsewhere, and nobody ends the running ones.
 const (
 	// sliceOfLoad is the time over which ticks are judged together.
 	sliceOfLoad = time.Second
@@ -14,30 +14,32 @@ const (
 	// unreadyAfter is how many slices in a row must be late before the host is not ready.
 	unreadyAfter = 5
 
-	// readyAfter is how many in a row must be in time before it is ready again.
+	// readyAfter is how many slices in a row must be in time before the host is ready again.
 	readyAfter = 30
 
-	// shortestTick and longestTick bound what the host takes for the tick of a match. It sees the
-	// steps alone: those of an overloaded match do not tell its tick, and longestTick then counts.
+	// shortestTick and longestTick bound the estimate of a match's tick, which the host takes from the
+	// times of the steps. Steps of an overloaded match do not show its tick; then longestTick counts.
 	shortestTick = time.Second / 128
 	longestTick  = time.Second / 10
 
-	// roundsAfter is the least time without a round of any worker after which the host is not alive.
-	// A worker with nothing to do makes one a second.
+	// roundsAfter is the least time without a finished round of any worker after which the host is not
+	// alive. An idle worker finishes one round a second.
 	roundsAfter = 2 * time.Second
 )
 
-// load judges how late ticks begin. One goroutine calls judgeSlices, any may call the rest.
+// load judges how late ticks begin. One goroutine calls judgeSlices; any goroutine may call the other
+// methods.
 type load struct {
-	due, behind atomic.Uint64 // ticks that began, and those of them that began more than a tick late
-	round       atomic.Int64  // when a worker finished a round
+	due, behind atomic.Uint64 // ticks that began, and those that began more than a tick late
+	round       atomic.Int64  // when a worker last finished a round
 	unready     atomic.Bool
 
-	// These are of the goroutine that calls judgeSlices.
-	begun      bool
-	next       time.Duration // when the slice ends
+	// Only the goroutine that calls judgeSlices uses the fields below.
+	begun bool          // next is set
+	next  time.Duration // when the current slice ends
+	// seen has the counters at the end of the last slice, last what that slice added to them.
 	seen, last struct{ due, behind uint64 }
-	late, calm int // slices in a row
+	late, calm int // late slices in a row, and slices in time in a row
 }
 
 // countTick counts a tick that begins late by some time.
@@ -48,8 +50,9 @@ func (l *load) countTick(late, tick time.Duration) {
 	}
 }
 
-// judgeSlices looks at the slices that have ended at now, and reports whether readiness changed. The 99th
-// percentile of the ticks' delays is above a tick if more than one in a hundred is.
+// judgeSlices judges the slices that have ended at now, and reports whether readiness changed. A slice
+// is late if more than one tick in a hundred began more than a tick late: the 99th percentile is above
+// a tick.
 func (l *load) judgeSlices(now time.Duration, stuck bool) (changed bool) {
 	if !l.begun {
 		l.begun, l.next = true, now+sliceOfLoad
@@ -77,7 +80,7 @@ func (l *load) judgeSlices(now time.Duration, stuck bool) (changed bool) {
 	return l.unready.Load() != was
 }
 
-// judgeLoad takes readiness from the host, or gives it back, and logs each change.
+// judgeLoad updates whether the host is ready, and logs each change.
 func (h *Host) judgeLoad(now time.Duration) {
 	stuck := h.tally.stuck.Load()
 	if !h.load.judgeSlices(now, stuck > 0) {
@@ -95,9 +98,10 @@ func (h *Host) judgeLoad(now time.Duration) {
 	h.cfg.Logger.Info("the host is ready again", line...)
 }
 
-// Live reports whether the host does its work: false where no worker finishes a step, for
-// Config.Stall. Restart the process then, and for no other reason: each match that still runs would
-// be lost. Where nobody watches, in Step's virtual time, it is true.
+// Live reports whether the host does its work. It returns false if no worker has finished a round for
+// Config.Stall, or if every match is stuck. Restart the process then, and for no other reason: a
+// restart loses every match that still runs. In Step's virtual time, where nobody watches, it returns
+// true.
 func (h *Host) Live() bool {
 	matches, round := h.tally.matches.Load(), h.load.round.Load()
 	if matches == 0 || round == 0 {
@@ -109,10 +113,10 @@ func (h *Host) Live() bool {
 	return h.elapsed()-time.Duration(round) <= max(h.cfg.Stall, roundsAfter)
 }
 
-// Ready reports whether new matches should come here: false while the host drains, is overloaded
-// or has a stuck match. The host is overloaded when the 99th percentile of the delays
-// of ticks was above a tick, or 100 ms, in each of 5 s, until it was below in each of 30 s. A host
-// that is not ready still makes the matches that it is asked for.
+// Ready reports whether new matches should come here. It returns false while the host drains, is
+// overloaded or has a stuck match. The host becomes overloaded when the 99th percentile of the ticks'
+// delays was above a tick, or 100 ms, in each of the last 5 s. It recovers when that was not so in each
+// of 30 s. A host that is not ready still makes the matches that it is asked for.
 func (h *Host) Ready() bool { return !h.Draining() && !h.load.unready.Load() }
 
 // Free returns how many more matches and players should come here: none while Ready reports false.

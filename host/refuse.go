@@ -8,17 +8,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// logEvery is the time between two lines about refusals for one reason, so that nobody outside
-// can fill the log.
+// logEvery is the time between two log lines about refusals for the same reason. It keeps peers from
+// filling the log.
 const logEvery = time.Minute
 
-// quiet counts the lines of one reason that were left out.
+// quiet counts the log lines that were left out for one reason.
 type quiet struct {
-	next    time.Time // no line before
+	next    time.Time // no line is logged before this time
 	skipped uint64
 }
 
-// logRefusal logs that a peer was turned away. The peer may not have said which match it wants.
+// logRefusal logs that a peer was refused. The peer may not have said which match it wants.
 func (h *Host) logRefusal(t *turned) {
 	q := h.refusals[t.reason]
 	if q == nil {
@@ -33,15 +33,15 @@ func (h *Host) logRefusal(t *turned) {
 	q.next, q.skipped = h.now.Add(logEvery), 0
 }
 
-// turned is a peer to refuse when no lock is held.
+// turned is a peer that is refused once no lock is held.
 type turned struct {
 	*newcomer
-	reason string // for the log
-	code   transport.Code
+	reason string         // names the reason in the log
+	code   transport.Code // what the peer is disconnected with
 	detail string
 }
 
-// refusal returns the code for a match that cannot be made. Full is for what passes.
+// refusal returns the code for a match that cannot be made. It is Full if a later attempt may succeed.
 func refusal(err error) transport.Code {
 	if errors.Is(err, ErrFull) {
 		return transport.Full
@@ -56,7 +56,7 @@ func (h *Host) refusalText(err error) string {
 	return err.Error()
 }
 
-// refusePeers disconnects the peers that found no match, and those that connected anew.
+// refusePeers disconnects the refused peers, and the old connections of players that connected again.
 func (h *Host) refusePeers() {
 	for _, id := range h.replaced {
 		h.endpoint.Disconnect(id, transport.Replaced, replaced)

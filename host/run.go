@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// slot is the time in which a worker works and flushes once.
+// slot is the least time of a worker's round. A worker flushes the endpoint once in each round.
 const slot = time.Millisecond
 
 // Run runs the host until the context ends, or, after Drain or Shutdown, until the last match has
@@ -58,7 +58,8 @@ func (h *Host) Run(ctx context.Context) error {
 	return err
 }
 
-// aside runs what waits for a disk, or may, beside the matches. In virtual time it runs at once.
+// aside runs fn, which may wait for a disk, in a goroutine of its own. In virtual time it runs fn at
+// once.
 func (h *Host) aside(fn func()) {
 	if h.clock == nil {
 		fn()
@@ -83,7 +84,7 @@ func (h *Host) carry(done <-chan struct{}) {
 // elapsed returns the time that steps are measured with.
 func (h *Host) elapsed() time.Duration { return h.cfg.elapsed() }
 
-// wall returns the time, of the host's own steps where no clock runs.
+// wall returns the present time. In virtual time it returns the time that Step was called with.
 func (h *Host) wall() time.Time {
 	if h.clock != nil {
 		return time.Now()
@@ -91,7 +92,8 @@ func (h *Host) wall() time.Time {
 	return h.now
 }
 
-// work is a worker's goroutine. A game that calls runtime.Goexit ends it: then another one begins.
+// work is a worker's goroutine. If the game calls runtime.Goexit, this goroutine ends and another one
+// begins.
 func (h *Host) work(w *worker, done <-chan struct{}) {
 	ended := false
 	defer func() {
@@ -133,7 +135,7 @@ func (h *Host) work(w *worker, done <-chan struct{}) {
 	}
 }
 
-// retire takes leave of a worker whose goroutine ends.
+// retire removes a worker whose goroutine ends.
 func (h *Host) retire(w *worker) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,7 +145,7 @@ func (h *Host) retire(w *worker) {
 	}
 }
 
-// epoch is what times of steps count from.
+// epoch is the zero of sinceEpoch.
 var epoch = time.Now()
 
 func sinceEpoch() time.Duration { return time.Since(epoch) }
@@ -151,11 +153,12 @@ func sinceEpoch() time.Duration { return time.Since(epoch) }
 const (
 	watchEvery   = 50 * time.Millisecond
 	balanceEvery = 2 * time.Second
-	unequal      = 0.25 // of the time, that one worker is busier than another: matches move
+	// Matches move when one worker is busier than another by this share of the time.
+	unequal = 0.25
 )
 
-// watchWorkers looks at the workers until all matches have ended. Then it ends the goroutines, and looks
-// at them until they have: a function of the game may hang in one.
+// watchWorkers checks the workers until all matches have ended. Then it ends their goroutines, and goes
+// on checking until they have ended: a function of the game may hang in one.
 func (h *Host) watchWorkers(ctx context.Context, done chan<- struct{}) error {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()

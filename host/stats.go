@@ -10,8 +10,8 @@ import (
 
 // Stats counts what a host did.
 type Stats struct {
-	Matches  int    // that run now
-	Players  int    // peers in them now
+	Matches  int    // running matches
+	Players  int    // peers in running matches
 	Made     uint64 // matches ever begun
 	Ended    uint64 // matches that ended, for whatever reason
 	Panicked uint64 // matches that a panic ended
@@ -19,17 +19,19 @@ type Stats struct {
 	Dropped  uint64 // datagrams dropped because an inbox was full, or because a step of the match hung
 	Moves    uint64 // matches that changed their worker
 	Steps    uint64 // steps of matches
-	Late     uint64 // ticks that began more than 5 ms after they were due
-	Stalls   uint64 // steps that ran for more than 250 ms, for which the worker's other matches moved away
-	Stuck    int    // matches that have been in one step for longer than Config.Stall
+	Late     uint64 // ticks that began more than 5 ms late
+	// Stalls counts steps that ran for more than 250 ms. The worker's other matches then moved away.
+	Stalls uint64
+	Stuck  int // matches that have been in one step for longer than Config.Stall
 	// Abandoned counts matches that were given up after Config.Abandon.
 	Abandoned uint64
-	Lost      int // matches that were given up and whose step still runs: each takes a place
+	Lost      int // matches that were given up and whose step still runs: each takes a place of MaxMatches
 	// Behind counts ticks that began more than a tick after they were due.
 	Behind uint64
 	// Unready is set while overload or a stuck match takes the host's readiness: see Host.Ready.
 	Unready bool
-	// HookPanics counts panics in Config.Match and Kind, each of which refused a peer, and in OnEnd.
+	// HookPanics counts panics in Config.Match, Kind and OnEnd. One in Match or Kind refused a peer, or
+	// failed a call of Allocate.
 	HookPanics uint64
 
 	Refusals Refused // refused peers, by Refusal
@@ -43,11 +45,11 @@ type Refusal uint8
 
 // The reasons of a host.
 const (
-	RefusedUnnamed  Refusal = iota // Config.Match returned an error: mostly no ticket for a match
-	RefusedNoMatch                 // there is no such match, and nobody may make one
-	RefusedFull                    // the limits of players, matches or the heap, or the match's own
-	RefusedDraining                // a new match, while the host drains
-	RefusedTwice                   // Config.Same refuses another connection of an identity
+	RefusedUnnamed  Refusal = iota // Config.Match returned an error: usually the ticket names no match
+	RefusedNoMatch                 // there is no such match, and the peer may not make it
+	RefusedFull                    // a limit of players, matches or the heap is reached, or the match is full or over
+	RefusedDraining                // the peer asked for a new match while the host drains
+	RefusedTwice                   // Config.Same refuses a second connection of the identity
 
 	// Refusals is the number of reasons.
 	Refusals = 5

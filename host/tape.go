@@ -5,7 +5,8 @@ type taped interface {
 	File() (path string, err error)
 }
 
-// report tells of a match that has ended. That of a panic waits for the match's tape.
+// report logs that a match has ended, and calls Config.OnEnd. After a panic it waits for the match's
+// tape.
 func (h *Host) report(m *match, end End) {
 	if end.Panic != nil && m.server != nil {
 		line := []any{"match", m.name, "value", end.Panic, "stack", string(end.Stack)}
@@ -15,7 +16,8 @@ func (h *Host) report(m *match, end End) {
 	h.tellEnd(end)
 }
 
-// tape notes the file with the tape of a match that panicked. It returns what the log says.
+// tape sets end.Tape to the file with the tape of a match that panicked. It returns arguments for the
+// log line.
 func (m *match) tape(end *End) (line []any) {
 	t, ok := m.server.(taped)
 	if !ok {

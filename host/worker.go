@@ -9,32 +9,37 @@ import (
 	"time"
 )
 
-// worker owns some of the matches. Its own goroutine steps them.
+// worker owns some of the matches. Its goroutine steps them.
 type worker struct {
 	wake chan struct{}
-	all  atomic.Bool // every match is to be stepped, whether anything is due or not
-	load atomic.Int64
+	all  atomic.Bool  // step every match once, whether anything is due or not
+	load atomic.Int64 // number of matches
 
-	// What the watch reads.
-	number  atomic.Uint64         // of the goroutine; 0: nobody watches
-	busy    atomic.Int64          // nanoseconds spent in steps
-	since   atomic.Int64          // when the step that runs began, in time of elapsed; 0: none runs; or taken
-	current atomic.Pointer[match] // the newest that was stepped
-	counted int64                 // what the watch has seen of busy
+	// Host.watchWorkers reads these fields.
+	number atomic.Uint64 // number of the worker's goroutine; 0 in virtual time, where nobody watches
+	busy   atomic.Int64  // nanoseconds spent in rounds
+	// since is when the running step began, in the time of Host.elapsed. It is 0 if no step runs, and
+	// taken if the watch took the list of matches during the step.
+	since   atomic.Int64
+	current atomic.Pointer[match] // the match that was stepped last
+	counted int64                 // the value of busy at the last balance
 
 	mu    sync.Mutex
-	fresh []*match // handed over, and not taken yet
+	fresh []*match // matches handed over and not yet in mine
 
-	mine []*match // the goroutine's, but in a step: see hang.go
-	last int64    // the newest value of since, the goroutine's
+	// mine are the worker's matches. The worker's goroutine owns the list, except during a step: see
+	// hang.go.
+	mine []*match
+	last int64 // the newest value of since; only the goroutine uses it
 
 	// The host's lock guards these.
-	hang *hang         // the step that runs, if the watch took it
-	lone bool          // it has one match, and gets no other
+	hang *hang         // the running step, if the watch took it
+	lone bool          // the worker has one match and gets no other
 	left bool          // Run does not wait for its goroutine
-	calm time.Duration // when its newest hang ended
+	calm time.Duration // when the match was last busy: a hang ended, or it took over a quarter of the time
 
-	over bool // its match was given up: the goroutine ends, which writes this
+	// over is set by the goroutine when its match was given up. The goroutine then ends.
+	over bool
 }
 
 func newWorker() *worker { return &worker{wake: make(chan struct{}, 1)} }
@@ -55,7 +60,7 @@ func (w *worker) wakeUp() {
 	}
 }
 
-// members returns the matches of the worker, those handed over included.
+// members returns the worker's matches, including those just handed over.
 func (w *worker) members() []*match {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,9 +73,8 @@ func (w *worker) members() []*match {
 // lateAfter is the delay of a tick that is counted as late.
 const lateAfter = 5 * time.Millisecond
 
-// runMatches steps the matches that have a tick due or must look at their mail now. It returns when the
-// next tick is due; the
-// zero time where there is no match.
+// runMatches steps the matches that have a tick due or must read their inboxes now. It returns when the
+// next tick is due, or the zero time if there is no match.
 func (w *worker) runMatches(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)
 	w.members()
@@ -91,7 +95,7 @@ func (w *worker) runMatches(h *Host, now time.Time) (next time.Time) {
 			if w.over {
 				return next
 			}
-			if i >= len(w.mine) || w.mine[i] != m { // the watch took the others
+			if i >= len(w.mine) || w.mine[i] != m { // the watch took the other matches
 				i = 0
 			}
 		}
@@ -113,7 +117,7 @@ func (w *worker) dropMatch(i int) {
 	w.load.Add(-1)
 }
 
-// stepMatch steps a match, and reports whether it is still there. If the game ends the goroutine, step
+// stepMatch steps a match, and reports whether it goes on. If the game ends the goroutine, stepMatch
 // ends the match, and Host.work begins another goroutine.
 func (w *worker) stepMatch(h *Host, m *match, now time.Time) (there bool) {
 	w.begins(h, m)
@@ -142,11 +146,11 @@ func (w *worker) stepMatch(h *Host, m *match, now time.Time) (there bool) {
 	return there
 }
 
-// begins marks that a step of a match begins. Where no goroutine runs the worker, nobody watches.
+// begins records that a step of a match begins. In virtual time nobody watches, and it does nothing.
 func (w *worker) begins(h *Host, m *match) {
 	if w.number.Load() != 0 {
 		w.current.Store(m)
-		w.last = max(w.last+1, int64(h.elapsed())) // no two steps have the same
+		w.last = max(w.last+1, int64(h.elapsed())) // no two steps may have the same value
 		w.since.Store(w.last)
 	}
 }

@@ -24,12 +24,12 @@ type Config struct {
 	// Ready again. 0 means 30 s. Negative never says it again. At most 24 h.
 	Idle time.Duration
 	// DrainFor is the most time that matches may take to end after draining began. Then the host shuts
-	// them down.
-	// Keep it below the time that the fleet gives to a process to end. 0 means no limit. Negative is
-	// an error. At most 168 h.
+	// them down. Keep it below the time that the fleet gives to a process to end. 0 means no limit.
+	// Negative is an error. At most 168 h.
 	DrainFor time.Duration
-	// Escalate is called when Failures calls of Health in a row failed, and not again until one
-	// succeeds. nil drains the host: a manager that hears nothing removes the process soon.
+	// Escalate is called when Failures calls of Health in a row have failed. It is not called again
+	// until one succeeds. nil drains the host, because a manager that hears nothing soon removes the
+	// process.
 	Escalate func(err error)
 	// OnState is called with each state that the manager reports, in order, in the goroutine of Run.
 	// Use it to make the matches that an allocation asks for. It must not block.

@@ -12,8 +12,8 @@
 // # The order of calls
 //
 //  1. Watch, until the manager has reported the first State. Nothing else is sent before.
-//  2. Counts, then Ready. From now on Health every 2 s while the host is live, and Counts when
-//     something changed.
+//  2. Counts, then Ready. From now on Health every 2 s while the host is live, and Counts every
+//     second.
 //  3. Allocated with the first match. Ready again when no match has run for Config.Idle.
 //  4. Draining, when the context ends (SIGTERM), the manager ends the process, Health failed three
 //     times in a row, or the game drains its host. Matches end by themselves.

@@ -14,11 +14,10 @@ import (
 // Files is a lifecycle by files, for a process without a fleet manager. A file without a name is
 // not used, so &Files{} does nothing. A supervisor or a probe looks at the files.
 type Files struct {
-	// ReadyFile exists while the process takes new matches: not while it drains, is overloaded, or has
-	// a match that is stuck. Its content is the status.
+	// ReadyFile exists while the process takes new matches. It is missing while the process drains, is
+	// overloaded, or has a stuck match. Its content is the status.
 	ReadyFile string
-	// HealthFile is written with each sign of life. A file that is older than some seconds says that
-	// no tick advances.
+	// HealthFile is written with each sign of life. If it is older than some seconds, no tick advances.
 	HealthFile string
 	// DrainFile drains the host as soon as it exists, and at once if it exists already.
 	DrainFile string
@@ -32,16 +31,16 @@ type Files struct {
 
 	mu      sync.Mutex
 	status  FileStatus
-	open    bool // the process takes matches, if the host is ready
-	unready bool // the host is not
+	open    bool // the process takes matches when the host is ready
+	unready bool // the host is not ready
 }
 
 // FileStatus is the content of Files.StatusFile.
 type FileStatus struct {
 	Phase       string // ready, allocated, draining or shutdown; empty at the start
-	Matches     int    // that run now
-	Players     int    // in all matches
-	FreeMatches int    // that may be made
+	Matches     int    // running matches
+	Players     int    // players in all matches
+	FreeMatches int    // how many more matches fit
 	Ready       bool   // new matches should come
 }
 
@@ -75,8 +74,8 @@ func (f *Files) Allocated(context.Context) error { return f.enterPhase("allocate
 // Draining implements Lifecycle.
 func (f *Files) Draining(context.Context) error { return f.enterPhase("draining", false) }
 
-// Shutdown implements Lifecycle. It removes HealthFile, which tells of a process that lives.
-// StatusFile stays: nothing runs any more, and its phase is shutdown.
+// Shutdown implements Lifecycle. It removes HealthFile, because the process no longer lives. StatusFile
+// stays, with the phase shutdown and all counts zero.
 func (f *Files) Shutdown(context.Context) error {
 	f.mu.Lock()
 	f.status = FileStatus{Phase: f.status.Phase, Ready: f.status.Ready}
@@ -101,7 +100,7 @@ func (f *Files) Counts(_ context.Context, c Counts) error {
 	return f.writeStatus(s)
 }
 
-// writeStatus writes the files of a status.
+// writeStatus writes a status to StatusFile. It creates or removes ReadyFile as the status says.
 func (f *Files) writeStatus(s FileStatus) error {
 	errs := []error{f.replaceFile(f.StatusFile, s.marshal())}
 	if !s.Ready {
@@ -116,7 +115,8 @@ func (f *Files) writeStatus(s FileStatus) error {
 	return err
 }
 
-// enterPhase writes a phase.
+// enterPhase changes the phase and writes the status. open says whether the process takes matches in
+// the phase.
 func (f *Files) enterPhase(phase string, open bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,7 +127,7 @@ func (f *Files) enterPhase(phase string, open bool) error {
 }
 
 func (s FileStatus) marshal() []byte {
-	b, _ := json.Marshal(s) // numbers and a word: it cannot fail
+	b, _ := json.Marshal(s) // it cannot fail: the fields are numbers, booleans and a word
 	return append(b, '\n')
 }
 
@@ -139,7 +139,7 @@ func remove(name string) error {
 	return nil
 }
 
-// replaceFile writes a file whole: a reader sees the old one or the new one.
+// replaceFile writes a file as a whole: a reader sees either the old content or the new.
 func (f *Files) replaceFile(name string, b []byte) error {
 	if name == "" {
 		return nil

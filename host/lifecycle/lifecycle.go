@@ -6,19 +6,19 @@ import (
 	"github.com/foretick/foretick/host"
 )
 
-// Lifecycle tells the manager of a fleet what a process does. Each call but Watch gets a context
-// that ends after Config.Timeout. An error means that the manager may not know it: Run calls again.
-// Run may call Health and Watch while another call runs.
+// Lifecycle tells the manager of a fleet what a process does. Each call but Watch gets a context that
+// ends after Config.Timeout. An error means that the manager may not know what the call said, and Run
+// calls again. Run may call Health and Watch while another call runs.
 type Lifecycle interface {
 	// Watch calls change with the state that the manager has of the process, at once and whenever
 	// it changes, until ctx ends or the connection is lost. It must not call change after it
 	// returned.
 	Watch(ctx context.Context, change func(State)) error
-	// Ready says that the process takes new matches, and that none runs. From then on Counts says
-	// when it should get none.
+	// Ready says that the process takes new matches, and that none runs. From then on Counts says when
+	// the process should get none.
 	Ready(ctx context.Context) error
-	// Health says that the process works. Run calls it as long as the host is live. An overloaded host
-	// is.
+	// Health says that the process works. Run calls it as long as the host is live, which an overloaded
+	// host is.
 	Health(ctx context.Context) error
 	// Allocated says that matches run: the manager must not remove the process.
 	Allocated(ctx context.Context) error
@@ -49,12 +49,12 @@ type State struct {
 	Labels, Annotations map[string]string
 }
 
-// Counts is how much a host carries.
+// Counts holds how many matches and players a host has.
 type Counts struct {
-	// Matches and Players are those of now.
+	// Matches and Players are the present numbers.
 	Matches, Players int
-	// Ready says that new matches should come: false while the host drains, is overloaded, or has a
-	// match that is stuck.
+	// Ready says that new matches should come. It is false while the host drains, is overloaded, or has
+	// a stuck match.
 	Ready bool
 	// FreeMatches and FreePlayers are how many more fit. -1 means no limit. A host that is not ready
 	// has room for none.

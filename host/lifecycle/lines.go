@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lineEvery is the time between two lines of one kind, so that a manager which changes its mind, or
-// hangs up again and again, does not fill the log.
+// lineEvery is the least time between two log lines of one kind. It keeps a manager that changes its
+// mind or hangs up again and again from filling the log.
 const lineEvery = time.Second
 
 // lines logs each kind of line once a second at most, with the number of those left out.
@@ -19,11 +19,11 @@ type lines struct {
 }
 
 type lineKind struct {
-	next    time.Time // no line before
+	next    time.Time // no line is logged before this time
 	skipped int
 }
 
-// mayLog reports whether a line of a kind may be logged now. It counts one that may not.
+// mayLog reports whether a line of a kind may be logged now. If not, it counts the line as skipped.
 func (l *lines) mayLog(kind string) (skipped int, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,8 +44,8 @@ func (l *lines) mayLog(kind string) (skipped int, due bool) {
 	return skipped, true
 }
 
-// logLine logs a line, unless there was one of its kind in the second before. call tells kinds apart
-// that have one text.
+// logLine logs a line, unless one of its kind was logged in the second before. call tells apart kinds
+// that share a text.
 func (l *lines) logLine(level slog.Level, text, call string, args ...any) {
 	skipped, due := l.mayLog(text + call)
 	if !due {

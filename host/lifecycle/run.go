@@ -17,8 +17,8 @@ import (
 // the host has ended and Shutdown was called. When ctx ends, the host drains: running matches play
 // to their end, for Config.DrainFor at most.
 //
-// The error joins the host's with that of Shutdown, if the manager did not take it. Run returns an
-// error at once for a faulty Config.
+// The error joins the host's error with that of Shutdown, if the manager did not take Shutdown. Run
+// returns an error at once for a faulty Config.
 func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	if ctx == nil {
 		return errors.New("lifecycle: Run is given a nil context: pass context.Background()")
@@ -42,34 +42,36 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	return errors.Join(err, k.shutdown())
 }
 
-// keeper is a run of Run.
+// keeper holds the state of one call of Run.
 type keeper struct {
 	Config
 	host  Host
 	life  Lifecycle
 	lines lines
-	known chan struct{} // closed with the first state
-	news  chan struct{} // states wait
+	known chan struct{} // closed when the first state arrives
+	news  chan struct{} // signals that states wait
 
-	poll  time.Duration // between two looks at the host
-	count time.Duration // between two Counts
-	retry time.Duration // before a failed call is repeated
+	poll  time.Duration // time between two looks at the host
+	count time.Duration // time between two calls of Counts
+	retry time.Duration // wait before a failed call is first repeated
 
-	onState, escalate contain.Rarely // of the log
+	onState, escalate contain.Rarely // limits how often panics in OnState and Escalate are logged
 
 	mu     sync.Mutex
 	states []State
 
-	// The rest is the loop's alone.
-	newest    State
-	logged    string    // the phase that the log has
-	some      bool      // a state was seen
-	told      phase     // what the manager was told last, or said itself
-	idle      time.Time // when the last match ended, or the manager allocated the process
-	draining  bool
-	saidDrain bool
-	counted   time.Time
-	tries     map[string]*trial
+	// Only the goroutine of loop uses the fields below.
+	newest State
+	logged string // the phase that was logged last
+	some   bool   // a state was seen
+	// told is the newest phase that the manager was told, or reported itself.
+	told phase
+	// idle is when a match last ran, or when the manager allocated the process.
+	idle      time.Time
+	draining  bool              // the host drains, and the log says so
+	saidDrain bool              // the manager has taken Draining
+	counted   time.Time         // when the manager last took Counts; zero: call it at once
+	tries     map[string]*trial // failed calls that are repeated, by name
 }
 
 type phase int
@@ -80,15 +82,15 @@ const (
 	allocated
 )
 
-// trial is a call that failed, and is tried again.
+// trial is a failed call that will be repeated.
 type trial struct {
-	at   time.Time
-	wait time.Duration
+	at   time.Time     // when to repeat it
+	wait time.Duration // the wait before that
 }
 
 const (
 	longestWait = 2 * time.Second
-	mostStates  = 256 // that wait for OnState
+	mostStates  = 256 // states that may wait for OnState
 )
 
 // loop does everything but Watch, Health and Shutdown.
@@ -118,7 +120,7 @@ func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
 		}
 		k.takeStates()
 		k.logPhase()
-		if k.some { // a manager that is not there yet is told nothing
+		if k.some { // before the first state, the manager is told nothing
 			k.tellManager(ctx, time.Now())
 		}
 	}
@@ -137,7 +139,7 @@ func (k *keeper) takeStates() {
 		case s.Allocated && (!before.Allocated || !maps.Equal(s.Annotations, before.Annotations)):
 			k.told, k.idle = allocated, time.Now()
 		case !s.Allocated && before.Allocated && k.told == allocated:
-			k.told = ready // if matches run, it is told again that it is allocated
+			k.told = ready // if matches run, Allocated is called again
 		}
 		if s.Ending && !k.host.Draining() {
 			k.host.Drain("this server is removed")
@@ -159,7 +161,7 @@ func (k *keeper) logPhase() {
 	}
 }
 
-// tellManager tells the manager what is due.
+// tellManager makes the calls that are due.
 func (k *keeper) tellManager(ctx context.Context, now time.Time) {
 	st := k.host.Stats()
 	if now.Sub(k.counted) >= k.count && k.call(ctx, "Counts", func(ctx context.Context) error { return k.life.Counts(ctx, k.counts(st)) }) {
@@ -194,7 +196,7 @@ func (k *keeper) counts(st host.Stats) Counts {
 	return c
 }
 
-// call calls the manager, unless the call has failed just before. It reports success.
+// call calls the manager, unless the same call failed and its wait is not over. It reports success.
 func (k *keeper) call(ctx context.Context, name string, fn func(context.Context) error) bool {
 	if k.tries == nil {
 		k.tries = map[string]*trial{}
@@ -222,14 +224,14 @@ func (k *keeper) call(ctx context.Context, name string, fn func(context.Context)
 	return false
 }
 
-// once calls the manager with a limit of time.
+// once calls the manager with Config.Timeout as the limit.
 func (k *keeper) once(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, k.Timeout)
 	defer cancel()
 	return fn(ctx)
 }
 
-// keepWatch keeps a watch open until ctx ends.
+// keepWatch calls Watch again and again until ctx ends.
 func (k *keeper) keepWatch(ctx context.Context) {
 	wait, said := k.retry, false
 	for ctx.Err() == nil {
@@ -287,7 +289,7 @@ func (k *keeper) health(ctx context.Context) {
 			k.lines.logLine(slog.LevelWarn, "steps of the host", "", "end", alive)
 		}
 		if alive {
-			// Without ctx: a sign of life that were broken off could arrive after Shutdown.
+			// Without ctx: a call that ctx broke off could reach the manager after Shutdown.
 			if err := k.once(context.Background(), k.life.Health); err != nil {
 				failed++
 				k.failed(failed, err)
@@ -301,7 +303,8 @@ func (k *keeper) health(ctx context.Context) {
 	}
 }
 
-// failed says that calls of Health failed, the times-th in a row now.
+// failed logs that a call of Health failed, for the times-th time in a row. It escalates when that is
+// Config.Failures.
 func (k *keeper) failed(times int, err error) {
 	k.lines.logLine(slog.LevelWarn, "the fleet manager did not take a sign of life", "", "times", times, "err", err)
 	if times != k.Failures {
@@ -315,8 +318,8 @@ func (k *keeper) failed(times int, err error) {
 	k.host.Drain("this server lost its fleet")
 }
 
-// calls calls a function of Config. A panic in it, or runtime.Goexit, is logged with its stack once
-// an hour, and the manager hears on of the host.
+// calls calls a function of Config. A panic in it, or runtime.Goexit, is logged with its stack once an
+// hour, and Run goes on.
 func (k *keeper) calls(rarely *contain.Rarely, name string, fn func()) {
 	failed := contain.Call(fn)
 	if failed == nil {
@@ -343,7 +346,7 @@ func (k *keeper) shutdown() error {
 	return fmt.Errorf("lifecycle: the fleet manager did not take Shutdown: %w", err)
 }
 
-// pause waits, and reports whether ctx is still there.
+// pause waits for d. It returns false as soon as ctx ends.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
