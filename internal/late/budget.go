@@ -1,27 +1,28 @@
 package late
 
-// extraTicks is how many ticks of the world may run again in a tick, on average over a
-// second: with LateWorld one late command runs them all again, so what players may have of
-// their own does not bound what they cost together.
+// extraTicks is how many ticks of the whole world may run again for each tick, on average over a
+// second. With LateWorld one late command makes the whole world run again, so a limit for each player
+// does not bound the cost of all players together.
 const extraTicks = 2
 
-// budget is what all players' late commands may cost together with LateWorld. A late
-// command costs the ticks that run again for it alone: none, if an older one of the same tick
-// makes them run. Each player with late commands is sure of an equal share, and so is one
-// more who has none yet: so who withholds inputs leaves room for the others.
+// budget limits what all players' late commands cost together with LateWorld. A late command costs the
+// ticks that run again for it alone. It costs nothing if an older late command of the same tick already
+// makes them run. Each player with recent late commands has an equal share reserved, and one share
+// stays free for a player who had none yet. So a player who withholds its inputs leaves room for the
+// others.
 type budget struct {
 	costs []int   // costs has the ticks that ran again in each tick of the last second.
 	at    int     // at is the place of the present tick in costs.
 	sum   int     // sum is the sum of costs.
-	share float64 // share is what each player is sure of in a second.
+	share float64 // share is how many ticks are reserved for each player in a second.
 }
 
 func newBudget(tickRate int) budget {
 	return budget{costs: make([]int, tickRate), share: float64(extraTicks * tickRate)}
 }
 
-// affords reports whether ticks may run again for a player, and counts them. taken is what the
-// player took in about the last second.
+// affords reports whether the budget allows so many ticks to run again for a player, and if so counts
+// them. taken is how many ran again for the player in about the last second.
 func (b *budget) affords(ticks int, taken *float64) bool {
 	if ticks <= 0 {
 		return true
@@ -39,7 +40,7 @@ func (b *budget) affords(ticks int, taken *float64) bool {
 	return true
 }
 
-// next begins the next tick.
+// next advances the budget to the next tick and computes the share again.
 func (b *budget) next(players []*Player) {
 	b.at = (b.at + 1) % len(b.costs)
 	b.sum -= b.costs[b.at]

@@ -2,8 +2,8 @@ package late
 
 import "github.com/foretick/foretick/ecs"
 
-// Change is how something was that is no part of the world, before a tick changed it: the
-// visibility of entities, and their groups. It has to be undone before the tick runs again.
+// Change is a value from outside the world, as it was before a tick changed it: the visibility of an
+// entity, or its group. It is restored before the tick runs again.
 type Change struct {
 	Kind   uint8
 	Player ecs.Owner
@@ -15,11 +15,11 @@ type Change struct {
 	tick Tick
 }
 
-// NoteChange notes what something was before it changes.
+// NoteChange records a value before it changes, so that it can be restored.
 func (r *Room) NoteChange(c Change) {
 	switch w := &r.world; {
 	case !r.Whole || w.undoing || r.test.running:
-	case !w.runs():
+	case !w.runs(): // this change would not be made again
 		r.BlockWorld() // nothing does it again
 	default:
 		c.tick = *r.Tick
@@ -27,7 +27,7 @@ func (r *Room) NoteChange(c Change) {
 	}
 }
 
-// undoChanges undoes the changes from a tick on, the newest first.
+// undoChanges undoes the changes of tick from and of all later ticks, the newest first.
 func (r *Room) undoChanges(from Tick) {
 	w := &r.world
 	w.undoing = true

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// fades hides from other players that a late command moved a body. The bodies are told
-// with offsets that fade, and shots are judged by what was told. Owners are told the truth.
+// fades hides from other players the jump of a body that a late command moved. They receive the body
+// with an offset that fades, and shots are judged by what they received. Owners receive the true place.
 type fades struct {
 	components []layout.Component
 	lifeOf     func(ecs.Entity) (n uint32, sent bool)
@@ -19,12 +19,12 @@ type fades struct {
 
 	items []fade
 	first map[ecs.Entity]int // first is the first of an entity's items.
-	// cut are the entities that teleported in this tick, or in one that ran again in it.
+	// cut has the entities that teleported in this tick, or in a tick that ran again during it.
 	cut  []ecs.Entity
 	a, b []int32
 }
 
-// fade is the offset of an interpolated field.
+// fade is the offset of one interpolated field of one component.
 type fade struct {
 	e      ecs.Entity
 	comp   int
@@ -33,7 +33,7 @@ type fade struct {
 	least  float32 // least is the size below which an offset is forgotten.
 	owner  ecs.Owner
 	life   uint32
-	left   int // left is how many ticks are left until it is gone.
+	left   int // left is how many ticks the offset still lasts.
 	next   int // next is the entity's next fade. −1 means none.
 }
 
@@ -41,7 +41,8 @@ func newFades(cfg *Config) fades {
 	return fades{components: cfg.Layout.Components, lifeOf: cfg.Life, ticks: cfg.Fade, first: map[ecs.Entity]int{}}
 }
 
-// add keeps a component told as it was, and lets the difference fade from there.
+// add makes other players see a component as it was. The difference from was to is becomes an offset
+// that fades.
 func (f *fades) add(w *ecs.World, e ecs.Entity, comp int, was, is unsafe.Pointer) {
 	life, sent := f.lifeOf(e)
 	if !sent {
@@ -55,7 +56,7 @@ func (f *fades) add(w *ecs.World, e ecs.Entity, comp int, was, is unsafe.Pointer
 		if !info.Lerp {
 			continue
 		}
-		described.Quantise(was, schema.GridSim, nil, f.a) // again: the item before may have moved it
+		described.Quantise(was, schema.GridSim, nil, f.a) // Displace changed f.a for the field before
 		if !described.Has(i, f.a) || !described.Has(i, f.b) || described.Offset(i, f.a, f.b) == (schema.Offset{}) {
 			continue
 		}
@@ -71,7 +72,7 @@ func (f *fades) add(w *ecs.World, e ecs.Entity, comp int, was, is unsafe.Pointer
 	}
 }
 
-// hasCut reports whether an entity teleported in this tick, or in one that ran again in it.
+// hasCut reports whether an entity teleported in this tick, or in a tick that ran again during it.
 func (f *fades) hasCut(e ecs.Entity) bool { return slices.Contains(f.cut, e) }
 
 func (f *fades) find(e ecs.Entity, comp, field int) int {
@@ -97,7 +98,8 @@ func (f *fades) insert(it fade) int {
 	return len(f.items) - 1
 }
 
-// AgeFades fades the offsets by a tick, and drops those that are gone or no longer make sense.
+// AgeFades fades the offsets by one tick. It drops those that are small enough, and those whose entity
+// died, changed its owner, teleported, or was sent anew.
 func (r *Room) AgeFades() {
 	f := &r.fades
 	if len(f.items) == 0 {
@@ -122,7 +124,8 @@ func (r *Room) AgeFades() {
 	f.cut = f.cut[:0]
 }
 
-// Displace lets the next Put of an entity tell others of it with its offsets.
+// Displace applies an entity's offsets to the next Put of source, so that others receive the entity
+// with them.
 func (r *Room) Displace(source *snapshot.Source, e ecs.Entity) {
 	f := &r.fades
 	if len(f.items) == 0 {

@@ -2,29 +2,29 @@ package late
 
 import "unsafe"
 
-// Singleton is the place of a predicted one in the world.
+// Singleton is the memory of a predicted singleton in the world.
 type Singleton struct {
 	At   unsafe.Pointer
 	Size uintptr
 }
 
-// matchState remembers the predicted singletons of each tick that may still run again for a
-// player: its client ran the tick with them, so it runs again with them, and not with those of
-// the present.
+// matchState remembers the predicted singletons at the end of each tick that may run again for a
+// player. The player's client ran the tick with them, so the server runs it again with them, not with
+// the present values.
 type matchState struct {
 	kept  []Singleton
 	slots []matchSlot // slots has one for each tick that is kept.
-	now   []byte      // now has the present's values while a tick runs again.
+	now   []byte      // now has the present values while a tick runs again.
 }
 
-// matchSlot has the values at the end of a tick, once it holds some.
+// matchSlot has the values at the end of a tick, if holds is true.
 type matchSlot struct {
 	holds bool
 	tick  Tick
 	bytes []byte
 }
 
-// newMatchState makes the memory for the ticks of a window.
+// newMatchState allocates the memory for the ticks of a window.
 func newMatchState(kept []Singleton, window Tick) matchState {
 	size := uintptr(0)
 	for _, k := range kept {
@@ -40,10 +40,10 @@ func newMatchState(kept []Singleton, window Tick) matchState {
 	return m
 }
 
-// slot returns a tick's slot. A tick may be more than an int holds.
+// slot returns a tick's slot. The index is computed as a Tick, because a tick may exceed an int.
 func (m *matchState) slot(tick Tick) *matchSlot { return &m.slots[tick%Tick(len(m.slots))] }
 
-// save keeps the values at the end of a tick.
+// save stores the values at the end of a tick.
 func (m *matchState) save(tick Tick) {
 	if len(m.slots) == 0 {
 		return
@@ -53,7 +53,8 @@ func (m *matchState) save(tick Tick) {
 	m.copyTo(to.bytes)
 }
 
-// enter gives the world the values at the end of a tick, and keeps the present's.
+// enter sets the singletons to their values at the end of a tick, and stores the present values in now.
+// It reports whether the tick's values were stored.
 func (m *matchState) enter(tick Tick) (entered bool) {
 	if len(m.slots) == 0 {
 		return false
@@ -67,7 +68,8 @@ func (m *matchState) enter(tick Tick) (entered bool) {
 	return true
 }
 
-// leave gives the present's values back: what handlers of late commands do is of the present.
+// leave restores the present values. Call it before the handlers of late commands run, because they act
+// on the present.
 func (m *matchState) leave() { m.copyFrom(m.now) }
 
 func (m *matchState) copyTo(b []byte) {

@@ -2,10 +2,10 @@ package late
 
 import "slices"
 
-// Addressee is whom a message is for, as the server knows it.
+// Addressee is the receiver of a message. Only the server knows its type.
 type Addressee any
 
-// messages are reliable messages of ticks that may still run again, by tick.
+// messages holds reliable messages of ticks that may still run again, ordered by tick.
 type messages struct {
 	items []message
 	bytes []byte
@@ -14,14 +14,15 @@ type messages struct {
 
 type message struct {
 	tick        Tick
-	stands      bool // stands is true if what sent it does not run again.
+	stands      bool // stands is true if the code that sent the message does not run again.
 	to          Addressee
 	channel, id uint8
 	from, upto  int
 }
 
-// KeepMessage takes a message that is not to be sent now: a reliable one until its tick is final,
-// and one of a tick that runs again and sent its unreliable messages before.
+// KeepMessage reports whether a message must not be sent now. With LateWorld it stores a reliable
+// message until its tick is final. It drops an unreliable message of a tick that runs again, because
+// the first run sent it.
 func (r *Room) KeepMessage(to Addressee, channel, id uint8, payload []byte) bool {
 	w := &r.world
 	switch {
@@ -43,8 +44,8 @@ func (r *Room) KeepMessage(to Addressee, channel, id uint8, payload []byte) bool
 	return true
 }
 
-// drop forgets the messages of ticks from a tick on, which run again. Those that no tick sent
-// are put aside.
+// drop removes the messages of tick from and of later ticks, which run again. It keeps those in aside
+// that the runs do not send again.
 func (h *messages) drop(from Tick) {
 	h.aside = h.aside[:0]
 	h.items = slices.DeleteFunc(h.items, func(m message) bool {
@@ -58,7 +59,7 @@ func (h *messages) drop(from Tick) {
 	})
 }
 
-// resume puts messages back, once tick t ran again.
+// resume puts messages back from aside, after tick t has run again.
 func (h *messages) resume(t Tick) {
 	n := 0
 	for ; n < len(h.aside) && int32(h.aside[n].tick-t) <= 0; n++ {
@@ -81,14 +82,14 @@ func (r *Room) sendMessages(final Tick) {
 	h.compact()
 }
 
-// SendMessages sends everything that is kept: nothing runs again.
+// SendMessages sends all messages that are kept. Call it when no tick runs again any more.
 func (r *Room) SendMessages() {
 	if r.Whole {
 		r.sendMessages(*r.Tick)
 	}
 }
 
-// compact gives the memory of what was sent back, once it is the greater part.
+// compact frees the bytes of messages that were sent, once they are more than half.
 func (h *messages) compact() {
 	if len(h.items) == 0 {
 		h.bytes = h.bytes[:0]

@@ -2,21 +2,23 @@ package late
 
 import "github.com/foretick/foretick/ecs"
 
-// names give an entity the same handle and network id in every run of the tick that spawns it.
-// Handles of entities that no run made are given back once no save holds them.
+// names gives an entity the same handle and network id in every run of the tick that spawns it. A
+// handle is returned to the world when its entity is dead and no saved state can hold it any more.
 type names struct {
 	placed   map[spawnKey]*Spawn
-	ordinals map[spawnKey]uint16 // ordinals are those of the tick that runs, by key without n.
-	ticks    [][]*Spawn          // ticks has, by tick, what was named in any run of it.
+	ordinals map[spawnKey]uint16 // ordinals counts the spawns of the running tick, by key without n.
+	ticks    [][]*Spawn          // ticks has, by slot of the tick, the spawns of all its runs.
 	reserved []*Spawn            // reserved are spawns whose handles are not given back.
 	spare    []*Spawn            // spare are spawns whose handles are given back.
-	next     int                 // next is the place in reserved to look at next.
+	next     int                 // next is the index in reserved that sweep looks at next.
 	window   Tick
-	grace    Tick // grace is how long a save may hold an entity that died.
-	ends     bool // ends is true if a name ends where a tick ended without the entity.
+	grace    Tick // grace is for how many ticks a saved state may hold an entity that died.
+	// ends makes a name end when its entity is missing at the end of a tick. A later run of the spawn
+	// then gets a new handle.
+	ends bool
 }
 
-// spawnKey names a spawn of a tick: the n-th of a prefab by an entity, or for an owner.
+// spawnKey names a spawn of a tick: the n-th spawn of a prefab, by an entity or for an owner.
 type spawnKey struct {
 	tick  Tick
 	owner ecs.Owner
@@ -25,24 +27,24 @@ type spawnKey struct {
 	n     uint16
 }
 
-// Spawn is an entity that its tick may spawn in several runs.
+// Spawn is an entity that may be spawned in several runs of its tick.
 type Spawn struct {
 	Entity ecs.Entity
 	Net    uint32 // Net is its network id. 0 means that it has none yet.
 
 	key spawnKey
-	// gone is true if it was not there at the end of a tick: clients have removed it.
+	// gone is true if the entity was missing at the end of a tick: clients have removed it.
 	gone  bool
-	died  Tick   // died is the tick since which it does not live. 0 means that it lives.
-	known bool   // known is true once a run of its tick gave its origin.
-	first uint32 // first is the origin that the first run gave, if known.
+	died  Tick   // died is the tick in which sweep first found it dead. 0 means that it lives.
+	known bool   // known is true once a run of the tick has set first.
+	first uint32 // first is the origin in the first run, if known.
 }
 
 func newNames(window, grace Tick, ends bool) names {
 	return names{placed: map[spawnKey]*Spawn{}, ordinals: map[spawnKey]uint16{}, ticks: make([][]*Spawn, window+2), window: window, grace: grace, ends: ends}
 }
 
-// count numbers the spawns of an owner and a prefab in the tick that runs.
+// count sets k.n to the number of spawns with this key that the running tick made before.
 func (m *names) count(k spawnKey) spawnKey {
 	n := m.ordinals[k]
 	m.ordinals[k] = n + 1
@@ -50,7 +52,8 @@ func (m *names) count(k spawnKey) spawnKey {
 	return k
 }
 
-// find returns the spawn of a name, and makes it in the first run. With again, a name does not end.
+// find returns the spawn of a name. In the first run it makes the spawn and reserves a handle. If again
+// is true, a name does not end.
 func (m *names) find(w *ecs.World, k spawnKey, again bool) *Spawn {
 	it := m.placed[k]
 	if it != nil && (again || !m.ends || !it.gone) {
@@ -79,7 +82,7 @@ func (m *names) forget(slot int) {
 	m.ticks[slot] = m.ticks[slot][:0]
 }
 
-// look finds the entities that are not there at the end of a tick.
+// look marks as gone the entities that are missing at the end of a tick.
 func (m *names) look(w *ecs.World) {
 	for _, spawns := range m.ticks {
 		for _, it := range spawns {
@@ -88,7 +91,8 @@ func (m *names) look(w *ecs.World) {
 	}
 }
 
-// keep says that a restore may have brought entities back that lived since a tick.
+// keep takes back the death of entities that died in tick since or later: a restore may have brought
+// them back.
 func (m *names) keep(since Tick) {
 	for _, it := range m.reserved {
 		if int32(it.died-since) >= 0 {
@@ -97,8 +101,8 @@ func (m *names) keep(since Tick) {
 	}
 }
 
-// sweep gives handles back that no save holds any more. Of those of a whole world it looks at a part
-// each tick.
+// sweep returns the handles to the world that no saved state can hold any more. With LateWorld it looks
+// at a part of the spawns each tick.
 func (m *names) sweep(w *ecs.World, now Tick) {
 	looks := len(m.reserved)
 	if m.ends {
@@ -121,7 +125,7 @@ func (m *names) sweep(w *ecs.World, now Tick) {
 			if m.spare = append(m.spare, it); m.ends {
 				m.reserved[m.next] = m.reserved[len(m.reserved)-1]
 			} else {
-				copy(m.reserved[m.next:], m.reserved[m.next+1:]) // few, and handles go in order
+				copy(m.reserved[m.next:], m.reserved[m.next+1:]) // the list is short, and handles are returned in order
 			}
 			m.reserved = m.reserved[:len(m.reserved)-1]
 			continue
@@ -130,9 +134,9 @@ func (m *names) sweep(w *ecs.World, now Tick) {
 	}
 }
 
-// NameSpawn returns the handle and the id that an entity has in every run of its tick, nil for one
-// that has no name: a spawn by an entity of a player's where only its part runs again, and any
-// spawn where the world does. p may be nil.
+// NameSpawn returns the handle and network id that an entity has in every run of its tick. Where only a
+// player's part runs again, spawns by the player's entities have them. Where the whole world does, all
+// spawns have them. For any other spawn it returns nil. p may be nil.
 func (r *Room) NameSpawn(p *Player, owner ecs.Owner, by ecs.Entity, kind int, n uint16) (it *Spawn) {
 	r.newest = nil
 	k := spawnKey{*r.Tick, owner, by, uint16(kind), n}
@@ -150,9 +154,9 @@ func (r *Room) NameSpawn(p *Player, owner ecs.Owner, by ecs.Entity, kind int, n 
 	return it
 }
 
-// OriginOf returns the origin that the newest spawn had in the first run of its tick. In the first
-// run that is origin. Later runs keep it: the client predicted the tick with what it knew then, and
-// it may have received the spawner since.
+// OriginOf returns the origin that the newest spawn had in the first run of its tick. In the first run
+// that is origin. Later runs keep it, because the client predicted the tick with what it knew then. The
+// client may have received the spawner since.
 func (r *Room) OriginOf(e ecs.Entity, origin uint32) uint32 {
 	it := r.newest
 	if it == nil || it.Entity != e {

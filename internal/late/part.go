@@ -8,32 +8,33 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 )
 
-// part is the store behind the rings where a player's own part of the world runs again.
+// part is the state for running a player's own part of the world again.
 type part struct {
-	fields [][]leaf // fields has the leaves of predicted components, by registry index.
-	fixed  []ecs.ID // fixed are components that no client predicts: they stay as they are.
+	fields [][]leaf // fields has the fields of predicted components, by index in the Layout.
+	fixed  []ecs.ID // fixed are components that no client predicts: a run does not change them.
 	runs   func(system int) bool
 	match  matchState
 	shapes []uint64 // scratch, by player
 	moved  []write  // scratch
 
-	player *Player // player is the one whose part runs again. nil means none.
+	player *Player // player is the one whose part runs again. nil means that none does.
 	at     *playerTick
 	next   int  // next is the next entry of the player's journal.
 	now    Tick // now is the present tick, while an older one runs.
 }
 
-// leaf is a field of a component.
+// leaf is the memory of one field in a component.
 type leaf struct{ offset, size uintptr }
 
-// write is a field that was set by no shared system of the player's own.
+// write is a field of a player's part that was set by something other than the player's own shared
+// systems.
 type write struct {
-	system int // system is the one that set the field. −1 means before the systems.
+	system int // system is the one that set the field. −1 means before all systems.
 	e      ecs.Entity
 	comp   int
 	offset uintptr
-	from   int // from is where the value begins in the bytes, and size its length.
-	size   uintptr
+	from   int     // from is where the value begins in playerTick.bytes.
+	size   uintptr // size is the length of the value in bytes.
 }
 
 func newPart(cfg *Config, shared []bool) part {
@@ -61,7 +62,7 @@ func newPart(cfg *Config, shared []bool) part {
 // RunsWithPart reports whether a system runs again with a player's part.
 func (r *Room) RunsWithPart() func(system int) bool { return r.part.runs }
 
-// RerunParts runs the ticks again whose commands came late, where only their players' parts do.
+// RerunParts runs again the ticks whose commands came late, each for its player's part.
 func (r *Room) RerunParts() {
 	if !r.KeepsParts() {
 		return
@@ -86,7 +87,7 @@ func (r *Room) RerunParts() {
 	}
 }
 
-// saveParts keeps the end of the present tick of each player.
+// saveParts saves the end of the present tick for each player.
 func (r *Room) saveParts(now Tick) {
 	r.part.match.save(now)
 	for _, p := range *r.Players {
@@ -102,7 +103,7 @@ func (r *Room) saveParts(now Tick) {
 	}
 }
 
-// noteOutside adds to the journal what was changed since the end of the tick before.
+// noteOutside adds to the journal what changed in a player's part since the end of the tick before.
 func (r *Room) noteOutside(p *Player) {
 	now := *r.Tick
 	if r.World.Structure(p.owner) != p.shape || !p.history.Holds(r.Slot(now-1)) {
@@ -126,7 +127,7 @@ func (r *Room) noteOutside(p *Player) {
 	}
 }
 
-// writeDifference adds the fields of a component that differ.
+// writeDifference adds to the journal the fields of a component that differ.
 func (at *playerTick) writeDifference(fields []leaf, w write, was, now unsafe.Pointer) {
 	for _, f := range fields {
 		a, b := unsafe.Slice((*byte)(unsafe.Add(was, f.offset)), f.size), unsafe.Slice((*byte)(unsafe.Add(now, f.offset)), f.size)
@@ -139,7 +140,8 @@ func (at *playerTick) writeDifference(fields []leaf, w write, was, now unsafe.Po
 	}
 }
 
-// Wrote adds what a server system did to a column of a player's. was is its image. p may be nil.
+// Wrote adds to the journal what a server system did to a column of a player's entities. was is the
+// column's image from before. p may be nil.
 func (r *Room) Wrote(p *Player, rows ecs.Rows, c *layout.Component, was []byte, system int) {
 	if !r.KeepsParts() || !r.ready(p) {
 		return
@@ -149,9 +151,9 @@ func (r *Room) Wrote(p *Player, rows ecs.Rows, c *layout.Component, was []byte, 
 		return
 	}
 	switch {
-	case p == again: // the handler of an event that it raised in the tick that runs again
+	case p == again: // a handler of an event that the rerun tick raised wrote to the player's own part
 		at, system = r.part.at, r.Handlers
-	case again != nil: // the same, to others: before the systems of the present
+	case again != nil: // such a handler wrote to another player's part: it counts as before the systems
 		system = -1
 	}
 	from, comp := len(at.journal), r.Layout.Index(c.ID)
@@ -165,8 +167,8 @@ func (r *Room) Wrote(p *Player, rows ecs.Rows, c *layout.Component, was []byte, 
 	}
 }
 
-// putAhead puts the newest writes from one on ahead of what the tick's own handlers did. They are
-// done.
+// putAhead moves the journal entries from index from on ahead of the entries of the tick's own
+// handlers, and counts them as applied.
 func (s *part) putAhead(from int) {
 	journal, n := s.at.journal, len(s.at.journal)-from
 	s.moved = append(s.moved[:0], journal[from:]...)
@@ -175,7 +177,7 @@ func (s *part) putAhead(from int) {
 	s.next += n
 }
 
-// setWrites sets what others set, up to a system of the tick.
+// setWrites applies the journal's writes of all systems up to one of the tick.
 func (r *Room) setWrites(upto int) {
 	s := &r.part
 	for ; s.next < len(s.at.journal) && s.at.journal[s.next].system <= upto; s.next++ {
@@ -186,8 +188,8 @@ func (r *Room) setWrites(upto int) {
 	}
 }
 
-// enterPart brings a player's part back as it was at the end of the tick before one. The present's
-// is kept in scratch.
+// enterPart restores a player's part to the end of the tick before from. It saves the present part in
+// the scratch slot.
 func (r *Room) enterPart(p *Player, from Tick) {
 	p.history.Save(r.scratch())
 	p.history.Restore(r.Slot(from - 1))
@@ -195,8 +197,8 @@ func (r *Room) enterPart(p *Player, from Tick) {
 	r.part.player, r.part.now = p, *r.Tick
 }
 
-// rerunPart restores a player's part to the tick before its late command, and runs it
-// again up to the tick before the present.
+// rerunPart restores a player's part to the tick before its oldest late command, and runs it again up
+// to the tick before the present.
 func (r *Room) rerunPart(p *Player) {
 	from, now := p.from, *r.Tick
 	if p.from = 0; !p.history.Holds(r.Slot(from-1)) || p.find(from) == nil {
@@ -207,7 +209,7 @@ func (r *Room) rerunPart(p *Player) {
 	for t := from; t != now; t++ {
 		at := p.at(t)
 		if at.tick != t {
-			break // cannot be: each tick in which it plays has a place
+			break // cannot happen: each tick in which the player plays has a place
 		}
 		r.rerunTick(p, at)
 		p.history.Save(r.Slot(t))
@@ -220,14 +222,14 @@ func (r *Room) rerunPart(p *Player) {
 	r.part.player, r.part.at = nil, nil
 }
 
-// keepFixed gives components that no client predicts their present values.
+// keepFixed sets components that no client predicts to their present values.
 func (r *Room) keepFixed(p *Player) {
 	for _, id := range r.part.fixed {
 		p.history.RestoreComponent(r.scratch(), id)
 	}
 }
 
-// rerunTick runs the shared systems for one player.
+// rerunTick runs the shared systems of one tick again for one player.
 func (r *Room) rerunTick(p *Player, at *playerTick) {
 	s := &r.part
 	s.at, s.next = at, 0
@@ -255,7 +257,7 @@ func (r *Room) rerunTick(p *Player, at *playerTick) {
 	at.used = max(at.used, p.shooter.Used())
 }
 
-// noteJumps adds to the fades what has changed in a player's part that ran again.
+// noteJumps adds to the fades what changed in a player's part that ran again.
 func (r *Room) noteJumps(p *Player) {
 	for i := range r.Layout.Components {
 		c := &r.Layout.Components[i]
@@ -270,15 +272,16 @@ func (r *Room) noteJumps(p *Player) {
 	}
 }
 
-// BlockShape notes that what does not run again for a player made or removed an entity of its.
+// BlockShape blocks a player's reruns: something that does not run again spawned or removed an entity
+// of the player.
 func (r *Room) BlockShape(p *Player) {
 	if !r.Whole {
 		r.Block(p)
 	}
 }
 
-// BeginShape and EndShape look for entities that a server system made, removed, or gave
-// another set of components.
+// BeginShape records the structure of each player's entities before a server system. With EndShape it
+// finds players whose entities the system added, removed, or gave other components.
 func (r *Room) BeginShape() {
 	if !r.KeepsParts() {
 		return
@@ -289,7 +292,8 @@ func (r *Room) BeginShape() {
 	}
 }
 
-// EndShape is called once the system's commands were applied.
+// EndShape blocks the reruns of the players that BeginShape describes. Call it after the system's
+// commands were applied.
 func (r *Room) EndShape() {
 	if !r.KeepsParts() {
 		return

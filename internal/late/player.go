@@ -11,71 +11,76 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// Player is what a server needs to run a player's late commands in their own ticks. The zero Player
-// has none.
+// Player is what a server needs to run a player's late commands in their own ticks. The zero Player has
+// no owner: call Join.
 type Player struct {
 	owner    ecs.Owner
 	shooter  *rewind.Shooter
 	replaced *reason.Substitution
 	buffer   *netcode.CommandBuffer // buffer is nil if the player is not connected.
-	prompt   bool                   // none are taken, by expert.SetLateInputs
+	// prompt is true if the player's late commands are lost: see expert.SetLateInputs.
+	prompt bool
 
 	// entered is true if late commands are taken, or were before the connection was lost.
 	entered bool
-	ticks   []playerTick // ticks has a ring of ticks.
-	looked  Tick         // looked is the next tick to be looked at for a late command.
-	barrier Tick         // barrier is a tick up to which none runs again.
+	ticks   []playerTick // ticks is a ring of the newest ticks.
+	looked  Tick         // looked is the next tick that NextCommand looks at.
+	barrier Tick         // barrier is the tick up to which no tick runs again.
 	from    Tick         // from is the first tick to run again. 0 means none.
-	tokens  int          // tokens is how many late commands may still run, in parts of a command.
+	// tokens is the budget for late commands. One late command costs probe.LateShare tokens.
+	tokens int
 	// taken is how many whole ticks ran again for the player in about the last second.
 	taken float64
 
-	history *ecs.History // history has its part at the end of each tick. The last slot is scratch.
-	// outside is true if something may have changed its part between two ticks.
+	// history has the player's part at the end of each tick. The last slot is scratch.
+	history *ecs.History
+	// outside is true if the part may have changed while no system ran.
 	outside bool
-	shape   uint64 // shape is the structure of its part at the newest save.
-	spawns  names  // spawns names the entities of its part.
+	shape   uint64 // shape is the structure of the part at the newest save.
+	spawns  names  // spawns names the entities that the part spawns.
 
-	told     []Tick // told are ticks whose snapshots had the player's own entities.
-	withheld Tick   // withheld is the newest tick told. From then on they are withheld.
+	told []Tick // told has the ticks whose snapshots held the player's own entities.
+	// withheld is the newest tick whose snapshot held the player's own entities. Later ones leave them
+	// out.
+	withheld Tick
 
-	present struct { // where the world runs again: what the present has
+	present struct { // with LateWorld: the present's values, while ticks run again
 		command unsafe.Pointer
 		offset  uint8
 		given   rewind.Given
 	}
 }
 
-// toldTicks is for how many ticks it is known whether own entities were told: longer than a
-// packet and its acknowledgement can take.
+// toldTicks is for how many ticks told remembers. It is longer than a packet and its acknowledgement
+// can take.
 const toldTicks = 512
 
-// state is how far a tick's command has come.
+// state says whether a tick still waits for its command.
 type state uint8
 
 const (
-	settled state = iota // the tick has its command for good
-	waits                // it ran a replacement, and its own may still come
-	came                 // it did: the tick is to run again
+	settled state = iota // the tick has its final command
+	waits                // the tick ran a replacement, and its own command may still come
+	came                 // its own command came late: the tick will run again
 )
 
-// playerTick is one tick of a player.
+// playerTick is one tick of a player, for as long as it may run again.
 type playerTick struct {
 	tick    Tick
 	state   state
-	command unsafe.Pointer // command is what the tick ran with, as a component.
-	how     prediction.StandIn
-	offset  uint8          // offset is what the command stated.
-	shot    rewind.Command // shot is what the command came with.
-	given   rewind.Given   // given is the command's claim, with its verdict.
+	command unsafe.Pointer     // command is what the tick ran with, as a component.
+	how     prediction.StandIn // how says what replaced the command.
+	offset  uint8              // offset is what the command stated.
+	shot    rewind.Command     // shot is the moment that the command claims to show.
+	given   rewind.Given       // given is the command's claim, with its verdict.
 	// used is the latest moment that the player had looked at by the tick's end.
 	used float64
 
-	journal []write // journal is what others did to the player's part, in order.
-	bytes   []byte
+	journal []write // journal has what others did to the player's part, in order.
+	bytes   []byte  // bytes has the values of journal.
 }
 
-// Join gives a player its number, and what the server knows of its commands.
+// Join sets the player's number, and what the server knows of its commands.
 func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *reason.Substitution) {
 	p.owner, p.shooter, p.replaced = owner, shooter, replaced
 }
@@ -83,27 +88,27 @@ func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *reason
 // Owner is the player's number.
 func (p *Player) Owner() ecs.Owner { return p.owner }
 
-// Connect begins a connection of the player's.
+// Connect begins a connection of the player.
 func (r *Room) Connect(p *Player, buffer *netcode.CommandBuffer) {
 	buffer.KeepLate(int(r.Window))
 	r.Block(p)
 	p.buffer = buffer
 }
 
-// Lose ends a connection. The player's place is held.
+// Lose ends the player's connection. Its place is kept for a reconnect.
 func (r *Room) Lose(p *Player) {
 	r.Block(p)
 	p.buffer = nil
 }
 
-// Leave ends the player's place.
+// Leave ends the player's place in the match.
 func (r *Room) Leave(p *Player) {
 	r.Lose(p)
 	p.exit()
 }
 
-// SetPrompt says that a player's late commands are lost, or taken again. It reports whether some
-// were taken before.
+// SetPrompt decides whether a player's late commands are lost (true) or taken. It reports whether they
+// were taken before and now no longer are.
 func (r *Room) SetPrompt(p *Player, prompt bool) (ends bool) {
 	if ends = prompt && p.entered; ends {
 		r.Block(p)
@@ -113,13 +118,13 @@ func (r *Room) SetPrompt(p *Player, prompt bool) (ends bool) {
 	return ends
 }
 
-// takes reports whether late commands of a player are taken.
+// takes reports whether a player's late commands are taken.
 func (r *Room) takes(p *Player) bool { return r.Window > 0 && !p.prompt && p.buffer != nil }
 
 // ready reports whether ticks of a player may run again. p may be nil.
 func (r *Room) ready(p *Player) bool { return p != nil && p.entered && r.takes(p) }
 
-// enter begins to take late commands of a player.
+// enter begins to take a player's late commands.
 func (r *Room) enter(p *Player) {
 	r.makeRing(p)
 	p.entered, p.barrier, p.from, p.taken, p.outside, p.shape, p.withheld = true, *r.Tick, 0, 0, false, 0, 0
@@ -131,7 +136,7 @@ func (r *Room) enter(p *Player) {
 	}
 }
 
-// exit ends that.
+// exit ends taking the player's late commands, and frees its history.
 func (p *Player) exit() {
 	if p.history != nil {
 		p.history.Release()
@@ -139,7 +144,7 @@ func (p *Player) exit() {
 	p.entered, p.history, p.told = false, nil, nil
 }
 
-// makeRing makes the memory for a player's ticks.
+// makeRing allocates the memory for a player's ticks.
 func (r *Room) makeRing(p *Player) {
 	if p.ticks != nil {
 		return
@@ -154,7 +159,8 @@ func (r *Room) makeRing(p *Player) {
 	}
 }
 
-// at returns a tick's place, which may hold an earlier tick; nil for a player without ticks.
+// at returns the place of a tick in the ring. It may hold an earlier tick. It returns nil before
+// makeRing.
 func (p *Player) at(t Tick) *playerTick {
 	if len(p.ticks) == 0 {
 		return nil
@@ -162,7 +168,7 @@ func (p *Player) at(t Tick) *playerTick {
 	return &p.ticks[t%Tick(len(p.ticks))]
 }
 
-// find returns a tick that can still run again, nil for any other.
+// find returns a tick that can still run again, and nil for any other tick.
 func (p *Player) find(t Tick) *playerTick {
 	if int32(t-p.barrier) <= 0 {
 		return nil
@@ -173,7 +179,7 @@ func (p *Player) find(t Tick) *playerTick {
 	return nil
 }
 
-// begin makes room for a tick.
+// begin clears the place of a tick in the ring.
 func (p *Player) begin(t Tick) {
 	at := p.at(t)
 	at.tick, at.state, at.used = t, settled, -1
@@ -186,7 +192,7 @@ func (p *Player) Gave(t Tick) bool {
 	return at != nil && at.tick == t
 }
 
-// usedBy returns the latest moment that the player had looked at by the end of a tick, −1 if it is
+// usedBy returns the latest moment that the player had looked at by the end of a tick, or −1 if that is
 // not known.
 func (p *Player) usedBy(t Tick) float64 {
 	if at := p.at(t); at.tick == t {
@@ -195,7 +201,7 @@ func (p *Player) usedBy(t Tick) float64 {
 	return -1
 }
 
-// firstWaiting returns the oldest tick before end that still waits, or end.
+// firstWaiting returns the oldest tick before end that still waits for its command, or end.
 func (p *Player) firstWaiting(end Tick) Tick {
 	for t := end - Tick(len(p.ticks)) + 1; t != end; t++ {
 		if at := p.find(t); at != nil && at.state == waits {
@@ -205,7 +211,7 @@ func (p *Player) firstWaiting(end Tick) Tick {
 	return end
 }
 
-// firstOpen returns the oldest tick before end that may still run again, or end.
+// firstOpen returns the oldest tick before end that is not settled, or end.
 func (p *Player) firstOpen(end Tick) Tick {
 	for t := end - Tick(len(p.ticks)) + 1; t != end; t++ {
 		if at := p.find(t); at != nil && at.state != settled {
@@ -215,14 +221,14 @@ func (p *Player) firstOpen(end Tick) Tick {
 	return end
 }
 
-// knew reports whether the client knew the result of a tick when it sent the tick's command.
+// knew reports whether the client knew the server's result of a tick when it sent the tick's command.
 func (p *Player) knew(t Tick) bool {
 	known := p.buffer.Knew(t)
 	return known != 0 && int32(known-t) >= 0
 }
 
-// Told returns the newest tick whose own entities the client has acknowledged, 0 for none. acked
-// is the newest snapshot that the client has.
+// Told returns the newest tick whose snapshot held the player's own entities and reached the client; 0
+// means none. acked is the newest snapshot that the client has.
 func (p *Player) Told(acked Tick) Tick {
 	if !p.entered {
 		return acked
@@ -235,5 +241,5 @@ func (p *Player) Told(acked Tick) Tick {
 	return 0
 }
 
-// TouchPart notes that something may have changed the player's part while no system ran.
+// TouchPart records that something may have changed the player's part while no system ran.
 func (p *Player) TouchPart() { p.outside = true }

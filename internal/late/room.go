@@ -15,16 +15,17 @@ import (
 // Tick is a simulation step.
 type Tick = netcode.Tick
 
-// Config is what a room is made for.
+// Config configures a Room.
 type Config struct {
 	Layout   *layout.Layout
 	Systems  []ecs.SystemInfo
 	World    *ecs.World
-	Entities *ecs.Query // Entities finds everything replicated.
-	Tick     *Tick      // the server's: the present one, or the one that runs again
-	Ticking  *bool      // Ticking says whether Tick is being computed.
-	Players  *[]*Player // Players has the order in which their parts run again.
-	// Life returns the number of an entity's life, and whether it is sent to anybody.
+	Entities *ecs.Query // Entities finds all replicated entities.
+	// Tick is the server's tick: the present one, or an older one while it runs again.
+	Tick    *Tick
+	Ticking *bool      // Ticking reports whether Tick is being computed.
+	Players *[]*Player // Players has the players in the order in which their parts run again.
+	// Life returns the number of an entity's life, and whether the entity is sent to anybody.
 	Life func(ecs.Entity) (n uint32, sent bool)
 
 	// Window is for how many ticks a command may be late. 0 means that late commands are lost.
@@ -34,35 +35,37 @@ type Config struct {
 	Handlers   int  // Handlers is the first system that handles events.
 	Fade       int  // Fade is the ticks in which a correction fades on other players' screens.
 	Singletons []Singleton
-	Fixed      []ecs.ID // Fixed are components that no client has: they stay as they are.
+	// Fixed are components that no client has. They do not change when ticks run again.
+	Fixed []ecs.ID
 }
 
-// Host is the server in which a room runs ticks again.
+// Host is the server for which a Room runs ticks again.
 type Host interface {
 	// Swap gives a player a command and its offset, and returns those that it had.
 	Swap(p *Player, command unsafe.Pointer, offset uint8) (unsafe.Pointer, uint8)
-	// RunPart runs the shared systems of a tick again for one player. In a test the run does not
-	// count.
+	// RunPart runs the shared systems of a tick again for one player. If test is true, the run's
+	// results do not count.
 	RunPart(p *Player, t Tick, test bool)
-	// HandleEvents runs the handlers of what a late command raised.
+	// HandleEvents runs the handlers of the events that a late command raised.
 	HandleEvents()
-	// RoundPart rounds what clients predict of a player's part.
+	// RoundPart rounds the predicted state of a player's part to the simulation grid.
 	RoundPart(owner ecs.Owner)
-	// ReleaseEvents lets the held events of a player's tick happen.
+	// ReleaseEvents delivers the held events of a player's tick.
 	ReleaseEvents(owner ecs.Owner, t Tick)
-	// RunWorld runs everything of a tick again.
+	// RunWorld runs all of a tick again.
 	RunWorld(t Tick, test bool)
-	// Return makes a tick the present again, after RunWorld.
+	// Return sets the server's tick back to the present, after RunWorld.
 	Return(now Tick)
-	// SaveEvents and RestoreEvents keep the events that wait in a slot, and bring them back.
-	// RestoreEvents is called when the world has just been restored, too.
+	// SaveEvents saves the waiting events in a slot, and RestoreEvents restores them. RestoreEvents is
+	// called right after the world was restored.
 	SaveEvents(slot int)
 	RestoreEvents(slot int)
-	// Hash is that of the world. Between systems, singletons are brought up to date before.
+	// Hash returns the hash of the world. running is true between systems; singletons are then brought
+	// up to date first.
 	Hash(running bool) uint64
 	// Send sends a message that was kept.
 	Send(to Addressee, t Tick, channel, id uint8, payload []byte)
-	// Undo makes something as it was before a change.
+	// Undo restores a value that a change replaced.
 	Undo(*Change)
 }
 
@@ -70,20 +73,21 @@ type Host interface {
 type Room struct {
 	Config
 	host   Host
-	shared []bool // shared has, by system, whether it runs again with a player's part.
+	shared []bool // shared reports, by system, whether it runs again with a player's part.
 
 	part  part
 	world world
 	test  syncTest
 	fades fades
 
-	// newest was named in the running tick. nil means that the newest spawn has no name.
+	// newest is the newest named spawn of the running tick. nil means that the newest spawn has no
+	// name.
 	newest *Spawn
 	before unsafe.Pointer // before is scratch for a command.
 	packed []byte         // packed is scratch for a packed command.
 }
 
-// New makes a room, which is empty without a window.
+// New makes a room. Without a window it does nothing.
 func New(cfg Config, host Host) Room {
 	r := Room{Config: cfg, host: host}
 	if cfg.Window == 0 {
@@ -102,10 +106,10 @@ func New(cfg Config, host Host) Room {
 	return r
 }
 
-// KeepsParts reports whether late commands are taken, and only their player's part runs again.
+// KeepsParts reports whether late commands are taken and run only their player's part again.
 func (r *Room) KeepsParts() bool { return r.Window > 0 && !r.Whole }
 
-// Present is the tick that is computed, also while earlier ones run again.
+// Present returns the tick that the server computes, even while older ticks run again.
 func (r *Room) Present() Tick {
 	switch {
 	case r.part.player != nil:
@@ -116,16 +120,17 @@ func (r *Room) Present() Tick {
 	return *r.Tick
 }
 
-// Slot returns where the end of a tick is kept, in a ring or a history.
+// Slot returns the index of a tick's end in a ring or a history.
 func (r *Room) Slot(t Tick) int { return int(t % (r.Window + 2)) }
 
-// scratch is the slot of histories that is no tick's.
+// scratch returns the slot of a history that belongs to no tick.
 func (r *Room) scratch() int { return int(r.Window) + 2 }
 
-// Testing reports whether what runs is run by a sync test, whose results do not count.
+// Testing reports whether a sync test runs ticks again. Their results do not count.
 func (r *Room) Testing() bool { return r.test.running }
 
-// Again returns for whose command ticks run again at the moment: Nobody for several players'.
+// Again reports whether ticks run again, and for whose command. by is Nobody if the commands of several
+// players make them run.
 func (r *Room) Again() (by ecs.Owner, again bool) {
 	switch {
 	case r.part.player != nil:
@@ -136,18 +141,18 @@ func (r *Room) Again() (by ecs.Owner, again bool) {
 	return ecs.Nobody, false
 }
 
-// Verdict is what becomes of a command that came late.
+// Verdict says what happens to a command that came late.
 type Verdict uint8
 
 const (
-	None       Verdict = iota // there is none
-	Fits                      // Take or Refuse follows
-	Hindsight                 // its client had the result of the tick
-	OverBudget                // the player has too many, or all players have
+	None       Verdict = iota // no late command is left
+	Fits                      // the command may run: the caller calls Take or Refuse
+	Hindsight                 // refused: the client already had the result of the tick
+	OverBudget                // refused: the player, or all players together, sent too many late commands
 )
 
-// BeginTick makes the present tick's room. While it is true that late commands of the player are
-// taken, NextCommand has to be called until it returns None.
+// BeginTick prepares the present tick for a player. If it returns true, the player's late commands are
+// taken: call NextCommand until it returns None.
 func (r *Room) BeginTick(p *Player) bool {
 	if !r.takes(p) {
 		return false
@@ -160,8 +165,8 @@ func (r *Room) BeginTick(p *Player) bool {
 	return true
 }
 
-// NextCommand returns the next command that came for an earlier tick. After the last one it begins
-// the present tick.
+// NextCommand returns the player's next command that came late for an earlier tick. After the last one
+// it begins the present tick and returns None.
 func (r *Room) NextCommand(p *Player) (cmd netcode.Command, v Verdict) {
 	now := *r.Tick
 	for ; p.looked != now; p.looked++ {
@@ -195,7 +200,8 @@ func (r *Room) NextCommand(p *Player) (cmd netcode.Command, v Verdict) {
 	return cmd, None
 }
 
-// Take takes a command that fits, decoded. shot is what it states of its moment.
+// Take accepts a late command that fits. decoded is the command as a component. shot is the moment that
+// it claims to show.
 func (r *Room) Take(p *Player, cmd *netcode.Command, decoded unsafe.Pointer, shot rewind.Command) {
 	at := p.at(cmd.Tick)
 	p.tokens -= probe.LateShare
@@ -209,21 +215,21 @@ func (r *Room) Take(p *Player, cmd *netcode.Command, decoded unsafe.Pointer, sho
 	}
 }
 
-// Refuse refuses a command that the game does not want: the replacement stands.
+// Refuse refuses a late command that the game does not want. The tick keeps its replacement.
 func (r *Room) Refuse(p *Player, t Tick) { r.settleTick(p, p.at(t)) }
 
-// MayWait reports whether the present tick may still get its command, after this tick.
+// MayWait reports whether the present tick may still get its command after it was computed.
 func (r *Room) MayWait(p *Player) bool {
 	return r.ready(p) && int32(*r.Tick-p.barrier) > 0
 }
 
-// Wait notes what replaces the present tick's command until its own comes.
+// Wait records the command that replaces the present tick's own until that one comes.
 func (r *Room) Wait(p *Player, command unsafe.Pointer, how prediction.StandIn) {
 	r.note(p, command, 0, waits)
 	p.at(*r.Tick).how = how
 }
 
-// Ran notes the command that the present tick has for good.
+// Ran records the final command of the present tick.
 func (r *Room) Ran(p *Player, command unsafe.Pointer, offset uint8) {
 	r.note(p, command, offset, settled)
 }
@@ -244,7 +250,8 @@ func (r *Room) note(p *Player, command unsafe.Pointer, offset uint8, s state) {
 	layout.CopyBytes(at.command, command, r.Layout.Command.Size)
 }
 
-// settleTick ends the wait of a tick: its replacement stands, and what that raised happens.
+// settleTick ends the wait of a tick. The tick keeps its replacement, and the events that it raised are
+// delivered.
 func (r *Room) settleTick(p *Player, at *playerTick) {
 	if at.state == settled {
 		return
@@ -256,7 +263,7 @@ func (r *Room) settleTick(p *Player, at *playerTick) {
 	}
 }
 
-// settleTicks does so for every tick up to one.
+// settleTicks calls settleTick for every tick up to until.
 func (r *Room) settleTicks(p *Player, until Tick) {
 	for t := until - Tick(len(p.ticks)) + 1; t != until+1; t++ {
 		if at := p.find(t); at != nil {
@@ -265,15 +272,15 @@ func (r *Room) settleTicks(p *Player, until Tick) {
 	}
 }
 
-// noteStandIn notes that a tick was run with a replacement for good. The player's client takes a run
-// of repeated commands for repetitions of the command before the run. That holds only where
-// none of them came late, after its replacement had been made.
+// noteStandIn records that a tick keeps its replacement. When the server repeats commands in a run of
+// ticks, the client takes all of them for the command before the run. That holds only if none of that
+// run's own commands came late, after its replacement was made. Otherwise the run is recorded as Other.
 func (r *Room) noteStandIn(p *Player, at *playerTick) {
 	run := p.replaced
 	r.packed = r.Layout.Command.Schema.Pack(at.command, r.packed[:0])
 	how := at.how
 	switch {
-	case run.To != 0 && int32(at.tick-run.To) <= 0: // a later one was noted before
+	case run.To != 0 && int32(at.tick-run.To) <= 0: // a later tick was recorded before this one
 		run.From, run.How = min(run.From, at.tick), prediction.Other
 		return
 	case run.To != 0 && run.To == at.tick-1:
@@ -290,7 +297,7 @@ func (r *Room) noteStandIn(p *Player, at *playerTick) {
 	run.Command = append(run.Command[:0], r.packed...)
 }
 
-// repeats reports whether the packed command is that of a tick, without its one-shots.
+// repeats reports whether r.packed is the command of a tick, without its one-shot fields.
 func (r *Room) repeats(tick *playerTick) bool {
 	c := r.Layout.Command
 	layout.CopyBytes(r.before, tick.command, c.Size)
@@ -301,7 +308,7 @@ func (r *Room) repeats(tick *playerTick) bool {
 	return bytes.Equal(b[:n], b[n:])
 }
 
-// Save keeps the end of the present tick.
+// Save saves the end of the present tick.
 func (r *Room) Save() {
 	if r.Window == 0 {
 		return
@@ -313,15 +320,16 @@ func (r *Room) Save() {
 	}
 }
 
-// Withholds decides, ahead of the snapshots, whether a player is told nothing of its own entities.
-// It returns false where that is not decided here.
+// Withholds decides whether a player's next snapshot leaves out the player's own entities. Call it
+// ahead of the snapshots. decides is false if late commands of the player are not taken.
 func (r *Room) Withholds(p *Player) (hold, decides bool) {
 	if !r.ready(p) {
 		return false, false
 	}
 	now := *r.Tick
 	hold = p.firstWaiting(now+1) != now+1
-	// Who was told nothing for a whole history starts over from what it is told next.
+	// After a whole history without its own entities, the player starts over from what it receives
+	// next.
 	if hold && (now-p.withheld >= 2*r.Window || now-p.Told(p.shooter.Acked()) > prediction.DefaultHistory) {
 		if r.Whole {
 			r.settleTicks(p, now)
@@ -336,14 +344,14 @@ func (r *Room) Withholds(p *Player) (hold, decides bool) {
 	return hold, true
 }
 
-// Tells notes that a snapshot of the present tick is made for a player.
+// Tells records that a snapshot of the present tick is made for a player.
 func (r *Room) Tells(p *Player) {
 	if now := *r.Tick; p.entered && p.withheld == now {
 		p.told[now%toldTicks] = now
 	}
 }
 
-// Ack returns the tick up to which a player's commands are settled.
+// Ack returns the tick up to which all of a player's commands are settled.
 func (r *Room) Ack(p *Player) Tick {
 	if !p.entered {
 		return p.buffer.Ack()
@@ -351,7 +359,7 @@ func (r *Room) Ack(p *Player) Tick {
 	return p.buffer.AckFrom(p.firstWaiting(*r.Tick+1) - 1)
 }
 
-// Block makes the present a barrier: no tick up to here runs again, of this player or of the world.
+// Block makes the present tick a barrier: no tick up to it runs again, of this player or of the world.
 func (r *Room) Block(p *Player) {
 	if r.Whole {
 		r.BlockWorld()
@@ -373,7 +381,7 @@ func (r *Room) Block(p *Player) {
 	}
 }
 
-// BlockAll is Block for every player.
+// BlockAll calls Block for every player.
 func (r *Room) BlockAll() {
 	if r.Whole {
 		r.BlockWorld()
@@ -384,17 +392,17 @@ func (r *Room) BlockAll() {
 	}
 }
 
-// Fate is what becomes of an event that is raised on a server.
+// Fate says what happens to an event that is raised on a server.
 type Fate uint8
 
 const (
-	Happens Fate = iota
-	Waits        // its tick waits for the player's command
-	Past         // it happened in the tick's first run
+	Happens Fate = iota // the event happens now
+	Waits               // the event waits until its tick has the player's command
+	Past                // the event happened in the tick's first run: drop it
 )
 
-// FateOf decides what becomes of an event that a player's entity raises, in a shared system or
-// elsewhere. p may be nil.
+// FateOf returns the fate of an event that a player's entity raises. shared is true in a shared system.
+// p may be nil.
 func (r *Room) FateOf(p *Player, shared bool) Fate {
 	if !r.KeepsParts() || !shared {
 		return Happens
@@ -416,16 +424,17 @@ func (r *Room) FateOf(p *Player, shared bool) Fate {
 	return Happens
 }
 
-// IsQuiet reports whether a shared system runs again that sent its messages in its first run.
+// IsQuiet reports whether messages of a running system are dropped, because a shared system runs again
+// and sent them in its first run.
 func (r *Room) IsQuiet(shared bool) bool {
 	return shared && r.part.player != nil && (r.part.at.state == settled || r.test.running)
 }
 
-// MayRunAgain reports whether what runs for a player may be undone. p may be nil. practice is true
-// in a sync test, whose results do not count.
+// MayRunAgain reports whether what runs for a player may be undone and run again. p may be nil.
+// practice is true in a sync test of parts, whose results do not count.
 func (r *Room) MayRunAgain(p *Player, shared bool) (again, practice bool) {
 	if r.Whole {
-		return r.world.runs(), false // its tests restore the events, too
+		return r.world.runs(), false // a sync test of the world restores the events too
 	}
 	return shared && r.ready(p), r.test.running
 }

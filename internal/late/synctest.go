@@ -11,27 +11,27 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// syncTest runs the newest ticks again, before each tick, and looks for
-// results that differ from the first run. A late input would change them, too.
+// syncTest runs the newest ticks again before each tick, and looks for results that differ from the
+// first run. A late input would cause the same differences.
 type syncTest struct {
 	ticks   Tick // ticks is how many ticks are run again. 0 means that the test is off.
 	found   func(probe.Desync)
 	running bool
-	// skips is true if a system that reads other rows or singletons was the first that differed.
+	// skips is true if the first system that differed reads other rows or singletons.
 	skips bool
-	// system is the one after which the runs differed first, as far as known. −1 means none yet.
+	// system is the first system after which the runs differed, as far as known. −1 means none yet.
 	system int
 	runs   map[runOf]uint64
 }
 
-// runOf names the run of a system in a tick: for a player, or for Nobody where the world runs.
+// runOf identifies a run of a system in a tick: for one player, or for Nobody if the world runs.
 type runOf struct {
 	owner  ecs.Owner
 	tick   Tick
 	system int
 }
 
-// BeginTest makes the server run so many ticks again before each tick.
+// BeginTest makes the server run the last ticks again before each tick. found receives each difference.
 func (r *Room) BeginTest(ticks int, found func(probe.Desync)) error {
 	switch {
 	case r.Window == 0:
@@ -45,23 +45,24 @@ func (r *Room) BeginTest(ticks int, found func(probe.Desync)) error {
 	return nil
 }
 
-// Tests reports whether a sync test goes on.
+// Tests reports whether a sync test is on.
 func (r *Room) Tests() bool { return r.test.ticks > 0 }
 
-// testedRuns are runs of a store again for a test, which leave everything as it was.
+// testedRuns runs ticks again for a test and leaves everything as it was. partRuns and worldRuns
+// implement it.
 type testedRuns interface {
-	// may reports whether a tick can run again from what is kept.
+	// may reports whether a tick can run again from what is saved.
 	may(t Tick) bool
-	// enter goes back to the end of the tick before one.
+	// enter restores the state at the end of the tick before from.
 	enter(from Tick)
 	run(t Tick)
 	leave()
-	// differs reports whether the end of a tick is not that of its first run, as far as the store
-	// knows by itself, and in which components to look for the difference.
+	// differs reports whether the state at the end of a tick differs from that of the first run, as far
+	// as the hashes show, and in which components to look for the difference.
 	differs(t Tick) (history *ecs.History, in []ecs.ID, differs bool)
 }
 
-// testRuns runs the newest ticks again, whose result has to be the same.
+// testRuns runs the newest ticks again and reports a result that differs.
 func (r *Room) testRuns(runs testedRuns) {
 	y, now := &r.test, *r.Tick
 	from := now - y.ticks
@@ -83,7 +84,7 @@ func (r *Room) testRuns(runs testedRuns) {
 	y.running = false
 }
 
-// report reports the first difference of a tick from its first run, if there is one that counts.
+// report reports the first difference of a tick from its first run. It returns false if there is none.
 func (r *Room) report(t Tick, history *ecs.History, in []ecs.ID) bool {
 	y, d := &r.test, probe.Desync{Kind: probe.Impure, Tick: t}
 	found := false
@@ -110,7 +111,7 @@ func (r *Room) report(t Tick, history *ecs.History, in []ecs.ID) bool {
 	case !found && !r.Whole:
 		return false
 	case y.skips:
-		return true // it read what others or a singleton have become since
+		return true // the system read other rows or a singleton, which have changed since
 	case y.system >= 0:
 		d.System = r.Systems[y.system].Name
 	}
@@ -118,8 +119,8 @@ func (r *Room) report(t Tick, history *ecs.History, in []ecs.ID) bool {
 	return true
 }
 
-// firstField returns the first field in which two values of a component differ on the grid of
-// the simulation, and its values.
+// firstField returns the first field in which two values of a component differ on the simulation grid,
+// and its two values.
 func firstField(c *layout.Component, was, now unsafe.Pointer) (name string, first, again float64) {
 	a, b := make([]int32, c.Schema.Words()), make([]int32, c.Schema.Words())
 	c.Schema.Quantise(was, schema.GridSim, nil, a)
@@ -130,7 +131,7 @@ func firstField(c *layout.Component, was, now unsafe.Pointer) (name string, firs
 	return "", 0, 0
 }
 
-// partRuns are runs of a player's part.
+// partRuns runs one player's part again.
 type partRuns struct {
 	r *Room
 	p *Player
@@ -162,7 +163,7 @@ func (s partRuns) differs(Tick) (history *ecs.History, in []ecs.ID, differs bool
 	return s.p.history, in, true
 }
 
-// worldRuns are runs of the whole world.
+// worldRuns runs the whole world again.
 type worldRuns struct{ r *Room }
 
 func (s worldRuns) may(t Tick) bool {
@@ -194,14 +195,14 @@ func (s worldRuns) differs(t Tick) (history *ecs.History, in []ecs.ID, differs b
 	return r.world.history, in, true
 }
 
-// noteRun notes the result of a system's first run.
+// noteRun stores the hash after a system's first run.
 func (r *Room) noteRun(owner ecs.Owner, system int, sum uint64) {
 	now := *r.Tick
 	r.test.runs[runOf{owner, now, system}] = sum
 	delete(r.test.runs, runOf{owner, now - r.Window - 2, system})
 }
 
-// NoteRun notes the state after a system's first run, for the test.
+// NoteRun stores the hash of the state after a system's first run, for the sync test.
 func (r *Room) NoteRun(system int) {
 	switch {
 	case r.Whole:
@@ -215,15 +216,15 @@ func (r *Room) NoteRun(system int) {
 	}
 }
 
-// BeforeSystem gives a player's part, as it runs again, what others did to it in the tick.
+// BeforeSystem applies to a player's part that runs again what others did to it before this system.
 func (r *Room) BeforeSystem(system int) {
 	if !r.Whole {
 		r.setWrites(system - 1)
 	}
 }
 
-// CompareRun compares the state after a system's repeated run with that of the first one. The run
-// with a late command becomes the first.
+// CompareRun compares the state after a system's repeated run with that after its first run. A run with
+// a late command becomes the new first run.
 func (r *Room) CompareRun(system int) {
 	y := &r.test
 	if y.ticks == 0 || y.running && y.system >= 0 || !r.Whole && !r.shared[system] {
@@ -246,7 +247,7 @@ func (r *Room) CompareRun(system int) {
 	}
 }
 
-// sumPart is a digest of a player's predicted state.
+// sumPart returns a hash of a player's predicted state.
 func (r *Room) sumPart(p *Player) (sum uint64) {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	for _, rows := range r.Entities.Owned(r.World, p.owner) {

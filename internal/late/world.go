@@ -6,26 +6,25 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// world is the store behind the rings where whole ticks run again. Each tick
-// is kept with all that went into it: the world, the events that wait, the commands with the
-// verdicts on their claims, and the requests. Snapshots and hitboxes of the past stay as
-// they were sent.
+// world is the state for running whole ticks again. Each tick is saved with all its inputs: the world,
+// the waiting events, the commands with the verdicts on their claims, and the requests. Snapshots and
+// hitboxes of the past stay as they were sent.
 type world struct {
 	history *ecs.History // history has the world at the end of each tick. The last slot is scratch.
 	ticks   []worldTick  // ticks has one for each tick that is kept.
-	barrier Tick         // barrier is a tick up to which none runs again.
-	// stale is true if the world was changed since the newest save by what does not run again.
+	barrier Tick         // barrier is the tick up to which no tick runs again.
+	// stale is true if something that does not run again changed the world since the newest save.
 	stale   bool
-	touched bool // touched is true if the world may have been changed in that way.
+	touched bool // touched is true if the program accessed the world between Steps and may have changed it.
 	ran     Tick // ran is the newest tick whose systems have run.
 
-	opened  bool // opened is true if what runs will run again with its tick.
+	opened  bool // opened is true while code runs that will run again with its tick.
 	running bool // running is true while a tick runs again.
 	from    Tick // from is the first tick to run again. 0 means none.
 	// by is the player whose commands make ticks run again. Nobody means several.
 	by  ecs.Owner
-	now Tick // now is the present tick, while an older one runs.
-	// final is the tick up to which nothing changes any more, as of the tick that runs.
+	now Tick // now is the present tick while an older one runs.
+	// final is the newest tick that no late command can change any more, as of the running tick.
 	final Tick
 
 	budget  budget
@@ -33,28 +32,29 @@ type world struct {
 	names   names
 	changes []Change
 	undoing bool
-	cuts    map[ecs.Entity]Tick // cuts has the newest tick, in any run, in which an entity teleported.
-	// jumped are entities that teleported in ticks that ran again in this tick.
+	cuts    map[ecs.Entity]Tick // cuts has the newest tick in which an entity teleported, in any run.
+	// jumped has entities whose teleport changed because ticks ran again in this tick.
 	jumped []ecs.Entity
-	none   unsafe.Pointer // none is the command of a player that gave none. It is never written.
-	shapes []uint64       // shapes has, by owner, the structure before ticks ran again.
-	// marked has, by owner, whether what clients predict of it has changed in this tick.
+	none   unsafe.Pointer // none is the zero command, for a player without one. It is never written.
+	shapes []uint64       // shapes has, by owner, the structure of its entities before ticks ran again.
+	// marked reports, by owner, whether its predicted state changed because ticks ran again in this
+	// tick.
 	marked []bool
 }
 
-// worldTick is what a tick ran with, beside commands.
+// worldTick holds the inputs of a tick other than commands.
 type worldTick struct {
 	tick     Tick
 	final    Tick // final is what world.final was in that tick.
 	requests []request
-	bytes    []byte
+	bytes    []byte // bytes has the payloads of requests.
 }
 
-// request is one that was handled.
+// request is a request that was handled in a tick.
 type request struct {
 	by         ecs.Owner
 	kind       uint8
-	from, upto int // in bytes
+	from, upto int // the payload's range in worldTick.bytes
 }
 
 func newWorld(cfg *Config) world {
@@ -66,10 +66,10 @@ func newWorld(cfg *Config) world {
 	}
 }
 
-// worldTick returns a tick's place.
+// worldTick returns the place of a tick.
 func (r *Room) worldTick(t Tick) *worldTick { return &r.world.ticks[r.Slot(t)] }
 
-// affords reports whether the common budget has room for a late command.
+// affords reports whether the common budget has room for a player's late command of tick t.
 func (r *Room) affords(p *Player, t Tick) bool {
 	now, again := *r.Tick, 0
 	if r.world.from != 0 {
@@ -78,7 +78,7 @@ func (r *Room) affords(p *Player, t Tick) bool {
 	return r.world.budget.affords(int(now-t)-again, &p.taken)
 }
 
-// takeInWorld judges the claim of a late command as of now.
+// takeInWorld judges the claim of a late command as of the present tick.
 func (r *Room) takeInWorld(p *Player, at *playerTick) {
 	w, present := &r.world, p.shooter.Given()
 	p.shooter.TakeLate(at.shot, *r.Tick, p.usedBy(at.tick-1))
@@ -95,8 +95,8 @@ func (r *Room) takeInWorld(p *Player, at *playerTick) {
 	}
 }
 
-// BeginWorld runs the ticks again whose commands came late, once the present tick's are taken.
-// changed says that the program changed what clients predict, or raised an event.
+// BeginWorld runs the ticks again whose commands came late. Call it once the present tick's commands
+// are taken. changed says that the program changed predicted state, or raised an event.
 func (r *Room) BeginWorld(changed bool) {
 	w, now := &r.world, *r.Tick
 	if changed || w.touched && r.differs(now-1) {
@@ -115,10 +115,10 @@ func (r *Room) BeginWorld(changed bool) {
 	r.sendMessages(w.final)
 }
 
-// Touch notes that the program took the world or the frame between Steps.
+// Touch records that the program accessed the world or the frame between Steps.
 func (r *Room) Touch() { r.world.touched = true }
 
-// differs reports whether the world is no longer as at the end of a tick.
+// differs reports whether the world has changed since the end of a tick.
 func (r *Room) differs(t Tick) bool {
 	w := &r.world
 	if w.stale || !w.history.Holds(r.Slot(t)) {
@@ -132,17 +132,18 @@ func (r *Room) differs(t Tick) bool {
 	return is != was
 }
 
-// runs reports whether what runs is part of a tick, and runs again with it.
+// runs reports whether the running code is part of a tick and runs again with it.
 func (w *world) runs() bool { return w.opened || w.running }
 
-// StopWorld makes the newest tick a barrier where whole ticks run again.
+// StopWorld makes the newest tick a barrier if whole ticks run again.
 func (r *Room) StopWorld() {
 	if r.Whole {
 		r.BlockWorld()
 	}
 }
 
-// BlockWorld makes the newest tick a barrier: what changes the world now does not run again.
+// BlockWorld makes the newest tick a barrier, because something that does not run again changes the
+// world now.
 func (r *Room) BlockWorld() {
 	w := &r.world
 	w.stale, w.from = true, 0
@@ -152,10 +153,11 @@ func (r *Room) BlockWorld() {
 			r.settleTicks(p, w.ran)
 		}
 	}
-	r.sendMessages(w.ran) // ahead of what the change brings: a level, the end of a connection
+	r.sendMessages(w.ran) // send them before the change's own messages: a new level, the end of a connection
 }
 
-// refreshWorld begins anew behind a barrier, at the beginning of the present tick.
+// refreshWorld saves the world at the beginning of the present tick and starts a new history there, if
+// the world is stale.
 func (r *Room) refreshWorld() {
 	w := &r.world
 	if !w.stale {
@@ -171,7 +173,7 @@ func (r *Room) refreshWorld() {
 	r.keepWorld(r.Slot(before))
 }
 
-// keepWorld and restoreWorld keep everything in a slot, and bring it back.
+// keepWorld saves the world and its events in a slot. restoreWorld restores them.
 func (r *Room) keepWorld(slot int) {
 	r.world.history.Save(slot)
 	r.host.SaveEvents(slot)
@@ -182,8 +184,8 @@ func (r *Room) restoreWorld(slot int) {
 	r.host.RestoreEvents(slot)
 }
 
-// OpenWorld begins what runs again with the present tick. changed says that players came or went
-// in it, or that OnDrain was called.
+// OpenWorld begins the part of the present tick that runs again with it. changed says that players
+// joined or left in the tick, or that OnDrain was called.
 func (r *Room) OpenWorld(changed bool) {
 	if !r.Whole {
 		return
@@ -202,14 +204,14 @@ func (r *Room) OpenWorld(changed bool) {
 	w.opened = true
 }
 
-// CloseWorld ends it.
+// CloseWorld ends what OpenWorld began.
 func (r *Room) CloseWorld() {
 	if r.Whole {
 		r.world.opened, r.world.ran = false, *r.Tick
 	}
 }
 
-// KeepRequest keeps a request that was handled.
+// KeepRequest stores a request that was handled in the present tick.
 func (r *Room) KeepRequest(by ecs.Owner, kind uint8, payload []byte) {
 	if !r.Whole {
 		return
@@ -220,7 +222,7 @@ func (r *Room) KeepRequest(by ecs.Owner, kind uint8, payload []byte) {
 	at.requests = append(at.requests, request{by, kind, from, len(at.bytes)})
 }
 
-// EachRequest calls a function for the requests of the tick that runs again.
+// EachRequest calls handle for each request of the tick that runs again.
 func (r *Room) EachRequest(handle func(by ecs.Owner, kind uint8, payload []byte)) {
 	at := r.worldTick(*r.Tick)
 	for _, it := range at.requests {
@@ -228,7 +230,7 @@ func (r *Room) EachRequest(handle func(by ecs.Owner, kind uint8, payload []byte)
 	}
 }
 
-// saveWorld keeps the end of the present tick.
+// saveWorld saves the end of the present tick.
 func (r *Room) saveWorld(now Tick) {
 	w := &r.world
 	r.keepWorld(r.Slot(now))
@@ -255,7 +257,7 @@ func (r *Room) saveWorld(now Tick) {
 	w.changes = append(w.changes[:0], w.changes[old:]...)
 }
 
-// finalTick is the newest tick that no late command can change.
+// finalTick returns the newest tick that no late command can change.
 func (r *Room) finalTick() Tick {
 	if r.world.runs() {
 		return r.world.final
@@ -274,8 +276,8 @@ func (r *Room) computeFinal() Tick {
 	return final
 }
 
-// rerunWorld restores the world to the tick before the oldest late command, and runs everything
-// up to the present again.
+// rerunWorld restores the world to the tick before the oldest late command, and runs all ticks up to
+// the present again.
 func (r *Room) rerunWorld() {
 	w := &r.world
 	from, now := w.from, *r.Tick
@@ -315,7 +317,8 @@ func (r *Room) rerunWorld() {
 	r.noteDifferences(from)
 }
 
-// beginRuns and endRuns are around ticks that run again.
+// beginRuns and endRuns enclose ticks that run again. beginRuns saves each player's present command,
+// which endRuns restores.
 func (r *Room) beginRuns() {
 	w := &r.world
 	w.now, w.running = *r.Tick, true
@@ -342,14 +345,14 @@ func (r *Room) endRuns() {
 	}
 }
 
-// runTick runs a tick again with what it had.
+// runTick runs a tick again with its saved inputs.
 func (r *Room) runTick(t Tick) {
 	r.world.final = r.worldTick(t).final
 	clear(r.world.names.ordinals)
 	for _, p := range *r.Players {
 		switch at := p.at(t); {
 		case at == nil:
-		case at.tick != t: // it came in that tick
+		case at.tick != t: // the player joined in that tick
 			r.host.Swap(p, r.world.none, 0)
 		default:
 			r.host.Swap(p, at.command, at.offset)
@@ -359,8 +362,8 @@ func (r *Room) runTick(t Tick) {
 	r.host.RunWorld(t, r.test.running)
 }
 
-// noteDifferences finds the players whose predicted state has changed, and lets the jumps of bodies
-// fade on screens.
+// noteDifferences marks the players whose predicted state has changed, and makes the jumps of bodies
+// fade on other players' screens.
 func (r *Room) noteDifferences(from Tick) {
 	w := &r.world
 	for owner, was := range w.shapes {
@@ -377,7 +380,7 @@ func (r *Room) noteDifferences(from Tick) {
 				w.marked[owner] = true
 			}
 			if cut, ok := w.cuts[e]; ok && was != nil && int32(cut-from) >= 0 {
-				if !r.fades.hasCut(e) { // to where it would be without an undone teleport, or with a new one
+				if !r.fades.hasCut(e) { // a teleport was undone or made: the body jumps without a fade
 					r.fades.cut, w.jumped = append(r.fades.cut, e), append(w.jumped, e)
 				}
 				return
@@ -389,18 +392,19 @@ func (r *Room) noteDifferences(from Tick) {
 	}
 }
 
-// Affects reports whether another player's late command has changed in this tick what a player's
-// client predicts.
+// Affects reports whether another player's late command changed in this tick what a player's client
+// predicts.
 func (r *Room) Affects(owner ecs.Owner) bool {
 	w := &r.world
 	return (w.marked[owner] || w.marked[ecs.Nobody] && r.Layout.Common) && owner != w.by
 }
 
-// Jumped returns the entities that are elsewhere since ticks ran again in this tick, without a fade.
+// Jumped returns the entities that teleported elsewhere, or no longer, because ticks ran again in this
+// tick.
 func (r *Room) Jumped() []ecs.Entity { return r.world.jumped }
 
-// Cut notes that an entity teleports in the tick that runs. It reports whether another run of
-// the tick did the same: then screens and shots know of it.
+// Cut records that an entity teleports in the running tick. It reports whether an earlier run of the
+// tick did the same: then screens and shots already know of the teleport.
 func (r *Room) Cut(e ecs.Entity) (again bool) {
 	if r.Whole {
 		w, t := &r.world, *r.Tick
