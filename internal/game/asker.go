@@ -2,12 +2,12 @@ package game
 
 import "unsafe"
 
-// RequestID is the number of a request in its protocol, from 1. Its type keeps others from writing
-// a Requester.
+// RequestID is the number of a request in its protocol, from 1. Because the type is internal, games
+// cannot implement a Requester.
 type RequestID int
 
-// Asker is a player's end as requests know it. An end embeds it, so that its documentation does
-// not have the method.
+// Asker queues a player's requests. An end embeds it, so that the end's documentation does not list the
+// method.
 type Asker struct {
 	queue func(id RequestID, v unsafe.Pointer) error
 }
@@ -21,6 +21,6 @@ func (a *Asker) QueueRequest(id RequestID, v unsafe.Pointer) error { return a.qu
 const (
 	// RequestRate is how many requests a second a client may send on average.
 	RequestRate = 32
-	// RequestBurst is how many it may send at once.
+	// RequestBurst is how many requests a client may send at once.
 	RequestBurst = 64
 )

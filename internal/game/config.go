@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// DefaultSendRate is how many bytes a second an end sends at most, if its config has 0.
+// DefaultSendRate is the most bytes a second that an end sends if its config has 0.
 const DefaultSendRate = 32_000
 
 const mostRate = 1 << 30
 
-// CheckRate refuses a rate of bytes a second that no connection has.
+// CheckRate returns an error for a negative or absurdly high rate in bytes a second.
 func CheckRate(name string, rate int) error {
 	if rate < 0 || rate > mostRate {
 		return fmt.Errorf("foretick: %s is %d: use up to 2³⁰ bytes a second, or 0 for %d", name, rate, DefaultSendRate)
@@ -18,8 +18,8 @@ func CheckRate(name string, rate int) error {
 	return nil
 }
 
-// CheckDuration fills the default in for zero, and refuses more than most. A negative duration
-// means off.
+// CheckDuration replaces zero by the default, and returns an error for more than most. A negative
+// duration means off.
 func CheckDuration(name string, d *time.Duration, most, byDefault time.Duration) error {
 	if *d == 0 {
 		*d = byDefault

@@ -2,5 +2,5 @@
 
 package game
 
-// DebugBuild has both ends hash what is predicted after each shared system.
+// DebugBuild makes both ends hash predicted state after each shared system.
 const DebugBuild = true

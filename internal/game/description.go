@@ -11,14 +11,15 @@ import (
 // CutMark ends a description that was too long for a message.
 const CutMark = "...\n"
 
-// HashMark begins a line that stands for another one, in a description that was too long.
+// HashMark begins a line that has only the hash of the original line, in a description that was too
+// long.
 const HashMark = "#"
 
-// HashLine returns what stands for a line: 9 bytes.
+// HashLine returns the 9 bytes that replace a line: HashMark and its hash.
 func HashLine(line string) string { return fmt.Sprintf(HashMark+"%08x", uint32(HashText(line))) }
 
-// Shorten fits a description into a number of bytes. As many lines at its end as needed are
-// sent by their hashes. If that is still too long, the end is cut.
+// Shorten fits a description into a number of bytes. It replaces lines by their hashes, from the end,
+// as many as needed. If the text is still too long, it cuts off the end.
 func Shorten(text string, most int) string {
 	lines, size := strings.Split(text, "\n"), len(text)
 	for i := len(lines) - 1; i >= 0 && size > most; i-- {
@@ -30,9 +31,9 @@ func Shorten(text string, most int) string {
 	return cutLines(strings.Join(lines, "\n"), most)
 }
 
-// Description is what peers of other protocols are sent. It is made for the first of them, and
-// never changes: to make it takes much longer than to read a hello. All servers of a protocol
-// share it.
+// Description is the text that peers with another protocol receive. It is made for the first such peer
+// and never changes, because making it takes much longer than reading a hello. All servers of a
+// protocol share it.
 type Description struct {
 	once sync.Once
 	Text []byte // Text is the description. It is nil until the first peer asks.

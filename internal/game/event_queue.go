@@ -9,14 +9,14 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// raisedKey names an event within its tick: the n-th that an entity raised.
+// raisedKey names an event within its tick: the n-th event that an entity raised.
 type raisedKey struct {
 	by ecs.Entity
 	n  int
 }
 
-// EventQueue holds what was raised in a world and not yet handled. The ends drive a [Queue] through
-// it, without the event's type. Frames are only passed on to handlers.
+// EventQueue holds the events of one type that were raised in a world and not yet handled. Both ends
+// call a [Queue] through it, without knowing the event's type. It only passes frames on to handlers.
 type EventQueue[F any] interface {
 	Drain(s *State[F], f F)
 	Finish(s *State[F], f F, now Tick, handler int)
@@ -47,16 +47,19 @@ type raised[T any] struct {
 
 // Queue is the queue of one event, whose values have the type T.
 type Queue[F, T any] struct {
-	Items    []raised[T]    // what waits for handlers of OnServer
-	handled  int            // how many of Items were handled
-	held     []heldEvent[T] // on a server: of ticks that wait for their player's command
-	final    finalEvents[T]
-	Row      *EventRow[F, T] // its handlers
-	ledger   prediction.Ledger[raisedKey, T]
-	waits    bool // on a client that does not predict: for the screen to show its tick
-	waiting  []shownLater[T]
-	saved    []savedQueue[T] // on a server whose ticks run again whole
-	ordinals []raisedKey     // how often each entity raised it in the running tick
+	Items   []raised[T] // events that wait for handlers of OnServer
+	handled int         // how many of Items were handled
+	// held are a server's events of ticks that wait for their player's command.
+	held   []heldEvent[T]
+	final  finalEvents[T]
+	Row    *EventRow[F, T]                 // the event's handlers
+	ledger prediction.Ledger[raisedKey, T] // on a client: the predicted events
+	// waits is true on a client that does not predict: handlers wait until the screen shows the event's
+	// tick.
+	waits    bool
+	waiting  []shownLater[T] // the events that wait for the screen
+	saved    []savedQueue[T] // with LateWorld: the queue at the end of each tick that may run again
+	ordinals []raisedKey     // how often each entity raised the event in the running tick
 }
 
 // heldEvent is an event of a tick that ran with a replacement for its player's command.
@@ -65,21 +68,20 @@ type heldEvent[T any] struct {
 	raised[T]
 }
 
-// Fate is what becomes of an event that is raised: the end decides it, and the event's
-// queue does it.
+// Fate says what happens to a raised event. The end chooses it, and the event's queue carries it out.
 type Fate uint8
 
 const (
 	EventHappens   Fate = 1 << iota // handlers of OnServer are called at the end of the tick
-	EventWaits                      // they are called when the command of its tick is here
-	EventLasts                      // handlers of OnFinal are called when its tick is final
-	EventStands                     // nothing runs again what raised it
-	EventShows                      // a screen in the same world shows its tick later
-	EventPredicted                  // it is compared with what its tick raises when it runs again
-	EventTold                       // handlers of a client are called at once, and never again
+	EventWaits                      // handlers of OnServer are called once the command of the event's tick has arrived
+	EventLasts                      // handlers of OnFinal are called when the event's tick is final
+	EventStands                     // the code that raised the event never runs again
+	EventShows                      // handlers are called when a screen in the same world shows the event's tick
+	EventPredicted                  // a client compares the event with those of the tick's next run
+	EventTold                       // a client's handlers are called at once, and never again
 )
 
-// Raise does with an event of tick t what its fate says.
+// Raise puts an event of tick t where its fate says, or calls its handlers.
 func (q *Queue[F, T]) Raise(s *State[F], f F, t Tick, fate Fate, by ecs.Entity, owner PlayerID, v T) {
 	it := raised[T]{by, owner, v}
 	if len(q.Row.Server) > 0 {
@@ -107,15 +109,15 @@ func (q *Queue[F, T]) Raise(s *State[F], f F, t Tick, fate Fate, by ecs.Entity, 
 // Pending reports whether there are events to handle.
 func (q *Queue[F, T]) Pending() bool { return len(q.Items) > 0 }
 
-// WaitingEvents returns how many events wait for their handlers, or for their tick.
+// WaitingEvents returns how many events wait for their handlers or for the result of their tick.
 func (q *Queue[F, T]) WaitingEvents() int {
 	return len(q.Items) - q.handled + len(q.held) + len(q.final.waiting)
 }
 
-// Release lets the held events of a player's tick happen with the next ones.
+// Release delivers the held events of a player's tick together with the next events.
 func (q *Queue[F, T]) Release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
 
-// Drop forgets the held events of a player's tick, which runs again.
+// Drop removes the held events of a player's tick, because the tick runs again.
 func (q *Queue[F, T]) Drop(owner PlayerID, t Tick) { q.unhold(owner, t, false) }
 
 func (q *Queue[F, T]) unhold(owner PlayerID, t Tick, happens bool) {
@@ -135,16 +137,16 @@ func (q *Queue[F, T]) unhold(owner PlayerID, t Tick, happens bool) {
 	q.held = left
 }
 
-// shownLater is an event that happened, and that no frame has shown yet.
+// shownLater is an event that has happened but that no frame has shown yet.
 type shownLater[T any] struct {
 	tick  Tick
 	by    ecs.Entity
 	value T
 }
 
-// EventRow has the handlers of an event, by what the game declared them with.
+// EventRow has the handlers of an event, by how the game declared them.
 type EventRow[F, T any] struct {
-	Handler   string // what a panic in a handler is said to be in
+	Handler   string // the name of the handler in errors about a panic
 	Server    []func(F, PlayerID, T)
 	Final     []func(F, PlayerID, T)
 	Predicted []func(F, ecs.Entity, T)
@@ -152,8 +154,8 @@ type EventRow[F, T any] struct {
 	Cancelled []func(F, ecs.Entity, T)
 }
 
-// tell calls handlers in the middle of the system that raised the event. What they write is
-// not that system's doing. Debug builds panic where one writes predicted state.
+// tell calls handlers in the middle of the system that raised the event. Their writes do not count as
+// the system's. Debug builds panic if a handler writes predicted state.
 func tell[F, T any](s *State[F], f F, fns []func(F, ecs.Entity, T), by ecs.Entity, v T) {
 	was := s.World.Guard(false)
 	for _, fn := range fns {
@@ -170,7 +172,7 @@ func tell[F, T any](s *State[F], f F, fns []func(F, ecs.Entity, T), by ecs.Entit
 	s.World.Guard(was)
 }
 
-// ordinal counts what an entity raises within a tick.
+// ordinal returns how often an entity raised the event in the running tick before, and counts one more.
 func (q *Queue[F, T]) ordinal(by ecs.Entity) int {
 	for i := range q.ordinals {
 		if q.ordinals[i].by == by {
@@ -182,13 +184,13 @@ func (q *Queue[F, T]) ordinal(by ecs.Entity) int {
 	return 0
 }
 
-// Begin begins a tick that a client predicts, perhaps again: see [prediction.Ledger].
+// Begin begins a tick that a client predicts, possibly not for the first time: see [prediction.Ledger].
 func (q *Queue[F, T]) Begin(t Tick) {
 	q.ordinals = q.ordinals[:0]
 	q.ledger.Begin(t)
 }
 
-// End cancels what the tick raised in an earlier run, and not in this one.
+// End cancels the events that an earlier run of the tick raised and this run did not.
 func (q *Queue[F, T]) End(s *State[F], f F) {
 	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
 }
@@ -204,14 +206,14 @@ func (q *Queue[F, T]) Confirm(s *State[F], f F, t Tick) {
 	})
 }
 
-// Wait says whether the handlers of a client's events wait for Show.
+// Wait sets whether the handlers of a client's events wait for Show.
 func (q *Queue[F, T]) Wait(waits bool) {
 	clear(q.waiting)
 	q.waits, q.waiting = waits, q.waiting[:0]
 }
 
-// Show calls the handlers of the events up to tick t that waited for the screen. at is the
-// frame's tick: it becomes that of each event.
+// Show calls the handlers of the events up to tick t that waited for the screen. It sets *at, the
+// frame's tick, to the tick of each event.
 func (q *Queue[F, T]) Show(s *State[F], f F, at *Tick, t Tick) {
 	left := q.waiting[:0]
 	for _, w := range q.waiting {
@@ -227,20 +229,20 @@ func (q *Queue[F, T]) Show(s *State[F], f F, at *Tick, t Tick) {
 	q.waiting = left
 }
 
-// undo calls the handlers of a cancelled event, unless nobody heard of it yet.
+// undo calls the handlers of a cancelled event, unless the game has not heard of the event yet.
 func (q *Queue[F, T]) undo(s *State[F], f F, by ecs.Entity, v T) {
 	if !q.waits {
 		tell(s, f, q.Row.Cancelled, by, v)
 	}
 }
 
-// Refuse cancels the events up to tick t that the server did not raise. executed gives the
-// server's number for each tick; later events of that tick are cancelled.
+// Refuse cancels the events up to tick t that the server did not raise. executed returns how many
+// events of a tick the server raised; further events of that tick are cancelled.
 func (q *Queue[F, T]) Refuse(s *State[F], f F, t Tick, executed func(Tick) int) {
 	at, left := Tick(0), 0
 	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
 		if s.World.Owner(r.by) == ecs.Common {
-			return true // the server sends each player those of its own entities
+			return true // each player's counts cover its own entities only
 		}
 		if k != at {
 			at, left = k, executed(k)
@@ -255,7 +257,7 @@ func (q *Queue[F, T]) Cancel(s *State[F], f F) {
 	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
 }
 
-// Drain runs the server's handlers on everything raised since the last drain.
+// Drain calls the server's handlers for everything raised since the last Drain.
 func (q *Queue[F, T]) Drain(s *State[F], f F) {
 	for depth := 0; q.handled < len(q.Items); depth++ {
 		if depth == MaxNesting {
@@ -271,7 +273,7 @@ func (q *Queue[F, T]) Drain(s *State[F], f F) {
 	q.forget()
 }
 
-// handle calls one handler. A panic in it is attributed to its player.
+// handle calls one handler. A panic in it counts against the event's player.
 func (q *Queue[F, T]) handle(s *State[F], f F, fn func(F, PlayerID, T), it raised[T]) {
 	defer s.Handlers.Contain(it.owner, q.Row.Handler)
 	fn(f, it.owner, it.value)
@@ -279,28 +281,28 @@ func (q *Queue[F, T]) handle(s *State[F], f F, fn func(F, PlayerID, T), it raise
 
 func (q *Queue[F, T]) forget() { q.Items, q.handled = q.Items[:0], 0 }
 
-// Clear forgets all events, those that are held and those that are not final as well.
+// Clear removes all events, including those that are held and those that are not final.
 func (q *Queue[F, T]) Clear() {
 	q.forget()
 	q.held = q.held[:0]
 	q.final.clear()
 }
 
-// finalEvents are the events of a server's queue whose handlers wait until nothing can undo
-// them: see OnFinal of an event.
+// finalEvents are a server's events whose OnFinal handlers wait until no late command can undo the
+// event.
 type finalEvents[T any] struct {
 	waiting []finalEvent[T]
-	ready   []raised[T] // for the handlers of this tick
-	tick    Tick        // that ready is of
+	ready   []raised[T] // events for the OnFinal handlers of tick
+	tick    Tick        // the tick that ready was computed in
 }
 
 type finalEvent[T any] struct {
 	tick   Tick
-	stands bool // nothing runs again what raised it
+	stands bool // the code that raised the event never runs again
 	raised[T]
 }
 
-// DropFinal forgets the events of a player's tick that were not final: it runs again.
+// DropFinal removes the events of a player's tick that are not final, because the tick runs again.
 func (q *Queue[F, T]) DropFinal(owner PlayerID, t Tick) { q.final.drop(owner, t) }
 
 func (l *finalEvents[T]) drop(owner PlayerID, t Tick) {
@@ -322,10 +324,11 @@ func (l *finalEvents[T]) clear() {
 	l.waiting = l.waiting[:0]
 }
 
-// FindFinal lets the next handler find what is final, though its tick did before.
+// FindFinal makes the next Finish look for final events again, even if its tick has done so before.
 func (q *Queue[F, T]) FindFinal() { q.final.tick = q.final.tick - 1 }
 
-// begin finds what is final in the running tick. What the handlers raise is for the next one.
+// begin moves the events that are final as of the running tick to ready. Events that handlers raise
+// come in the next tick.
 func (l *finalEvents[T]) begin(finals Finals, now Tick) {
 	if l.tick == now {
 		return
@@ -344,7 +347,7 @@ func (l *finalEvents[T]) begin(finals Finals, now Tick) {
 	l.waiting = left
 }
 
-// Finish runs one of the handlers of OnFinal for what is final, in the order of raising.
+// Finish calls one of the OnFinal handlers for each final event, in the order of raising.
 func (q *Queue[F, T]) Finish(s *State[F], f F, now Tick, handler int) {
 	q.final.begin(s.finals, now)
 	for _, it := range q.final.ready {
@@ -352,14 +355,14 @@ func (q *Queue[F, T]) Finish(s *State[F], f F, now Tick, handler int) {
 	}
 }
 
-// savedQueue is a queue of a server's as it was at the end of a tick.
+// savedQueue is a server's queue as it was at the end of a tick.
 type savedQueue[T any] struct {
 	items   []raised[T]
 	handled int
 	waiting []finalEvent[T]
 }
 
-// Save keeps what is neither handled nor final, in the slot of a tick.
+// Save stores the events that are neither handled nor final, in the slot of a tick.
 func (q *Queue[F, T]) Save(slot int) {
 	for len(q.saved) <= slot {
 		q.saved = append(q.saved, savedQueue[T]{})
@@ -371,14 +374,14 @@ func (q *Queue[F, T]) Save(slot int) {
 	to.waiting = append(to.waiting[:0], q.final.waiting...)
 }
 
-// Restore brings back what Save kept.
+// Restore restores the events that Save stored.
 func (q *Queue[F, T]) Restore(slot int) {
 	from := &q.saved[slot]
 	clear(q.Items)
 	q.Items, q.handled = append(q.Items[:0], from.items...), from.handled
 	q.final.clear()
 	q.final.waiting = append(q.final.waiting, from.waiting...)
-	q.final.tick = 0 // it finds what is final again
+	q.final.tick = 0 // the next Finish finds the final events again
 }
 
 // Differs reports whether events were raised or handled since Save.
@@ -386,12 +389,12 @@ func (q *Queue[F, T]) Differs(slot int) bool {
 	return len(q.saved) <= slot || len(q.Items) != len(q.saved[slot].items) || len(q.final.waiting) != len(q.saved[slot].waiting)
 }
 
-// refuseWrite panics because a client's handler of an event wrote predicted state.
+// refuseWrite panics because a client's event handler wrote predicted state.
 func refuseWrite(event string, handler uintptr) {
 	file, line := runtime.FuncForPC(handler).FileLine(handler)
 	misuse.Panicf("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
 }
 
-// MaxNesting is the depth to which handlers may raise the event that they handle, within
-// one tick. Events raised deeper are dropped and counted.
+// MaxNesting is how deep handlers may raise the event that they handle, within one tick. Events raised
+// deeper are dropped and counted.
 const MaxNesting = 8

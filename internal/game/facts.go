@@ -16,30 +16,30 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Facts are all of a protocol that asks for no frame: its layout, and what both ends know of it.
-// They do not change once declared. A client of another build runs a copy with
-// another layout, whose rows name the functions by this build's numbers.
+// Facts is the part of a protocol that needs no frame: its layout, and other data that both ends share.
+// It does not change after the protocol is compiled. A client of another build runs a copy with another
+// layout, whose rows refer to functions by this build's numbers.
 type Facts struct {
 	layout.Layout
 	Identity  ecs.Component[NetworkID]
 	Scheduled interface{ Systems() []ecs.SystemInfo } // Scheduled is the schedule.
-	Labels    schema.Labels                           // Labels is how tools and logs show fields.
+	Labels    schema.Labels                           // Labels says how tools and logs show fields.
 
 	Parent       ecs.Component[parentLink]
-	HasParents   bool // HasParents is true if parents travel.
+	HasParents   bool // HasParents is true if parents are sent.
 	Singletons   []SingletonType
-	SingletonRow ecs.Prefab // SingletonRow is the prefab of the entity that carries them.
+	SingletonRow ecs.Prefab // SingletonRow is the prefab of the entity that carries the singletons.
 	// Drains has, by event, the system that calls its handlers. "" means that none does.
 	Drains      []string
 	Description *Description
 
-	Audiences []string // Audiences are the game's own.
-	Deaf      []string // Deaf are messages without a handler.
-	Mute      []string // Mute are requests without a handler.
+	Audiences []string // Audiences are the audiences that the game declared.
+	Deaf      []string // Deaf are the messages without a handler.
+	Mute      []string // Mute are the requests without a handler.
 
 	Interest   *Interest                               // Interest is nil if everybody receives everything.
-	Decay      func(at unsafe.Pointer, missing int)    // Decay is nil without Decay.
-	NewBuilder func(of []layout.Hitbox) rewind.Builder // NewBuilder makes what builds hitboxes.
+	Decay      func(at unsafe.Pointer, missing int)    // Decay changes a repeated command. It is nil if the game has none.
+	NewBuilder func(of []layout.Hitbox) rewind.Builder // NewBuilder makes the builder of hitboxes.
 	LifeOf     []func(at unsafe.Pointer) uint32        // LifeOf has a function for each LifeID.
 	Shapes     []lagcomp.Shape
 }
@@ -51,7 +51,7 @@ type Interest struct {
 	At        func(p unsafe.Pointer) (x, y, z float32)
 }
 
-// PrefabNamed is the prefab that an identity names, nil for none.
+// PrefabNamed returns the prefab that an identity names, or nil.
 func (p *Facts) PrefabNamed(id *NetworkID) *layout.Prefab {
 	if id == nil || int(id.Prefab) >= len(p.Prefabs) {
 		return nil
@@ -59,19 +59,18 @@ func (p *Facts) PrefabNamed(id *NetworkID) *layout.Prefab {
 	return &p.Prefabs[id.Prefab]
 }
 
-// Order ranks rows by network id, which does not depend on the order in which rows were
-// made.
+// Order returns the rank of a row: its network id, which does not depend on the order in which rows
+// were made.
 func (p *Facts) Order(rows ecs.Rows, i int) uint64 {
 	if rows.Has(p.Identity.ID()) {
 		if net := p.Identity.Slice(rows)[i].Net; net != 0 {
 			return uint64(net)
 		}
 	}
-	return 1<<63 | uint64(rows.Entity(i)) // not replicated, or not yet
+	return 1<<63 | uint64(rows.Entity(i)) // not replicated, or has no network id yet
 }
 
-// ForClientOnly reports whether a system may run for entities that clients do not share with
-// the server.
+// ForClientOnly reports whether a system may run for entities that exist on clients only.
 func (p *Facts) ForClientOnly(s ecs.SystemInfo) bool {
 	return slices.ContainsFunc(p.Prefabs, func(k layout.Prefab) bool {
 		mask := k.ECS.Mask()
@@ -79,16 +78,15 @@ func (p *Facts) ForClientOnly(s ecs.SystemInfo) bool {
 	})
 }
 
-// Numbers and limits of the packets that both ends exchange, in addition to those of
-// netcode.
+// Numbers and limits of the packets that both ends exchange, in addition to those of netcode.
 const (
 	HelloVersion          = netcode.Version
-	KindDescribe          = 255 // reliable: the server's protocol, for a peer of another
+	KindDescribe          = 255 // reliable: the server's protocol, for a peer with another one
 	RejectMismatch        = 1
 	rejectFull            = 2
 	RejectVersion         = 3
-	RejectBuildDifference = 4 // another build: ask for the schema
-	RejectRole            = 5 // neither a player nor an observer, or no observers here
+	RejectBuildDifference = 4 // the peer is of another build: it asks for the schema
+	RejectRole            = 5 // the peer asked for an unknown role, or the server takes no observers
 )
 
 // MessageNote carries the explanation of a correction: see internal/reason.
@@ -101,7 +99,7 @@ const KindRefused = 254
 // MaxRefusal bounds the text of a refusal, in bytes.
 const MaxRefusal = 200
 
-// Parts are what the schema says.
+// Parts returns the protocol's schema.
 func (p *Facts) Parts() *schema.Protocol {
 	s := &schema.Protocol{Game: p.Name, Version: p.Version, TickRate: p.TickRate, Registry: p.Registry}
 	for i, c := range p.NetChannels()[standard.GameChannels:] {
@@ -135,10 +133,10 @@ func (p *Facts) Parts() *schema.Protocol {
 	return s
 }
 
-// Lapsed is why a connection ends after a silence that its numbers do not span.
+// Lapsed is the text for a connection that ends after a silence too long for its packet numbers.
 const Lapsed = "silent for longer than packet numbers last: client.Config.Redial brings the player back"
 
-// CountedLines appends the components and fields of which bytes are counted.
+// CountedLines appends the components and fields whose bytes are counted.
 func CountedLines(r *schema.Registry, dst [][2]string) [][2]string {
 	for _, l := range snapshot.NewProfile(r).Lines() {
 		dst = append(dst, [2]string{l.Component, l.Field})
@@ -146,7 +144,7 @@ func CountedLines(r *schema.Registry, dst [][2]string) [][2]string {
 	return dst
 }
 
-// RewindGame is what rewinding knows of the game.
+// RewindGame returns what lag compensation needs to know of the game.
 func (p *Facts) RewindGame() rewind.Game {
 	g := rewind.Game{
 		TickRate: p.TickRate, Shapes: p.Shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,
@@ -176,7 +174,7 @@ func (p *Facts) RewindGame() rewind.Game {
 	return g
 }
 
-// labelled appends what is to be said of a field to a line of a log.
+// labelled appends a field's label and unit to the arguments of a log line.
 func (p *Facts) labelled(line []any, component, field string) []any {
 	l := p.Labels.Of(component, field)
 	if l.Name != "" {
@@ -199,8 +197,7 @@ func (p *Facts) holdsCommon(rows ecs.Rows) bool {
 	return slices.ContainsFunc(p.Identity.Slice(rows), func(id NetworkID) bool { return p.Prefabs[id.Prefab].Common })
 }
 
-// Between returns the knots of a predicted component between two consecutive ticks. from may
-// be nil.
+// Between returns the knots of a predicted component between two consecutive ticks. from may be nil.
 func (p *Facts) Between(from, to []int32, fraction float32) schema.Knots {
 	return schema.Between(schema.Keyframe{}, schema.Keyframe{Words: from}, schema.Keyframe{Tick: 1, Words: to}, fraction, float32(p.TickRate))
 }
@@ -218,7 +215,7 @@ func (p *Facts) SharedSystem(i int) string {
 	return ""
 }
 
-// ParentIndex returns the index of the component that says whose child an entity is, −1 without
+// ParentIndex returns the index of the component that holds an entity's parent, or −1 without
 // Protocol.Hierarchy.
 func (p *Facts) ParentIndex() int {
 	if !p.HasParents {
@@ -227,8 +224,8 @@ func (p *Facts) ParentIndex() int {
 	return p.Index(p.Parent.ID())
 }
 
-// PhysicsObject returns the first prefab of shared physics objects, nil if the game has none.
-// The singletons' own row is marked like one, and is none of the game's.
+// PhysicsObject returns the first prefab of shared physics objects, or nil if the game has none. It
+// skips the prefab that carries the singletons, which is marked like one.
 func (p *Facts) PhysicsObject() *ecs.Prefab {
 	for _, k := range p.Prefabs {
 		if k.Common && k.ECS != &p.SingletonRow {
@@ -244,7 +241,7 @@ func (p *Facts) NewHitboxes() *rewind.Hitboxes {
 	return rewind.NewHitboxes(&g)
 }
 
-// CheckRequests refuses requests without a handler, for a server.
+// CheckRequests returns an error if a request has no handler. Servers call it.
 func (p *Facts) CheckRequests() error {
 	if len(p.Mute) > 0 {
 		return fmt.Errorf("foretick: request %s has no function on the server: give Handle one", p.Mute[0])
@@ -252,7 +249,7 @@ func (p *Facts) CheckRequests() error {
 	return nil
 }
 
-// CheckMessages refuses messages without a handler, for a client.
+// CheckMessages returns an error if a message has no handler. Clients call it.
 func (p *Facts) CheckMessages() error {
 	if len(p.Deaf) > 0 {
 		return fmt.Errorf("foretick: message %s has no function on the client: give OnClient one", p.Deaf[0])
@@ -260,8 +257,9 @@ func (p *Facts) CheckMessages() error {
 	return nil
 }
 
-// CheckConfigTags checks the tags of a config: a typing mistake would only switch systems off.
-// The server decides which tags of shared systems a match has.
+// CheckConfigTags returns an error for tags of a config that no system has, because a typing mistake
+// would only switch systems off. It also returns one for a client's tags of shared systems: the server
+// decides which of those a match has.
 func (p *Facts) CheckConfigTags(config string, tags []string) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("foretick: "+format, args...)) }
@@ -287,7 +285,7 @@ func (p *Facts) CheckConfigTags(config string, tags []string) error {
 	return errors.Join(errs...)
 }
 
-// Names of the configs, as their errors begin.
+// Names of the configs in their errors.
 const (
 	ConfigOfServer = "server.Config"
 	ConfigOfClient = "client.Config"

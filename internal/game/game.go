@@ -1,7 +1,7 @@
-// Package game has what both ends of a match run: the compiled protocol with the game's functions,
-// the state of a frame, the queues of events, and the search for values that tags lose. It is generic
-// over the frame, which it only passes on to the game's functions. It knows no end: frames ask theirs
-// through the interfaces beside [End].
+// Package game has what both ends of a match run: the compiled protocol with the game's functions, the
+// state of a frame, the queues of events, and the search for values that rounding or ranges change. It
+// is generic over the frame, which it only passes on to the game's functions. It does not know its end:
+// frames call theirs through [End] and the interfaces around it.
 package game
 
 import "github.com/foretick/foretick/ecs"

@@ -2,22 +2,22 @@ package game
 
 import "github.com/foretick/foretick/ecs"
 
-// ParentName is the component that says whose child an entity is.
+// ParentName is the name of the component that holds an entity's parent.
 const ParentName = "foretick.Parent"
 
-// parentLink travels with every entity of a game with a hierarchy.
+// parentLink is sent with every entity of a game with a hierarchy.
 type parentLink struct{ Of ecs.Entity }
 
-// Hierarchy copies parents between the world and the components that travel. It does
+// Hierarchy copies parents between the world and the parentLink components, which are sent. It does
 // nothing in a game without Protocol.Hierarchy.
 type Hierarchy struct {
 	p     *Facts
 	world *ecs.World
-	query *ecs.Query // nil without
+	query *ecs.Query // nil without Protocol.Hierarchy
 	moves []childMove
 }
 
-// childMove is a child that gets another parent.
+// childMove is a child that changes its parent.
 type childMove struct{ child, parent ecs.Entity }
 
 // NewHierarchy returns the hierarchy of a world.
@@ -42,8 +42,8 @@ func (h *Hierarchy) NoteParents() {
 	}
 }
 
-// ApplyParents gives a client's entities the parents that the server named, as far as they are
-// here. Entities that the server has not confirmed yet keep theirs.
+// ApplyParents sets the parents of a client's entities as the server named them. An unknown parent
+// means none. Entities that the server has not confirmed keep their parent.
 func (h *Hierarchy) ApplyParents() {
 	if h.query == nil {
 		return
@@ -65,12 +65,13 @@ func (h *Hierarchy) ApplyParents() {
 		}
 	}
 	for _, m := range h.moves {
-		_ = h.world.SetParent(m.child, m.parent) // a cycle is of two times, and the next frame's mend it
+		_ = h.world.SetParent(m.child, m.parent) // a cycle fails: it mixes two ticks, and the next frame repairs it
 	}
 }
 
-// ReleaseChildren keeps the replicated children of an entity that a client is about to destroy:
-// the server alone removes them. keep is asked for each.
+// ReleaseChildren takes the replicated children of an entity that a client is about to destroy out of
+// it, because only the server removes them. keep is called for each child. If it returns false, the
+// child's own children are released instead.
 func (h *Hierarchy) ReleaseChildren(e ecs.Entity, keep func(child ecs.Entity) bool) {
 	if h.query == nil {
 		return

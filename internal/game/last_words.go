@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// LastWords is for how long reliable messages are sent again to the other end of a
-	// connection that this end closes, until they are acknowledged.
+	// LastWords is how long an end that closes a connection repeats its reliable messages, until they
+	// are acknowledged.
 	LastWords  = time.Second
-	lastEvery  = 10 * time.Millisecond // between two packets of them
-	lastAtOnce = 8                     // packets over a transport that keeps their order
-	lastLeast  = 128                   // bytes of one behind which more may be due
+	lastEvery  = 10 * time.Millisecond // time between two packets
+	lastAtOnce = 8                     // packets sent at once over a transport that keeps their order
+	lastLeast  = 128                   // a packet shorter than this many bytes had room left: no more is due
 )
 
-// Parting is a connection that is closed once its last messages have arrived.
+// Parting is a connection that closes once its last messages have arrived.
 type Parting struct {
 	Peer   transport.PeerID
 	Conn   *netcode.Conn
@@ -29,8 +29,8 @@ type Parting struct {
 type Partings struct {
 	Endpoint transport.Endpoint
 	All      []Parting
-	From     time.Duration // From is the connections' time when the end closed.
-	Most     time.Duration
+	From     time.Duration // From is the time of the connections' clock when the end closed.
+	Most     time.Duration // Most is the longest time that CloseEndpoint waits.
 	events   [16]transport.Event
 }
 
@@ -39,9 +39,9 @@ type timer interface {
 	After(d time.Duration, fn func())
 }
 
-// CloseEndpoint sends what the peers have not acknowledged, and closes the endpoint. It waits for
-// Most at the longest. With an endpoint in virtual time it returns at once, and the endpoint closes
-// later.
+// CloseEndpoint sends the messages that the peers have not acknowledged, and closes the endpoint. It
+// waits for Most at the longest. With an endpoint in virtual time it returns at once, and the endpoint
+// closes later.
 func (w *Partings) CloseEndpoint(code transport.Code, detail string) error {
 	if virtual, ok := transport.As[timer](w.Endpoint); ok && len(w.All) > 0 {
 		passed := time.Duration(0)
@@ -61,8 +61,8 @@ func (w *Partings) CloseEndpoint(code transport.Code, detail string) error {
 	return w.Endpoint.Close(code, detail)
 }
 
-// sendLast reads what came, sends what is due, and takes leave of who has it all. It reports
-// whether nobody is left.
+// sendLast reads what arrived, sends the messages that are due, and disconnects the peers that have
+// them all. It reports whether no peer is left.
 func (w *Partings) sendLast(passed time.Duration) (done bool) {
 	now := w.From + passed
 	for n := len(w.events); n == len(w.events) && len(w.All) > 0; {
@@ -91,15 +91,16 @@ func (w *Partings) takeEvent(now time.Duration, ev *transport.Event) {
 		switch {
 		case p.Peer != ev.Peer:
 		case ev.Kind == transport.Data:
-			_ = p.Conn.Receive(now, ev.Data) // for its acknowledgements
+			_ = p.Conn.Receive(now, ev.Data) // for its acknowledgements alone
 		case ev.Kind == transport.Disconnected:
 			w.All = append(w.All[:i:i], w.All[i+1:]...)
 		}
 	}
 }
 
-// sendTo sends a peer what it has not acknowledged, and reports whether to wait for it. Over a
-// transport that keeps the order, the farewell comes behind it. A browser does not wait.
+// sendTo sends a peer the messages that it has not acknowledged, and reports whether to wait for
+// acknowledgements. It does not wait over a transport that keeps the order, where the disconnect
+// arrives after the messages, nor in a browser.
 func (w *Partings) sendTo(now time.Duration, p *Parting) (waits bool) {
 	var info transport.Info
 	waits = runtime.GOOS != "js" && !(w.Endpoint.Info(p.Peer, &info) && info.Ordered)
@@ -122,8 +123,8 @@ func (w *Partings) sendTo(now time.Duration, p *Parting) (waits bool) {
 	return waits
 }
 
-// runPartings sends last messages until nobody is left to wait for. It does not look at each packet
-// that comes: with many players each one's acknowledgement would have all the others sent to again.
+// runPartings calls sendLast until no peer is left. It does so at a fixed interval, not for each packet
+// that arrives: with many players, the acknowledgement of one would make it send to all others again.
 func (w *Partings) runPartings() {
 	for begun := time.Now(); !w.sendLast(time.Since(begun)); {
 		time.Sleep(lastEvery)

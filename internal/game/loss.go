@@ -9,44 +9,48 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// lossTicks is the number of ticks between two checks for swallowed changes.
+// lossTicks is the number of ticks between two checks for changes that rounding undoes.
 const lossTicks = 16
 
-// mostLosses limits the list, and the fields of entities that are checked again.
+// mostLosses limits the list of losses, and the number of fields that are checked again.
 const mostLosses = 256
 
-// lossAt is a field of an entity.
+// lossAt identifies a field of an entity.
 type lossAt struct {
 	e           ecs.Entity
 	comp, field int
 }
 
-// lossSeen is a change that was swallowed.
+// lossSeen is a change that rounding undid.
 type lossSeen struct {
 	word   int32
-	up     bool
-	system string
-	value  float64 // debug builds: ahead of the system that runs
-	leans  bool
+	up     bool    // the change would have increased the value
+	system string  // the system that changed the value, in debug builds
+	value  float64 // the value before the running system, in debug builds
+	leans  bool    // something stopped the value: it is not a loss
 }
 
-// Losses looks for values that tags lose, at one end.
+// Losses looks, at one end, for values that the tags of their fields change: out of range, or rounded
+// back.
 type Losses struct {
-	Facts      *Facts
-	Log        guard.Logger
-	world      *ecs.World
-	tick       *Tick
-	run        *SystemRun
-	outside    *uint64
-	swallowed  *uint64
-	last, seen map[lossAt]lossSeen // last is what the last look found, and seen what this one finds.
-	leans      map[lossAt]int32    // leans is where bodies were stopped, for when they are pushed again.
-	List       []stats.Loss        // List has the fields that lost something.
+	Facts     *Facts
+	Log       guard.Logger
+	world     *ecs.World
+	tick      *Tick
+	run       *SystemRun
+	outside   *uint64
+	swallowed *uint64
+	// last has what the newest check found, and seen what the running check finds.
+	last, seen map[lossAt]lossSeen
+	// leans has the words at which bodies were stopped. The next time they are stopped there, it is no
+	// loss either.
+	leans map[lossAt]int32
+	List  []stats.Loss // List has the fields that lost something.
 	lossWatch
 }
 
-// NewLosses returns what looks for losses in a world. It counts what it finds in outside and
-// swallowed, and names the system of a run in debug builds.
+// NewLosses returns a Losses for a world. It counts what it finds in outside and swallowed. In debug
+// builds it names the system of run.
 func NewLosses(p *Facts, log guard.Logger, w *ecs.World, tick *Tick, run *SystemRun, outside, swallowed *uint64) Losses {
 	l := Losses{Facts: p, Log: log, world: w, tick: tick, run: run, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
 	if DebugBuild {
@@ -58,7 +62,7 @@ func NewLosses(p *Facts, log guard.Logger, w *ecs.World, tick *Tick, run *System
 	return l
 }
 
-// Bounds checks a component for values outside of their range.
+// Bounds checks a component for values outside their range.
 func (l *Losses) Bounds(comp int, at unsafe.Pointer) {
 	c := &l.Facts.Components[comp]
 	f := c.Schema.Outside(at, 0)
@@ -73,7 +77,7 @@ func (l *Losses) Bounds(comp int, at unsafe.Pointer) {
 	}
 }
 
-// Sent checks a value that is about to be sent for numbers outside of their range.
+// Sent checks a value that is about to be sent for numbers outside their range.
 func (l *Losses) Sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	if l.Facts.OtherBuild {
 		return
@@ -90,7 +94,8 @@ func (l *Losses) Sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	}
 }
 
-// SentBy is Sent for a value that a function of the game made, by its name.
+// SentBy calls Sent for a value that a function of the game made. The loss is listed under the
+// function's name.
 func (l *Losses) SentBy(function, name string, s *schema.Schema, at unsafe.Pointer) {
 	before := l.run.Name
 	l.run.Name = function
@@ -98,11 +103,11 @@ func (l *Losses) SentBy(function, name string, s *schema.Schema, at unsafe.Point
 	l.run.Name = before
 }
 
-// CheckDue reports whether a tick checks for swallowed changes.
+// CheckDue reports whether a tick checks for changes that rounding undoes.
 func (l *Losses) CheckDue(t Tick) bool { return t%lossTicks == 0 }
 
-// Grid checks for changes of a value that rounding undoes. before holds the value's words
-// before the change. Only a change that the last check found too is counted.
+// Grid checks for changes of a value that rounding undoes. before has the value's words before the
+// change. A change counts only if the previous check found it too.
 func (l *Losses) Grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32, past pastWords) {
 	s := l.Facts.Components[comp].Schema
 	for f, up := s.Swallowed(at, before, 0); f >= 0; f, up = s.Swallowed(at, before, f+1) {
@@ -124,14 +129,14 @@ func (l *Losses) Grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32,
 	}
 }
 
-// Looked ends a look.
+// Looked ends a check.
 func (l *Losses) Looked() {
 	l.last, l.seen = l.seen, l.last
 	clear(l.seen)
 }
 
-// findLoss returns the index of a field in the list, and adds it if it is new. It logs new
-// fields, but swallowed changes in debug builds only, since they may be a body at rest.
+// findLoss returns the index of a field in the list, and adds the field if it is new. It logs new
+// fields. It logs changes that rounding undoes only in debug builds, since they may be a body at rest.
 func (l *Losses) findLoss(name string, s *schema.Schema, field int, system string, swallowed bool) int {
 	f := s.Field(field)
 	for i := range l.List {
@@ -159,7 +164,7 @@ func (l *Losses) findLoss(name string, s *schema.Schema, field int, system strin
 	return len(l.List) - 1
 }
 
-// CountFull counts a sum that its Go type cannot hold.
+// CountFull counts a sum that the field's Go type cannot hold.
 func (l *Losses) CountFull(name string, s *schema.Schema, field int) {
 	*l.outside++
 	if i := l.findLoss(name, s, field, l.run.Name, false); i >= 0 {

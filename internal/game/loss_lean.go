@@ -2,25 +2,25 @@ package game
 
 import "github.com/foretick/foretick/ecs"
 
-// pastWords knows the words of earlier ticks.
+// pastWords returns words of earlier ticks.
 type pastWords interface {
-	// WordsBack returns an entity's words of a component at the end of the tick that was so
-	// many ticks before the current one; nil if they are not known.
+	// WordsBack returns an entity's words of a component at the end of the tick that was so many ticks
+	// before the current one, or nil if they are not known.
 	WordsBack(e ecs.Entity, comp int, ticks Tick) []int32
 }
 
 const (
-	// leanSearch is for how many ticks a body may have stood still to be judged by the way it
-	// came.
+	// leanSearch is for how many ticks a body may have stood still and still be judged by its moves
+	// before.
 	leanSearch = 4 * lossTicks
-	// leanHalf is half of the number of moves that are judged. Of leanHalf moves, a value
-	// that rounding stops makes hardly more than one step each.
+	// leanHalf is half of the number of moves that are judged. In leanHalf moves, a value that rounding
+	// stops moves hardly more than leanHalf steps.
 	leanHalf = 4
 )
 
-// leaning reports whether a value that stands still was stopped by something. Its moves ahead
-// of the last one were even, and longer than those of a value that rounding stops: that one
-// slows down to a step for each tick.
+// leaning reports whether something stopped a value that stands still, such as a wall. Then the moves
+// before the last one were even, and longer than a step. A value that rounding stops slows down first,
+// to one step a tick.
 func (l *Losses) leaning(k lossAt, word int32, past pastWords) bool {
 	if at, known := l.leans[k]; known && at == word {
 		return true

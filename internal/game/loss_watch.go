@@ -7,17 +7,18 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// lossWatch is what a debug build keeps to name systems.
+// lossWatch holds what a debug build needs to name systems in losses.
 type lossWatch struct {
-	queries []*ecs.Query // queries has one for each component.
+	queries []*ecs.Query // queries has one query for each component.
 	// wrote has, by component and field, the system that left it outside of its range.
-	wrote   map[[2]int]string
-	Before  map[[2]int]bool  // Before is what was outside ahead of the system that runs.
-	systems []ecs.SystemInfo // systems are all of them: the schedule makes a new list for each call.
+	wrote  map[[2]int]string
+	Before map[[2]int]bool // Before has the fields that were outside their range before the running system.
+	// systems are all systems. They are kept because the schedule makes a new list for each call.
+	systems []ecs.SystemInfo
 }
 
-// BeginTick forgets the systems that left values outside in the tick before: predicted values
-// were rounded back into their range since.
+// BeginTick forgets which systems left predicted values out of range in the tick before: they were
+// rounded back into their range since.
 func (l *Losses) BeginTick() {
 	for k := range l.wrote {
 		if l.Facts.Components[k[0]].Predicted {
@@ -42,7 +43,7 @@ func (l *Losses) BeforeSystem(run *SystemRun, system int) {
 	}
 }
 
-// AfterSystem notes what a system changed, and what it left outside of its range.
+// AfterSystem records which values a system changed, and which it left outside their range.
 func (l *Losses) AfterSystem(run *SystemRun, system int) {
 	name := run.Name
 	run.Name = ""
@@ -62,8 +63,8 @@ func (l *Losses) AfterSystem(run *SystemRun, system int) {
 	}
 }
 
-// visit calls found for each field that a system may write and that some entity has
-// outside of its range.
+// visit calls found for each field that a system may write and that is outside its range in some
+// entity.
 func (l *Losses) visit(system int, found func([2]int)) {
 	sys := &l.systems[system]
 	for _, ids := range [][]ecs.ID{sys.Writes, sys.OtherWrites} {
@@ -87,7 +88,7 @@ func (l *Losses) visit(system int, found func([2]int)) {
 	}
 }
 
-// visitValue calls found for each field of a component's value that is outside of its range.
+// visitValue calls found for each field of a component's value that is outside its range.
 func (l *Losses) visitValue(comp int, at unsafe.Pointer, found func([2]int)) {
 	s := l.Facts.Components[comp].Schema
 	for f := s.Outside(at, 0); f >= 0; f = s.Outside(at, f+1) {

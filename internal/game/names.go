@@ -12,8 +12,8 @@ func HashText(s string) uint64 {
 	return h.Sum64()
 }
 
-// TypeName names a Go type in messages and the hash: by its own name, without
-// the package, so that two builds of one game agree.
+// TypeName returns the name of a Go type for messages and the hash. It has no package, so that two
+// builds of one game agree.
 func TypeName(t reflect.Type) string {
 	if t.Name() != "" {
 		return t.Name()
@@ -21,5 +21,5 @@ func TypeName(t reflect.Type) string {
 	return t.String()
 }
 
-// TypeNameOf is TypeName of a type parameter.
+// TypeNameOf returns TypeName of a type parameter.
 func TypeNameOf[T any]() string { return TypeName(reflect.TypeFor[T]()) }

@@ -11,24 +11,24 @@ type NetworkID struct {
 	// Prefab is the index of the entity's prefab in its Protocol.
 	Prefab uint16
 
-	Maker uint16 // Maker is the player whose input spawned it. 0 is the server.
+	Maker uint16 // Maker is the player whose input spawned the entity. 0 is the server.
 	Ahead bool   // Ahead is true if the owner of an Interpolated prefab predicts it.
-	// Origin is the name that its maker's client gave it. 0 means that it was not predicted.
+	// Origin is the name that the maker's client gave the entity. 0 means that no client predicted it.
 	Origin uint32
 }
 
 // Components that this package adds to entities of some prefabs.
 type (
-	// OriginComponent is sent with every entity of a prefab that is matched, to its owner alone:
-	// prediction.SpawnKey.ID of the key by which the owner predicted it.
+	// OriginComponent is sent to the owner of an entity whose prefab is matched. ID is the
+	// prediction.SpawnKey.ID of the key under which the owner predicted the entity.
 	OriginComponent struct {
 		ID uint32 `net:"owner"`
 	}
-	// LocalComponent says no more than that its prefab is ClientOnly.
+	// LocalComponent marks the entities of ClientOnly prefabs.
 	LocalComponent struct{}
 	// InterpolatedComponent is sent with every entity of an Interpolated prefab.
 	InterpolatedComponent struct {
-		Ahead bool `net:"owner"` // its owner predicts it
+		Ahead bool `net:"owner"` // the entity's owner predicts it
 	}
 )
 
@@ -39,11 +39,11 @@ const (
 	InterpolatedName = "foretick.Interpolated"
 )
 
-// IsKey reports whether a name is a spawn's key, and not a wire id.
+// IsKey reports whether a name is a spawn's key. If not, it is a wire id.
 func IsKey(ref uint32) bool { return ref>>31 != 0 }
 
-// Sent points at what is sent of an entity's origin: to its maker alone, should
-// it have changed hands.
+// Sent points at the origin that an entity is sent with. Only the entity's maker receives it, even if
+// another player owns the entity now.
 func (id *NetworkID) Sent(owner PlayerID) unsafe.Pointer {
 	if id.Maker != uint16(owner) {
 		return unsafe.Pointer(&NoOrigin)
@@ -51,5 +51,5 @@ func (id *NetworkID) Sent(owner PlayerID) unsafe.Pointer {
 	return unsafe.Pointer(&id.Origin)
 }
 
-// NoOrigin is the origin of what nobody predicted. It is never written.
+// NoOrigin is the origin of an entity that nobody predicted. It is never written.
 var NoOrigin OriginComponent

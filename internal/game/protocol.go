@@ -8,18 +8,18 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Protocol is a protocol as both ends run it. F is the game's frame. It is only passed on to the
+// Protocol is a protocol as both ends run it. F is the game's frame, which is only passed on to the
 // game's functions.
 type Protocol[F any] struct {
 	Facts
 	Schedule *ecs.Schedule[F]
-	Hook     ecs.Hook[F] // Hook passes the systems on to the hooks of the frame that they run in.
-	// Watchers counts who needs the schedule's hook. nil means that nobody ever did.
+	Hook     ecs.Hook[F] // Hook calls the hooks of the frame that a system runs in.
+	// Watchers counts the users of the schedule's hook. nil means that there never was one.
 	Watchers *int
 	Handlers Handlers[F]
 }
 
-// Handlers are the game's functions of a frame, by this build's numbers.
+// Handlers are the game's functions that take a frame, by this build's numbers.
 type Handlers[F any] struct {
 	Joins       []func(F, PlayerID)
 	Leaves      []func(F, PlayerID)
@@ -27,8 +27,8 @@ type Handlers[F any] struct {
 	Reconnects  []func(F, PlayerID)
 	Levels      []func(F, []byte)
 
-	Check func(f F, player PlayerID, at unsafe.Pointer) error        // Check is nil without CheckCommand.
-	Guess func(f F, avatar ecs.Entity, ahead int, at unsafe.Pointer) // Guess is nil without PredictRemote.
+	Check func(f F, player PlayerID, at unsafe.Pointer) error        // Check is CheckCommand's function, or nil.
+	Guess func(f F, avatar ecs.Entity, ahead int, at unsafe.Pointer) // Guess is PredictRemote's function, or nil.
 
 	Appearances []Appearance[F]
 
@@ -37,26 +37,28 @@ type Handlers[F any] struct {
 
 	Messages []func(s *schema.Schema, f F, tick Tick, payload []byte) error
 	Requests []func(f F, player PlayerID, payload []byte) error
-	// Spawns has the game's functions for each prefab. nil means that shared systems do not spawn it.
-	Spawns   []*Spawn[F]
-	Relevant []func(f F, player PlayerID, e ecs.Entity) snapshot.Relevance // Relevant has a hook for each prefab, or nil.
+	// Spawns has the game's functions for each prefab. nil means that shared systems do not spawn the
+	// prefab.
+	Spawns []*Spawn[F]
+	// Relevant has a hook for each prefab, or nil.
+	Relevant []func(f F, player PlayerID, e ecs.Entity) snapshot.Relevance
 }
 
-// Spawn are the game's functions for the entities of a prefab that clients spawn ahead of
-// the server. Each may be nil.
+// Spawn holds the game's functions for a prefab's entities that clients spawn before the server does.
+// Each may be nil.
 type Spawn[F any] struct {
 	OnPredicted, OnConfirmed, OnCancelled, OnRestored func(F, ecs.Entity)
 }
 
-// Appearance is a hook for entities that come to a client's screen, or leave it.
+// Appearance is a hook for entities that appear on a client's screen or vanish from it.
 type Appearance[F any] struct {
 	Watch    *ecs.Watch
-	Prefab   *ecs.Prefab // Prefab is nil for any.
+	Prefab   *ecs.Prefab // Prefab is nil for all prefabs.
 	Vanished bool
 	Call     func(F, ecs.Entity)
 }
 
-// NewQueues makes a world's queues of events.
+// NewQueues makes the event queues of a world.
 func (p *Protocol[F]) NewQueues() []EventQueue[F] {
 	var qs []EventQueue[F]
 	for _, fresh := range p.Handlers.Events {
@@ -65,8 +67,8 @@ func (p *Protocol[F]) NewQueues() []EventQueue[F] {
 	return qs
 }
 
-// Watch installs the hook for somebody who needs it, or takes it away when nobody does any
-// more. Without it a player's systems run on the short way.
+// Watch installs the schedule's hook for a user, or removes it when the last user is gone. Without a
+// hook, systems run faster.
 func (p *Protocol[F]) Watch(on bool) {
 	if p.Watchers == nil {
 		p.Watchers = new(int)

@@ -7,14 +7,13 @@ import (
 )
 
 // MessageTrail carries hashes of a player's predicted state, from a server built with the
-// foretick_debug tag. There is one before the first shared system of a tick, and one after
-// each.
+// foretick_debug tag. Each tick has one hash before the first shared system, and one after each shared
+// system.
 const MessageTrail netcode.MessageType = 65
 
-// EntityHash returns the digest of an entity's predicted components, in the form that their
-// owner receives. It leaves references out, since they differ between the ends. The digests
-// of several entities are added up, since their order differs too. name is the entity's
-// name on both ends: its wire id, or its origin.
+// EntityHash returns a hash of an entity's predicted components, as their owner receives them. It
+// leaves out references, which differ between the ends. Hashes of several entities are added up,
+// because their order differs too. name is the entity's name on both ends: its wire id, or its origin.
 func (p *Facts) EntityHash(w *ecs.World, e ecs.Entity, name uint32, words []int32) uint32 {
 	h := (uint64(FNVOffset) ^ uint64(name)) * FNVPrime
 	for i := range p.Components {
@@ -58,30 +57,30 @@ func (p *Facts) SystemName(index uint32) string {
 	return "(hidden from its own player)"
 }
 
-// RequestCause is for changes of a request's handler.
+// RequestCause returns the cause of changes made by a request's handler.
 func (p *Facts) RequestCause(kind int) int { return len(p.Systems) + 1 + kind }
 
-// HiddenCause is for an entity that was hidden from its own player.
+// HiddenCause returns the cause for an entity that was hidden from its own player.
 func (p *Facts) HiddenCause() int { return p.RequestCause(len(p.Requests)) }
 
-// EditCause is for edits of the running server.
+// EditCause returns the cause of edits of the running server.
 func (p *Facts) EditCause() int { return p.HiddenCause() + 1 }
 
-// LateCause is for ticks that ran again because of another player's late command.
+// LateCause returns the cause of ticks that ran again because of another player's late command.
 func (p *Facts) LateCause() int { return p.EditCause() + 1 }
 
-// CauseOutside is the index for changes outside of any system: a join, a leave, the
-// program around the server.
+// CauseOutside is the cause of changes outside any system: a join, a leave, the program around the
+// server.
 const CauseOutside = 0
 
-// MessageReport carries corrections: the server's question, and the client's reports. A client
+// MessageReport carries reports of corrections: the server's request and the client's reports. A client
 // that does not know it skips it.
 const MessageReport netcode.MessageType = 67
 
 const ReportRate, ReportBurst = 10, 8 // of a client, a second and at once; further ones wait
 
-// CautionText is the message with which a debug build logs a likely mistake of the game.
-// The key "caution" says which.
+// CautionText is the log message of a debug build for a likely mistake of the game. The key "caution"
+// names the mistake.
 const CautionText = "foretick_debug: the game can hardly be meant so"
 
 // Numbers of the hash FNV-1a, with 64 bits.

@@ -12,23 +12,24 @@ const SingletonPrefab = "foretick.Singletons"
 
 // SingletonType is a singleton that is sent.
 type SingletonType struct {
-	ID        ecs.ID // its own
-	Row       ecs.Handle
+	ID        ecs.ID     // the singleton's own id
+	Row       ecs.Handle // the component that carries it in the row
 	Size      uintptr
 	Predicted bool
-	Deep      func(dst, src unsafe.Pointer) // nil: plain memory
+	Deep      func(dst, src unsafe.Pointer) // copies the value; nil for plain memory
 }
 
-// SingletonRow copies singletons between the world, where systems use them, and the row of
-// the entity that carries them: snapshots, comparison and rollback know rows only.
+// SingletonRow copies singletons between the world, where systems use them, and the row of the entity
+// that carries them. Snapshots, comparison and rollback handle rows only.
 //
-// On a server the world's values count, and on a client those of the row. The row there is
-// saved, rolled back, compared and drawn as any other.
+// On a server the world's values are the true ones, on a client those of the row. A client's row is
+// saved, rolled back, compared and drawn like any other.
 type SingletonRow struct {
-	world     *ecs.World
-	Entity    ecs.Entity // Entity is the row's entity on a server.
-	each      []singletonCopy
-	predicted int // predicted is how many singletons are predicted. They come first in each.
+	world  *ecs.World
+	Entity ecs.Entity // Entity is the row's entity on a server.
+	each   []singletonCopy
+	// predicted is how many singletons are predicted. They come first in each.
+	predicted int
 }
 
 type singletonCopy struct {
@@ -37,7 +38,7 @@ type singletonCopy struct {
 	at    unsafe.Pointer // at points to the singleton in the world.
 }
 
-// NewSingletonRow returns what copies the singletons of a world.
+// NewSingletonRow returns a SingletonRow for a world.
 func NewSingletonRow(p *Facts, w *ecs.World) SingletonRow {
 	r := SingletonRow{world: w}
 	for _, predicted := range []bool{true, false} {
@@ -56,8 +57,8 @@ func NewSingletonRow(p *Facts, w *ecs.World) SingletonRow {
 // TakeRow copies the world's values into the row.
 func (r *SingletonRow) TakeRow() { r.takeOf(r.each) }
 
-// TakePredicted copies the values of predicted singletons alone. What compares predicted
-// state calls it before and after each system.
+// TakePredicted copies the values of predicted singletons alone. Code that compares predicted state
+// calls it before and after each system.
 func (r *SingletonRow) TakePredicted() { r.takeOf(r.each[:r.predicted]) }
 
 func (r *SingletonRow) takeOf(each []singletonCopy) {
@@ -79,8 +80,8 @@ func (r *SingletonRow) Give() {
 	}
 }
 
-// placeOf returns a singleton's place in the row, nil where there is no row: nothing of the
-// match has arrived yet.
+// placeOf returns a singleton's place in the row. It returns nil if there is no row, before anything of
+// the match has arrived.
 func (r *SingletonRow) placeOf(v *singletonCopy) unsafe.Pointer {
 	for _, rows := range v.query.All(r.world) {
 		if rows.Len() > 0 {

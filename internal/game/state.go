@@ -8,15 +8,16 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// State is what frames of one end have in common, apart from their exported fields. It looks once
-// for what its end can do, and has a stand-in for the rest. So a frame never asks which end it is
-// on.
+// State holds what all frames of one end share, apart from their exported fields. It looks up once
+// which optional interfaces its end has, and uses absent for the others. So a frame never asks which
+// end it is on.
 type State[F any] struct {
 	World  *ecs.World
 	Rate   int // ticks a second
 	Queues []EventQueue[F]
-	Around []SystemHook // what is called around each system, from outside to inside
-	Packer *Packer      // nil on an end that sends no messages
+	// Around are the hooks around each system, from outside to inside.
+	Around []SystemHook
+	Packer *Packer // nil on an end that sends no messages
 
 	End        End
 	Spawner    Spawner
@@ -27,7 +28,9 @@ type State[F any] struct {
 	Screen     ScreenEnd
 	Handlers   HandlersEnd
 	finals     Finals
-	Writes     Writes // nil if the end has none: a stand-in would cost each call of a system
+	// Writes is nil if the end has none. It has no stand-in, because that would cost time in each call
+	// of a system.
+	Writes Writes
 }
 
 // NewFrameState returns the state of frames that have no end yet.
@@ -46,7 +49,7 @@ func (s *State[F]) Attach(e End) {
 	s.Writes, _ = e.(Writes)
 }
 
-// orAbsent returns what an end does of an optional interface, or a stand-in.
+// orAbsent returns an end as an optional interface, or absent if the end lacks it.
 func orAbsent[I any](e End) I {
 	if does, ok := e.(I); ok {
 		return does
@@ -54,15 +57,15 @@ func orAbsent[I any](e End) I {
 	return any(absent{}).(I)
 }
 
-// End is what a frame asks of every end. Systems, handlers and hooks reach an end through it
-// and the optional interfaces below.
+// End is what a frame needs of every end. Systems, handlers and hooks call an end through it and the
+// optional interfaces below.
 type End interface {
 	IsServer() bool
 	Simulates(e ecs.Entity) bool
 	PrefabOf(e ecs.Entity) *ecs.Prefab
 	ShownBefore(player PlayerID) uint8
 	Final() Tick
-	// Raised notes that an entity of an owner raised an event, and returns what becomes of it.
+	// Raised records that an entity of an owner raised an event, and returns the event's fate.
 	Raised(by ecs.Entity, owner PlayerID, event int) Fate
 }
 
@@ -94,7 +97,7 @@ type Members interface {
 	BanPlayer(player PlayerID, until time.Time, text string) bool
 }
 
-// Visibility decides what players are sent.
+// Visibility decides what players receive.
 type Visibility interface {
 	SetVisible(player PlayerID, e ecs.Entity, visible bool) bool
 	SetTeam(player PlayerID, team uint8) bool
@@ -106,7 +109,7 @@ type Visibility interface {
 	SetPredicted(e ecs.Entity, on bool) bool
 }
 
-// ScreenEnd draws, and calls what plays sounds and effects.
+// ScreenEnd reports what a client draws, and hashes what it predicts.
 type ScreenEnd interface {
 	DrawsPartly(rows ecs.Rows, components *schema.MaskBuilder)
 	Decoded()
@@ -121,21 +124,21 @@ type HandlersEnd interface {
 	ReadRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
 }
 
-// Finals knows which ticks of a player nothing can change any more.
+// Finals returns which ticks of a player no late command can change.
 type Finals interface {
 	FinalFor(owner PlayerID) Tick
 }
 
-// Writes is around a shared system's call for some rows.
+// Writes is called around a shared system's call for some rows.
 type Writes interface {
 	BeforeRows(rows ecs.Rows)
 	AfterRows(rows ecs.Rows)
-	// AfterChanges follows a call of a system that may add and remove components. The world's
-	// waiting commands from first on are its own.
+	// AfterChanges is called after a call of a system that may add and remove components. The world's
+	// waiting commands from index first on are that call's.
 	AfterChanges(first int, rows ecs.Rows)
 }
 
-// absent stands in for what an end does not do.
+// absent implements the optional interfaces that an end lacks.
 type absent struct{}
 
 func (absent) IsServer() bool                                               { return false }

@@ -9,36 +9,38 @@ import (
 	"github.com/foretick/foretick/internal/misuse"
 )
 
-// SystemRun is the run of a system. What it notes belongs to one run alone, so that systems of
-// a batch can have one each.
+// SystemRun describes one run of a system. Each run has its own, so that systems of a batch can run at
+// the same time.
 type SystemRun struct {
-	Partial bool // Partial is true if only a part of a tick is run, for the screen.
+	Partial bool // Partial is true if only a part of a tick runs, for the screen.
 	Blind   bool // Blind is true if a tick is run to see what it looks at.
 
 	By      int           // the system as a cause: its index plus one; 0: none runs
 	Name    string        // the name of the system or request handler, in debug builds
-	Began   time.Duration // when the system began, by the server's Clock
+	Began   time.Duration // the time of the server's Clock when the system began
 	Shared  *SharedSystem // the shared system that runs; nil: none does
 	Spawner SpawnContext  // what the system may spawn
 }
 
-// SystemHook is what an end does around each system. It may note something in the system's run.
+// SystemHook is called around each system. It may write to the run.
 type SystemHook interface {
 	BeforeSystem(run *SystemRun, system int)
 	AfterSystem(run *SystemRun, system int)
 }
 
-// SpawnContext is the shared system that runs, as far as spawning is concerned.
+// SpawnContext says what the running shared system may spawn.
 type SpawnContext struct {
-	On    bool // a shared system runs that declared to spawn
-	Owner PlayerID
-	Once  bool // it has no rows
+	On    bool     // the system declared that it spawns
+	Owner PlayerID // owner of the rows that the system runs for
+	Once  bool     // the system runs once, without rows
 }
 
-// SharedSystem is a system that both ends run, as a frame knows it.
+// SharedSystem describes to a frame a system that both ends run.
 type SharedSystem struct {
-	Name     string
-	Compared bool // what it does is compared: it is not for a ClientOnly prefab
+	Name string
+	// Compared is true if both ends must agree on what the system does. It is false if the system may
+	// run for a ClientOnly prefab.
+	Compared bool
 }
 
 // String returns the system's name for messages.
@@ -49,8 +51,8 @@ func (s *SharedSystem) String() string {
 	return fmt.Sprintf("shared system %q", s.Name)
 }
 
-// RefuseView refuses views of what players saw in a system whose results both ends must
-// agree on. s is nil where none runs.
+// RefuseView panics if a system whose results both ends must agree on asks what a player saw. s is nil
+// if no shared system runs.
 func (s *SharedSystem) RefuseView() {
 	if s != nil && s.Compared {
 		misuse.Panicf("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.Name)
@@ -73,7 +75,7 @@ func (o Ordinals) Next(by ecs.Entity, kind int) uint16 {
 	return n
 }
 
-// CheckSpawn refuses what cannot be predicted, alike on both ends.
+// CheckSpawn panics, on both ends, for a spawn that cannot be predicted.
 func (r *SystemRun) CheckSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab, spawner *layout.Prefab) {
 	name := prefab.ECS.Name()
 	switch {
@@ -90,5 +92,5 @@ func (r *SystemRun) CheckSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Pre
 	}
 }
 
-// FixSpawn says what to do instead of a spawn without a spawner.
+// FixSpawn is the advice in errors about a spawn without a spawner.
 const FixSpawn = "use SpawnBy with the entity that spawns it, which both ends know, or let a Server system do it"

@@ -10,11 +10,11 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// MessageTrace carries traces: what the other end is asked for, and its records. An end that
-// does not know it skips it.
+// MessageTrace carries traces: the request of one end, and the records of the other. An end that does
+// not know it skips it.
 const MessageTrace netcode.MessageType = 66
 
-// TraceLayout makes what both ends know of the records of a trace.
+// TraceLayout returns what both ends need to know about the records of a trace.
 func (p *Facts) TraceLayout() *trace.Layout {
 	var l trace.Layout
 	for _, s := range p.Scheduled.Systems() {
@@ -43,8 +43,7 @@ func (p *Facts) TraceLayout() *trace.Layout {
 	return trace.NewLayout(l)
 }
 
-// SharedIndex returns the number of each system among those that both ends run, −1 for the
-// others.
+// SharedIndex returns, for each system, its number among the systems that both ends run, or −1.
 func (p *Facts) SharedIndex() (index []int) {
 	n := 0
 	for _, s := range p.Scheduled.Systems() {
@@ -58,10 +57,10 @@ func (p *Facts) SharedIndex() (index []int) {
 	return index
 }
 
-// TraceSteps follows the systems of a tick for the traces of an end.
+// TraceSteps tells the traces of an end which steps of a tick to record.
 type TraceSteps struct {
 	Index []int // Index has each system's number among those that both ends run, or −1.
-	// due is the number of the system whose result is to be recorded, plus one. 0 means none.
+	// due is the number of the shared system whose result must be recorded, plus one. 0 means none.
 	due  int
 	last int // last is the system that ran last. −1 means none yet.
 }
@@ -69,8 +68,9 @@ type TraceSteps struct {
 // BeginTick forgets the steps of the tick before.
 func (s *TraceSteps) BeginTick() { s.due, s.last = 0, -1 }
 
-// Before returns the steps that are to be recorded before a system, −1 for none: what the
-// system before it did is visible only now.
+// Before returns the steps to record before a system runs, −1 for none: after is the step after the
+// previous shared system, before the one before this system. A system's result is recorded only when
+// the next one begins.
 func (s *TraceSteps) Before(system int) (after, before int) {
 	if after = s.DueStep(); after >= 0 && s.last == system-1 {
 		return after, -1 // nothing ran in between
@@ -78,7 +78,7 @@ func (s *TraceSteps) Before(system int) (after, before int) {
 	return after, s.Ahead(system)
 }
 
-// Ahead returns the step before a system, −1 for one that the other end does not run.
+// Ahead returns the step before a system, or −1 if the other end does not run it.
 func (s *TraceSteps) Ahead(system int) int {
 	if i := s.Index[system]; i >= 0 {
 		return trace.Before(i)
@@ -86,7 +86,7 @@ func (s *TraceSteps) Ahead(system int) int {
 	return -1
 }
 
-// After notes that a system ran.
+// After records that a system ran.
 func (s *TraceSteps) After(system int) {
 	s.last = system
 	if i := s.Index[system]; i >= 0 {
@@ -94,7 +94,7 @@ func (s *TraceSteps) After(system int) {
 	}
 }
 
-// DueStep returns the step that is still to be recorded, −1 for none.
+// DueStep returns the step that is still to be recorded, or −1.
 func (s *TraceSteps) DueStep() int {
 	due := s.due
 	s.due = 0
@@ -130,7 +130,7 @@ func (p *Facts) RecordEntity(w *ecs.World, r *trace.Recorder, entity int, refs s
 	}
 }
 
-// Candidates are the entities with the lowest names, of those that a trace may hold.
+// Candidates keeps the entities with the lowest names that a trace may hold.
 type Candidates struct {
 	list [trace.MaxEntities]Candidate
 	n    int
@@ -145,7 +145,7 @@ type Candidate struct {
 	Audience schema.Audience
 }
 
-// Offer takes an entity, if its name is among the lowest.
+// Offer adds an entity if its name is among the lowest.
 func (c *Candidates) Offer(x Candidate) {
 	at := c.n
 	for at > 0 && c.list[at-1].Name > x.Name {
@@ -159,7 +159,7 @@ func (c *Candidates) Offer(x Candidate) {
 	c.list[at] = x
 }
 
-// AddTo adds those to a record that it does not have yet.
+// AddTo adds the candidates to a record, except those that it already has.
 func (c *Candidates) AddTo(r *trace.Recorder) {
 	for _, x := range c.list[:c.n] {
 		if !r.Named(x.Name) {
@@ -173,7 +173,7 @@ func (c *Candidates) AddTo(r *trace.Recorder) {
 
 // Times of a trace.
 const (
-	// TraceLapse is for how long a trace goes on after nobody looks.
+	// TraceLapse is how long a trace goes on after the last request for it.
 	TraceLapse = 30 * time.Second
 	// TraceRefresh is the time between two Asks that are answered.
 	TraceRefresh = 5 * time.Second
