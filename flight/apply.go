@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// function returns what stands for a function of Server.Do: the game's own, or one that
-// makes the calls of the server that it made.
+// function returns a replacement for a recorded function of Server.Do: the one that Game.Call
+// returns, or else one that repeats the recorded calls of the server.
 func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick.Frame) {
 	if r.game.Call != nil {
 		if fn := r.game.Call(name); fn != nil {
@@ -28,7 +28,7 @@ func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick
 	}
 }
 
-// applyCall makes a recorded call. One that this server cannot make ends the replay with an error.
+// applyCall repeats a recorded call. If the call fails on this server, the replay ends with an error.
 func (r *Replay) applyCall(c tape.Call) {
 	r.deck.applying = true
 	defer func() {
@@ -54,7 +54,7 @@ func (r *Replay) applyCall(c tape.Call) {
 		if c.Built && r.game.Level != nil {
 			build = r.game.Level(c.Data)
 		}
-		_ = s.NextLevel(c.Data, build) // as when it was recorded
+		_ = s.NextLevel(c.Data, build) // the recorded call may have failed, too
 	case tape.Drain:
 		s.Drain(c.Text)
 	case tape.Shutdown:

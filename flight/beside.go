@@ -10,21 +10,22 @@ import (
 	"github.com/foretick/foretick/inspect/trace"
 )
 
-// Beside plays on through the ticks of a client's trace, and returns them with the server's
-// values of the replay next to the client's. export is what trace.Trace.Export returned on
-// that client, or what the button of its inspector saved. So a client whose server allowed no
-// trace can be compared with it later. Call it before the replay comes to the oldest of those
-// ticks. They are within the newest 32 of the trace.
+// Beside plays on through the ticks of a client's trace. It returns a table for each tick, with
+// the client's values and the values of the replayed server. export is what
+// trace.Trace.Export returned on that client, or what the button of its inspector saved. So a
+// client can be compared with its server later, even if the server allowed no trace. Beside
+// compares at most the newest 32 ticks of the trace. Call it before the replay reaches the
+// oldest of them.
 //
-// The error is trace.ErrExport, that of Next, or says that the player did not play then. The
-// tables before the error are returned too.
+// The error is trace.ErrExport, an error of Next, or says that the player was not in the match.
+// The tables before the error are returned too.
 func (r *Replay) Beside(player foretick.PlayerID, export []byte) ([]trace.Table, error) {
 	t := trace.OfReplay(r.srv, player)
 	if err := t.Import(export); err != nil {
 		return nil, err
 	}
 	first, last, ok := span(t.Tables())
-	first = max(first, last-min(last, trace.Ticks-1)) // no end keeps more
+	first = max(first, last-min(last, trace.Ticks-1)) // neither the client nor the server keeps more ticks
 	switch {
 	case !ok:
 		return nil, errors.New("flight: this export has no tick of a client: save it while its trace is armed")
@@ -65,8 +66,8 @@ func span(tables []trace.Table) (first, last foretick.Tick, ok bool) {
 	return first, last, ok
 }
 
-// ShowBeside prints what [Replay.Beside] returns for the tape of a path: each tick, and where
-// the ends differ. With asJSON it prints tables that the inspector's page opens.
+// ShowBeside opens the tape at path and prints what [Replay.Beside] returns: a line for each
+// tick, and where both ends differ. With asJSON it prints tables that the inspector's page opens.
 func ShowBeside(out io.Writer, path string, g Game, player foretick.PlayerID, export []byte, asJSON bool) error {
 	t, err := Open(path)
 	if t == nil {
@@ -96,7 +97,7 @@ func ShowBeside(out io.Writer, path string, g Game, player foretick.PlayerID, ex
 	return explained(err, t, g)
 }
 
-// printTable prints a tick in a line, and each difference in one more.
+// printTable prints a line for the tick, and a line for each difference.
 func printTable(out io.Writer, t *trace.Table) {
 	what := "equal"
 	switch {

@@ -12,18 +12,18 @@ const (
 	version    = 1
 	headSize   = len(magic) + 1
 	blockHead  = 12        // bytes before a block: its length, its length unpacked, the checksum
-	blockSize  = 32 << 10  // of records, at which one ends
-	maxBlock   = 256 << 10 // unpacked, which a reader takes
-	maxPacked  = 256 << 10
-	slabSize   = 64 << 10 // memory is taken in such pieces
-	maxRecords = 1 << 20  // in a block, at two bytes each
+	blockSize  = 32 << 10  // bytes of records at which a block ends
+	maxBlock   = 256 << 10 // most bytes of a block that a reader accepts, unpacked
+	maxPacked  = 256 << 10 // most bytes of a block that a reader accepts, packed
+	slabSize   = 64 << 10  // bytes of a piece of slabs
+	maxRecords = 1 << 20   // most records in a block, at two bytes each
 )
 
-// packers are shared by all recorders: one takes 800 kB.
+// packers are shared by all recorders, because each takes 800 kB of memory.
 var packers = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
-		panic(err) // the level is one of the package's own
+		panic(err) // BestSpeed is a valid level
 	}
 	return w
 }}
@@ -42,13 +42,13 @@ func (a *appender) pack(raw []byte) {
 	a.b = append(a.b, make([]byte, blockHead)...)
 	w := packers.Get().(*flate.Writer)
 	w.Reset(a)
-	_, _ = w.Write(raw) // an appender takes everything
+	_, _ = w.Write(raw) // an appender returns no errors
 	_ = w.Close()
 	packers.Put(w)
 	a.head(at, len(raw))
 }
 
-// head fills in what is before a block that begins at a byte.
+// head fills in the head of the block that begins at byte at.
 func (a *appender) head(at, unpacked int) {
 	h, packed := a.b[at:], a.b[at+blockHead:]
 	binary.LittleEndian.PutUint32(h, uint32(len(packed)))
@@ -59,8 +59,8 @@ func (a *appender) head(at, unpacked int) {
 // mostStored is how much one stored block of DEFLATE holds (RFC 1951, section 3.2.4).
 const mostStored = 1<<16 - 1
 
-// store appends a block of records to a, as DEFLATE that is not compressed: to compress a second of
-// a match takes ten times as long as to write it.
+// store appends a block of records to a, as DEFLATE without compression: compressing a second of
+// a match takes ten times as long as writing it to a file.
 func (a *appender) store(raw []byte) {
 	at, size := len(a.b), len(raw)
 	a.b = append(a.b, make([]byte, blockHead)...)
@@ -97,7 +97,8 @@ func (s *slabs) addBytes(p []byte) {
 	}
 }
 
-// takeCopy removes everything and returns it, and keeps the last piece's memory for what comes.
+// takeCopy removes and returns everything. It copies the last piece, and keeps its memory for
+// later bytes.
 func (s *slabs) takeCopy() (list [][]byte) {
 	if n := len(s.list); n > 0 {
 		last := s.list[n-1]
@@ -109,7 +110,7 @@ func (s *slabs) takeCopy() (list [][]byte) {
 	return list
 }
 
-// takePieces removes and returns everything, or all full pieces.
+// takePieces removes and returns all full pieces, with all also the last one.
 func (s *slabs) takePieces(all bool) (list [][]byte) {
 	n := len(s.list)
 	if !all && n > 0 && len(s.list[n-1]) < slabSize {

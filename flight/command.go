@@ -11,19 +11,20 @@ import (
 	"github.com/foretick/foretick"
 )
 
-// Command is a program that replays a tape, for a game to mount: a replay needs the game's
-// code. args are those behind the program's name:
+// Command is a program that replays a tape. Call it in a program of the game, because a replay
+// needs the game's code. args are the arguments after the program's name:
 //
 //	[-tick N] [-entity E] FILE
 //	-player P -beside TRACE [-tables] FILE
 //
-// It prints what the tape holds, and plays it to its end or to the panic. With -tick it
-// stops there and lists the entities. With -entity, the network id of one from that list, it
-// prints what each system did to the entity in the tick: by default in the tick that
-// panicked, or else in the last one. With -beside it plays the ticks of a client's trace, which
+// It prints what the tape holds, and plays it to its end or to the panic. With -tick it stops
+// after that tick and lists the entities. With -entity, the network id of an entity in that
+// list, it prints what each system did to the entity in the tick. Without -tick that is the tick
+// that panicked, or else the last one. With -beside it plays the ticks of a client's trace, which
 // the inspector of that client saved, and prints where both ends differ: see [Replay.Beside].
-// -tables prints what the inspector's page opens. The error is a DifferenceError where the replay differs,
-// or says what is wrong with the arguments or the tape. A recorded panic that happens again is no error.
+// -tables prints tables that the inspector's page opens. The error is a DifferenceError if the
+// replay differs, or says what is wrong with the arguments or the tape. A recorded panic that
+// happens again is no error.
 func Command(args []string, out io.Writer, g Game) error {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -58,8 +59,7 @@ func Command(args []string, out io.Writer, g Game) error {
 	return Show(out, flags.Arg(0), g, foretick.Tick(*tick), uint32(*entity))
 }
 
-// Show is Command with its arguments read: for a program with flags of its own. A tick or
-// entity of 0 is none.
+// Show is Command for a program with flags of its own. A tick or entity of 0 means none.
 func Show(out io.Writer, path string, g Game, tick foretick.Tick, entity uint32) error {
 	t, err := Open(path)
 	if t == nil {
@@ -93,7 +93,7 @@ func Show(out io.Writer, path string, g Game, tick foretick.Tick, entity uint32)
 	return nil
 }
 
-// lastTick is the tick that panicked, or else the last one.
+// lastTick returns the tick that panicked, or else the last one.
 func (t *Tape) lastTick() foretick.Tick {
 	if p := t.info.Panic; p != nil {
 		return p.Tick
@@ -152,7 +152,7 @@ func showEntities(out io.Writer, t *Tape, g Game, tick foretick.Tick) error {
 	return nil
 }
 
-// explained adds the reason to a difference.
+// explained adds the reason to a DifferenceError, and says where the tape ends for io.EOF.
 func explained(err error, t *Tape, g Game) error {
 	var d *DifferenceError
 	if errors.As(err, &d) {

@@ -19,37 +19,37 @@ const (
 	maxStepRecords = 1 << 20
 )
 
-// portion is what the tape has for one Step, or for what comes before the first one.
+// portion holds the tape's records of one Step, or those before the first Step.
 type portion struct {
 	at     time.Duration
 	bytes  int
 	n      int
 	events []event
 	infos  []peerInfo
-	random [][]byte // each with its flag ahead
+	random [][]byte // each with its flag as the first byte
 	sends  []sendFault
 	values [][]byte
 	grants []tape.Grant
 	ticks  []tickRecord
-	end    tickRecord // of the tick that did not end
+	end    tickRecord // records of a tick whose end has not been read, or that did not end
 	calls  []tape.Call
 	panic  *Panic
 }
 
-// event is an event of Recv, and how long before the Step it came.
+// event is an event of Recv, and how long before the Step it arrived.
 type event struct {
 	transport.Event
 	age time.Duration
 }
 
-// tickRecord is what the tape has of a tick.
+// tickRecord holds the tape's records of a tick.
 type tickRecord struct {
-	run   []tape.Queued
-	calls []tape.Call // by those that run
+	run   []tape.Queued // functions of Server.Do and edits at the end of the tick
+	calls []tape.Call   // calls of the server by these functions
 	looks []tape.Look
-	delta foretick.Tick
-	hash  uint64
-	sum   uint32
+	delta foretick.Tick // ticks since the previous record
+	hash  uint64        // hash of the world
+	sum   uint32        // sum of the packets sent
 }
 
 type sendFault struct {
@@ -85,7 +85,7 @@ func (p *portion) addRecord(kind byte, b []byte) error {
 	case recSendError:
 		p.sends = append(p.sends, sendFault{s.uvarint(), s.byte()})
 	case recRandom:
-		if s.byte(); !s.bad { // its flag
+		if s.byte(); !s.bad { // the flag of a source that failed
 			p.random = append(p.random, slices.Clone(b))
 		}
 	case recValue:
@@ -125,36 +125,39 @@ func (p *portion) addRecord(kind byte, b []byte) error {
 	return s.err()
 }
 
-// deck gives a server what the tape has, and compares what the server does with it. It is
-// the server's endpoint, its source of randomness and its recorder.
+// deck gives a replayed server what is on the tape, and compares what the server does with the
+// tape. It is the server's endpoint, its source of randomness and its recorder.
 type deck struct {
-	r        *Replay
-	now      portion
-	infos    int // of now, that were given; likewise the others
-	events   int
-	random   int
-	values   int
-	grants   int
-	ticks    int
-	faults   int
-	outside  [][]byte // values from between Steps
-	begun    bool
+	r   *Replay
+	now portion // records of the current Step
+
+	// How many of now's records the server has got, by kind. faults counts those of now.sends.
+	infos  int
+	events int
+	random int
+	values int
+	grants int
+	ticks  int
+	faults int
+
+	outside  [][]byte // values recorded between Steps that the server has not got yet
+	begun    bool     // the server uses the deck as its recorder
 	inStep   bool
-	step     time.Time
-	applying bool // a call of the tape
+	step     time.Time // time of the current Step
+	applying bool      // the replay is making a call of the tape
 	sends    sends
 	tick     foretick.Tick
 	panicked *Panic
 	ready    chan struct{}
 }
 
-// loadStep makes what the tape has for a Step what the server gets.
+// loadStep sets the records that the server gets in the next Step.
 func (d *deck) loadStep(p portion) {
 	d.now = p
 	d.infos, d.events, d.random, d.values, d.grants, d.ticks, d.faults = 0, 0, 0, 0, 0, 0, 0
 }
 
-// next returns the next of a list, and false when there are no more.
+// next returns the next element of a list and advances at. ok is false at the end of the list.
 func next[T any](list []T, at *int) (one T, ok bool) {
 	if *at == len(list) {
 		return one, false
@@ -190,7 +193,7 @@ func (d *deck) Tick(tick uint32, hash uint64) {
 	switch {
 	case !ok && d.now.panic != nil && d.now.panic.Tick == tick:
 		d.r.passed = true
-		return // what made it panic is mended
+		return // the code no longer panics in this tick
 	case !ok:
 		d.r.differ(tick, "the replay computes a tick that the match did not compute in this Step")
 	case d.tick+t.delta != tick:
@@ -204,8 +207,8 @@ func (d *deck) Tick(tick uint32, hash uint64) {
 	d.r.ticked(tick)
 }
 
-// Outside implements tape.Sink. A function that sets a match up may make calls before the
-// first Step, which the tape has, too.
+// Outside implements tape.Sink. Game.New may make calls before the first Step. Those on the tape
+// are then not made again.
 func (d *deck) Outside(c tape.Call) {
 	if d.r.srv != nil || d.applying || d.inStep {
 		return
@@ -219,7 +222,7 @@ func (d *deck) Outside(c tape.Call) {
 	d.r.differ(0, "%v is called before the first Step, and was not when the tape was recorded", c.Op)
 }
 
-// running returns what the tape has of the tick that runs.
+// running returns the tape's records of the tick that runs.
 func (d *deck) running() *tickRecord {
 	if d.ticks < len(d.now.ticks) {
 		return &d.now.ticks[d.ticks]
@@ -233,7 +236,7 @@ func (d *deck) Queued(_ uint32, waiting []tape.Queued) (run []tape.Queued, repla
 	for i, q := range t.run {
 		own := slices.IndexFunc(waiting, func(w tape.Queued) bool { return w.Name == q.Name && w.Own >= 0 })
 		switch {
-		case own >= 0: // the game itself asked for it
+		case own >= 0: // the replayed game itself called Server.Do
 			q.Own = own
 			waiting[own].Own = -1
 		case q.Edit == nil:

@@ -6,14 +6,14 @@
 //	rec, err := flight.New(flight.Config{Name: "match 7", Dir: "tapes"})
 //	srv, err := server.New(server.Config{Protocol: p, Transport: end, Recorder: rec})
 //
-// A panic in a system writes the tape into a file before it goes on. Behind a host the file is
-// written beside the other matches. A panic in a handler and a desync that a sync test finds
-// write it too, while the match continues, and so does [Recorder.Save]. A match that ends well
-// leaves no file.
+// After a panic in a system the tape is written into a file before the panic continues. On a
+// host the other matches do not wait for this. A panic in a handler and a desync that a sync
+// test finds write the file too, while the match continues, and so does [Recorder.Save]. A
+// match that ends well leaves no file.
 //
 // A process that is killed, or ends with a fatal error, writes nothing. With [Config].Durable a
 // [Folder] writes each match once a second while it runs, and removes its file when it ends well.
-// What is left is read up to where it ends, and replays.
+// A file that a killed process left replays up to its end.
 //
 // # Replay
 //
@@ -26,14 +26,14 @@
 //	err = r.RunTo(tape.Info().Panic.Tick - 1)
 //	trace, err := r.Trace(r.Entities()[0].Entity)
 //
-// [Command] is this as a program, which a game mounts with one function of its own. Game.New
-// makes the match's server, with the systems and first entities of then. The replay gives it
-// the recorded server.Config, with the tape in place of the transport.
+// [Command] does the same as a program, for which a game passes its Game. Game.New makes the
+// match's server, with the systems and first entities of the recorded match. The replay gives
+// it the recorded server.Config, with the tape in place of the transport.
 //
-// The same tape gives the same ticks if the code is the same, and takes nothing from outside
-// but through the server. So it needs
+// The same tape gives the same ticks if the game's code is the same, and gets everything from
+// outside through the server. So a game needs
 //
-//   - chance from [foretick.Frame].Rand, and other values through [server.Server].Record;
+//   - random numbers from [foretick.Frame].Rand, and other values through [server.Server].Record;
 //   - no package-level state that lives longer than a match;
 //   - no changes of the world between Steps. Functions of [server.Server].Do run in the
 //     right tick, but the tape does not hold what they did to the world: give Game.Call the
@@ -45,12 +45,13 @@
 //
 // # What is on a tape
 //
-// Each Step's time, every event of the transport, what it says of peers, datagrams that it
-// refused, the bytes of randomness, Server.Record's values, the answers of
+// A tape holds each Step's time, every event of the transport, its information about peers,
+// datagrams that it refused, the bytes of randomness, Server.Record's values, the results of
 // server.Config.Observe and AllowTrace, calls from outside (kicks, bans, levels, drain, close
-// and the like), edits, what the server's own program asks of traces, and a hash of the world
-// and of the sent packets each tick. That is about 1 kB a second for each player, and two thirds of it
-// compressed. A tape holds the players' tokens, addresses and chat: files have the mode 0600.
+// and the like), edits, requests for traces by the server's own program, and a hash of the
+// world and of the sent packets each tick. That is about 1 kB a second for each player, or two
+// thirds of that compressed. A tape holds the players' tokens, addresses and chat, so files have
+// the mode 0600.
 //
 // # The format
 //
@@ -99,7 +100,8 @@
 //	20 closed        the server was closed
 //	21 truncated     the recorder had no more room
 //	22 pause         the tape was written here, between Steps
-//	23 look          uv player, u8 flags (1 looked at, 2 the entities are new, 4 no more), uv
-//	                 entities to the end, at most 8: what the server's own program asks of a
-//	                 player's trace; its tick follows
+//	23 look          uv player, u8 flags (1 looked at, 2 the entities are new, 4 no more,
+//	                 8 corrections are asked for), uv entities to the end, at most 8: a request
+//	                 of the server's own program for a player's trace; its tick follows
+//	24 waited data   peer, uv nanoseconds that it waited before its Step, rest is the datagram
 package flight

@@ -15,8 +15,8 @@ type systemHash struct {
 	hash   uint64
 }
 
-// explain finds the reason of a difference. It plays the tape two more times. Where these
-// differ from one another, the game's code does not do the same with the same input.
+// explain looks for the reason of a difference. It plays the tape two more times. If these two
+// replays differ from one another, the game's code is not deterministic.
 func (d *DifferenceError) explain(t *Tape, g Game) {
 	var why []string
 	if d.state {
@@ -49,8 +49,8 @@ func (d *DifferenceError) explain(t *Tape, g Game) {
 	d.Reason = strings.Join(why, "; ")
 }
 
-// hashesOf plays a tape and returns the world's hash after each system of a tick, and at its
-// end, where the system is empty.
+// hashesOf plays a tape and returns the world's hashes before a tick, after each of its systems,
+// and at its end. The first and the last one have no system.
 func hashesOf(t *Tape, g Game, tick foretick.Tick) (list []systemHash, err error) {
 	g.Loose = true
 	r, err := NewReplay(t, g)
@@ -73,7 +73,7 @@ func hashesOf(t *Tape, g Game, tick foretick.Tick) (list []systemHash, err error
 	return append(list, systemHash{"", in.Hash()}), err
 }
 
-// firstOther returns the place of the first difference, −1 if there is none.
+// firstOther returns the index of the first difference, −1 if there is none.
 func firstOther(a, b []systemHash) int {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {

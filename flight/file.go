@@ -15,19 +15,19 @@ import (
 // that no tick waits for a disk.
 type file struct {
 	dir, name string
-	most      int64
+	most      int64 // Config.MaxFile
 
-	mu    sync.Mutex
-	idle  sync.Cond
-	queue [][]byte
-	got   int64 // bytes that came into the queue, ever
-	last  bool  // the queue is the last there is
-	drop  bool  // the file, then
-	shut  bool
-	busy  bool
-	f     *os.File
-	size  int64
-	err   error
+	mu    sync.Mutex // guards the fields below
+	idle  sync.Cond  // signals that bytes were written, or that busy is false again
+	queue [][]byte   // bytes to write
+	got   int64      // number of bytes ever put into the queue
+	last  bool       // nothing is put into the queue any more
+	drop  bool       // the file is removed once it is closed
+	shut  bool       // the file is closed
+	busy  bool       // a goroutine writes the queue
+	f     *os.File   // nil: not created yet
+	size  int64      // bytes in the file
+	err   error      // the reason why nothing more is written
 }
 
 func newFile(dir, match string, start time.Time, most int64) *file {
@@ -36,7 +36,7 @@ func newFile(dir, match string, start time.Time, most int64) *file {
 	return d
 }
 
-// fileName makes a name that every file system takes, without an ending.
+// fileName returns a name that is valid on every file system, without the ending.
 func fileName(match string, start time.Time) string {
 	safe := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
@@ -47,7 +47,7 @@ func fileName(match string, start time.Time) string {
 	return safe[:min(len(safe), 80)] + "-" + start.UTC().Format("20060102T150405")
 }
 
-// pushBytes adds bytes to what is to be written, and has them written.
+// pushBytes adds bytes to the queue, and makes a goroutine write them.
 func (d *file) pushBytes(list [][]byte) {
 	if d.queueUp(list) {
 		go d.writeQueue()
@@ -62,8 +62,8 @@ func (d *file) finishFile(keep bool) {
 	d.beginWriting()
 }
 
-// queueUp adds bytes to the queue, and reports whether the caller has to call write: until it has, others wait for
-// these bytes.
+// queueUp adds bytes to the queue, and reports whether the caller must call writeQueue. Until it
+// does, nobody writes these bytes.
 func (d *file) queueUp(list [][]byte) (writes bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *file) writeQueue() {
 		list := d.queue
 		d.queue = nil
 		if d.err != nil {
-			continue // dropped: the tape ends before them
+			continue // these bytes are dropped: the tape ends before them
 		}
 		d.mu.Unlock()
 		n, err := d.writeAll(list)
@@ -127,13 +127,13 @@ func (d *file) writeAll(list [][]byte) (n int64, err error) {
 	return n, nil
 }
 
-// ending is that of a tape's file.
+// ending is the ending of the names of tapes' files.
 const ending = ".tape"
 
-var openFile = os.OpenFile // tests have slow ones
+var openFile = os.OpenFile // tests replace it by a slow one
 
-// create makes the file, under a name that is free. It holds the players' tokens and chat:
-// nobody else may read it.
+// create makes the file, under a name that is free. Only its owner may read it, because it holds
+// the players' tokens and chat.
 func (d *file) create() (err error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (d *file) create() (err error) {
 	return err
 }
 
-// waitWritten waits until all that was pushed before is written. It returns the file's path, and
-// what went wrong.
+// waitWritten waits until all bytes put into the queue so far are written. It returns the file's
+// path, and the error of writing.
 func (d *file) waitWritten() (path string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,7 +166,8 @@ func (d *file) waitWritten() (path string, err error) {
 	return path, d.err
 }
 
-// waitFor waits, with mu, for so many bytes in the file. The match may push more meanwhile.
+// waitFor waits until the file has size bytes, while something is written. The caller holds mu.
+// The match may add more bytes meanwhile.
 func (d *file) waitFor(size int64) {
 	for d.busy && (d.last || d.size < size) {
 		d.idle.Wait()
@@ -180,15 +181,15 @@ func (d *file) broken() bool {
 	return d.err != nil
 }
 
-// pushed returns how many bytes were pushed.
+// pushed returns how many bytes were ever put into the queue.
 func (d *file) pushed() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.got
 }
 
-// copyTo waits for the file's first bytes, and copies what of them could be written. It reads
-// through a handle of its own: the match may end meanwhile.
+// copyTo waits for the file's first size bytes, and copies those that could be written. It opens
+// the file once more to read it, because the match may end and close its own handle meanwhile.
 func (d *file) copyTo(w io.Writer, size int64) (int64, error) {
 	d.mu.Lock()
 	d.waitFor(size)
@@ -205,7 +206,8 @@ func (d *file) copyTo(w io.Writer, size int64) (int64, error) {
 	return io.Copy(w, io.NewSectionReader(f, 0, size))
 }
 
-// Open opens a tape. Close it. Errors are those of Read.
+// Open opens the tape at path. Call Tape.Close when it is no longer needed. Errors are those of
+// Read, and of opening the file.
 func Open(path string) (*Tape, error) {
 	f, err := os.Open(path)
 	if err != nil {

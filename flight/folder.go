@@ -15,22 +15,23 @@ import (
 
 // FolderConfig configures a Folder. Dir is required.
 type FolderConfig struct {
-	// Dir is the directory for the tapes. It is made if it is not there. Give each process another
-	// one: a Folder takes all tapes that it finds for those of processes that have ended. So it
-	// locks Dir, and NewFolder fails where another Folder runs. Required.
+	// Dir is the directory for the tapes. It is made if it does not exist. Give each process its
+	// own directory: a Folder assumes that the tapes that it finds belong to ended processes. So
+	// it locks Dir, and NewFolder fails while another Folder has it locked. Required.
 	Dir string
-	// Most is how many bytes all tapes in Dir may take. Beyond it the oldest go, whichever process
-	// left them, but none of a match that runs. 0 means 10 GiB. Negative is an error. At most 2⁵⁰.
+	// Most is how many bytes all tapes in Dir may take. Beyond it the oldest tapes are removed,
+	// whichever process left them, but none of a running match. 0 means 10 GiB. Negative is an
+	// error. At most 2⁵⁰.
 	Most int64
-	// Every is the time between two writes of a match, and so how much of it is lost at most when
-	// the process is killed. 0 means 1 s. Negative is an error. 10 ms to an hour.
+	// Every is the time between two writes of a match. If the process is killed, at most so much
+	// of the match is lost. 0 means 1 s. Negative is an error. 10 ms to an hour.
 	Every time.Duration
 }
 
-// Folder keeps the tapes of running matches in files: see [Config].Durable. A process that is
-// killed, runs out of memory or ends with a fatal error leaves what its matches were up to a
-// second before. A match that ends well leaves nothing, as without a Folder. One goroutine
-// writes for all matches. Any goroutine may call its methods.
+// Folder writes the tapes of running matches into files: see [Config].Durable. A process that
+// is killed, runs out of memory or ends with a fatal error leaves the tapes of its matches,
+// without their last second. A match that ends well leaves no file, as without a Folder. One
+// goroutine writes for all matches. Any goroutine may call its methods.
 type Folder struct {
 	cfg  FolderConfig
 	lock *os.File
@@ -46,10 +47,10 @@ type Folder struct {
 
 // FolderStats counts what a Folder did.
 type FolderStats struct {
-	Running int    // matches that are kept now
-	Written uint64 // bytes
-	Failed  uint64 // matches whose tape ended early, since it could not be written: the disk is full, or Config.MaxFile is reached
-	Removed uint64 // tapes that went since FolderConfig.Most was reached
+	Running int    // running matches that are written
+	Written uint64 // bytes written
+	Failed  uint64 // matches whose tape could not be written further: the disk is full, or Config.MaxFile is reached
+	Removed uint64 // tapes removed because FolderConfig.Most was reached
 }
 
 // String returns the counters that are not zero as one line for a log.
@@ -77,8 +78,9 @@ func (c *FolderConfig) checkConfig() error {
 
 var errTaken = errors.New("another process keeps its tapes there, and runs: name a directory for each process")
 
-// NewFolder makes a folder, and removes the oldest tapes in it if they are too many. Close it.
-// The error lists every fault of the configuration, or says why the directory cannot be used.
+// NewFolder makes a folder, and removes the oldest tapes in it if they take more than
+// FolderConfig.Most. Call Close when it is no longer needed. The error lists every fault of the
+// configuration, or says why the directory cannot be used.
 func NewFolder(cfg FolderConfig) (*Folder, error) {
 	if err := cfg.checkConfig(); err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func NewFolder(cfg FolderConfig) (*Folder, error) {
 	return f, nil
 }
 
-// trimTapes notes the tapes that are left, after it has removed those that are too many.
+// trimTapes removes tapes beyond FolderConfig.Most, and stores the paths of the others in left.
 func (f *Folder) trimTapes() error {
 	all, err := f.tapes()
 	if err != nil {
@@ -115,8 +117,9 @@ func (f *Folder) trimTapes() error {
 	return nil
 }
 
-// Left returns the paths of the tapes that were in the directory when the Folder was made, oldest
-// first: what earlier processes left. A program that collects them removes them, or moves them away.
+// Left returns the paths of the tapes that earlier processes left in the directory, oldest first.
+// It lists those that were there when the Folder was made. A program that collects tapes should
+// remove them or move them away.
 func (f *Folder) Left() []string { return slices.Clone(f.left) }
 
 // Stats returns the counters so far.
@@ -128,7 +131,7 @@ func (f *Folder) Stats() FolderStats {
 	return st
 }
 
-// Close ends the writing. Matches that still run go on, and their files end here.
+// Close stops the writing. Running matches continue, and their files end here.
 func (f *Folder) Close() error {
 	f.once.Do(func() {
 		close(f.stop)
@@ -145,7 +148,7 @@ func (f *Folder) addRunning(r *Recorder) {
 	f.running = append(f.running, r)
 }
 
-// written notes what came into a file, and that nothing more can.
+// written counts the bytes that a match's file got. Without more, the match is no longer written.
 func (f *Folder) written(r *Recorder, bytes int64, more bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +161,8 @@ func (f *Folder) written(r *Recorder, bytes int64, more bool, err error) {
 	}
 }
 
-// runWriter writes what is new of each match, one after another, and trims the directory now and then.
+// runWriter writes the new records of each match, one match after another. It trims the
+// directory whenever a 64th of FolderConfig.Most has been written.
 func (f *Folder) runWriter() {
 	defer close(f.done)
 	ticker := time.NewTicker(f.cfg.Every)
@@ -187,8 +191,8 @@ func (f *Folder) runWriter() {
 	}
 }
 
-// flushNew writes what was recorded since the last time, and waits for it. It reports how much that
-// was, and whether the match goes on being written.
+// flushNew writes what was recorded since the last call, and waits for it. n is the number of
+// bytes, and more reports whether the match is to be written further.
 func (r *Recorder) flushNew() (n int64, more bool, err error) {
 	r.mu.Lock()
 	if r.closed {
@@ -214,7 +218,7 @@ func (r *Recorder) flushNew() (n int64, more bool, err error) {
 	writes := f.queueUp(list)
 	r.mu.Unlock()
 	if writes {
-		f.writeQueue() // without mu: the match goes on meanwhile
+		f.writeQueue() // without mu, so that the match can continue meanwhile
 	}
 	_, err = f.waitWritten()
 	return n, err == nil, err
@@ -242,13 +246,13 @@ func (f *Folder) tapes() (all []kept, err error) {
 	return all, nil
 }
 
-// trim removes the oldest tapes while all together are too large.
+// trim removes the oldest tapes until all together take at most FolderConfig.Most.
 func (f *Folder) trim(all []kept) {
 	f.mu.Lock()
 	running := slices.Clone(f.running)
 	f.mu.Unlock()
 	runs := map[string]bool{}
-	for _, r := range running { // without mu: a match adds itself while its own lock is held
+	for _, r := range running { // without mu: a match calls addRunning with its own lock held, which path needs
 		runs[r.path()] = true
 	}
 	size, removed := int64(0), uint64(0)
@@ -269,7 +273,7 @@ func (f *Folder) trim(all []kept) {
 	f.mu.Unlock()
 }
 
-// path returns the file's path, or "" where there is none yet.
+// path returns the path of the tape's file, or "" if there is none yet.
 func (r *Recorder) path() string {
 	r.mu.Lock()
 	f := r.file

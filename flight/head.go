@@ -102,10 +102,11 @@ func firstDifference(ours, theirs string) (a, b string) {
 	return a, b
 }
 
-// sameBuild reports whether packets must be the same: builds for debugging send more.
+// sameBuild reports whether packets must be the same. They are not if only one of the builds has
+// the tag foretick_debug, which sends more.
 func (r *Replay) sameBuild() bool { return r.tape.info.Debug == debugBuild }
 
-// otherBuild says what of build and machine differs, in words.
+// otherBuild lists how this build and machine differ from those that recorded the tape.
 func (t *Tape) otherBuild() (list []string) {
 	in := &t.info
 	for _, is := range []struct{ what, was, now string }{{"build", in.Build, buildName()}, {"Go version", in.Go, runtime.Version()}, {"architecture", in.Arch, runtime.GOARCH}} {

@@ -82,8 +82,8 @@ func (l *listener) failed(err error) {
 
 // sends counts and sums the datagrams that a server sends.
 type sends struct {
-	n uint64 // in this Step
-	h uint64 // of those since the last tick
+	n uint64 // number of datagrams sent in this Step
+	h uint64 // hash of the datagrams sent since the last tick
 }
 
 func (s *sends) addSend(p transport.PeerID, b []byte) {
@@ -100,7 +100,7 @@ func (s *sends) addSend(p transport.PeerID, b []byte) {
 	s.h = h ^ h>>29
 }
 
-// sum returns the sum since the last one.
+// sum returns the sum of the datagrams sent since the last call.
 func (s *sends) sum() uint32 {
 	h := s.h
 	s.h = 0

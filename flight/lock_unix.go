@@ -9,7 +9,7 @@ import (
 )
 
 // lockFile opens a file and locks it, until it is closed or the process ends. It returns
-// errTaken if another one has it.
+// errTaken if it is locked already.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // #nosec G304 -- in the program's directory
 	if err != nil {
@@ -19,5 +19,5 @@ func lockFile(path string) (*os.File, error) {
 		_ = f.Close()
 		return nil, errTaken
 	}
-	return f, nil // some file systems know no locks
+	return f, nil // other errors are ignored, as some file systems have no locks
 }

@@ -9,7 +9,7 @@ import (
 const sharingViolation = syscall.Errno(32)
 
 // lockFile opens a file that nobody else can open, until it is closed or the process ends. It
-// returns errTaken if another one has it.
+// returns errTaken if it is open already.
 func lockFile(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

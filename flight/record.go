@@ -36,7 +36,7 @@ const (
 	recClosed       = 20 // the server was closed
 	recTruncated    = 21 // the recorder had no more room
 	recPause        = 22 // the tape was written here, and no Step was running
-	recLook         = 23 // what the server's own program asks of a player's trace
+	recLook         = 23 // a request of the server's own program for a player's trace
 	recWaited       = 24 // from Recv: recData that came some time before its Step
 )
 
@@ -45,7 +45,7 @@ const maxRecord = 96 << 10
 
 var errRecord = errors.New("a record does not have the form of its kind")
 
-// scan reads the content of a record. After a fault everything is zero.
+// scan reads the content of a record. After a fault all its methods return zero values.
 type scan struct {
 	b   []byte
 	bad bool
@@ -103,7 +103,7 @@ func (s *scan) uint32() uint32 {
 	return v
 }
 
-// readBytes reads a length and so many bytes.
+// readBytes reads a length and that many bytes.
 func (s *scan) readBytes() []byte {
 	n := s.uvarint()
 	if n > uint64(len(s.b)) {
@@ -168,7 +168,7 @@ func appendInfo(b []byte, p transport.PeerID, in *transport.Info, known bool) []
 	return append(appendBytes(b, in.Addr), in.Identity...)
 }
 
-// peerInfo is a recInfo.
+// peerInfo is the content of a recInfo.
 type peerInfo struct {
 	peer  transport.PeerID
 	known bool

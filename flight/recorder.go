@@ -15,31 +15,31 @@ import (
 // may call its methods, also while the match runs.
 type Recorder struct {
 	mu      sync.Mutex
-	started bool // by the first Step
+	started bool // the first Step has begun
 	inStep  bool
-	touched bool
-	hashed  bool // hash is the world's, unless the program changed it
-	ended   bool // nothing more is recorded
-	closing bool
-	tick    uint32
+	touched bool   // the program took the world or the frame since the last Step
+	hashed  bool   // hash is that of the world now, unless the program changed the world
+	ended   bool   // nothing more is recorded
+	closing bool   // the server was closed
+	tick    uint32 // newest tick that was recorded
 	hash    uint64
-	last    time.Duration
-	raw     []byte // of the block that is being filled
-	scratch []byte
-	sends   sends // only the server's goroutine touches them
-	start   time.Time
+	last    time.Duration // time of the newest Step, from start
+	raw     []byte        // records of the block that is being filled
+	scratch []byte        // content of the next record
+	sends   sends         // used only by the server's goroutine, without mu
+	start   time.Time     // time of the first Step
 
 	cfg     Config
-	begun   bool
-	keep    bool // the file
-	closed  bool
-	dropped bool // the file
+	begun   bool // a server uses this recorder
+	keep    bool // the file is kept at the end of the match
+	closed  bool // the tape is complete
+	dropped bool // the match has ended, and its file is removed
 	reports int
 	full    fullBlock
-	stored  appender // of a Folder's blocks
-	memory  slabs
-	file    *file             // nil: nothing is written
-	aside   func(wait func()) // nil: the caller of the server waits for the disk
+	stored  appender          // memory for the blocks that a Folder writes
+	memory  slabs             // packed blocks that are not in the file yet
+	file    *file             // nil: no file yet
+	aside   func(wait func()) // runs a wait for the disk elsewhere; nil: the server's caller waits
 }
 
 var (
@@ -48,8 +48,8 @@ var (
 	_ io.WriterTo   = (*Recorder)(nil)
 )
 
-// mostReports is how many reports of a match write its file. Later ones are on the tape,
-// and are written with it.
+// mostReports is how many reports of a match write its file. Later reports are recorded, but do
+// not cause the file to be written.
 const mostReports = 16
 
 // New makes a recorder for one match. The error lists every fault of the configuration.
@@ -62,7 +62,7 @@ func New(cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// putRecord ends the record of a kind whose content is in scratch.
+// putRecord appends a record of a kind, whose content is in scratch.
 func (r *Recorder) putRecord(kind byte) {
 	if r.ended || len(r.scratch) > maxRecord {
 		return
@@ -73,7 +73,7 @@ func (r *Recorder) putRecord(kind byte) {
 	r.wrote()
 }
 
-// putData puts a record of a kind whose content is in scratch and b.
+// putData appends a record of a kind, whose content is scratch followed by b.
 func (r *Recorder) putData(kind byte, b []byte) {
 	n := len(r.scratch) + len(b)
 	if r.ended || n > maxRecord {
@@ -85,7 +85,7 @@ func (r *Recorder) putData(kind byte, b []byte) {
 	r.wrote()
 }
 
-// wrote has a full block packed while the match goes on: a tick does not wait for it.
+// wrote starts to pack the block if it is full. A goroutine packs it, so that no tick waits.
 func (r *Recorder) wrote() {
 	if len(r.raw) < blockSize {
 		return
@@ -98,7 +98,7 @@ func (r *Recorder) wrote() {
 	r.raw = r.full.startPacking(r.raw)
 }
 
-// storeBlock takes the block that was being packed into memory.
+// storeBlock adds the block that was being packed to memory.
 func (r *Recorder) storeBlock() { r.memory.addBytes(r.full.takeBlock()) }
 
 func (r *Recorder) putText(kind byte, text string) {
@@ -106,7 +106,7 @@ func (r *Recorder) putText(kind byte, text string) {
 	r.putRecord(kind)
 }
 
-// pause packs the records so far, for a reader that has no others.
+// pause marks a point between Steps if no Step runs, and packs all records so far.
 func (r *Recorder) pause() {
 	if !r.inStep && len(r.raw) > 0 {
 		r.scratch = r.scratch[:0]
@@ -115,7 +115,7 @@ func (r *Recorder) pause() {
 	r.seal()
 }
 
-// seal packs the records since the last block, and waits for it.
+// seal packs the records since the last block, and waits until that is done.
 func (r *Recorder) seal() {
 	r.storeBlock()
 	if len(r.raw) > 0 {
@@ -124,7 +124,8 @@ func (r *Recorder) seal() {
 	}
 }
 
-// spill makes room in memory, and ends the tape where there is none.
+// spill moves full pieces of memory to the file. It ends the tape if memory is full and there is
+// no directory, or if the file takes no more.
 func (r *Recorder) spill() {
 	switch {
 	case r.file != nil && r.file.broken():
@@ -146,7 +147,7 @@ func (r *Recorder) toFile() {
 	}
 }
 
-// endTape ends the tape of a match that goes on.
+// endTape ends the tape. The match continues.
 func (r *Recorder) endTape() {
 	r.raw = append(r.raw, recTruncated, 0)
 	r.ended = true
@@ -158,7 +159,7 @@ func (r *Recorder) endTape() {
 
 var errNoDir = errors.New("flight: the recorder has no Config.Dir to write to: set it, or call WriteTo")
 
-// errDropped is that of a tape that nobody wanted.
+// errDropped is the error for a tape whose file was removed at the end of the match.
 var errDropped = errors.New("flight: the match ended without a report, and its file is removed: call Save before the server closes, or set Config.Keep")
 
 // Save writes the tape so far into its file in Config.Dir, and returns the file's path. The
@@ -174,10 +175,10 @@ func (r *Recorder) Save(reason string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return f.waitWritten() // without mu: the match goes on meanwhile
+	return f.waitWritten() // without mu, so that the match can continue meanwhile
 }
 
-// saveTape hands the tape so far to its file.
+// saveTape passes the tape so far to its file, without waiting for the disk.
 func (r *Recorder) saveTape() error {
 	switch {
 	case r.cfg.Dir == "":
@@ -192,8 +193,9 @@ func (r *Recorder) saveTape() error {
 	return nil
 }
 
-// File returns the path of the tape's file if it is to be kept: after a panic, a report, Save,
-// and with Config.Keep after the match. Otherwise it is empty. The error is that of writing.
+// File returns the path of the tape's file if the file will be kept: after a panic, a report or
+// Save, or with Config.Keep. Otherwise it returns "". It waits for the disk. The error is that of
+// writing.
 func (r *Recorder) File() (path string, err error) {
 	r.mu.Lock()
 	f := r.file
@@ -220,9 +222,9 @@ func (r *Recorder) WriteTo(w io.Writer) (n int64, err error) {
 	if f != nil {
 		size = f.pushed()
 	}
-	rest := slices.Clone(r.memory.list) // the match appends to the last, behind what is in it now
+	rest := slices.Clone(r.memory.list) // the match appends to the last piece, after the bytes that it has now
 	if n := len(rest); n > 0 && r.cfg.Durable != nil {
-		rest[n-1] = slices.Clone(rest[n-1]) // a folder uses its memory again
+		rest[n-1] = slices.Clone(rest[n-1]) // a Folder reuses the memory of the last piece
 	}
 	r.mu.Unlock()
 	if f != nil {

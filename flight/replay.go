@@ -18,18 +18,18 @@ type Game struct {
 	// New makes a server like the one that was recorded: of the same protocol and systems,
 	// and with the same entities before the first Step. cfg has the recorded settings, and
 	// the tape in place of Transport, Random and Recorder. Add the Protocol, and return
-	// server.New(cfg) with the first entities of the match. It is called several times
-	// where a reason is looked for. Required.
+	// server.New(cfg) with the first entities of the match. Play calls it again to find the
+	// reason of a difference. Required.
 	New func(cfg server.Config) (*server.Server, error)
 	// Call returns the function that the program passed to Server.Do with this name. The
 	// tape has only the calls of the server that the function made, such as Frame.Kick.
 	// nil, for the function or its result, makes those calls.
 	Call func(name string) func(*foretick.Frame)
-	// Level returns the function that built a level which the program began between Steps
-	// or in Server.Do. nil builds nothing.
+	// Level returns the function that builds a level, for calls of Server.NextLevel between
+	// Steps or in a function of Server.Do. nil builds nothing.
 	Level func(data []byte) func(*foretick.Frame)
-	// Loose compares nothing, to see what changed code makes of a tape. With false a replay
-	// ends at the first difference.
+	// Loose turns off the comparison with the tape, to see what changed code does with the
+	// same input. With false a replay ends at the first difference.
 	Loose bool
 }
 
@@ -41,24 +41,25 @@ type Replay struct {
 	deck deck
 	cur  *cursor
 
-	setup  []tape.Call // before the first Step
-	start  time.Time
-	passed bool // beyond the tick that panicked
+	setup  []tape.Call // calls recorded before the first Step that Game.New did not make
+	start  time.Time   // time of the first Step
+	passed bool        // the tick that panicked in the recording ran without a panic
 
+	// pull and stop are those of iter.Pull, and yield passes a tick to pull.
 	yield   func(foretick.Tick) bool
 	pull    func() (foretick.Tick, bool)
 	stop    func()
 	stopped bool
-	err     error // the first difference, or why the tape cannot be read on
+	err     error // the first difference, or the reason why the replay ended
 }
 
 // DifferenceError says where a replay first differs from the match, and why.
 type DifferenceError struct {
-	Tick   foretick.Tick // the first tick that differs; 0: before the first
+	Tick   foretick.Tick // the first tick that differs; 0: something differs before the first tick
 	What   string        // what differs
-	Reason string        // what explains it, as far as it is known
-	System string        // the system that takes other values each time it runs; empty if none is known
-	state  bool
+	Reason string        // the reason, as far as it is known
+	System string        // the first system with other results in each replay; empty if none is known
+	state  bool          // the world's hash or the packets differ
 }
 
 // Error names the tick, what differs, and the reason.
@@ -78,8 +79,8 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("flight: a system panics in tick %d: %s", e.Tick, e.Text)
 }
 
-// NewReplay makes the game's server. Its first tick comes with Next. The error names what
-// differs where the protocol or the settings are not those of the tape.
+// NewReplay makes the game's server. The first call of Next plays its first tick. If the protocol
+// or the settings are not those of the tape, the error names what differs.
 func NewReplay(t *Tape, g Game) (*Replay, error) {
 	if g.New == nil {
 		return nil, errors.New("flight: Game.New is nil: pass the function that makes the match's server")
@@ -120,10 +121,10 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	return r, nil
 }
 
-// begun reports whether the server took the deck for its recorder.
+// begun reports whether the server uses the deck as its recorder.
 func (r *Replay) begun() bool { return r.deck.begun }
 
-// prelude reads what comes before the first Step. It returns the kind of the record after.
+// prelude reads the records before the first Step. It reports whether there is a first Step.
 func (r *Replay) prelude() (first bool, err error) {
 	var p portion
 	for {
@@ -155,9 +156,9 @@ func (r *Replay) prelude() (first bool, err error) {
 // Server returns the server, to look into its world between calls of Next. Do not step it.
 func (r *Replay) Server() *server.Server { return r.srv }
 
-// Next plays to the end of the next tick, and returns the tick. Afterwards the server is as
-// it was then. Errors: io.EOF at the end of the tape, a [PanicError], a [DifferenceError],
-// a [DamagedError].
+// Next plays to the end of the next tick, and returns the tick. The server then is in the state
+// that the recorded one had after this tick. Errors: io.EOF at the end of the tape, a
+// [PanicError], a [DifferenceError], a [DamagedError].
 func (r *Replay) Next() (foretick.Tick, error) {
 	if r.err != nil {
 		return 0, r.err
@@ -191,7 +192,7 @@ func (r *Replay) Close() {
 	}
 }
 
-// ticked hands the end of a tick to Next.
+// ticked makes Next return with a tick that has ended.
 func (r *Replay) ticked(tick foretick.Tick) {
 	if !r.stopped && (r.err == nil || r.game.Loose) {
 		r.stopped = !r.yield(tick)
@@ -289,7 +290,7 @@ func (r *Replay) playStep(p portion) bool {
 	return r.err == nil && !r.passed
 }
 
-// runStep calls Step. The deck keeps a panic.
+// runStep calls Step. The deck has stored a panic of the game by the time it is recovered.
 func (r *Replay) runStep(now time.Time) {
 	defer func() {
 		if v := recover(); v != nil && r.deck.panicked == nil {
@@ -301,15 +302,15 @@ func (r *Replay) runStep(now time.Time) {
 
 // Result is what Play found.
 type Result struct {
-	Ticks int           // that were played
-	Last  foretick.Tick // the newest of them
-	Panic *Panic        // the recorded panic, which happened again; nil: none did
+	Ticks int           // number of ticks that were played
+	Last  foretick.Tick // newest tick that was played
+	Panic *Panic        // the recorded panic, if it happened again; nil: none happened
 }
 
-// Play plays a whole tape. It returns without an error when each tick had the recorded
-// hash, up to the end or to the recorded panic: Result.Panic says whether that happened
-// again. A [DifferenceError] has its reason: Play plays the tape two more times, to find
-// out whether the game's code does the same each time.
+// Play plays a whole tape. It returns without an error if each tick had the recorded hash, up
+// to the end or to the recorded panic. Result.Panic is set if that panic happened again. After a
+// difference Play plays the tape two more times, to find out whether the game's code does the
+// same each time. The [DifferenceError] then has the reason.
 func Play(t *Tape, g Game) (res Result, err error) {
 	r, err := NewReplay(t, g)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// sink is a Recorder as its server sees it.
+// sink is a Recorder with the methods that its server calls.
 type sink Recorder
 
-// Internals is for the server that is recorded: its type is internal.
+// Internals is called by the server that is recorded. Its type is internal.
 func (r *Recorder) Internals() tape.Sink { return (*sink)(r) }
 
 func (r *sink) putRecord(kind byte)            { (*Recorder)(r).putRecord(kind) }
@@ -54,7 +54,7 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 
 const settingPrefix = "config."
 
-// buildName says which build of which program this is.
+// buildName returns the program, its version and its revision.
 func buildName() string {
 	b, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -113,7 +113,7 @@ func (r *sink) Panicked(tick uint32, value any, stack []byte) {
 	r.scratch = appendBytes(r.scratch, text[:min(len(text), 4<<10)])
 	r.scratch = append(r.scratch, stack[:min(len(stack), 32<<10)]...)
 	r.putRecord(recPanic)
-	if (*Recorder)(r).saveTape() == nil && r.aside == nil { // the program may end next
+	if (*Recorder)(r).saveTape() == nil && r.aside == nil { // the panic may end the program
 		_, _ = r.file.waitWritten() // File has the error
 	}
 }

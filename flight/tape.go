@@ -20,49 +20,49 @@ import (
 type Tape struct {
 	r    io.ReaderAt
 	size int64
-	file io.Closer // nil: it is the caller's
+	file io.Closer // nil: the caller of Read closes it
 	info Info
 }
 
 // Info says what a tape holds.
 type Info struct {
-	Name     string            // of the match
+	Name     string            // name of the match: Config.Name of the recorder
 	Game     string            // Config.Game of the recorder
 	Protocol uint64            // hash of the protocol
 	Describe string            // the protocol in words, as Protocol.Describe returns it
 	Build    string            // the program, its version and revision
 	Go       string            // the Go version that built it
-	OS, Arch string            // where it ran
-	Debug    bool              // built with the tag foretick_debug
+	OS, Arch string            // operating system and architecture of the machine that recorded
+	Debug    bool              // the program was built with the tag foretick_debug
 	Settings map[string]string // fields of server.Config by name
 
-	Start     time.Time     // when the match took its first Step
-	Length    time.Duration // from there to the last Step
-	Steps     int           // calls of Server.Step
-	Ticks     int           // ticks computed
-	Last      foretick.Tick // the newest of them
+	Start     time.Time     // time of the first Step
+	Length    time.Duration // time from the first Step to the last one
+	Steps     int           // number of calls of Server.Step
+	Ticks     int           // number of ticks
+	Last      foretick.Tick // the newest tick
 	Panic     *Panic        // the panic that ended the match; nil: none did
-	Reports   []Note        // faults that did not end it, and the reasons of Save; 1000 at most
-	Opaque    []Note        // what happened and is not on the tape; 1000 at most
+	Reports   []Note        // faults that did not end the match, and the reasons of Save; 1000 at most
+	Opaque    []Note        // events that the tape does not hold; 1000 at most
 	Closed    bool          // the server was closed
-	Truncated bool          // the recorder ran out of room: the match went on
-	Bytes     int64         // of all records, before compression
+	Truncated bool          // the recorder ran out of room, and the match continued
+	Bytes     int64         // bytes of all records, before compression
 }
 
 // Note is something that happened at a tick.
 type Note struct {
-	Tick foretick.Tick // the newest tick by then
+	Tick foretick.Tick // the newest tick at that time
 	Text string
 }
 
 // Panic is a panic in a system.
 type Panic struct {
-	Tick  foretick.Tick // that was being computed
+	Tick  foretick.Tick // the tick in which the system panicked
 	Text  string        // the value, printed
 	Stack string
 }
 
-// DamagedError says where a tape cannot be read. What comes before it can be.
+// DamagedError says from where a tape cannot be read. The part before that is readable.
 type DamagedError struct {
 	At  int64 // bytes from the beginning of the tape
 	Why string
@@ -78,9 +78,9 @@ var ErrNoTape = errors.New("flight: this is no tape: it does not begin with " + 
 
 const mostNotes = 1000
 
-// Read reads a tape of size bytes, and checks it from end to end. It keeps r. A tape that is
-// damaged, or cut off because a machine failed, is returned with a [DamagedError]: a replay
-// of it ends there. Without a readable beginning the tape is nil.
+// Read reads a tape of size bytes from r, and checks all of it. The tape continues to use r. A
+// tape that is damaged, or cut off because a machine failed, is returned with a [DamagedError].
+// A replay of it ends there. If the beginning is not readable, the tape is nil.
 func Read(r io.ReaderAt, size int64) (*Tape, error) {
 	t := &Tape{r: r, size: size}
 	head := make([]byte, headSize)
@@ -124,10 +124,10 @@ func (t *Tape) Close() error {
 	return t.file.Close()
 }
 
-// Info returns what the tape holds. Do not change what it refers to.
+// Info returns what the tape holds. Do not change its maps, slices and pointers' targets.
 func (t *Tape) Info() Info { return t.info }
 
-// String returns the tape as lines for people.
+// String describes the tape in a few readable lines.
 func (i Info) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "match %q from %s, %v, %d ticks in %d Steps, protocol %016x\n", i.Name, i.Start.UTC().Format(time.RFC3339), i.Length.Round(time.Millisecond), i.Ticks, i.Steps, i.Protocol)
@@ -183,7 +183,7 @@ func (t *Tape) readHead(b []byte) error {
 	return s.err()
 }
 
-// survey notes what a record says of the whole tape, and checks its form.
+// survey adds a record to the Info of the tape, and checks the record's form.
 func (t *Tape) survey(kind byte, b []byte) error {
 	in, s := &t.info, scan{b: b}
 	switch kind {
@@ -256,13 +256,13 @@ func readPanic(b []byte) (*Panic, error) {
 // cursor reads the records of a tape one after another.
 type cursor struct {
 	t      *Tape
-	at     int64 // of the next block
-	block  int64 // of this one
-	rest   []byte
-	raw    []byte
+	at     int64  // position of the next block
+	block  int64  // position of the current block
+	rest   []byte // records of the current block that are not read yet
+	raw    []byte // the current block, unpacked
 	packed []byte
 	zip    io.ReadCloser
-	bytes  int64
+	bytes  int64 // bytes of all blocks so far, unpacked
 }
 
 func (t *Tape) cursor() *cursor { return &cursor{t: t, at: int64(headSize), block: int64(headSize)} }

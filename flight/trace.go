@@ -20,12 +20,12 @@ type Trace struct {
 	After   []Value // at the end of the tick; empty: the entity is gone
 }
 
-// SystemTrace is one system's run. What hooks, requests and event handlers did between two
-// systems is the difference between the one's After and the next one's Before.
+// SystemTrace is one system's run. What hooks, request handlers and event handlers changed
+// between two systems is the difference between the first one's After and the second one's Before.
 type SystemTrace struct {
 	System        string
 	Shared        bool              // both ends run it
-	Again         foretick.PlayerID // the player of the late input that it runs again for; 0: none
+	Again         foretick.PlayerID // the player for whose late input the system runs again; 0: none
 	Before, After []Value
 }
 
@@ -38,7 +38,7 @@ type Value struct {
 // Change is a field that changed.
 type Change struct {
 	Path          string
-	Before, After any // nil: the entity did not have it
+	Before, After any // nil: the entity did not have the field
 }
 
 // Changes lists the fields that differ between two lists of one entity.
@@ -66,8 +66,8 @@ func same(a, b any) bool {
 }
 
 // Trace plays the next tick, as Next does, and returns what each system did to an entity.
-// Errors are those of Next. The trace is complete as far as the tick went, also where the
-// error is a [PanicError].
+// Errors are those of Next. If a system panics, the trace has what happened before the panic,
+// and the error is a [PanicError].
 func (r *Replay) Trace(e ecs.Entity) (*Trace, error) {
 	t := &Trace{Tick: r.srv.Tick() + 1, Entity: e, Before: r.Values(e)}
 	stop := r.srv.Internals().OnSystem(func(s probe.SystemRun) {
@@ -112,7 +112,7 @@ func (r *Replay) Values(e ecs.Entity) (list []Value) {
 	return list
 }
 
-// owned copies a slice, which the world goes on using.
+// owned copies a value that is a slice, because the world will change it.
 func owned(v any) any {
 	from := reflect.ValueOf(v)
 	if from.Kind() != reflect.Slice {
