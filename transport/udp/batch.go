@@ -8,12 +8,12 @@ import (
 // mostBatch bounds Config.Batch.
 const mostBatch = 1024
 
-// batchCounters count what sending together did.
+// batchCounters counts what system calls that send several datagrams did.
 type batchCounters struct {
 	calls, backlog, errors uint64
 }
 
-// gatherTime is the pause of the reader, see Config.Batch.
+// gatherTime is how long the reader pauses after it has emptied the socket: see Config.Batch.
 const gatherTime = time.Millisecond
 
 // batches reports whether system calls carry several datagrams.

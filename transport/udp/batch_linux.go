@@ -19,13 +19,13 @@ type message struct {
 	_    [4]byte
 }
 
-// messages are datagrams that one system call sends or receives. The system sees the
-// addresses of its memory, so it is made once and never grows.
+// messages are datagrams that one system call sends or receives. The system stores addresses of this
+// memory, so it is allocated once and never grows.
 type messages struct {
 	all     []message
 	vectors []syscall.Iovec
-	names   []syscall.RawSockaddrInet6 // an IPv4 address takes its first bytes
-	says    []control                  // with the local addresses
+	names   []syscall.RawSockaddrInet6 // addresses of the other ends; an IPv4 address takes the first bytes
+	says    []control                  // control messages with the local addresses
 }
 
 func newMessages(n int) messages {
@@ -38,7 +38,7 @@ func newMessages(n int) messages {
 	return m
 }
 
-// point makes b the memory of the i-th datagram.
+// point makes b the buffer of the i-th datagram.
 func (m *messages) point(i int, b []byte) {
 	m.vectors[i].Base = unsafe.SliceData(b)
 	m.vectors[i].SetLen(len(b))
@@ -54,7 +54,7 @@ func (m *messages) call(trap, fd uintptr, i, end int) (n int, err syscall.Errno)
 	}
 }
 
-// to sets the addresses of the i-th datagram.
+// to sets the route that the i-th datagram is sent on.
 func (m *messages) to(i int, a route, v6 bool) {
 	h := &m.all[i].head
 	if h.Control, h.Controllen = nil, 0; a.local.IsValid() {
@@ -71,12 +71,12 @@ func (m *messages) to(i int, a route, v6 bool) {
 	m.all[i].head.Namelen = syscall.SizeofSockaddrInet6
 }
 
-// route returns how the i-th datagram came here.
+// route returns the route that the i-th datagram came on.
 func (m *messages) route(i int) route {
 	return route{plain(m.from(i)), m.says[i].local(int(m.all[i].head.Controllen))}
 }
 
-// from returns where the i-th datagram came from.
+// from returns the address that the i-th datagram came from.
 func (m *messages) from(i int) netip.AddrPort {
 	if name := &m.names[i]; name.Family == syscall.AF_INET6 {
 		a := netip.AddrFrom16(name.Addr)
@@ -93,10 +93,10 @@ func (m *messages) from(i int) netip.AddrPort {
 // little-endian.
 func swapped(port uint16) uint16 { return port<<8 | port>>8 }
 
-// canBatch says that this system sends and reads several datagrams with a call.
+// canBatch says that this system can send and read several datagrams in one call.
 const canBatch = true
 
-// held are datagrams that wait for Flush.
+// held holds datagrams that wait for Flush.
 type held struct {
 	messages
 	bufs [][transport.MaxDatagram]byte
@@ -119,7 +119,8 @@ func newHeld(n int) *held {
 // nextBuffer returns the memory for the next datagram. There is room for one.
 func (h *held) nextBuffer() *[transport.MaxDatagram]byte { return &h.bufs[h.n] }
 
-// addDatagram holds the datagram of size bytes in next, and reports whether h is full.
+// addDatagram holds the datagram of size bytes that is in the next buffer, and reports whether h is
+// full.
 func (h *held) addDatagram(size int, to route, s *socket) (full bool) {
 	h.point(h.n, h.bufs[h.n][:size])
 	h.to(h.n, to, s.v6)
@@ -127,8 +128,8 @@ func (h *held) addDatagram(size int, to route, s *socket) (full bool) {
 	return h.n == len(h.bufs)
 }
 
-// sendHeld sends all that wait. Where the send buffer is full, the rest is dropped. A datagram
-// that the system refuses is skipped.
+// sendHeld sends all datagrams that wait. If the send buffer is full, it drops the rest. It skips a
+// datagram that the system refuses.
 func (h *held) sendHeld(s *socket) error {
 	if s.raw == nil {
 		return net.ErrClosed
@@ -147,7 +148,7 @@ func (h *held) sendHeld(s *socket) error {
 			h.tell.backlog += uint64(h.n - i)
 			h.n = 0
 			return transport.ErrBacklog
-		case syscall.ECONNREFUSED: // about an earlier datagram
+		case syscall.ECONNREFUSED: // the error is about an earlier datagram: try this one again
 		default:
 			h.tell.errors++
 			i++

@@ -1,6 +1,6 @@
 package udp
 
-// Numbers of system calls, which package syscall does not name on this machine.
+// System call numbers that package syscall does not name on this architecture.
 const (
 	sysRecvmmsg = 299
 	sysSendmmsg = 307

@@ -1,6 +1,6 @@
 package udp
 
-// Numbers of system calls.
+// System call numbers.
 const (
 	sysRecvmmsg = 243
 	sysSendmmsg = 269

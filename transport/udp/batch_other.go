@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// held is empty: these systems send each datagram by a call of its own.
+// held is never used: on these systems each datagram is sent in a call of its own.
 type held struct {
 	n    int
 	none [transport.MaxDatagram]byte
@@ -23,7 +23,7 @@ func (h *held) addDatagram(int, route, *socket) (full bool) { return true }
 
 func (h *held) sendHeld(*socket) error { return nil }
 
-// canBatch says that these systems read one datagram with a call.
+// canBatch says that these systems read one datagram in each call.
 const canBatch = false
 
 func (e *Endpoint) readMany(syscall.RawConn, func(buf []byte, n int, from route) []byte) error {

@@ -70,7 +70,7 @@ func (e *Endpoint) takeCookie(b []byte) error {
 		d.hello.cookie = c
 	}
 	e.mu.Unlock()
-	if ours && first { // later ones wait for the next hello, so that copies do not multiply
+	if ours && first { // later cookies wait for the next hello, so that copies do not multiply
 		e.greet()
 	}
 	return nil
@@ -113,7 +113,7 @@ func (e *Endpoint) takeEnd(b []byte) error {
 	}
 	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p, c, text(detail))) {
 		e.endDial(c, text(detail))
-		e.out.sendDatagram(appendGone(nil, key), d.p.addr) // no need to repeat it
+		e.out.sendDatagram(appendGone(nil, key), d.p.addr) // the server need not repeat the message
 	}
 	return nil
 }

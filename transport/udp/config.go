@@ -71,12 +71,12 @@ type Config struct {
 	// when it is full, Send returns transport.ErrBacklog. 0 and negative: the system's default. At most 2^30.
 	SendQueue int
 
-	// Batch is the most datagrams that one system call of a server reads or sends, for a process with hundreds of
-	// clients. Datagrams then wait until Flush, until Batch of them wait, or for 50 ms, and the reading goroutine
-	// pauses for a millisecond each time that it has emptied the socket. A send buffer that is full drops what waits
-	// and counts it as Backlog. 0 and 1: each datagram has a call of its own, at once. Negative: an error. At most
-	// 1024. It has no effect where the system lacks such calls: only Linux on amd64 and arm64 has them here. A client
-	// ignores it.
+	// Batch is the most datagrams that one system call of a server reads or sends, for a process with
+	// hundreds of clients. Datagrams then wait until Flush, until Batch of them wait, or for 50 ms. The
+	// reading goroutine pauses for a millisecond each time it has emptied the socket. If the send
+	// buffer is full, the datagrams that wait are dropped and counted as Backlog. 0 and 1: each
+	// datagram has a call of its own, at once. Negative: an error. At most 1024. It has an effect on
+	// Linux on amd64 and arm64 only. A client ignores it.
 	Batch int
 
 	// SocketBuffer is the size of the socket's receive buffer in bytes. It holds datagrams until the reading

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// controlSize is the room for the control message that has a datagram's local address: IP_PKTINFO of ip(7), or
+// controlSize is the size of a control message with a datagram's local address: IP_PKTINFO of ip(7), or
 // IPV6_PKTINFO of ipv6(7).
 const controlSize = syscall.SizeofCmsghdr + 24
 
-// canAnswer says that this system tells which of its addresses a datagram was sent to.
+// canAnswer says that this system reports which of its addresses a datagram was sent to.
 const canAnswer = true
 
-// control is a control message, aligned as the system wants it.
+// control is a control message, aligned as the system requires.
 type control struct {
 	head syscall.Cmsghdr
 	data [24]byte // IPv4: index, local, destination; IPv6: local, index
@@ -30,8 +30,8 @@ func tellLocal(fd uintptr, v6 bool) error {
 	return syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_PKTINFO, 1)
 }
 
-// local returns the local address in a control message of n bytes that came with a datagram. A group's address is not
-// one to send from.
+// local returns the local address in a control message of n bytes that came with a datagram. It returns
+// no multicast address, because none can be sent from.
 func (c *control) local(n int) netip.Addr {
 	if a := c.address(n); !a.IsMulticast() {
 		return a

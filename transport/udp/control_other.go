@@ -4,11 +4,11 @@ package udp
 
 import "net/netip"
 
-// canAnswer says that these systems are not asked which of their addresses a datagram was sent to. A server with
-// several listens on each by itself.
+// canAnswer says that on these systems the endpoint does not learn which of its addresses a datagram
+// was sent to. A server with several addresses listens on each of them separately.
 const canAnswer = false
 
-// control is empty.
+// control is unused on these systems.
 type control struct{}
 
 func (c *control) memory() []byte { return nil }

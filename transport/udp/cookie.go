@@ -13,14 +13,14 @@ import (
 // this process has and that change over time. Only the reading goroutine uses it.
 type mint struct {
 	keys    [2]hash.Hash // current, previous
-	rotated uint32       // seconds
+	rotated uint32       // when the keys were replaced, in seconds
 	in      [64]byte
 	sum     [sha256.Size]byte
 }
 
 const (
-	cookieLife = 10 // seconds
-	keyLife    = 60 // seconds as the current key, and as many again as the previous one
+	cookieLife = 10 // in seconds
+	keyLife    = 60 // in seconds as the current key, and as many again as the previous one
 )
 
 func newMint() *mint {
@@ -43,7 +43,7 @@ func (m *mint) rotate(now uint32) {
 	}
 }
 
-// mac signs a purpose, two values and an address.
+// mac returns the MAC of a purpose, two values and an address.
 func (m *mint) mac(key int, purpose byte, a, b uint64, addr netip.AddrPort) []byte {
 	in := append(m.in[:0], purpose)
 	in = binary.BigEndian.AppendUint64(in, a)

@@ -2,7 +2,7 @@ package udp
 
 import "github.com/foretick/foretick/transport"
 
-// Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer.
+// Counters counts, by cause, what an endpoint dropped or refused. No count belongs to a single peer.
 type Counters struct {
 	Foreign      uint64 // datagrams not of this format, or not for this end
 	Malformed    uint64 // datagrams of this format, but invalid
@@ -15,16 +15,16 @@ type Counters struct {
 	Full         uint64 // clients refused because MaxPeers was reached, once per request
 	UnknownID    uint64 // datagrams of unknown connections
 	Challenges   uint64 // challenges sent to new addresses of known connections
-	Tried        uint64 // datagrams also sent to new addresses, before these were proved
+	Tried        uint64 // datagrams also sent to new addresses that were not proved yet
 	BadProof     uint64 // responses with a wrong proof
-	Unbelieved   uint64 // close and gone messages that Config.Sealed ignored
+	Unbelieved   uint64 // close and gone messages that Config.Sealed ignored at first
 	Overrun      uint64 // datagrams lost to full receive queues
 	Backlog      uint64 // sends that failed with ErrBacklog
 	SendErrors   uint64 // sends that the system refused for another reason; they count as lost in transit
 	ReadErrors   uint64 // read errors, including ICMP
 	Connections  uint64 // connections ever established
-	Reads        uint64 // system calls that read the socket; with Config.Batch also those that found nothing
-	Writes       uint64 // system calls that wrote to it
+	Reads        uint64 // system calls that read the socket; with Config.Batch also those that read nothing
+	Writes       uint64 // system calls that wrote to the socket
 }
 
 // Counters returns the counts so far.

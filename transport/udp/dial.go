@@ -19,20 +19,21 @@ type dial struct {
 	p       *peer
 	state   dialState
 	hello   hello
-	begun   uint32         // ticks
+	begun   uint32         // when the dial began, in ticks
 	tried   uint32         // when the current address was first tried
 	greeted uint32         // when the last hello was sent
 	more    bool           // there are other addresses to try
-	stay    uint32         // ticks without an answer until the next address
-	parked  []*net.UDPConn // sockets of earlier addresses: an answer may still arrive there
-	code    transport.Code // reason of the end
-	detail  string
-	told    uint32 // when the server was last told that the connection has ended
-	far     uint32 // ticks of two round trips, as the handshake took them
-	looked  uint32 // when the client last looked at its own address
-	moved   uint32 // when the client last changed to another address of its own
-	probe   *probe // nil: the first socket does
-	open    func(to netip.AddrPort) (*net.UDPConn, error)
+	stay    uint32         // ticks without a reply after which the next address is tried
+	parked  []*net.UDPConn // sockets of addresses tried before: a reply may still arrive there
+	code    transport.Code // why the dial or the connection ended
+	detail  string         // explains code
+	told    uint32         // when the server was last notified that the connection has ended
+	// far is the time of two round trips in ticks, as measured in the handshake.
+	far    uint32
+	looked uint32 // when the client last looked at its own address
+	moved  uint32 // when the client last changed to another address of its own
+	probe  *probe // nil while the first socket works
+	open   func(to netip.AddrPort) (*net.UDPConn, error)
 }
 
 type dialState uint8
@@ -45,9 +46,9 @@ const (
 
 const (
 	helloEvery = 1  // tick: 50 ms
-	helloTwice = 2  // ticks without an answer after which each hello is sent twice
+	helloTwice = 2  // ticks without a reply after which each hello is sent twice
 	tryFor     = 20 // ticks until the next address of a name is tried
-	tryAgain   = 5  // the same from the second round on, when an answer may already be waiting
+	tryAgain   = 5  // the same from the second round on, when a reply may already be waiting
 	deadAfter  = 20 // ticks of silence after which ICMP can end an open connection
 )
 
@@ -60,7 +61,7 @@ func Dial(addr string, cfg Config) (*Endpoint, error) {
 	return dialBy(addr, cfg, (*Endpoint).resolve, openTo)
 }
 
-// dialBy is Dial with other functions to resolve a name, and to open a socket.
+// dialBy is Dial with other functions to resolve a name and to open a socket.
 func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Addr, error), open func(netip.AddrPort) (*net.UDPConn, error)) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -99,13 +100,13 @@ func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Ad
 	return e, nil
 }
 
-// dialAddrs tries a server's addresses, and serves the connection with the first that answers. A distant server may
-// answer only after the next address is tried. So the sockets stay open, and an address that has answered is not
-// abandoned.
+// dialAddrs tries a server's addresses, and serves the connection with the first address that replies.
+// A distant server may reply only after the next address is tried. So the sockets stay open, and an
+// address that has replied is not abandoned.
 func (e *Endpoint) dialAddrs(addrs []netip.Addr, port uint16) {
 	defer e.unpark(nil)
 	conns := make([]*net.UDPConn, len(addrs))
-	var last error // why there is no socket
+	var last error // why no socket could be opened
 	for i, a := range addrs {
 		if conns[i], last = e.dial.open(netip.AddrPortFrom(a, port)); last == nil {
 			e.park(conns[i])
@@ -122,7 +123,7 @@ func (e *Endpoint) dialAddrs(addrs []netip.Addr, port uint16) {
 			if !e.try(conn, netip.AddrPortFrom(addrs[i], port), more, stay) {
 				return
 			}
-			if conn.SetReadDeadline(time.Time{}) != nil { // it is closed: nobody is there
+			if conn.SetReadDeadline(time.Time{}) != nil { // refused closed it: nobody listens there
 				conns[i] = nil
 			}
 		}
@@ -133,7 +134,7 @@ func (e *Endpoint) dialAddrs(addrs []netip.Addr, port uint16) {
 	}
 }
 
-// try sends hellos to an address, and reports whether to try another.
+// try sends hellos to an address, and reports whether to try another one.
 func (e *Endpoint) try(conn *net.UDPConn, to netip.AddrPort, more bool, stay uint32) bool {
 	ok, err := e.attach(conn, true)
 	if err != nil {
@@ -234,7 +235,7 @@ func (e *Endpoint) greet() {
 	}
 }
 
-// giveUp ends a dial, or a connection.
+// giveUp ends a dial or a connection.
 func (e *Endpoint) giveUp(c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -250,8 +251,8 @@ func (e *Endpoint) endDial(c transport.Code, detail string) {
 	}
 }
 
-// refused handles an ICMP report that nobody listens at the address of socket c. While dialling it counts. Later it
-// counts only when the server is also silent, since it can be forged.
+// refused handles an ICMP report that nobody listens at the address of socket c. While dialling, the
+// report ends the attempt. Later it counts only if the server is also silent, since it can be forged.
 func (e *Endpoint) refused(c *net.UDPConn) {
 	if e.dial == nil {
 		return
@@ -270,7 +271,7 @@ func (e *Endpoint) refused(c *net.UDPConn) {
 		return
 	}
 	if d.more {
-		c.Close() // connect tries the next address
+		c.Close() // dialAddrs then tries the next address
 		return
 	}
 	e.endDial(transport.Unreachable, "connection refused")

@@ -23,29 +23,30 @@ type Endpoint struct {
 	cfg     Config
 	in      *inbox.Inbox // guarded by mu, except Ready
 	out     sender
-	reads   atomic.Uint64 // system calls
-	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
+	reads   atomic.Uint64 // system calls that read the socket
+	clock   atomic.Uint32 // counts ticks of tickTime while the process runs
 	done    chan struct{}
 	quiet   chan struct{} // signalled when a closing endpoint has notified all peers
 	running sync.WaitGroup
-	tells   bool        // the system says which of its addresses a datagram was sent to
-	failed  atomic.Bool // a send failed since a client last looked
+	tells   bool        // the system reports which of its addresses a datagram was sent to
+	failed  atomic.Bool // a send has failed since mind last looked
 
 	mu       sync.Mutex
 	conn     *net.UDPConn
 	peers    slot.Table[*peer]
-	byConn   map[uint64]*peer // of a server
-	byNonce  map[uint64]*peer
-	named    roster.Roster[*peer] // of a server
-	graves   *graves              // of a server
-	leaving  []leaver
-	post     []letter // to send when mu is released
+	byConn   map[uint64]*peer     // a server's peers by connection id
+	byNonce  map[uint64]*peer     // a server's peers by nonce
+	named    roster.Roster[*peer] // a server's peers by identity
+	graves   *graves              // a server's ended connections
+	leaving  []leaver             // dropped peers that are still notified
+	post     []letter             // datagrams to send once mu is released
 	counters Counters
 	refusals refused.Tally
 	closed   bool
 
-	dial   *dial // of a client; nil: a server
-	mint   *mint // this and the rest: owned by the reading goroutine
+	dial *dial // a client's state; nil on a server
+	// Only the reading goroutine uses mint and the fields below.
+	mint   *mint
 	limits *limits
 	accept hook.Accept
 	note   [endSize + transport.MaxDetail]byte // buffer for a reply
@@ -74,7 +75,7 @@ func newEndpoint(cfg Config) *Endpoint {
 
 // attach makes c the endpoint's socket. When the endpoint is closed, it closes c and returns false.
 func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
-	if e.cfg.SocketBuffer > 0 {
+	if e.cfg.SocketBuffer > 0 { // the system may grant less
 		c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system permits
 	}
 	if e.cfg.SendQueue > 0 {
@@ -89,7 +90,7 @@ func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
 	tells := canAnswer && !connected && wild(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr())
-	if tells { // a client's other socket may be read meanwhile
+	if tells { // a client's other socket may be read at the same time
 		e.tells = true
 	}
 	return true, e.out.attach(c, connected, tells)
@@ -111,7 +112,7 @@ func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr()
 // ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
-// seconds returns the clock for cookies.
+// seconds returns the clock in seconds, which cookies use.
 func (e *Endpoint) seconds() uint32 { return e.clock.Load() / uint32(time.Second/tickTime) }
 
 // Recv implements transport.Endpoint.
@@ -186,7 +187,7 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 		return err
 	case errors.Is(err, net.ErrClosed):
 		return transport.ErrClosed
-	case err == errRefused: // an error of an earlier datagram; this one was sent
+	case err == errRefused: // the error is about an earlier datagram; this one was sent
 		if ok {
 			p.refused = e.clock.Load()
 		}
@@ -211,8 +212,8 @@ func (e *Endpoint) forgetPeer(p *peer, c transport.Code, detail string) {
 	}
 }
 
-// believed reports whether to accept the network's report that a connection has ended. If not yet, it stores the
-// report.
+// believed reports whether to accept at once a message that a connection has ended. Config.Sealed makes
+// it wait for silence: then it stores the message instead.
 func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
 	now := e.clock.Load()
 	if !e.cfg.Sealed || now-p.heard >= deadAfter {
@@ -226,8 +227,8 @@ func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
 	return false
 }
 
-// reason returns why a peer is gone: its own last message, if nothing was received after it, else the given
-// reason.
+// reason returns why a peer is gone. That is the reason in the peer's last message if nothing was
+// received after it, else the given reason.
 func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) {
 	if r := p.rumour; r.at != 0 && r.at >= p.heard {
 		return r.code, r.detail
@@ -235,12 +236,13 @@ func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) 
 	return c, detail
 }
 
-// confirmed reports whether a peer fell silent after the report of its end, apart from datagrams in transit.
+// confirmed reports whether a peer fell silent after a message that its connection has ended. Datagrams
+// that were in transit do not count.
 func (p *peer) confirmed(now uint32) bool {
 	return p.rumour.at != 0 && p.heard <= p.rumour.at+askEvery && now-p.heard >= deadAfter
 }
 
-// endPeer reports to the caller that a peer is gone.
+// endPeer removes a peer, and reports to the caller of Recv that it is gone.
 func (e *Endpoint) endPeer(p *peer, c transport.Code, detail string) {
 	e.forgetPeer(p, c, detail)
 	e.in.End(p.q, c, detail)
@@ -290,7 +292,7 @@ func (e *Endpoint) readSocket(c *net.UDPConn, take func(buf []byte, n int, from 
 	}
 }
 
-// failedRead counts an error of a read, the failed-th in a row, and reports whether to end.
+// failedRead counts an error of a read, the failed-th in a row. It reports whether the reader must end.
 func (e *Endpoint) failedRead(err error, failed int) (end bool) {
 	if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
@@ -298,7 +300,7 @@ func (e *Endpoint) failedRead(err error, failed int) (end bool) {
 	e.mu.Lock()
 	e.counters.ReadErrors++
 	e.mu.Unlock()
-	if failed > 16 { // a persistent error must not use up the processor
+	if failed > 16 { // a persistent error must not use up a processor
 		select {
 		case <-e.done:
 			return true

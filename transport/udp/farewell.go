@@ -6,13 +6,13 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// leaver is a dropped peer that is notified until it confirms, a few times at most.
+// leaver is a dropped peer that is notified until it confirms, at most three times.
 type leaver struct {
 	conn   uint64
 	addr   route
 	code   transport.Code
 	detail string
-	at     [2]uint32 // ticks of the repeats; 0: done
+	at     [2]uint32 // ticks at which the notification is repeated; 0: done
 }
 
 const maxLeavers = 1024
@@ -38,7 +38,7 @@ func (e *Endpoint) sendOff(l leaver) {
 	e.out.sendDatagram(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
 }
 
-// dismiss drops a peer for the caller.
+// dismiss drops a peer because the caller asked for it. The returned leaver must still be notified.
 func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
 	e.forgetPeer(p, c, detail)
 	e.in.Drop(p.q)
@@ -67,7 +67,7 @@ func (e *Endpoint) tendLeaving(now uint32) {
 	e.leaving = keep
 }
 
-// sendFarewell writes a close message for a leaver.
+// sendFarewell queues a close message for a leaver.
 func (e *Endpoint) sendFarewell(l *leaver) {
 	m := e.letter(l.addr)
 	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
@@ -88,7 +88,7 @@ func (e *Endpoint) farewellConfirmed(conn uint64) {
 	}
 }
 
-// hush ends the farewells of a closing endpoint.
+// hush stops the notifications of a closing endpoint.
 func (e *Endpoint) hush() {
 	select {
 	case e.quiet <- struct{}{}:
@@ -121,7 +121,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 			e.leaving = append(e.leaving, e.dismiss(p, c, detail))
 		}
 	}
-	select { // discard a signal from before
+	select { // discard an earlier signal
 	case <-e.quiet:
 	default:
 	}
@@ -142,7 +142,7 @@ func (e *Endpoint) farewell() {
 	third := linger / 3
 	for i, pause := range [...]time.Duration{third, linger - third, 0} {
 		e.mu.Lock()
-		e.post = nil // the timer may be sending the old ones
+		e.post = nil // the timer may still be sending the old ones
 		for i := range e.leaving {
 			e.sendFarewell(&e.leaving[i])
 		}

@@ -8,7 +8,7 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the identity rules to a client, and returns the answer if they refuse it.
+// identify applies the identity rules to a client. It returns a refusal, or nil to accept the client.
 func (e *Endpoint) identify(h *hello, identity []byte) []byte {
 	replaced, err := e.named.Judge(identity, e.cfg.Same, time.Now())
 	if err != nil {
@@ -16,14 +16,14 @@ func (e *Endpoint) identify(h *hello, identity []byte) []byte {
 		e.refusals.Add(err)
 		return e.refusal(h.nonce, err)
 	}
-	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the accept hook took some time
+	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the server may have filled up while the accept hook ran
 		return answer
 	}
 	e.expel(replaced, transport.Replaced, "connected anew")
 	return nil
 }
 
-// expel drops peers and notifies both them and the caller.
+// expel drops peers, and notifies both them and the caller of Recv.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	detail = transport.CutDetail(detail)
 	for _, p := range peers {

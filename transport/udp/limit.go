@@ -11,15 +11,17 @@ import (
 // uses it.
 type limits struct {
 	seed    maphash.Seed
-	perAddr uint32 // per tick
-	all     meter
-	replies [meters]meter // by address, to clients without proof
-	asks    [meters]meter // calls of the accept hook for clients with a proved address: no other client's flood uses them up
+	perAddr uint32        // datagrams a tick for each address
+	all     meter         // replies to all clients without proof
+	replies [meters]meter // replies to clients without proof, by address
+	// asks counts calls of the accept hook by address. Only clients with a proved address use it, so
+	// the flood of another client does not use it up.
+	asks [meters]meter
 }
 
 const meters = 1 << 12 // addresses that share a meter by chance share its limit
 
-// newLimits takes the limit per address and second. Negative means no limit.
+// newLimits takes the limit for each address a second. Negative means no limit.
 func newLimits(perSecond int) *limits {
 	l := &limits{seed: maphash.MakeSeed(), perAddr: math.MaxUint32}
 	if perSecond >= 0 {
@@ -28,7 +30,7 @@ func newLimits(perSecond int) *limits {
 	return l
 }
 
-// reply reports whether to answer an address that has proved nothing.
+// reply reports whether to reply to an address that has proved nothing.
 func (l *limits) reply(now uint32, to netip.AddrPort) bool {
 	return l.replies[l.meterOf(to)].allow(now, l.perAddr) && l.all.allow(now, replyLimit)
 }
@@ -48,8 +50,9 @@ func (l *limits) meterOf(a netip.AddrPort) uint64 {
 	return maphash.Bytes(l.seed, b) % meters
 }
 
-// meter lets a number of calls pass each tick. If more came in the tick before, it chooses at random: the first of
-// each tick would always be the same clients, since they also repeat once a tick.
+// meter lets a number of calls pass each tick. If more came in the tick before, it chooses among them
+// at random: the first calls of each tick would always be those of the same clients, which also repeat
+// once a tick.
 type meter struct{ tick, came, before, passed uint32 }
 
 func (m *meter) allow(now, limit uint32) bool {

@@ -8,40 +8,41 @@ import (
 // peer is one connection of an endpoint, guarded by the endpoint's lock.
 type peer struct {
 	id         transport.PeerID
-	conn       uint64 // the connection id, 0 while dialling
-	nonce      uint64 // of its first hello
+	conn       uint64 // the connection id; 0 while dialling
+	nonce      uint64 // the nonce in the peer's first hello
 	addr       route
-	name       string // of addr
+	name       string // addr as text
 	identity   []byte
 	q          *inbox.Queue
-	heard      uint32 // ticks
-	sent       uint32
-	asked      uint32 // when a sign of life was last requested
-	refused    uint32 // when ICMP last reported that nobody listens
-	challenged uint32
+	heard      uint32 // when the peer was last heard, in ticks
+	sent       uint32 // when something was last sent to it, in ticks
+	asked      uint32 // when a keep-alive was last requested
+	refused    uint32 // when ICMP last reported that nobody listens at addr
+	challenged uint32 // when it was last challenged
 	trial      trial
 	rumour     rumour
 	stats      transport.Stats
 }
 
-// rumour is a reported end that was not believed.
+// rumour is a message about a connection's end that was not believed.
 type rumour struct {
-	at     uint32 // ticks; 0: none
+	at     uint32 // when the message arrived, in ticks; 0: there was none
 	code   transport.Code
 	detail string
 }
 
-// trial is an unproved address that a client seems to have now. Datagrams to the client are also sent there, within
-// the bytes that arrived from there. So a client that did move does not wait for the proof.
+// trial is an unproved address that a client seems to have now. Datagrams to the client are also sent
+// there, for a few times the bytes that arrived from there. So a client that did move does not wait for
+// the proof.
 type trial struct {
 	addr route
-	left int // bytes that may still be sent to it
+	left int // bytes that may still be sent to addr
 }
 
 // generous is how many bytes may be sent to an unproved address for each byte received from it.
 const generous = 3
 
-// tries records that n bytes for p arrived from another address than its own.
+// tries records that n bytes for p arrived from an address other than p.addr.
 func (p *peer) tries(from route, n int) {
 	if p.trial.addr != from {
 		p.trial = trial{addr: from}
@@ -54,8 +55,8 @@ func (p *peer) moveTo(addr route) {
 	p.addr, p.name = addr, addr.String()
 }
 
-// graves remembers ended connections, so that late datagrams are told why, and late hellos do not start a new
-// connection.
+// graves remembers ended connections. The sender of a late datagram is told why its connection ended,
+// and a late hello does not start a new connection.
 type graves struct {
 	ring    [256]grave
 	next    int

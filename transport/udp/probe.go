@@ -5,20 +5,22 @@ import (
 	"net/netip"
 )
 
-// probe is a client's second socket, for when the client's own address has changed: another network, a VPN, a cable.
-// The first socket is bound to the old address, from which nothing leaves any more. The probe asks the server from
-// the new address. It takes the first socket's place once the server has answered there.
+// probe is a client's second socket, for when the client's own address has changed: another network, a
+// VPN, a cable. The first socket is bound to the old address, from which nothing is sent any more. The
+// probe asks the server from the new address. It replaces the first socket once the server has replied
+// to it.
 type probe struct {
 	conn *net.UDPConn
 	out  socket
-	// since is when the server had last been heard on the first socket. If that goes on, no probe is needed.
+	// since is when the server had last been heard on the first socket. The probe ends once the server
+	// is heard there again.
 	since uint32
 }
 
 const (
-	silentFor = 5  // ticks of silence after which a client looks at its own address, and two round trips more
-	lookEvery = 4  // ticks from one look to the next in silence
-	staysFor  = 20 // ticks after a move in which a failed send alone is no reason to look
+	silentFor = 5  // ticks of silence, plus two round trips, after which a client checks its own address
+	lookEvery = 4  // ticks between two checks while the server is silent
+	staysFor  = 20 // ticks after a move in which a failed send alone causes no check
 )
 
 // openTo opens a socket to a server. The system chooses the address to send from.
@@ -26,11 +28,11 @@ func openTo(to netip.AddrPort) (*net.UDPConn, error) {
 	return net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 }
 
-// from returns this machine's address of a socket.
+// from returns the local address of a socket.
 func from(c *net.UDPConn) netip.Addr { return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr() }
 
-// mind looks at a client's own address when a send has failed, or the server is silent, and asks from another one if
-// the system would choose it now. The timer calls it at each tick.
+// mind checks a client's own address when a send has failed or the server is silent. If the system
+// would now choose another address, it asks the server from that one. The timer calls it in each tick.
 func (e *Endpoint) mind(now uint32) {
 	failed := e.failed.Swap(false)
 	e.mu.Lock()
@@ -56,7 +58,7 @@ func (e *Endpoint) mind(now uint32) {
 	e.mu.Unlock()
 
 	conn, err := d.open(to)
-	if err != nil {
+	if err != nil { // the server cannot be reached yet
 		return // there is no way to the server yet
 	}
 	if at := from(conn); p != nil && at == from(p.conn) || p == nil && at == mine && !failed {
@@ -68,7 +70,7 @@ func (e *Endpoint) mind(now uint32) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if d.probe == p {
-			d.endProbe() // the next look has another
+			d.endProbe() // the next check opens another one
 		}
 	}
 }
@@ -91,7 +93,7 @@ func (e *Endpoint) replaceProbe(conn *net.UDPConn) *probe {
 		moved := false
 		e.readSocket(conn, func(buf []byte, n int, from route) []byte {
 			if moved = moved || n > 0 && buf[0] == typeChallenge && e.moveToProbe(p, buf[:n]); moved {
-				return e.takeDatagram(buf, n, from) // a challenge too: it is answered from where the client is now
+				return e.takeDatagram(buf, n, from) // the challenge too: takeDatagram replies from the new address
 			}
 			return buf
 		})
@@ -99,7 +101,8 @@ func (e *Endpoint) replaceProbe(conn *net.UDPConn) *probe {
 	return p
 }
 
-// moveToProbe makes the probe the endpoint's socket, since the server has answered to it, and reports whether it did.
+// moveToProbe makes the probe the endpoint's socket, if a datagram is the server's challenge to it. It
+// reports whether it did.
 func (e *Endpoint) moveToProbe(p *probe, challenge []byte) bool {
 	conn, _, err := parsePair(challenge, typeChallenge)
 	e.mu.Lock()

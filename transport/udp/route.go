@@ -2,13 +2,13 @@ package udp
 
 import "net/netip"
 
-// route is where a datagram came from, or goes to: an address of the other end, and the address of this machine that
-// it was sent to. A server on a wildcard address of a machine with several must answer from the one that was spoken
-// to: a client takes no datagram from another.
+// route is the two addresses of a datagram: that of the other end, and that of this machine. A machine
+// may have several. A server that listens on all of them must reply from the address that the client
+// sent to, because the client accepts no other.
 type route struct {
 	netip.AddrPort
-	// local is this machine's address. It is not valid where the socket has only one, on a client, and on systems
-	// that do not say it.
+	// local is this machine's address. It is not valid if the socket has only one, on a client, and on
+	// systems that do not report it.
 	local netip.Addr
 }
 

@@ -13,11 +13,11 @@ type sender struct {
 	mu sync.Mutex
 	socket
 	buf    [transport.MaxDatagram]byte
-	held   *held  // what waits for Flush; nil: nothing ever does
-	writes uint64 // system calls
+	held   *held  // datagrams that wait for Flush; nil without Config.Batch
+	writes uint64 // system calls that wrote to the socket
 }
 
-// up sends a client's datagram, down a server's.
+// up sends a client's datagram. down sends a server's.
 func (s *sender) up(id uint64, b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,27 +47,27 @@ func (s *sender) down(nonce uint64, b []byte, to route) error {
 	return nil
 }
 
-// sendDatagram sends a complete datagram, after those that are held.
+// sendDatagram sends a complete datagram, after those in held.
 func (s *sender) sendDatagram(b []byte, to route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil && s.held.n > 0 {
-		_ = s.held.sendHeld(&s.socket) // what it drops is counted
+		_ = s.held.sendHeld(&s.socket) // datagrams that it drops are counted
 	}
 	s.writes++
 	return s.writeDatagram(b, to)
 }
 
-// flushHeld sends what is held.
+// flushHeld sends the datagrams in held.
 func (s *sender) flushHeld() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil && s.held.n > 0 {
-		_ = s.held.sendHeld(&s.socket) // what it drops is counted
+		_ = s.held.sendHeld(&s.socket) // datagrams that it drops are counted
 	}
 }
 
-// addCounts adds the counts of sending to an endpoint's.
+// addCounts adds the sender's counts to those of an endpoint.
 func (s *sender) addCounts(c *Counters) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

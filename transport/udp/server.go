@@ -118,13 +118,14 @@ func (e *Endpoint) serveData(buf []byte, n int, from route) []byte {
 // known records that p was heard, if from is its address.
 func (e *Endpoint) known(p *peer, from route) bool {
 	if p.addr == from {
-		p.heard, p.trial = e.clock.Load(), trial{} // it is still at its old address
+		p.heard, p.trial = e.clock.Load(), trial{} // the client is still at its old address
 		return true
 	}
 	return false
 }
 
-// unknown answers the sender of n bytes (at least 9) for an unknown connection, in no more bytes.
+// unknown replies to a datagram of n bytes (at least 9) for an unknown connection. The reply is no
+// longer than the datagram.
 func (e *Endpoint) unknown(conn uint64, n int, from route) {
 	now := e.clock.Load()
 	e.mu.Lock()
@@ -148,7 +149,7 @@ func (e *Endpoint) unknown(conn uint64, n int, from route) {
 	}
 }
 
-// reply answers an address that has proved nothing, within the limits.
+// reply replies to an address that has proved nothing, within the limits.
 func (e *Endpoint) reply(b []byte, to route) {
 	if !e.limits.reply(e.clock.Load(), to.AddrPort) {
 		e.limited()
@@ -163,7 +164,8 @@ func (e *Endpoint) limited() {
 	e.counters.Limited++
 }
 
-// challenge asks the sender of n bytes for a known connection to prove its new address, in no more bytes.
+// challenge asks the sender of n bytes for a known connection to prove its new address. The challenge
+// is no longer than n bytes.
 func (e *Endpoint) challenge(conn uint64, n int, to route) {
 	now := e.clock.Load()
 	e.mu.Lock()
@@ -249,7 +251,7 @@ func (e *Endpoint) serveClose(b []byte, from route) {
 		e.endPeer(p, c, text(detail))
 	}
 	e.mu.Unlock()
-	e.reply(appendGone(e.note[:0], conn), from) // no need to repeat it
+	e.reply(appendGone(e.note[:0], conn), from) // the client need not repeat its message
 }
 
 func (e *Endpoint) serveGone(b []byte) {
@@ -290,7 +292,7 @@ func (e *Endpoint) serveHello(b []byte, from route) {
 	e.out.sendDatagram(e.admit(&h, from), from)
 }
 
-// admit decides on a client that has proved its address and returns the answer.
+// admit decides on a client that has proved its address, and returns the reply.
 func (e *Endpoint) admit(h *hello, from route) []byte {
 	e.mu.Lock()
 	answer := e.again(h, from)
@@ -336,7 +338,7 @@ func (e *Endpoint) admit(h *hello, from route) []byte {
 	return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
 }
 
-// again repeats the answer to a hello that was answered before.
+// again repeats the reply to a hello that was replied to before. It returns nil for a new hello.
 func (e *Endpoint) again(h *hello, from route) []byte {
 	if p := e.byNonce[h.nonce]; p != nil {
 		if !e.known(p, from) {
@@ -350,7 +352,8 @@ func (e *Endpoint) again(h *hello, from route) []byte {
 	return nil
 }
 
-// crowded returns a refusal when there is no room, unless the client may replace another.
+// crowded returns a refusal if there is no room, and nil otherwise. A client that may replace another
+// peer needs no free place.
 func (e *Endpoint) crowded(h *hello, replaces bool) []byte {
 	if e.closed {
 		return appendEnd(e.note[:0], typeRefuse, h.nonce, transport.Closed, "")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// socket writes through the net package, since these systems do not make a datagram wait.
+// socket writes through the net package, because a full send buffer does not block on these systems.
 type socket struct {
 	conn      *net.UDPConn
 	connected bool

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// socket writes with system calls that do not wait; the net package's would wait when the send buffer is
-// full.
+// socket writes with system calls that do not block. The net package would block while the send buffer
+// is full.
 type socket struct {
 	raw       syscall.RawConn
 	connected bool
@@ -21,8 +21,8 @@ type socket struct {
 	to        syscall.Sockaddr
 	sa4       syscall.SockaddrInet4
 	sa6       syscall.SockaddrInet6
-	says      control // with the address to send from
-	said      int     // its length; 0: the system chooses the address
+	says      control // control message with the address to send from
+	said      int     // length of the control message; 0: the system chooses the address
 	err       error
 	call      func(fd uintptr) bool
 }
@@ -43,7 +43,7 @@ func (s *socket) attach(c *net.UDPConn, connected, tells bool) error {
 	return errors.Join(err, fault)
 }
 
-// once makes the call and never asks to wait.
+// once makes the system call. It returns true, so that the net package does not wait.
 func (s *socket) once(fd uintptr) bool {
 	for {
 		switch {
@@ -71,7 +71,7 @@ func (s *socket) writeDatagram(b []byte, to route) error {
 	}
 	err := s.raw.Write(s.call)
 	told := err == nil && s.err == syscall.ECONNREFUSED
-	if told { // that is about an earlier datagram, and this one was not sent
+	if told { // the error is about an earlier datagram, and this one was not sent
 		err = s.raw.Write(s.call)
 	}
 	s.b = nil

@@ -7,11 +7,11 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// tend is the endpoint's timer: it sends hellos and keep-alives, checks timeouts, and
-// repeats farewells.
+// tend is the endpoint's timer: it sends hellos and keep-alives, checks timeouts, and repeats
+// notifications of the end.
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
-		e.out.flushHeld() // for callers that do not
+		e.out.flushHeld() // for callers that do not call Flush
 		if passed == 0 {
 			return
 		}
@@ -49,7 +49,8 @@ func (e *Endpoint) tendOnce(now uint32) (greet bool) {
 	return greet
 }
 
-// noAnswer names the size of a hello, since some paths drop what is as long.
+// noAnswer is the text of a dial that timed out. It names the size of a hello, since some paths drop
+// datagrams of that size.
 const noAnswer = "no answer: nothing listens there, or the path drops UDP, perhaps only payloads of 1200 bytes, which it must carry"
 
 func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
@@ -58,7 +59,7 @@ func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 		e.endDial(transport.Timeout, noAnswer)
 	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
-		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect tries the next address
+		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // dialAddrs then tries the next address
 	case now-d.greeted >= helloEvery:
 		return true
 	}
@@ -76,7 +77,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 		e.connectionLost(p, p.rumour.code, p.rumour.detail)
 	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
 		e.connectionLost(p, transport.Unreachable, "connection refused")
-	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
+	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask now
 		p.sent, p.asked = now, now
 		l := e.letter(p.addr)
 		l.n = len(appendPair(l.b[:0], typeAlive, p.conn, ask))
@@ -87,7 +88,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 	}
 }
 
-// connectionLost ends a connection without a reason from the peer.
+// connectionLost ends a connection for which the peer gave no reason.
 func (e *Endpoint) connectionLost(p *peer, c transport.Code, detail string) {
 	if e.dial != nil {
 		e.endDial(c, detail)
@@ -96,7 +97,7 @@ func (e *Endpoint) connectionLost(p *peer, c transport.Code, detail string) {
 	e.endPeer(p, c, detail)
 }
 
-// letter returns a letter to fill in; it is sent after the lock is released.
+// letter returns an empty letter, which is sent after the lock is released.
 func (e *Endpoint) letter(to route) *letter {
 	e.post = append(e.post, letter{to: to})
 	return &e.post[len(e.post)-1]

@@ -36,7 +36,7 @@ const (
 	replySize  = 1 + 8 + cookieSize + sumSize
 	endSize    = 1 + 8 + 2 + 1 + sumSize // refuse and close, without detail
 	goneSize   = 1 + 8
-	ask        = 1 // in an alive: reply with one
+	ask        = 1 // value of an alive message that asks for one in reply
 	upHeader   = 1 + 8
 	downHeader = 1 + 4
 )
