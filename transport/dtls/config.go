@@ -61,19 +61,20 @@ type Config struct {
 	// error. At most 32768. A client ignores it.
 	MaxPeers int
 
-	// MaxHandshakes is the most handshakes in progress at a server. Each costs three goroutines and up to 64 kB, for
-	// at most ten seconds. Beyond it the oldest handshake is aborted. The same number of connections may wait without
-	// having started a handshake; beyond that, the server drops the oldest from the address with the most. 0: 256.
-	// Negative: an error. At most 1024. A client ignores it.
+	// MaxHandshakes is the most handshakes in progress at a server. Each costs three goroutines and up
+	// to 64 kB, for at most ten seconds. Beyond the limit the oldest handshake is aborted. The same
+	// number of connections may wait without having started a handshake. Beyond that, the server drops
+	// the oldest connection of the address that has the most of them. 0: 256. Negative: an error. At
+	// most 1024. A client ignores it.
 	MaxHandshakes int
 
-	// MaxHandshakesPerAddr is the most handshakes in progress from one address (IPv6: one /64). 0: 32, which is also
-	// how many connections per address a server of the root package lets wait. Negative: no limit per address. At most
-	// MaxHandshakes. A client ignores it.
+	// MaxHandshakesPerAddr is the most handshakes in progress from one address (IPv6: one /64). 0: 32,
+	// which is also the default of server.Config.MaxWaitingPerAddress. Negative: no limit per address.
+	// At most MaxHandshakes. A client ignores it.
 	MaxHandshakesPerAddr int
 
-	// HelloRate is the most hellos a second that are answered per address, as in udp.Config. 0: 1000. Negative: no
-	// limit per address. At most 2^20. Wrap ignores it.
+	// HelloRate is the most hellos a second that get a reply, per address, as in udp.Config. 0: 1000.
+	// Negative: no limit per address. At most 2^20. Wrap ignores it.
 	HelloRate int
 
 	// Timeout is the longest silence of a connection, or wait for a reply to a dial, before the endpoint gives up.

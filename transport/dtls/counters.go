@@ -2,8 +2,8 @@ package dtls
 
 import "github.com/foretick/foretick/transport"
 
-// Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer,
-// since anybody can have sent it.
+// Counters counts, by cause, what an endpoint dropped or refused. No count belongs to a peer, since
+// anybody can have sent the datagrams.
 type Counters struct {
 	Connections  uint64 // connections ever established
 	Handshakes   uint64 // handshakes started

@@ -21,9 +21,9 @@ type Endpoint struct {
 	cfg     Config
 	below   transport.Endpoint
 	in      *inbox.Inbox  // guarded by mu, except Ready
-	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
+	clock   atomic.Uint32 // counts ticks of tickTime while the process runs
 	done    chan struct{}
-	kick    chan struct{} // capacity 1: keys have arrived for early records
+	kick    chan struct{} // has room for one value: keys have arrived for early records
 	running sync.WaitGroup
 	asking  sync.Mutex // held during a call of the accept hook
 	accept  hook.Accept
@@ -31,27 +31,27 @@ type Endpoint struct {
 
 	mu        sync.Mutex
 	peers     slot.Table[*peer]
-	links     map[transport.PeerID]*peer // by the id of the endpoint below
+	links     map[transport.PeerID]*peer // peers by their id in the endpoint below
 	named     roster.Roster[*peer]       // a server's open peers
 	silent    crowd.Crowd[*peer]         // a server's peers that have not started a handshake
 	shakes    []*peer                    // a server's handshakes, oldest first
-	unsettled []*peer                    // peers that still need the library
+	unsettled []*peer                    // peers for which the library still runs
 	counters  Counters
 	refusals  refused.Tally
 	closed    bool
-	dial      *peer          // a client's peer; nil: a server
+	dial      *peer          // a client's only peer; nil on a server
 	ticket    *ticket.Ticket // a client's ticket
-	buf       []byte         // owned by the pumping goroutine: buffer for the next datagram
-	sending   sync.Mutex     // guards the peers' writers and the fields below; locked after mu
-	out       []byte
-	plain     []byte
-	handshake time.Duration
+	buf       []byte         // buffer for the next datagram; only the goroutine of pump uses it
+	sending   sync.Mutex     // guards the peers' writers, out and plain; locked after mu
+	out       []byte         // buffer for a record
+	plain     []byte         // buffer for a message
+	handshake time.Duration  // longest time of a handshake; tests change it
 }
 
 const (
 	tickTime      = 50 * time.Millisecond
 	bufferSize    = 1280
-	askEvery      = 4                // ticks: 200 ms
+	askEvery      = 4                // in ticks: 200 ms
 	handshakeTime = 10 * time.Second // five round trips of two seconds each
 )
 
@@ -186,7 +186,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.farewell(p)
 }
 
-// dropPeer marks a peer as dropped and still to be notified. Call farewell next, without the lock.
+// dropPeer marks a peer as dropped. Call farewell next, without the lock, to notify it.
 func (e *Endpoint) dropPeer(p *peer, c transport.Code, detail string) {
 	e.forgetPeer(p)
 	now := e.clock.Load()
@@ -210,14 +210,14 @@ func (e *Endpoint) forgetPeer(p *peer) {
 	e.unshake(p)
 }
 
-// reportEnd reports to the caller that a peer is gone, if the caller knew it.
+// reportEnd reports to the caller of Recv that a peer is gone, if the caller knew the peer.
 func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
 	if p.id != 0 && !e.closed && (p.state == open || e.dial != nil && p.state < leaving) {
 		e.in.End(p.q, c, transport.CutDetail(detail))
 	}
 }
 
-// cut drops a peer at once and disconnects it below.
+// cut drops a peer at once, and disconnects it from the endpoint below.
 func (e *Endpoint) cut(p *peer, c transport.Code, detail string) {
 	if p.state == over {
 		return
@@ -267,7 +267,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 			told = append(told, p)
 		case leaving:
 			told = append(told, p)
-		case greeting: // saves the server a timeout
+		case greeting: // a message saves the server a timeout
 			e.dropPeer(p, c, detail)
 			told = append(told, p)
 		default:

@@ -7,14 +7,14 @@ type verdict uint8
 
 const (
 	drop    verdict = iota
-	library         // it belongs to a handshake
-	ours            // it is protected, and for this package
+	library         // the record belongs to a handshake
+	ours            // the record is protected, and for this package
 )
 
 const (
 	maxHandshake    = 16 << 10 // most bytes of a handshake message
 	handshakeHeader = 12
-	libraryBudget   = 64 << 10 // most bytes that the handshake of one connection may bring
+	libraryBudget   = 64 << 10 // most bytes that the handshake of one connection may receive
 )
 
 // guard filters what the network passes to the library, which trusts too much: one plain alert ends a session, and so
@@ -25,7 +25,7 @@ const (
 // sees handshake messages, because it may have to answer them with its last flight.
 type guard struct {
 	done  bool // the handshake is over
-	spent int  // of libraryBudget
+	spent int  // bytes of libraryBudget that are used up
 }
 
 // judgeRecord decides on a record returned by next.
@@ -83,8 +83,9 @@ func plainHandshake(kind byte, b []byte) bool {
 
 func uint24(b []byte) int { return int(b[0])<<16 | int(b[1])<<8 | int(b[2]) }
 
-// outward reports whether a datagram from the library may be sent. Handshake messages may. Alerts may not: the other
-// end's guard drops them, and closing is signalled elsewhere.
+// outward reports whether a datagram from the library may be sent. Handshake messages may be sent.
+// Alerts may not: the other end's guard drops them, and this package signals the end by a message of
+// its own.
 func outward(b []byte) bool {
 	for len(b) > 0 {
 		record, rest, ok := next(b)

@@ -8,7 +8,8 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the identity rules to a peer and refuses it if they say so. It releases the lock temporarily.
+// identify applies the identity rules to a peer, and refuses the peer if they demand it. It reports
+// whether the peer may stay. It releases the lock temporarily.
 func (e *Endpoint) identify(p *peer) bool {
 	for {
 		replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
@@ -18,17 +19,17 @@ func (e *Endpoint) identify(p *peer) bool {
 			e.refuseClient(p, err)
 			return false
 		}
-		if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
+		if e.crowded(p, len(replaced) > 0) { // the server may have filled up while the accept hook ran
 			return false
 		}
 		if len(replaced) == 0 {
 			return true
 		}
-		e.expel(replaced, transport.Replaced, "connected anew") // meanwhile another peer may have connected
+		e.expel(replaced, transport.Replaced, "connected anew") // expel releases the lock: another peer may connect meanwhile
 	}
 }
 
-// expel drops peers and notifies both them and the caller. It releases the lock temporarily.
+// expel drops peers, and notifies both them and the caller of Recv. It releases the lock temporarily.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
 		e.reportEnd(p, c, detail)

@@ -12,9 +12,9 @@ import (
 type state uint8
 
 const (
-	waiting  state = iota // for the connection below, or for the first handshake record
+	waiting  state = iota // waits for the connection below, or for the first handshake record
 	shaking               // in the handshake
-	greeting              // protected, but no hello or accept yet
+	greeting              // protected, but before the hello or its accept
 	open
 	leaving // dropped locally: the end message is being repeated
 	over
@@ -22,12 +22,12 @@ const (
 
 // peer is one connection of an endpoint, guarded by the endpoint's lock except where noted.
 type peer struct {
-	id       transport.PeerID // 0: a client that is not accepted yet
-	below    transport.PeerID
+	id       transport.PeerID // 0 for a client that is not accepted yet
+	below    transport.PeerID // id in the endpoint below
 	state    state
-	addr     netip.AddrPort // at the time of connecting
+	addr     netip.AddrPort // address when the connection below began
 	name     string
-	mtu      int // longest datagram of the caller
+	mtu      int // longest datagram that the caller may send
 	identity []byte
 	q        *inbox.Queue
 	guard    guard
@@ -35,22 +35,24 @@ type peer struct {
 	cancel   func()        // aborts the handshake
 	settled  chan struct{} // closed when the library is no longer needed
 	freed    bool          // settled is closed
-	claims   ticket.Claims // of the ticket that keyed the connection
+	claims   ticket.Claims // claims of the ticket that keyed the connection
 	verdict  error         // why the ticket was refused
 	summed   bool          // the handshake's datagrams carry checksums
-	sums     [16]uint32    // of the newest received datagrams, to detect copies
-	sumAt    int
-	early    [][]byte // protected records received before the keys
-	read     reader   // used by the pumping goroutine, once there are keys
-	write    writer   // guarded by the endpoint's sending lock
-	heard    uint32   // ticks
-	sent     uint32
-	asked    uint32
-	until    uint32 // deadline for reaching open
-	code     transport.Code
-	detail   string
-	again    [2]uint32 // when to repeat the end message; 0: done
-	stats    transport.Stats
+	// sums has the checksums of the newest received datagrams, to detect copies.
+	sums  [16]uint32
+	sumAt int      // how many checksums were stored
+	early [][]byte // protected records that arrived before the keys
+	read  reader   // used by the goroutine of pump, once there are keys
+	write writer   // guarded by the endpoint's sending lock
+	heard uint32   // when the peer was last heard, in ticks
+	sent  uint32   // when something was last sent to it, in ticks
+	asked uint32   // when a reply was last requested, in ticks
+	until uint32   // tick until which the peer must be open
+	// code and detail say why a leaving peer was dropped.
+	code   transport.Code
+	detail string
+	again  [2]uint32 // ticks at which the end message is repeated; 0: done
+	stats  transport.Stats
 }
 
 const maxEarly = 8
@@ -65,7 +67,7 @@ func (p *peer) copied(sum uint32) bool {
 	return false
 }
 
-// releaseLibrary releases the library.
+// releaseLibrary lets the library's goroutine for this peer end.
 func (p *peer) releaseLibrary() {
 	if p.settled != nil && !p.freed {
 		p.freed = true

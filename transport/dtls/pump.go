@@ -64,8 +64,8 @@ func (e *Endpoint) connected(below transport.PeerID) {
 	}
 }
 
-// roomToWait drops a connection without a handshake when there are too many: the oldest from
-// the address with the most.
+// roomToWait makes room for one more connection without a handshake. If there are too many, it drops
+// the oldest of the address that has the most.
 func (e *Endpoint) roomToWait() {
 	if e.silent.Len() < e.cfg.MaxHandshakes {
 		return
@@ -81,7 +81,7 @@ func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.links[below]
-	if p == nil && e.dial != nil && e.dial.below == 0 { // it never connected
+	if p == nil && e.dial != nil && e.dial.below == 0 { // the dial never connected
 		p = e.dial
 	}
 	if p == nil || p.state == over {
@@ -112,7 +112,8 @@ func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
 	e.mu.Unlock()
 }
 
-// sift handles the protected records of a datagram, and returns the rest for the library.
+// sift handles the protected records of a datagram, and returns its other records, which are for the
+// library.
 func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
 	whole := true
 	b, sum, summed, ok := unsum(b)
@@ -140,14 +141,14 @@ func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
 			e.protected(p, record)
 		}
 	}
-	if !p.guard.done && (!whole || p.summed && !summed) { // damaged, or forged
+	if !p.guard.done && (!whole || p.summed && !summed) { // a record was damaged or forged
 		return nil, summed
 	}
 	return handshake, summed
 }
 
-// protected handles a protected record. Opening it takes no lock, because only this goroutine
-// does it.
+// protected handles a protected record. It decrypts the record without the lock, because no other
+// goroutine uses the reader.
 func (e *Endpoint) protected(p *peer, record []byte) {
 	switch p.state {
 	case waiting, shaking:
@@ -168,7 +169,7 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 		e.counters.Replayed++
 	case err != nil:
 		e.counters.Forged++
-	case p.state == greeting || p.state == open: // no state change since
+	case p.state == greeting || p.state == open: // the state has not changed since
 		p.heard = e.clock.Load()
 		p.releaseLibrary()
 		if record[0] == typeAlert {
@@ -179,7 +180,7 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 	}
 }
 
-// catchUp handles records that arrived before their keys.
+// catchUp handles records that arrived before their keys, once the keys are there.
 func (e *Endpoint) catchUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,7 +199,7 @@ func (e *Endpoint) catchUp() {
 	}
 }
 
-// alert handles an authentic alert, with which other implementations close.
+// alert handles an authentic alert. Other implementations close a connection with one.
 func (e *Endpoint) alert(p *peer, b []byte) {
 	if len(b) == 2 && b[1] == alertClose {
 		e.reportEnd(p, transport.Closed, "")
@@ -216,7 +217,7 @@ func (e *Endpoint) handleMessage(p *peer, plain []byte) {
 	case msgData:
 		e.accepted(p)
 		if p.state != open {
-			return // a client that is not accepted yet, or a server that was never asked
+			return // a client that is not accepted yet, or a server that got no hello
 		}
 		p.stats.Received++
 		p.stats.ReceivedBytes += uint64(len(plain) - msgHeader)
@@ -253,7 +254,7 @@ func (e *Endpoint) handleMessage(p *peer, plain []byte) {
 	e.malformed(p)
 }
 
-// later sends a small message. It releases the lock temporarily.
+// later sends a small message, with the lock released meanwhile.
 func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
 	e.mu.Unlock()
 	_ = e.protect(p, kind, body)
@@ -272,7 +273,8 @@ func (e *Endpoint) malformed(p *peer) {
 	e.mu.Lock()
 }
 
-// accepted records that the server accepted the client. Datagrams from the server prove it too.
+// accepted records that the server accepted the client. A datagram from the server proves it as well as
+// an accept message.
 func (e *Endpoint) accepted(p *peer) {
 	if e.dial != nil && p.state == greeting {
 		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()

@@ -16,10 +16,10 @@ const (
 	typeData      = 23
 	headerSize    = 13
 	tagSize       = chacha20poly1305.Overhead
-	epoch         = 1       // of all protected records: there is no renegotiation
-	firstSequence = 1 << 40 // of this package's records; the library's start at 0 and are few
+	epoch         = 1       // the epoch of all protected records: there is no renegotiation
+	firstSequence = 1 << 40 // where this package's sequence numbers start; the library's start at 0 and are few
 	lastSequence  = 1<<48 - 1
-	farewells     = 64 // of the last numbers are reserved for the end message
+	farewells     = 64 // how many of the last sequence numbers are reserved for the end message
 	windowSize    = 256
 )
 
@@ -46,13 +46,13 @@ func (s *scratch) setAdditional(header []byte, n int) {
 	binary.BigEndian.PutUint16(s.additional[11:], uint16(n))
 }
 
-// scratch avoids allocations per record.
+// scratch is memory that saves an allocation for each record.
 type scratch struct {
 	nonce      [chacha20poly1305.NonceSize]byte
 	additional [headerSize]byte
 }
 
-// seal appends a protected payload to its header, and sets the length in it.
+// seal appends a protected payload to its header, and sets the length in the header.
 func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	head := header[len(header)-headerSize:]
 	binary.BigEndian.PutUint16(head[11:], uint16(len(payload)+tagSize))
@@ -61,7 +61,7 @@ func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	return h.aead.Seal(header, s.nonce[:], payload, s.additional[:])
 }
 
-// openRecord appends the payload of a whole record to dst.
+// openRecord decrypts a whole record and appends its payload to dst.
 func (h *half) openRecord(dst, record []byte, s *scratch) ([]byte, error) {
 	size := len(record) - headerSize - tagSize
 	if size < 0 || int(binary.BigEndian.Uint16(record[11:])) != size+tagSize {
@@ -76,11 +76,11 @@ func (h *half) openRecord(dst, record []byte, s *scratch) ([]byte, error) {
 	return out, nil
 }
 
-// writer creates this package's records of a connection.
+// writer creates the records that this package sends on a connection.
 type writer struct {
 	half
 	scratch scratch
-	next    uint64 // sequence number, from firstSequence
+	next    uint64 // next sequence number, from firstSequence
 }
 
 // appendRecord appends a protected record to b. The payload must not overlap b.
@@ -95,14 +95,14 @@ func (w *writer) appendRecord(b []byte, kind byte, payload []byte) ([]byte, erro
 	return w.seal(b, payload, &w.scratch), nil
 }
 
-// reader opens this package's records of a connection, each once.
+// reader opens the records that this package receives on a connection, each once.
 type reader struct {
 	half
 	scratch scratch
 	window  window
 }
 
-// readRecord appends the payload of a record that is authentic and new to dst.
+// readRecord appends a record's payload to dst, if the record is authentic and was not read before.
 func (r *reader) readRecord(dst, record []byte) ([]byte, error) {
 	n := sequence(record)
 	if !r.window.fresh(n) {
@@ -118,10 +118,10 @@ func (r *reader) readRecord(dst, record []byte) ([]byte, error) {
 
 func sequence(record []byte) uint64 { return binary.BigEndian.Uint64(record[3:]) & lastSequence }
 
-// window records which of the newest sequence numbers were seen.
+// window remembers which of the newest sequence numbers were received.
 type window struct {
 	seen [windowSize / 64]uint64
-	next uint64 // one more than the newest
+	next uint64 // one more than the newest number
 }
 
 func (w *window) fresh(n uint64) bool {

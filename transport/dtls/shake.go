@@ -17,7 +17,7 @@ import (
 
 const flightInterval = 250 * time.Millisecond
 
-// shake starts a handshake, within the limits.
+// shake starts a handshake, if the limits allow it.
 func (e *Endpoint) shake(p *peer) {
 	if e.dial == nil && !e.roomToShake(p) {
 		return
@@ -43,7 +43,8 @@ func (e *Endpoint) shake(p *peer) {
 	}()
 }
 
-// roomToShake aborts the oldest handshake when there are too many.
+// roomToShake makes room for one more handshake. It drops p if p's address has too many, and aborts the
+// oldest handshake if there are too many in all. It returns false if it dropped p.
 func (e *Endpoint) roomToShake(p *peer) bool {
 	same, key := 0, crowd.Network(p.addr.Addr())
 	for _, q := range e.shakes {
@@ -69,7 +70,8 @@ func (e *Endpoint) unshake(p *peer) {
 	}
 }
 
-// shakeHands runs a handshake. It then answers repeats of the client's last flight until none can come any more.
+// shakeHands runs a handshake. Then it lets the library reply to repeats of the client's last flight
+// until none can come any more.
 func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 	s := &suite{psk: e.cfg.Gate != nil || e.ticket != nil}
 	var conn *pion.Conn
@@ -111,7 +113,7 @@ func (e *Endpoint) library(p *peer, s *suite) (*pion.Config, error) {
 		ExtendedMasterSecret:    pion.RequireExtendedMasterSecret,
 		FlightInterval:          flightInterval,
 		ReplayProtectionWindow:  windowSize,
-		MTU:                     p.mtu - handshakeHeader - sumSize, // of a fragment: 1200 would not fit into the datagram below
+		MTU:                     p.mtu - handshakeHeader - sumSize, // size of a fragment: 1200 would not fit into the datagram below
 		InsecureSkipVerifyHello: true,                              // the layer below has proved the address
 	}
 	switch {
@@ -156,7 +158,8 @@ func (e *Endpoint) certificate(p *peer) (*tls.Certificate, error) {
 	return cert, err
 }
 
-// uncertified refuses a client for lack of a certificate. The error is not for clients.
+// uncertified refuses a client because the server has no certificate. The error's text does not go to
+// the client.
 func (e *Endpoint) uncertified(p *peer, err error) {
 	const detail = "the server has no certificate to show"
 	e.mu.Lock()
@@ -256,7 +259,7 @@ func (e *Endpoint) hello(p *peer, token []byte) {
 	}
 }
 
-// admit decides on a client that has proved all it can.
+// admit decides on a client that has proved all that it can.
 func (e *Endpoint) admit(p *peer, token []byte) {
 	if e.crowded(p, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0) {
 		return
@@ -314,7 +317,7 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	return true
 }
 
-// refuseClient tells a client that it is not accepted; its connection is protected at this point.
+// refuseClient notifies a client that it is not accepted. The client's connection is protected by then.
 func (e *Endpoint) refuseClient(p *peer, err error) {
 	var ce *transport.CloseError
 	if !errors.As(err, &ce) {

@@ -12,23 +12,23 @@ import (
 // shim is the net.Conn under the library's handshake.
 type shim struct {
 	send func(b []byte) // sends on the connection below
-	wake chan struct{}  // capacity 1
+	wake chan struct{}  // has room for one value
 
 	mu       sync.Mutex
 	waiting  [][]byte
 	deadline time.Time
 	closed   bool
-	flight   [][]byte // datagrams sent since the last one received
-	answered bool     // a datagram was received
-	written  time.Time
-	repeats  int
+	flight   [][]byte  // datagrams sent since the last one received
+	answered bool      // a datagram was received since the flight was sent
+	written  time.Time // when the last datagram was sent
+	repeats  int       // how often the flight was repeated
 }
 
 const (
-	shimQueue  = 64  // datagrams; more are lost and sent again
-	maxFlight  = 8   // datagrams that are repeated
-	maxRepeats = 200 // of one flight
-	sameFlight = 100 * time.Millisecond
+	shimQueue  = 64                     // datagrams that wait for Read; more are lost, and sent again
+	maxFlight  = 8                      // datagrams of a flight that are repeated
+	maxRepeats = 200                    // repeats of one flight
+	sameFlight = 100 * time.Millisecond // datagrams sent within this time belong to one flight
 )
 
 func newShim(send func(b []byte)) *shim { return &shim{send: send, wake: make(chan struct{}, 1)} }
@@ -109,9 +109,8 @@ func (s *shim) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// repeat sends the last flight again unchanged. It does so more often than the
-// library, and unprompted, because the library at the other end does not answer
-// copies. It is called twice a tick.
+// repeat sends the last flight again, unchanged. It does so more often than the library, and without a
+// cause, because the library at the other end does not reply to copies. It is called twice a tick.
 func (s *shim) repeat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +141,7 @@ func (s *shim) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn; writes never wait.
+// SetWriteDeadline implements net.Conn. Writes never block.
 func (s *shim) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline implements net.Conn.

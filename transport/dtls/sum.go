@@ -5,10 +5,13 @@ import (
 	"hash/crc32"
 )
 
-// Handshake datagrams are not authenticated until the end of the handshake, and the library keeps the first version
-// of each message that it sees. One damaged bit in it would fail the handshake. So the client appends a record of an
-// unused type with a CRC-32C of the bytes before it. A server that receives one from a client does the same. It
-// protects against damage, not against attackers.
+// sumSize is the size of the checksum record of a handshake datagram.
+//
+// Handshake datagrams are not authenticated until the end of the handshake, and the library keeps the
+// first version that it sees of each message. One damaged bit in that would fail the handshake. So the
+// client appends a record of an unused type with a CRC-32C of the bytes before it. A server that
+// receives such a record from a client does the same. It protects against damage, not against
+// attackers.
 const sumSize = headerSize + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -25,8 +25,8 @@ func (e *Endpoint) tend() {
 	})
 }
 
-// repeatFlights makes handshakes repeat the flight that waits for an answer; a server repeats its last flight until
-// it hears from the client.
+// repeatFlights makes handshakes repeat the flight that waits for a reply. A server repeats its last
+// flight until it hears from the client.
 func (e *Endpoint) repeatFlights() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -72,7 +72,7 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 	return due
 }
 
-// late drops a peer that did not open in time.
+// late drops a peer that did not get to open in time.
 func (e *Endpoint) late(p *peer) {
 	const detail = "the handshake was not finished"
 	e.counters.Failed++
@@ -87,7 +87,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
 		e.reportEnd(p, transport.Timeout, "nothing heard")
 		e.dropPeer(p, transport.Timeout, "")
 		return append(due, letter{p, msgEnd, nil})
-	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
+	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask now
 		p.sent, p.asked = now, now
 		return append(due, letter{p, msgAlive, asks})
 	case now-p.sent >= every:

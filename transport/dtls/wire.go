@@ -9,11 +9,11 @@ import (
 
 // The first byte of the plaintext of a data record. Integers are big-endian.
 const (
-	msgData   byte = iota // both: datagram
-	msgHello              // client, until answered: token
+	msgData   byte = iota // both ends: a datagram
+	msgHello              // client, until the server replies: token
 	msgAccept             // server, for each hello
-	msgAlive              // both: 1 to request a reply, else 0
-	msgEnd                // both: code, detail
+	msgAlive              // both ends: 1 to request a reply, else 0
+	msgEnd                // both ends: code, detail
 )
 
 const (

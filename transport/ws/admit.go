@@ -94,7 +94,8 @@ func (e *Endpoint) refusePeer(p *peer, err error) {
 	e.sendFarewell(p, transport.Refused, err.Error())
 }
 
-// identify applies the identity rules to a peer and refuses it if they say so.
+// identify applies the identity rules to a peer, and refuses the peer if they demand it. It reports
+// whether the peer may stay.
 func (e *Endpoint) identify(p *peer) bool {
 	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
 	if err != nil {
@@ -103,7 +104,7 @@ func (e *Endpoint) identify(p *peer) bool {
 		e.refusePeer(p, err)
 		return false
 	}
-	if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
+	if e.crowded(p, len(replaced) > 0) { // the server may have filled up while the accept hook ran
 		return false
 	}
 	e.expel(replaced, transport.Replaced, "connected anew")

@@ -1,4 +1,4 @@
 package ws
 
-// serveHello is a server's: a page has none, and is smaller without.
+// serveHello is for servers. A page has no server, and the program is smaller without this code.
 func (e *Endpoint) serveHello(*peer, []byte) {}

@@ -9,12 +9,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// dialTimeouts is the time limit of a dial until the end of HTTP, in multiples of
+// dialTimeouts is the time limit of a dial until the HTTP handshake is complete, in multiples of
 // Config.Timeout.
 const dialTimeouts = 2
 
-// dialer opens a connection and returns its remote address. It calls tolerated for
-// each incoming ping and pong, and answers only if the result is true.
+// dialer opens a connection and returns its remote address. It calls tolerated for each incoming ping
+// and pong, and replies to a ping only if tolerated returns true.
 type dialer func(ctx context.Context, url string, tolerated func() bool) (s socket, remote string, err error)
 
 // dialBy returns a client's endpoint that connects with open.
@@ -59,7 +59,7 @@ func (e *Endpoint) connectTo(ctx context.Context, addr string, open dialer) {
 	p := e.dial
 	sock, remote, err := open(ctx, addr, func() bool { return e.pinged(p) })
 	e.mu.Lock()
-	if err == nil && p.state != greeting { // given up, or closed, in the meantime
+	if err == nil && p.state != greeting { // the dial was given up or closed in the meantime
 		sock.abort()
 		sock.freeSocket()
 	}

@@ -18,20 +18,22 @@ type Config struct {
 	// error. At most 65536. A client ignores it.
 	MaxPeers int
 
-	// MaxPending is the most open connections of a server that have not sent their hello. Beyond it, the oldest from
-	// the address with the most is dropped. Listen separately limits connections without a whole HTTP request to the
-	// same number. 0: 256. Negative: an error. At most 65536. A client ignores it.
+	// MaxPending is the most open connections of a server that have not sent their hello. Beyond it,
+	// the server drops the oldest connection of the address that has the most of them. Listen limits
+	// connections without a complete HTTP request to the same number, and counts them separately. 0:
+	// 256. Negative: an error. At most 65536. A client ignores it.
 	MaxPending int
 
-	// MaxPendingPerAddr is the most connections without a hello from one address (IPv6: one /64). More are refused with
-	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, which is also
-	// how many connections per address a server of the root package lets wait. Negative: no limit per address. At most
-	// MaxPending. A client ignores it.
+	// MaxPendingPerAddr is the most connections without a hello from one address (IPv6: one /64). More
+	// are refused with HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one
+	// address. 0: 32, which is also the default of server.Config.MaxWaitingPerAddress. Negative: no
+	// limit per address. At most MaxPending. A client ignores it.
 	MaxPendingPerAddr int
 
-	// MaxConns is the most open connections in any state: playing, silent or closing; with Listen also those without
-	// a whole HTTP request. At the limit, a new connection displaces one that is not playing, or is refused. 0: twice
-	// MaxPeers + MaxPending. Negative: no limit. At least MaxPeers + 1, at most 2^20. A client ignores it.
+	// MaxConns is the most open connections in any state: playing, silent or closing; with Listen also
+	// those without a complete HTTP request. At the limit, a new connection takes the place of one that
+	// is not playing, or is refused. 0: twice MaxPeers + MaxPending. Negative: no limit. At least
+	// MaxPeers + 1, at most 2^20. A client ignores it.
 	MaxConns int
 
 	// ControlRate is the most pings, pongs and keep-alives a second from a peer. A peer that exceeds it by more than
@@ -54,8 +56,8 @@ type Config struct {
 	// word, is counted by that word: see AppendCounts. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Logger logs a panic in Accept, which refuses the client, and that Listen cannot accept connections: one an hour of
-	// each. A client ignores it. nil: standard error.
+	// Logger logs a panic in Accept, which refuses the client, and errors with which Listen cannot
+	// accept connections: one line an hour of each. A client ignores it. nil: standard error.
 	Logger transport.Logger
 
 	// Same decides on a second connection of one identity, as returned by Accept. 0: transport.ReplaceOld. A client

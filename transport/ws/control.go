@@ -6,16 +6,16 @@ import "github.com/foretick/foretick/transport"
 // adds rate parts.
 type allowance struct {
 	parts int
-	at    uint32 // ticks
-	begun bool
+	at    uint32 // when parts was computed, in ticks
+	begun bool   // at and parts are set
 }
 
 const (
-	ticksASecond = 20 // of tickTime
-	saved        = 2  // seconds' worth that a silent peer may accumulate
+	ticksASecond = 20 // ticks of tickTime in a second
+	saved        = 2  // seconds whose messages a silent peer may save up
 )
 
-// takeMessage takes one message's worth and reports whether that much was left.
+// takeMessage takes the cost of one message, and reports whether that much was left.
 func (a *allowance) takeMessage(now uint32, rate int) bool {
 	full := saved * ticksASecond * rate
 	if passed := now - a.at; !a.begun || passed >= saved*ticksASecond {
@@ -43,7 +43,8 @@ func (e *Endpoint) tolerated(p *peer) bool {
 	return false
 }
 
-// pinged records a ping or pong of a peer and reports whether to answer it. The reader calls it, without the lock.
+// pinged records a ping or pong of a peer, and reports whether to reply to it. The reader calls it,
+// without the lock.
 func (e *Endpoint) pinged(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

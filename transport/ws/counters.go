@@ -13,12 +13,12 @@ type Counters struct {
 	Crowded      uint64 // connections refused because MaxConns were open
 	Unfinished   uint64 // connections of Listen that ended without a WebSocket handshake, closed by either end
 	Evicted      uint64 // connections without a handshake or hello, dropped for newer ones
-	Unsaid       uint64 // pending connections that sent no hello in time, or closed before
+	Unsaid       uint64 // pending connections that sent no hello in time, or closed before it
 	NotUpgraded  uint64 // HTTP requests that were no WebSocket handshake of this subprotocol
 	Foreign      uint64 // handshakes refused with HTTP status 403: the page is of another host than the request names. See Config.Origins
 	Malformed    uint64 // messages that could not be decoded; their peers were dropped
 	Overrun      uint64 // datagrams lost to full receive queues
-	Replaced     uint64 // datagrams not sent, because the connection took none until newer ones replaced them
+	Replaced     uint64 // datagrams not sent, because newer ones replaced them before the connection took them
 	Backlog      uint64 // datagrams lost to full send queues
 	Stalled      uint64 // peers dropped because they took no data for the timeout
 	Flooded      uint64 // peers dropped for exceeding ControlRate with pings, pongs or keep-alives

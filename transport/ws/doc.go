@@ -27,11 +27,12 @@
 // put a reverse proxy in front. From the handler on, the Server's own limits apply whatever the http.Server's
 // settings: it closes the connections that it refuses.
 //
-// WebSocket runs over TCP: nothing is lost or reordered (Info.Ordered is true), but a lost TCP segment delays all
-// later data until it is sent again. Data that the endpoint cannot send yet waits in a queue. The first datagram after
-// a Flush replaces the datagrams to the same peer that still wait: see Counters.Replaced. Datagrams sent between two
-// calls of Flush, or within 2 ms, wait together, up to Config.SendQueue. Beyond it the newest displaces the oldest. So
-// Send never waits, and a slow connection gets the newest state.
+// WebSocket runs over TCP: nothing is lost or reordered (Info.Ordered is true), but a lost TCP segment
+// delays all later data until it is sent again. Data that the endpoint cannot send yet waits in a
+// queue. The first datagram after a Flush replaces the datagrams to the same peer that still wait: see
+// Counters.Replaced. Datagrams sent between two calls of Flush, or within 2 ms, wait together, up to
+// Config.SendQueue bytes. Beyond that, a new datagram pushes out the oldest. So Send never waits, and a
+// slow connection gets the newest state.
 //
 // The server refuses scripts on pages of other hosts, unless Config.Origins or Config.AnyOrigin allows them.
 // Datagrams are as secure as TLS makes them: Info.Secure reports whether this end of the connection uses it.

@@ -21,30 +21,30 @@ import (
 type Endpoint struct {
 	cfg      Config
 	in       *inbox.Inbox  // guarded by mu, except Ready
-	clock    atomic.Uint32 // ticks of tickTime, counted while the process runs
-	batch    atomic.Uint64 // calls of Flush
-	together time.Duration
+	clock    atomic.Uint32 // counts ticks of tickTime while the process runs
+	batch    atomic.Uint64 // counts calls of Flush
+	together time.Duration // the constant together; tests change it
 	done     chan struct{}
 	running  sync.WaitGroup
-	asking   chan struct{} // capacity 1, full during a call of the accept hook
+	asking   chan struct{} // has room for one value, which is in it during a call of the accept hook
 	accept   hook.Accept
 
 	mu       sync.Mutex
 	peers    slot.Table[*peer]
 	conns    map[*peer]struct{} // all connections, including pending and leaving ones
-	pending  crowd.Crowd[*peer] // a server's connections without a decision
+	pending  crowd.Crowd[*peer] // a server's connections before their hello is accepted
 	named    roster.Roster[*peer]
 	counters Counters
 	refusals refused.Tally
 	closed   bool
 
-	dial   *peer // of a client; nil: a server
+	dial   *peer // a client's only peer; nil on a server
 	cancel context.CancelFunc
 }
 
 const (
 	tickTime  = 50 * time.Millisecond
-	closeTime = 500 * time.Millisecond // for the other end to answer a close frame
+	closeTime = 500 * time.Millisecond // time for the other end to reply to a close frame
 	askEvery  = 4                      // ticks: 200 ms
 )
 
@@ -73,9 +73,9 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
-// Send implements transport.Endpoint. It drops the datagrams to the peer that have waited since before the last Flush: the
-// connection has not taken them, and this one is newer. When the queue is full, it also drops the oldest ones. Both count
-// in Stats.SendDropped. Send never returns ErrBacklog.
+// Send implements transport.Endpoint. It drops the datagrams to the peer that have waited since before
+// the last Flush, because the connection has not taken them and this one is newer. When the queue is
+// full, it also drops the oldest ones. Both count in Stats.SendDropped. Send never returns ErrBacklog.
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,11 +97,11 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	return nil
 }
 
-// together is the time within which datagrams to one peer belong together, whoever calls Flush: an endpoint may serve
-// several matches, each with ticks of its own. The shortest tick is longer.
+// together is the time within which datagrams to one peer belong to one batch, whoever calls Flush: an
+// endpoint may serve several matches, each with its own ticks. No tick is as short.
 const together = 2 * time.Millisecond
 
-// batchOf returns the batch of what is sent to a peer now.
+// batchOf returns the batch of a datagram that is sent to a peer now.
 func (e *Endpoint) batchOf(p *peer) uint64 {
 	if batch := e.batch.Load(); batch != p.batch {
 		if now := time.Now(); now.Sub(p.began) >= e.together {
@@ -126,10 +126,11 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	}
 }
 
-// lastQueued is the most bytes that still go to a peer before its farewell. A peer with more does not read.
+// lastQueued is the most queued bytes that are still sent to a peer before its farewell. A peer with
+// more does not read.
 const lastQueued = 16 << 10
 
-// sendFarewell makes the writer send a farewell to a peer, behind what it was sent.
+// sendFarewell makes the writer send an end message to a peer, after the datagrams that wait for it.
 func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
 	e.settled(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
@@ -140,7 +141,7 @@ func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
 	p.signalWake()
 }
 
-// reportEnd reports to the caller that a peer is gone, if the caller knew it.
+// reportEnd reports to the caller of Recv that a peer is gone, if the caller knew the peer.
 func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
 	if p.id == 0 || e.closed {
 		return
@@ -202,7 +203,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// cut ends a connection; its reader will notice.
+// cut ends a connection at once. Its reader then finishes it.
 func (e *Endpoint) cut(p *peer) {
 	if p.state == greeting {
 		e.settled(p)
@@ -243,7 +244,7 @@ func (e *Endpoint) servePeer(p *peer) {
 	e.mu.Unlock()
 }
 
-// hangUp records that a connection is gone.
+// hangUp records that a connection has ended.
 func (e *Endpoint) hangUp(p *peer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -286,7 +287,7 @@ func (e *Endpoint) writeWaiting(p *peer) {
 			continue
 		}
 		if p.sock.writeMessage(b) != nil {
-			p.sock.abort() // and the reader reports why
+			p.sock.abort() // the reader reports why
 			return
 		}
 		if state == leaving && b[0] == typeEnd {
@@ -297,7 +298,7 @@ func (e *Endpoint) writeWaiting(p *peer) {
 	}
 }
 
-// nextMessage appends the next message to send to b.
+// nextMessage appends the next message for a peer to b, if there is one.
 func (e *Endpoint) nextMessage(p *peer, b []byte) []byte {
 	switch {
 	case p.state == leaving:

@@ -8,7 +8,7 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// expel drops peers and notifies both them and the caller.
+// expel drops peers, and notifies both them and the caller of Recv.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
 		e.reportEnd(p, c, detail)

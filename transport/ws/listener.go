@@ -14,24 +14,25 @@ import (
 	"github.com/foretick/foretick/transport/internal/hook"
 )
 
-// listener is the listener of Listen's http.Server. It limits the connections without a handshake, which the
-// http.Server does not.
+// listener is the listener of Listen's http.Server. It limits the connections without a handshake,
+// because the http.Server does not.
 type listener struct {
 	net.Listener
 	srv    *Server
 	closed chan struct{}
 	close  sync.Once
-	rarely contain.Rarely         // of the log
-	half   crowd.Crowd[*halfOpen] // guarded by the endpoint's lock
+	rarely contain.Rarely         // limits how often errors are logged
+	half   crowd.Crowd[*halfOpen] // connections without a handshake; guarded by the endpoint's lock
 }
 
-// halfOpen is a connection of a listener before its handshake. After that, its peer takes its place.
+// halfOpen is a connection of a listener before its handshake. After the handshake, its peer is counted
+// instead.
 type halfOpen struct {
 	net.Conn
 	from *listener
 }
 
-// NetConn returns the underlying connection, as a TLS connection does.
+// NetConn returns the underlying connection, like the method of a TLS connection.
 func (h *halfOpen) NetConn() net.Conn { return h.Conn }
 
 // Close implements net.Conn.
@@ -51,8 +52,9 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// Accept implements net.Listener: it returns the next connection that has room. An error that does not close the
-// listener, such as no free file descriptors, does not end it: it waits, up to a second, and tries again.
+// Accept implements net.Listener: it returns the next connection for which there is room. After an
+// error that does not close the listener, such as no free file descriptors, it waits up to a second and
+// tries again.
 func (l *listener) Accept() (net.Conn, error) {
 	for wait := acceptWait; ; {
 		c, err := l.Listener.Accept()
@@ -83,7 +85,7 @@ const (
 	mostAcceptWait = time.Second
 )
 
-// failed counts an error of the listener, and logs one an hour.
+// failed counts an error of the listener, and logs one of them an hour.
 func (l *listener) failed(err error) {
 	l.srv.withLock(func() { l.srv.counters.AcceptErrors++ })
 	if skipped, due := l.rarely.Due(time.Now()); due {
@@ -91,7 +93,7 @@ func (l *listener) failed(err error) {
 	}
 }
 
-// admit makes room for a connection, if possible.
+// admit makes room for a connection. It returns false if it cannot.
 func (l *listener) admit(h *halfOpen) bool {
 	s := l.srv
 	s.mu.Lock()
@@ -110,12 +112,12 @@ func (l *listener) admit(h *halfOpen) bool {
 	return true
 }
 
-// evict drops the oldest connection of the address with the most.
+// evict drops the oldest half-open connection of the address that has the most.
 func (l *listener) evict() {
 	h, _ := l.half.Oldest()
 	l.half.Remove(h)
 	l.srv.counters.Evicted++
-	if tcp, ok := h.Conn.(*net.TCPConn); ok {
+	if tcp, ok := h.Conn.(*net.TCPConn); ok { // so that the system need not remember the connection
 		_ = tcp.SetLinger(0) // the system need not remember it
 	}
 	h.Conn.Close()
@@ -128,7 +130,7 @@ func (l *listener) upgraded(c net.Conn) {
 	}
 }
 
-// connsFull reports whether MaxConns are open.
+// connsFull reports whether MaxConns connections are open.
 func (s *Server) connsFull() bool {
 	n := len(s.conns)
 	if s.listener != nil {
@@ -137,8 +139,8 @@ func (s *Server) connsFull() bool {
 	return s.cfg.MaxConns > 0 && n >= s.cfg.MaxConns
 }
 
-// hurry drops the connection that has been closing for the longest time, or else a pending one. It returns
-// false when there is neither.
+// hurry makes room: it drops the connection that has been closing for the longest time, or else a
+// pending one. It returns false if there is neither.
 func (s *Server) hurry() bool {
 	var oldest *peer
 	for p := range s.conns {

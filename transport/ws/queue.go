@@ -2,21 +2,23 @@ package ws
 
 import "encoding/binary"
 
-// queue holds the datagrams waiting to be sent to one peer, up to a limit of bytes. It is a ring that grows as
-// needed; each datagram follows its length. Datagrams of one batch wait together. The first of a later batch replaces
-// them, since what is sent in one tick makes worthless what was sent in the ticks before.
+// queue holds the datagrams waiting to be sent to one peer, up to a limit of bytes. It is a ring that
+// grows as needed; each datagram is stored after its length. Datagrams of one batch wait together. The
+// first datagram of a later batch replaces them, since the data of a tick makes that of earlier ticks
+// worthless.
 type queue struct {
 	ring    []byte // its length is a power of two
-	head, n int    // bytes
-	waiting int    // datagrams
-	old     int    // how many of them are of batches before the newest
-	batch   uint64 // the newest
+	head, n int    // the bytes in use: where they begin, and how many
+	waiting int    // number of datagrams
+	old     int    // how many of the waiting datagrams belong to earlier batches
+	batch   uint64 // the newest batch
 }
 
 const lengthSize = 2
 
-// pushDatagram adds b, which is of a batch, and drops all datagrams of earlier batches. It also drops as many of the oldest
-// datagrams as necessary to stay within limit. It returns the number of each.
+// pushDatagram adds b, a datagram of a batch, and drops all datagrams of earlier batches. It also drops
+// as many of the oldest datagrams as necessary to stay within limit. It returns how many it dropped for
+// either reason.
 func (q *queue) pushDatagram(b []byte, batch uint64, limit int) (replaced, dropped int) {
 	if batch != q.batch {
 		q.batch, q.old = batch, q.waiting

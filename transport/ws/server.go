@@ -20,14 +20,16 @@ import (
 	"github.com/foretick/foretick/transport/internal/hook"
 )
 
-// maxHeader is the longest header of a request to Listen, in bytes. The cookies of a proxy and a browser fit.
+// maxHeader is the longest header of a request to Listen, in bytes. It has room for the cookies of a
+// proxy and a browser.
 const maxHeader = 16 << 10
 
 // Server is a server's endpoint, and the http.Handler whose requests become its connections. The http.Server that
 // uses it handles paths, TLS and limits of the HTTP handshake.
 type Server struct {
 	Endpoint
-	web      *http.Server // this and the rest: of Listen, otherwise nil
+	// Only Listen sets web, listener and addr.
+	web      *http.Server
 	listener *listener
 	addr     netip.AddrPort
 	asks     hook.Other // calls Config.ClientAddr
@@ -65,7 +67,7 @@ func (s *Server) acceptFrom(l net.Listener) {
 	s.running.Add(1)
 	go func() {
 		defer s.running.Done()
-		_ = s.web.Serve(s.listener) // it ends with Close
+		_ = s.web.Serve(s.listener) // it ends when Close closes web
 	}()
 }
 
@@ -138,7 +140,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.startPeer(p, newSocket(c, h.conn))
 }
 
-// locate notes the address that a request came from, and its name. It returns an error if Config.ClientAddr fails.
+// locate sets a peer's address and name from its request. It returns an error if Config.ClientAddr
+// fails.
 func (s *Server) locate(p *peer, r *http.Request) error {
 	a, _ := netip.ParseAddrPort(r.RemoteAddr)
 	p.addr, p.name = netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), r.RemoteAddr
@@ -171,7 +174,7 @@ func offered(r *http.Request) bool {
 	return false
 }
 
-// reserve makes room for a pending connection, or returns the HTTP status of the refusal.
+// reserve makes room for a pending connection and returns 0, or returns the HTTP status of the refusal.
 func (s *Server) reserve(p *peer) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +185,7 @@ func (s *Server) reserve(p *peer) int {
 		s.counters.Limited++
 		return http.StatusTooManyRequests
 	}
-	if s.listener == nil && s.connsFull() && !s.hurry() { // a listener has made room already
+	if s.listener == nil && s.connsFull() && !s.hurry() { // a listener has already made room
 		s.counters.Crowded++
 		return http.StatusServiceUnavailable
 	}
@@ -229,12 +232,13 @@ func (s *Server) startPeer(p *peer, sock socket) {
 	}()
 }
 
-// hijacked records the connection below the WebSocket, and closes a connection that does not become one. Otherwise a
-// client could keep sending requests, or the rest of one, for as long as it likes.
+// hijacked records the connection under the WebSocket, and closes a connection that does not become a
+// WebSocket. Otherwise a client could go on sending requests, or the rest of one, for as long as it
+// likes.
 type hijacked struct {
 	http.ResponseWriter
 	conn   net.Conn
-	status int // of the answer; 0: none yet
+	status int // HTTP status of the response; 0 before there is one
 }
 
 // hasten limits the time for the rest of the request and the response, if the http.Server supports that. The
@@ -272,6 +276,6 @@ func lean(c net.Conn, rw *bufio.ReadWriter) *bufio.ReadWriter {
 	}
 	early, _ := rw.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), c), bufferSize)
-	_, _ = r.Peek(n) // it stays there, whatever the reader reads from next
+	_, _ = r.Peek(n) // the bytes stay in r, whatever it reads from next
 	return bufio.NewReadWriter(r, bufio.NewWriterSize(c, bufferSize))
 }

@@ -8,14 +8,15 @@ import (
 	"net/netip"
 )
 
-// Server is a server's endpoint where programs can listen. In a browser none can: Listen and NewServer fail.
+// Server is a server's endpoint on systems where programs can listen. In a browser Listen and NewServer
+// fail.
 type Server struct{ Endpoint }
 
 // LocalAddr returns the zero AddrPort.
 func (s *Server) LocalAddr() netip.AddrPort { return netip.AddrPort{} }
 
-// Listen fails with errors.ErrUnsupported: a browser accepts no connections. Code that is shared with native servers
-// builds with it.
+// Listen fails with errors.ErrUnsupported: a browser accepts no connections. It exists so that code
+// shared with native servers compiles.
 func Listen(string, Config) (*Server, error) { return NewServer(Config{}) }
 
 // NewServer fails with errors.ErrUnsupported: see Listen.

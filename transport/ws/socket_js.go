@@ -13,30 +13,30 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// browser is a connection of the browser's WebSocket. It does not use coder/websocket, which does not report how much
-// the browser has queued (bufferedAmount), and loses messages that arrive just before the end, along with the close
-// status.
+// browser is a connection of the browser's WebSocket. It does not use coder/websocket, which does not
+// report how much the browser has queued (bufferedAmount). That package also loses messages that arrive
+// just before the end, and the close status.
 type browser struct {
 	ws      js.Value
 	funcs   []js.Func
 	opened  chan struct{}
-	signal  chan struct{} // capacity 1: something to read
+	signal  chan struct{} // has room for one value: there is something to read
 	closed  chan struct{}
 	mu      sync.Mutex
 	waiting [][]byte
-	end     *transport.CloseError // reason of the close
+	end     *transport.CloseError // why the connection ended; nil while it is open
 }
 
 const (
-	browserBuffer = 64 << 10 // bytes that the browser may queue after SendQueue
-	browserQueue  = 4096     // messages that wait to be read
+	browserBuffer = 64 << 10 // bytes that the browser may queue, after SendQueue
+	browserQueue  = 4096     // messages that may wait to be read
 	drainTime     = 5 * time.Millisecond
 	stateOpen     = 1
 )
 
 // openBrowser opens a connection. Its errors are of type *transport.CloseError.
 func openBrowser(ctx context.Context, url string) (s *browser, err error) {
-	defer func() { // for exceptions of JavaScript
+	defer func() { // catches exceptions of JavaScript
 		if r := recover(); r != nil {
 			s, err = nil, &transport.CloseError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
 		}
@@ -50,7 +50,7 @@ func openBrowser(ctx context.Context, url string) (s *browser, err error) {
 	s.ws.Set("binaryType", "arraybuffer")
 	s.on("open", func(js.Value) { close(s.opened) })
 	s.on("message", s.receiveMessage)
-	s.on("error", func(js.Value) { s.finishSocket(0, "the connection failed") }) // a browser's close event says no more
+	s.on("error", func(js.Value) { s.finishSocket(0, "the connection failed") }) // the browser's close event has no reason
 	s.on("close", func(ev js.Value) { s.finishSocket(ev.Get("code").Int(), ev.Get("reason").String()) })
 	select {
 	case <-s.opened:

@@ -13,19 +13,19 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// kernelBuffer is the most bytes that the system queues after SendQueue: they are sent however old they
-// are.
+// kernelBuffer is the most bytes that the system queues, after SendQueue. They are sent however old
+// they are.
 const kernelBuffer = 64 << 10
 
 // native is a connection of coder/websocket.
 type native struct {
 	c    *websocket.Conn
-	conn net.Conn // below it; nil if a RoundTripper hides it
+	conn net.Conn // the connection under c; nil if a RoundTripper hides it
 }
 
 func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	c.SetReadLimit(maxMessage)
-	for { // closing a TLS connection may wait
+	for { // find the TCP connection, because closing a TLS connection may block
 		inner, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {
 			break
@@ -34,12 +34,12 @@ func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetWriteBuffer(kernelBuffer)
-		_ = tcp.SetNoDelay(true) // optional, as is the buffer's size
+		_ = tcp.SetNoDelay(true) // may fail, as may setting the buffer's size
 	}
 	return &native{c: c, conn: conn}
 }
 
-// onPing and onPong make the library ask tolerated for each ping and pong.
+// onPing and onPong make the library call tolerated for each ping and pong.
 func onPing(tolerated func() bool) func(context.Context, []byte) bool {
 	return func(context.Context, []byte) bool { return tolerated() }
 }
@@ -48,7 +48,8 @@ func onPong(tolerated func() bool) func(context.Context, []byte) {
 	return func(context.Context, []byte) { tolerated() }
 }
 
-// readBytes never gives Reader a context that can end: each such read would cost an allocation and a timer.
+// readBytes never passes Reader a context that can end, because that would cost an allocation and a
+// timer for each read.
 func (s *native) readBytes(buf []byte) (int, error) {
 	kind, r, err := s.c.Reader(context.Background())
 	n := 0

@@ -18,7 +18,7 @@ func (e *Endpoint) takeMessage(p *peer, buf []byte, n int) []byte {
 		return buf
 	case open:
 	default:
-		return buf // the farewell was sent: this message is late
+		return buf // the end message was sent or received: this one is too late
 	}
 	p.heard = now
 	if n > 0 && b[0] == typeData && n <= header+MTU {
@@ -59,7 +59,8 @@ func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
 	p.out = queue{}
 }
 
-// malformed drops a peer for an invalid message. TCP delivers without damage, so the peer really sent it.
+// malformed drops a peer that sent an invalid message. TCP does not damage data, so the peer really
+// sent it.
 func (e *Endpoint) malformed(p *peer) {
 	const detail = "a message that is not understood"
 	e.counters.Malformed++
@@ -67,7 +68,7 @@ func (e *Endpoint) malformed(p *peer) {
 	e.sendFarewell(p, transport.Malformed, detail)
 }
 
-// takeAnswer handles messages to a client before it is accepted.
+// takeAnswer handles a message to a client that is not accepted yet.
 func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 	if len(b) == 1 && b[0] == typeAccept {
 		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()
@@ -83,7 +84,7 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 	e.malformed(p)
 }
 
-// settled removes a peer from the pending ones.
+// settled removes a peer from the pending crowd.
 func (e *Endpoint) settled(p *peer) {
 	if p.pending {
 		p.pending = false

@@ -15,11 +15,11 @@ const Subprotocol = "foretick.1"
 
 // The first byte of every message. Integers are big-endian.
 const (
-	typeData   byte = iota // both: datagram
-	typeHello              // client, first: token
-	typeAccept             // server, first
-	typeAlive              // both: 1 to request a reply, else 0
-	typeEnd                // both, last: code, detail
+	typeData   byte = iota // both ends: a datagram
+	typeHello              // client's first message: its token
+	typeAccept             // server's first message
+	typeAlive              // both ends: 1 to request a reply, else 0
+	typeEnd                // both ends, last message: code, detail
 )
 
 // MTU is the most bytes that Send accepts, in either direction.
@@ -70,8 +70,8 @@ const (
 	statusPayload = 1007
 	statusPolicy  = 1008
 	statusTooBig  = 1009
-	statusPrivate = 4000 // the first of the private range
-	statusOther   = 4999 // the last: for codes that do not fit
+	statusPrivate = 4000 // the first status of the private range
+	statusOther   = 4999 // the last status: for codes that do not fit
 )
 
 // status returns the close frame's status for a code: one that a browser's script may choose.
@@ -85,10 +85,11 @@ func status(c transport.Code) int {
 	return statusOther
 }
 
-// codeOf returns the code for a status when no end message came before it. An endpoint that leaves says so in an end
-// message. A bare close, whatever its status, is the work of something between the two ends: a proxy that is loaded
-// again or has no server (1000, 1001, 1012, 1013), or a browser whose page is loaded again (1001). So the connection is
-// lost and nobody left: Unreachable. The exceptions are what the other end's library says of the bytes it got.
+// codeOf returns the code for a close frame's status when no end message came before it. An endpoint
+// that leaves sends an end message. A close frame alone comes from something between the two ends: a
+// proxy that restarts or has no server (1000, 1001, 1012, 1013), or a browser whose page is loaded
+// again (1001). So the connection is lost and nobody left: Unreachable. The exceptions are statuses
+// with which the other end's library rejects the bytes it received.
 func codeOf(status int) transport.Code {
 	switch status {
 	case statusBroken:
@@ -107,7 +108,7 @@ func codeOf(status int) transport.Code {
 	return transport.Unreachable
 }
 
-// closedWith returns the end of a connection by a close frame without an end message.
+// closedWith returns the error for a connection that ended by a close frame without an end message.
 func closedWith(status int, reason string) *transport.CloseError {
 	if reason == "" {
 		reason = "closed without an end message, with status " + strconv.Itoa(status)
