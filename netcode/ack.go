@@ -2,9 +2,8 @@ package netcode
 
 import "time"
 
-// ackable reports whether a packet with that number may have been sent. An old
-// number is fine: a packet that a slow path delayed may carry it, and that is
-// nobody's fault. It has no effect.
+// ackable reports whether a packet with that number may have been sent. An old number is fine and has no
+// effect, because a packet that was delayed on a slow path may carry it.
 func (c *Conn) ackable(ack Seq) bool {
 	behind := c.next - 1 - ack
 	return behind <= ^Seq(0)>>1 && uint64(behind) < c.stats.Sent
@@ -46,9 +45,8 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	}
 }
 
-// deliver records that the peer has a packet. If the packet was already
-// reported lost, because the round trip is longer than known, its fate stands;
-// all else is done as usual.
+// deliver records that the peer has a packet. If the packet was already reported lost, because the round trip
+// is longer than known, its fate does not change; everything else is done as usual.
 func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
 	c.ackTime.addRTT(now-s.at, 0)
 	c.rate.acked(s.size)

@@ -2,8 +2,9 @@ package netcode
 
 // bitWriter appends bits to bytes, the lowest bit of a byte first.
 type bitWriter struct {
-	dst  []byte
-	used int // bits of the last byte; 0: none is begun
+	dst []byte
+	// used is how many bits of the last byte are written. 0 means that the next bit begins a new byte.
+	used int
 }
 
 // writeBits appends the low n bits of v, at most 64.
@@ -21,7 +22,7 @@ func (w *bitWriter) writeBits(v uint64, n int) {
 // bitReader reads what a bitWriter wrote. Beyond the end it reads zeros and is bad.
 type bitReader struct {
 	b   []byte
-	at  int // bit
+	at  int // at is the index of the next bit.
 	bad bool
 }
 
@@ -65,19 +66,19 @@ func (r *bitReader) readBits(n int) uint64 {
 	return v
 }
 
-// endsClean reports whether all was read but zero bits that fill the last byte.
+// endsClean reports whether everything was read, except for zero bits that fill the last byte.
 func (r *bitReader) endsClean() bool {
 	rest := 8*len(r.b) - r.at
 	return !r.bad && rest < 8 && r.readBits(rest) == 0
 }
 
-// bitsAt returns n bits of packed data, at most 64.
+// bitsAt returns the n bits of packed data from bit at on, at most 64.
 func bitsAt(data []byte, at, n int) uint64 {
 	r := bitReader{b: data, at: at}
 	return r.readBits(n)
 }
 
-// setBitsAt replaces n bits of packed data, at most 64.
+// setBitsAt replaces the n bits of packed data from bit at on, at most 64.
 func setBitsAt(data []byte, at, n int, v uint64) {
 	for n > 0 {
 		k := min(8-at&7, n)

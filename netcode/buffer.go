@@ -6,10 +6,11 @@ package netcode
 // once, so a caller that calls Remove early keeps it small. It is not safe for
 // concurrent use.
 type SequenceBuffer[T any] struct {
-	owner []uint32 // sequence + 1 of the slot's owner; 0: free
+	// owner has, for each slot, 1 + the sequence number in it. 0 means that the slot is free.
+	owner []uint32
 	value []T
 	mask  uint32
-	size  int // most slots
+	size  int // size is the most slots that the buffer grows to.
 }
 
 // leastRing is the number of slots a ring starts with.

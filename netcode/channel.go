@@ -89,12 +89,12 @@ type channel struct {
 	number   uint8
 	reliable bool
 	priority int
-	credit   int64 // see share
+	credit   int64 // credit is the channel's claim to room in packets: see share.
 
 	out  streamSender
 	in   streamReceiver
 	sent eventSender
-	seen *SequenceBuffer[struct{}] // events received
+	seen *SequenceBuffer[struct{}] // seen has the numbers of the events received.
 }
 
 // newChannels builds the channels of a validated Config.

@@ -29,39 +29,40 @@ type Clock struct {
 	cfg    ClockConfig
 	rate   float64
 	origin time.Duration
-	base   Tick // internal ticks are distances from it
+	base   Tick // base is the tick that internal ticks are counted from.
 	any    bool
-	at     float64 // local time of the last Advance, in ticks since origin
-	last   float64 // paced time at the last Advance
+	at     float64 // at is the local time of the last Advance, in ticks since origin.
+	last   float64 // last is the paced time at the last Advance.
 	rtt    float64
 
 	drift  drift
-	fast   float64 // estimated share by which the local clock is fast
-	turned float64 // local time when that was estimated …
-	ahead  float64 // … and by how much paced time trailed it then
+	fast   float64 // fast is the estimated share by which the local clock is fast.
+	turned float64 // turned is the local time when fast was last estimated.
+	ahead  float64 // ahead is by how much paced time trailed local time at turned.
 
-	newest   int64 // tick of the newest snapshot
+	newest   int64 // newest is the tick of the newest snapshot.
 	slips    slipTime
 	received int
 
-	arrival sampleWindow // paced time − snapshot's tick, on arrival
-	need    sampleWindow // paced time − previous newest tick, on an arrival
-	late    sampleWindow // lateness of the path of commands
+	arrival sampleWindow // arrival has paced time − the snapshot's tick, on the arrival of each snapshot.
+	need    sampleWindow // need has paced time − the newest tick before, on the arrival of each snapshot.
+	late    sampleWindow // late has the lateness of the path of commands.
 	bad     badTime
-	gaps    bool        // a snapshot was missing once
-	issued  [1024]issue // 8 s at 128 Hz: the report on a command comes a round trip later
-	frames  frameTime
+	gaps    bool // gaps is true if a snapshot was ever missing.
+	// issued covers 8 s at 128 Hz, because the report on a command comes a round trip later.
+	issued [1024]issue
+	frames frameTime
 
 	started   bool
 	predicted float64
-	early     float64 // ticks that the newest report says
-	scale     float64 // speed of predicted time in the last Advance …
-	showScale float64 // … and of render time
-	executed  int64   // floor of predicted: the tick of the last command
-	delay     int64   // input delay: how many ticks prediction is held behind executed
-	relaxed   float64 // paced time since which the delay could be smaller
+	early     float64 // early is how many ticks early a command arrived, as the newest report says.
+	scale     float64 // scale is the speed of predicted time in the last Advance.
+	showScale float64 // showScale is the speed of render time in the last Advance.
+	executed  int64   // executed is the tick of the last command: predicted, rounded down.
+	delay     int64   // delay is the input delay: how many ticks prediction is held behind executed.
+	relaxed   float64 // relaxed is the paced time since which the delay could be smaller.
 	render    float64
-	falls     float64 // local time until which the lead falls quickly
+	falls     float64 // falls is the local time until which the lead falls quickly.
 }
 
 // saturated is the largest earliness, in ticks, that a report can express.
@@ -72,9 +73,10 @@ const saturated = 127
 type issue struct {
 	tick            int64
 	at, wait, frame float64
-	lead, speed     float64 // how long after at the tick seemed due, and the speed of ticks
-	lost            float64 // ticks that the server had lost
-	valid           bool
+	// lead is how long after at the tick seemed due, and speed is the speed of ticks.
+	lead, speed float64
+	lost        float64 // lost is how many ticks the server had lost.
+	valid       bool
 }
 
 // NewClock returns a clock that starts when StartBuffer snapshots have arrived.
@@ -136,7 +138,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	}
 	before := float64(c.newest) + c.slips.lost
 	if c.slips.addSnapshot(t, lost, sum, c.rate) {
-		c.late.dropAfter(local - c.rate) // measured while the server fell behind already
+		c.late.dropAfter(local - c.rate) // drop what was measured while the server fell behind already
 	}
 	late, reported := c.hear(t, early, hasEarly, far)
 	if emptied {
@@ -155,7 +157,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	c.received++
 }
 
-// hear takes the report of a snapshot, if there is one.
+// hear takes the earliness report of a snapshot, if there is one. It returns the results of report.
 func (c *Clock) hear(t int64, early int16, has bool, far float64) (late float64, ok bool) {
 	if !has || !c.started {
 		return 0, false
@@ -169,9 +171,9 @@ func (c *Clock) hear(t int64, early int16, has bool, far float64) (late float64,
 // get in step.
 func (c *Clock) far() float64 { return max(c.cfg.HardReset.Seconds()*c.rate, 3*c.frames.usual) }
 
-// farAhead is far for a predicted time that is ahead of where it should be. Inputs wait for all
-// the ticks that it is ahead. In an overload each takes longer, and predicted time falls back no
-// faster than the server's ticks go on. So it jumps sooner, but not for two steps of the server.
+// farAhead is far for a predicted time that is ahead of where it should be: inputs then wait at the server for
+// all those ticks. In an overload each tick takes longer, and predicted time falls back no faster than the
+// server's ticks advance. So predicted time jumps sooner then, but not for two steps of the server.
 func (c *Clock) farAhead() float64 {
 	if c.slips.speed == 1 {
 		return c.far()
@@ -306,7 +308,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		if math.Abs(shift) > math.Abs(off) {
 			shift = off
 		}
-		if c.slips.faster { // each tick until it has caught up is missed
+		if c.slips.faster { // the server misses each tick until predicted time has caught up
 			c.slips.faster, shift = false, max(shift, off)
 		}
 		shift = max(shift, -due)
@@ -314,7 +316,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		c.scale = speed(due, shift)
 	}
 	whole := int64(math.Floor(c.predicted))
-	due := whole - c.executed // more than an int of 32 bits holds where time jumped by years
+	due := whole - c.executed // an int of 32 bits is too small if time jumped by years
 	if reset || float64(due) > min(c.far(), maxCommands) {
 		// Later ticks are issued again, if at all. Reports on their earlier
 		// commands say nothing about the path, whenever they arrive.
@@ -332,7 +334,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	return int(max(due, 0)), false
 }
 
-// issue notes the command of a tick that was due for a while. After a jump it was not due before.
+// issue notes that the command of a tick is made now. wait is how long the tick has been due.
 func (c *Clock) issue(tick int64, wait float64) {
 	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{
 		tick: tick, at: c.at, wait: wait, frame: c.frames.tardy(),

@@ -2,24 +2,26 @@ package netcode
 
 import "math"
 
-// badTime finds a short time in which commands came late, and forgets it after a calm of the
-// same length. It would count for the whole window otherwise.
+// badTime finds a short time in which commands came late, and drops its samples after a calm of the same
+// length. Otherwise they would count for the whole window.
 //
-// Bad times that come back are expected again: the calm must then be as long as all the time
-// since the first of them. A few late samples here and there are no bad time, so their chance
-// to lie so close together must be small. Those that frames of the caller caused need no such
-// proof, for the path had no part in them.
+// When bad times repeat, more are expected: the calm must then be as long as the time from the begin of the
+// first to the end of the newest. A few scattered late samples are no bad time, so the chance that they fall so
+// close together must be small. Late samples that only the caller's frames caused need no such proof, because
+// the path is not at fault.
 type badTime struct {
-	any          bool
-	begun, ended float64 // local times: the first sample of the first, the last of the newest
+	any bool
+	// begun is the local time of the first late sample of the first bad time, and ended that of the last late
+	// sample of the newest.
+	begun, ended float64
 }
 
 const (
 	badCalm   = 1.0  // seconds that the calm lasts at least
-	badFew    = 3    // samples: fewer are no bad time, and no calm
-	badChance = 1e-2 // most chance that late samples lie so close together
-	badMemory = 30.0 // seconds after which a bad time is the first one again
-	badLeast  = 1.0  // ticks above the calm that are worth it
+	badFew    = 3    // late samples that a bad time needs; a calm needs twice as many samples
+	badChance = 1e-2 // greatest chance that late samples fall so close together
+	badMemory = 30.0 // seconds without a bad time after which the next one is the first again
+	badLeast  = 1.0  // ticks above the calm: a smaller rise is not worth dropping
 )
 
 // forgetSamples drops the samples of a bad time that is over, and reports whether there was one.

@@ -20,11 +20,10 @@ type ClockConfig struct {
 	// starts. It is also the slack, in ticks, that inputs start with. 0 means
 	// 3, at most 64. Negative is an error.
 	StartBuffer int
-	// HardReset is the largest time error that the clock corrects gradually; a
-	// larger error makes it jump. 0 means 500 ms, at most 30 s; negative is an
-	// error. The limit is never shorter than three of the caller's frames. While an
-	// overloaded server loses ticks, time that is ahead jumps at half of what that
-	// server computes in it.
+	// HardReset is the largest time error that the clock corrects gradually; a larger error makes it jump. 0
+	// means 500 ms, at most 30 s; negative is an error. The limit is never shorter than three of the caller's
+	// frames. While an overloaded server loses ticks, predicted time that is ahead jumps sooner: at half of the
+	// ticks that the server computes in this time.
 	HardReset time.Duration
 	// History is the number of ticks that prediction may run ahead of the
 	// newest snapshot, which is as far as the caller can restore. Where inputs

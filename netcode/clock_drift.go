@@ -7,8 +7,8 @@ const (
 	driftShort  = 0.25 // seconds that a block lasts at first; later twice that
 	driftFew    = 6    // blocks needed for an estimate
 	driftSide   = 4    // blocks on either side of a step
-	driftMost   = 0.05 // largest share of time believed
-	driftLeast  = 2e-5 // smallest share of time worth a change: no window resolves less
+	driftMost   = 0.05 // largest drift that is believed, as a share of time
+	driftLeast  = 2e-5 // smallest change of the drift that is applied: no window resolves less
 )
 
 // drift estimates how much faster the client's clock runs than the server's.
@@ -24,7 +24,7 @@ const (
 type drift struct {
 	blocks [driftBlocks]driftBlock
 	n      int
-	length float64 // of a block, in ticks
+	length float64 // length is the length of a block, in ticks.
 	now    driftBlock
 	begun  float64
 }
@@ -84,7 +84,7 @@ func (d *drift) estimate() float64 {
 	return math.Copysign(size, clock)
 }
 
-// line holds the sums of a weighted line.
+// line holds the sums for a weighted line.
 type line struct{ w, x, y, xx, xy, yy float64 }
 
 func (l *line) addPoint(w, x, y float64) {

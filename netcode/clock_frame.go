@@ -9,25 +9,25 @@ import (
 // outlier, such as a stall, says nothing about the next frame, so it uses the
 // median of five. All times are in ticks.
 type frameTime struct {
-	last   time.Duration // of the last Advance
-	lagged time.Duration // of the last Advance after a slow frame
+	last   time.Duration // last is the time of the last Advance.
+	lagged time.Duration // lagged is the time of the last Advance after a slow frame.
 	begun  bool
 	recent [5]float64
 	n      int
-	usual  float64 // the median of recent
-	mean   float64 // smoothed
-	fast   float64 // frames longer than this are slow
+	usual  float64 // usual is the median of recent.
+	mean   float64 // mean is the smoothed frame time.
+	fast   float64 // fast is the longest frame that is not slow.
 }
 
 func newFrameTime(rate float64) frameTime { return frameTime{fast: max(fastTicks, rate/fastRate)} }
 
 const (
-	fastTicks = 2.0         // longest frame at a playable rate …
-	fastRate  = 24          // … or one frame at this rate, where that is longer
+	fastTicks = 2.0         // ticks: a frame that is not longer is never slow
+	fastRate  = 24          // frames a second: a frame at this rate or a higher one is never slow
 	frameMost = maxCommands // ticks: a packet cannot hold the commands of a longer frame
 )
 
-// slow reports whether frames are too rare to give every tick its own.
+// slow reports whether the usual frame is longer than fast.
 func (f *frameTime) slow() bool { return f.usual > f.fast }
 
 // tardy returns the usual frame time while frames are slow, else 0.

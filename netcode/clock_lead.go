@@ -5,8 +5,8 @@ import "math"
 // target returns the offset of predicted time from local time to steer for.
 func (c *Clock) target() float64 { return max(c.lead(), c.delayLead()) }
 
-// lead returns the offset at which commands arrive in time. What was measured while the server
-// loses ticks counts for as long as it does.
+// lead returns the offset at which commands arrive in time. What was measured while the server lost ticks
+// counts only for as long as it loses ticks.
 func (c *Clock) lead() float64 {
 	lead := c.calmLead()
 	if c.slips.slipping(c.rate) {
@@ -23,8 +23,8 @@ func (c *Clock) calmLead() float64 {
 	if n < 4 {
 		return c.guess()
 	}
-	// The worst of 300 samples may be missed. Of more samples a larger share may
-	// be, since steering up is quicker than down and errs on the safe side.
+	// The lead need not cover the worst of 300 samples. With more samples, the share that it need not cover is
+	// larger, since steering up is quicker than down and errs on the safe side.
 	spare := 0.0035 + 0.002*max(0, 1-300/float64(n))
 	lead := c.late.quantile(1-spare-c.cfg.LateShare) + c.frames.mean + 0.1
 	return lead + c.caution(lead)
@@ -57,10 +57,10 @@ func (c *Clock) calm() bool {
 }
 
 const (
-	calmFew    = 26   // samples
-	calmAfter  = 1.35 // seconds
-	calmSpread = 0.4  // ticks
-	calmShare  = 0.1  // of the lead
+	calmFew    = 26   // samples that calm needs
+	calmAfter  = 1.35 // seconds of samples that calm needs
+	calmSpread = 0.4  // ticks: greatest spread of the samples
+	calmShare  = 0.1  // share of the lead that caution adds at most
 )
 
 // fallsFor is for how many seconds after a bad time the lead falls quickly.

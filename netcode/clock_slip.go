@@ -2,23 +2,23 @@ package netcode
 
 // slipTime follows the ticks that the server has lost, and so the speed of its ticks.
 //
-// Its time is ticks plus lost ticks, which runs evenly whatever the server loses. All that is
-// measured of the path is measured in that time, so a slip changes none of it. Ticks are
-// converted with a line through the newest snapshot. Its slope is the speed.
+// Its time is ticks plus lost ticks. That time runs evenly whatever the server loses. Everything about the path
+// is measured in it, so lost ticks do not change those measurements. Ticks are converted with a line through
+// the newest snapshot. The slope of the line is the speed.
 //
-// A single stall is no overload, and an overload may end with any tick. So the speed is below
-// 1 only while ticks were lost with the newest tick and in each of the last two spans, of at
-// least as many ticks as a server computes at once. Of these the least counts.
+// A single stall is no overload, and an overload may end with any tick. So the speed is below 1 only while
+// ticks were lost with the newest tick and in each of the last two spans. A span has at least as many ticks as
+// a server computes at once. The smallest of these three losses counts.
 type slipTime struct {
 	span   int64
-	told   uint32     // what the newest snapshot said
-	newest int64      // its tick
-	lost   float64    // ticks lost by then, since the first snapshot
-	points [16]slipAt // of the last snapshots
+	told   uint32     // told is the count of lost ticks in the newest snapshot, in quarters of a tick.
+	newest int64      // newest is the tick of the newest snapshot.
+	lost   float64    // lost is how many ticks were lost by the newest snapshot, since the first one.
+	points [16]slipAt // points has the ticks and losses of the last snapshots.
 	n      int
-	last   int64   // the newest tick by which ticks were lost; only with lost > 0
-	speed  float64 // of ticks, as a share of time
-	faster bool    // the speed rose, and predicted time has not followed yet
+	last   int64   // last is the newest tick by which ticks were lost. It counts only if lost is not 0.
+	speed  float64 // speed is the speed of ticks, as a share of time.
+	faster bool    // faster is true if the speed rose, and predicted time has not followed yet.
 	slow   [16]slowSample
 	slowN  int
 }
@@ -32,7 +32,7 @@ type slipAt struct {
 type slowSample struct{ late, speed float64 }
 
 const (
-	slipUnit     = 4.0  // of what a snapshot says
+	slipUnit     = 4.0  // units of a tick in which a snapshot counts lost ticks
 	slipSpan     = 4    // ticks: as many as a server computes in a Step that loses time
 	slipQuiet    = 0.75 // seconds without a lost tick that end an overload
 	slipRecovers = 4.0  // seconds after the last lost tick in which the lead falls quickly
@@ -43,8 +43,8 @@ func newSlipTime(interval int) slipTime {
 	return slipTime{span: int64(max(slipSpan, interval)), speed: 1}
 }
 
-// lostBy returns the ticks lost by a snapshot that is newer than all others. told is what it
-// says, in quarters: the server begins to count again after a while without any.
+// lostBy returns the ticks lost by a snapshot that is newer than all others. told is the snapshot's count in
+// quarters of a tick. The server restarts the count after some time without a lost tick.
 func (s *slipTime) lostBy(told uint32) float64 {
 	switch {
 	case s.n == 0 || told == 0:
@@ -55,8 +55,8 @@ func (s *slipTime) lostBy(told uint32) float64 {
 	return s.lost + float64(told)/slipUnit
 }
 
-// addSnapshot takes a snapshot that is newer than all others, and reports whether an overload begins.
-// lost is what is believed of what it says.
+// addSnapshot takes a snapshot that is newer than all others, and reports whether an overload begins. lost is
+// the part of the snapshot's count that is believed.
 func (s *slipTime) addSnapshot(tick int64, told uint32, lost, rate float64) (begins bool) {
 	if lost > s.lost {
 		begins = !s.slipping(rate)
@@ -77,8 +77,8 @@ func (s *slipTime) slipping(rate float64) bool {
 	return s.lost > 0 && float64(s.newest-s.last) <= slipQuiet*rate
 }
 
-// recovering reports whether an overload or stall is over since a few seconds. What it added
-// to the lead is known to be of no use.
+// recovering reports whether an overload or stall ended in the last few seconds. What it added to the lead is
+// known to be of no use.
 func (s *slipTime) recovering(rate float64) bool {
 	return s.lost > 0 && !s.slipping(rate) && float64(s.newest-s.last) <= slipRecovers*rate
 }
@@ -91,7 +91,7 @@ func (s *slipTime) measureSpeed() {
 	s.faster = s.speed > before || s.faster && s.speed == before
 }
 
-// lostIn returns the ticks lost for each tick of a span.
+// lostIn returns the ticks lost for each tick between two ticks.
 func (s *slipTime) lostIn(from, to int64) float64 {
 	return (s.lostAt(to) - s.lostAt(from)) / float64(to-from)
 }

@@ -62,7 +62,7 @@ func (c *Clock) span(ticks float64) time.Duration {
 	return time.Duration(ticks / c.rate * float64(time.Second))
 }
 
-// speed returns the speed of a time that went dt and was shifted.
+// speed returns the speed of a time that advanced by dt and, in addition, by shift.
 func speed(dt, shift float64) float64 {
 	if dt <= 0 {
 		return 1

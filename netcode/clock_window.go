@@ -9,13 +9,13 @@ import (
 // arrival and sorted, so that any quantile is quick to read.
 type sampleWindow struct {
 	ring   []float64
-	when   []float64 // local time of each
-	hitch  []float64 // the part of each sample that a late caller caused
+	when   []float64 // when has the local time of each sample.
+	hitch  []float64 // hitch has the part of each sample that a late caller caused.
 	sorted []float64
 	at     int
 	sum    float64
-	shift  int // samples in a row at another, far away level
-	below  int // samples in a row well below the median
+	shift  int // shift counts the samples in a row at another level, far away.
+	below  int // below counts the samples in a row well below the median.
 }
 
 // settled is the number of samples in a row that show that the level fell
@@ -42,8 +42,7 @@ func (w *sampleWindow) addSample(at, v, far float64) (taken, emptied bool) {
 	return w.addLate(at, v, 0, far)
 }
 
-// addLate is add for a sample of which the caller caused the part hitch: see
-// forgive.
+// addLate is addSample for a sample of which the caller caused the part hitch: see forgive.
 func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) {
 	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
 		if w.shift++; w.shift < 3 {

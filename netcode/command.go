@@ -68,18 +68,18 @@ func (c CommandConfig) Validate() error {
 //
 // Zero bits fill the last byte.
 const (
-	maxCommands    = 64   // in one body
+	maxCommands    = 64   // commands in one body
 	maxCommandSize = 1024 // bytes of Data
 	viewCircle     = 1<<40 - 1
 
-	fewCommands = 3  // so many are counted in two bits
-	tickBits    = 12 // of the newest tick, where there is a base
+	fewCommands = 3  // up to this many commands are counted in two bits
+	tickBits    = 12 // bits of the newest tick, if there is a base
 	baseBits    = 6
 	baseReach   = 1 << baseBits // ticks from the newest to the base, at most
 )
 
-// lagBits are the bits of a change of the lag by its class, and lagLimits the number of
-// changes up to there. Class 0 is no change; class 3 is a varint.
+// lagBits has the bits of a change of the lag for each class. lagLimits has the number of changes that the
+// classes up to each one can hold. Class 0 is no change; class 3 is a varint.
 var (
 	lagBits   = [3]int{0, 4, 8}
 	lagLimits = [3]uint64{0, 1 << 4, 1<<4 + 1<<8}

@@ -6,18 +6,21 @@ import "math"
 // ticks run. It is not safe for concurrent use.
 type CommandBuffer struct {
 	size, window int
-	ring         []Command     // commands from next on: a power of two that grows to the window
-	came         tickSet       // ticks from next-window to next+window whose first command arrived
-	bases        []baseCommand // bases are those of the ticks that came last, by tick. It is nil before the first.
-	scratch      []byte
-	reader       commandReader
+	// ring has the commands from next on. Its length is a power of two that grows to the window.
+	ring []Command
+	// came has the ticks from next-window to next+window whose first command arrived.
+	came tickSet
+	// bases has the newest commands that arrived, by tick. It is nil before the first one.
+	bases   []baseCommand
+	scratch []byte
+	reader  commandReader
 
 	started bool
-	next    Tick // the first tick that is not past
+	next    Tick // next is the first tick that is not past.
 	newest  Tick
 	any     bool
 
-	past lateCommands // nothing unless KeepLate
+	past lateCommands // past has late commands. It has none unless KeepLate was called.
 
 	early                           int
 	hasEarly                        bool
@@ -25,7 +28,7 @@ type CommandBuffer struct {
 	replaced                        uint64
 }
 
-// baseCommand is a command that arrived, as later ones are coded relative to it.
+// baseCommand is a command that arrived, with what is needed to decode others that are coded relative to it.
 type baseCommand struct {
 	lag    int64
 	tick   Tick
@@ -186,7 +189,8 @@ func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
 	}
 }
 
-// checkBody validates the form of a whole body that was started, on top of its base.
+// checkBody reports whether a body that was started has a valid form. base is the command that it is coded
+// relative to.
 func (r *commandReader) checkBody(base *baseCommand) bool {
 	if base != nil {
 		r.from(base)
@@ -201,7 +205,8 @@ func (r *commandReader) checkBody(base *baseCommand) bool {
 
 func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	ahead := Distance(c.Tick, b.next)
-	fresh := !b.any || ahead > Distance(b.newest, b.next) // measured from next: half the circle away is no newer one
+	// measured from next, so that half the circle away does not count as newer
+	fresh := !b.any || ahead > Distance(b.newest, b.next)
 	switch {
 	case ahead >= b.window:
 		b.far++
@@ -214,8 +219,9 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		return
 	case ahead >= -b.window && b.came.has(c.Tick):
 		if ahead >= 0 && int64((c.view()-b.slotOf(c.Tick).view())<<24) > 0 {
-			b.store(c, earliness(c.Tick, at))      // made again by a client that has newer snapshots by now
-			b.bases[c.Tick%basesKept].held = false // packets on their way may rest on the first
+			b.store(c, earliness(c.Tick, at)) // made again by a client that has newer snapshots by now
+			// packets on their way may be coded relative to the first command
+			b.bases[c.Tick%basesKept].held = false
 			b.replaced++
 			return
 		}

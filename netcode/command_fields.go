@@ -2,14 +2,14 @@ package netcode
 
 import "fmt"
 
-// commandFields are the widths of a command's fields in bits, in the order of its data.
-// They cover all of it: the last is what is left over.
+// commandFields are the widths of a command's fields in bits, in the order of its data. They cover all of the
+// data: the last fields are the bits that the game's fields leave over.
 type commandFields []uint8
 
 // maxFieldBits is the greatest width of a field.
 const maxFieldBits = 64
 
-// checkFields returns the fault of fields of commands of size bytes.
+// checkFields returns an error if the fields are not valid for commands of size bytes.
 func checkFields(size int, fields []uint8) error {
 	n := 0
 	for _, bits := range fields {
@@ -24,8 +24,8 @@ func checkFields(size int, fields []uint8) error {
 	return nil
 }
 
-// newCommandFields returns the fields of commands of size bytes: each byte is one where
-// none are given, and where they leave bits over, these are fields too.
+// newCommandFields returns the fields of commands of size bytes. If none are given, each byte is a field. Bits
+// that the given fields leave over are fields of up to eight bits.
 func newCommandFields(size int, fields []uint8) commandFields {
 	checkCommandSize(size)
 	if err := checkFields(size, fields); err != nil {
@@ -43,8 +43,8 @@ func newCommandFields(size int, fields []uint8) commandFields {
 	return out
 }
 
-// nearBits returns the width of a small change of a field: 0 where there is none, and any
-// change takes the field's own width.
+// nearBits returns the width of a small change of a field. It is 0 for a narrow field, in which any change
+// takes the field's own width.
 func nearBits(bits int) int {
 	if bits < 5 {
 		return 0
@@ -67,7 +67,7 @@ func (f commandFields) append(w *bitWriter, data, before []byte) (differ bool) {
 		differ = true
 		w.writeBits(1, 1)
 		if bits == 1 {
-			continue // it can only be the other
+			continue // it can only be the other value
 		}
 		near := nearBits(bits)
 		if near > 0 {

@@ -3,10 +3,10 @@ package netcode
 // lateCommands holds the commands of past ticks that came after them. The zero value holds
 // none, and keeps none.
 type lateCommands struct {
-	ring  []Command // by tick
+	ring  []Command // ring has the late commands, by tick.
 	held  []bool
-	known Tick   // see Knows
-	knew  []Tick // of held, by tick
+	known Tick   // known is the newest snapshot that the sender has: see Knows.
+	knew  []Tick // knew has the value of known for each command in ring, by tick.
 }
 
 // KeepLate makes the buffer keep commands that come up to ticks after their own tick,
@@ -23,8 +23,8 @@ func (b *CommandBuffer) KeepLate(ticks int) {
 	}
 }
 
-// keepLate keeps a command of a past tick, so many ticks ahead of the next one (below 0),
-// and reports whether it did. Half the circle is the least int of 32 bits, which has no
+// keepLate keeps a command of a past tick and reports whether it did. ahead is the distance from the next tick
+// to it, which is below 0. ahead is not negated, because the least int of 32 bits, half the circle, has no
 // opposite.
 func (b *CommandBuffer) keepLate(c *Command, early int16, ahead int) bool {
 	n := Tick(len(b.past.ring))
@@ -52,8 +52,7 @@ func (b *CommandBuffer) TakeLate(t Tick) (Command, bool) {
 	return b.past.ring[t%n], true
 }
 
-// Knows tells the newest snapshot that the sender of the next bodies has, for
-// [CommandBuffer.Knew].
+// Knows sets the newest snapshot that the sender of the next bodies has, for [CommandBuffer.Knew].
 func (b *CommandBuffer) Knows(snapshot Tick) { b.past.known = snapshot }
 
 // Knew returns the newest snapshot that the sender had, as far as it was known, when the late

@@ -5,11 +5,11 @@ package netcode
 type commandReader struct {
 	fields commandFields
 	bits   bitReader
-	left   int // commands
+	left   int // left counts the commands that are not read yet.
 	head   commandHead
-	whole  bool    // the next command's data is written whole
+	whole  bool    // whole is true if the next command's data is written whole.
 	trail  int64   // trail is how far the last command's view trails its tick, in 1/256 tick.
-	c      Command // the last one, without its render time: see command
+	c      Command // c is the last command that was read, without its render time: see command.
 }
 
 // commandHead is the beginning of a body.
@@ -17,11 +17,11 @@ type commandHead struct {
 	count  int
 	newest Tick
 	based  bool
-	base   Tick // where based
+	base   Tick // base is the tick of the base, if based is true.
 }
 
-// readHead reads the beginning of a body. near is a tick close to those of the body: where
-// a body has a base, it holds the low bits of its newest tick alone.
+// readHead reads the beginning of a body. near is a tick close to those of the body, because a body with a base
+// holds only the low bits of its newest tick.
 func readHead(r *bitReader, near Tick) (h commandHead, ok bool) {
 	h.based = r.readBits(1) == 1
 	if h.count = int(r.readBits(2)) + 1; h.count == fewCommands+1 {
@@ -66,8 +66,8 @@ func (r *commandReader) command() *Command {
 	return &r.c
 }
 
-// readCommand reads the next command. One peek shows all of a usual one but its data, so a flood of
-// commands costs little.
+// readCommand reads the next command. One peek shows everything of a usual command except its data, so a flood
+// of commands costs little.
 func (r *commandReader) readCommand() bool {
 	first := r.left == r.head.count
 	r.left--
@@ -114,7 +114,8 @@ func (r *commandReader) unusual(first bool) bool {
 			return false
 		}
 		r.bits.skip(n)
-		if r.c.Tick -= Tick(skip); !Newer(r.head.newest, r.c.Tick) { // round the circle
+		// the gap goes round the circle of ticks
+		if r.c.Tick -= Tick(skip); !Newer(r.head.newest, r.c.Tick) {
 			return false
 		}
 	}

@@ -5,23 +5,24 @@ import "bytes"
 // CommandSender holds a client's commands until the server has them, and writes
 // them into packets. It is not safe for concurrent use.
 type CommandSender struct {
-	cfg     CommandConfig
-	fields  commandFields
-	ring    [maxCommands]Command
-	sent    [maxCommands]uint8 // the packets that each of ring was in
-	head, n int                // ring index of the oldest, and the number held
-	newest  Tick               // newest is the newest tick that was pushed, if any was.
+	cfg    CommandConfig
+	fields commandFields
+	ring   [maxCommands]Command
+	sent   [maxCommands]uint8 // sent counts the packets that each command of ring was in.
+	// head is the ring index of the oldest command, and n the number of commands held.
+	head, n int
+	newest  Tick // newest is the newest tick that was pushed, if any was.
 	any     bool
-	base    Command // that the server has
+	base    Command // base is a command that the server has, if based is true.
 	based   bool
-	oldest  Tick // in the newest body, where there was any
+	oldest  Tick // oldest is the oldest tick in the newest body, if wrote is true.
 	wrote   bool
 	again   bool // again is true once some tick was pushed again.
 	single  Tick // single is the tick from which on none was pushed again.
 	runs    lossRuns
-	acked   Tick // as last told
-	stuck   bool // told the same twice: commands are missing
-	turn    bool // the next body is one with the late ones
+	acked   Tick // acked is the tick of the last call of Acked.
+	stuck   bool // stuck is true if the last two calls of Acked had the same tick: commands are missing.
+	turn    bool // turn is true if the next body also takes the commands that only Late asks for.
 	zero    []byte
 }
 
@@ -184,8 +185,8 @@ func (s *CommandSender) packets() int {
 	return packets
 }
 
-// dueCommands returns how many of the newest commands a body takes. Those that Late alone asks for
-// go in every other body, and in every one while the same is acknowledged again and again.
+// dueCommands returns how many of the newest commands a body takes. Commands that only Late asks for go in
+// every other body, and in every body while the same tick is acknowledged again and again.
 func (s *CommandSender) dueCommands(newest Tick) (n int) {
 	packets := s.packets()
 	for i := range s.n {
@@ -275,7 +276,7 @@ func writeVarint(w *bitWriter, v uint64) {
 }
 
 const (
-	mostPackets = 12  // that a command is sent in
+	mostPackets = 12  // the most packets that a command is sent in
 	runFades    = 300 // packets after which the longest run counts as one shorter
 )
 

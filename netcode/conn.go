@@ -10,26 +10,28 @@ type Conn struct {
 	seed uint32
 
 	window    receiveWindow
-	lineAt    time.Duration // arrival of the newest acknowledged packet
+	lineAt    time.Duration // lineAt is the arrival of the newest acknowledged packet.
 	lineKnown bool
-	messages  []byte // messages are the ones of the newest datagram that were not returned yet.
-	from      Seq
-	before    beforePacket // before is what Refuse restores.
+	// messages has the messages of the newest datagram that NextMessage has not returned yet.
+	messages []byte
+	from     Seq
+	before   beforePacket // before is what Refuse restores.
 
 	sent   *SequenceBuffer[sentPacket]
-	next   Seq           // number of the next packet
-	oldest Seq           // fates before it are decided
-	kept   Seq           // packets before it are forgotten
-	acked  Seq           // the newest packet that the peer said it has
-	sentAt time.Duration // the newest packet
-	lapsed bool          // see Lapsed
+	next   Seq           // next is the number of the next packet.
+	oldest Seq           // oldest is the number before which all fates are decided.
+	kept   Seq           // kept is the number before which all packets are forgotten.
+	acked  Seq           // acked is the newest packet that the peer said it has.
+	sentAt time.Duration // sentAt is when the newest packet was sent.
+	// lapsed is true if a received packet showed that the connection lapsed: see Lapsed.
+	lapsed bool
 	fates  fateQueue
 
 	packet  Packet
-	scratch []byte // allocated with the first packet that carries a channel
+	scratch []byte // scratch is allocated with the first packet that carries a channel.
 
 	rtt rttEstimator
-	// ackTime is the time from sending to knowing, by any ack. A resend waits so long.
+	// ackTime estimates the time from sending a packet to any ack of it. A resend waits for about that time.
 	ackTime rttEstimator
 	rate    rateControl
 	closing closing
@@ -37,7 +39,7 @@ type Conn struct {
 	channels []channel
 	events   eventCursor
 
-	heard   time.Duration // arrival of the last authentic packet
+	heard   time.Duration // heard is the arrival of the last authentic packet.
 	news    time.Duration // news is when an ack last named a packet for the first time.
 	started bool
 	stats   Stats
@@ -48,8 +50,8 @@ type Conn struct {
 type sentPacket struct {
 	at      time.Duration
 	size    int
-	told    bool       // its fate is decided
-	entries []entryRef // of the channels
+	told    bool       // told is true once the packet's fate is decided.
+	entries []entryRef // entries are the channel data that the packet carried.
 }
 
 // sentPackets is the most packets kept: 8 s at 128 packets/s.

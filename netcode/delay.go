@@ -9,17 +9,18 @@ import (
 // itself. The queue's delay is the smallest of the last few round trips (so
 // that jitter does not count) minus the smallest of the last half minute.
 type pathDelay struct {
-	recent  [6]time.Duration // last round trips
+	recent  [6]time.Duration // recent has the last round trips.
 	recentN int
-	wobble  time.Duration    // smoothed difference between consecutive round trips
-	least   [2]time.Duration // smallest of this half minute and of the one before
+	wobble  time.Duration // wobble is the smoothed difference between consecutive round trips.
+	// least has the shortest round trips of this half minute and of the one before.
+	least   [2]time.Duration
 	leastAt time.Duration
-	touched time.Duration // last round trip about as short as that
+	touched time.Duration // touched is when a round trip was last about as short as the shortest.
 }
 
 const (
 	leastEpoch = 30 * time.Second
-	queueFull  = 35 * time.Millisecond // of standing delay: drain
+	queueFull  = 35 * time.Millisecond // standing delay that starts a drain
 	nearBase   = 8 * time.Millisecond
 	muchWobble = 25 * time.Millisecond
 )

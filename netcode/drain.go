@@ -8,36 +8,37 @@ import (
 // drain is a short period of sending little, to see whether the delay falls.
 type drain struct {
 	on      bool
-	chain   int           // position in a series of drains
-	blamed  bool          // the delay was too long, not only unproven for long
-	fell    bool          // a drain of the series made the delay fall
-	from    time.Duration // start
+	chain   int           // chain is the position in a series of drains.
+	blamed  bool          // blamed is true if the delay was too long, and not only unproven for long.
+	fell    bool          // fell is true if a drain of the series made the delay fall.
+	from    time.Duration // from is when the drain began.
 	length  time.Duration // length is how long little is sent.
-	base    time.Duration // delay of the path itself, as known at the start
-	before  time.Duration // quickest round trip of packets sent just before
-	edged   bool          // before is measured, not only guessed from older packets
-	rate    float64       // rate is the one in force before the series.
-	low     time.Duration // quickest round trip of packets sent after length
-	lowest  time.Duration // quickest round trip since the start
-	samples int           // samples in low
-	sent    int           // bytes since the start
-	sending float64       // bytes/s before the series
+	base    time.Duration // base is the delay of the path itself, as known at the start.
+	before  time.Duration // before is the quickest round trip of packets sent just before the drain.
+	edged   bool          // edged is true if before is measured, and not only guessed from older packets.
+	rate    float64       // rate is the rate in force before the series.
+	low     time.Duration // low is the quickest round trip of packets sent after length has passed.
+	lowest  time.Duration // lowest is the quickest round trip of packets sent since the start.
+	samples int           // samples counts the round trips in low.
+	sent    int           // sent counts the bytes sent since the start.
+	sending float64       // sending is the bytes/s that were sent before the series.
 }
 
 const (
-	drainShare  = 0.3 // share of what arrived that is still sent
-	drainLeast  = 250 * time.Millisecond
-	fallLeast   = 4 * time.Millisecond
-	fallPart    = 16 // share of the delay that sending less would remove if the queue were only ours
+	drainShare = 0.3 // share of what arrived that is still sent
+	drainLeast = 250 * time.Millisecond
+	fallLeast  = 4 * time.Millisecond
+	// divisor: the delay must fall by this part of what sending less removes from a queue that is only ours
+	fallPart    = 16
 	drainMost   = 600 * time.Millisecond
-	drainEnough = 3    // samples
-	drainChain  = 6    // drains in a row that prove nothing
-	drainSure   = 0.35 // share of the former sending: one drain proves that it is no queue
-	drainSlow   = 2    // drains in a row that prove it, otherwise
+	drainEnough = 3    // samples that a drain needs
+	drainChain  = 6    // drains in a row after which a series ends without proof
+	drainSure   = 0.35 // share of the former sending up to which one drain proves that there is no queue
+	drainSlow   = 2    // drains in a row that prove that there is no queue, if more was sent
 	drainEdge   = 100 * time.Millisecond
-	drainWait   = time.Second // beyond a round trip, for samples
-	drainWeak   = 0.85        // share of the former sending
-	usesRate    = 0.75        // share of the rate: a lower use is not limited by it
+	drainWait   = time.Second // wait for samples, beyond a round trip
+	drainWeak   = 0.85        // share of the former sending above which a drain proves nothing
+	usesRate    = 0.75        // share of the rate: sending below it was not limited by the rate
 	belowFull   = 0.92        // share of what arrived on a full path that is sent afterwards
 	recently    = time.Minute
 	untouched   = 10 * time.Second

@@ -19,7 +19,7 @@ const (
 	eventsSeen   = 1024 // numbers that the receiver remembers
 	eventsSpan   = 256  // numbers that one body spans
 	maxRepeat    = 16
-	maxEventHead = 2 + 1 + 5 + 2 // before the payload
+	maxEventHead = 2 + 1 + 5 + 2 // most bytes before the payload
 )
 
 // eventReader walks a body of events.

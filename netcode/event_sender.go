@@ -4,24 +4,24 @@ import "time"
 
 // outEvent is an event that further packets carry.
 type outEvent struct {
-	payload []byte // reused by the slot's next owner
+	payload []byte // payload is memory that the slot's next owner reuses.
 	tick    Tick
 	kind    uint8
-	left    uint8 // packets that still carry it
+	left    uint8 // left counts the packets that will still carry the event.
 	fresh   bool  // fresh is true if the event is not in any packet so far.
-	aging   bool  // the age counts from since, the start of a packet
+	aging   bool  // aging is true once the age counts: from since, the start of a packet.
 	since   time.Duration
-	round   uint32 // round is that of the last packet that carried it.
+	round   uint32 // round is the sender's round of the last packet that carried the event.
 }
 
 // eventSender queues the events of an unreliable channel. Its memory is
 // bounded: a full queue drops the oldest event.
 type eventSender struct {
-	ring       []outEvent // a power of two; grows to eventQueue
+	ring       []outEvent // ring has a power of two as its length, which grows to eventQueue.
 	head, next uint16
 	repeat     uint8
 	maxAge     time.Duration
-	round      uint32 // counts packets, so that none carries an event twice
+	round      uint32 // round counts packets, so that none carries an event twice.
 }
 
 func newEventSender(repeat int, maxAge time.Duration) eventSender {

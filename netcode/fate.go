@@ -12,7 +12,7 @@ type Fate struct {
 // fateQueue is a ring that grows to maxFates. The caller drains it at least
 // once every maxFates packets.
 type fateQueue struct {
-	ring       []Fate // a power of two
+	ring       []Fate // ring has a power of two as its length.
 	head, size int
 }
 

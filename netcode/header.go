@@ -16,7 +16,7 @@ type header struct {
 	seq     Seq
 	hasAck  bool
 	ack     Seq
-	ackBits uint32 // bit i: ack-1-i was received too
+	ackBits uint32 // ackBits has bit i set if packet ack-1-i was received too.
 	delay   uint8
 }
 

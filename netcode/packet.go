@@ -6,9 +6,9 @@ import "time"
 type Packet struct {
 	c       *Conn
 	now     time.Duration
-	buf     []byte // starts with checksum and header
-	limit   int    // maximum size of buf
-	reserve int    // part of the limit kept for the channels
+	buf     []byte // buf starts with the checksum and the header.
+	limit   int    // limit is the maximum size of buf.
+	reserve int    // reserve is the part of limit that is kept for the channels.
 	open    bool
 }
 

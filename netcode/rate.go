@@ -15,12 +15,12 @@ type rateControl struct {
 	mtu            float64
 
 	tokens  float64
-	quarter float64 // bytes that channel messages may have even when the rate is used up
+	quarter float64 // quarter is how many bytes channel messages may have even when the rate is used up.
 	at      time.Duration
 	started bool
-	rate    float64 // bytes/s in force
+	rate    float64 // rate is the rate in force, in bytes/s.
 
-	loss float64 // smoothed share of packets lost
+	loss float64 // loss is the smoothed share of packets lost.
 
 	// delivered is what the peer acknowledged over the last slices, in bytes/s.
 	// The rate is adjusted once a slice.
@@ -30,14 +30,15 @@ type rateControl struct {
 	slice      time.Duration
 	sliceBytes int
 	sliceSent  int
-	sending    float64       // bytes/s sent over the last slices, smoothed
-	measures   time.Duration // acks before it are for packets sent while draining
+	sending    float64       // sending is what was sent over the last slices, in bytes/s, smoothed.
+	measures   time.Duration // measures is the time before which acks are for packets sent while draining.
 
-	delay     pathDelay
-	drain     drain
-	capacity  float64       // bytes/s that arrived when the path was last full; 0: never
-	full      time.Duration // when that was
-	congested uint64        // times the rate was lowered
+	delay pathDelay
+	drain drain
+	// capacity is the bytes/s that arrived when the path was last full. 0 means that it never was.
+	capacity  float64
+	full      time.Duration // full is when the path was last found full.
+	congested uint64        // congested counts the times that the rate was lowered.
 }
 
 type deliverySlice struct {
@@ -100,8 +101,8 @@ func (r *rateControl) refill(now time.Duration) {
 // allowance returns how many bytes may be sent now.
 func (r *rateControl) allowance() int { return max(0, int(r.tokens)) }
 
-// lent returns how many bytes channel messages may have when packets that must
-// go have used up the rate. A quarter of any rate is theirs.
+// lent returns how many bytes channel messages may have when packets that must go have used up the rate. A
+// quarter of the rate is reserved for them.
 func (r *rateControl) lent() int { return int(r.quarter) }
 
 // carried subtracts n bytes of channel messages from their quarter.
@@ -121,7 +122,7 @@ func (r *rateControl) acked(size int) {
 
 func (r *rateControl) packetLost() { r.loss += (1 - r.loss) / 64 }
 
-// found undoes one lost.
+// found undoes one packetLost, for a packet that arrived after all.
 func (r *rateControl) found() { r.loss = max(0, r.loss-1./64) }
 
 // roundTrip takes the round trip of a packet and the time it was sent.

@@ -5,7 +5,7 @@ import "fmt"
 // SchemaLibrary holds the schemas that a server offers to peers. Fill it first;
 // after that, any number of goroutines may read it. The zero value is empty.
 type SchemaLibrary struct {
-	schemas []SchemaReply // few: searched in order
+	schemas []SchemaReply // schemas are few, so they are searched in order.
 }
 
 // Add stores a copy of data under name and returns its hash. It fails for an

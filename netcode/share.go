@@ -9,10 +9,10 @@ package netcode
 type share struct {
 	channels []channel
 	waiting  [MaxChannels]bool
-	spent    [MaxChannels]int // bytes of this packet
-	sum      int              // of the priorities of all channels waiting at first
-	count    int              // still waiting
-	room     int              // at first
+	spent    [MaxChannels]int // spent has the bytes that each channel used of this packet.
+	sum      int              // sum is the sum of the priorities of all channels that waited at first.
+	count    int              // count is how many channels still wait.
+	room     int              // room is the number of bytes to divide.
 }
 
 const (
@@ -48,8 +48,7 @@ func newShare(channels []channel, room int) share {
 	return s
 }
 
-// rank returns a channel's credit as if the room of this packet had been dealt
-// out.
+// rank returns a channel's credit as if the room of this packet had been divided by priority.
 func (s *share) rank(i int) int64 {
 	ch := &s.channels[i]
 	return ch.credit + creditUnit*int64(s.room)*int64(ch.priority)/int64(s.sum) - creditUnit*int64(s.spent[i])

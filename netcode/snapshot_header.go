@@ -21,8 +21,8 @@ type SnapshotHeader struct {
 const (
 	headerEarly = 1 << iota
 	headerBare
-	headerEpoch // of a bare one, if it is not 0
-	headerLost  // if it is not 0
+	headerEpoch // a bare header has an epoch, which is not 0
+	headerLost  // the header has Lost, which is not 0
 	headerAll   = headerEarly | headerBare | headerEpoch | headerLost
 )
 

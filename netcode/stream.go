@@ -9,14 +9,14 @@ const (
 	maxFragment  = 256 // payload bytes of an entry
 	streamWindow = 256 // entries in flight, and held out of order by the receiver
 
-	newcomerWindow = 2 // for a newcomer, see Config.Newcomer
+	newcomerWindow = 2 // entries that a newcomer may have out of order: see Config.Newcomer
 
 	streamQueue    = 256 << 10 // bytes queued at the sender of channel 0
-	otherQueue     = 128 << 10 // for other channels
+	otherQueue     = 128 << 10 // bytes queued at the sender of any other channel
 	minStreamQueue = streamWindow * maxFragment
 	maxStreamQueue = 1 << 20
 
-	// head varint 1–3, kind 1, tick 5, length 2, before the payload
+	// maxEntryHead is the most bytes before the payload: head varint 1–3, kind 1, tick 5, length 2.
 	maxEntryHead = 3 + 1 + 5 + 2
 )
 
@@ -33,7 +33,7 @@ type streamEntry struct {
 
 // streamWriter appends entries of rising id to a body.
 type streamWriter struct {
-	next uint16 // the id that gap 0 means
+	next uint16 // next is the id that gap 0 means.
 	tick Tick
 }
 
@@ -62,7 +62,7 @@ type streamReader struct {
 	rest []byte
 	next uint16
 	tick Tick
-	ids  int // distance covered, to limit the span of one body
+	ids  int // ids is the distance covered, to limit the span of one body.
 }
 
 func newStreamReader(body []byte) (streamReader, bool) {

@@ -12,7 +12,7 @@ type Reliable struct {
 
 // inEntry is a received entry that waits for the entries before it.
 type inEntry struct {
-	payload     []byte // reused by the slot's next owner
+	payload     []byte // payload is memory that the slot's next owner reuses.
 	tick        Tick
 	kind        uint8
 	first, last bool
@@ -20,12 +20,12 @@ type inEntry struct {
 }
 
 type streamReceiver struct {
-	ring   []inEntry // a power of two; grows to streamWindow
-	next   uint16    // the next entry to process
-	open   bool      // a message has started and not ended
+	ring   []inEntry // ring has a power of two as its length, which grows to streamWindow.
+	next   uint16    // next is the next entry to process.
+	open   bool      // open is true if a message has started and not ended.
 	tick   Tick
 	kind   uint8
-	joined []byte // fragments of the open message
+	joined []byte // joined has the fragments of the open message.
 	broken bool
 }
 

@@ -4,7 +4,7 @@ import "time"
 
 // outEntry is an entry that is being sent to the peer.
 type outEntry struct {
-	payload     []byte // reused by the slot's next owner
+	payload     []byte // payload is memory that the slot's next owner reuses.
 	tick        Tick
 	kind        uint8
 	first, last bool
@@ -16,13 +16,15 @@ type outEntry struct {
 }
 
 type streamSender struct {
-	ring       []outEntry // a power of two; grows to most
+	ring       []outEntry // ring has a power of two as its length, which grows to most.
 	most       int
-	head, next uint16 // the oldest entry not acknowledged, and the next one to queue
-	base       uint16 // the first entry of the message that contains head
-	messages   int    // messages whose last entry has not been passed
-	passed     uint32 // messages before those, over all connections: see TakeOver
-	resent     bool   // an entry already passed, of the message at head, was sent more than once
+	head, next uint16 // head is the oldest entry that is not acknowledged, and next the one to queue next.
+	base       uint16 // base is the first entry of the message that contains head.
+	messages   int    // messages counts the messages whose last entry is not before head.
+	// passed counts the messages before those in messages, over all connections: see TakeOver.
+	passed uint32
+	// resent is true if an entry before head, of the message at head, was sent more than once.
+	resent bool
 }
 
 func newStreamSender(queue int) streamSender {
@@ -50,7 +52,7 @@ func (s *streamSender) queued() int                 { return int(s.next - s.head
 // acknowledged, so that another connection can send it again from the start.
 func (s *streamSender) kept() int { return int(s.next - s.base) }
 
-// inFlight returns the end of what may be sent: the receiver's window.
+// inFlight returns the end of the entries that may be sent: they must fit in the receiver's window.
 func (s *streamSender) inFlight() uint16 {
 	return s.head + uint16(min(s.queued(), streamWindow))
 }
@@ -116,8 +118,7 @@ func (s *streamSender) entryLost(id uint16, sentAt time.Duration) {
 	}
 }
 
-// delivered records that the peer holds an entry, and passes entries that are
-// complete.
+// delivered records that the peer holds an entry, and moves head past the entries that are acknowledged.
 func (s *streamSender) delivered(id uint16, st *Stats) {
 	if !s.ownsEntry(id) {
 		return

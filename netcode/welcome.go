@@ -45,8 +45,8 @@ const DefaultHold = 30
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
 
-// The bits of the byte after Server. With welcomeLate, Late follows Code, with
-// welcomeLateShare LateShare follows Late, with welcomeTags Tags follow these, and then Hold with welcomeHold.
+// These are the bits of the byte after Server. Each bit from welcomeLate on says that its field follows Code.
+// The fields come in the order of the bits.
 const (
 	welcomeResumed = 1 << iota
 	welcomeLate

@@ -6,16 +6,16 @@ package netcode
 // out no honest packet.
 type receiveWindow struct {
 	bits [windowSpan / 64]uint64
-	base Seq  // the oldest number that the bits cover
-	line Seq  // the newest number believed, which is acknowledged
-	far  Seq  // a number away from the line that waits for a second one near it
-	hunt bool // far is set
+	base Seq  // base is the oldest number that the bits cover.
+	line Seq  // line is the newest number that is believed. It is acknowledged.
+	far  Seq  // far is a number away from the line that waits for a second one near it.
+	hunt bool // hunt is true if far is set.
 
-	gap  Seq // the newest of the numbers in a row that were too far ahead, and close together
-	gaps int // how many there were
+	gap  Seq // gap is the newest of the numbers in a row that were too far ahead, and close together.
+	gaps int // gaps counts the numbers in that row.
 
-	decided Seq    // numbers before it came, or are counted as lost
-	lost    uint64 // numbers that did not come
+	decided Seq    // decided is the number before which all came, or are counted as lost.
+	lost    uint64 // lost counts the numbers that did not come.
 }
 
 const (
@@ -113,9 +113,9 @@ func (w *receiveWindow) advance(line Seq) {
 	}
 }
 
-// cross decides on a number that is too far ahead, as a peer's is that was not heard for long.
-// The third of a row, with none received between, moves the window to it. lapsed reports that
-// this would be more than a quarter of the circle: then it stays.
+// cross decides on a number that is too far ahead, such as that of a peer that was not heard for long. The
+// third in a row, with none received between, moves the window to it. lapsed is true if that would be more than
+// a quarter of the circle; the window then stays.
 func (w *receiveWindow) cross(s Seq) (lapsed bool, err error) {
 	if Distance(s, w.line) <= windowAhead {
 		return false, ErrStale
