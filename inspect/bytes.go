@@ -2,19 +2,19 @@ package inspect
 
 import "github.com/foretick/foretick/internal/probe"
 
-// chartBytes has a series for each component and field.
+// chartBytes is the chart with a series for each component and field.
 const chartBytes = "Bytes by field"
 
-// byteCount has the bytes of snapshots by component and field: those that a server sends,
+// byteCount counts the bytes of snapshots by component and field: those that a server sends,
 // or those that a client receives.
 type byteCount struct {
 	from  probe.Inspected
-	lines int // 0: they are not counted
-	was   []float64
-	now   []float64
+	lines int       // number of series; 0: nothing is counted
+	was   []float64 // totals at the last call of addBytes
+	now   []float64 // totals now
 }
 
-// newByteCount returns a count, and its series.
+// newByteCount returns a byteCount and its series.
 func newByteCount(cfg *Config, from probe.Inspected) (byteCount, []Series) {
 	b := byteCount{from: from}
 	if cfg.NoBytes {

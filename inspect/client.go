@@ -16,7 +16,7 @@ type clientEnd struct {
 	c      *client.Client
 	probe  probe.Client
 	before stats.Client
-	tick   Tick // of the newest row
+	tick   Tick // tick of the newest row
 	row    []float32
 	bytes  byteCount
 	first  bool
@@ -105,8 +105,8 @@ func (x *clientEnd) removeHooks() {
 	x.probe.Explained(nil)
 }
 
-// sampleFigures adds the figures of a Step to those of its tick: there are more Steps than ticks. The
-// first tick counts what came before it too.
+// sampleFigures adds the figures of a Step to the row of its tick, since there are more Steps than
+// ticks. The row of the first tick also has the counts of the Steps before it.
 func (x *clientEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	st, v := x.c.Stats(), x.c.View()
 	again := t.Tick == x.tick
@@ -127,7 +127,7 @@ func (x *clientEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	x.bytes.addBytes(x.row[cliSeries:])
 	now, before := &st.Connection, &was.Connection
 	if now.Sent < before.Sent {
-		before = now // another connection
+		before = now // the counters are those of a new connection
 	}
 	for i, of := range [...]struct{ now, before uint64 }{
 		{now.Lost, before.Lost}, {now.LostIn, before.LostIn}, {now.OutOfOrder, before.OutOfOrder}, {now.Duplicate, before.Duplicate},

@@ -21,15 +21,15 @@ type Edit struct {
 	By     string   `json:"by"`     // who asks, for recordings and logs; empty: "inspector"
 }
 
-// ErrEdit is wrapped by the errors of values that do not fit.
+// ErrEdit is wrapped by the errors of Edit for paths and values that cannot be set.
 var ErrEdit = errors.New("inspect: the value is not set")
 
 const mostEditText = 256 // bytes of a path or a string
 
-// Edit sets a value with [server.Server.Do] at the end of a tick, and waits for it. It
-// checks the range of the field's tag first. It returns the value as it was before. Where the
-// edit makes a prediction wrong, its explanation names an edit. The error is [ErrClient] for a
-// client, wraps [ErrEdit] or [ecs.ErrStale], or is one of Server.Do.
+// Edit sets a value with [server.Server.Do] at the end of a tick, and waits until that is done.
+// It checks the range of the field's tag first. It returns the value before the edit. If the
+// edit makes a prediction wrong, the explanation of the correction names an edit. The error is
+// [ErrClient] for a client, wraps [ErrEdit] or [ecs.ErrStale], or is one of Server.Do.
 func (in *Inspector) Edit(ctx context.Context, name string, ed Edit) (before any, err error) {
 	e, err := in.findEnd(name)
 	if err != nil {
@@ -69,7 +69,7 @@ func (in *Inspector) Edit(ctx context.Context, name string, ed Edit) (before any
 	}
 }
 
-// set sets a value, and returns the one before.
+// set sets a value, and returns the value before.
 func set(w *ecs.World, ed *Edit) (before any, err error) {
 	get, put := func(path string) (any, error) { return w.Value(ecs.Entity(ed.Entity), path) }, func(path string, v any) error { return w.SetValue(ecs.Entity(ed.Entity), path, v) }
 	if ed.Entity == 0 {
@@ -81,7 +81,7 @@ func set(w *ecs.World, ed *Edit) (before any, err error) {
 	return plain(before), put(ed.Path, ed.Value)
 }
 
-// fits checks a value before it is queued, and returns it as SetValue takes it.
+// fits checks a value before it is queued, and returns it in a type that SetValue accepts.
 func (e *end) fits(ed *Edit) (any, error) {
 	if len(ed.Path) > mostEditText {
 		return nil, fmt.Errorf("a path of %d bytes: use a component and a field, such as Health.Points", len(ed.Path))
@@ -123,7 +123,7 @@ func (e *end) field(ed *Edit) (ecs.TypeInfo, ecs.Field, error) {
 	return ecs.TypeInfo{}, ecs.Field{}, fmt.Errorf("no singleton has the field %q", ed.Path)
 }
 
-// schemaOf returns what is sent of a component or singleton, by its name.
+// schemaOf returns the schema of a component or singleton by its name, nil if it is not sent.
 func (e *end) schemaOf(name string) *schema.Schema {
 	l := e.internals.Layout()
 	for i := range l.Components {
@@ -162,8 +162,8 @@ func number(v any) (any, error) {
 	return f, nil
 }
 
-// ranged refuses a number outside of its tag's range, and a text that is too long: they would
-// be sent as something else than the server has.
+// ranged returns an error for a number outside of its tag's range, and for a text that is too
+// long. Clients would receive another value than the server has.
 func ranged(f *schema.Field, path string, v any) error {
 	if s, ok := v.(string); ok && f.Text && len(s) > f.Most {
 		return fmt.Errorf("%s has room for %d bytes", path, f.Most)

@@ -14,8 +14,8 @@ import (
 
 // Limits of questions.
 const (
-	mostAsked    = 64 // that wait for an end's tick
-	mostAnswered = 4  // in a tick
+	mostAsked    = 64 // questions that wait for an end's tick
+	mostAnswered = 4  // questions that run in a tick
 )
 
 // end is a server or a client.
@@ -23,38 +23,38 @@ type end struct {
 	name, role string
 	in         *Inspector
 	internals  probe.Inspected
-	counted    func() string     // the end's counters, as a log has them; any goroutine may call it
-	world      func() *ecs.World // between ticks
+	counted    func() string     // returns the end's counters as one line; any goroutine may call it
+	world      func() *ecs.World // returns the world; called between ticks only
 	series     []Series
 	samples    ring
-	all        *ecs.Query // every entity
+	all        *ecs.Query // matches every entity
 	collect    collector
 	asked      questions
 	tap        probe.Tap
-	newest     atomic.Uint32 // tick
-	faults     atomic.Uint64
+	newest     atomic.Uint32 // newest tick that was collected
+	faults     atomic.Uint64 // panics of this package
 	fault      atomic.Pointer[string]
 
 	mu        sync.Mutex
-	opens     int
-	installed bool // written by the end's own goroutine only
+	opens     int  // number of those that want the tap: an open Inspector, and each waiting question
+	installed bool // the collector's hooks are installed; written by the end's own goroutine only
 	traces    map[uint16]*trace.Trace
 }
 
-// collector is what differs between servers and clients. It is called on the end's
-// goroutine.
+// collector is the part of an end that differs between servers and clients. Its methods are
+// called on the end's goroutine.
 type collector interface {
 	install()
 	removeHooks()
-	// sampleFigures fills a row of figures. It returns the row's tick, and whether it takes the
-	// place of the row before.
+	// sampleFigures fills a row of figures. It returns the row's tick. again reports whether the
+	// row replaces the row before.
 	sampleFigures(t probe.Tapped, row []float32) (tick Tick, again bool)
 }
 
 // question is a function that waits for the end of a tick.
 type question struct {
 	run  func()
-	done chan struct{} // closed once it ran
+	done chan struct{} // closed after run has returned
 	err  error
 }
 
@@ -86,7 +86,7 @@ func (q *questions) takeFirst() *question {
 	return one
 }
 
-// takeBack takes back a question that nobody waits for any more.
+// takeBack removes a question that nobody waits for any more.
 func (q *questions) takeBack(one *question) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,14 +124,15 @@ func (e *end) isOpen() bool {
 	return e.opens > 0
 }
 
-// closeTap lets the next tick take the tap away.
+// closeTap undoes one openTap. After the last one, the next tick removes the tap.
 func (e *end) closeTap() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opens--
 }
 
-// takeTick is the tap.
+// takeTick is called by the server after each tick, or by the client after each Step. It collects
+// figures and runs questions.
 func (e *end) takeTick(t probe.Tapped) {
 	defer e.contain()
 	if !e.looked() {
@@ -151,7 +152,8 @@ func (e *end) takeTick(t probe.Tapped) {
 	}
 }
 
-// looked installs what collects, or takes it away where nobody looks any more.
+// looked installs the collector's hooks, or removes them and the tap if nobody looks any more. It
+// reports whether somebody looks.
 func (e *end) looked() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -181,7 +183,7 @@ func (e *end) answer(q *question) {
 	q.run()
 }
 
-// contain keeps a fault of this package from ending the match.
+// contain recovers a panic of this package, so that it does not end the match.
 func (e *end) contain() {
 	if r := recover(); r != nil {
 		e.noteFault(r)

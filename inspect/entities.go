@@ -37,23 +37,23 @@ func (id *EntityID) UnmarshalText(b []byte) error {
 // Entity is an entity of an end's world.
 type Entity struct {
 	ID         EntityID `json:"id"`
-	Net        uint32   `json:"net"`              // its number on the network; 0: it is not replicated
-	Prefab     string   `json:"prefab,omitempty"` // empty: it is not replicated
-	Owner      uint16   `json:"owner"`            // player; 0: nobody
+	Net        uint32   `json:"net"`              // number of the entity on the network; 0: it is not replicated
+	Prefab     string   `json:"prefab,omitempty"` // empty: the entity is not replicated
+	Owner      uint16   `json:"owner"`            // number of the owning player; 0: nobody
 	Components []string `json:"components"`
 }
 
 // EntityQuery chooses entities. The zero EntityQuery chooses all.
 type EntityQuery struct {
-	Text string // only those with each of these words in prefab or components, or in "player N", "net N"
-	Most int    // 0 means 200; at most 1000
+	Text string // words that must be in the prefab or the components, or "player N" or "net N"
+	Most int    // how many entities to list: 0 means 200; at most 1000
 }
 
 // Entities is a part of an end's entities.
 type Entities struct {
 	Tick  Tick     `json:"tick"`
-	Total int      `json:"total"` // that match
-	List  []Entity `json:"list"`  // the first of them, in the order of the world's tables
+	Total int      `json:"total"` // entities that match the query
+	List  []Entity `json:"list"`  // the first of the matching entities, in the order of the world's tables
 }
 
 const mostEntities = 1000
@@ -100,7 +100,7 @@ func (e *Entity) matches(words []string) bool {
 	}
 	text := strings.ToLower(fmt.Sprintf("%s %s player %d net %d id %d", e.Prefab, strings.Join(e.Components, " "), e.Owner, e.Net, e.ID))
 	for i, w := range words {
-		if i > 0 && (words[i-1] == "player" || words[i-1] == "net" || words[i-1] == "id") { // the whole number
+		if i > 0 && (words[i-1] == "player" || words[i-1] == "net" || words[i-1] == "id") { // compares the whole number
 			if !strings.Contains(text+" ", " "+words[i-1]+" "+w+" ") {
 				return false
 			}
@@ -113,7 +113,7 @@ func (e *Entity) matches(words []string) bool {
 	return true
 }
 
-// owner is a player's number, 0 for the parts of a world that no player has.
+// owner returns a player's number, 0 for entities that no player owns.
 func owner(o ecs.Owner) uint16 {
 	if o == ecs.Common || o == ecs.ClientOnly {
 		return 0
@@ -148,22 +148,22 @@ type Component struct {
 
 // Field is a value of a component.
 type Field struct {
-	Path     string   `json:"path"` // with the component's name, such as Position.X
+	Path     string   `json:"path"` // component and field, such as Position.X
 	Value    any      `json:"value"`
-	Text     string   `json:"text"` // the value with its unit, and by its name if the game gave names
-	Type     string   `json:"type"` // in Go
+	Text     string   `json:"text"` // the value with its unit, or its name if the game named the values
+	Type     string   `json:"type"` // type in Go
 	Label    string   `json:"label,omitempty"`
 	Unit     string   `json:"unit,omitempty"`
-	Names    []string `json:"names,omitempty"` // of the values from 0 on
-	Ranged   bool     `json:"ranged,omitempty"`
-	Min      float64  `json:"min"` // with Ranged
+	Names    []string `json:"names,omitempty"`  // names of the values 0, 1, 2 and so on
+	Ranged   bool     `json:"ranged,omitempty"` // the field's tag has a range: Min, Max and Step
+	Min      float64  `json:"min"`
 	Max      float64  `json:"max"`
 	Step     float64  `json:"step,omitempty"`
-	Audience string   `json:"audience,omitempty"` // who receives it; empty: everybody
-	Editable bool     `json:"editable,omitempty"`
+	Audience string   `json:"audience,omitempty"` // who receives the field; empty: everybody
+	Editable bool     `json:"editable,omitempty"` // Inspector.Edit can set the field
 }
 
-// Values are an entity with its values.
+// Values is an entity with the values of its components.
 type Values struct {
 	Entity
 	Tick   Tick        `json:"tick"`
@@ -210,7 +210,7 @@ func (e *end) values(id ecs.Entity) (out Values, err error) {
 	return out, nil
 }
 
-// schema returns what is sent of a component, nil for nothing.
+// schema returns the schema of a component, nil if it is not sent.
 func (e *end) schema(id ecs.ID) *schema.Schema {
 	l := e.internals.Layout()
 	if i := l.Index(id); i >= 0 {
@@ -253,7 +253,8 @@ func (e *end) sentFields(name string, s *schema.Schema) map[string]schema.Field 
 	return all
 }
 
-// joined is the path of a field in a component. One that is no struct has a nameless field.
+// joined returns the path of a field in a component. A component that is no struct has a single
+// field without a name.
 func joined(component, field string) string {
 	if field == "" || field[0] == '[' {
 		return component + field
@@ -261,7 +262,7 @@ func joined(component, field string) string {
 	return component + "." + field
 }
 
-// plain makes a value that JSON has and that shares no memory with the world.
+// plain converts a value to one that JSON can hold and that shares no memory with the world.
 func plain(v any) any {
 	r := reflect.ValueOf(v)
 	switch {
@@ -291,7 +292,7 @@ func shortest(r reflect.Value) any {
 	return r.Float()
 }
 
-// audience names those who receive a field; empty: everybody.
+// audience names the groups that receive a field. It returns "" if everybody does.
 func (e *end) audience(a schema.Audience) string {
 	var names []string
 	for i, name := range append([]string{"owner", "allies", "enemies"}, e.internals.Audiences()...) {
@@ -310,7 +311,7 @@ func (e *end) audience(a schema.Audience) string {
 type Prefab struct {
 	Name       string   `json:"name"`
 	Components []string `json:"components"`
-	Notes      []string `json:"notes"` // how clients have it
+	Notes      []string `json:"notes"` // how clients spawn and predict its entities
 }
 
 // Prefabs lists the prefabs of an end's protocol.

@@ -8,23 +8,27 @@ import (
 
 // Event is something that happened in a tick of an end, or a line of a log.
 type Event struct {
-	Number uint64          `json:"number"`           // counted from 1, over all ends
-	End    string          `json:"end"`              // of a log the one that its logger was given, or empty
-	Tick   Tick            `json:"tick"`             // 0: unknown
-	Kind   string          `json:"kind"`             // correction, input, player or log
-	Cause  string          `json:"cause"`            // of a correction: see package prediction; of other kinds what happened, of a log its level
-	Player uint16          `json:"player,omitempty"` // that it is about; of a client's correction the other one that caused it
+	Number uint64 `json:"number"` // counted from 1, over all ends
+	End    string `json:"end"`    // name of the end; for a log line its attribute "end", or empty
+	Tick   Tick   `json:"tick"`   // 0: unknown
+	Kind   string `json:"kind"`   // correction, input, player or log
+	// Cause is what happened. For a correction it is the cause: see package prediction. For a
+	// log line it is the level.
+	Cause string `json:"cause"`
+	// Player is the player that the event is about. For a client's correction it is the other
+	// player that caused it.
+	Player uint16          `json:"player,omitempty"`
 	Text   string          `json:"text"`             // one line
-	Detail json.RawMessage `json:"detail,omitempty"` // of a correction: its explanation, as Misprediction.JSON gives it
+	Detail json.RawMessage `json:"detail,omitempty"` // explanation of a correction, as Misprediction.JSON returns it
 }
 
 // EventQuery chooses events. The zero EventQuery chooses all.
 type EventQuery struct {
-	After uint64 // only those with a higher number
-	End   string // only those of this end
-	Kind  string // only those of this kind
-	Text  string // only those that have each of these words in their text, kind, cause or end; case does not count
-	Most  int    // the newest so many; 0 means 200
+	After uint64 // only events with a higher number
+	End   string // only events of this end
+	Kind  string // only events of this kind
+	Text  string // words that must be in the event's text, kind, cause or end; case does not count
+	Most  int    // how many of the newest events; 0 means 200
 }
 
 const (
@@ -36,7 +40,7 @@ const (
 type eventRing struct {
 	mu   sync.Mutex
 	most int
-	list []Event // the event n is at n % most
+	list []Event // the event with number n is at (n−1) % most
 	last uint64
 }
 
@@ -54,10 +58,10 @@ func (r *eventRing) addEvent(e Event) {
 	r.list[int((r.last-1)%uint64(r.most))] = e
 }
 
-// recent is how far back [eventRing.noted] looks.
+// recent is how many of the newest events [eventRing.noted] searches.
 const recent = 512
 
-// noted reports whether another end has an event of the tick that begins with a text.
+// noted reports whether a recent event of another end has this tick and a text that begins so.
 func (r *eventRing) noted(end string, t Tick, begins string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +74,7 @@ func (r *eventRing) noted(end string, t Tick, begins string) bool {
 	return false
 }
 
-// eventsAfter returns all events, oldest first.
+// eventsAfter returns the events with a higher number than after, oldest first.
 func (r *eventRing) eventsAfter(after uint64) (all []Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,10 +114,10 @@ func (q *EventQuery) matches(e *Event, words []string) bool {
 	return true
 }
 
-// Events returns events of all ends, newest first. Clients bring corrections, with the
-// explanation that [client.Config].OnMisprediction gets. Servers bring commands that
-// were missing or refused, players that come and go, and the corrections of clients in other
-// processes, which they ask for while somebody looks.
+// Events returns events of all ends, newest first. Clients contribute corrections, with the
+// explanation that [client.Config].OnMisprediction gets. Servers contribute missing and refused
+// commands, and players that join, leave or reconnect. They also contribute the corrections of
+// clients in other processes, which they request while the inspector is open.
 func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.eventsAfter(q.After)) }
 
 // Logs returns lines that passed a handler of [Inspector.LogHandler], newest first.

@@ -7,15 +7,16 @@ import (
 	"math"
 )
 
-// WriteJSONL writes everything that is in memory as JSON lines. Each line has "kind", "end"
-// and "tick". So servers and clients join by tick, also those of other processes:
+// WriteJSONL writes all samples, events and log lines in memory as JSON lines. Each line has
+// "kind", "end" and "tick". So lines of servers and clients can be joined by tick, also those of
+// other processes:
 //
 //	{"kind":"end","end":"match","tick":0,"of":{"role":"server","tick_rate":30,…},"series":[…]}
 //	{"kind":"tick","end":"match","tick":17,"figures":{"tick_ms":0.2,"rtt_ms":52,"bytes.Position.X":14.5}}
 //	{"kind":"correction","end":"player 1","tick":19,"cause":"server_effect","text":"…","detail":{…}}
 //
 // Counts of 0 are left out of "figures". A correction's tick is the server's tick that
-// differed. The lines of an end are in the order of time.
+// differed. The samples of an end are in the order of time, and the events follow in theirs.
 func (in *Inspector) WriteJSONL(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	lines := json.NewEncoder(w)
@@ -63,7 +64,8 @@ func (in *Inspector) WriteJSONL(to io.Writer) error {
 	return w.Flush()
 }
 
-// figures names the values of a row.
+// figures returns the values of a row by the keys of their series. It leaves out counts and times
+// of systems that are 0.
 func (e *end) figures(row []float32) map[string]float32 {
 	out := make(map[string]float32, len(row))
 	for i, v := range row {
@@ -94,8 +96,8 @@ const (
 
 // WriteChromeTrace writes all samples and events in memory in the format of chrome://tracing and Perfetto.
 // Each end is a process of the trace. The time axis is ticks at the tick rate, so the same
-// tick of servers and clients is at the same place. A server's ticks have their systems in
-// them, figures are counters, and events are marks.
+// tick of servers and clients is at the same time. A server's systems are shown inside of its
+// ticks, figures are counters, and events are marks.
 func (in *Inspector) WriteChromeTrace(to io.Writer) error {
 	t := tracer{w: bufio.NewWriter(to)}
 	t.raw(`{"displayTimeUnit":"ms","traceEvents":[`)
@@ -132,7 +134,7 @@ func (in *Inspector) WriteChromeTrace(to io.Writer) error {
 	return t.w.Flush()
 }
 
-// tracer writes events of a trace.
+// tracer writes the events of a Chrome trace.
 type tracer struct {
 	w     *bufio.Writer
 	begun bool
@@ -159,7 +161,8 @@ func (t *tracer) putEvent(e traceEvent) {
 	}
 }
 
-// writeTick writes a tick of an end: its time and that of its systems, and the figures by chart.
+// writeTick writes a tick of an end: for a server the times of the tick and of its systems, and
+// the figures by chart.
 func (t *tracer) writeTick(e *end, number int, tick Tick, rate float64, row []float32) {
 	at := float64(tick) * rate
 	if e.role == "server" {

@@ -28,9 +28,9 @@ type Config struct {
 	// inspector is open, counting makes a server code each record of a snapshot a second
 	// time, and a client read records word by word.
 	NoBytes bool
-	// Clock times the Steps of clients: it returns the time since any moment, such as
-	// time.Since of the start. nil leaves them 0, except in [client.Client.Run], which
-	// has a clock of its own. A server has [server.Config].Clock.
+	// Clock measures the Steps of clients: it returns the time since any moment, such as
+	// time.Since of the start. With nil the times are 0, except in [client.Client.Run], which
+	// has its own clock. A server uses [server.Config].Clock.
 	Clock func() time.Duration
 }
 
@@ -42,7 +42,7 @@ const (
 	mostName       = 64 // bytes
 )
 
-// Inspector collects what is shown of the servers and clients of this process.
+// Inspector collects data of the servers and clients of this process.
 type Inspector struct {
 	cfg    Config
 	events eventRing
@@ -53,7 +53,7 @@ type Inspector struct {
 	ends  []*end // in the order in which they were added
 }
 
-// New returns an inspector of nothing. It panics when a number of the config is out of its
+// New returns an inspector without ends. It panics if a number of the config is out of its
 // bounds.
 func New(cfg Config) *Inspector {
 	if cfg.Samples == 0 {
@@ -68,13 +68,14 @@ func New(cfg Config) *Inspector {
 	return &Inspector{cfg: cfg, events: eventRing{most: cfg.Events}, logs: eventRing{most: cfg.Events}}
 }
 
-// Errors of questions.
+// Errors of the inspector's methods.
 var (
 	// ErrNoEnd is returned for an end that was not added, or was removed.
 	ErrNoEnd = errors.New("inspect: there is no such end")
-	// ErrBusy is returned when too many questions wait for an end's tick.
+	// ErrBusy is returned when too many calls wait for an end's tick.
 	ErrBusy = errors.New("inspect: too many questions wait for the end of the tick: ask again after it")
-	// ErrClient is returned for what only a server has: edits, and what a player receives.
+	// ErrClient is returned when a client is asked for what only a server has: edits, and what a
+	// player receives.
 	ErrClient = errors.New("inspect: a client's world follows the server: ask the server")
 )
 
@@ -118,8 +119,8 @@ func (in *Inspector) addEnd(e *end) error {
 	return nil
 }
 
-// Remove forgets an end, such as a match that is over. Its events stay. It does nothing for
-// a name that is not there.
+// Remove removes an end, such as a match that is over. Its events stay. It does nothing if no
+// end has this name.
 func (in *Inspector) Remove(name string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -134,9 +135,9 @@ func (in *Inspector) Remove(name string) {
 	}
 }
 
-// Open begins to collect at every end, and returns a function that ends it. Calls count: the
-// last one to stop ends it, at each end with its next tick. A second call of stop does
-// nothing.
+// Open begins to collect at every end, and returns a function that stops it. If Open was called
+// several times, collecting ends with the last stop, at each end with its next tick. A second
+// call of the same stop does nothing.
 func (in *Inspector) Open() (stop func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -163,10 +164,10 @@ type End struct {
 	Game     string `json:"game"`
 	Version  int    `json:"version"`
 	TickRate int    `json:"tick_rate"` // ticks a second
-	Tick     Tick   `json:"tick"`      // newest one that was collected; 0 before the first
-	Faults   uint64 `json:"faults"`    // panics in collecting, a fault of this package; please report it
+	Tick     Tick   `json:"tick"`      // newest tick that was collected; 0 before the first
+	Faults   uint64 `json:"faults"`    // panics of this package while it collected; please report them
 	Fault    string `json:"fault,omitempty"`
-	Counted  string `json:"counted"` // its counters that are not zero, as a log has them
+	Counted  string `json:"counted"` // counters of the end that are not zero, as one line for a log
 }
 
 // Ends lists the servers and clients, in the order in which they were added.
@@ -192,12 +193,12 @@ func (in *Inspector) findEnd(name string) (*end, error) {
 	return nil, ErrNoEnd
 }
 
-// reported notes a correction that a client told its server of. A client that is shown here too
-// noted it before.
+// reported adds an event for a correction that a client reported to its server. It does nothing if
+// the client is an end of this inspector and added the event itself.
 func (in *Inspector) reported(end string, player uint16, m *prediction.Misprediction) {
 	text := m.String()
 	begins := text
-	if len(m.Differences) > 0 { // a report has no more than the first of them
+	if len(m.Differences) > 0 { // a report has the first difference only
 		begins = fmt.Sprintf("tick %d: %s", m.Tick, m.Differences[0])
 	}
 	if in.events.noted(end, m.Tick, begins) {
@@ -209,7 +210,7 @@ func (in *Inspector) reported(end string, player uint16, m *prediction.Mispredic
 	})
 }
 
-// corrected notes a correction of a client.
+// corrected adds an event for a correction of a client.
 func (in *Inspector) corrected(end string, m *prediction.Misprediction) {
 	in.events.addEvent(Event{
 		End: end, Tick: m.Tick, Kind: "correction", Cause: m.Cause.String(), Player: m.Player,

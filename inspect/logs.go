@@ -9,9 +9,9 @@ import (
 
 // LogHandler returns a handler that keeps the newest lines for [Inspector.Logs] and passes
 // all on to next, which may be nil. Give it to [slog.New], and the logger to
-// [server.Config].Logger. Lines of level Debug are not kept. A logger that was given
-// an attribute "end", as in logger.With("end", "match 1"), writes lines of that end; where they
-// name no tick, they have the end's newest while somebody looks.
+// [server.Config].Logger. Lines of level Debug are not kept. A logger with an attribute "end",
+// as in logger.With("end", "match 1"), writes lines of that end. A line without an attribute
+// "tick" gets the newest tick of its end while the inspector is open.
 func (in *Inspector) LogHandler(next slog.Handler) slog.Handler {
 	return &logHandler{in: in, next: next}
 }
@@ -19,9 +19,9 @@ func (in *Inspector) LogHandler(next slog.Handler) slog.Handler {
 type logHandler struct {
 	in    *Inspector
 	next  slog.Handler
-	attrs string // of WithAttrs
-	group string
-	end   string // The end that the lines are about, from an attribute "end" of WithAttrs.
+	attrs string // text of the attributes of WithAttrs
+	group string // prefix of the attributes' names, from WithGroup
+	end   string // name of the end, from an attribute "end" of WithAttrs
 }
 
 func (h *logHandler) Enabled(ctx context.Context, l slog.Level) bool {
@@ -65,7 +65,7 @@ func (h *logHandler) keepRecord(r *slog.Record) {
 	h.in.logs.addEvent(e)
 }
 
-// newestTick returns the newest tick of an end, 0 where nobody looks at it.
+// newestTick returns the newest tick of an end, 0 if nobody looks at the end.
 func (in *Inspector) newestTick(name string) Tick {
 	if name == "" {
 		return 0

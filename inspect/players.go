@@ -6,20 +6,22 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 )
 
-// Player is a player or an observer, as a server has it. A client lists itself alone.
+// Player is a player or an observer of a server. A client lists only its own player.
 type Player struct {
-	Player   uint16      `json:"player"` // 0 for an observer
-	State    string      `json:"state"`  // playing, away (its place is held), local or observing; a client's is that of its View
+	Player uint16 `json:"player"` // 0 for an observer
+	// State on a server is playing, away (its place is held), local or observing. On a client it
+	// is the state of its View.
+	State    string      `json:"state"`
 	Team     uint8       `json:"team,omitempty"`
 	Identity string      `json:"identity,omitempty"`
 	Address  string      `json:"address,omitempty"`
-	Owns     int         `json:"owns"`             // entities
-	Hidden   int         `json:"hidden,omitempty"` // entities that the game hides from it
-	Eye      *[3]float32 `json:"eye,omitempty"`    // where the game lets it look from, in place of its own entities
+	Owns     int         `json:"owns"`             // entities that the player owns
+	Hidden   int         `json:"hidden,omitempty"` // entities that the game hides from the player
+	Eye      *[3]float32 `json:"eye,omitempty"`    // where the game makes the player look from, instead of its own entities
 	Figures  []Figure    `json:"figures"`
 }
 
-// Figure is a number of a player.
+// Figure is a measurement or a counter of a player.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`

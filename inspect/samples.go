@@ -4,19 +4,21 @@ import "sync"
 
 // Series is a figure that is collected in each tick.
 type Series struct {
-	Key   string `json:"key"`   // unique among those of an end, such as rtt_ms or bytes.Position.X
-	Name  string `json:"name"`  // for people
-	Chart string `json:"chart"` // that shows it, with others
+	Key   string `json:"key"`   // unique name among the series of an end, such as rtt_ms or bytes.Position.X
+	Name  string `json:"name"`  // text for people
+	Chart string `json:"chart"` // chart that shows the series, with others
 	Unit  string `json:"unit"`
-	Count bool   `json:"count,omitempty"` // the values count what happened in the tick; otherwise they say how something was at its end
+	// Count is set if a value counts what happened in the tick. Otherwise a value is a
+	// measurement at the end of the tick.
+	Count bool `json:"count,omitempty"`
 }
 
 // Samples are figures of an end, tick by tick.
 type Samples struct {
-	First  uint64      `json:"first"` // number of the first of them, counted from 0
-	Next   uint64      `json:"next"`  // to ask for what comes after
+	First  uint64      `json:"first"` // number of the first sample, counted from 0
+	Next   uint64      `json:"next"`  // number of the sample after the last one, to ask for next
 	Ticks  []Tick      `json:"ticks"`
-	Values [][]float32 `json:"values"` // for each tick the figures, in the order of the series
+	Values [][]float32 `json:"values"` // figures of each tick, in the order of the series
 }
 
 // ring holds the newest samples.
@@ -29,7 +31,7 @@ type ring struct {
 	scratch []float32
 }
 
-// make takes the memory, once somebody looks.
+// make allocates the memory, when somebody looks for the first time.
 func (r *ring) make(rows, width int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,13 +40,13 @@ func (r *ring) make(rows, width int) {
 	}
 }
 
-// row is memory for the next sample, for the goroutine that puts.
+// row returns memory for the next sample. Only the goroutine that calls putSample may use it.
 func (r *ring) row() []float32 {
 	clear(r.scratch)
 	return r.scratch
 }
 
-// putSample adds a sample, or puts it in the place of the newest.
+// putSample adds a sample. With again the sample replaces the newest one.
 func (r *ring) putSample(t Tick, row []float32, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,10 +64,11 @@ func (r *ring) putSample(t Tick, row []float32, again bool) {
 	r.next++
 }
 
-// piece is how many samples are copied while the end may wait.
+// piece is how many samples are copied with the lock held, for which the end may have to wait.
 const piece = 32
 
-// readSamples copies up to most samples, from a number on. Those that are gone are passed over.
+// readSamples copies up to most samples, from a number on. Samples that are no longer in memory
+// are skipped.
 func (r *ring) readSamples(from uint64, most int) (out Samples) {
 	out.First, out.Next = from, from
 	for len(out.Ticks) < most {
@@ -77,14 +80,14 @@ func (r *ring) readSamples(from uint64, most int) (out Samples) {
 	return out
 }
 
-// piece appends samples to out, and returns how many.
+// piece appends up to most samples to out, and returns how many.
 func (r *ring) piece(out *Samples, most int) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	oldest := r.next - min(r.next, uint64(len(r.ticks)))
-	if out.Next < oldest || out.Next > r.next { // a reader that came late, or from another process
+	if out.Next < oldest || out.Next > r.next { // the reader asks for samples that are overwritten, or that never existed
 		out.Next = oldest
-		if len(out.Ticks) > 0 { // what was copied is older than a gap
+		if len(out.Ticks) > 0 { // samples between those that were copied and the next ones are lost
 			out.Ticks, out.Values = out.Ticks[:0], out.Values[:0]
 		}
 	}
@@ -109,8 +112,8 @@ func (in *Inspector) Series(end string) ([]Series, error) {
 	return e.series, nil
 }
 
-// Samples copies up to most samples of an end, from a number on: 0 at first, then
-// [Samples].Next. Samples that are gone from memory are passed over.
+// Samples copies up to most samples of an end, from the number from on: 0 at first, then
+// [Samples].Next. Samples that are no longer in memory are skipped.
 func (in *Inspector) Samples(end string, from uint64, most int) (Samples, error) {
 	e, err := in.findEnd(end)
 	if err != nil {

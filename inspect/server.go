@@ -22,9 +22,9 @@ type serverEnd struct {
 	first bool
 
 	before  stats.Server
-	sums    stats.Player // of all players
+	sums    stats.Player // counters of all players, added up
 	players []foretick.PlayerID
-	seats   map[foretick.PlayerID]stats.Player
+	seats   map[foretick.PlayerID]stats.Player // statistics of each player at the last tick
 	rtt     []time.Duration
 	buffer  []time.Duration
 	rewind  []time.Duration
@@ -78,7 +78,7 @@ var serverSeries = [srvFixed]Series{
 	srvQueued:      {"queued_bytes", "longest queue of messages", "Message queue", "B", false},
 }
 
-// chartSystems has a series for each system.
+// chartSystems is the chart with a series for each system.
 const chartSystems = "Time by system"
 
 func newServerEnd(in *Inspector, name string, s *server.Server) *end {
@@ -89,7 +89,7 @@ func newServerEnd(in *Inspector, name string, s *server.Server) *end {
 	x.bytes, lines = newByteCount(&in.cfg, x.probe)
 	x.series = append(append(x.series, serverSeries[:]...), lines...)
 	var now figures.Server
-	s.Figures(&now) // the server may run
+	s.Figures(&now) // safe while the server runs
 	for _, t := range now.Systems {
 		x.series = append(x.series, Series{"system_ms." + t.Name, t.Name, chartSystems, "ms", false})
 	}
@@ -131,7 +131,8 @@ func (x *serverEnd) sampleFigures(t probe.Tapped, row []float32) (Tick, bool) {
 	return t.Tick, false
 }
 
-// lookAtPlayers fills in the figures of players, and notes who came, went or gave no input.
+// lookAtPlayers fills in the figures of players. It adds events for players that joined, left,
+// reconnected, or whose input is missing or was refused.
 func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums stats.Player) {
 	x.players = x.s.Players(x.players[:0])
 	x.rtt, x.buffer, x.rewind = x.rtt[:0], x.buffer[:0], x.rewind[:0]
@@ -198,5 +199,5 @@ func middle(of []time.Duration) (median, longest float32) {
 
 func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
 
-// grown returns by how much a counter grew; 0 for one that began again.
+// grown returns by how much a counter grew, 0 if the counter was reset.
 func grown(now, before uint64) float32 { return float32(now - min(before, now)) }

@@ -13,9 +13,9 @@ import (
 type Sight struct {
 	Player uint16     `json:"player"`
 	Entity EntityID   `json:"entity"`
-	Sees   bool       `json:"sees"` // the server sends it
-	Known  bool       `json:"known"`
-	Why    []string   `json:"why"` // sentences, in the order in which they decide
+	Sees   bool       `json:"sees"`  // the server sends the entity to the player
+	Known  bool       `json:"known"` // a snapshot with the entity was delivered
+	Why    []string   `json:"why"`   // reasons as sentences, in the order in which they decide
 	Fields []Received `json:"fields"`
 }
 
@@ -85,7 +85,7 @@ func explain(s *probe.Sight) (sees bool, why []string) {
 	return true, why
 }
 
-// nearby says what the distances decide.
+// nearby reports whether the game's Interest sends an entity, and why.
 func nearby(n *probe.Interest) (sees bool, why string) {
 	switch {
 	case n.Always:
@@ -138,7 +138,8 @@ func (e *end) receives(path string, wants, has schema.Audience, sees bool) Recei
 	return Received{path, false, "For " + e.audience(wants) + " only."}
 }
 
-// expected is the audience of an entity that was not sent yet, without the game's own.
+// expected returns the audiences that the player will belong to for an entity that was not sent
+// yet. The game's own audiences are not included.
 func expected(s *probe.Sight) (a schema.Audience) {
 	switch {
 	case s.Own:

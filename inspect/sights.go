@@ -14,9 +14,9 @@ type Sights struct {
 	Player uint16 `json:"player"`
 	Tick   Tick   `json:"tick"`
 	Total  int    `json:"total"` // replicated entities
-	Sees   int    `json:"sees"`  // entities that the server sends it
+	Sees   int    `json:"sees"`  // entities that the server sends to the player
 	Found  int    `json:"found"` // entities that match the query
-	List   []Seen `json:"list"`  // the first of them, in the order of their numbers on the network
+	List   []Seen `json:"list"`  // the first matching entities, in the order of their numbers on the network
 }
 
 // Seen is an entity, and what one player receives of it.
@@ -24,18 +24,18 @@ type Seen struct {
 	ID       EntityID `json:"id"`
 	Net      uint32   `json:"net"`
 	Prefab   string   `json:"prefab"`
-	Owner    uint16   `json:"owner"`              // player; 0: nobody
-	Sees     bool     `json:"sees"`               // the server sends it
-	Known    bool     `json:"known"`              // a snapshot with it was delivered
-	Why      []string `json:"why"`                // sentences, in the order in which they decide
+	Owner    uint16   `json:"owner"`              // number of the owning player; 0: nobody
+	Sees     bool     `json:"sees"`               // the server sends the entity to the player
+	Known    bool     `json:"known"`              // a snapshot with the entity was delivered
+	Why      []string `json:"why"`                // reasons as sentences, in the order in which they decide
 	Withheld []string `json:"withheld,omitempty"` // sent fields that the player does not receive of an entity that it sees
 }
 
 // SightsQuery chooses entities. The zero SightsQuery chooses all.
 type SightsQuery struct {
-	Text   string // as in [EntityQuery], and words of the reasons
-	Unseen bool   // only those that the player does not receive, or not all of
-	Most   int    // 0 means 200; at most 1000
+	Text   string // words as in [EntityQuery], or words of the reasons
+	Unseen bool   // only entities that the player does not receive, or not with all fields
+	Most   int    // how many entities to list: 0 means 200; at most 1000
 }
 
 // Sights lists what a player receives of the entities of a server, and why. The error is

@@ -16,10 +16,10 @@ type System struct {
 	Writes  []string `json:"writes"`
 	Creates []string `json:"creates,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
-	Last    float32  `json:"last_ms"` // in the newest tick
-	Mean    float32  `json:"mean_ms"` // over all ticks of the server; 0 on a client
-	Max     float32  `json:"max_ms"`
-	Count   uint64   `json:"count"` // ticks that it ran in
+	Last    float32  `json:"last_ms"` // time in the newest tick; 0 on a client
+	Mean    float32  `json:"mean_ms"` // mean time of all runs on the server; 0 on a client
+	Max     float32  `json:"max_ms"`  // longest time of a run; 0 on a client
+	Count   uint64   `json:"count"`   // number of runs on the server; 0 on a client
 }
 
 // Systems lists the systems of an end in running order, with a server's times.

@@ -12,19 +12,19 @@ import (
 // Traced is how far the trace of a player has come, and what both ends recorded.
 type Traced struct {
 	State string `json:"state"`         // off, asked, armed or refused: see [trace.State]
-	Why   string `json:"why,omitempty"` // why it was refused
-	// First is the first difference of the tables that only a fault in a system explains, and
-	// Text is the same in one line.
+	Why   string `json:"why,omitempty"` // why the trace was refused
+	// First is the first difference of the tables that only a fault in a system explains. Text
+	// describes it in one line.
 	First *trace.Finding `json:"first,omitempty"`
 	Text  string         `json:"text,omitempty"`
 	// Tables are the newest ticks, oldest first.
 	Tables []trace.Table `json:"tables"`
 }
 
-// TraceQuery chooses a trace. The zero TraceQuery is that of a client's own entities.
+// TraceQuery chooses a trace. The zero TraceQuery is the trace of a client's own entities.
 type TraceQuery struct {
-	Player   uint16     // on a server; a client has its own alone
-	Entities []EntityID // at most [trace.MaxEntities]; none: the player's own
+	Player   uint16     // the player to trace, on a server; a client traces only its own player
+	Entities []EntityID // entities to trace, at most [trace.MaxEntities]; none: the player's own
 	After    Tick       // only later ticks
 }
 
@@ -48,7 +48,7 @@ func (in *Inspector) Trace(name string, q TraceQuery) (Traced, error) {
 		entities[i] = ecs.Entity(id)
 	}
 	state, why := t.Status()
-	if t.Look(entities...); state != trace.Refused { // a refused one is asked for again
+	if t.Look(entities...); state != trace.Refused { // after a refusal, Look asks again, and this call returns the refusal
 		state, why = t.Status()
 	}
 	out := Traced{State: state.String(), Why: why, Tables: t.Tables()}
@@ -59,8 +59,8 @@ func (in *Inspector) Trace(name string, q TraceQuery) (Traced, error) {
 	return out, nil
 }
 
-// ExportTrace returns what a trace recorded, for flight.Replay.Beside: player is that of a
-// server's end. It arms nothing.
+// ExportTrace returns what a trace recorded, for flight.Replay.Beside. player is the traced player
+// on a server, and is ignored on a client. ExportTrace arms no trace.
 func (in *Inspector) ExportTrace(name string, player uint16) ([]byte, error) {
 	e, err := in.findEnd(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *end) traceOf(player uint16) (*trace.Trace, error) {
 	if t := e.traces[player]; t != nil {
 		return t, nil
 	}
-	if ok && !slices.Contains(x.s.Players(nil), foretick.PlayerID(player)) { // others take no memory
+	if ok && !slices.Contains(x.s.Players(nil), foretick.PlayerID(player)) { // a trace takes memory, so only players get one
 		return nil, fmt.Errorf("inspect: there is no player %d to trace: players.json lists those that play", player)
 	}
 	if e.traces == nil {

@@ -10,14 +10,14 @@ import (
 // comparison builds the table of one tick.
 type comparison struct {
 	l              *trace.Layout
-	client, server *trace.Replay // nil: not recorded
+	client, server *trace.Replay // records of both ends; nil: that end recorded nothing
 	table          Table
-	names          []uint32
-	before         [2]image // as of the step before
-	differed       map[place]bool
+	names          []uint32       // all entities seen so far
+	before         [2]image       // both ends at the step before
+	differed       map[place]bool // whether a place differed at the step before
 }
 
-// image is the state of one end at a step, by name.
+// image is the state of one end at a step: its entities by their names on the connection.
 type image map[uint32]*trace.Entity
 
 // place is a field of an entity. The component −1 is the entity itself, and the field −1 the
@@ -66,7 +66,7 @@ func (c *comparison) addStep(step int, system string) {
 	}
 }
 
-// begun notes what already differed when the tick began.
+// begun sets Command and Inherited of the table if values differ already when the tick begins.
 func (c *comparison) begun(row *Row) {
 	for i := range row.Values {
 		v := &row.Values[i]
@@ -127,7 +127,7 @@ func (c *comparison) addEntity(row *Row, name uint32, now [2]image) {
 		row.addValue(v)
 	}
 	if both && here(ends[2]) != here(ends[3]) {
-		return // its values are there once, and nothing to compare with
+		return // only one end has values, so there is nothing to compare
 	}
 	for i := range c.l.Components {
 		if c.l.Components[i].Schema != nil {
@@ -136,7 +136,8 @@ func (c *comparison) addEntity(row *Row, name uint32, now [2]image) {
 	}
 }
 
-// worthLine reports whether a change of existence is worth a line: not at the tick's beginning.
+// worthLine reports whether to list that an entity appeared or went on an end. At the beginning
+// of a tick it is not listed.
 func (c *comparison) worthLine(client, server bool, row *Row) bool {
 	return row.System != BeforeSystems && (client || server)
 }
@@ -161,7 +162,7 @@ func (c *comparison) addComponent(row *Row, v Value, i int, ends [4]*trace.Entit
 			words[k] = e.Words[i]
 		}
 	}
-	for k, e := range ends { // the server knows best what a player receives
+	for k, e := range ends { // the server's audience is taken if the server recorded the tick
 		if e != nil && (k%2 == 1 || c.server == nil) {
 			audience = e.Audience
 		}
@@ -196,8 +197,8 @@ func (c *comparison) addComponent(row *Row, v Value, i int, ends [4]*trace.Entit
 	}
 }
 
-// noteDiffers sets whether a value differs, and whether that arose in this step. It returns whether
-// it differs.
+// noteDiffers sets Differs of a value, and Arose if the value did not differ at the step before. It
+// returns differs.
 func (c *comparison) noteDiffers(v *Value, at place, differs bool) bool {
 	v.Differs, v.Arose = differs, differs && !c.differed[at]
 	c.differed[at] = differs
@@ -209,7 +210,8 @@ func (r *Row) addValue(v Value) {
 	r.Differs, r.Arose = r.Differs || v.Differs, r.Arose || v.Arose
 }
 
-// findFirst sets the table's first finding, if a row has it. system is −1 for the server alone.
+// findFirst sets the table's first finding, if a value first differs in this row. system is −1 for a
+// row of ServerAlone.
 func (c *comparison) findFirst(row, system int) {
 	t := &c.table
 	if t.First != nil || t.Inherited || t.Command || !t.Rows[row].Arose {
@@ -239,7 +241,7 @@ func differ(comp *trace.Component, f int, a, b []int32) bool {
 	return !slices.Equal(a[field.Word:field.Word+field.Words], b[field.Word:field.Word+field.Words])
 }
 
-// value returns a field's value, nil without one.
+// value returns a field's value, nil if the end does not have the component.
 func value(comp *trace.Component, f int, words []int32) any {
 	if words == nil {
 		return nil

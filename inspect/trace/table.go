@@ -12,26 +12,27 @@ import (
 // Tick counts simulation steps.
 type Tick = foretick.Tick
 
-// Names of the rows that are no systems.
+// Values of Row.System in rows that are not of a system.
 const (
 	// BeforeSystems is the first row: the values that the tick began with.
 	BeforeSystems = "(before the systems)"
-	// ServerAlone is everything that changed between two shared systems: what systems did that
+	// ServerAlone is a row for everything that changed between two shared systems, by code that
 	// only the server runs.
 	ServerAlone = "(the server alone)"
 )
 
-// Names of what is no field.
+// Values of Value.Field that name no field. The values are true on an end that has the entity or
+// component, and false on one that does not.
 const (
-	WholeEntity    = "(entity)"    // it exists on one end only; its values are true and false
-	WholeComponent = "(component)" // the entity has it on one end only
+	WholeEntity    = "(entity)"
+	WholeComponent = "(component)"
 )
 
 // Table is a tick of a trace, as both ends ran it.
 type Table struct {
 	Tick Tick `json:"tick"`
-	// Client and Server tell which ends recorded the tick. Nothing is compared where one did
-	// not.
+	// Client and Server are set if that end recorded the tick. Nothing is compared unless both
+	// did.
 	Client bool `json:"client"`
 	Server bool `json:"server"`
 	// Rows are the steps of the tick in running order. Steps without a change are left out,
@@ -50,18 +51,18 @@ type Table struct {
 
 // Row is a step of a tick.
 type Row struct {
-	System string  `json:"system"` // or BeforeSystems, or ServerAlone
-	Values []Value `json:"values"` // that changed on an end, or differ
-	// Differs is set if the ends differ in a value after the step, and Arose if they first do
-	// so here.
+	System string  `json:"system"` // name of the system, BeforeSystems or ServerAlone
+	Values []Value `json:"values"` // values that changed on an end, or that differ
+	// Differs is set if the ends differ in a value after the step. Arose is set if they did not
+	// differ in that value before the step.
 	Differs bool `json:"differs,omitempty"`
 	Arose   bool `json:"arose,omitempty"`
 }
 
-// Value is a field before and after a step. The values are those of [schema.Schema.Value];
-// nil is one that an end does not have.
+// Value is a field before and after a step. The values are those of [schema.Schema.Value]. A
+// value is nil if the end does not have it.
 type Value struct {
-	Entity    uint32 `json:"entity"` // its name on the connection
+	Entity    uint32 `json:"entity"` // the entity's name on the connection
 	Prefab    string `json:"prefab"`
 	Component string `json:"component"`
 	Field     string `json:"field"`
@@ -71,8 +72,8 @@ type Value struct {
 	Before Pair `json:"before"`
 	After  Pair `json:"after"`
 
-	Differs bool `json:"differs,omitempty"` // after the step
-	Arose   bool `json:"arose,omitempty"`   // they were equal before it
+	Differs bool `json:"differs,omitempty"` // the ends differ after the step
+	Arose   bool `json:"arose,omitempty"`   // the ends differ after the step, and did not before
 }
 
 // Pair is a value on both ends.
@@ -81,8 +82,8 @@ type Pair struct {
 	Server any `json:"server"`
 }
 
-// MarshalJSON writes floats of 32 bits with the digits that they have. What JSON has no number
-// for is a text: NaN, +Inf, -Inf, and whole numbers of more than 53 bits.
+// MarshalJSON writes 32-bit floats with as few digits as they need. Numbers that JSON cannot hold
+// become text: NaN, +Inf, -Inf, and whole numbers of more than 53 bits.
 func (p Pair) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Client any `json:"client"`
@@ -117,12 +118,12 @@ type Finding struct {
 	Tick   Tick   `json:"tick"`
 	System string `json:"system"`
 	Value
-	// Excuse says what explains the difference without a fault in the system, and is empty if
-	// nothing does.
+	// Excuse is an explanation of the difference other than a fault in the system. It is empty
+	// if there is none.
 	Excuse Excuse `json:"excuse,omitempty"`
 }
 
-// Excuse is what explains a difference without a fault in a system.
+// Excuse is an explanation of a difference other than a fault in a system.
 type Excuse string
 
 // The excuses.
@@ -144,7 +145,8 @@ func (f Finding) String() string {
 	return s
 }
 
-// short returns a float of 32 bits with the digits that it has.
+// short returns a float64 as a float32 if no precision is lost, so that it prints with fewer
+// digits.
 func short(v any) any {
 	if f, ok := v.(float64); ok && float64(float32(f)) == f {
 		return float32(f)
@@ -152,7 +154,7 @@ func short(v any) any {
 	return v
 }
 
-// First returns the first difference that only a fault in a system explains, by tick. It
+// First returns the difference of the oldest tick that only a fault in a system explains. It
 // returns false if there is none: then the ends ran the same systems with the same results,
 // as far as the tables show.
 func First(tables []Table) (Finding, bool) {

@@ -13,8 +13,8 @@ import (
 
 // Bounds of a trace.
 const (
-	MaxEntities = trace.MaxEntities // of a trace
-	Ticks       = trace.RingTicks   // that each end keeps
+	MaxEntities = trace.MaxEntities // most entities of a trace
+	Ticks       = trace.RingTicks   // number of ticks that each end keeps
 )
 
 // State is how far a trace has come: [Off], [Asked], [Armed] or [Refused].
@@ -22,10 +22,10 @@ type State = trace.State
 
 // The states of a trace.
 const (
-	Off     = trace.Off   // nobody looks, or looked for 30 seconds
-	Asked   = trace.Asked // it begins with the next tick, or waits for the server
+	Off     = trace.Off   // not armed: never looked at, stopped, or not looked at for 30 seconds
+	Asked   = trace.Asked // the trace begins with the next tick, or waits for the server
 	Armed   = trace.Armed // this end records
-	Refused = trace.No    // see Trace.Status
+	Refused = trace.No    // the server refused the trace; see Trace.Status
 )
 
 // Trace is the trace of one player, seen from one end. Any goroutine may use it.
@@ -34,23 +34,23 @@ type Trace struct{ port *trace.Port }
 // OfClient returns the trace of the client's own player.
 func OfClient(c *client.Client) *Trace { return &Trace{c.Internals().Trace()} }
 
-// OfServer returns the trace of a player, from the server. Its [Trace.Look] has the server
-// record the player's entities, and asks the client for its own values. A recorder of the
-// match records what is asked. On a server of a replay it is OfReplay.
+// OfServer returns the trace of a player, from the server. [Trace.Look] then makes the server
+// record the player's entities, and asks the client for its own values. A recorder of the match
+// records these requests. On the server of a replay, OfServer does the same as OfReplay.
 func OfServer(s *server.Server, player foretick.PlayerID) *Trace {
 	return &Trace{s.Internals().Trace(player, false)}
 }
 
-// OfReplay returns the trace of a player of a server that runs a recorded match again. Its
-// [Trace.Look] has the server record, and asks no client: the packets stay those of the match,
-// also where an operator of the match looked at the same player. [Trace.Import] adds what the client recorded then.
+// OfReplay returns the trace of a player of a server that replays a recorded match. [Trace.Look]
+// then makes the server record, but asks no client. So the packets stay those of the match, even
+// if an operator of the match traced the same player. [Trace.Import] adds what the client recorded.
 func OfReplay(s *server.Server, player foretick.PlayerID) *Trace {
 	return &Trace{s.Internals().Trace(player, true)}
 }
 
 // Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.
 // entities belong to this end's world, and at most [MaxEntities] of them are traced. The
-// player must own and predict them. Without any, the trace holds the player's own.
+// player must own and predict them. Without entities, the trace holds the player's own ones.
 func (t *Trace) Look(entities ...ecs.Entity) {
 	handles := make([]uint64, len(entities))
 	for i, e := range entities {
@@ -62,11 +62,11 @@ func (t *Trace) Look(entities ...ecs.Entity) {
 // Stop ends the trace. What was recorded stays.
 func (t *Trace) Stop() { t.port.Unlook() }
 
-// Status returns the state. why says why the other end sends nothing, and is empty otherwise.
+// Status returns the state. why is the reason if the other end sends nothing, and empty otherwise.
 func (t *Trace) Status() (s State, why string) { return t.port.Status() }
 
-// Tables compares what both ends recorded, oldest tick first. A tick that one end alone
-// recorded is there too. Tables keeps an armed trace armed.
+// Tables compares what both ends recorded, oldest tick first. It includes ticks that only one
+// end recorded. Tables keeps an armed trace armed.
 func (t *Trace) Tables() []Table {
 	t.port.Keep()
 	return tables(t.port.Layout, t.port.Client.Records(), t.port.Server.Records())
@@ -89,7 +89,7 @@ func tables(l *trace.Layout, cl, srv [][]byte) []Table {
 	return out
 }
 
-// oldest returns the older of the next ticks of two lists.
+// oldest returns the oldest tick of two lists, of which one may be empty.
 func oldest(a, b [][]byte) Tick {
 	switch {
 	case len(a) == 0:
@@ -103,12 +103,12 @@ func oldest(a, b [][]byte) Tick {
 func decode(l *trace.Layout, b []byte) *trace.Replay {
 	r, err := trace.NewReplay(l, b)
 	if err != nil {
-		return nil // records are checked before they come here
+		return nil // cannot happen: records were checked before
 	}
 	return r
 }
 
-// exported begins an export.
+// exported is the beginning of an export.
 const exported = "foretick trace 1\n"
 
 // Export returns what both ends recorded, for [Trace.Import] on a server that runs the match
@@ -126,8 +126,8 @@ func (t *Trace) Export() []byte {
 // ErrExport is returned for bytes that are no export of this protocol.
 var ErrExport = errors.New("trace: these bytes are no export of a trace of this protocol: use what Trace.Export returned on a build of the same protocol")
 
-// Import takes the client's records of an export. Use it on the trace of [OfReplay]: its own records then stand next to those of the client that played.
-// The error is [ErrExport].
+// Import adds the client's records of an export. Use it on the trace of [OfReplay], to compare the
+// replayed server with the client that played. The error is [ErrExport].
 func (t *Trace) Import(b []byte) error {
 	if len(b) < len(exported) || string(b[:len(exported)]) != exported {
 		return ErrExport
