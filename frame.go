@@ -33,7 +33,7 @@ type Frame struct {
 }
 
 // bare is the state of a frame that belongs to no end, as a game's tests make it.
-var bare = game.NewFrameState[*Frame](nil, 1, nil)
+var bare = game.NewState[*Frame](nil, 1, nil)
 
 // in returns the frame's state.
 func (f *Frame) in() *frameState {

@@ -18,7 +18,7 @@ type aloneEnd struct {
 
 func newAloneEnd(p *compiled) *aloneEnd {
 	a := &aloneEnd{p: p, world: ecs.NewWorld(p.Types, ecs.WorldConfig{})}
-	a.frame = Frame{World: a.world, DT: 1 / float32(p.TickRate), state: game.NewFrameState(a.world, p.TickRate, p.NewQueues())}
+	a.frame = Frame{World: a.world, DT: 1 / float32(p.TickRate), state: game.NewState(a.world, p.TickRate, p.NewQueues())}
 	a.frame.state.Attach(a)
 	return a
 }

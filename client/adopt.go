@@ -283,6 +283,6 @@ func (tl *timeline) present() {
 	if tl.saves.putLocals() {
 		tl.predictor.Rewrite() // so that the next frame finds them there
 	}
-	tl.clientOnly.undrawClientOnly()
+	tl.clientOnly.undrawLocalEntities()
 	tl.row.Give()
 }

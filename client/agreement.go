@@ -13,7 +13,7 @@ import (
 
 // agreement is what is known of the ticks on which both ends agree.
 type agreement struct {
-	*clientBase
+	*base
 	ghosts  *ghosts
 	input   *input
 	reasons *reason.Log

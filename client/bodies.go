@@ -14,7 +14,7 @@ import (
 
 // bodies makes and destroys the local entities of ghosts.
 type bodies struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	scenes    *scenes
 	parents   *game.Hierarchy
@@ -26,7 +26,7 @@ type bodies struct {
 
 // predicted lists the entities that are predicted here.
 type predicted struct {
-	*clientBase
+	*base
 	ghosts   *ghosts
 	spawning *spawning
 	bodies   *bodies

@@ -23,16 +23,16 @@ import (
 // Client plays one player's part. Step does the work; it is not safe for
 // concurrent use. Stats may be called by any goroutine.
 type Client struct {
-	clientBase
+	base
 	requestBox
 	link      link
 	input     input
 	ghosts    ghosts
 	timeline  timeline
 	screen    screen
-	reasons   reason.Log  // reasons holds what the server said of the causes of mispredictions.
-	board     clientBoard // board is what other goroutines may read.
-	inspected clientInspected
+	reasons   reason.Log // reasons holds what the server said of the causes of mispredictions.
+	board     board      // board is what other goroutines may read.
+	inspected inspected
 
 	stepping bool // stepping is true while Step runs.
 	closing  bool // closing is true once Close was called within Step.
@@ -56,21 +56,21 @@ func New(cfg Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &Client{clientBase: newClientBase(cfg)}
+	c := &Client{base: newBase(cfg)}
 	c.running = bindFrame(&c.frame, c.frames)
 	c.requestBox = game.NewAsker(c.queueRequest)
 	tl := &c.timeline
-	end := &clientFrame{
-		&c.clientBase, &c.link, &c.input, &c.ghosts, &c.screen, &tl.recorder, &tl.saves, &tl.spawning, &tl.clientOnly,
+	end := &frameEnd{
+		&c.base, &c.link, &c.input, &c.ghosts, &c.screen, &tl.recorder, &tl.saves, &tl.spawning, &tl.clientOnly,
 		&tl.predicted, &tl.looks, &tl.tester, &tl.trails,
 	}
 	c.frames.Attach(end)
 	c.frames.Around = []game.SystemHook{end}
 	c.losses = game.NewLosses(&p.Facts, cfg.Logger, c.world, &c.frame.Tick, c.running, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
-	c.link = newLink(&c.clientBase)
-	c.input = newInput(&c.clientBase)
-	c.ghosts = newGhosts(&c.clientBase)
-	c.timeline.init(&c.clientBase, &c.input, &c.ghosts, &c.reasons)
+	c.link = newLink(&c.base)
+	c.input = newInput(&c.base)
+	c.ghosts = newGhosts(&c.base)
+	c.timeline.init(&c.base, &c.input, &c.ghosts, &c.reasons)
 	if err := c.timeline.initScreen(&c.screen); err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ func (c *Client) closeClient() error {
 	return last.CloseEndpoint(transport.Closed, "")
 }
 
-// clientBoard is what a client shows to other goroutines.
-type clientBoard struct {
+// board is what a client shows to other goroutines.
+type board struct {
 	mu    sync.Mutex
 	stats stats.Client
 }
@@ -219,9 +219,9 @@ type View struct {
 	RenderFraction float32 // position between RenderTick and the next tick, 0 to 1
 }
 
-// clientBase is what every part of a client reads.
-type clientBase struct {
-	hooks   clientHooks
+// base is what every part of a client reads.
+type base struct {
+	hooks   peerHooks
 	cfg     Config
 	p       *compiled // p is this build's protocol, or that of a server of another build.
 	build   *compiled // build is this build's protocol.
@@ -238,9 +238,9 @@ type clientBase struct {
 	stats     stats.Client
 	losses    game.Losses
 
-	tracer  *clientTrace
-	reports clientReports
-	counts  clientCounts
+	tracer  *traceMember
+	reports correctionReports
+	counts  causeCounts
 
 	techniques probe.Techniques // techniques are those in force.
 	// wanted are those that setTechniques asked for: the next Step applies them.
@@ -251,8 +251,8 @@ type clientBase struct {
 	serverArchitecture string
 }
 
-// newClientBase makes the world, and what all parts share.
-func newClientBase(cfg Config) clientBase {
+// newBase makes the world, and what all parts share.
+func newBase(cfg Config) base {
 	p := compiledOf(cfg.Protocol)
 	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags: below, and with each Welcome
 	w.WatchOutside(true)
@@ -262,23 +262,23 @@ func newClientBase(cfg Config) clientBase {
 			q.Wait(true)
 		}
 	}
-	b := clientBase{
-		cfg: cfg, p: p, build: p, world: w, tracer: &clientTrace{}, view: View{World: w},
+	b := base{
+		cfg: cfg, p: p, build: p, world: w, tracer: &traceMember{}, view: View{World: w},
 		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
-		frame:        foretick.Frame{World: w, DT: 1 / float32(p.TickRate)}, frames: game.NewFrameState(w, p.TickRate, queues),
+		frame:        foretick.Frame{World: w, DT: 1 / float32(p.TickRate)}, frames: game.NewState(w, p.TickRate, queues),
 	}
 	w.SetTags(b.worldTags(0)...)
 	return b
 }
 
 // showsAhead reports whether other players' entities are drawn ahead.
-func (b *clientBase) showsAhead() bool {
+func (b *base) showsAhead() bool {
 	return (b.p.Common || b.p.Remote.Predicts) && !b.p.Remote.Missing && !b.cfg.NoPrediction
 }
 
 // spawnPrefab is a prefab as the server has it, with the number that it has there.
-func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
+func (b *base) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 	if i := b.p.PrefabOf(k); i >= 0 {
 		return &b.p.Prefabs[i], uint16(i)
 	}
@@ -294,25 +294,25 @@ func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 const unknownPrefab = 1<<16 - 1
 
 // ownPrefab returns the prefab of an identity, as this build declared it.
-func (b *clientBase) ownPrefab(id *game.NetworkID) *layout.Prefab {
+func (b *base) ownPrefab(id *game.NetworkID) *layout.Prefab {
 	return b.build.PrefabNamed(id)
 }
 
 // spawnConfig returns the game's spawn callbacks for a prefab, by this build's number.
-func (b *clientBase) spawnConfig(kind int) *game.Spawn[*foretick.Frame] {
+func (b *base) spawnConfig(kind int) *game.Spawn[*foretick.Frame] {
 	if s := b.build.Handlers.Spawns[kind]; s != nil {
 		return s
 	}
 	return &game.Spawn[*foretick.Frame]{}
 }
 
-func (b *clientBase) tellSpawn(fn func(*foretick.Frame, ecs.Entity), e ecs.Entity) {
+func (b *base) tellSpawn(fn func(*foretick.Frame, ecs.Entity), e ecs.Entity) {
 	if fn != nil {
 		fn(&b.frame, e)
 	}
 }
 
-func (b *clientBase) reportDesync(d probe.Desync) {
+func (b *base) reportDesync(d probe.Desync) {
 	if b.hooks.desync != nil {
 		b.hooks.desync(d)
 	}
@@ -321,12 +321,12 @@ func (b *clientBase) reportDesync(d probe.Desync) {
 // commandsKept is the number of ticks whose commands are kept. Commands are ahead of the newest
 // snapshot by a round trip, which may be longer than the prediction reaches: the rest is input
 // delay.
-func (b *clientBase) commandsKept() int {
+func (b *base) commandsKept() int {
 	return max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
 }
 
-// clientHooks are called for what passes a client, in order.
-type clientHooks struct {
+// peerHooks are called for what passes a client, in order.
+type peerHooks struct {
 	message  []func(probe.MessageReceived)
 	request  []func(probe.RequestSent)
 	desync   func(probe.Desync)
@@ -361,7 +361,7 @@ func (c *Client) Follow(player foretick.PlayerID) {
 
 // worldTags returns the tags of a client's world in a match: the client's own, and those of
 // shared systems that the server has. theirs are bits, as in its Welcome.
-func (b *clientBase) worldTags(theirs uint64) []string {
+func (b *base) worldTags(theirs uint64) []string {
 	tags := append([]string{foretick.TagClient, foretick.TagRender}, b.cfg.Tags...)
 	own := b.build
 	for i, tag := range b.p.Tags {

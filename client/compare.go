@@ -222,7 +222,7 @@ func (cm *comparison) countShown(t foretick.Tick) {
 
 // comparison compares the prediction of a tick with the server's state.
 type comparison struct {
-	*clientBase
+	*base
 	ghosts   *ghosts
 	spawning *spawning
 	names    *recordNames

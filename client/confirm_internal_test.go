@@ -12,7 +12,7 @@ import (
 // line that was out for longer than the prediction reaches.
 func TestInputsOfAnOutageAreCounted(t *testing.T) {
 	const rate, history = 30, 32
-	b := &clientBase{cfg: Config{History: history}, p: &compiled{}}
+	b := &base{cfg: Config{History: history}, p: &compiled{}}
 	b.p.TickRate = rate
 	ip := newInput(b)
 	at := func(t foretick.Tick) time.Duration { return time.Duration(t) * time.Second / rate }

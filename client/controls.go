@@ -12,7 +12,7 @@ import (
 
 // controls writes the commands of a tick into the rows that are predicted here.
 type controls struct {
-	*clientBase
+	*base
 	input     *input
 	ghosts    *ghosts
 	saves     *saves
@@ -23,8 +23,8 @@ type controls struct {
 	packed []byte     // scratch
 }
 
-func newControls(b *clientBase, ip *input, gs *ghosts, sv *saves, pr *predicted, records *prediction.History[record]) controls {
-	ct := controls{clientBase: b, input: ip, ghosts: gs, saves: sv, predicted: pr, records: records}
+func newControls(b *base, ip *input, gs *ghosts, sv *saves, pr *predicted, records *prediction.History[record]) controls {
+	ct := controls{base: b, input: ip, ghosts: gs, saves: sv, predicted: pr, records: records}
 	if b.p.Command != nil {
 		ct.rows = ecs.NewQuery(b.p.Types, ecs.With(b.p.Command.Handle))
 	}

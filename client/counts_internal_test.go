@@ -30,8 +30,8 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 		c.now = was
 	}
 	for _, from := range []uint64{0, 1 << 7, 1 << 14, 1 << 31} {
-		c.counts = clientCounts{}
-		c.counts.beginCounts(&c.clientBase)
+		c.counts = causeCounts{}
+		c.counts.beginCounts(&c.base)
 		for i := range c.stats.ByCause {
 			c.stats.ByCause[i] += from
 		}
@@ -49,9 +49,9 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	}
 
 	// The real one, on its own connection: all arrives, and nothing more is said.
-	c.counts = clientCounts{}
+	c.counts = causeCounts{}
 	c.stats.ByCause = prediction.ByCause{}
-	c.counts.beginCounts(&c.clientBase)
+	c.counts.beginCounts(&c.base)
 	c.stats.ByCause[prediction.Untracked], c.stats.ByCause[prediction.LateInput] = 3, 2
 	h.run(12 * time.Second)
 	var told figures.Server

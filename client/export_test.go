@@ -25,5 +25,5 @@ func (c *Client) RefuseAbove(component string, most int64) {
 // ReportUnread has the client report in its next packet that it could not read an entity,
 // whenever it last did.
 func (c *Client) ReportUnread(wire uint16) {
-	c.link.unread = clientUnread{due: true, wire: schema.WireID(wire)}
+	c.link.unread = unreadReport{due: true, wire: schema.WireID(wire)}
 }

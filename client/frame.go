@@ -10,10 +10,10 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// clientFrame is the end of a client's frames: what a frame asks for is done by the part that it
+// frameEnd is the end of a client's frames: what a frame asks for is done by the part that it
 // concerns. Systems, handlers and hooks reach the client through it alone.
-type clientFrame struct {
-	*clientBase
+type frameEnd struct {
+	*base
 	link       *link
 	input      *input
 	ghosts     *ghosts
@@ -21,7 +21,7 @@ type clientFrame struct {
 	recorder   *recorder
 	saves      *saves
 	spawning   *spawning
-	clientOnly *clientOnly
+	clientOnly *localEntities
 	predicted  *predicted
 	looks      *looks
 	tester     *syncTester
@@ -33,18 +33,18 @@ var _ interface {
 	game.Spawner
 	game.Viewer
 	game.ScreenEnd
-} = (*clientFrame)(nil)
+} = (*frameEnd)(nil)
 
-func (c *clientFrame) IsServer() bool { return false }
+func (c *frameEnd) IsServer() bool { return false }
 
-func (c *clientFrame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+func (c *frameEnd) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	return c.spawning.spawnBy(by, k)
 }
 
-func (c *clientFrame) Destroy(e ecs.Entity) bool { return c.spawning.destroyPredicted(e) }
+func (c *frameEnd) Destroy(e ecs.Entity) bool { return c.spawning.destroyPredicted(e) }
 
 // Spawn panics if a shared system runs: only the server spawns without a spawner.
-func (c *clientFrame) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
+func (c *frameEnd) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
 	if c.spawning.stepping {
 		misuse.Panicf("a shared system spawns prefab %q without a spawner: "+game.FixSpawn, k.Name())
 	}
@@ -52,12 +52,12 @@ func (c *clientFrame) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
 }
 
 // Final returns the newest tick whose commands the server answered.
-func (c *clientFrame) Final() foretick.Tick {
+func (c *frameEnd) Final() foretick.Tick {
 	t, _ := c.ghosts.receiver.Newest()
 	return c.input.answered(t)
 }
 
-func (c *clientFrame) Raised(by ecs.Entity, owner foretick.PlayerID, _ int) game.Fate {
+func (c *frameEnd) Raised(by ecs.Entity, owner foretick.PlayerID, _ int) game.Fate {
 	switch {
 	case c.running.Partial || c.running.Blind:
 		return 0 // the whole tick raises it
@@ -73,7 +73,7 @@ func (c *clientFrame) Raised(by ecs.Entity, owner foretick.PlayerID, _ int) game
 }
 
 // ShownBefore returns the offset of the command that the frame's tick runs with, 0: none.
-func (c *clientFrame) ShownBefore(player foretick.PlayerID) uint8 {
+func (c *frameEnd) ShownBefore(player foretick.PlayerID) uint8 {
 	if c.running.Partial {
 		return c.screen.partial.offset
 	}
@@ -83,12 +83,12 @@ func (c *clientFrame) ShownBefore(player foretick.PlayerID) uint8 {
 	return 0
 }
 
-func (c *clientFrame) DrawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
+func (c *frameEnd) DrawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
 	c.screen.partial.noteWritten(rows, components)
 }
 
 // Simulates reports whether the client runs shared systems for an entity in the frame's tick.
-func (c *clientFrame) Simulates(e ecs.Entity) bool {
+func (c *frameEnd) Simulates(e ecs.Entity) bool {
 	switch o := c.world.PartOf(e); {
 	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
 		return false
@@ -99,27 +99,27 @@ func (c *clientFrame) Simulates(e ecs.Entity) bool {
 	}
 }
 
-func (c *clientFrame) PrefabOf(e ecs.Entity) *ecs.Prefab {
+func (c *frameEnd) PrefabOf(e ecs.Entity) *ecs.Prefab {
 	if k := c.ownPrefab(c.p.Identity.Find(c.world, e)); k != nil {
 		return k.ECS
 	}
 	return nil
 }
 
-func (c *clientFrame) Decoded() { c.link.decoded() }
+func (c *frameEnd) Decoded() { c.link.decoded() }
 
-func (c *clientFrame) PredictedSum() uint32 { return c.predicted.predictedSum() }
+func (c *frameEnd) PredictedSum() uint32 { return c.predicted.predictedSum() }
 
 // All views are what the screen shows.
-func (c *clientFrame) Rewind(foretick.PlayerID) game.Sight { return c.screen.seen(c.frame.Tick) }
-func (c *clientFrame) RewindBehind(foretick.PlayerID, float32) game.Sight {
+func (c *frameEnd) Rewind(foretick.PlayerID) game.Sight { return c.screen.seen(c.frame.Tick) }
+func (c *frameEnd) RewindBehind(foretick.PlayerID, float32) game.Sight {
 	return c.screen.seen(c.frame.Tick)
 }
-func (c *clientFrame) Present() game.Sight             { return c.screen.seen(c.frame.Tick) }
-func (c *clientFrame) Moment(foretick.Tick) game.Sight { return c.screen.seen(c.frame.Tick) }
+func (c *frameEnd) Present() game.Sight             { return c.screen.seen(c.frame.Tick) }
+func (c *frameEnd) Moment(foretick.Tick) game.Sight { return c.screen.seen(c.frame.Tick) }
 
 // Teleport notes a teleport in the tick that is being predicted.
-func (c *clientFrame) Teleport(e ecs.Entity) bool {
+func (c *frameEnd) Teleport(e ecs.Entity) bool {
 	if c.running.Partial {
 		return c.p.Identity.Find(c.world, e) != nil
 	}
@@ -134,7 +134,7 @@ func (c *clientFrame) Teleport(e ecs.Entity) bool {
 }
 
 // BeforeSystem is called before each system.
-func (c *clientFrame) BeforeSystem(run *game.SystemRun, system int) {
+func (c *frameEnd) BeforeSystem(run *game.SystemRun, system int) {
 	if run.Partial || run.Blind {
 		return
 	}
@@ -151,7 +151,7 @@ func (c *clientFrame) BeforeSystem(run *game.SystemRun, system int) {
 }
 
 // AfterSystem is called after each system.
-func (c *clientFrame) AfterSystem(run *game.SystemRun, system int) {
+func (c *frameEnd) AfterSystem(run *game.SystemRun, system int) {
 	if run.Blind {
 		c.looks.noteLook(system, c.world.Peeked())
 		return
@@ -175,4 +175,4 @@ func (c *clientFrame) AfterSystem(run *game.SystemRun, system int) {
 
 // firstRun reports whether a system runs in a tick for the first time, over components
 // of this build's own.
-func (c *clientFrame) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }
+func (c *frameEnd) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }

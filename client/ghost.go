@@ -18,7 +18,7 @@ import (
 
 // ghosts holds everything that the server sent about its entities.
 type ghosts struct {
-	*clientBase
+	*base
 
 	receiver *snapshot.Receiver
 	ours     []*snapshot.Ghost // ours are the ghosts that are predicted here.
@@ -39,8 +39,8 @@ type ghosts struct {
 	was   []byte // scratch
 }
 
-func newGhosts(b *clientBase) ghosts {
-	gs := ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.NewHitboxes()}
+func newGhosts(b *base) ghosts {
+	gs := ghosts{base: b, mostUsed: mostUsed, hitboxes: b.p.NewHitboxes()}
 	gs.findOthers(b.p)
 	return gs
 }
@@ -425,12 +425,12 @@ func (gs *ghosts) releaseGone() bool {
 
 // stage tells a client's game what came to the screen and what left it.
 type stage struct {
-	*clientBase
+	*base
 	shown []map[ecs.Entity]bool // shown has the entities of each hook that are on the screen.
 }
 
-func newStage(b *clientBase) stage {
-	s := stage{clientBase: b}
+func newStage(b *base) stage {
+	s := stage{base: b}
 	for range b.build.Handlers.Appearances {
 		s.shown = append(s.shown, map[ecs.Entity]bool{})
 	}

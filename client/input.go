@@ -15,7 +15,7 @@ import (
 
 // input reads the player's input and makes a command of it for each tick.
 type input struct {
-	*clientBase
+	*base
 	commands *netcode.CommandSender
 	history  *prediction.History[tickInput]
 	sample   unsafe.Pointer // sample is the input as of the last frame.
@@ -97,8 +97,8 @@ type press struct {
 const pressTicks = 2
 
 // newInput makes room for the commands of c.
-func newInput(b *clientBase) input {
-	ip := input{clientBase: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
+func newInput(b *base) input {
+	ip := input{base: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
 	if cmd := b.p.Command; cmd != nil {
 		t := cmd.Handle.Type()
 		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()

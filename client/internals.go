@@ -22,37 +22,37 @@ import (
 
 // Internals returns the client's internal state for the packages simtest, inspect and expert.
 // Games have no use for it: its type is internal.
-func (c *Client) Internals() probe.Client { return clientInternals{c} }
+func (c *Client) Internals() probe.Client { return internals{c} }
 
-type clientInternals struct{ c *Client }
+type internals struct{ c *Client }
 
-func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
+func (in internals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
 
-func (in clientInternals) Losses(dst []stats.Loss) []stats.Loss {
+func (in internals) Losses(dst []stats.Loss) []stats.Loss {
 	return append(dst, in.c.losses.List...)
 }
 
-func (in clientInternals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
+func (in internals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
 
-func (in clientInternals) ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
+func (in internals) ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
 	return in.c.receivedValue(component, e, v)
 }
 
-func (in clientInternals) BuildDifference() *schema.BuildDifference {
+func (in internals) BuildDifference() *schema.BuildDifference {
 	return (*schema.BuildDifference)(in.c.link.builds.difference)
 }
 
-func (in clientInternals) SetArchitecture(name string) { in.c.architecture = name }
+func (in internals) SetArchitecture(name string) { in.c.architecture = name }
 
-func (in clientInternals) OnMessage(fn func(probe.MessageReceived)) {
+func (in internals) OnMessage(fn func(probe.MessageReceived)) {
 	in.c.hooks.message = append(in.c.hooks.message, fn)
 }
 
-func (in clientInternals) OnRequest(fn func(probe.RequestSent)) {
+func (in internals) OnRequest(fn func(probe.RequestSent)) {
 	in.c.hooks.request = append(in.c.hooks.request, fn)
 }
 
-func (in clientInternals) ScreenHash() probe.ScreenHash {
+func (in internals) ScreenHash() probe.ScreenHash {
 	c := in.c
 	t, ok := c.ghosts.receiver.Newest()
 	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
@@ -63,12 +63,12 @@ func (in clientInternals) ScreenHash() probe.ScreenHash {
 	return out
 }
 
-func (in clientInternals) Newest() foretick.Tick {
+func (in internals) Newest() foretick.Tick {
 	t, _ := in.c.ghosts.receiver.Newest()
 	return t
 }
 
-func (in clientInternals) Count() int {
+func (in internals) Count() int {
 	n := 0
 	for _, g := range in.c.ghosts.receiver.Ghosts() {
 		if g.Data != 0 {
@@ -81,10 +81,10 @@ func (in clientInternals) Count() int {
 		}
 		return true
 	})
-	return n + in.c.timeline.clientOnly.clientOnlyCount()
+	return n + in.c.timeline.clientOnly.localEntityCount()
 }
 
-func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
+func (in internals) Entity(w schema.WireID) probe.ClientEntity {
 	g := in.c.ghosts.ghost(w)
 	if w == 0 || g == nil {
 		return probe.ClientEntity{}
@@ -108,16 +108,16 @@ func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
 	}
 }
 
-func (in clientInternals) Wire(local ecs.Entity) schema.WireID {
+func (in internals) Wire(local ecs.Entity) schema.WireID {
 	if id := in.c.p.Identity.Find(in.c.world, local); id != nil {
 		return schema.WireID(id.Net)
 	}
 	return 0
 }
 
-func (in clientInternals) Components() int { return len(in.c.p.Components) }
+func (in internals) Components() int { return len(in.c.p.Components) }
 
-func (in clientInternals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
+func (in internals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
 	c, own := in.c, &in.c.p.Components[comp]
 	g := c.ghosts.ghost(w)
 	if own.Unknown || g == nil {
@@ -144,19 +144,19 @@ func (in clientInternals) Compare(w schema.WireID, comp int, theirs []int32, a s
 	return own.Name, true, true
 }
 
-func (in clientInternals) SampleWhile(wanted func() bool) {
+func (in internals) SampleWhile(wanted func() bool) {
 	if s := in.c.cfg.Sample; s != nil {
 		in.c.cfg.Sample = interrupted{s, wanted}
 	}
 }
 
-func (in clientInternals) OnSample(fn func(shown foretick.Tick, command unsafe.Pointer)) {
+func (in internals) OnSample(fn func(shown foretick.Tick, command unsafe.Pointer)) {
 	if s := in.c.cfg.Sample; s != nil {
 		in.c.cfg.Sample = overheard{s, fn}
 	}
 }
 
-func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+func (in internals) SyncTest(ticks int, found func(probe.Desync)) error {
 	c := in.c
 	switch {
 	case c.begun:
@@ -197,9 +197,9 @@ const (
 	countsRate  = 3                // bytes a second that they may take, the message's header included
 )
 
-// clientCounts tells the server how many corrections the client had, by cause. A report has all of
+// causeCounts tells the server how many corrections the client had, by cause. A report has all of
 // the connection, so one that is lost costs nothing once the next one arrives.
-type clientCounts struct {
+type causeCounts struct {
 	base  prediction.ByCause // base has the counts of when the connection began.
 	said  reason.Counts      // said has the counts of the newest report.
 	again bool               // again is true if said was sent twice, since packets get lost.
@@ -207,12 +207,12 @@ type clientCounts struct {
 }
 
 // beginCounts starts the counts of a connection.
-func (c *clientCounts) beginCounts(l *clientBase) {
-	*c = clientCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
+func (c *causeCounts) beginCounts(l *base) {
+	*c = causeCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
 }
 
 // writeCounts puts a report into the packet that is being built, if one is due and has news.
-func (c *clientCounts) writeCounts(l *link, pk *netcode.Packet) {
+func (c *causeCounts) writeCounts(l *link, pk *netcode.Packet) {
 	if l.now < c.next {
 		return
 	}
@@ -390,13 +390,13 @@ func (b *receivedBytes) sums(dst []float64) []float64 {
 	return dst
 }
 
-func (in clientInternals) CountBytes(on bool) {
+func (in internals) CountBytes(on bool) {
 	c := in.c
 	c.ghosts.bytes.startCounting(on, c.build.Registry, c.ghosts.receiver)
 }
 
-func (in clientInternals) Counted(dst [][2]string) [][2]string {
+func (in internals) Counted(dst [][2]string) [][2]string {
 	return game.CountedLines(in.c.build.Registry, dst)
 }
 
-func (in clientInternals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }
+func (in internals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }

@@ -23,7 +23,7 @@ import (
 
 // link is the connection to the server and its settings.
 type link struct {
-	*clientBase
+	*base
 
 	endpoint  transport.Endpoint
 	peer      transport.PeerID
@@ -44,11 +44,11 @@ type link struct {
 	heard  time.Duration // heard is when the newest snapshot came.
 	builds builds
 	place  place
-	level  clientLevel
+	level  currentLevel
 	wish   wish
 	// delivered are the packets that the server received since the newest snapshot.
 	delivered []netcode.Seq
-	unread    clientUnread
+	unread    unreadReport
 	lost      redialling
 	// stood is how long the client had stood still when it woke. It is 0 once a snapshot came
 	// since.
@@ -74,8 +74,8 @@ type builds struct {
 	asks, asked bool
 }
 
-// clientLevel is the level that the client is in.
-type clientLevel struct {
+// currentLevel is the level that the client is in.
+type currentLevel struct {
 	epoch   uint8
 	entered bool // its information arrived
 }
@@ -88,8 +88,8 @@ type wish struct {
 	from    netcode.Seq // the first packet that carried it
 }
 
-func newLink(b *clientBase) link {
-	l := link{clientBase: b, endpoint: b.cfg.Transport}
+func newLink(b *base) link {
+	l := link{base: b, endpoint: b.cfg.Transport}
 	l.builds.speaks, l.wish.wanted = b.p.Hash, b.cfg.ReceiveRate > 0
 	l.restore(b.cfg.ResumeToken)
 	return l
@@ -545,7 +545,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, foretick.PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
-	c.counts.beginCounts(&c.clientBase)
+	c.counts.beginCounts(&c.base)
 	c.logSession(&session)
 	c.post() // hooks ask
 	c.ghosts.newReceiver(c.link.newest)

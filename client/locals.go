@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-func newClientOnly(b *clientBase) clientOnly {
-	co := clientOnly{clientBase: b}
+func newLocalEntities(b *base) localEntities {
+	co := localEntities{base: b}
 	if b.p.Spawning {
 		co.query = ecs.NewQuery(b.p.Types, ecs.With(&b.p.Identity))
 		co.kept = b.world.NewOwnerHistory(ecs.ClientOnly, 1)
@@ -16,10 +16,10 @@ func newClientOnly(b *clientBase) clientOnly {
 	return co
 }
 
-// clientOnly holds entities that a client simulates for itself and no rollback touches.
+// localEntities holds entities that a client simulates for itself and no rollback touches.
 // They are of prefabs with the policy ClientOnly, in the partition ecs.ClientOnly.
-type clientOnly struct {
-	*clientBase
+type localEntities struct {
+	*base
 	query       *ecs.Query
 	kept        *ecs.History // one slot: the newest tick, while a frame is drawn into the world
 	now, before record
@@ -28,13 +28,13 @@ type clientOnly struct {
 
 // ranBefore reports whether a tick runs another time, for entities and components that no
 // rollback touches.
-func (co *clientOnly) ranBefore(t foretick.Tick) bool {
+func (co *localEntities) ranBefore(t foretick.Tick) bool {
 	return co.frame.Replay || co.practice || int32(t-co.lived) < 0
 }
 
-// keepClientOnly rounds the values, as the server does with its twins, and keeps them for
+// keepLocalEntities rounds the values, as the server does with its twins, and keeps them for
 // frames between two ticks.
-func (co *clientOnly) keepClientOnly(rc *recorder) {
+func (co *localEntities) keepLocalEntities(rc *recorder) {
 	co.now, co.before = co.before, co.now
 	co.now.clearRecord()
 	for _, rows := range co.query.Owned(co.world, ecs.ClientOnly) {
@@ -45,14 +45,14 @@ func (co *clientOnly) keepClientOnly(rc *recorder) {
 	co.kept.Save(0)
 }
 
-// undrawClientOnly replaces the drawn values with the simulated ones.
-func (co *clientOnly) undrawClientOnly() {
+// undrawLocalEntities replaces the drawn values with the simulated ones.
+func (co *localEntities) undrawLocalEntities() {
 	if co.p.ClientOnly && co.kept.Holds(0) {
 		co.kept.Restore(0)
 	}
 }
 
-func (co *clientOnly) clientOnlyCount() int {
+func (co *localEntities) localEntityCount() int {
 	n := 0
 	if co.p.ClientOnly {
 		for _, rows := range co.query.Owned(co.world, ecs.ClientOnly) {
@@ -67,7 +67,7 @@ func (co *clientOnly) clientOnlyCount() int {
 // These components keep their values through it, also on an entity that a replay, or the
 // server, brings back.
 type locals struct {
-	*clientBase
+	*base
 	stashed bool // stashed is true if values were kept since the world was last put back.
 	kept    []ecs.Entity
 	// data has, for each of kept, the components' values and a byte each that says whether it is

@@ -18,7 +18,7 @@ const mostLooks = 8
 // others' entities concealed. A system that does not notice read nothing of them, neither
 // here nor on the server: its code and its inputs were the same there.
 type looks struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	stepper   *stepper
 	recorder  *recorder

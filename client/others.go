@@ -8,7 +8,7 @@ import (
 
 // others draws the entities that are not predicted here.
 type others struct {
-	*clientBase
+	*base
 	ghosts *ghosts
 	bodies *bodies
 	scenes *scenes

@@ -14,12 +14,12 @@ import (
 
 // ownDrawing draws what is predicted here.
 type ownDrawing struct {
-	*clientBase
+	*base
 	ghosts     *ghosts
 	predictor  *prediction.Predictor
 	recorder   *recorder
 	predicted  *predicted
-	clientOnly *clientOnly
+	clientOnly *localEntities
 	correction *correction
 	names      *recordNames
 	partial    *partialTick
@@ -38,7 +38,7 @@ func (ow *ownDrawing) drawOwn(since time.Duration) {
 	ow.drawn = true
 	ow.fades.age(since)
 	if ow.p.ClientOnly {
-		ow.drawClientOnly()
+		ow.drawLocalEntities()
 	}
 	for _, e := range ow.predicted.entities() {
 		for i := range ow.p.Components {
@@ -90,8 +90,8 @@ func (ow *ownDrawing) correct() {
 	}
 }
 
-// drawClientOnly draws ClientOnly entities between their last two ticks.
-func (ow *ownDrawing) drawClientOnly() {
+// drawLocalEntities draws ClientOnly entities between their last two ticks.
+func (ow *ownDrawing) drawLocalEntities() {
 	l := ow.clientOnly
 	for _, rows := range l.query.Owned(ow.world, ecs.ClientOnly) {
 		for _, e := range rows.Entities() {

@@ -17,7 +17,7 @@ import (
 
 // partialTick is the part of a tick that a frame draws on top of the newest whole one.
 type partialTick struct {
-	*clientBase
+	*base
 	input     *input
 	predictor *prediction.Predictor
 	controls  *controls

@@ -21,7 +21,7 @@ type preview struct {
 	// The path of the data: Step reads the input, runs a tick of the server with it, keeps
 	// the tick's values as words (record), calls the hooks, and draws two records into the
 	// world. Before the next tick the world gets its own values back (canvas).
-	clientBase
+	base
 	requestBox
 	match   seat.Match
 	input   input
@@ -47,7 +47,7 @@ type preview struct {
 
 // CheckPreview is for package preview, which asks it of no client: it refuses a configuration, and
 // fills its defaults in.
-func (clientInternals) CheckPreview(cfg *Config) error {
+func (internals) CheckPreview(cfg *Config) error {
 	if err := cfg.checkConfig(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (clientInternals) CheckPreview(cfg *Config) error {
 
 // NewPreview is for package preview, which asks it of no client. It makes the player of a preview,
 // whose configuration was checked.
-func (clientInternals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
+func (internals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
 	return newPreview(cfg, m)
 }
 
@@ -67,15 +67,15 @@ func (clientInternals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
 func newPreview(cfg Config, m seat.Match) *preview {
 	own, w := compiledOf(cfg.Protocol), m.World()
 	p := &preview{match: m, seat: &seat.Player{}, scale: 1}
-	p.clientBase = clientBase{
+	p.base = base{
 		cfg: cfg, p: own, build: own, world: w, view: View{World: w}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
-		frame: foretick.Frame{World: w, DT: 1 / float32(own.TickRate)}, frames: game.NewFrameState(w, own.TickRate, m.Queues()),
+		frame: foretick.Frame{World: w, DT: 1 / float32(own.TickRate)}, frames: game.NewState(w, own.TickRate, m.Queues()),
 	}
 	p.running = bindFrame(&p.frame, p.frames)
 	p.requestBox = game.NewAsker(p.queueRequest)
 	p.frames.Attach(previewEnd{p})
 	p.losses = game.NewLosses(&own.Facts, cfg.Logger, w, &p.frame.Tick, p.running, &p.stats.ValuesOutside, &p.stats.ChangesSwallowed)
-	p.input, p.stage = newInput(&p.clientBase), newStage(&p.clientBase)
+	p.input, p.stage = newInput(&p.base), newStage(&p.base)
 	p.input.clearInput()
 	p.canvas = newCanvas(own, m)
 	m.Show(p)

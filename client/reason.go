@@ -356,7 +356,7 @@ func ownEvents(p *compiled, n *reason.Note) {
 
 // causes finds out what is wrong with a prediction, and why.
 type causes struct {
-	*clientBase
+	*base
 	input     *input
 	ghosts    *ghosts
 	predicted *predicted

@@ -235,7 +235,7 @@ func TestCommandMadeAgainAsItWas(t *testing.T) {
 
 // Where the server ran a tick without any command, it ran neither of two that were made.
 func TestNeitherOfTwoCommandsRan(t *testing.T) {
-	ip := input{clientBase: &clientBase{p: &compiled{}}, history: prediction.NewHistory[tickInput](64)}
+	ip := input{base: &base{p: &compiled{}}, history: prediction.NewHistory[tickInput](64)}
 	ip.p.TickRate, ip.cfg.History = 30, 64
 	for k := foretick.Tick(10); k < 30; k++ {
 		*ip.history.Put(k) = tickInput{replaced: true, late: true}

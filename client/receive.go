@@ -314,10 +314,10 @@ const (
 	unreadWithin = 2 * time.Second
 )
 
-// clientUnread is the report of snapshots that the client refused as malformed. The server
+// unreadReport is the report of snapshots that the client refused as malformed. The server
 // then sends all entities in full, without the one that is named. Until a report arrives it
 // sends more snapshots that cannot be read, and the client reports one of those.
-type clientUnread struct {
+type unreadReport struct {
 	due   bool          // due is true if a report is to be sent.
 	wire  schema.WireID // wire is the entity at fault. 0 means that it is not known.
 	named schema.WireID // named is the entity of the last report.
@@ -351,10 +351,10 @@ func (c *Client) noteUnread(err error) {
 }
 
 // ready reports whether a report may be sent.
-func (u *clientUnread) ready(now time.Duration) bool { return !u.any || now-u.said >= unreadEvery }
+func (u *unreadReport) ready(now time.Duration) bool { return !u.any || now-u.said >= unreadEvery }
 
 // writeUnread puts a due report into a packet.
-func (u *clientUnread) writeUnread(l *link, pk *netcode.Packet) {
+func (u *unreadReport) writeUnread(l *link, pk *netcode.Packet) {
 	if !u.due || !u.ready(l.now) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // recorder rounds the predicted values of each tick and records them.
 type recorder struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	names     *recordNames
 	predicted *predicted
@@ -23,9 +23,9 @@ type recorder struct {
 	there func(entity uint64) bool // world.Alive
 }
 
-func newRecorder(b *clientBase, gs *ghosts, ns *recordNames, pr *predicted, sn *scenes, records *prediction.History[record]) recorder {
+func newRecorder(b *base, gs *ghosts, ns *recordNames, pr *predicted, sn *scenes, records *prediction.History[record]) recorder {
 	there := func(e uint64) bool { return b.world.Alive(ecs.Entity(e)) }
-	return recorder{clientBase: b, ghosts: gs, names: ns, predicted: pr, scenes: sn, records: records, there: there}
+	return recorder{base: b, ghosts: gs, names: ns, predicted: pr, scenes: sn, records: records, there: there}
 }
 
 // record holds the predicted values of one tick, on the simulation grid.

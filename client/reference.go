@@ -39,7 +39,7 @@ func (r wireRefs) Entity(ref uint32) uint64 {
 // reference to it compares equal throughout. All other entities are named by their wire
 // ids.
 type recordNames struct {
-	*clientBase
+	*base
 	input    *input
 	ghosts   *ghosts
 	spawning *spawning

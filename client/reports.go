@@ -12,7 +12,7 @@ import (
 )
 
 // explainInputs adds the commands that both ends used to the record.
-func (r *clientReports) explainInputs(w *prediction.Misprediction) {
+func (r *correctionReports) explainInputs(w *prediction.Misprediction) {
 	cmd := r.p.Command
 	if cmd == nil {
 		return
@@ -33,9 +33,9 @@ func (r *clientReports) explainInputs(w *prediction.Misprediction) {
 	}
 }
 
-// clientReports tell the server of corrections, while it asks for them.
-type clientReports struct {
-	*clientBase
+// correctionReports tell the server of corrections, while it asks for them.
+type correctionReports struct {
+	*base
 	input   *input
 	names   *recordNames
 	reasons *reason.Log
@@ -50,12 +50,12 @@ type clientReports struct {
 
 // explains reports whether somebody wants to know of corrections, so that they are worth an
 // explanation.
-func (r *clientReports) explains() bool {
+func (r *correctionReports) explains() bool {
 	return r.cfg.OnMisprediction != nil || r.until > r.now
 }
 
 // tellCorrection hands a correction to whoever wants to know.
-func (r *clientReports) tellCorrection(m *prediction.Misprediction) {
+func (r *correctionReports) tellCorrection(m *prediction.Misprediction) {
 	if r.until > r.now {
 		r.reportWrong(m)
 	}
@@ -65,7 +65,7 @@ func (r *clientReports) tellCorrection(m *prediction.Misprediction) {
 }
 
 // reportWrong queues a correction for the server.
-func (r *clientReports) reportWrong(m *prediction.Misprediction) {
+func (r *correctionReports) reportWrong(m *prediction.Misprediction) {
 	out := &r.report
 	out.Wrong = *m
 	out.Input, out.Executed = r.reportedCommands(m)
@@ -79,7 +79,7 @@ func (r *clientReports) reportWrong(m *prediction.Misprediction) {
 
 // reportedCommands returns the packed commands that the client and the server ran, as
 // explainInputs found them. A server of another build could not read them.
-func (r *clientReports) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
+func (r *correctionReports) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
 	if m.Input == nil || r.p.OtherBuild {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func commandTick(w *prediction.Misprediction) foretick.Tick {
 
 // executed returns the command that the server ran in place of the player's own, packed; nil if
 // it is not known.
-func (r *clientReports) executed(w *prediction.Misprediction) []byte {
+func (r *correctionReports) executed(w *prediction.Misprediction) []byte {
 	t := commandTick(w)
 	if in := r.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
 		return in.first
@@ -121,7 +121,7 @@ func (c *Client) reportMessage(b []byte) error {
 }
 
 // writeReport puts a report into the packet that is being built.
-func (r *clientReports) writeReport(now time.Duration, pk *netcode.Packet) {
+func (r *correctionReports) writeReport(now time.Duration, pk *netcode.Packet) {
 	if !r.sends.Permits(now, game.ReportRate, game.ReportBurst) {
 		return
 	}
@@ -131,7 +131,7 @@ func (r *clientReports) writeReport(now time.Duration, pk *netcode.Packet) {
 }
 
 // forgetAsked drops what another connection asked for.
-func (r *clientReports) forgetAsked() {
+func (r *correctionReports) forgetAsked() {
 	r.until = 0
 	r.outgoing.Clear()
 }

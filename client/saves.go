@@ -10,7 +10,7 @@ import (
 
 // saves holds the predicted rows of past ticks.
 type saves struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	predictor *prediction.Predictor
 	locals    *locals

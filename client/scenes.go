@@ -13,7 +13,7 @@ import (
 // scenes knows which ghosts were drawn for the first time not long ago, and which are no longer
 // drawn.
 type scenes struct {
-	*clientBase
+	*base
 	input     *input
 	ghosts    *ghosts
 	predictor *prediction.Predictor

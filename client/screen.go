@@ -16,7 +16,7 @@ import (
 
 // screen is the state of drawing.
 type screen struct {
-	*clientBase
+	*base
 	input     *input
 	ghosts    *ghosts
 	predictor *prediction.Predictor
@@ -36,18 +36,18 @@ type screen struct {
 
 // initScreen makes a client's screen, which must not be copied afterwards.
 func (tl *timeline) initScreen(sc *screen) (err error) {
-	b := tl.clientBase
+	b := tl.base
 	*sc = screen{
-		clientBase: b, input: tl.input, ghosts: tl.ghosts, predictor: tl.predictor, row: &tl.row, parents: &tl.parents,
+		base: b, input: tl.input, ghosts: tl.ghosts, predictor: tl.predictor, row: &tl.row, parents: &tl.parents,
 		slides: &tl.slides, stage: newStage(b),
-		others: others{clientBase: b, ghosts: tl.ghosts, bodies: &tl.bodies, scenes: &tl.scenes, saves: &tl.saves, tester: &tl.tester},
+		others: others{base: b, ghosts: tl.ghosts, bodies: &tl.bodies, scenes: &tl.scenes, saves: &tl.saves, tester: &tl.tester},
 		own: ownDrawing{
-			clientBase: b, ghosts: tl.ghosts, predictor: tl.predictor, recorder: &tl.recorder, predicted: &tl.predicted,
+			base: b, ghosts: tl.ghosts, predictor: tl.predictor, recorder: &tl.recorder, predicted: &tl.predicted,
 			clientOnly: &tl.clientOnly, correction: &tl.correction, names: &tl.names, partial: &sc.partial,
 			fades: fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}},
 		},
 		partial: partialTick{
-			clientBase: b, input: tl.input, predictor: tl.predictor, controls: &tl.controls, spawning: &tl.spawning,
+			base: b, input: tl.input, predictor: tl.predictor, controls: &tl.controls, spawning: &tl.spawning,
 			row: &tl.row, parents: &tl.parents,
 		},
 	}
@@ -186,7 +186,7 @@ func (tl *timeline) actTick(t foretick.Tick) {
 }
 
 // showEvents calls the handlers of the events that waited for the screen to show their tick.
-func (b *clientBase) showEvents(t foretick.Tick) {
+func (b *base) showEvents(t foretick.Tick) {
 	f := &b.frame
 	was := f.Tick
 	for _, q := range b.frames.Queues {

@@ -15,7 +15,7 @@ import (
 // when their prediction is switched. The offset shrinks evenly, in a multiple of the time
 // between both. So a body that moves evenly is drawn at most so much faster than it moves.
 type slides struct {
-	*clientBase
+	*base
 	ghosts *ghosts
 	names  *recordNames
 

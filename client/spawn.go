@@ -286,12 +286,12 @@ func (sp *spawning) clearSpawns() {
 
 // spawning is the client's side of predicted spawns and despawns.
 type spawning struct {
-	*clientBase
+	*base
 	input      *input
 	ghosts     *ghosts
 	scenes     *scenes
 	bodies     *bodies
-	clientOnly *clientOnly
+	clientOnly *localEntities
 	records    *prediction.History[record]
 	parents    *game.Hierarchy
 	predictor  *prediction.Predictor

@@ -293,15 +293,15 @@ func (s overheard) sample(v View, dst unsafe.Pointer) {
 // frame of the press.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
 
-// clientInspected is what package inspect adds to a client while somebody looks.
-type clientInspected struct {
+// inspected is what package inspect adds to a client while somebody looks.
+type inspected struct {
 	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
 	clock func() time.Duration      // clock is that of Run. nil means that of the tap.
 	began time.Duration             // began is when the Step began.
 }
 
 // beginStep returns the tap of the Step that begins, nil for none.
-func (in *clientInspected) beginStep() *probe.Tap {
+func (in *inspected) beginStep() *probe.Tap {
 	tap := in.tap.Load()
 	if tap != nil {
 		in.began = in.time(tap)
@@ -310,7 +310,7 @@ func (in *clientInspected) beginStep() *probe.Tap {
 }
 
 // time reads the clock, 0 without one.
-func (in *clientInspected) time(tap *probe.Tap) time.Duration {
+func (in *inspected) time(tap *probe.Tap) time.Duration {
 	switch {
 	case in.clock != nil:
 		return in.clock()
@@ -331,23 +331,23 @@ func (c *Client) finishStep(tap *probe.Tap) {
 	tap.Call(probe.Tapped{Tick: c.view.Tick, Took: took})
 }
 
-func (in clientInternals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
-func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
-func (in clientInternals) Layout() *layout.Layout { return &in.c.build.Layout }
+func (in internals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
+func (in internals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
+func (in internals) Layout() *layout.Layout { return &in.c.build.Layout }
 
-func (in clientInternals) Label(component, field string) schema.Label {
+func (in internals) Label(component, field string) schema.Label {
 	return in.c.build.Labels.Of(component, field)
 }
 
-func (in clientInternals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
+func (in internals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
 
-func (in clientInternals) Systems() []ecs.SystemInfo {
+func (in internals) Systems() []ecs.SystemInfo {
 	return in.c.build.Schedule.Systems()
 }
 
-func (in clientInternals) Audiences() []string { return in.c.build.Audiences }
+func (in internals) Audiences() []string { return in.c.build.Audiences }
 
-func (in clientInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+func (in internals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
 	id := in.c.p.Identity.Find(in.c.world, e)
 	if k := in.c.ownPrefab(id); k != nil && k.ECS != nil {
 		return id.Net, k.ECS.Name(), true
@@ -356,7 +356,7 @@ func (in clientInternals) Named(e ecs.Entity) (net uint32, prefab string, ok boo
 }
 
 // Explained puts fn before the game's own OnMisprediction.
-func (in clientInternals) Explained(fn func(prediction.Misprediction)) {
+func (in internals) Explained(fn func(prediction.Misprediction)) {
 	c := in.c
 	if c.hooks.explained {
 		c.cfg.OnMisprediction, c.hooks.explained, c.hooks.explain = c.hooks.explain, false, nil

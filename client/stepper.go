@@ -8,12 +8,12 @@ import (
 
 // stepper runs the shared systems over the entities that are predicted here.
 type stepper struct {
-	*clientBase
+	*base
 	ghosts     *ghosts
 	spawning   *spawning
 	saves      *saves
 	controls   *controls
-	clientOnly *clientOnly
+	clientOnly *localEntities
 	row        *game.SingletonRow
 	parents    *game.Hierarchy
 

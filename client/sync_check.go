@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-func newSyncTester(b *clientBase, gs *ghosts, pr *predicted, pd *prediction.Predictor, row *game.SingletonRow) syncTester {
-	return syncTester{clientBase: b, ghosts: gs, predicted: pr, predictor: pd, row: row, hashes: prediction.NewHistory[[]uint64](b.cfg.History)}
+func newSyncTester(b *base, gs *ghosts, pr *predicted, pd *prediction.Predictor, row *game.SingletonRow) syncTester {
+	return syncTester{base: b, ghosts: gs, predicted: pr, predictor: pd, row: row, hashes: prediction.NewHistory[[]uint64](b.cfg.History)}
 }
 
 // syncTest goes back and runs the newest ticks again. Every word of their results must be
@@ -193,7 +193,7 @@ func notANumber(v reflect.Value, path string) (string, bool) {
 
 // syncTester holds the state for a sync test: see probe.Client.
 type syncTester struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	predicted *predicted
 	predictor *prediction.Predictor

@@ -12,7 +12,7 @@ import (
 // timeline is the predicted present: the entities that this client simulates ahead of the
 // server, and what is needed to go back and run their ticks again.
 type timeline struct {
-	*clientBase
+	*base
 	input   *input
 	ghosts  *ghosts
 	reasons *reason.Log
@@ -36,7 +36,7 @@ type timeline struct {
 	names      recordNames
 	recorder   recorder
 	controls   controls
-	clientOnly clientOnly
+	clientOnly localEntities
 	locals     locals
 	tester     syncTester
 	stepper    stepper
@@ -47,46 +47,46 @@ type timeline struct {
 }
 
 // init makes the parts. The timeline must not be copied afterwards.
-func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reason.Log) {
-	tl.clientBase, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
+func (tl *timeline) init(b *base, ip *input, gs *ghosts, r *reason.Log) {
+	tl.base, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
 	tl.predictor, tl.records = &prediction.Predictor{}, prediction.NewHistory[record](b.cfg.History)
 	tl.row, tl.parents = game.NewSingletonRow(&b.build.Facts, b.world), game.NewHierarchy(&b.build.Facts, b.world)
-	tl.locals.clientBase = b
-	tl.clientOnly = newClientOnly(b)
-	tl.saves = saves{clientBase: b, ghosts: gs, predictor: tl.predictor, locals: &tl.locals, predicted: &tl.predicted, spawning: &tl.spawning}
-	tl.scenes = scenes{clientBase: b, input: ip, ghosts: gs, predictor: tl.predictor}
-	tl.bodies = bodies{clientBase: b, ghosts: gs, scenes: &tl.scenes, parents: &tl.parents, predictor: tl.predictor, locals: &tl.locals}
+	tl.locals.base = b
+	tl.clientOnly = newLocalEntities(b)
+	tl.saves = saves{base: b, ghosts: gs, predictor: tl.predictor, locals: &tl.locals, predicted: &tl.predicted, spawning: &tl.spawning}
+	tl.scenes = scenes{base: b, input: ip, ghosts: gs, predictor: tl.predictor}
+	tl.bodies = bodies{base: b, ghosts: gs, scenes: &tl.scenes, parents: &tl.parents, predictor: tl.predictor, locals: &tl.locals}
 	tl.spawning = spawning{
-		clientBase: b, input: ip, ghosts: gs, scenes: &tl.scenes, bodies: &tl.bodies, clientOnly: &tl.clientOnly,
+		base: b, input: ip, ghosts: gs, scenes: &tl.scenes, bodies: &tl.bodies, clientOnly: &tl.clientOnly,
 		records: tl.records, parents: &tl.parents, predictor: tl.predictor, ordinals: game.Ordinals{},
 	}
-	tl.predicted = predicted{clientBase: b, ghosts: gs, spawning: &tl.spawning, bodies: &tl.bodies}
-	tl.names = recordNames{clientBase: b, input: ip, ghosts: gs, spawning: &tl.spawning, scenes: &tl.scenes}
+	tl.predicted = predicted{base: b, ghosts: gs, spawning: &tl.spawning, bodies: &tl.bodies}
+	tl.names = recordNames{base: b, input: ip, ghosts: gs, spawning: &tl.spawning, scenes: &tl.scenes}
 	tl.recorder = newRecorder(b, gs, &tl.names, &tl.predicted, &tl.scenes, tl.records)
 	tl.controls = newControls(b, ip, gs, &tl.saves, &tl.predicted, tl.records)
 	tl.tester = newSyncTester(b, gs, &tl.predicted, tl.predictor, &tl.row)
-	tl.slides = slides{clientBase: b, ghosts: gs, names: &tl.names}
+	tl.slides = slides{base: b, ghosts: gs, names: &tl.names}
 	tl.trails = newTrails(b, gs, &tl.predicted, &tl.row)
 	tl.stepper = stepper{
-		clientBase: b, ghosts: gs, spawning: &tl.spawning, saves: &tl.saves, controls: &tl.controls,
+		base: b, ghosts: gs, spawning: &tl.spawning, saves: &tl.saves, controls: &tl.controls,
 		clientOnly: &tl.clientOnly, row: &tl.row, parents: &tl.parents,
 	}
 	tl.stepper.runs = tl.stepper.runsFor
 	tl.looks = looks{
-		clientBase: b, ghosts: gs, stepper: &tl.stepper, recorder: &tl.recorder, predicted: &tl.predicted,
+		base: b, ghosts: gs, stepper: &tl.stepper, recorder: &tl.recorder, predicted: &tl.predicted,
 		saves: &tl.saves, spawning: &tl.spawning, names: &tl.names, records: tl.records,
 	}
-	tl.agreed = agreement{clientBase: b, ghosts: gs, input: ip, reasons: r}
+	tl.agreed = agreement{base: b, ghosts: gs, input: ip, reasons: r}
 	tl.causes = causes{
-		clientBase: b, input: ip, ghosts: gs, predicted: &tl.predicted, names: &tl.names, records: tl.records,
+		base: b, input: ip, ghosts: gs, predicted: &tl.predicted, names: &tl.names, records: tl.records,
 		scenes: &tl.scenes, looks: &tl.looks, agreed: &tl.agreed, trails: &tl.trails, reasons: r,
 	}
 	tl.comparison = comparison{
-		clientBase: b, ghosts: gs, spawning: &tl.spawning, names: &tl.names, records: tl.records,
+		base: b, ghosts: gs, spawning: &tl.spawning, names: &tl.names, records: tl.records,
 		saves: &tl.saves, causes: &tl.causes,
 	}
-	b.reports.clientBase, b.reports.input, b.reports.names, b.reports.reasons = b, ip, &tl.names, r
-	b.tracer.clientBase, b.tracer.ghosts, b.tracer.predicted, b.tracer.names = b, gs, &tl.predicted, &tl.names
+	b.reports.base, b.reports.input, b.reports.names, b.reports.reasons = b, ip, &tl.names, r
+	b.tracer.base, b.tracer.ghosts, b.tracer.predicted, b.tracer.names = b, gs, &tl.predicted, &tl.names
 }
 
 // clearLevel forgets everything that belonged to a level.
@@ -166,7 +166,7 @@ func (tl *timeline) Step(t foretick.Tick, replay bool) {
 	}
 	tl.recorder.keepTick(t, replay)
 	if tl.p.ClientOnly && !tl.clientOnly.ranBefore(t) {
-		tl.clientOnly.keepClientOnly(&tl.recorder)
+		tl.clientOnly.keepLocalEntities(&tl.recorder)
 		tl.clientOnly.lived = t + 1
 	}
 	f.Replay = false

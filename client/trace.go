@@ -13,10 +13,10 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// clientTrace is the trace that a client takes part in: the program's own, or one that the
+// traceMember is the trace that a client takes part in: the program's own, or one that the
 // server asked for.
-type clientTrace struct {
-	*clientBase
+type traceMember struct {
+	*base
 	ghosts    *ghosts
 	predicted *predicted
 	names     *recordNames
@@ -55,7 +55,7 @@ type clientTrace struct {
 const traceTries = 12
 
 // Trace returns the port of the client's trace. Any goroutine may call it.
-func (in clientInternals) Trace() *trace.Port { return in.c.tracePort() }
+func (in internals) Trace() *trace.Port { return in.c.tracePort() }
 
 func (c *Client) tracePort() *trace.Port {
 	t := c.tracer
@@ -132,7 +132,7 @@ func (c *Client) setTrace(on bool) {
 }
 
 // forgetRecords drops the records of another level or connection, whose names are not those of now.
-func (t *clientTrace) forgetRecords() {
+func (t *traceMember) forgetRecords() {
 	if t.port == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (t *clientTrace) forgetRecords() {
 }
 
 // nameTraced takes the entities that this program asks for.
-func (t *clientTrace) nameTraced(handles []uint64) {
+func (t *traceMember) nameTraced(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
 		if x, ok := t.traced(ecs.Entity(h)); ok {
@@ -212,7 +212,7 @@ func refusal(code byte) string {
 }
 
 // writeTrace puts what the trace has to say into the packet that is being built.
-func (t *clientTrace) writeTrace(l *link, pk *netcode.Packet, settled foretick.Tick) {
+func (t *traceMember) writeTrace(l *link, pk *netcode.Packet, settled foretick.Tick) {
 	if t.stop && pk.Message(game.MessageTrace, []byte{trace.Stop}) {
 		t.stop = false
 	}
@@ -238,7 +238,7 @@ func (t *clientTrace) writeTrace(l *link, pk *netcode.Packet, settled foretick.T
 }
 
 // askDue reports whether the server is to be asked again.
-func (t *clientTrace) askDue(now time.Duration) bool {
+func (t *traceMember) askDue(now time.Duration) bool {
 	every := game.TraceRefresh
 	if !t.heard {
 		every = game.TraceRepeat
@@ -247,7 +247,7 @@ func (t *clientTrace) askDue(now time.Duration) bool {
 }
 
 // beginTrace begins the record of a tick, whose systems are about to run.
-func (t *clientTrace) beginTrace(tick foretick.Tick) {
+func (t *traceMember) beginTrace(tick foretick.Tick) {
 	t.recording = true
 	t.steps.BeginTick()
 	t.recorder.Begin(tick)
@@ -256,7 +256,7 @@ func (t *clientTrace) beginTrace(tick foretick.Tick) {
 }
 
 // endTrace completes it.
-func (t *clientTrace) endTrace() {
+func (t *traceMember) endTrace() {
 	t.recording = false
 	t.takeTrace(t.steps.DueStep())
 	t.takeTrace(t.port.Layout.End())
@@ -264,14 +264,14 @@ func (t *clientTrace) endTrace() {
 }
 
 // traceSystem records what is to be recorded before a system.
-func (t *clientTrace) traceSystem(system int) {
+func (t *traceMember) traceSystem(system int) {
 	after, before := t.steps.Before(system)
 	t.takeTrace(after)
 	t.takeTrace(before)
 }
 
 // listTraced adds the player's entities that are asked for and not in the record yet.
-func (t *clientTrace) listTraced() {
+func (t *traceMember) listTraced() {
 	t.shape = t.world.Structure(t.view.Player)
 	if t.nobody {
 		return
@@ -287,7 +287,7 @@ func (t *clientTrace) listTraced() {
 
 // traced returns an entity as a trace has it. It returns false for one that the player does
 // not own and predict.
-func (t *clientTrace) traced(e ecs.Entity) (x game.Candidate, ok bool) {
+func (t *traceMember) traced(e ecs.Entity) (x game.Candidate, ok bool) {
 	id := t.p.Identity.Find(t.world, e)
 	if id == nil || t.world.PartOf(e) != t.view.Player {
 		return x, false
@@ -300,7 +300,7 @@ func (t *clientTrace) traced(e ecs.Entity) (x game.Candidate, ok bool) {
 }
 
 // takeTrace records the player's entities at a step, −1 for none.
-func (t *clientTrace) takeTrace(step int) {
+func (t *traceMember) takeTrace(step int) {
 	if step < 0 {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 // trails are hashes of what is predicted, after each system: debug builds alone have them.
 type trails struct {
-	*clientBase
+	*base
 	ghosts    *ghosts
 	predicted *predicted
 	row       *game.SingletonRow
@@ -17,8 +17,8 @@ type trails struct {
 	due          bool         // due is true if a system has run that is still to be hashed.
 }
 
-func newTrails(b *clientBase, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
-	ts := trails{clientBase: b, ghosts: gs, predicted: pr, row: row}
+func newTrails(b *base, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
+	ts := trails{base: b, ghosts: gs, predicted: pr, row: row}
 	if game.DebugBuild {
 		ts.ours, ts.theirs = reason.NewTrail(b.cfg.History), reason.NewTrail(b.cfg.History)
 	}

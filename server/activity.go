@@ -11,7 +11,7 @@ import (
 )
 
 // Activity adds what the newest tick had to what earlier ticks had.
-func (in *serverInternals) Activity(a *probe.Activity) {
+func (in *internals) Activity(a *probe.Activity) {
 	first := !a.Known // of the match, or of this server process
 	if first {
 		a.Known = true

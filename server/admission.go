@@ -16,8 +16,8 @@ import (
 type admission struct {
 	endpoint transport.Endpoint
 	sessions *sessions
-	clock    *serverClock
-	logs     *serverLog
+	clock    *matchClock
+	logs     *peerLog
 	stats    *stats.Server
 	figures  *figures.Server
 	library  *netcode.SchemaLibrary

@@ -116,13 +116,13 @@ func (p *player) count() stats.Player {
 	return st
 }
 
-// serverFigures are the figures of a server for monitoring.
-type serverFigures struct {
+// ownFigures are the figures of a server for monitoring.
+type ownFigures struct {
 	sim      *simulation
 	sessions *sessions
-	clock    *serverClock
+	clock    *matchClock
 	times    *systemTimes
-	logs     *serverLog
+	logs     *peerLog
 	board    *board
 
 	counted figures.Server // counted is what stats.Server does not have.
@@ -160,7 +160,7 @@ func clockOf(cfg *Config) func() time.Duration {
 }
 
 // begin counts how late a tick begins, and returns when it does.
-func (f *serverFigures) begin(now time.Duration) (began time.Duration) {
+func (f *ownFigures) begin(now time.Duration) (began time.Duration) {
 	f.counted.Lateness.Observe(now - f.clock.due(f.sim.frame.Tick))
 	if f.times.clock != nil {
 		began = f.times.clock()
@@ -169,7 +169,7 @@ func (f *serverFigures) begin(now time.Duration) (began time.Duration) {
 }
 
 // end counts how long a tick took.
-func (f *serverFigures) end(began time.Duration) {
+func (f *ownFigures) end(began time.Duration) {
 	if f.times.clock != nil {
 		f.took = f.times.clock() - began
 		f.counted.TickTime.Observe(f.took)
@@ -177,13 +177,13 @@ func (f *serverFigures) end(began time.Duration) {
 }
 
 // postAll shows everything to other goroutines.
-func (f *serverFigures) postAll() {
+func (f *ownFigures) postAll() {
 	f.board.postAll()
 	f.post()
 }
 
 // post publishes the figures.
-func (f *serverFigures) post() {
+func (f *ownFigures) post() {
 	to, st := f.newest.Draft(), f.sim.stats
 	f.endpoint.read(f.clock.now, f.logs)
 	systems, endpoint := append(to.Systems[:0], f.times.each...), append(to.Endpoint[:0], f.endpoint.shown...)
@@ -214,7 +214,7 @@ func (f *serverFigures) post() {
 
 // skipTicks skips the ticks that are due and that the Step has no room for, and logs why, once a
 // minute at most.
-func (f *serverFigures) skipTicks() {
+func (f *ownFigures) skipTicks() {
 	lost := f.clock.skip(f.sim.frame.Tick)
 	if lost == 0 {
 		return
@@ -227,7 +227,7 @@ func (f *serverFigures) skipTicks() {
 }
 
 // whySlip returns what an operator can change.
-func (f *serverFigures) whySlip() string {
+func (f *ownFigures) whySlip() string {
 	took := f.took
 	switch {
 	case f.times.clock == nil:
@@ -240,7 +240,7 @@ func (f *serverFigures) whySlip() string {
 
 // countCauses counts what the clients could not predict in this tick, their claims of render times,
 // and the paths to them.
-func (f *serverFigures) countCauses() {
+func (f *ownFigures) countCauses() {
 	now := f.sim.frame.Tick
 	count := func(c figures.Cause, is bool) {
 		if is {
@@ -281,7 +281,7 @@ type playerCounts struct {
 // takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and
 // nowhere else. A client corrects itself at most once for each of the server's ticks, so no more
 // than that is counted, whatever it says.
-func (r *serverReports) takeCounts(p *player, body, b []byte) error {
+func (r *correctionReports) takeCounts(p *player, body, b []byte) error {
 	if p.observing != nil {
 		return netcode.ErrMalformed
 	}

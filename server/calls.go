@@ -36,8 +36,8 @@ type calls struct {
 	running []call // the tick's
 	queued  []tape.Queued
 	panics  *panics
-	hooks   *serverHooks
-	step    *serverRun
+	hooks   *peerHooks
+	step    *progress
 	// sink is the recorder's, nil without one.
 	sink tape.Sink
 }

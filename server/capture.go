@@ -15,8 +15,8 @@ import (
 type capture struct {
 	sim      *simulation
 	source   *snapshot.Source
-	interest *serverInterest
-	views    *serverViews
+	interest *interest
+	views    *shotViews
 	late     *late.Room
 	put      putScratch
 }
@@ -130,7 +130,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 			owner = snapshot.Everyone
 		}
 		c.late.Displace(c.source, rows.Entity(k))
-		if c.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(c.sim.p, ids[k].Prefab), at, serverRefs{c.sim}) {
+		if c.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, mask.of(c.sim.p, ids[k].Prefab), at, referenceMap{c.sim}) {
 			c.interest.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
 		}
 		if rows.Entity(k) == c.sim.row.Entity {
@@ -142,10 +142,10 @@ func (c *capture) putRows(rows ecs.Rows) {
 	}
 }
 
-// serverRefs maps entity references to network ids and back.
-type serverRefs struct{ sim *simulation }
+// referenceMap maps entity references to network ids and back.
+type referenceMap struct{ sim *simulation }
 
-func (r serverRefs) Net(entity uint64) uint32 {
+func (r referenceMap) Net(entity uint64) uint32 {
 	if id := r.sim.p.Identity.Find(r.sim.world, ecs.Entity(entity)); id != nil {
 		return id.Net
 	}
@@ -154,7 +154,7 @@ func (r serverRefs) Net(entity uint64) uint32 {
 
 // Entity is never needed on the server: words are only read back for hitboxes, which do not
 // use references.
-func (r serverRefs) Entity(uint32) uint64 { return 0 }
+func (r referenceMap) Entity(uint32) uint64 { return 0 }
 
 // roundTick rounds predicted values to the simulation step, and clears references to entities
 // that are gone, as clients do after their own ticks. Before that it notes what travels of

@@ -78,7 +78,7 @@ func bit(b bool) uint64 {
 }
 
 // undoChange makes something as it was.
-func (in *serverInterest) undoChange(c *late.Change) {
+func (in *interest) undoChange(c *late.Change) {
 	switch c.Kind {
 	case changeVisible:
 		in.SetVisible(c.Player, c.Entity, c.Was == 1)
@@ -103,7 +103,7 @@ func (in *serverInterest) undoChange(c *late.Change) {
 }
 
 // forgetChange forgets a change of an entity that is not there.
-func (in *serverInterest) forgetChange(c *late.Change) {
+func (in *interest) forgetChange(c *late.Change) {
 	net := snapshot.NetID(c.Net)
 	switch p := in.sessions.player(c.Player); {
 	case c.Kind == changeGroup:

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// serverClock is the time of a match. All durations count from the start.
-type serverClock struct {
+// matchClock is the time of a match. All durations count from the start.
+type matchClock struct {
 	rate     int // rate is the ticks a second.
 	interval time.Duration
 	begun    bool
@@ -31,7 +31,7 @@ type serverClock struct {
 // begin takes what a Step is given, and returns its time. It notes whether the server stood still
 // before: its process was stopped, its host's worker hung, or its clock was set. Peers could not
 // reach it, so silence counts from now on.
-func (c *serverClock) begin(now time.Time, timeout time.Duration) time.Duration {
+func (c *matchClock) begin(now time.Time, timeout time.Duration) time.Duration {
 	if !c.begun {
 		c.begun, c.start, c.read = true, now, now
 	}
@@ -44,10 +44,10 @@ func (c *serverClock) begin(now time.Time, timeout time.Duration) time.Duration 
 }
 
 // rested reports whether the server has run without standing still for so long.
-func (c *serverClock) rested(d time.Duration) bool { return !c.stood || c.now-c.woke > d }
+func (c *matchClock) rested(d time.Duration) bool { return !c.stood || c.now-c.woke > d }
 
 // lasted returns how long something has lasted since from while the server ran.
-func (c *serverClock) lasted(t, from time.Duration) time.Duration { return min(t-from, t-c.woke) }
+func (c *matchClock) lasted(t, from time.Duration) time.Duration { return min(t-from, t-c.woke) }
 
 // slip is how many ticks a Step skips, after those that it computes.
 type slip struct {
@@ -63,17 +63,17 @@ const lostFor = 3 * time.Second
 
 // due is when a tick is computed. It is exact at any rate: 31 Hz does not divide a
 // second into whole nanoseconds.
-func (c *serverClock) due(t foretick.Tick) time.Duration { return c.dueAfter(t, 0) }
+func (c *matchClock) due(t foretick.Tick) time.Duration { return c.dueAfter(t, 0) }
 
 // dueAfter is when a tick is computed once that many more were lost.
-func (c *serverClock) dueAfter(t foretick.Tick, lost uint64) time.Duration {
+func (c *matchClock) dueAfter(t foretick.Tick, lost uint64) time.Duration {
 	return c.origin + time.Duration((uint64(t)+c.lost+lost)*uint64(time.Second)/uint64(c.rate))
 }
 
 // step takes the time of a Step, and finds out how many ticks it will skip: a stalled process
 // does not replay the time it slept, or it would never catch up. Clients are told, and adapt
 // their clocks. Time itself is not stopped: connections are timed by it.
-func (c *serverClock) step(t time.Duration, newest foretick.Tick) {
+func (c *matchClock) step(t time.Duration, newest foretick.Tick) {
 	c.before, c.now = c.now, t
 	c.slip.after, c.slip.lost = newest, 0
 	if c.lost != c.known && time.Duration(newest-c.slip.last)*c.interval >= lostFor {
@@ -94,7 +94,7 @@ func (c *serverClock) step(t time.Duration, newest foretick.Tick) {
 // ticks returns a time in ticks: tick k is computed at k.0. A command for a tick that
 // is due but not yet computed, the one after newest, still counts as in time. Where the Step
 // skips ticks, those that it computes are spread over all the time since the last one.
-func (c *serverClock) ticks(t time.Duration, newest foretick.Tick) float64 {
+func (c *matchClock) ticks(t time.Duration, newest foretick.Tick) float64 {
 	from := c.due(c.slip.after)
 	speed := float64(c.rate)
 	if c.slip.lost > 0 {
@@ -107,7 +107,7 @@ func (c *serverClock) ticks(t time.Duration, newest foretick.Tick) float64 {
 // this Step, in quarters of a tick. In an overload those that the Step skips are spread over
 // the four that it computes, as if each had taken its share of the time. Those of a single
 // stall are told at once, so that clients set their clocks once.
-func (c *serverClock) told(t foretick.Tick) uint32 {
+func (c *matchClock) told(t foretick.Tick) uint32 {
 	computed := uint64(game.MaxCatchUp)
 	if c.slip.again {
 		computed = uint64(t - c.slip.after)
@@ -116,7 +116,7 @@ func (c *serverClock) told(t foretick.Tick) uint32 {
 }
 
 // skip ends the ticks of a Step, of which newest is the last, and returns how many it skips.
-func (c *serverClock) skip(newest foretick.Tick) (lost uint64) {
+func (c *matchClock) skip(newest foretick.Tick) (lost uint64) {
 	if lost = c.slip.lost; lost > 0 {
 		c.lost += lost
 		c.slip = slip{after: newest, last: newest, again: true}
@@ -125,14 +125,14 @@ func (c *serverClock) skip(newest foretick.Tick) (lost uint64) {
 }
 
 // startAfter makes tick t+1 the first one that is due.
-func (c *serverClock) startAfter(t foretick.Tick) {
+func (c *matchClock) startAfter(t foretick.Tick) {
 	c.origin, c.lost = 0, 0
 	c.origin = -c.due(t)
 	c.slip.after = t
 }
 
 // cameAt returns the time of a datagram, which lies between the last Step and this one.
-func (c *serverClock) cameAt(t time.Duration, at time.Time) time.Duration {
+func (c *matchClock) cameAt(t time.Duration, at time.Time) time.Duration {
 	if at.IsZero() {
 		return t
 	}
@@ -160,7 +160,7 @@ const ended = "the match has reached its last tick"
 // behind reports whether another tick is due at t after the one that comes next. After a single
 // stall in which ticks were skipped it reports false: every packet tells clients to
 // set their clocks, and one of them may be lost.
-func (c *serverClock) behind(t time.Duration, newest foretick.Tick) bool {
+func (c *matchClock) behind(t time.Duration, newest foretick.Tick) bool {
 	if c.slip.lost > 0 && !c.slip.again {
 		return false
 	}

@@ -26,7 +26,7 @@ type commands struct {
 	panics   *panics
 	mail     *mail
 	late     *late.Room
-	clock    *serverClock
+	clock    *matchClock
 	// bandwidth counts the bytes of commands; nil: nobody asked for that.
 	bandwidth *bandwidth
 	// repeat and decay are Config.RepeatInput and DecayInput.

@@ -62,7 +62,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 
 // The causes of the figures are those of package prediction.
 func TestFiguresNameTheCausesOfPredictions(t *testing.T) {
-	var f serverFigures
+	var f ownFigures
 	require.Len(t, f.counted.Corrections, prediction.Causes)
 	for i := range f.counted.Corrections {
 		require.Equal(t, prediction.Cause(i).String(), figures.Cause(i).String())

@@ -16,13 +16,13 @@ type departures struct {
 	endpoint  transport.Endpoint
 	sessions  *sessions
 	admission *admission
-	interest  *serverInterest
+	interest  *interest
 	requests  *requests
 	late      *late.Room
 	board     *board
 	stats     *stats.Server
-	logs      *serverLog
-	clock     *serverClock
+	logs      *peerLog
+	clock     *matchClock
 	// limits are those of places that are held.
 	limits placeLimits
 }

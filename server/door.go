@@ -18,7 +18,7 @@ const roomUsed = 0.9
 type door struct {
 	sim       *simulation
 	sessions  *sessions
-	drain     *serverDrain
+	drain     *draining
 	refusals  *refusals
 	observers *observers
 	seats     *seats
@@ -60,8 +60,8 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 type refusals struct {
 	departures *departures
 	admission  *admission
-	logs       *serverLog
-	clock      *serverClock
+	logs       *peerLog
+	clock      *matchClock
 	sim        *simulation
 	packets    *packets
 }

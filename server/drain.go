@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// serverDrain is how a match is brought to its end.
-type serverDrain struct {
+// draining is how a match is brought to its end.
+type draining struct {
 	asked atomic.Pointer[string] // asked is set by Drain, which any goroutine may call.
 	// reason is why newcomers are refused, since the newest Step. nil means that they are not.
 	reason *string
@@ -77,7 +77,7 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 
 // latch takes over at the beginning of a Step what Drain asked for. It reports whether the server
 // begins to drain.
-func (d *serverDrain) latch() bool {
+func (d *draining) latch() bool {
 	if d.reason != nil {
 		return false
 	}
@@ -86,7 +86,7 @@ func (d *serverDrain) latch() bool {
 }
 
 // draining returns why newcomers are refused.
-func (d *serverDrain) draining() (reason string, yes bool) {
+func (d *draining) draining() (reason string, yes bool) {
 	if r := d.reason; r != nil {
 		return *r, true
 	}
@@ -95,7 +95,7 @@ func (d *serverDrain) draining() (reason string, yes bool) {
 
 // over reports whether the match is over, and with what code and text it ends: the server drains and
 // has nobody left, or lingers and all that it sent is acknowledged, or its time for that has passed.
-func (d *serverDrain) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
+func (d *draining) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
 	if l := d.linger; l != nil {
 		waits := slices.ContainsFunc(in.players, func(p *player) bool { return p.listens() && p.session.conn.Pending() > 0 })
 		return l.code, l.detail, !waits || t >= l.until
@@ -126,7 +126,7 @@ func (p *player) connected() bool {
 
 // tell calls Config.OnDrain in the first tick after the server began to drain. It reports
 // whether it did.
-func (d *serverDrain) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.Frame, string)) bool {
+func (d *draining) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.Frame, string)) bool {
 	if d.told || d.reason == nil || onDrain == nil {
 		return false
 	}
@@ -143,7 +143,7 @@ func (s *sessions) sendingAway() bool {
 
 // knowsAll reports whether a peer that is refused or kicked knows all that it is to know, or had
 // its time for it.
-func (p *player) knowsAll(t time.Duration, c *serverClock) bool {
+func (p *player) knowsAll(t time.Duration, c *matchClock) bool {
 	most := greetingTime
 	if p.session.kicked {
 		most = game.LastWords

@@ -177,17 +177,17 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 	return k != nil && k.ClientOnly()
 }
 
-// serverEntities does what frames ask about entities and events: see end and spawner.
-type serverEntities struct {
+// frameEntities does what frames ask about entities and events: see end and spawner.
+type frameEntities struct {
 	sim      *simulation
 	sessions *sessions
 	late     *late.Room
-	interest *serverInterest
+	interest *interest
 	past     *rewind.Past
-	logs     *serverLog
+	logs     *peerLog
 }
 
-func (en *serverEntities) Spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
+func (en *frameEntities) Spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
 	en.sim.refuseCaptured("Spawn")
 	if en.sim.writes.sharedRuns() {
 		en.sim.refuseSpawn(k)
@@ -195,22 +195,22 @@ func (en *serverEntities) Spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Enti
 	return en.sim.spawn(k, owner)
 }
 
-func (en *serverEntities) Destroy(e ecs.Entity) bool {
+func (en *frameEntities) Destroy(e ecs.Entity) bool {
 	en.sim.refuseCaptured("Destroy")
 	return en.sim.destroy(e)
 }
 
 // ShownBefore returns the offset that a player's command of this tick states, 0: none.
-func (en *serverEntities) ShownBefore(player foretick.PlayerID) uint8 {
+func (en *frameEntities) ShownBefore(player foretick.PlayerID) uint8 {
 	if p := en.sessions.player(player); p != nil {
 		return p.inputs.offset
 	}
 	return 0
 }
 
-func (en *serverEntities) Simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
+func (en *frameEntities) Simulates(e ecs.Entity) bool { return en.sim.world.Alive(e) }
 
-func (en *serverEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
+func (en *frameEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
 	if k := en.sim.p.PrefabNamed(en.sim.p.Identity.Find(en.sim.world, e)); k != nil {
 		return k.ECS
 	}
@@ -218,11 +218,11 @@ func (en *serverEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
 }
 
 // IsServer implements end.
-func (en *serverEntities) IsServer() bool { return true }
+func (en *frameEntities) IsServer() bool { return true }
 
 // Raised implements end. It notes the event for the player that predicts it. That player's
 // screen may be in this very world.
-func (en *serverEntities) Raised(by ecs.Entity, owner foretick.PlayerID, event int) (fate game.Fate) {
+func (en *frameEntities) Raised(by ecs.Entity, owner foretick.PlayerID, event int) (fate game.Fate) {
 	p := en.sessions.player(owner)
 	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
 		p.raise(en.sim.frame.Tick, event)
@@ -246,12 +246,12 @@ func (en *serverEntities) Raised(by ecs.Entity, owner foretick.PlayerID, event i
 }
 
 // FinalFor returns the newest tick of a player that no late command can change.
-func (en *serverEntities) FinalFor(owner foretick.PlayerID) foretick.Tick {
+func (en *frameEntities) FinalFor(owner foretick.PlayerID) foretick.Tick {
 	return en.late.Final(en.sessions.lateOf(owner))
 }
 
 // Final is FinalFor all players.
-func (en *serverEntities) Final() foretick.Tick {
+func (en *frameEntities) Final() foretick.Tick {
 	t := en.FinalFor(0)
 	for _, p := range en.sessions.players {
 		t = min(t, en.FinalFor(p.owner))
@@ -260,10 +260,10 @@ func (en *serverEntities) Final() foretick.Tick {
 }
 
 // NestedTooDeep counts events whose handlers are not called.
-func (en *serverEntities) NestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
+func (en *frameEntities) NestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
 
 // Teleport tells the past and the snapshots.
-func (en *serverEntities) Teleport(e ecs.Entity) bool {
+func (en *frameEntities) Teleport(e ecs.Entity) bool {
 	test := en.late.Testing()
 	if test && !en.late.Whole {
 		return true
@@ -285,7 +285,7 @@ func (en *serverEntities) Teleport(e ecs.Entity) bool {
 	return true
 }
 
-func (en *serverEntities) SetPredicted(e ecs.Entity, on bool) bool {
+func (en *frameEntities) SetPredicted(e ecs.Entity, on bool) bool {
 	id := en.sim.p.Identity.Find(en.sim.world, e)
 	if id == nil {
 		return false
@@ -297,7 +297,7 @@ func (en *serverEntities) SetPredicted(e ecs.Entity, on bool) bool {
 	return true
 }
 
-func (en *serverEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+func (en *frameEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	en.sim.refuseCaptured("SpawnBy")
 	if !en.sim.world.Alive(by) {
 		return ecs.None
@@ -325,7 +325,7 @@ func (en *serverEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 
 // spawnShared spawns for a shared system. While late commands are taken, a spawn has the
 // same handle and network id in every run of its tick.
-func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) ecs.Entity {
+func (en *frameEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) ecs.Entity {
 	if en.sim.spawnTick != en.sim.frame.Tick {
 		en.sim.spawnTick = en.sim.frame.Tick
 		clear(en.sim.ordinals)
@@ -336,7 +336,7 @@ func (en *serverEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.Pl
 
 // originOf returns the name that the owner's client gave the spawn. It is 0 if the client
 // cannot have predicted it, because it does not have the spawner.
-func (en *serverEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
+func (en *frameEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
 	p, spawner := en.sessions.player(owner), en.sim.p.Identity.Find(en.sim.world, by)
 	if p == nil || p.session.state != playing || spawner == nil {
 		return 0
@@ -361,7 +361,7 @@ type displaced struct {
 }
 
 // noRoom is the world's OnFull: it drops the player whose entity needs one table too many.
-func (en *serverEntities) noRoom(e ecs.Entity, owner foretick.PlayerID) {
+func (en *frameEntities) noRoom(e ecs.Entity, owner foretick.PlayerID) {
 	p := en.sessions.player(owner)
 	if p != nil || slices.Contains(en.sessions.leaving, owner) {
 		en.sim.displaced = append(en.sim.displaced, displaced{e, owner})

@@ -2,17 +2,17 @@ package server
 
 import "github.com/foretick/foretick/internal/game"
 
-// serverFrame is the end of a server's frames: what a frame asks for is done by the part that it
+// frameEnd is the end of a server's frames: what a frame asks for is done by the part that it
 // concerns. Systems, handlers and hooks reach the server through it alone. It does all that
 // ends may do but draw.
-type serverFrame struct {
-	*serverEntities
+type frameEnd struct {
+	*frameEntities
 	*panics
 	*kicks
-	*serverInterest
+	*interest
 	*mail
 	*requests
-	*serverViews
+	*shotViews
 	*writeWatch
 }
 
@@ -27,4 +27,4 @@ var _ interface {
 	game.HandlersEnd
 	game.Finals
 	game.Writes
-} = (*serverFrame)(nil)
+} = (*frameEnd)(nil)

@@ -13,8 +13,8 @@ import (
 type systemHooks struct {
 	sim      *simulation
 	late     *late.Room
-	traces   *serverTraces
-	trails   *serverTrails
+	traces   *traceRequests
+	trails   *writeTrails
 	times    *systemTimes
 	watchers []systemWatcher
 

@@ -52,7 +52,7 @@ func TestHooksAroundSystems(t *testing.T) {
 		require.NotNil(t, told, row)
 		want := strings.Split(strings.ReplaceAll(string(told[1]), "`", ""), ", ")
 		if !game.DebugBuild {
-			want = slices.DeleteFunc(want, func(name string) bool { return name == "serverTrails" || name == "game.Losses" })
+			want = slices.DeleteFunc(want, func(name string) bool { return name == "writeTrails" || name == "game.Losses" })
 		}
 		t.Logf("%s: %s", row, names(list))
 		require.Equal(t, strings.Join(want, ", "), names(list), row)

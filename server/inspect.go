@@ -46,20 +46,20 @@ func (s *Server) tapped(tap *probe.Tap, now time.Duration) {
 	tap.Call(t)
 }
 
-func (in *serverInternals) Tap() *probe.Tap       { return in.inspected.tap.Load() }
-func (in *serverInternals) SetTap(tap *probe.Tap) { in.inspected.tap.Store(tap) }
+func (in *internals) Tap() *probe.Tap       { return in.inspected.tap.Load() }
+func (in *internals) SetTap(tap *probe.Tap) { in.inspected.tap.Store(tap) }
 
-func (in *serverInternals) Layout() *layout.Layout { return &in.p.Layout }
+func (in *internals) Layout() *layout.Layout { return &in.p.Layout }
 
-func (in *serverInternals) Label(component, field string) schema.Label {
+func (in *internals) Label(component, field string) schema.Label {
 	return in.p.Labels.Of(component, field)
 }
 
-func (in *serverInternals) Graph() (text, dot string) { return in.cfg.Protocol.Graph() }
-func (in *serverInternals) Systems() []ecs.SystemInfo { return in.p.Schedule.Systems() }
-func (in *serverInternals) Audiences() []string       { return compiledOf(in.cfg.Protocol).Audiences }
+func (in *internals) Graph() (text, dot string) { return in.cfg.Protocol.Graph() }
+func (in *internals) Systems() []ecs.SystemInfo { return in.p.Schedule.Systems() }
+func (in *internals) Audiences() []string       { return compiledOf(in.cfg.Protocol).Audiences }
 
-func (in *serverInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+func (in *internals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
 	id := in.p.Identity.Find(in.sim.world, e)
 	if k := in.p.PrefabNamed(id); k != nil {
 		return id.Net, k.ECS.Name(), true
@@ -67,7 +67,7 @@ func (in *serverInternals) Named(e ecs.Entity) (net uint32, prefab string, ok bo
 	return 0, "", false
 }
 
-func (in *serverInternals) CountBytes(on bool) {
+func (in *internals) CountBytes(on bool) {
 	s := in
 	if s.senders.watched = nil; on && s.senders.bandwidth == nil {
 		s.senders.watched = snapshot.NewProfile(s.p.Registry)
@@ -79,18 +79,18 @@ func (in *serverInternals) CountBytes(on bool) {
 	}
 }
 
-func (in *serverInternals) Counted(dst [][2]string) [][2]string {
+func (in *internals) Counted(dst [][2]string) [][2]string {
 	return game.CountedLines(in.p.Registry, dst)
 }
 
-func (in *serverInternals) CountedBytes(dst []float64) []float64 {
+func (in *internals) CountedBytes(dst []float64) []float64 {
 	if p := in.senders.profile(); p != nil {
 		return p.Sums(dst)
 	}
 	return dst
 }
 
-func (in *serverInternals) Seats(dst []probe.Seat) []probe.Seat {
+func (in *internals) Seats(dst []probe.Seat) []probe.Seat {
 	s := in
 	for _, p := range s.sessions.players {
 		state, ok := map[playerState]string{playing: "playing", away: "away", local: "local", watching: "observing"}[p.session.state]
@@ -109,7 +109,7 @@ func (in *serverInternals) Seats(dst []probe.Seat) []probe.Seat {
 	return dst
 }
 
-func (in *serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
+func (in *internals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
 	s := in
 	p, id := s.sessions.player(player), s.p.Identity.Find(s.sim.world, e)
 	k := s.p.PrefabNamed(id)
@@ -130,7 +130,7 @@ func (in *serverInternals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, b
 }
 
 // interestIn says what the distances decide of an entity for a player.
-func (in *serverInternals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (out probe.Interest) {
+func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (out probe.Interest) {
 	v, it := in.interest.survey, in.p.Interest
 	if v == nil || p.interest.near == nil {
 		return out
@@ -161,29 +161,29 @@ func (in *serverInternals) interestIn(p *player, e ecs.Entity, id *game.NetworkI
 
 // Internals returns the server's internal state for the packages simtest, inspect and expert.
 // Games have no use for it: its type is internal.
-func (s *Server) Internals() probe.Server { return (*serverInternals)(s) }
+func (s *Server) Internals() probe.Server { return (*internals)(s) }
 
-// serverInternals is a server as simtest, inspect and expert see it: the same memory with other methods.
-type serverInternals Server
+// internals is a server as simtest, inspect and expert see it: the same memory with other methods.
+type internals Server
 
-func (in *serverInternals) Queued(player foretick.PlayerID) int {
+func (in *internals) Queued(player foretick.PlayerID) int {
 	if p := in.sessions.player(player); p != nil {
 		return p.queued()
 	}
 	return 0
 }
 
-func (in *serverInternals) Interval() time.Duration { return in.clock.interval }
+func (in *internals) Interval() time.Duration { return in.clock.interval }
 
-func (in *serverInternals) LateTicks() int { return int(in.cfg.lateTicks()) }
+func (in *internals) LateTicks() int { return int(in.cfg.lateTicks()) }
 
-func (in *serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+func (in *internals) SyncTest(ticks int, found func(probe.Desync)) error {
 	return in.reruns.beginSyncTest(ticks, found)
 }
 
-func (in *serverInternals) Hash() uint64 { return in.sim.world.Hash(in.p.Order) }
+func (in *internals) Hash() uint64 { return in.sim.world.Hash(in.p.Order) }
 
-func (in *serverInternals) Commanded() bool {
+func (in *internals) Commanded() bool {
 	if in.p.Command == nil {
 		return true
 	}
@@ -195,17 +195,17 @@ func (in *serverInternals) Commanded() bool {
 	return false
 }
 
-func (in *serverInternals) Losses(dst []stats.Loss) []stats.Loss {
+func (in *internals) Losses(dst []stats.Loss) []stats.Loss {
 	return append(dst, in.sim.losses.List...)
 }
 
-func (in *serverInternals) SystemTimes() []figures.System { return in.times.each }
+func (in *internals) SystemTimes() []figures.System { return in.times.each }
 
-func (in *serverInternals) Bandwidth() []stats.Bandwidth {
+func (in *internals) Bandwidth() []stats.Bandwidth {
 	return in.senders.bandwidth.bandwidthLines(in.p.Command, &in.stats)
 }
 
-func (in *serverInternals) SetLateInputs(player foretick.PlayerID, on bool) bool {
+func (in *internals) SetLateInputs(player foretick.PlayerID, on bool) bool {
 	in.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
 	p := in.sessions.player(player)
 	if _, again := in.late.Again(); p == nil || in.late.Window == 0 || in.cfg.LateShare > 0 || again {
@@ -217,36 +217,36 @@ func (in *serverInternals) SetLateInputs(player foretick.PlayerID, on bool) bool
 	return true
 }
 
-func (in *serverInternals) RemeasureLatency(player foretick.PlayerID) bool {
+func (in *internals) RemeasureLatency(player foretick.PlayerID) bool {
 	in.tape.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
 	p := in.sessions.player(player)
 	return p != nil && p.shooter.Remeasure()
 }
 
-func (in *serverInternals) StartAt(t foretick.Tick) {
+func (in *internals) StartAt(t foretick.Tick) {
 	in.sim.frame.Tick = t
 	in.clock.startAfter(t)
 }
 
-func (in *serverInternals) SetArchitecture(name string) {
+func (in *internals) SetArchitecture(name string) {
 	in.tape.outside(tape.Call{Op: tape.Architecture, Text: name})
 	in.sessions.architecture = name
 }
 
-func (in *serverInternals) OnMessage(fn func(probe.MessageSent)) {
+func (in *internals) OnMessage(fn func(probe.MessageSent)) {
 	in.hooks.message = append(in.hooks.message, fn)
 }
 
-func (in *serverInternals) OnRequest(fn func(probe.RequestTaken)) {
+func (in *internals) OnRequest(fn func(probe.RequestTaken)) {
 	in.hooks.request = append(in.hooks.request, fn)
 }
 
-func (in *serverInternals) OnPanic(fn func(probe.Panicked)) {
+func (in *internals) OnPanic(fn func(probe.Panicked)) {
 	in.hooks.panicked = append(in.hooks.panicked, fn)
 }
 
 // StateHash leaves out the component that holds the network's names.
-func (in *serverInternals) StateHash() uint64 {
+func (in *internals) StateHash() uint64 {
 	var ids []ecs.ID
 	for id := range ecs.ID(in.p.Types.Len()) {
 		if id != in.p.Identity.ID() {
@@ -256,11 +256,11 @@ func (in *serverInternals) StateHash() uint64 {
 	return in.sim.world.Hash(in.p.Order, ids...)
 }
 
-func (in *serverInternals) OnCall(fn func(name string)) {
+func (in *internals) OnCall(fn func(name string)) {
 	in.hooks.call = append(in.hooks.call, fn)
 }
 
-func (in *serverInternals) ScreenHash(player foretick.PlayerID) probe.ScreenHash {
+func (in *internals) ScreenHash(player foretick.PlayerID) probe.ScreenHash {
 	p, now := in.sessions.player(player), in.sim.frame.Tick
 	if p == nil || p.session.state != playing || p.outbox.sender == nil || now%p.outbox.every != 0 {
 		return probe.ScreenHash{}
@@ -270,21 +270,21 @@ func (in *serverInternals) ScreenHash(player foretick.PlayerID) probe.ScreenHash
 	return out
 }
 
-func (in *serverInternals) Peer(player foretick.PlayerID) transport.PeerID {
+func (in *internals) Peer(player foretick.PlayerID) transport.PeerID {
 	if p := in.sessions.player(player); p != nil {
 		return p.session.peer
 	}
 	return 0
 }
 
-func (in *serverInternals) Verdict(player foretick.PlayerID) rewind.Verdict {
+func (in *internals) Verdict(player foretick.PlayerID) rewind.Verdict {
 	if p := in.sessions.player(player); p != nil {
 		return p.shooter.Verdict()
 	}
 	return rewind.Verdict{}
 }
 
-func (in *serverInternals) Entities(player foretick.PlayerID) ([]probe.ServerEntity, bool) {
+func (in *internals) Entities(player foretick.PlayerID) ([]probe.ServerEntity, bool) {
 	p := in.sessions.player(player)
 	if p == nil || p.session.state != playing {
 		return nil, false
@@ -300,7 +300,7 @@ func (in *serverInternals) Entities(player foretick.PlayerID) ([]probe.ServerEnt
 }
 
 // concerning describes an entity as the server has it for a player.
-func (in *serverInternals) concerning(p *player, e ecs.Entity, id game.NetworkID) probe.ServerEntity {
+func (in *internals) concerning(p *player, e ecs.Entity, id game.NetworkID) probe.ServerEntity {
 	net, kind := snapshot.NetID(id.Net), &in.p.Prefabs[id.Prefab]
 	owner := in.sim.world.Owner(e)
 	out := probe.ServerEntity{
@@ -316,11 +316,11 @@ func (in *serverInternals) concerning(p *player, e ecs.Entity, id game.NetworkID
 	return out
 }
 
-func (in *serverInternals) Words(e *probe.ServerEntity, comp int) []int32 {
+func (in *internals) Words(e *probe.ServerEntity, comp int) []int32 {
 	return in.senders.source.Words(snapshot.NetID(e.Net), comp, e.Audience)
 }
 
-func (in *serverInternals) Wire(player foretick.PlayerID, net uint32) schema.WireID {
+func (in *internals) Wire(player foretick.PlayerID, net uint32) schema.WireID {
 	p := in.sessions.player(player)
 	if p == nil || net == 0 {
 		return 0

@@ -13,10 +13,10 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// serverInterest decides which entities each player and observer receives, and which fields of them:
+// interest decides which entities each player and observer receives, and which fields of them:
 // it holds what the game hides, teams, audiences, eyes, groups and distances. What a player has of
 // it is in playerInterest.
-type serverInterest struct {
+type interest struct {
 	sim      *simulation
 	sessions *sessions
 	panics   *panics
@@ -35,8 +35,8 @@ type serverInterest struct {
 	survey *survey
 }
 
-func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, changes interestChanges) serverInterest {
-	return serverInterest{sim: m, sessions: players, panics: c, source: source, changes: changes, survey: newSurvey(m)}
+func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.Source, changes interestChanges) interest {
+	return interest{sim: m, sessions: players, panics: c, source: source, changes: changes, survey: newSurvey(m)}
 }
 
 // survey is the server's side of the interest, refilled each tick.
@@ -120,7 +120,7 @@ func (v *survey) fill(m *simulation) {
 
 // sees updates the set of entities that a player or an observer receives. If a function of the game
 // panics in it, that one is dropped, and sees returns false.
-func (in *serverInterest) sees(p *player) (looked bool) {
+func (in *interest) sees(p *player) (looked bool) {
 	defer func() {
 		if !looked {
 			in.panics.reportPanic(p.owner, p, "Relevant or Interest", contain.Recovered(recover()), debug.Stack())
@@ -131,7 +131,7 @@ func (in *serverInterest) sees(p *player) (looked bool) {
 }
 
 // newView returns what notes the entities near to a player, nil where all are sent.
-func (in *serverInterest) newView() *snapshot.AreaView {
+func (in *interest) newView() *snapshot.AreaView {
 	if in.survey == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (in *serverInterest) newView() *snapshot.AreaView {
 
 // fillSurvey notes the position of every entity. Where the game's function panics, the entity's
 // player is dropped.
-func (in *serverInterest) fillSurvey() {
+func (in *interest) fillSurvey() {
 	v := in.survey
 	v.fill(in.sim)
 	for _, f := range v.failed {
@@ -257,7 +257,7 @@ func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) b
 	return false
 }
 
-func (in *serverInterest) SetVisible(player foretick.PlayerID, e ecs.Entity, visible bool) bool {
+func (in *interest) SetVisible(player foretick.PlayerID, e ecs.Entity, visible bool) bool {
 	p, id := in.sessions.player(player), in.sim.p.Identity.Find(in.sim.world, e)
 	if p == nil || id == nil {
 		return false
@@ -282,7 +282,7 @@ func (in *serverInterest) SetVisible(player foretick.PlayerID, e ecs.Entity, vis
 
 // appears tells the senders what they have to know of an entity that they do not have. With
 // late inputs one may come back that had been destroyed.
-func (in *serverInterest) appears(e ecs.Entity, net snapshot.NetID) {
+func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 	delete(in.dead, e)
 	hidden := false
 	for _, p := range in.sessions.players {
@@ -307,7 +307,7 @@ func (in *serverInterest) appears(e ecs.Entity, net snapshot.NetID) {
 }
 
 // rehidePlayer tells a new connection's sender what is hidden from the player.
-func (in *serverInterest) rehidePlayer(p *player) {
+func (in *interest) rehidePlayer(p *player) {
 	for e := range p.interest.hides {
 		if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
 			p.outbox.sender.SetVisible(snapshot.NetID(id.Net), false)
@@ -315,7 +315,7 @@ func (in *serverInterest) rehidePlayer(p *player) {
 	}
 }
 
-func (in *serverInterest) SetTeam(player foretick.PlayerID, team uint8) bool {
+func (in *interest) SetTeam(player foretick.PlayerID, team uint8) bool {
 	p := in.sessions.player(player)
 	if p == nil {
 		return false
@@ -334,7 +334,7 @@ func (in *serverInterest) SetTeam(player foretick.PlayerID, team uint8) bool {
 	return true
 }
 
-func (in *serverInterest) SetEntityTeam(e ecs.Entity, team uint8) bool {
+func (in *interest) SetEntityTeam(e ecs.Entity, team uint8) bool {
 	if !in.sim.world.Alive(e) {
 		return false
 	}
@@ -351,7 +351,7 @@ func (in *serverInterest) SetEntityTeam(e ecs.Entity, team uint8) bool {
 // sweep forgets entities that are gone, once they are the greater part. With late inputs it
 // forgets those that were gone two windows ago, and have not come back: a tick that runs
 // again within a window may let them die later.
-func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *foretick.Tick) {
+func sweep[V any](in *interest, m map[ecs.Entity]V, last *foretick.Tick) {
 	now, window := in.sim.frame.Tick, in.changes.window()
 	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
 		return
@@ -382,7 +382,7 @@ func sweep[V any](in *serverInterest, m map[ecs.Entity]V, last *foretick.Tick) {
 	}
 }
 
-func (in *serverInterest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
+func (in *interest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
 	p := in.sessions.player(player)
 	if p == nil || e != ecs.None && in.sim.p.Identity.Find(in.sim.world, e) == nil {
 		return false
@@ -408,7 +408,7 @@ func (in *serverInterest) SetAudience(player foretick.PlayerID, e ecs.Entity, a 
 	return true
 }
 
-func (in *serverInterest) SetEye(player foretick.PlayerID, x, y, z float32) bool {
+func (in *interest) SetEye(player foretick.PlayerID, x, y, z float32) bool {
 	p := in.sessions.player(player)
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
@@ -418,7 +418,7 @@ func (in *serverInterest) SetEye(player foretick.PlayerID, x, y, z float32) bool
 	return true
 }
 
-func (in *serverInterest) ClearEye(player foretick.PlayerID) bool {
+func (in *interest) ClearEye(player foretick.PlayerID) bool {
 	p := in.sessions.player(player)
 	if p != nil {
 		in.changes.noteEye(player, &p.interest)
@@ -428,7 +428,7 @@ func (in *serverInterest) ClearEye(player foretick.PlayerID) bool {
 }
 
 // reintroducePlayer tells a new sender what the player is.
-func (in *serverInterest) reintroducePlayer(p *player) {
+func (in *interest) reintroducePlayer(p *player) {
 	p.outbox.sender.SetTeam(p.interest.team)
 	for e, a := range p.interest.members {
 		if e == ecs.None || in.sim.world.Alive(e) {
@@ -438,7 +438,7 @@ func (in *serverInterest) reintroducePlayer(p *player) {
 }
 
 // teamOf is an entity's team.
-func (in *serverInterest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
+func (in *interest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
 	if len(in.entityTeams) > 0 {
 		if t, ok := in.entityTeams[e]; ok {
 			return t
@@ -452,7 +452,7 @@ func (in *serverInterest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
 
 // markHidden notes who does not see something of its own: it cannot predict what its
 // entity, which the server runs on, does to the others of its own.
-func (in *serverInterest) markHidden() {
+func (in *interest) markHidden() {
 	for _, p := range in.sessions.players {
 		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind && !p.interest.veiled {
 			continue
@@ -471,7 +471,7 @@ func (in *serverInterest) markHidden() {
 
 // hidesRead reports whether an entity is hidden from the player that has a component which
 // shared systems read of others.
-func (in *serverInterest) hidesRead(p *player) bool {
+func (in *interest) hidesRead(p *player) bool {
 	if in.sim.p.ReadsOthers == (ecs.Mask{}) {
 		return false
 	}
@@ -483,7 +483,7 @@ func (in *serverInterest) hidesRead(p *player) bool {
 	return false
 }
 
-func (in *serverInterest) hidesOwn(p *player, owner foretick.PlayerID) bool {
+func (in *interest) hidesOwn(p *player, owner foretick.PlayerID) bool {
 	for _, rows := range in.sim.entities.Owned(in.sim.world, owner) {
 		for i, e := range rows.Entities() {
 			k := &in.sim.p.Prefabs[in.sim.p.Identity.Slice(rows)[i].Prefab]
@@ -495,7 +495,7 @@ func (in *serverInterest) hidesOwn(p *player, owner foretick.PlayerID) bool {
 	return false
 }
 
-func (in *serverInterest) SetGroup(e, with ecs.Entity) bool {
+func (in *interest) SetGroup(e, with ecs.Entity) bool {
 	id, leader := in.sim.net(e), in.sim.net(with)
 	if id == 0 || with != ecs.None && leader == 0 {
 		return false
@@ -507,7 +507,7 @@ func (in *serverInterest) SetGroup(e, with ecs.Entity) bool {
 	return true
 }
 
-func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
+func (in *interest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
 	in.changes.noteGroup(e, in.groupOf(id))
 	if in.grouped == nil {
 		in.grouped = map[snapshot.NetID]uint32{}
@@ -516,7 +516,7 @@ func (in *serverInterest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint3
 }
 
 // groupOf returns the group that an entity is in, or is in from the end of the tick on.
-func (in *serverInterest) groupOf(id snapshot.NetID) uint32 {
+func (in *interest) groupOf(id snapshot.NetID) uint32 {
 	if group, ok := in.grouped[id]; ok {
 		return group
 	}
@@ -525,7 +525,7 @@ func (in *serverInterest) groupOf(id snapshot.NetID) uint32 {
 
 // passGroups tells the snapshots of groups that were made since the last tick. Each is of another
 // entity, so their order does not matter.
-func (in *serverInterest) passGroups() {
+func (in *interest) passGroups() {
 	for id, group := range in.grouped {
 		in.source.SetGroup(id, group) // one that is gone again needs none
 	}
@@ -533,7 +533,7 @@ func (in *serverInterest) passGroups() {
 }
 
 // introduceObserver tells a new sender what the observer may see.
-func (in *serverInterest) introduceObserver(p *player) {
+func (in *interest) introduceObserver(p *player) {
 	g := &p.observing.grant
 	p.interest.team = g.Team
 	if of := in.sessions.player(g.Player); of != nil {
@@ -552,7 +552,7 @@ func (in *serverInterest) introduceObserver(p *player) {
 }
 
 // enlistObserver tells an observer's sender the audiences of a player.
-func (in *serverInterest) enlistObserver(p, of *player) {
+func (in *interest) enlistObserver(p, of *player) {
 	for e, a := range of.interest.members {
 		if e == ecs.None || in.sim.world.Alive(e) {
 			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
@@ -563,7 +563,7 @@ func (in *serverInterest) enlistObserver(p, of *player) {
 // showObserver tells an observer's sender whether an entity is hidden from it: it is if it
 // is hidden from a player whose view, or whose team's, is granted, or with a public grant
 // from any.
-func (in *serverInterest) showObserver(p *player, e ecs.Entity) {
+func (in *interest) showObserver(p *player, e ecs.Entity) {
 	if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
 		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !in.sessions.hidesFrom(&p.observing.grant, e))
 	}
@@ -581,7 +581,7 @@ func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
 }
 
 // showObservers does so for all observers.
-func (in *serverInterest) showObservers(e ecs.Entity) {
+func (in *interest) showObservers(e ecs.Entity) {
 	for _, p := range in.sessions.observers {
 		in.showObserver(p, e)
 	}
@@ -589,7 +589,7 @@ func (in *serverInterest) showObservers(e ecs.Entity) {
 
 // showObserversAll does so for all that is hidden from a player, which came, left or
 // changed its team.
-func (in *serverInterest) showObserversAll(of *player) {
+func (in *interest) showObserversAll(of *player) {
 	if len(in.sessions.observers) == 0 {
 		return
 	}

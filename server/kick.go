@@ -17,8 +17,8 @@ const maxKickText = 120
 type kicks struct {
 	sessions  *sessions
 	admission *admission
-	logs      *serverLog
-	tape      *serverTape
+	logs      *peerLog
+	tape      *recording
 }
 
 // KickPlayer is what Frame.Kick does.

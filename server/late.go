@@ -19,7 +19,7 @@ import (
 )
 
 // newLate makes the room of late inputs, whose host is re: see Config.LateInputs.
-func newLate(c *Config, run *serverRun, re *reruns) late.Room {
+func newLate(c *Config, run *progress, re *reruns) late.Room {
 	m, p := re.sim, re.sim.p
 	interval := time.Second / time.Duration(p.TickRate)
 	cfg := late.Config{

@@ -58,8 +58,8 @@ func (s *Server) NextLevel(data []byte, build func(f *foretick.Frame)) error {
 	return nil
 }
 
-// serverLevel is the level that is played.
-type serverLevel struct {
+// playedLevel is the level that is played.
+type playedLevel struct {
 	epoch uint8
 	named bool // named is true once NextLevel was called: clients are told then.
 	data  []byte
@@ -67,14 +67,14 @@ type serverLevel struct {
 }
 
 // info is what clients are told of the level.
-func (l *serverLevel) info() netcode.LevelInfo {
+func (l *playedLevel) info() netcode.LevelInfo {
 	return netcode.LevelInfo{Epoch: l.epoch, Tick: l.tick, Data: l.data}
 }
 
 // levels begins levels.
 type levels struct {
 	*conclusion
-	level    *serverLevel
+	level    *playedLevel
 	sessions *sessions
 	senders  *senders
 	past     *rewind.Past
@@ -110,7 +110,7 @@ func (l *levels) beginLevel(data []byte, build func(f *foretick.Frame)) {
 // conclusion handles what waits when a level or the match ends.
 type conclusion struct {
 	sim  *simulation
-	run  *serverRun
+	run  *progress
 	late *late.Room
 }
 

@@ -16,7 +16,7 @@ import (
 type mail struct {
 	sim      *simulation
 	sessions *sessions
-	hooks    *serverHooks
+	hooks    *peerHooks
 	late     *late.Room
 }
 

@@ -75,7 +75,7 @@ type observers struct {
 	senders  *senders
 	refusals *refusals
 	panics   *panics
-	tape     *serverTape
+	tape     *recording
 	// observe and most are Config.Observe and MaxObservers.
 	observe func(Observer) (Grant, error)
 	most    int

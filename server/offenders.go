@@ -17,8 +17,8 @@ type offenders struct {
 	sessions   *sessions
 	departures *departures
 	stats      *stats.Server
-	logs       *serverLog
-	clock      *serverClock
+	logs       *peerLog
+	clock      *matchClock
 	tickRate   int
 	// timeout is Config.Timeout.
 	timeout time.Duration

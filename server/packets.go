@@ -14,9 +14,9 @@ type packets struct {
 	sim      *simulation
 	sessions *sessions
 	senders  *senders
-	level    *serverLevel
-	clock    *serverClock
-	run      *serverRun
+	level    *playedLevel
+	clock    *matchClock
+	run      *progress
 	endpoint transport.Endpoint
 	// greeting has what every Welcome says.
 	greeting netcode.Welcome

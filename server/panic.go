@@ -21,8 +21,8 @@ import (
 type panics struct {
 	sessions *sessions
 	stats    *stats.Server
-	logs     *serverLog
-	hooks    *serverHooks
+	logs     *peerLog
+	hooks    *peerHooks
 	// sink is the recorder's, nil without one.
 	sink tape.Sink
 	// onPanic is Config.OnPanic, which may be nil.

@@ -22,22 +22,22 @@ type previewServer interface {
 type previewMatch struct {
 	server   previewServer
 	sim      *simulation
-	clock    *serverClock
-	run      *serverRun
-	levels   *serverLevel
+	clock    *matchClock
+	run      *progress
+	levels   *playedLevel
 	sessions *sessions
 	seats    *seats
-	views    *serverViews
-	entities *serverEntities
+	views    *shotViews
+	entities *frameEntities
 }
 
 // CheckPreview is for package preview, which asks it of no server: it refuses a configuration, and
 // fills its defaults in.
-func (*serverInternals) CheckPreview(cfg *Config) error { return cfg.check() }
+func (*internals) CheckPreview(cfg *Config) error { return cfg.check() }
 
 // NewPreview is for package preview, which asks it of no server. It makes the server of a preview,
 // whose configuration was checked.
-func (*serverInternals) NewPreview(cfg Config) (*Server, seat.Match, error) {
+func (*internals) NewPreview(cfg Config) (*Server, seat.Match, error) {
 	s, err := newServer(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -112,4 +112,4 @@ func (m *previewMatch) Row() *game.SingletonRow { return &m.sim.row }
 
 func (m *previewMatch) Parents() *game.Hierarchy { return &m.sim.parents }
 
-func (m *previewMatch) Refs() schema.Refs { return serverRefs{m.sim} }
+func (m *previewMatch) Refs() schema.Refs { return referenceMap{m.sim} }

@@ -15,8 +15,8 @@ type intake struct {
 	endpoint   transport.Endpoint
 	events     [64]transport.Event // read from it
 	sessions   *sessions
-	clock      *serverClock
-	run        *serverRun
+	clock      *matchClock
+	run        *progress
 	admission  *admission
 	departures *departures
 	inbox      *inbox
@@ -54,7 +54,7 @@ func (r *intake) handleEvent(t time.Duration, ev *transport.Event) {
 type inbox struct {
 	sim       *simulation
 	sessions  *sessions
-	clock     *serverClock
+	clock     *matchClock
 	panics    *panics
 	offenders *offenders
 	requests  *requests
@@ -141,9 +141,9 @@ type dispatcher struct {
 	door     *door
 	commands *commands
 	senders  *senders
-	traces   *serverTraces
-	reports  *serverReports
-	schemas  *serverSchemas
+	traces   *traceRequests
+	reports  *correctionReports
+	schemas  *schemaQueue
 }
 
 // readMessage handles a message of packet b, which came at t.

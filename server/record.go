@@ -28,14 +28,14 @@ import (
 // any other type.
 func (s *Server) Record(value any) { s.tape.recordValue(value) }
 
-// serverTape tells the recorder what passes the server, if there is one.
-type serverTape struct {
+// recording tells the recorder what passes the server, if there is one.
+type recording struct {
 	sink tape.Sink // nil: there is none
-	run  *serverRun
+	run  *progress
 }
 
 // recordValue is what Server.Record does.
-func (r *serverTape) recordValue(value any) {
+func (r *recording) recordValue(value any) {
 	if r.sink == nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (r *serverTape) recordValue(value any) {
 }
 
 // replays reports whether the match is a tape's.
-func (r *serverTape) replays() bool { return r.sink != nil && r.sink.Replays() }
+func (r *recording) replays() bool { return r.sink != nil && r.sink.Replays() }
 
 // record lets the recorder stand between the server and what it depends on.
 func (c *Config) record(p *compiled) (sink tape.Sink, err error) {
@@ -86,7 +86,7 @@ func (c *Config) settings() (list []tape.Setting) {
 }
 
 // outside records a call from outside of a tick, or of a function of Do.
-func (r *serverTape) outside(c tape.Call) {
+func (r *recording) outside(c tape.Call) {
 	if r.sink != nil && (!r.run.defers() || r.run.calling) {
 		c.Queued, c.Of = r.run.calling, r.run.callNumber
 		r.sink.Outside(c)
@@ -94,7 +94,7 @@ func (r *serverTape) outside(c tape.Call) {
 }
 
 // observeGrant asks the game what an observer may see.
-func (r *serverTape) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
+func (r *recording) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
 	if r.sink == nil {
 		return observe(o)
 	}
@@ -115,7 +115,7 @@ func (r *serverTape) observeGrant(observe func(Observer) (Grant, error), o Obser
 // maxEditText limits the path and the text of an edit, in bytes.
 const maxEditText = 1024
 
-func (in *serverInternals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
+func (in *internals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
 	to := tape.Edit{Entity: uint64(e), Path: path}
 	switch v := reflect.ValueOf(value); {
 	case v.Kind() == reflect.Bool:
@@ -137,7 +137,7 @@ func (in *serverInternals) Edit(e ecs.Entity, path string, value any, done func(
 	return in.calls.add(editCall(&to, done))
 }
 
-func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
+func (in *internals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
 	w := &in.around.watchers
 	*w = append(*w, systemWatcher{in.sim.writes, &in.late, fn})
 	at := len(*w) - 1
@@ -148,7 +148,7 @@ func (in *serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
 	}
 }
 
-func (in *serverInternals) Replicated() (all []probe.ServerEntity) {
+func (in *internals) Replicated() (all []probe.ServerEntity) {
 	for _, rows := range in.sim.entities.All(in.sim.world) {
 		for i, id := range in.p.Identity.Slice(rows) {
 			if id.Net != 0 {

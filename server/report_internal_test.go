@@ -29,7 +29,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 	}
 	require.Error(t, send(said()), "nobody asked")
 	heard := 0
-	in := (*serverInternals)(s)
+	in := (*internals)(s)
 	in.Corrected(func(foretick.PlayerID, prediction.Misprediction) { heard++ })
 	h.run(2 * time.Second)
 	require.NotZero(t, p.reports.until)

@@ -29,11 +29,11 @@ const (
 	takenMost, takenMostBurst = 400, 800
 )
 
-// serverReports are what the server's program learns of its clients' corrections.
-type serverReports struct {
+// correctionReports are what the server's program learns of its clients' corrections.
+type correctionReports struct {
 	sim      *simulation
 	sessions *sessions
-	clock    *serverClock
+	clock    *matchClock
 	panics   *panics
 	figures  *figures.Server
 
@@ -54,12 +54,12 @@ type playerReports struct {
 
 // Corrected calls fn with each correction of a client that plays. Handles in it are those of the
 // server's world, 0 for an entity that it does not have. nil ends it.
-func (in *serverInternals) Corrected(fn func(foretick.PlayerID, prediction.Misprediction)) {
+func (in *internals) Corrected(fn func(foretick.PlayerID, prediction.Misprediction)) {
 	in.reports.listen = fn
 }
 
 // askReports appends whose corrections are to be asked for.
-func (r *serverReports) askReports(looks []tape.Look) []tape.Look {
+func (r *correctionReports) askReports(looks []tape.Look) []tape.Look {
 	if r.listen == nil {
 		return looks
 	}
@@ -72,7 +72,7 @@ func (r *serverReports) askReports(looks []tape.Look) []tape.Look {
 }
 
 // askReport asks a player's client for its corrections.
-func (r *serverReports) askReport(p *player) {
+func (r *correctionReports) askReport(p *player) {
 	if p != nil && p.session.state == playing && p.observing == nil {
 		p.reports.asked, p.reports.due = r.clock.now, true
 	}
@@ -87,7 +87,7 @@ func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
 
 // takeReport handles a report of a player's client, in packet b. What came before, or is one too
 // many, is dropped.
-func (r *serverReports) takeReport(p *player, body, b []byte) error {
+func (r *correctionReports) takeReport(p *player, body, b []byte) error {
 	from, now := &p.reports, r.clock.now
 	if p.session.state != playing {
 		return nil
@@ -128,7 +128,7 @@ func (r *serverReports) takeReport(p *player, body, b []byte) error {
 }
 
 // nameReported puts the server's own handles and labels into what a player's client said.
-func (r *serverReports) nameReported(p *player, m *prediction.Misprediction) {
+func (r *correctionReports) nameReported(p *player, m *prediction.Misprediction) {
 	m.Entity = r.namedBy(p, m.Entity)
 	for i := range m.Differences {
 		d := &m.Differences[i]
@@ -167,7 +167,7 @@ func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 }
 
 // namedBy finds the entity that a player's client predicts and names so, 0 for none.
-func (r *serverReports) namedBy(p *player, name uint64) uint64 {
+func (r *correctionReports) namedBy(p *player, name uint64) uint64 {
 	sender := p.outbox.sender
 	if sender == nil || game.IsKey(uint32(name)) { // #nosec G115 -- see below
 		return r.searchNamed(p, name)
@@ -194,7 +194,7 @@ func (r *serverReports) namedBy(p *player, name uint64) uint64 {
 
 // searchNamed finds it among the player's own entities, and those of nobody where they are
 // predicted.
-func (r *serverReports) searchNamed(p *player, name uint64) uint64 {
+func (r *correctionReports) searchNamed(p *player, name uint64) uint64 {
 	for _, owner := range [...]foretick.PlayerID{p.owner, ecs.Nobody} {
 		if owner == ecs.Nobody && (!r.sim.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
 			break
@@ -220,8 +220,8 @@ func (p *player) raise(t foretick.Tick, event int) {
 	}
 }
 
-// serverTrails are hashes of what each shared system wrote of a player's, in debug builds.
-type serverTrails struct {
+// writeTrails are hashes of what each shared system wrote of a player's, in debug builds.
+type writeTrails struct {
 	p        *compiled
 	sim      *simulation
 	sessions *sessions
@@ -230,7 +230,7 @@ type serverTrails struct {
 }
 
 // beginTrails starts a tick's hashes.
-func (r *serverTrails) beginTrails() {
+func (r *writeTrails) beginTrails() {
 	for _, p := range r.sessions.players {
 		if p.session.state == playing {
 			p.trail.Begin(r.sim.frame.Tick)
@@ -239,16 +239,16 @@ func (r *serverTrails) beginTrails() {
 	r.noteTrails()
 }
 
-func (r *serverTrails) BeforeSystem(*game.SystemRun, int) { r.settleTrails() }
+func (r *writeTrails) BeforeSystem(*game.SystemRun, int) { r.settleTrails() }
 
-func (r *serverTrails) AfterSystem(_ *game.SystemRun, system int) {
+func (r *writeTrails) AfterSystem(_ *game.SystemRun, system int) {
 	r.due = r.due || r.sim.writes.both[system]
 }
 
 // settleTrails hashes the state after the last shared system. Components and entities that
 // it added or removed are visible only after its commands were applied, which is after it
 // ended.
-func (r *serverTrails) settleTrails() {
+func (r *writeTrails) settleTrails() {
 	if r.due {
 		r.due = false
 		r.noteTrails()
@@ -256,7 +256,7 @@ func (r *serverTrails) settleTrails() {
 }
 
 // noteTrails hashes each player's current predicted state.
-func (r *serverTrails) noteTrails() {
+func (r *writeTrails) noteTrails() {
 	r.sim.row.TakeRow()
 	for _, p := range r.sessions.players {
 		if p.session.state != playing || !p.trail.Begun() {
@@ -270,7 +270,7 @@ func (r *serverTrails) noteTrails() {
 	}
 }
 
-func (r *serverTrails) hashOwned(p *player, owner foretick.PlayerID) (sum uint32) {
+func (r *writeTrails) hashOwned(p *player, owner foretick.PlayerID) (sum uint32) {
 	for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
 		for i, id := range r.p.Identity.Slice(rows) {
 			if owner == ecs.Nobody && !r.p.Prefabs[id.Prefab].Common {
@@ -364,7 +364,7 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 }
 
 // Unheard logs an event that is raised and has no handler, once.
-func (en *serverEntities) Unheard(event string) {
+func (en *frameEntities) Unheard(event string) {
 	c := &en.sim.writes.still
 	if !c.once[event] {
 		c.once[event] = true

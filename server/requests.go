@@ -17,8 +17,8 @@ type requests struct {
 	sim      *simulation
 	sessions *sessions
 	panics   *panics
-	clock    *serverClock
-	hooks    *serverHooks
+	clock    *matchClock
+	hooks    *peerHooks
 	late     *late.Room
 }
 

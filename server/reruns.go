@@ -17,13 +17,13 @@ type reruns struct {
 	sessions *sessions
 	late     *late.Room
 	around   *systemHooks
-	traces   *serverTraces
+	traces   *traceRequests
 	requests *requests
 	commands *commands
 	mail     *mail
-	interest *serverInterest
+	interest *interest
 	past     *rewind.Past
-	tape     *serverTape
+	tape     *recording
 	// handlers has, for each queue of events, the system that drains it. −1 means none.
 	handlers []int
 }

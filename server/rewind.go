@@ -51,18 +51,18 @@ func shot(c *netcode.Command) rewind.Command {
 	return rewind.Command{Tick: c.Tick, Early: int64(c.Early), Claim: lagcomp.Claim{Tick: c.Render, Fraction: float32(c.Fraction) / 256}, Offset: c.Offset}
 }
 
-// serverViews are what players saw, and the history that shots are judged by.
-type serverViews struct {
+// shotViews are what players saw, and the history that shots are judged by.
+type shotViews struct {
 	sim      *simulation
 	past     *rewind.Past
 	sessions *sessions
-	logs     *serverLog
+	logs     *peerLog
 	nobodies *uint64 // counts views of players that do not play
 }
 
 // recordPast records what others can hit in the tick that was computed.
 // The masks of its tables are as capture found them.
-func (v *serverViews) recordPast(masks []tableMask, source *snapshot.Source) {
+func (v *shotViews) recordPast(masks []tableMask, source *snapshot.Source) {
 	v.past.Begin(v.sim.frame.Tick)
 	for table, rows := range v.sim.entities.All(v.sim.world) {
 		if v.past.Fit(masks[table].has) {
@@ -78,7 +78,7 @@ func (v *serverViews) recordPast(masks []tableMask, source *snapshot.Source) {
 
 // viewer returns the player whose view is asked for. It counts and logs a player that does
 // not play, whose every query would silently miss.
-func (v *serverViews) viewer(by foretick.PlayerID) *player {
+func (v *shotViews) viewer(by foretick.PlayerID) *player {
 	p := v.sessions.player(by)
 	if p == nil {
 		*v.nobodies++
@@ -90,12 +90,12 @@ func (v *serverViews) viewer(by foretick.PlayerID) *player {
 }
 
 // sightOf is what a view of the game asks.
-func (v *serverViews) sightOf(seen rewind.View) game.Sight {
+func (v *shotViews) sightOf(seen rewind.View) game.Sight {
 	return game.Sight{Seen: seen, Record: v.past, Tracks: v.sim.p.Tracks, Tick: v.sim.frame.Tick, Bare: len(v.sim.p.Hitboxes) == 0}
 }
 
 // Rewind is what Frame.Rewind returns for a player.
-func (v *serverViews) Rewind(by foretick.PlayerID) game.Sight {
+func (v *shotViews) Rewind(by foretick.PlayerID) game.Sight {
 	if p := v.viewer(by); p != nil {
 		return v.sightOf(p.shooter.View(v.sim.frame.Tick))
 	}
@@ -103,12 +103,12 @@ func (v *serverViews) Rewind(by foretick.PlayerID) game.Sight {
 }
 
 // Present is what Frame.Present returns.
-func (v *serverViews) Present() game.Sight {
+func (v *shotViews) Present() game.Sight {
 	return v.sightOf(v.past.Present(v.sim.frame.Tick))
 }
 
 // RewindBehind is what Frame.RewindBehind returns for a player.
-func (v *serverViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sight {
+func (v *shotViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sight {
 	if p := v.viewer(by); p != nil {
 		return v.sightOf(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
 	}
@@ -116,6 +116,6 @@ func (v *serverViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sig
 }
 
 // Moment is what Frame.RewindTo returns without a player.
-func (v *serverViews) Moment(t foretick.Tick) game.Sight {
+func (v *shotViews) Moment(t foretick.Tick) game.Sight {
 	return v.sightOf(v.past.Moment(v.sim.frame.Tick, t))
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// serverSchemas gives the protocol's schema to peers that ask for it.
-type serverSchemas struct {
+// schemaQueue gives the protocol's schema to peers that ask for it.
+type schemaQueue struct {
 	library netcode.SchemaLibrary
 	sim     *simulation
 }
 
 // publish puts the protocol's schema into the library. A schema that is too long to send is a
 // fault only if clients of other builds would need it.
-func (c *serverSchemas) publish(p *compiled, otherBuilds bool, log *slog.Logger) error {
+func (c *schemaQueue) publish(p *compiled, otherBuilds bool, log *slog.Logger) error {
 	b := p.Parts().Append(nil)
 	_, err := c.library.Add(netcode.ProtocolSchema, b)
 	if err == nil && otherBuilds {
@@ -36,7 +36,7 @@ func (c *serverSchemas) publish(p *compiled, otherBuilds bool, log *slog.Logger)
 }
 
 // answerRequest answers a request for the schema.
-func (c *serverSchemas) answerRequest(p *player, r netcode.Reliable) error {
+func (c *schemaQueue) answerRequest(p *player, r netcode.Reliable) error {
 	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed
 	}
@@ -54,7 +54,7 @@ const (
 // fetches reports whether a peer is about to ask for the schema, or is receiving it, or
 // receives the reason why its protocol is refused. The peer must keep acknowledging
 // packets: a bad connection needs its time.
-func (c *serverClock) fetches(p *player, t, timeout time.Duration) bool {
+func (c *matchClock) fetches(p *player, t, timeout time.Duration) bool {
 	switch {
 	case p.session.state == greeting && p.schemas.otherBuilds && !p.schemas.asked:
 		return c.lasted(t, p.session.came) < askTime

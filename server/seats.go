@@ -25,7 +25,7 @@ type seats struct {
 	past       *rewind.Past
 	departures *departures
 	board      *board
-	logs       *serverLog
+	logs       *peerLog
 	// random is Config.Random.
 	random io.Reader
 }
@@ -131,7 +131,7 @@ type comebacks struct {
 	seats      *seats
 	departures *departures
 	board      *board
-	logs       *serverLog
+	logs       *peerLog
 	// same is Config.Same.
 	same transport.Same
 }

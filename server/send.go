@@ -18,10 +18,10 @@ import (
 // senders make the snapshots of a tick.
 type senders struct {
 	sim      *simulation
-	interest *serverInterest
+	interest *interest
 	late     *late.Room
-	clock    *serverClock
-	level    *serverLevel
+	clock    *matchClock
+	level    *playedLevel
 	log      *slog.Logger
 	source   *snapshot.Source
 	every    uint32 // every is the ticks a snapshot.

@@ -30,11 +30,11 @@ type Server struct {
 	p          *compiled
 	endpoint   transport.Endpoint
 	untaped    transport.Endpoint // without the recorder: what follows the match is not on its tape
-	tape       serverTape
-	logs       serverLog
-	clock      serverClock
-	run        serverRun
-	drain      serverDrain
+	tape       recording
+	logs       peerLog
+	clock      matchClock
+	run        progress
+	drain      draining
 	sessions   sessions
 	panics     panics
 	kicks      kicks
@@ -53,37 +53,37 @@ type Server struct {
 	inbox      inbox
 	dispatch   dispatcher
 	offenders  offenders
-	schemas    serverSchemas
+	schemas    schemaQueue
 	sim        simulation
-	entities   serverEntities
+	entities   frameEntities
 	past       *rewind.Past
-	views      serverViews
-	level      serverLevel
+	views      shotViews
+	level      playedLevel
 	levels     levels
 	conclusion conclusion
 	senders    senders
 	capture    capture
 	packets    packets
-	interest   serverInterest
-	trails     serverTrails
+	interest   interest
+	trails     writeTrails
 	late       late.Room
 	reruns     reruns
 	stats      stats.Server
-	board      board         // what other goroutines may read
-	figures    serverFigures // likewise
+	board      board      // what other goroutines may read
+	figures    ownFigures // likewise
 	times      systemTimes
 	inspected  inspected
-	hooks      serverHooks
+	hooks      peerHooks
 	around     systemHooks
 	calls      calls
-	traces     serverTraces
-	reports    serverReports
+	traces     traceRequests
+	reports    correctionReports
 }
 
 // wirePeers gives the parts that deal with peers what they need of one another.
 func (s *Server) wirePeers() {
 	cfg := &s.cfg
-	s.logs = serverLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
+	s.logs = peerLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
 	s.panics = panics{&s.sessions, &s.stats, &s.logs, &s.hooks, s.tape.sink, cfg.OnPanic}
 	s.kicks = kicks{&s.sessions, &s.admission, &s.logs, &s.tape}
 	s.mail = mail{&s.sim, &s.sessions, &s.hooks, &s.late}
@@ -99,9 +99,9 @@ func (s *Server) wirePeers() {
 	s.refusals = refusals{&s.departures, &s.admission, &s.logs, &s.clock, &s.sim, &s.packets}
 	s.offenders = offenders{&s.sessions, &s.departures, &s.stats, &s.logs, &s.clock, s.p.TickRate, cfg.Timeout}
 	s.around = systemHooks{sim: &s.sim, late: &s.late, traces: &s.traces, trails: &s.trails, times: &s.times}
-	s.reports = serverReports{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, panics: &s.panics, figures: &s.figures.counted}
-	s.figures = serverFigures{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, times: &s.times, logs: &s.logs, board: &s.board}
-	s.traces = serverTraces{
+	s.reports = correctionReports{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, panics: &s.panics, figures: &s.figures.counted}
+	s.figures = ownFigures{sim: &s.sim, sessions: &s.sessions, clock: &s.clock, times: &s.times, logs: &s.logs, board: &s.board}
+	s.traces = traceRequests{
 		sim: &s.sim, sessions: &s.sessions, clock: &s.clock, reports: &s.reports, panics: &s.panics, tape: &s.tape, around: &s.around,
 		allow: cfg.AllowTrace, replayed: s.tape.replays(),
 	}
@@ -117,7 +117,7 @@ func (s *Server) wirePeers() {
 // peers send.
 func (s *Server) wireSeats() {
 	cfg := &s.cfg
-	s.entities = serverEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
+	s.entities = frameEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
 	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.seats = seats{&s.sim, &s.sessions, &s.senders, &s.late, s.past, &s.departures, &s.board, &s.logs, cfg.Random}
 	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.board, &s.logs, cfg.Same}
@@ -221,8 +221,8 @@ func (s *Server) Next() time.Time {
 // never is when a closed server is to be called again.
 var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// serverRun is how far a server has come.
-type serverRun struct {
+// progress is how far a server has come.
+type progress struct {
 	ticking  bool
 	changing bool   // a level begins or the match ends: hooks and a build function run
 	building bool   // … the build function
@@ -242,11 +242,11 @@ type serverRun struct {
 
 // defers reports whether what a function of the game asks for waits: for the tick's end, or
 // for that of the level change whose hook it is.
-func (r *serverRun) defers() bool { return r.ticking || r.changing }
+func (r *progress) defers() bool { return r.ticking || r.changing }
 
 // refuses returns why the match cannot be ended or changed now, nil if it can. method is the
 // one that was called.
-func (r *serverRun) refuses(method string) error {
+func (r *progress) refuses(method string) error {
 	if r.inside == "" || r.defers() {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (r *serverRun) refuses(method string) error {
 
 // finish does what was asked for in the tick or the level change that ended: to close, or
 // else to begin the next level. A hook of a level change may ask for another one.
-func (r *serverRun) finish() {
+func (r *progress) finish() {
 	for r.closing == nil && r.after != nil {
 		after := r.after
 		r.after = nil
@@ -286,7 +286,7 @@ func newEndpointCounts(e transport.Endpoint) (c endpointCounts) {
 }
 
 // read reads the counters once a second, and logs refusals once a minute at most.
-func (c *endpointCounts) read(now time.Duration, logs *serverLog) {
+func (c *endpointCounts) read(now time.Duration, logs *peerLog) {
 	if c.of == nil || now < c.next {
 		return
 	}
@@ -316,21 +316,21 @@ type logKind struct {
 	skipped uint64
 }
 
-// serverLog logs what peers do, in bounds.
-type serverLog struct {
+// peerLog logs what peers do, in bounds.
+type peerLog struct {
 	Logger *slog.Logger
-	clock  *serverClock
+	clock  *matchClock
 	limits map[string]*logKind // by kind, which are fixed texts
 }
 
 // allow reports whether a line of a kind may be logged now, and how many were left out since
 // the last one.
-func (l *serverLog) allow(kind string) (skipped uint64, ok bool) {
+func (l *peerLog) allow(kind string) (skipped uint64, ok bool) {
 	return l.allowEach(logEvery, kind)
 }
 
 // allowEach is allow for a kind of which one line may be logged in so much time.
-func (l *serverLog) allowEach(every time.Duration, kind string) (skipped uint64, ok bool) {
+func (l *peerLog) allowEach(every time.Duration, kind string) (skipped uint64, ok bool) {
 	k, t := l.limits[kind], l.clock.now
 	if k == nil {
 		k = &logKind{}
@@ -345,12 +345,12 @@ func (l *serverLog) allowEach(every time.Duration, kind string) (skipped uint64,
 }
 
 // abuse logs what a peer did or was refused, once a minute at most for each kind.
-func (l *serverLog) abuse(kind string, p *player, args ...any) {
+func (l *peerLog) abuse(kind string, p *player, args ...any) {
 	l.refusal(kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
 }
 
 // refusal is abuse for a peer that did not get as far as a player.
-func (l *serverLog) refusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
+func (l *peerLog) refusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
 	skipped, ok := l.allow(kind)
 	if !ok {
 		return

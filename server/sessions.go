@@ -199,7 +199,7 @@ func (s *sessions) pendingMessages() (n int) {
 
 // countPlayed counts a tick for every player that played in it. commanded says that the game has
 // a command.
-func (s *sessions) countPlayed(t foretick.Tick, clock *serverClock, a *admission, commanded bool) {
+func (s *sessions) countPlayed(t foretick.Tick, clock *matchClock, a *admission, commanded bool) {
 	for _, p := range s.players {
 		if p.session.state == watching && p.session.pending && clock.now-p.session.since >= settledAfter {
 			a.settle(&p.session)

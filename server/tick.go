@@ -45,7 +45,7 @@ func newServer(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, tape: serverTape{sink: sink}, endpoint: cfg.Transport, untaped: untaped}
+	s := &Server{cfg: cfg, p: p, tape: recording{sink: sink}, endpoint: cfg.Transport, untaped: untaped}
 	s.tape.run = &s.run
 	s.wirePeers()
 	s.sessions.architecture = runtime.GOARCH
@@ -77,7 +77,7 @@ func newServer(cfg Config) (*Server, error) {
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
 	s.sim.frame = foretick.Frame{World: s.sim.world, DT: 1 / float32(p.TickRate)}
-	s.sim.frames = game.NewFrameState(s.sim.world, p.TickRate, p.NewQueues())
+	s.sim.frames = game.NewState(s.sim.world, p.TickRate, p.NewQueues())
 	s.sim.running = bindFrame(&s.sim.frame, s.sim.frames)
 	s.sim.row, s.sim.parents = game.NewSingletonRow(&p.Facts, s.sim.world), game.NewHierarchy(&p.Facts, s.sim.world)
 	s.late = newLate(&s.cfg, &s.run, &s.reruns)
@@ -99,10 +99,10 @@ func newServer(cfg Config) (*Server, error) {
 	if game.DebugBuild {
 		cfg.Logger.Warn("this build has the tag foretick_debug: it sends hashes of what each shared system wrote, several times the game's bytes, so build without the tag to measure")
 	}
-	s.trails = serverTrails{p: p, sim: &s.sim, sessions: &s.sessions}
-	s.views = serverViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
+	s.trails = writeTrails{p: p, sim: &s.sim, sessions: &s.sessions}
+	s.views = shotViews{sim: &s.sim, past: s.past, sessions: &s.sessions, logs: &s.logs, nobodies: &s.stats.ViewsOfNobody}
 	s.sim.frames.Packer = &game.Packer{Losses: &s.sim.losses}
-	s.sim.frames.Attach(&serverFrame{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
+	s.sim.frames.Attach(&frameEnd{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
 	s.figures.post() // the names of systems are known before the first Step
@@ -372,8 +372,8 @@ func (s *Server) concludeAndSend() {
 	}
 }
 
-// serverHooks are called for what passes a server, in order.
-type serverHooks struct {
+// peerHooks are called for what passes a server, in order.
+type peerHooks struct {
 	message  []func(probe.MessageSent)
 	request  []func(probe.RequestTaken)
 	panicked []func(probe.Panicked)

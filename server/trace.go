@@ -22,18 +22,18 @@ import (
 const (
 	traceLate = game.TraceLapse + 10*time.Second // how long records may still come after the end
 
-	serverTraceMost = 4 // traces of a server, and as many aside
+	tracesMost = 4 // traces of a server, and as many aside
 
 )
 
-// serverTraces are the traces that a server takes part in.
-type serverTraces struct {
+// traceRequests are the traces that a server takes part in.
+type traceRequests struct {
 	sim      *simulation
 	sessions *sessions
-	clock    *serverClock
-	reports  *serverReports
+	clock    *matchClock
+	reports  *correctionReports
 	panics   *panics
-	tape     *serverTape
+	tape     *recording
 	around   *systemHooks
 	// allow is Config.AllowTrace, which may be nil.
 	allow func(foretick.PlayerID) bool
@@ -54,7 +54,7 @@ type serverTraces struct {
 }
 
 // takeTrace handles a trace's message from a player's client, in packet b.
-func (t *serverTraces) takeTrace(p *player, body, b []byte) error {
+func (t *traceRequests) takeTrace(p *player, body, b []byte) error {
 	if p.session.state != playing && p.observing == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (t *serverTraces) takeTrace(p *player, body, b []byte) error {
 
 // Trace returns the port of a player's trace. The records of an aside trace, and of every
 // trace that is asked for in a replay, go to no client. Any goroutine may call it.
-func (in *serverInternals) Trace(player foretick.PlayerID, aside bool) *trace.Port {
+func (in *internals) Trace(player foretick.PlayerID, aside bool) *trace.Port {
 	t := &in.traces
 	if aside || t.replayed {
 		return t.portOf(&t.aside, player)
@@ -75,7 +75,7 @@ func (in *serverInternals) Trace(player foretick.PlayerID, aside bool) *trace.Po
 	return t.portOf(&t.match, player)
 }
 
-func (t *serverTraces) portOf(set *traceSet, player foretick.PlayerID) *trace.Port {
+func (t *traceRequests) portOf(set *traceSet, player foretick.PlayerID) *trace.Port {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.layout == nil {
@@ -91,7 +91,7 @@ func (t *serverTraces) portOf(set *traceSet, player foretick.PlayerID) *trace.Po
 }
 
 // beginTraces arms and ends traces, and begins the records of a tick.
-func (t *serverTraces) beginTraces() {
+func (t *traceRequests) beginTraces() {
 	t.wake.Store(false) // what is asked from here on is for the next tick
 	t.pollTraces()
 	if !t.armed() {
@@ -106,7 +106,7 @@ func (t *serverTraces) beginTraces() {
 }
 
 // armed reports whether any trace is.
-func (t *serverTraces) armed() bool { return len(t.match.armed)+len(t.aside.armed) > 0 }
+func (t *traceRequests) armed() bool { return len(t.match.armed)+len(t.aside.armed) > 0 }
 
 // traceable reports whether a player may be traced at all.
 func (p *player) traceable() bool {
@@ -114,7 +114,7 @@ func (p *player) traceable() bool {
 }
 
 // armTrace begins the trace of a player.
-func (t *serverTraces) armTrace(set *traceSet, p *player) *playerTrace {
+func (t *traceRequests) armTrace(set *traceSet, p *player) *playerTrace {
 	port := t.portOf(set, p.owner)
 	if t.steps.Index == nil {
 		t.steps.Index = t.sim.p.SharedIndex()
@@ -131,7 +131,7 @@ func (t *serverTraces) armTrace(set *traceSet, p *player) *playerTrace {
 }
 
 // endTrace ends a trace.
-func (t *serverTraces) endTrace(set *traceSet, a *playerTrace) {
+func (t *traceRequests) endTrace(set *traceSet, a *playerTrace) {
 	set.armed = slices.DeleteFunc(set.armed, func(x *playerTrace) bool { return x == a })
 	if set == &t.match {
 		a.p.tracing.armed = nil
@@ -145,7 +145,7 @@ func (t *serverTraces) endTrace(set *traceSet, a *playerTrace) {
 }
 
 // BeforeSystem records the steps before a system, in a tick that is recorded.
-func (t *serverTraces) BeforeSystem(_ *game.SystemRun, system int) {
+func (t *traceRequests) BeforeSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
 		after, before := t.steps.Before(system)
 		t.take(after)
@@ -154,13 +154,13 @@ func (t *serverTraces) BeforeSystem(_ *game.SystemRun, system int) {
 }
 
 // AfterSystem notes the step after a system, which is recorded when the world has its commands.
-func (t *serverTraces) AfterSystem(_ *game.SystemRun, system int) {
+func (t *traceRequests) AfterSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
 		t.steps.After(system)
 	}
 }
 
-func (t *serverTraces) take(step int) {
+func (t *traceRequests) take(step int) {
 	for _, a := range t.recording {
 		if step >= 0 {
 			a.take(step)
@@ -168,11 +168,11 @@ func (t *serverTraces) take(step int) {
 	}
 }
 
-// traceSettles and traceBegins are serverTraces in a player's part that runs again: what others did in
+// traceSettles and traceBegins are traceRequests in a player's part that runs again: what others did in
 // the tick is set in between.
 type (
-	traceSettles struct{ *serverTraces }
-	traceBegins  struct{ of *serverTraces }
+	traceSettles struct{ *traceRequests }
+	traceBegins  struct{ of *traceRequests }
 )
 
 func (t traceSettles) BeforeSystem(*game.SystemRun, int) {
@@ -190,7 +190,7 @@ func (t traceBegins) BeforeSystem(_ *game.SystemRun, system int) {
 func (traceBegins) AfterSystem(*game.SystemRun, int) {}
 
 // end completes the records of the tick.
-func (t *serverTraces) end() {
+func (t *traceRequests) end() {
 	t.take(t.steps.DueStep())
 	for _, a := range t.recording {
 		a.take(a.port.Layout.End())
@@ -200,7 +200,7 @@ func (t *serverTraces) end() {
 }
 
 // beginRerun records a tick again that runs again for a player's late command.
-func (t *serverTraces) beginRerun(p *player, tick foretick.Tick) {
+func (t *traceRequests) beginRerun(p *player, tick foretick.Tick) {
 	t.steps.BeginTick()
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		if a := set.of(p); a != nil {
@@ -212,7 +212,7 @@ func (t *serverTraces) beginRerun(p *player, tick foretick.Tick) {
 
 // traced handles a trace's message from a client. If it is a piece of the client's records, it
 // returns the trace that waits for it. Any error counts as a fault.
-func (t *serverTraces) traced(p *player, b []byte) (of *playerTrace, err error) {
+func (t *traceRequests) traced(p *player, b []byte) (of *playerTrace, err error) {
 	if p.observing != nil || len(b) == 0 {
 		return nil, netcode.ErrMalformed
 	}
@@ -244,7 +244,7 @@ func (t *serverTraces) traced(p *player, b []byte) (of *playerTrace, err error) 
 }
 
 // askedToTrace handles a client's Ask.
-func (t *serverTraces) askedToTrace(p *player, b []byte) error {
+func (t *traceRequests) askedToTrace(p *player, b []byte) error {
 	r, err := trace.ParseAsk(b)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 	case !t.mayTrace(p):
 		p.tracing.refused = trace.NotAllowed
 		return nil
-	case a == nil && len(set.armed) == serverTraceMost:
+	case a == nil && len(set.armed) == tracesMost:
 		p.tracing.refused = trace.TooMany
 		return nil
 	case a == nil:
@@ -270,7 +270,7 @@ func (t *serverTraces) askedToTrace(p *player, b []byte) error {
 }
 
 // mayTrace returns whether a player may have a trace. A replay has the recorded answer.
-func (t *serverTraces) mayTrace(p *player) (may bool) {
+func (t *traceRequests) mayTrace(p *player) (may bool) {
 	if !t.tape.replays() {
 		may = t.allowsTrace(p)
 	}
@@ -279,7 +279,7 @@ func (t *serverTraces) mayTrace(p *player) (may bool) {
 }
 
 // allowsTrace asks the game. A panic refuses the trace.
-func (t *serverTraces) allowsTrace(p *player) bool {
+func (t *traceRequests) allowsTrace(p *player) bool {
 	if t.allow == nil {
 		return p.loopback()
 	}
@@ -328,7 +328,7 @@ func (set *traceSet) of(p *player) *playerTrace {
 // pollTraces takes what the server's own program asked of the traces, and ends those that
 // nobody looks at. What it asked of the match's goes through the recorder: their packets make
 // clients send records, and these are input.
-func (t *serverTraces) pollTraces() {
+func (t *traceRequests) pollTraces() {
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		looks := t.lookedAt(set)
 		if set == &t.match {
@@ -352,7 +352,7 @@ func (t *serverTraces) pollTraces() {
 
 // lookedAt returns what was asked of the ports of a set since the last call, in the order of
 // the players.
-func (t *serverTraces) lookedAt(set *traceSet) []tape.Look {
+func (t *traceRequests) lookedAt(set *traceSet) []tape.Look {
 	looks := t.looks[:0]
 	t.mu.Lock()
 	for player, port := range set.ports {
@@ -377,7 +377,7 @@ func (t *serverTraces) lookedAt(set *traceSet) []tape.Look {
 }
 
 // look does what the server's own program asks of a player's trace.
-func (t *serverTraces) look(set *traceSet, l *tape.Look) {
+func (t *traceRequests) look(set *traceSet, l *tape.Look) {
 	p, now := t.sessions.player(foretick.PlayerID(l.Player)), t.clock.now
 	if l.Reports {
 		t.reports.askReport(p)
@@ -387,7 +387,7 @@ func (t *serverTraces) look(set *traceSet, l *tape.Look) {
 	case l.Looked && a == nil && (p == nil || !p.traceable()):
 		t.refuse(set, l, "the player does not play")
 		return
-	case l.Looked && a == nil && len(set.armed) == serverTraceMost:
+	case l.Looked && a == nil && len(set.armed) == tracesMost:
 		t.refuse(set, l, "the server has four traces already: end one of them")
 		return
 	case l.Looked && a == nil:
@@ -414,7 +414,7 @@ func (t *serverTraces) look(set *traceSet, l *tape.Look) {
 }
 
 // refuse tells whoever looks why there is no trace.
-func (t *serverTraces) refuse(set *traceSet, l *tape.Look, why string) {
+func (t *traceRequests) refuse(set *traceSet, l *tape.Look, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if port := set.ports[foretick.PlayerID(l.Player)]; port != nil { // a tape may name players that never were

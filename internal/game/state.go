@@ -33,8 +33,8 @@ type State[F any] struct {
 	Writes Writes
 }
 
-// NewFrameState returns the state of frames that have no end yet.
-func NewFrameState[F any](w *ecs.World, rate int, queues []EventQueue[F]) *State[F] {
+// NewState returns the state of frames that have no end yet.
+func NewState[F any](w *ecs.World, rate int, queues []EventQueue[F]) *State[F] {
 	s := &State[F]{World: w, Rate: rate, Queues: queues}
 	s.Attach(absent{})
 	return s

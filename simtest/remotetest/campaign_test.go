@@ -619,7 +619,7 @@ func sizes(c *client.Client) map[string]int {
 		case reflect.Map, reflect.Slice:
 			out[name] = v.Len()
 		case reflect.Pointer:
-			if name == ".clientBase.world" {
+			if name == ".base.world" {
 				walk(name, v.Elem(), deep)
 			}
 		case reflect.Struct:
@@ -797,7 +797,7 @@ func TestRemotePredictedMemory(t *testing.T) {
 	short, long := map[string]int{}, map[string]int{}
 	require.Empty(t, playMelee(2, 5*time.Second, lateNone, short).wrong)
 	require.Empty(t, playMelee(2, 25*time.Second, lateNone, long).wrong)
-	require.Contains(t, long, ".clientBase.world.rec")
+	require.Contains(t, long, ".base.world.rec")
 	for k, v := range long {
 		if v > 3*short[k]+64 {
 			t.Errorf("%s: %d after a short match, %d after a long one", k, short[k], v)
