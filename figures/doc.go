@@ -6,6 +6,6 @@
 //		fmt.Println(k.Name, k.Matches, k.Sum.TickTime.Quantile(0.99))
 //	}
 //
-// Counters count from the beginning of a server or host and never go back. Gauges are as of the
-// newest tick. All values can be added: [Server.Add] sums servers, and [Histogram.Add] histograms.
+// Counters count from the start of a server or host and never go back. Gauges are as of the newest
+// tick. All values can be added: [Server.Add] sums servers, and [Histogram.Add] histograms.
 package figures

@@ -5,7 +5,7 @@ import "time"
 // Buckets is the number of buckets of a Histogram.
 const Buckets = 37
 
-// bounds are the longest durations of the buckets but the last: six in a decade, 10 µs to 7 s.
+// bounds are the longest durations of all buckets except the last: six in a decade, from 10 µs to 7 s.
 var bounds = makeBounds()
 
 func makeBounds() (b [Buckets - 1]time.Duration) {
@@ -32,7 +32,7 @@ func Bound(i int) time.Duration {
 // value is empty. It is a plain value: it copies by assignment, and is not safe for concurrent use.
 type Histogram struct {
 	Counts [Buckets]uint64 // durations by bucket: above Bound(i−1), up to Bound(i)
-	Sum    time.Duration   // of all durations
+	Sum    time.Duration   // sum of all durations
 	Max    time.Duration   // the longest duration
 }
 

@@ -7,9 +7,9 @@ type Host struct {
 	Kinds []Kind
 	// Matches is the number of matches that run. It is a gauge.
 	Matches int
-	// Endpoint has the counters of the host's endpoint, as of the newest second. They count datagrams that it
-	// dropped, and peers that it refused before a match saw them. It is empty for an endpoint that
-	// is no transport.Counted.
+	// Endpoint has the counters of the host's endpoint, read once a second. They count datagrams that
+	// it dropped, and peers that it refused before a match saw them. Endpoint is empty if the endpoint
+	// is not a transport.Counted.
 	Endpoint []Count
 }
 
@@ -18,7 +18,7 @@ type Kind struct {
 	Name    string
 	Matches int    // gauge: matches that run
 	Begun   uint64 // matches of the kind ever begun
-	Sum     Server // of all matches of the kind; gauges are sums over those that run
+	Sum     Server // figures of all matches of the kind; gauges are sums over running matches
 }
 
 // Total returns the sum of all kinds.

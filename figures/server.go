@@ -7,16 +7,16 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// Server has the figures of one server, or the sum of several. Counters count since the server
-// began. Gauges are as of its newest tick. Two fields hide an embedded counter
-// and say more than it: Refused counts by reason, and Observers are those connected now.
+// Server has the figures of one server, or the sum of several. Counters count since the server began.
+// Gauges are as of its newest tick. Two fields hide an embedded counter of the same name: Refused
+// counts by reason, and Observers is the number that is connected now.
 type Server struct {
 	stats.Server
 
-	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
-	// without a clock: see server.Config.Clock. It has all ticks but the newest.
+	// TickTime counts the durations of ticks, from reading their commands to sending their packets. It
+	// is empty without a clock: see server.Config.Clock. The newest tick is not counted yet.
 	TickTime Histogram
-	// Lateness counts the delays of ticks, from the due time to the begin.
+	// Lateness counts the delays of ticks: from when they are due to when they begin.
 	Lateness Histogram
 
 	Players   int // gauge: connected players
@@ -25,33 +25,34 @@ type Server struct {
 	Observers int // gauge: connected observers
 
 	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
-	QueuedMost  int // gauge: bytes of reliable messages that wait for one player, of the player with the most
+	QueuedMost  int // gauge: the most bytes of reliable messages that wait for one player
 
-	Refused [Refusals]uint64 // peers turned away, by Refusal
+	Refused [Refusals]uint64 // refused peers, by Refusal
 
 	Rewinds        uint64 // render times claimed by players' commands
 	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
 
-	// Causes counts, by Cause, the ticks of each player with an event that its client could not
-	// predict. The server knows these three causes by itself. Not each such tick is corrected.
+	// Causes counts, by Cause, the ticks of each player with an event that the player's client could
+	// not predict. The server knows the first ServerCauses causes by itself. Not every such tick is
+	// corrected.
 	Causes [ServerCauses]uint64
 	// Corrections counts, by Cause, the corrections of predictions that clients reported. Clients
-	// report every ten seconds. At most one correction a tick of each player is counted, whatever its
+	// report every ten seconds. For each player at most one correction a tick is counted, whatever its
 	// client reports.
 	Corrections [Causes]uint64
 
-	// RTT counts round trips to players: the smoothed one of each player, every ten seconds.
+	// RTT counts round trips to players: the smoothed round trip of each player, every ten seconds.
 	RTT Histogram
-	// LossIn and LossOut count the shares of lost packets, from players and to players: that of the
-	// last ten seconds of each player, every ten seconds.
+	// LossIn and LossOut count the shares of lost packets, from players and to players: each player's
+	// share in the last ten seconds, every ten seconds.
 	LossIn, LossOut Shares
 
-	// Systems are in the order of running. Structural changes that wait for the end of a system
-	// are not counted.
+	// Systems has the systems in the order of running. Structural changes that are made after a
+	// system's end are not part of its time.
 	Systems []System
 
-	// Endpoint has the counters of the server's own endpoint, as of the newest second. It is empty
-	// for a match of a host, whose endpoint is in Host.Endpoint. Sums leave it out.
+	// Endpoint has the counters of the server's own endpoint, read once a second. It is empty for a
+	// match of a host, whose endpoint is in Host.Endpoint. Sums leave it out.
 	Endpoint []Count
 }
 
@@ -60,11 +61,11 @@ type System struct {
 	Name  string
 	Runs  uint64        // ticks that the system ran in
 	Total time.Duration // time of all runs together; 0 without a clock
-	Last  time.Duration // time of the newest run; of a sum the longest of them
+	Last  time.Duration // time of the newest run; in a sum, the longest of them
 	Max   time.Duration // time of the longest run
 }
 
-// Refusal is why a peer was turned away.
+// Refusal is why a peer was refused.
 type Refusal uint8
 
 // The reasons.
@@ -76,8 +77,8 @@ const (
 	RefusedProtocol                    // it has another protocol or version
 	RefusedDraining                    // the server drains or ends
 	RefusedObservers                   // there are enough observers, it may not observe, or it asks for an unknown role
-	RefusedCombinations                // the world has hardly room for more owners and components
-	RefusedTwice                       // somebody with its identity plays already
+	RefusedCombinations                // the world has hardly any room for further combinations of owner and components
+	RefusedTwice                       // a player with its identity already plays
 	// Refusals is the number of reasons.
 	Refusals = 9
 )
@@ -87,21 +88,21 @@ var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "p
 // String returns the reason's name in metrics, such as "too_often".
 func (r Refusal) String() string { return name(refusalNames[:], int(r)) }
 
-// Cause is why a client's prediction was wrong, or had to be.
+// Cause is why a client's prediction was wrong, or could not be right.
 type Cause uint8
 
-// The causes. They have the names and the order of those in package prediction, which says more.
+// The causes. They have the names and the order of those in package prediction, which describes them.
 const (
 	CauseInput        Cause = iota // the tick ran without the player's own command, or with a refused one
 	CauseServerEffect              // code that runs only on the server wrote predicted state of the player
 	CauseRemoteInput               // another player's run of a shared system wrote predicted state of the player
 	CauseUntracked                 // a shared system read a value that differed on the client
 	CauseCode                      // none of the others: the same code with the same inputs had another result
-	CauseUnknown                   // the records of the time are gone
+	CauseUnknown                   // the records of that time are gone
 	CauseLateInput                 // ticks ran again for another player's late command
 	// Causes is the number of causes.
 	Causes = 7
-	// ServerCauses is the number of those that a server knows by itself, which come first.
+	// ServerCauses is the number of causes that a server knows by itself. They come first.
 	ServerCauses = 3
 )
 
@@ -160,7 +161,7 @@ func (s *Server) AddCounters(other *Server) {
 	}
 }
 
-// addSystem adds a system, which most servers have at the same place.
+// addSystem adds a system's times. Most servers have the system at the same index.
 func (s *Server) addSystem(other *System, at int) {
 	if at >= len(s.Systems) || s.Systems[at].Name != other.Name {
 		at = slices.IndexFunc(s.Systems, func(x System) bool { return x.Name == other.Name })

@@ -3,7 +3,7 @@ package figures
 // ShareBuckets is the number of buckets of Shares.
 const ShareBuckets = 11
 
-// shareBounds are the largest shares of the buckets. The first has what is 0.
+// shareBounds are the largest shares of the buckets. The first bucket counts shares of 0.
 var shareBounds = [ShareBuckets]float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1}
 
 // ShareBound returns the largest share that bucket i counts: 0 for 0, and 1 for the last one.
@@ -13,7 +13,7 @@ func ShareBound(i int) float64 { return shareBounds[i] }
 // is empty. It is a plain value: it copies by assignment, and is not safe for concurrent use.
 type Shares struct {
 	Counts [ShareBuckets]uint64 // shares by bucket: above ShareBound(i−1), up to ShareBound(i)
-	Sum    float64              // of all shares
+	Sum    float64              // sum of all shares
 }
 
 // Observe counts a share. A share below 0 counts as 0, one above 1 as 1, and NaN as 0. It
@@ -31,7 +31,7 @@ func (s *Shares) Observe(share float64) {
 	s.Sum += share
 }
 
-// Add adds the shares of another one.
+// Add adds the shares of other.
 func (s *Shares) Add(other *Shares) {
 	for i, n := range other.Counts {
 		s.Counts[i] += n

@@ -53,7 +53,7 @@ func New(srv server.Config, cl client.Config) (*Preview, error) {
 	return &Preview{player, s, player.(probe.Preview[client.View, foretick.Frame])}, nil
 }
 
-// serverHalf and clientHalf are what the ends do for a preview alone.
+// serverHalf and clientHalf are what the server and the client packages offer for a preview alone.
 type (
 	serverHalf interface {
 		CheckPreview(cfg *server.Config) error
@@ -65,11 +65,12 @@ type (
 	}
 )
 
-// Both are asked of no end. So a program that makes no preview does not link them.
+// ofServer and ofClient are called without a server or a client. So a program that makes no preview
+// does not link the code.
 func ofServer() serverHalf { return (*server.Server)(nil).Internals().(serverHalf) }
 func ofClient() clientHalf { return (*client.Client)(nil).Internals().(clientHalf) }
 
-// check refuses the configurations of a preview, and fills their defaults in.
+// check checks the configurations of a preview, and fills in their defaults.
 func check(srv *server.Config, cl *client.Config) error {
 	var errs []error
 	if srv.Transport != nil || cl.Transport != nil {
@@ -94,8 +95,8 @@ func check(srv *server.Config, cl *client.Config) error {
 }
 
 // Server returns the server inside, to spawn entities before the first Step, for
-// [server.Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between
-// Steps use [Preview.Edit] to change the world: it holds drawn values.
+// [server.Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between Steps
+// use [Preview.Edit] to change the world, because the world then holds drawn values.
 func (p *Preview) Server() *server.Server { return p.srv }
 
 // Step computes the ticks that are due at now, and returns what to draw: the view of a client

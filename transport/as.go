@@ -9,11 +9,12 @@ type Wrapper interface {
 	Unwrap() Endpoint
 }
 
-// As returns the first of e, what e wraps, what that wraps and so on that is a T. T is an optional
-// interface such as [BanList] or [Limited], or the type of an endpoint, such as *udp.Endpoint inside
-// a *dtls.Endpoint. It returns false when none of them is a T.
+// As returns e if e is a T, or else the first endpoint inside e that is one. It unwraps one [Wrapper]
+// after another. T is an optional interface such as [BanList] or [Limited], or the type of an endpoint,
+// such as *udp.Endpoint inside a *dtls.Endpoint. As returns false if none of them is a T.
 //
-// A wrapper that changes what T says implements T itself. PeerIDs of what a wrapper wraps may differ from its own.
+// A wrapper that changes what T says implements T itself. The PeerIDs of the endpoint inside may differ
+// from the wrapper's.
 func As[T any](e Endpoint) (T, bool) {
 	for e != nil {
 		if t, ok := e.(T); ok {

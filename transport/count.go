@@ -9,29 +9,35 @@ import (
 
 // Count is one counter of an endpoint. It counts since the endpoint was made.
 type Count struct {
-	Part    string // the part of a joined endpoint, by its name in package multi; empty without one
-	Layer   string // the package that counts, such as "udp"
-	Name    string // what is counted, in small letters, such as "bad_cookie"; of refusals the reason, such as "forged"
-	Refusal string // of refused peers: why, in words, for a log; empty: it counts something else
+	Part  string // the part of a joined endpoint, by its name in package multi; empty without one
+	Layer string // the package that counts, such as "udp"
+	// Name says what is counted, in small letters, such as "bad_cookie". For refused peers it is the
+	// reason, such as "forged".
+	Name string
+	// Refusal says in words, for a log, why the counted peers were refused. It is empty for counts of
+	// anything else.
+	Refusal string
 	N       uint64 // how many
 }
 
-// Counted is an Endpoint that shows its counters. [As] finds it. Package host and the root's server read them once a
-// second for figures, metrics and the log. Any goroutine may call it.
+// Counted is an Endpoint that shows its counters. [As] finds it. Package host and a server.Server read
+// them once a second for figures, metrics and the log. Any goroutine may call it.
 type Counted interface {
 	Endpoint
 
-	// AppendCounts appends the endpoint's counters to dst, and those of the endpoints inside. Of those that
-	// count refusals each has another Part, Layer and Name, and so has each of the others. It allocates only if dst lacks room.
+	// AppendCounts appends the endpoint's counters to dst, and those of the endpoints inside. No two
+	// counters of refusals have the same Part, Layer and Name, and no two others either. It allocates
+	// only if dst lacks room.
 	AppendCounts(dst []Count) []Count
 }
 
 // mostReasons bounds the reasons that a log line names.
 const mostReasons = 4
 
-// RefusedLine returns a line for a log that is written once a minute at most: how many peers were refused from one
-// reading of an endpoint's counters to a later one, and why, with the most frequent reason first. It returns "" when there
-// were none. The words of an accept hook are quoted, since clients may have chosen them.
+// RefusedLine returns a line for a log that is written at most once a minute. The line says how many
+// peers were refused from one reading of an endpoint's counters to a later one, and why, with the most
+// frequent reason first. It is "" if there were none. The words of an accept hook are quoted, since
+// clients may have chosen them.
 func RefusedLine(before, now []Count) string {
 	var risen []Count
 	all := uint64(0)
@@ -64,7 +70,7 @@ func RefusedLine(before, now []Count) string {
 	return line + strings.Join(parts, ", ")
 }
 
-// earlier returns what a counter was in an earlier reading, most likely at the same place.
+// earlier returns a counter's value in an earlier reading. It looks first at the same place.
 func earlier(before []Count, c *Count, at int) uint64 {
 	same := func(b Count) bool {
 		return b.Part == c.Part && b.Layer == c.Layer && b.Name == c.Name && (b.Refusal == "") == (c.Refusal == "")

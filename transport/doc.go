@@ -42,8 +42,9 @@
 //   - Only one goroutine may call Recv at a time. An endpoint over real sockets allows every other method
 //     from any goroutine. One in virtual time (sim) belongs to the goroutine that runs its network.
 //
-// # What some endpoints can do besides
+// # What some endpoints can do in addition
 //
-// Optional interfaces say it: [BanList], [Limited]. Ask with [As], which looks into wrappers too. An endpoint
-// around another one is a [Wrapper]. It implements such an interface itself where it changes what the inner one says.
+// Optional interfaces describe it: [BanList], [Limited], [Counted]. Use [As] to find them, which looks
+// into wrappers too. An endpoint around another one is a [Wrapper]. It implements such an interface
+// itself if it changes what the inner endpoint says.
 package transport

@@ -69,8 +69,8 @@ type Event struct {
 	// Detail is the reason of a Disconnected event in words, at most MaxDetail bytes, possibly empty. A remote peer
 	// chose it: print it quoted.
 	Detail string
-	// At is the arrival of a Data event's datagram that waited before Recv, as in package host. Delays are measured
-	// to it. Most endpoints leave it zero, which means now.
+	// At is when the datagram of a Data event arrived, if it waited before Recv, as in package host.
+	// Delays are measured to it. Most endpoints leave it zero, which means now.
 	At time.Time
 }
 

@@ -1,6 +1,6 @@
 package transport
 
-// Logger is what an endpoint logs to. A *slog.Logger is one.
+// Logger is the log of an endpoint. A *slog.Logger implements it.
 type Logger interface {
 	Error(msg string, args ...any)
 }

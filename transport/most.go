@@ -4,6 +4,6 @@ package transport
 type Limited interface {
 	Endpoint
 
-	// MaxPeers returns the most peers that the endpoint accepts; 0 when it does not say.
+	// MaxPeers returns the most peers that the endpoint accepts, or 0 if that is not known.
 	MaxPeers() int
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/foretick/foretick/host"
 )
 
-// Source has the figures. A *host.Host is one, and Of makes one of a single server.
+// Source supplies the figures. A *host.Host is one, and Of makes one of a single server.
 type Source = metrics.Source
 
-// Config configures a Collector. Zero in each field means the default named.
+// Config configures a Collector. Zero in a field means the field's default.
 type Config = metrics.Config
 
 // Of makes a Source of a single server, which runs without a host. kind is the label kind of its
@@ -50,7 +50,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	metrics.Each(c.source, c.cfg, func(s *metrics.Sample) { to <- c.metric(s) })
 }
 
-// metric is a sample as Prometheus has it.
+// metric returns a sample as a metric of Prometheus.
 func (c *Collector) metric(s *metrics.Sample) prometheus.Metric {
 	desc := c.descs[s.Metric]
 	switch s.Metric.Type {

@@ -7,20 +7,24 @@ import (
 	"sync"
 )
 
-// Build says what program runs.
+// Build describes the running program.
 type Build struct {
-	Version string // of the program's module; "(devel)" if nobody said, see ReadBuild
-	Commit  string // that it was built from, with "+" if files were changed; empty if it is not known
-	Go      string // such as "go1.26.0"
+	// Version is the version of the program's module. It is "(devel)" if the build named none: see
+	// ReadBuild.
+	Version string
+	// Commit is the commit that the program was built from, with "+" if files were changed. It is empty
+	// if it is not known.
+	Commit string
+	Go     string // such as "go1.26.0"
 }
 
 // version is set by the linker: see ReadBuild.
 var version string
 
-// ReadBuild returns the version of the program, its commit and its Go release. The commit is there if the program was
-// built in a checkout, by go build of a package. A build names its version by
+// ReadBuild returns the version of the program, its commit and its Go release. The commit is known if
+// the program was built in a checkout, by go build of a package. A build sets its version by
 //
-//	go build -ldflags "-X github.com/foretick/foretick/figures/metrics.version=1.2.3"
+// \tgo build -ldflags "-X github.com/foretick/foretick/figures/metrics.version=1.2.3"
 var ReadBuild = sync.OnceValue(func() Build {
 	b := Build{Version: "(devel)", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()

@@ -24,12 +24,12 @@ func (t Type) String() string { return [...]string{"counter", "gauge", "histogra
 // Metric describes a metric.
 type Metric struct {
 	Name   string // such as "foretick_ticks_total"
-	Help   string // what it counts, in a sentence
+	Help   string // a sentence about what the metric counts
 	Type   Type
-	Labels []string // names
+	Labels []string // names of the labels
 }
 
-// all are the metrics, in the order below.
+// all has the metrics in the order of the calls of describe below.
 var all []*Metric
 
 // All returns the metrics that a page may have. Do not change them.
@@ -41,7 +41,7 @@ func describe(name, help string, kind Type, labels ...string) *Metric {
 	return m
 }
 
-// byKind describes a metric by kind of match.
+// byKind describes a metric that has a value for each kind of match.
 func byKind(kind Type, name, help string, more ...string) *Metric {
 	return describe(name, help, kind, append([]string{"kind"}, more...)...)
 }
@@ -99,8 +99,9 @@ var (
 	systemRuns    = counter("system_runs_total", "Runs of systems.", "system")
 )
 
-// fields are the metrics of single counters of stats.Server, by field. nil: the counter is part of a
-// metric above with a label, or of a sum. A counter that is not here gets a metric by its own name.
+// fields maps each counter of stats.Server that is described here to its metric. nil: the counter is
+// part of a metric above that has a label, or of a sum. A counter that is missing here gets a metric by
+// its own name.
 var fields = map[string]*Metric{
 	"Ticks": ticks, "Slips": slips, "TicksLost": ticksLost, "SnapshotsSkipped": skipped,
 	"LongRecords": longRecords, "NotShown": notShown, "RecordsTooLong": tooLong,
@@ -153,5 +154,5 @@ var (
 	endpointRefused = describe("endpoint_refused_total", "Peers that an endpoint refused before a match saw them, by reason.", Counter, "part", "layer", "reason")
 )
 
-// build is what runs.
+// build is the metric of the running program's version.
 var build = describe("build_info", "1, with the version and the commit of the program, and its Go.", Gauge, "version", "commit", "go")

@@ -9,8 +9,9 @@ import (
 	"github.com/foretick/foretick/internal/counts"
 )
 
-// Each calls to with each sample of a source. Those of one metric may come apart. It panics if source
-// is nil, or if a field of cfg is out of its range. Any goroutine may call it, and no tick waits for it.
+// Each calls to with each sample of a source. Samples of one metric need not follow each other. It
+// panics if source is nil, or if a field of cfg is out of its range. Any goroutine may call it, and no
+// tick waits for it.
 func Each(source Source, cfg Config, to func(*Sample)) {
 	if err := Check(source, cfg); err != nil {
 		panic("metrics: Each: " + err.Error())
@@ -45,7 +46,8 @@ func Each(source Source, cfg Config, to func(*Sample)) {
 	})
 }
 
-// text returns a label's value: names may come from outside, and labels must be UTF-8.
+// text returns a label's value. Names may come from outside, and labels must be UTF-8, so other names
+// are quoted.
 func text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -56,19 +58,19 @@ func text(s string) string {
 // Sample is a value of a metric with its labels. A reader must not keep it.
 type Sample struct {
 	Metric *Metric
-	Labels []string // values, as many as the metric has names
-	Value  float64  // of a counter or a gauge
+	Labels []string // values of the labels, one for each name in Metric.Labels
+	Value  float64  // value of a counter or a gauge
 
-	// Count and Sum are of all that a histogram or a summary counted.
+	// Count and Sum are the number and the sum of all values of a histogram or a summary.
 	Count uint64
 	Sum   float64
-	// Buckets are a histogram's, without the last one, which has no bound.
+	// Buckets are the buckets of a histogram, except the last one, which has no bound.
 	Buckets []Bucket
-	// Quantiles are a summary's.
+	// Quantiles are the quantiles of a summary.
 	Quantiles []Quantile
 }
 
-// Bucket is how many values are at most Bound.
+// Bucket counts the values that are at most Bound.
 type Bucket struct {
 	Bound float64
 	Count uint64
@@ -125,7 +127,7 @@ func (e emitter) quantiles(m *Metric, h *figures.Histogram) {
 	e.emitSample(s)
 }
 
-// build says what runs.
+// build sends the sample of the running program's version.
 func (e emitter) build() {
 	b := ReadBuild()
 	e.emitValue(build, 1, text(b.Version), text(b.Commit), text(b.Go))
@@ -182,7 +184,7 @@ func (e emitter) server(s *figures.Server) {
 	}
 }
 
-// endpoint sends the counters of an endpoint. Those of one name are one.
+// endpoint sends the counters of an endpoint. Counters with the same labels are added up.
 func (e emitter) endpoint(all []figures.Count) {
 	sums := map[figures.Count]uint64{}
 	for _, c := range all {

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/host"
 )
 
-// Source has the figures. A *host.Host is one, and Of makes one of a single server.
+// Source supplies the figures. A *host.Host is one, and Of makes one of a single server.
 type Source interface {
 	// Figures sets dst to the sums by kind of match.
 	Figures(dst *figures.Host)
@@ -18,11 +18,11 @@ type Source interface {
 	Stats() host.Stats
 }
 
-// Config configures what is shown. Zero in each field means the default named.
+// Config configures what is shown. Zero in a field means the field's default.
 type Config struct {
-	// MatchLimit is the number of running matches up to which each has series with the
-	// label match. With more matches there are none, because each match would leave its series in
-	// the database. 0 means no such series. Negative is an error. At most 10 000.
+	// MatchLimit is the most running matches for which each match has series with the label match. With
+	// more running matches there are no such series, because each match would leave its series in the
+	// database. 0 means no such series. Negative is an error. At most 10 000.
 	MatchLimit int
 }
 
@@ -47,7 +47,7 @@ func (s single) EachMatch(func(name, kind string, one *figures.Server) bool) {}
 
 func (s single) Stats() host.Stats { return host.Stats{} }
 
-// Check returns what is wrong with a source or a configuration.
+// Check returns an error that says what is wrong with a source or a configuration.
 func Check(source Source, cfg Config) error {
 	switch {
 	case source == nil:

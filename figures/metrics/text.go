@@ -11,8 +11,8 @@ import (
 // ContentType is the Content-Type header of the page that Write writes.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Write writes a source's metrics in the text format of Prometheus, sorted by name. It panics as Each
-// does.
+// Write writes a source's metrics in the text format of Prometheus, sorted by name. It panics like
+// Each.
 func Write(w io.Writer, source Source, cfg Config) error {
 	var samples []Sample
 	Each(source, cfg, func(s *Sample) { samples = append(samples, *s) })
@@ -67,7 +67,7 @@ var (
 	labelText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-// page is a page that is written. Its errors come at the end.
+// page is a page that is being written. Flush returns the first error.
 type page struct{ *bufio.Writer }
 
 func (p page) words(all ...string) {
@@ -95,7 +95,7 @@ func (p page) writeSample(s *row) {
 	p.line(s, "_count", "", "", float64(s.Count))
 }
 
-// line writes a series with its value. label, if it is not empty, is one more.
+// line writes a series with its value. label is one more label, if it is not empty.
 func (p page) line(s *row, suffix, label, value string, v float64) {
 	p.words(s.Metric.Name, suffix)
 	before := "{"

@@ -1,4 +1,4 @@
-// Package misuse has the panic about a wrong call in the game's own code.
+// Package misuse raises the panics about wrong calls in the game's own code.
 package misuse
 
 import "fmt"

@@ -24,7 +24,7 @@ type Endpoint struct {
 	in       *inbox.Inbox
 	flows    map[transport.PeerID]*flow
 	line     line[parcel]
-	dark     time.Duration // everything is lost until then
+	dark     time.Duration // everything is lost until this time
 	events   [32]transport.Event
 	closed   bool
 }
@@ -37,9 +37,9 @@ type flow struct {
 	q        *inbox.Queue
 	up, down *sim.Path
 	mtu      int
-	newest   time.Duration // due time of the last received datagram
-	overrun  uint64
-	over     bool
+	newest   time.Duration // time at which the last received datagram is due
+	overrun  uint64        // datagrams dropped from a full queue
+	over     bool          // the peer is gone
 }
 
 // parcel is a datagram or event in transit.
@@ -125,7 +125,7 @@ func (e *Endpoint) Stats(p transport.PeerID) (up, down sim.PathStats, ok bool) {
 	return f.up.Stats(), f.down.Stats(), true
 }
 
-// pump takes the events of the inner endpoint, and delivers what is due.
+// pump takes the events of the inner endpoint, and delivers the parcels that are due.
 func (e *Endpoint) pump() {
 	if e.closed {
 		return
@@ -166,7 +166,7 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	case transport.Data:
 		e.pass(now, f, f.down, inward, ev.Data)
 	case transport.Disconnected:
-		// The end comes last and is not lost: the inner endpoint made sure of that.
+		// The end comes last, and is never lost: the inner endpoint has ensured that.
 		f.mtu = -1
 		p := parcel{f: f, way: leaving, code: ev.Code, detail: ev.Detail}
 		if at := max(f.newest, now+e.down.Latency); at <= now || !e.line.addItem(at, p) {
@@ -234,7 +234,7 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 	return e.in.Recv(ev)
 }
 
-// Ready implements transport.Endpoint; the signal comes when a delayed datagram is due.
+// Ready implements transport.Endpoint. It signals when a delayed datagram is due.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
 // Send implements transport.Endpoint. It returns the inner endpoint's ErrBacklog only when the link has no delay.

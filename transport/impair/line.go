@@ -6,11 +6,11 @@ import (
 	"github.com/foretick/foretick/transport/internal/heap"
 )
 
-// line holds items in transit until they are due. The owner's lock guards everything except wait.
+// line holds items in transit until they are due. The owner's lock guards everything except waitForDue.
 type line[T any] struct {
 	start time.Time
 	heap.Heap[T]
-	armed time.Duration // when wait will wake; 0: it is not waiting
+	armed time.Duration // time at which waitForDue wakes; 0: it is not waiting
 	kick  chan struct{}
 	done  chan struct{}
 	timer *time.Timer
@@ -51,7 +51,7 @@ func (l *line[T]) nextDue(now time.Duration) (v T, ok bool) {
 	return v, true
 }
 
-// arm sets the time for wait to wake; the owner holds the lock.
+// arm sets the time at which waitForDue wakes. The owner holds the lock.
 func (l *line[T]) arm() {
 	at, ok := l.Next()
 	if !ok {
@@ -61,7 +61,8 @@ func (l *line[T]) arm() {
 	l.timer.Reset(max(0, at-l.now()))
 }
 
-// waitForDue sleeps until an item is due, an earlier one is added, or also has a signal. It returns false at the end.
+// waitForDue sleeps until an item is due, an earlier one is added, or the channel also has a signal. It
+// returns false once done is closed.
 func (l *line[T]) waitForDue(also <-chan struct{}) bool {
 	select {
 	case <-l.done:

@@ -24,7 +24,7 @@ type Proxy struct {
 	up, down sim.Link
 	routes   map[netip.AddrPort]*route
 	line     line[crossing]
-	dark     time.Duration // everything is lost until then
+	dark     time.Duration // everything is lost until this time
 	free     [][]byte
 	closed   bool
 }
@@ -34,13 +34,13 @@ type route struct {
 	client   netip.AddrPort
 	back     *net.UDPConn
 	up, down *sim.Path
-	used     time.Duration
+	used     time.Duration // when the client last sent a datagram
 }
 
 // crossing is a datagram in transit.
 type crossing struct {
 	r    *route
-	up   bool
+	up   bool // from the client to the server
 	b    []byte
 	back *net.UDPConn // the socket that sends it to the server
 }
@@ -125,7 +125,7 @@ func (p *Proxy) Rebind() error {
 	return errors.Join(errs...)
 }
 
-// Stats returns the proxy's total path statistics, up and down, for the clients it still remembers.
+// Stats returns the total path statistics, up and down, of the clients that the proxy still knows.
 func (p *Proxy) Stats() (up, down sim.PathStats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +206,7 @@ func (p *Proxy) answers(r *route, back *net.UDPConn) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // ICMP reports that nobody listens: the datagrams are lost
+		if err != nil { // ICMP reports that nobody listens: the server's datagrams are lost
 			continue
 		}
 		p.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/inbox"
 )
 
-// serverID is a client's name for its server.
+// serverID is the server's PeerID at every client.
 var serverID = transport.MakePeerID(0, 1)
 
 // client is the endpoint that Dial returns. The host's lock guards it.
@@ -57,7 +57,7 @@ func (c *client) Disconnect(p transport.PeerID, code transport.Code, detail stri
 	}
 }
 
-// endConnection ends the connection from this side.
+// endConnection ends the connection from the client's side.
 func (c *client) endConnection(code transport.Code, detail string) {
 	if !c.open {
 		return

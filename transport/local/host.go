@@ -20,12 +20,12 @@ const queued = 160
 // Endpoint is a server's endpoint that clients of the same process dial. Host makes it. Any
 // goroutine may call its methods, but only one at a time may call Recv.
 type Endpoint struct {
-	outer   transport.Endpoint // nil: there is none
-	ready   chan struct{}      // of both; nil without outer
+	outer   transport.Endpoint // nil without other peers
+	ready   chan struct{}      // signals both kinds of peers; nil without outer
 	done    chan struct{}
 	running sync.WaitGroup
 
-	mu     sync.Mutex // of the clients too
+	mu     sync.Mutex // guards the clients too
 	in     *inbox.Inbox
 	peers  slot.Table[*conn]
 	bans   map[string]ban
@@ -36,10 +36,10 @@ type Endpoint struct {
 type conn struct {
 	host     *Endpoint
 	client   *client
-	id       transport.PeerID // the server's name for the client
+	id       transport.PeerID // the client's PeerID at the server
 	identity []byte
-	queue    *inbox.Queue    // at the server
-	stats    transport.Stats // of the server
+	queue    *inbox.Queue    // datagrams that wait for the server
+	stats    transport.Stats // the server's traffic with the client
 }
 
 type ban struct {
@@ -73,7 +73,7 @@ func Host(outer transport.Endpoint) *Endpoint {
 // Unwrap implements transport.Wrapper: it returns outer.
 func (e *Endpoint) Unwrap() transport.Endpoint { return e.outer }
 
-// forward joins the signals of both kinds of peers.
+// forward passes on the ready signals of both kinds of peers until Close.
 func (e *Endpoint) forward() {
 	defer e.running.Done()
 	for {
@@ -115,7 +115,7 @@ func (e *Endpoint) Dial(identity []byte) transport.Endpoint {
 	return c
 }
 
-// local returns the connection of a client of this process.
+// local returns the connection of a client of this process, or nil.
 func (e *Endpoint) local(p transport.PeerID) *conn {
 	c, ok := e.peers.Get(p)
 	if !ok {
@@ -124,7 +124,8 @@ func (e *Endpoint) local(p transport.PeerID) *conn {
 	return c
 }
 
-// of returns outer's id of a peer, and back.
+// isOuter reports whether a PeerID belongs to a peer of outer. outerID and fromOuterID convert it to
+// outer's PeerID, and back.
 func isOuter(p transport.PeerID) bool                 { return p.Slot() >= MaxClients }
 func outerID(p transport.PeerID) transport.PeerID     { return p - MaxClients }
 func fromOuterID(p transport.PeerID) transport.PeerID { return p + MaxClients }
@@ -173,7 +174,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	return pass(b, &c.stats, c.client.in, c.client.queue, &c.client.stats)
 }
 
-// pass moves a datagram into a queue.
+// pass copies a datagram into the receiver's queue and counts it at both ends.
 func pass(b []byte, from *transport.Stats, in *inbox.Inbox, q *inbox.Queue, to *transport.Stats) error {
 	if len(b) > transport.MaxDatagram {
 		return &transport.TooBigError{Size: len(b), Limit: transport.MaxDatagram}
@@ -210,7 +211,7 @@ func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail strin
 	}
 }
 
-// freeConnection frees a connection and tells the client.
+// freeConnection removes a connection and ends it at the client.
 func (k *conn) freeConnection(c transport.Code, detail string) {
 	k.host.peers.Remove(k.id)
 	k.client.refused(c, detail)

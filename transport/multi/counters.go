@@ -4,9 +4,9 @@ import "github.com/foretick/foretick/transport"
 
 // Counters counts the traffic of one part.
 type Counters struct {
-	Name                     string // of the part
-	Peers                    int    // connected now
-	MaxPeers                 int    // most peers that the part accepts; 0: it does not say
+	Name                     string // name of the part
+	Peers                    int    // peers connected now
+	MaxPeers                 int    // most peers that the part accepts; 0: not known
 	Connected                uint64 // peers that ever connected
 	Sent, Received           uint64 // datagrams
 	SentBytes, ReceivedBytes uint64 // bytes of these datagrams
@@ -46,7 +46,7 @@ func (e *Endpoint) AppendCounts(dst []transport.Count) []transport.Count {
 		for i := from; i < len(dst); i++ {
 			if of := &dst[i].Part; *of == "" {
 				*of = c.Name
-			} else { // of an endpoint that is joined itself
+			} else { // the part is joined itself
 				*of = c.Name + "/" + *of
 			}
 		}

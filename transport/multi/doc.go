@@ -12,8 +12,8 @@
 //
 // # What stays apart
 //
-// Each part keeps its own accept hook, limits, timeouts and counters. It applies its own rule for a second connection
-// of one identity among its own peers. The same identity may be connected by two parts at once: server.Config.Same
-// decides which of them plays. A ban applies to all
-// parts that know bans. Counters counts the traffic by part, and Name tells which part a peer uses.
+// Each part keeps its own accept hook, limits, timeouts and counters. It applies its own rule for a
+// second connection of one identity among its own peers. The same identity may be connected by two
+// parts at once: server.Config.Same decides which of them plays. A ban applies to all parts that
+// support bans. Counters counts the traffic by part, and Name returns the part that a peer uses.
 package multi

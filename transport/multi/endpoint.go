@@ -16,8 +16,8 @@ import (
 
 // Part is an endpoint to join, with its name.
 type Part struct {
-	// Name tells the part from the others, in Name and Counters. Empty: the package of the endpoint's type, such as
-	// "udp", with a number if several parts would have the same.
+	// Name is the part's name in Name and Counters. Empty means the package of the endpoint's type,
+	// such as "udp", with a number if several parts would have the same name.
 	Name string
 	// Endpoint is a server's endpoint. Required.
 	Endpoint transport.Endpoint
@@ -30,7 +30,7 @@ type Endpoint struct {
 	ready   chan struct{}
 	done    chan struct{}
 	running sync.WaitGroup
-	turn    []*part // in the order in which Recv asks them
+	turn    []*part // parts in the order in which Recv calls them
 
 	mu     sync.Mutex
 	peers  slot.Table[peer]
@@ -40,11 +40,12 @@ type Endpoint struct {
 // part is a joined endpoint. ids and counters are guarded by the Endpoint's lock.
 type part struct {
 	transport.Endpoint
-	brought  int               // events of the newest Recv
-	bans     transport.BanList // nil: it knows none
-	counts   transport.Counted // nil: it has none
-	most     int
-	ids      map[transport.PeerID]transport.PeerID // the joined endpoint's, by the part's own
+	brought int               // number of events of the newest Recv
+	bans    transport.BanList // nil if the part supports no bans
+	counts  transport.Counted // nil if the part has no counters
+	most    int               // most peers that the part accepts; 0: not known
+	// ids has the PeerIDs of the joined endpoint by those of the part.
+	ids      map[transport.PeerID]transport.PeerID
 	counters Counters
 }
 
@@ -139,7 +140,7 @@ func packageName(e transport.Endpoint) string {
 	return path.Base(t.PkgPath())
 }
 
-// forward passes a part's signals on until Close.
+// forward passes on a part's ready signals until Close.
 func (e *Endpoint) forward(ready <-chan struct{}) {
 	defer e.running.Done()
 	for {
@@ -162,8 +163,8 @@ func (e *Endpoint) signalReady() {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.ready }
 
-// Recv implements transport.Endpoint. Every part gets a fair share of ev. What quiet parts leave goes to the busy ones,
-// which are asked last.
+// Recv implements transport.Endpoint. Every part gets a fair share of ev. It calls busy parts last, so
+// that they get what quiet parts leave.
 func (e *Endpoint) Recv(ev []transport.Event) int {
 	slices.SortStableFunc(e.turn, func(a, b *part) int { return cmp.Compare(a.brought, b.brought) })
 	n, more := 0, false
@@ -177,13 +178,13 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 		n += kept
 	}
 	if n < len(ev) && more {
-		e.signalReady() // a part may have more, and it will not say so again
+		e.signalReady() // a part may have more, and will not signal it again
 	}
 	return n
 }
 
-// takeEvents gives a part's events the PeerIDs of the joined endpoint. It drops those of peers that Disconnect dropped
-// meanwhile, and returns the number of the others.
+// takeEvents gives a part's events the PeerIDs of the joined endpoint. It removes the events of peers
+// that Disconnect has dropped meanwhile, and returns how many are left.
 func (e *Endpoint) takeEvents(p *part, ev []transport.Event) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -233,7 +234,7 @@ func (e *Endpoint) forgetPeer(p *part, inner, id transport.PeerID) {
 	p.counters.Peers--
 }
 
-// findPeer returns where a peer is connected.
+// findPeer returns the part and the part's PeerID of a peer.
 func (e *Endpoint) findPeer(id transport.PeerID) (peer, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -323,7 +324,7 @@ func (e *Endpoint) MaxPeers() int {
 	return sum
 }
 
-// DisconnectIdentity implements transport.BanList, for all parts that know identities.
+// DisconnectIdentity implements transport.BanList, for all parts that support bans.
 func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) (found bool) {
 	for _, p := range e.parts {
 		if p.bans != nil && p.bans.DisconnectIdentity(identity, c, detail) {
@@ -333,7 +334,7 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 	return found
 }
 
-// Ban implements transport.BanList, for all parts that know identities.
+// Ban implements transport.BanList, for all parts that support bans.
 func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	for _, p := range e.parts {
 		if p.bans != nil {

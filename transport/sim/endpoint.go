@@ -28,7 +28,7 @@ type Endpoint struct {
 	accept func(addr string) (identity []byte, err error)
 	closed bool
 	next   *Endpoint // the endpoint that took the address over
-	killed bool      // the process is gone: it does not even report that nobody listens
+	killed bool      // the process was killed: it does not even report that nobody listens
 }
 
 var _ transport.Endpoint = (*Endpoint)(nil)
@@ -84,8 +84,8 @@ func (n *Network) Paths(client *Endpoint) (up, down *Path) {
 	return s.path, s.far.path
 }
 
-// Kill simulates the sudden end of the process of an endpoint: it drops every connection without notice, and answers
-// nothing. The endpoint itself is closed. See Restart.
+// Kill simulates the sudden end of the process of an endpoint: it drops every connection without
+// notice, and replies to nothing. The endpoint itself is closed. See Restart.
 func (n *Network) Kill(e *Endpoint) {
 	for i := range e.peers.Slots() {
 		if s, ok := e.peers.At(i); ok {
@@ -108,7 +108,7 @@ func (n *Network) Restart(server *Endpoint) *Endpoint {
 	return e
 }
 
-// current returns the endpoint that has the address now.
+// current returns the endpoint that has e's address now.
 func (e *Endpoint) current() *Endpoint {
 	for e.next != nil {
 		e = e.next
@@ -179,8 +179,8 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	return nil
 }
 
-// After calls fn when that much time has passed on the network. An end that closes sends its last messages by it,
-// since nobody waits in virtual time.
+// After calls fn when that much time has passed on the network. An end that closes uses it to send its
+// last messages, since nobody waits in virtual time.
 func (e *Endpoint) After(d time.Duration, fn func()) { e.net.At(e.net.now+d, fn) }
 
 // Flush implements transport.Endpoint. It does nothing, since datagrams leave at once.

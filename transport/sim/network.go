@@ -23,19 +23,19 @@ type eventKind uint8
 const (
 	callback eventKind = iota + 1
 	arrival            // a datagram of the game
-	hello              // this and the following: the transport's own
+	hello              // this and the following kinds are the transport's own datagrams
 	accept
 	alive
-	ask // asks for a sign of life
+	ask // asks for an alive
 	farewell
 	upkeep // a side's timer
-	repeat // of a farewell
+	repeat // repeats a farewell
 )
 
 type event struct {
 	to     *side
-	fn     func()  // of a callback
-	buf    *buffer // of an arrival; from the receiver's inbox
+	fn     func()  // function of a callback
+	buf    *buffer // datagram of an arrival, in a buffer of the receiver's inbox
 	length uint16
 	kind   eventKind
 }

@@ -15,15 +15,17 @@ type Path struct {
 	random rand.PCG // four draws a datagram
 	fades  rand.PCG // draws for outages: separate, so that they do not depend on the traffic
 
-	// probabilities in 1/2³²
+	// Probabilities in units of 1/2³².
 	enter, leave, duplicate, reorder, corrupt uint64
 
-	bad, free           bool // in a burst; free: the datagram after a full burst passes
-	run                 int  // losses in this burst
-	idle                time.Duration
-	newest              time.Duration
-	outFrom, outUntil   time.Duration
-	darkFrom, darkUntil time.Duration
+	// bad is true in a burst of losses. free is true if the burst is full, so that the next datagram
+	// passes.
+	bad, free           bool
+	run                 int           // losses in this burst
+	idle                time.Duration // when the bottleneck will be free
+	newest              time.Duration // newest arrival time so far
+	outFrom, outUntil   time.Duration // start and end of the newest outage
+	darkFrom, darkUntil time.Duration // start and end of the blackhole
 	stats               PathStats
 }
 
@@ -120,7 +122,7 @@ func (l Link) bursts() (enter, leave uint64) {
 		}
 	}
 	in := loss / (mean * (1 - loss))
-	if in > 1 { // only longer bursts reach that loss
+	if in > 1 { // only longer bursts reach the loss
 		return 1 << 32, chance((1 - loss) / loss)
 	}
 	return chance(in), chance(1 / float64(l.Burst))
@@ -135,7 +137,7 @@ func (p *Path) Send(now time.Duration, size int) (f Fate) {
 	return f
 }
 
-// decide is Send; f is zero.
+// decide is Send without a copy of the result. f must be zero.
 func (p *Path) decide(f *Fate, now time.Duration, size int) {
 	l := &p.link
 	p.stats.Sent++
@@ -208,7 +210,7 @@ func scale(d time.Duration, u uint64) time.Duration {
 	return time.Duration(whole*u + part*u>>32)
 }
 
-// burst makes the transition for one datagram and reports whether it is lost.
+// burst makes the transition for one datagram, and reports whether it is lost.
 func (p *Path) burst(u uint64) bool {
 	switch {
 	case p.free:

@@ -11,7 +11,7 @@ import (
 type state uint8
 
 const (
-	dialling state = iota // a client's side before the answer, or a server's before the hello
+	dialling state = iota // a client's side before the accept, or a server's before the hello
 	open
 	ended
 )
@@ -30,16 +30,16 @@ const (
 type side struct {
 	ep       *Endpoint
 	far      *side
-	path     *Path // from here to far
+	path     *Path // the link from this side to far
 	state    state
 	client   bool
-	silent   bool // its process was killed: it answers nothing
+	silent   bool // the side's process was killed: it replies to nothing
 	id       transport.PeerID
 	q        *inbox.Queue
-	begun    time.Duration
-	heard    time.Duration
-	sent     time.Duration
-	told     time.Duration // when a farewell was last repeated
+	begun    time.Duration // when the dial began
+	heard    time.Duration // when something was last received
+	sent     time.Duration // when something was last sent
+	told     time.Duration // when the farewell was last sent again
 	code     transport.Code
 	detail   string
 	identity []byte
@@ -101,7 +101,7 @@ func (s *side) greeted() {
 	}
 }
 
-// admitted calls the server's hook.
+// admitted calls the server's accept hook, and reports whether the client may connect.
 func (s *side) admitted() bool {
 	if s.ep.accept == nil {
 		return true
@@ -119,7 +119,7 @@ func (s *side) admitted() bool {
 	return false
 }
 
-// accepted handles the server's answer at the client's side.
+// accepted handles the server's accept at the client's side.
 func (s *side) accepted() {
 	if s.state == ended {
 		s.remind()
@@ -162,7 +162,7 @@ func (s *side) arrived(buf []byte, length int) {
 	}
 }
 
-// remind repeats to the far end that the connection is over.
+// remind sends the farewell again, because the far end does not know that the connection is over.
 func (s *side) remind() {
 	if now := s.ep.net.now; now-s.told >= again {
 		s.told = now

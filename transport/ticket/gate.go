@@ -25,8 +25,8 @@ type Gate struct {
 	now     func() time.Time
 
 	mu    sync.Mutex
-	used  map[ID]int64 // Unix time in seconds until which to remember
-	swept int64
+	used  map[ID]int64 // used tickets, with the Unix time in seconds until which to remember them
+	swept int64        // when used was last swept, in Unix seconds
 	bans  map[string]time.Time
 }
 
@@ -40,9 +40,11 @@ type gateKey struct {
 const MaxKeys = 2
 
 const (
-	maxUsed   = 1 << 17
-	longest   = 24 * time.Hour // a ticket valid for longer is refused, since it would have to be remembered for longer
-	sweepTime = 5              // seconds
+	maxUsed = 1 << 17
+	// longest is the longest validity of a ticket. A ticket valid for longer is refused, since it would
+	// have to be remembered for longer.
+	longest   = 24 * time.Hour
+	sweepTime = 5 // in seconds
 )
 
 // NewGate returns the gate of a server that shares key with the matchmaker. servers are the addresses under which
@@ -134,7 +136,7 @@ func (g *Gate) judgeClaims(c *Claims) error {
 	return nil
 }
 
-// expiredError is ErrExpired with both clocks: often one of them is wrong.
+// expiredError is ErrExpired with the times of both clocks, because often one of them is wrong.
 type expiredError struct{ expires, now time.Time }
 
 // Error returns a text with both times. Clients receive it.
@@ -173,8 +175,9 @@ func (g *Gate) Use(c Claims) error {
 	return nil
 }
 
-// Accept checks a sealed part, marks it as used, and returns its identity as Claims.Shown does. It is an accept hook for transports whose
-// client sends Ticket.Sealed as its token. On an unencrypted transport, an eavesdropper can use the token first.
+// Accept checks a sealed part, marks it as used, and returns its identity as Claims.Shown does. It is
+// an accept hook for transports whose client sends Ticket.Sealed as its token. On an unencrypted
+// transport, an eavesdropper can use the token first.
 func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err error) {
 	c, _, err := g.Check(token)
 	if err == nil {

@@ -2,7 +2,7 @@ package ticket
 
 import "slices"
 
-// matchMark begins an identity that is joined with a match.
+// matchMark begins an identity that JoinIdentity made.
 const matchMark = "\x00M"
 
 // Shown returns the identity that transports show: Identity, or JoinIdentity of Match and Identity.
@@ -22,7 +22,7 @@ func JoinIdentity(match string, identity []byte) []byte {
 	return append(b, identity...)
 }
 
-// SplitIdentity returns what JoinIdentity joined. It returns false for an identity without a match.
+// SplitIdentity splits an identity that JoinIdentity made. It returns false for any other identity.
 func SplitIdentity(joined []byte) (match string, identity []byte, ok bool) {
 	if len(joined) < len(matchMark)+1 || string(joined[:len(matchMark)]) != matchMark {
 		return "", nil, false

@@ -173,7 +173,7 @@ func parseServers(b []byte) ([]netip.AddrPort, []byte, error) {
 	return servers, b[1+n*addrSize:], nil
 }
 
-// open opens a sealed part, even if it has expired.
+// open decrypts a sealed part, even if the ticket has expired.
 func open(aead cipher.AEAD, sealed []byte) (c Claims, err error) {
 	if len(sealed) < sealedHeader+chacha20poly1305.Overhead || len(sealed) > MaxSealed || sealed[0] != version {
 		return c, ErrMalformed
@@ -205,7 +205,7 @@ func (t *Ticket) MarshalBinary() ([]byte, error) {
 	return append(b, t.Sealed...), nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary returned. Error: ErrMalformed.
+// UnmarshalBinary decodes the bytes that MarshalBinary returned. Error: ErrMalformed.
 func (t *Ticket) UnmarshalBinary(b []byte) error {
 	const head = 1 + 8 + SecretSize
 	if len(b) < head || b[0] != version {

@@ -20,21 +20,21 @@ const (
 type node[T any] struct {
 	v    T
 	at   time.Duration
-	next int32 // in the bucket, or in the free list
+	next int32 // next node in the bucket, or in the free list
 }
 
 // Queue is a queue whose clock moves with Pop. New creates it.
 type Queue[T any] struct {
 	near heap.Heap[int32] // values due in today's bucket, or pushed after it was opened
-	far  heap.Heap[int32] // values beyond the year
-	n    int
-	day  int64 // today's bucket; never above that of the last Pop's limit
-	next int64 // the first bucket after today that holds a value, here or in far; or never
+	far  heap.Heap[int32] // values too far away for a bucket
+	n    int              // number of values
+	day  int64            // today's bucket; never above that of the last Pop's limit
+	next int64            // the first bucket after today that holds a value, here or in far; or never
 
 	nodes []node[T]
-	free  int32          // the first unused node, or -1
-	last  [buckets]int32 // of each bucket that is marked in used
-	used  [buckets / 64]uint64
+	free  int32                // the first unused node, or -1
+	last  [buckets]int32       // last node of each bucket that is marked in used
+	used  [buckets / 64]uint64 // a bit for each bucket that holds a value
 }
 
 // New returns an empty queue.
@@ -132,9 +132,9 @@ func (q *Queue[T]) Next() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// openBucket makes the next used bucket today's. It moves its nodes to near, or returns a single node to the caller;
-// otherwise it returns -1. Values in far go first: they were pushed earlier, when they were too far away for a
-// bucket.
+// openBucket makes the next used bucket today's, and moves its nodes to near. If there is only one
+// node, and near is empty, it returns that node instead; otherwise it returns -1. Values in far are
+// moved first: they were pushed earlier, when they were too far away for a bucket.
 func (q *Queue[T]) openBucket() (only int32) {
 	b := q.next
 	q.day, only = b, -1

@@ -60,8 +60,8 @@ func (c *Crowd[P]) Remove(p P) bool {
 	return false
 }
 
-// Oldest returns the oldest connection of the network that has the most, so that a flood from one network displaces
-// itself.
+// Oldest returns the oldest connection of the network that has the most. So a flood from one network
+// evicts its own connections.
 func (c *Crowd[P]) Oldest() (p P, ok bool) {
 	most := 0
 	for i := range c.rows {

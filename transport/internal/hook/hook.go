@@ -23,7 +23,7 @@ type Accept struct {
 	rarely contain.Rarely
 }
 
-// Ask calls the hook. A panic in it, or runtime.Goexit, refuses the client; one an hour is
+// Ask calls the hook. A panic in it, or runtime.Goexit, refuses the client. One failure an hour is
 // logged with its stack.
 func (a *Accept) Ask(addr netip.AddrPort, token []byte) (identity []byte, err error, panicked bool) {
 	failed := contain.Call(func() { identity, err = a.Fn(addr, token) })
@@ -34,14 +34,14 @@ func (a *Accept) Ask(addr netip.AddrPort, token []byte) (identity []byte, err er
 	return nil, errFailed, true
 }
 
-// report logs a failure once an hour.
+// report logs at most one failure an hour.
 func report(rarely *contain.Rarely, log transport.Logger, text string, addr netip.AddrPort, failed *contain.Failure) {
 	if skipped, due := rarely.Due(time.Now()); due {
 		Line(log, text, "value", failed.Value, "address", addr, "skipped", skipped, "stack", string(failed.Stack))
 	}
 }
 
-// Line logs a line, to standard error without a logger.
+// Line logs a line, or writes it to standard error if log is nil.
 func Line(log transport.Logger, text string, args ...any) {
 	if log != nil {
 		log.Error(text, args...)

@@ -14,7 +14,7 @@ type Queue struct {
 	state   state
 	opened  bool // Connected is to be reported
 	ended   bool // Disconnected is to be reported, after the rest
-	waiting bool // queued in the inbox's turn
+	waiting bool // the queue is in the inbox's turn
 	code    transport.Code
 	detail  string
 }
@@ -35,7 +35,7 @@ type datagram struct {
 
 // Inbox holds the queues of one endpoint. New makes one.
 type Inbox struct {
-	size  int // of a buffer, in bytes
+	size  int // size of a buffer in bytes
 	limit int // most datagrams waiting per peer
 	ready chan struct{}
 	turn  []*Queue // a ring of the queues that are not empty
@@ -45,8 +45,8 @@ type Inbox struct {
 	rest  *datagram // unused datagrams, counted by rests
 	rests int
 	out   [][]byte // buffers that the caller of Recv may be reading
-	spare []*Queue
-	open  int
+	spare []*Queue // queues to use again
+	open  int      // number of queues in use
 }
 
 // New returns an inbox with buffers of size bytes and queues of at most limit datagrams.
@@ -70,7 +70,8 @@ func (in *Inbox) Buffer() []byte {
 	return make([]byte, in.size)
 }
 
-// keep is the most unused buffers that an inbox keeps; the others go back to the heap.
+// keep is the most unused buffers, and datagrams, that an inbox keeps. The garbage collector frees the
+// others.
 const keep = 1024
 
 // Release returns a buffer. A buffer from elsewhere is dropped.
@@ -119,7 +120,7 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	} else {
 		d = &datagram{}
 	}
-	d.buf, d.data, d.next = buf, data, nil // by field: assigning a whole struct would build and copy it
+	d.buf, d.data, d.next = buf, data, nil // field by field: assigning a whole struct would build and copy it
 	if q.n == 0 {
 		q.oldest = d
 	} else {

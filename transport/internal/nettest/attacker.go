@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// Attacker sits on the path between one client and a server. It reads everything and forges what a test asks for.
-// It knows the datagram format of docs/STANDARD-udp.md.
+// Attacker sits on the path between one client and a server. It reads everything, and forges the
+// datagrams that a test chooses. It knows the datagram format of docs/STANDARD-udp.md.
 type Attacker struct {
 	front, back *net.UDPConn
 	running     sync.WaitGroup
 
 	mu       sync.Mutex
 	client   *net.UDPAddr
-	id       []byte   // of the connection, from the client's datagrams
-	tag      []byte   // of the server's
+	id       []byte   // connection id, from the client's datagrams
+	tag      []byte   // tag of the server's datagrams
 	up, down [][]byte // payloads of the datagrams that passed
 	raw      [][]byte // everything the client sent
-	meddle   [][]byte // datagrams it adds in both directions after each one
+	meddle   [][]byte // datagrams added in both directions after each one
 }
 
 // NewAttacker returns an Attacker between a server and the client that dials its Addr. It ends with the test, or

@@ -17,10 +17,10 @@ import (
 // ms, duplicates and reorders every tenth, and damages every hundredth.
 type Connecting struct {
 	Link   sim.Link                                      // link for the dials, in addition to the cycle
-	Server string                                        // where the server listens
+	Server string                                        // the server's address
 	Dial   func(addr string) (transport.Endpoint, error) // called from any goroutine
 	Leave  func(ep transport.Endpoint)                   // ends a client's endpoint
-	P99    time.Duration                                 // upper limit
+	P99    time.Duration                                 // upper limit of the dials' times
 	Lanes  int                                           // parallel dials
 	Short  int                                           // dials without -soak; if these fail, 1000 decide
 }

@@ -31,11 +31,12 @@ func Flood(t testing.TB, to string, rate int, d time.Duration, fill func(b []byt
 
 // Besieged is the effect of a flood on a server's client and on the server's own tick.
 type Besieged struct {
-	Sent       int           // datagrams of the flood
-	Late       time.Duration // delay of the tick, p99
-	Ticks, Got int           // ticks, with one client datagram each, and how many of those arrived
-	Grown      int64         // growth of the heap, in bytes
-	More       int           // additional goroutines
+	Sent int           // datagrams of the flood
+	Late time.Duration // delay of the tick, p99
+	// Ticks counts ticks with one client datagram each, Got the datagrams that arrived.
+	Ticks, Got int
+	Grown      int64 // growth of the heap, in bytes
+	More       int   // additional goroutines
 }
 
 // Besiege floods a server with 100 000 datagrams a second while a client plays at 60 Hz. Any disconnect fails the

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Moving tests a client whose own address changes: the system takes it away and gives another, as it does when a
-// laptop changes its network. The connection stays, and the silence is short.
+// Moving tests a client whose own address changes: the system removes the address and adds another, as
+// when a laptop changes its network. The connection must stay, and the silence must be short.
 type Moving struct {
 	Listen func(t testing.TB) (srv transport.Endpoint, addr netip.AddrPort)
 	Dial   func(t testing.TB, addr string) transport.Endpoint

@@ -12,11 +12,11 @@ import (
 	"unsafe"
 )
 
-// within is set in a process that runs a test in a network of its own.
+// within names the environment variable that is set in a process with its own network.
 const within = "FORETICK_TEST_NETWORK"
 
-// Namespace runs a test in a process with a separate network, which the test may change, and reports whether this
-// is that process. Where the system gives no network to the user, it is left out.
+// Namespace runs a test in a process with a separate network, which the test may change. It reports
+// whether this is that process. The test is skipped if the system gives the user no network.
 func Namespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(within) != "" {
@@ -61,7 +61,8 @@ func Address(t testing.TB, a netip.Addr, has bool) {
 	ask(t, kind, flags, b, attribute(syscall.IFA_LOCAL, a.AsSlice()), attribute(syscall.IFA_ADDRESS, a.AsSlice()))
 }
 
-// Prefer makes the system send from an address to another of this machine.
+// Prefer makes the system use from as the source address for datagrams to another address of this
+// machine.
 func Prefer(t testing.TB, to, from netip.Addr) {
 	t.Helper()
 	b := (*[syscall.SizeofRtMsg]byte)(unsafe.Pointer(&syscall.RtMsg{
@@ -86,7 +87,7 @@ func attribute(kind uint16, value []byte) []byte {
 	return append(binary.NativeEndian.AppendUint16(b, kind), value...)
 }
 
-// ask has the system change its network, as rtnetlink(7) describes.
+// ask makes the system change its network, as rtnetlink(7) describes.
 func ask(t testing.TB, kind, flags uint16, parts ...[]byte) {
 	t.Helper()
 	if err := change(kind, flags, parts); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Rebinding tests a client that stays in play while its NAT, which is close to it, changes its port every 5 s. Both
-// ends play at 60 Hz. At full length a gap in the
-// client's incoming data may last a round trip plus 250 ms; in short form it ends before the next change. A response proves the
-// new path; before that, the path gets at most three bytes for each byte received.
+// Rebinding tests a client that stays in play while its NAT, which is close to it, changes its port
+// every 5 s. Both ends play at 60 Hz. At full length a gap in the client's incoming data may last a
+// round trip plus 250 ms; in short form it must end before the next change. A response proves the new
+// path; before that, the path gets at most three bytes for each byte received.
 type Rebinding struct {
 	Listen func(t testing.TB) (srv transport.Endpoint, addr netip.AddrPort)
 	Dial   func(t testing.TB, addr string) transport.Endpoint
@@ -51,11 +51,11 @@ func (r *rebinding) judgeGaps(t *testing.T, times int, every time.Duration) {
 		"%d of the game's datagrams among them", r.name, r.moves, r.gaps[len(r.gaps)/2].Round(time.Millisecond),
 		worst.Round(time.Millisecond), r.limit, r.away.Round(time.Millisecond), r.down, r.up, r.worst, r.early)
 	most := r.limit + r.away
-	if !*Soak { // beside other work it only has to be heard again before the next move
+	if !*Soak { // next to other work the client only has to be heard again before the next move
 		most = max(most, every-time.Second/30)
 	}
 	switch {
-	case worst > most || r.moves != uint64(times) && r.away < every: // a machine may stand still for a whole turn
+	case worst > most || r.moves != uint64(times) && r.away < every: // a machine may pause for a whole turn
 		t.Errorf("%s: a gap is too long, or a move was missed", r.name)
 	case r.down == 0:
 		t.Errorf("%s: nothing was asked of the new paths", r.name)
@@ -70,7 +70,7 @@ func (r *rebinding) judgeGaps(t *testing.T, times int, every time.Duration) {
 type rebinding struct {
 	name     string
 	link     sim.Link
-	limit    time.Duration // of a gap
+	limit    time.Duration // longest gap that is allowed
 	gaps     []time.Duration
 	away     time.Duration // the longest pause of the test itself
 	moves    uint64

@@ -3,12 +3,12 @@ package pulse
 
 import "time"
 
-// most is the largest number of ticks counted at once: after a pause of the process, the pause must not cause
-// timeouts.
+// most is the largest number of ticks that are counted at once, so that a pause of the process causes
+// no timeouts.
 const most = 4
 
-// Run calls beat at each interval until done is closed. It passes the number of ticks since the last call that had
-// any.
+// Run calls beat at each interval until done is closed. It passes the number of whole ticks since the
+// last call that passed any.
 func Run(done <-chan struct{}, interval, tick time.Duration, beat func(passed uint32)) {
 	t := time.NewTicker(interval)
 	defer t.Stop()

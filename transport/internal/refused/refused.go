@@ -8,10 +8,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// most is how many reasons are told apart. Accept hooks choose them, so they are bounded.
+// most is the most reasons that are counted separately. The number is bounded because accept hooks
+// choose the reasons.
 const most = 16
 
-// hook and other are the reasons of errors that name none, and of those beyond most.
+// hook is the reason of errors that name none. other is the reason of all errors beyond most reasons.
 const hook, other = "hook", "other"
 
 // Reasoned is an error that names its reason.
@@ -55,7 +56,7 @@ func (t *Tally) Add(err error) {
 	t.all = append(t.all, transport.Count{Name: reason, Refusal: text, N: 1})
 }
 
-// explain returns the reason of an error, and what it says in words.
+// explain returns an error's reason, and its text for a log.
 func explain(err error) (reason, text string) {
 	reason, text = hook, err.Error()
 	var r Reasoned

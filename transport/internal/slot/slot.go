@@ -42,7 +42,7 @@ func (t *Table[T]) Add(v T) transport.PeerID {
 // Get returns the value of p.
 func (t *Table[T]) Get(p transport.PeerID) (v T, ok bool) {
 	s := p.Slot()
-	if s < 0 || s >= len(t.rows) { // negative: an invalid id, where int has 32 bits
+	if s < 0 || s >= len(t.rows) { // an invalid id is negative where int has 32 bits
 		return v, false
 	}
 	if r := &t.rows[s]; r.used && r.generation == p.Generation() {
