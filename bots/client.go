@@ -15,8 +15,8 @@ type Client struct {
 	state    client.State
 }
 
-// NewClient makes a full client of a configuration. frame is the time of a rendered frame; 0
-// means a sixtieth of a second.
+// NewClient makes a full client. frame is the time of a rendered frame; 0 means a sixtieth of a
+// second.
 func NewClient(cfg client.Config, frame time.Duration) (*Client, error) {
 	if frame <= 0 {
 		frame = time.Second / 60

@@ -12,7 +12,7 @@ import (
 
 // Player is what a Crowd runs: a [Light] or a [Client].
 type Player interface {
-	// Step does what is due. The error is why the player is gone.
+	// Step runs the player at a time that is due. The error is the reason why the player left.
 	Step(now time.Time) error
 	// Next returns when Step is due.
 	Next() time.Time
@@ -34,8 +34,8 @@ type Crowd struct {
 	// Workers is the number of goroutines that run players. 0 means one for each processor.
 	// Negative is an error.
 	Workers int
-	// OnGone, when set, is called when a player is gone against its will. Several goroutines
-	// may call it.
+	// OnGone, when set, is called when a player could not be started or was dropped. Several
+	// goroutines may call it.
 	OnGone func(n int, err error)
 
 	started, playing, gone atomic.Int64
@@ -50,7 +50,7 @@ func (c *Crowd) Playing() int { return int(c.playing.Load()) }
 // Gone returns how many players could not be started, or were dropped.
 func (c *Crowd) Gone() int { return int(c.gone.Load()) }
 
-// slot is the time in which a worker looks at each of its players once.
+// slot is how long a worker sleeps after it has run those of its players that are due.
 const slot = time.Millisecond
 
 // Run starts the players one after another and runs them until the context ends. Then it closes
@@ -114,7 +114,7 @@ func (c *Crowd) work(ctx context.Context, begun time.Time, w, workers int) {
 	}
 }
 
-// stepMember runs a player, and reports whether it is still there.
+// stepMember runs a player, and reports whether it stays.
 func (c *Crowd) stepMember(m *member, now time.Time) bool {
 	err := m.Step(now)
 	c.notePlaying(m, err == nil && m.Playing())
@@ -126,7 +126,7 @@ func (c *Crowd) stepMember(m *member, now time.Time) bool {
 	return false
 }
 
-// notePlaying counts who plays.
+// notePlaying updates the number of playing players.
 func (c *Crowd) notePlaying(m *member, playing bool) {
 	switch {
 	case playing && !m.playing:

@@ -1,10 +1,9 @@
-// Package bots fills a server with players that nobody controls, to measure how many it
-// holds.
+// Package bots fills a server with bots, to measure how many players it can hold.
 //
 // A [Light] bot speaks the protocol and has no world. It joins as a player, sends a command
 // for each tick, keeps its clock ahead of the server's, acknowledges snapshots without
-// reading them, and comes back with its token. It costs little, so that one process holds
-// thousands. The server does for it all that it does for a player. A full client
+// reading them, and reconnects with its token. It costs little, so that one process can run
+// thousands. The server does as much work for it as for a player. A full client
 // ([Client]) is a client.Client with the game's own bot as its Sample. It predicts and
 // draws, so it also shows corrections and shots.
 //

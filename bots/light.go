@@ -17,22 +17,22 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Game holds the data that all light bots of one game share. New makes one. Several goroutines may call
-// Join at the same time.
+// Game holds the data that all light bots of one game share. New makes one. Several goroutines
+// may call Join at the same time.
 type Game struct {
 	hash     uint64
 	rate     int
-	tags     int // of shared systems
+	tags     int // number of tags of shared systems
 	channels []netcode.Channel
-	size     int
-	fields   []uint8
-	packs    func(bot int) func(dst []byte, tick uint32) []byte // a packer of commands for each bot
+	size     int                                                // bytes of a packed command
+	fields   []uint8                                            // widths in bits of the numbers in a packed command
+	packs    func(bot int) func(dst []byte, tick uint32) []byte // returns a bot's function that packs its commands
 }
 
-// New reads a game's protocol for light bots. command fills the command of a tick, which
-// is zero before; bot is the number that the bot was given in [Game.Join], so that each may
-// do something else. The command must be that of the protocol's Command. The error is the
-// protocol's, or says that the command is another one.
+// New reads a game's protocol for light bots. command fills the command of a tick, which is zero
+// before. bot is the number from [Game.Join], so that each bot may do something else. T must be
+// the type given to the protocol's Command. The error is the protocol's, or says that T is
+// another type.
 func New[T any](p *foretick.Protocol, command func(dst *T, bot int, tick uint32)) (*Game, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -71,15 +71,15 @@ func New[T any](p *foretick.Protocol, command func(dst *T, bot int, tick uint32)
 
 // Stats counts what one light bot did.
 type Stats struct {
-	Joins     uint64        // connections that were let in
-	Resumed   uint64        // connections that brought the bot back to its place
+	Joins     uint64        // connections that the server accepted
+	Resumed   uint64        // connections with which the bot got its place back
 	Commands  uint64        // commands made
 	Snapshots uint64        // snapshots received
 	Received  uint64        // bytes of all packets received
 	Sent      uint64        // bytes of all packets sent
 	Malformed uint64        // packets and messages that could not be read
 	Lead      time.Duration // how early the newest commands reached the server
-	RTT       time.Duration // of the connection
+	RTT       time.Duration // round trip of the connection
 }
 
 // String returns the counters that are not zero as one line for a log.
@@ -88,8 +88,8 @@ func (s Stats) String() string { return counts.Line(s) }
 // Light is a player without a world. [Game.Join] makes one. It is not safe for concurrent
 // use.
 type Light struct {
-	// Redial, when set, makes a new endpoint after a lost connection. The bot then comes back
-	// to its place with its token. Step calls it.
+	// Redial, when set, makes a new endpoint after a lost connection. The bot then reconnects
+	// with its token and gets its place back. Step calls Redial.
 	Redial func() (transport.Endpoint, error)
 
 	game     *Game
@@ -102,15 +102,15 @@ type Light struct {
 	now      time.Duration
 	welcome  netcode.Welcome
 	state    state
-	since    time.Duration // of the dial that is tried
-	next     time.Duration // when a packet is due
-	at       float64       // ticks that the server's clock shows, ahead by the lead …
-	atTime   time.Duration // … at this time
-	settles  time.Duration // when a jump may follow the last one
-	speed    float64       // of the server's ticks, as a share of the full speed
+	since    time.Duration // time of the current dial
+	next     time.Duration // time of the next packet
+	at       float64       // the bot's clock at atTime, in ticks: the server's clock plus the lead
+	atTime   time.Duration
+	settles  time.Duration // earliest time of the clock's next jump
+	speed    float64       // speed of the server's ticks, as a share of the full speed
 	fromTick uint32        // the tick since which the speed is measured
-	fromLost uint32        // what that tick's snapshot said of lost ticks
-	lost     uint32        // what the newest snapshot says
+	fromLost uint32        // lost ticks at fromTick, in quarters of a tick
+	lost     uint32        // lost ticks in the newest snapshot, in quarters of a tick
 	made     uint32        // tick of the newest command
 	newest   uint32        // tick of the newest snapshot
 	stats    Stats
@@ -128,7 +128,7 @@ const (
 	dialling state = iota
 	greeting
 	playing
-	waiting // to dial again
+	waiting // until it dials again
 	over
 )
 
@@ -138,8 +138,8 @@ const (
 	silence       = 5 * time.Second
 )
 
-// Join makes a bot that plays over a dialled endpoint, which it closes in Close. The number
-// is any, for example that of [Crowd.Start].
+// Join makes a bot that plays over a dialled endpoint, which it closes in Close. bot may be any
+// number, for example the number that [Crowd].Start gets.
 func (g *Game) Join(bot int, endpoint transport.Endpoint) (*Light, error) {
 	if guard.Missing(endpoint) {
 		return nil, errors.New("bots: Join is given a nil endpoint: look at the error of Dial first")
@@ -147,7 +147,7 @@ func (g *Game) Join(bot int, endpoint transport.Endpoint) (*Light, error) {
 	return &Light{game: g, endpoint: endpoint, pack: g.packs(bot)}, nil
 }
 
-// Playing reports whether the server has let the bot in, and it is still connected.
+// Playing reports whether the server has accepted the bot, and it is still connected.
 func (l *Light) Playing() bool { return l.state == playing }
 
 // Stats returns the counters so far.
@@ -167,8 +167,9 @@ func (l *Light) Next() time.Time {
 	return l.begun.Add(l.next)
 }
 
-// Step reads received packets and sends those that are due at now, which must not go back. The error is why
-// the connection ended: a [*transport.DisconnectError]. Further calls return it again.
+// Step reads received packets and sends those that are due at now, which must not go back. The
+// error is the reason why the connection ended: a [*transport.DisconnectError]. Further calls
+// return it again.
 func (l *Light) Step(now time.Time) error {
 	if l.begun.IsZero() {
 		l.begun = now
@@ -205,8 +206,8 @@ func (l *Light) Step(now time.Time) error {
 	return l.err
 }
 
-// Vanish closes the connection's socket without a word, as a cable does that is pulled, and
-// comes back by Redial.
+// Vanish loses the connection without notice to the server, as if a cable was pulled. The bot
+// then reconnects with Redial.
 func (l *Light) Vanish() { l.lose(transport.Timeout, "vanished") }
 
 // Close leaves the match and closes the endpoint.
@@ -221,8 +222,8 @@ func (l *Light) endWith(code transport.Code, detail string) {
 	}
 }
 
-// lose ends the connection, and dials again where that is of use. Full may be by what is left of
-// the lost connection.
+// lose ends the connection, and dials again if that can help. After Full the bot waits and dials
+// again: its own lost connection may still take the place.
 func (l *Light) lose(code transport.Code, detail string) {
 	if code == transport.Full && l.Redial != nil && l.stats.Joins > 0 && l.state != playing {
 		l.state, l.next = waiting, l.now+redialAfter
@@ -277,7 +278,7 @@ func (l *Light) receivePacket(b []byte) {
 		}
 	}
 	for _, ok := l.conn.NextReliable(); ok; _, ok = l.conn.NextReliable() {
-		continue // the game's, which a bot without a world does not read
+		continue // messages of the game, which a bot without a world does not read
 	}
 	for _, ok := l.conn.NextEvent(); ok; _, ok = l.conn.NextEvent() {
 		continue
@@ -316,12 +317,12 @@ func (l *Light) receiveMessage(m netcode.Message) error {
 		}
 		return err
 	}
-	return nil // levels, notes: a world would read them
+	return nil // levels and notes concern a world, which the bot does not have
 }
 
 // enterMatch begins to play.
 func (l *Light) enterMatch(w netcode.Welcome) {
-	const mostLate = 32 // no server takes commands for longer
+	const mostLate = 32 // most ticks that a server accepts late commands
 	l.state, l.welcome = playing, w
 	l.stats.Joins++
 	if w.Resumed {

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	leadTarget = 2.0 // ticks that a command shall be early
-	leastSpeed = 0.5 // of ticks: below it the jumps keep the lead
-	leadGain   = 0.1 // share of an error that is mended by a snapshot
-	leadJump   = 8.0 // ticks: an error beyond is mended at once
+	leadTarget = 2.0 // how many ticks early commands should reach the server
+	leastSpeed = 0.5 // least speed of the bot's clock; if the server is slower, jumps keep the lead
+	leadGain   = 0.1 // share of the clock's error that one snapshot corrects
+	leadJump   = 8.0 // error in ticks above which the clock jumps
 
-	settle  = 200 * time.Millisecond // and a round trip after a jump until the next
+	settle  = 200 * time.Millisecond // time between two jumps, in addition to a round trip
 	measure = 8                      // ticks over which the speed of the server's ticks is measured
 )
 
-// snapshot takes the clock and the acknowledgement of commands from a snapshot.
+// snapshot corrects the bot's clock and acknowledges commands by what a snapshot reports.
 func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
 	l.stats.Snapshots++
 	tick, ok := tickOf(rest, l.newest)
@@ -37,7 +37,7 @@ func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
 	l.stats.Lead = time.Duration(early / float64(l.game.rate) * float64(time.Second))
 	miss := leadTarget - early
 	if miss > leadJump || miss < -leadJump {
-		if l.now >= l.settles { // until then reports are on commands made before the last jump
+		if l.now >= l.settles { // before that, reports are about commands made before the last jump
 			l.at += miss
 			l.settles = l.now + l.conn.RTT() + settle
 		}
@@ -46,8 +46,8 @@ func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
 	l.at += miss * leadGain
 }
 
-// measureSpeed measures the speed of the server's ticks while it loses some. lost is what a
-// snapshot says, in quarters of a tick.
+// measureSpeed measures the speed of the server's ticks while the server loses some. lost is the
+// number of lost ticks that a snapshot reports, in quarters of a tick.
 func (l *Light) measureSpeed(lost uint32) {
 	ticks := l.newest - l.fromTick
 	switch {
@@ -60,7 +60,7 @@ func (l *Light) measureSpeed(lost uint32) {
 	l.lost = lost
 }
 
-// tickOf returns the tick of a snapshot, the nearest one to the newest known.
+// tickOf returns the tick of a snapshot. A short tick means the one nearest to newest.
 func tickOf(b []byte, newest uint32) (uint32, bool) {
 	if len(b) < 2 {
 		return 0, false

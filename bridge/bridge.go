@@ -11,21 +11,21 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Bridge connects own entities of type E to the entities of one end's world. Create it with
-// New, bind components with [Component] or [Convert], and then declare systems.
+// Bridge connects the game's own entities, of type E, to the entities of one end's world. Create
+// it with New, bind components with [Component] or [Convert], and then declare systems.
 type Bridge[E comparable] struct {
 	spawn  func(prefab string) E
 	remove func(E)
 
 	bound []carrier[E]
-	id    func(w *ecs.World, e ecs.Entity) uint64 // nil: no order
-	ids   ecs.Handle
+	id    func(w *ecs.World, e ecs.Entity) uint64 // returns the id of Order; nil: no order
+	ids   ecs.Handle                              // component with the ids of Order
 
 	errs     []error
-	told     int // how many of errs the protocol has
+	told     int // how many of errs the protocol got
 	protocol *foretick.Protocol
-	entities *ecs.Query // any
-	mask     ecs.Mask   // of what is bound
+	entities *ecs.Query // matches every entity
+	mask     ecs.Mask   // the bound components
 
 	world *ecs.World
 	pairs pairs[E]
@@ -46,10 +46,11 @@ func New[E comparable](spawn func(prefab string) E, remove func(E)) *Bridge[E] {
 	return b
 }
 
-// Order makes systems get their active own entities in ascending order of ids, which are the
-// same on both ends: numbers that the server counts, for example. id returns the id in a
-// component. The component must be sent to all clients. Give each entity its own id before it
-// runs. Entities without the component come last. Call Order before the first system.
+// Order makes systems get their active own entities in ascending order of ids. The ids must be
+// the same on both ends, for example numbers that the server counts. id returns the id in a
+// component. The component must be sent to all clients. Give each entity its own id before a
+// system runs for it. Entities without the component come last. Call Order before the first
+// system.
 func Order[E comparable, T any](b *Bridge[E], c *ecs.Component[T], id func(*T) uint64) {
 	switch {
 	case c == nil:
@@ -76,8 +77,8 @@ func Order[E comparable, T any](b *Bridge[E], c *ecs.Component[T], id func(*T) u
 func (b *Bridge[E]) Entity(own E) ecs.Entity { return b.pairs.of[own] }
 
 // Own returns the own entity of an entity, and false if it has none. Inside a system it also
-// makes that of an entity which the system has spawned, with the values that the entity has
-// now. The bridge copies it out with the rest after the system.
+// makes an own entity for an entity that the system has spawned, with the values that the entity
+// has now. The bridge copies its values out with those of the others after the system.
 func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 	if f.World != b.world {
 		return own, false
@@ -90,7 +91,7 @@ func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 	if s == nil || !f.World.Alive(e) {
 		return own, false
 	}
-	// The system has spawned it. A replay that spawns it again gives it the same handle.
+	// The system has spawned the entity. A replay that spawns it again gives it the same handle.
 	at = b.pair(f, e)
 	p := &b.pairs.slots[at]
 	p.simulated, p.stamp = true, b.pairs.stamp
@@ -115,8 +116,8 @@ func (b *Bridge[E]) faultf(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf("bridge: "+format, args...))
 }
 
-// joinProtocol declares what every bridge needs, once, and reports the faults so far. It returns
-// whether a system can be declared.
+// joinProtocol declares the bridge's own render system, once, and passes the faults so far to the
+// protocol. It reports whether a system can be declared.
 func (b *Bridge[E]) joinProtocol(p *foretick.Protocol, call string) bool {
 	if p == nil {
 		panic(ecs.UsageError{Text: "bridge: " + call + " is given a nil Protocol"})
@@ -138,7 +139,7 @@ func (b *Bridge[E]) joinProtocol(p *foretick.Protocol, call string) bool {
 	return b.told == 0
 }
 
-// checkBound notes what is wrong with the bound components.
+// checkBound adds the faults of the bound components to errs.
 func (b *Bridge[E]) checkBound(types *ecs.Types) {
 	var seen []ecs.ID
 	for _, c := range b.bound {
@@ -160,7 +161,7 @@ func (b *Bridge[E]) checkBound(types *ecs.Types) {
 	}
 }
 
-// declareCopying declares the copying before a frame is drawn.
+// declareCopying declares the render system that copies drawn values in before each frame.
 func (b *Bridge[E]) declareCopying(p *foretick.Protocol) {
 	b.entities = ecs.NewQuery(p.Types())
 	var handles []ecs.Handle
@@ -172,7 +173,7 @@ func (b *Bridge[E]) declareCopying(p *foretick.Protocol) {
 	p.Render("bridge to "+reflect.TypeFor[E]().String(), b.copyDrawn, ecs.Once(), ecs.ReadOther(handles...))
 }
 
-// copyDrawn copies the drawn values in.
+// copyDrawn copies the values to be drawn to all own entities.
 func (b *Bridge[E]) copyDrawn(f *foretick.Frame, _ ecs.Rows) {
 	b.sync(f, true)
 	for _, c := range b.bound {

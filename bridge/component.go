@@ -21,8 +21,8 @@ func Component[E comparable, T any](b *Bridge[E], c *ecs.Component[T], get func(
 
 // Convert binds a component that own entities keep as another type, or behind methods, such
 // as the body of a physics engine. in writes *v to the own entity, and out writes the own
-// entity's value to *v. What in writes, out must return bit by bit: otherwise replays differ
-// from the first run. Other rules are those of [Component].
+// entity's value to *v. out must return a value that in wrote without any change of a bit:
+// otherwise replays differ from the first run. Other rules are those of [Component].
 func Convert[E comparable, T any](b *Bridge[E], c *ecs.Component[T], in, out func(own E, v *T)) {
 	if in == nil || out == nil {
 		b.faultf("Convert %s lacks a function: give one for each direction", reflect.TypeFor[T]())
@@ -48,18 +48,19 @@ func bind[E comparable, T any](b *Bridge[E], call string, c *carried[E, T]) {
 type carrier[E comparable] interface {
 	componentHandle() ecs.Handle
 	beginQuery(types *ecs.Types)
-	// inRows and outRows copy for some rows, if they have the component. They leave out own
-	// entities that are not simulated here.
+	// inRows copies from some rows to own entities, and outRows back, if the rows have the
+	// component. They leave out entities that this end does not simulate.
 	inRows(rows ecs.Rows, pairs *pairs[E])
 	outRows(rows ecs.Rows, pairs *pairs[E])
-	// inAll copies in for every entity, and outAll out for every simulated one.
+	// inAll copies to every own entity, and outAll back from every simulated one. inOne and
+	// outOne do so for one entity.
 	inAll(w *ecs.World, pairs *pairs[E])
 	outAll(w *ecs.World, pairs *pairs[E])
 	inOne(w *ecs.World, e ecs.Entity, own E)
 	outOne(w *ecs.World, e ecs.Entity, own E)
 }
 
-// carried is a bound component: get alone, or in and out.
+// carried is a bound component. Component sets get, and Convert sets in and out.
 type carried[E comparable, T any] struct {
 	c       *ecs.Component[T]
 	get     func(E) *T

@@ -1,13 +1,13 @@
-// Package bridge connects a game that lives in its own entity component system, or in plain
-// Go structs, to a Foretick world. The game keeps its entities, systems and drawing. Foretick's
-// world stays the truth: it is what is sent, saved, rolled back and compared.
+// Package bridge connects a game with its own entity component system, or with plain Go structs,
+// to a Foretick world. The game keeps its entities, systems and drawing. Foretick's world stays
+// authoritative: its values are sent, saved, rolled back and compared.
 //
 //	b := bridge.New(g.spawn, g.remove)                 // own entities, by the name of a prefab
 //	bridge.Component(b, &g.Body, g.bodyOf)             // where an own entity keeps its Body
 //	bridge.Component(b, &g.Stick, g.stickOf)
 //	b.System(p, "drive", g.drive, ecs.Read(&g.Stick), ecs.Write(&g.Body))
 //
-// Each end has a bridge of its own, next to its handles.
+// Each end has its own bridge, like its component handles.
 //
 // # The path of the data
 //
@@ -35,23 +35,23 @@
 //
 // # Limits
 //
-//   - What is not bound is not predicted: a rollback leaves it as it is. Let systems neither
-//     read nor write such state, or bind it. Drawing code may use it.
-//   - A system sees the components that it declares, and only those of them. Others have the
-//     values of the last drawn frame, or of an earlier system.
-//   - Loop over the active own entities, and not over a query of the own system: that also
-//     finds entities which this end does not simulate, and some that are gone.
-//   - Own entities are spawned and removed by Frame.Spawn, SpawnBy and Destroy alone. Inside a
-//     system [Bridge.Own] returns the own entity of one that was spawned just now.
+//   - State that is not bound is not predicted: a rollback does not change it. Systems must
+//     neither read nor write such state. Drawing code may use it.
+//   - A system gets current values of the components that it declares. Others have the values
+//     of the last drawn frame, or of an earlier system.
+//   - Loop over the active own entities, and not over a query of the game's own entity system:
+//     a query also finds entities which this end does not simulate, and some that are gone.
+//   - Only Frame.Spawn, SpawnBy and Destroy may spawn and remove own entities. Inside a system
+//     [Bridge.Own] returns the own entity of an entity that the system has just spawned.
 //   - The order of the active own entities differs between the ends, unless [Order] names a
 //     component with ids. Without it let each entity write only itself.
 //   - Own entities keep the set of components that spawn gave them. Bind components that all
 //     entities of a prefab have, or let spawn add all that they may have.
-//   - A rollback may give the handle of a discarded entity to another one of the same prefab.
-//     It then has the discarded one's own entity. Bound components are copied in anyway.
-//   - Parts of ticks (ecs.Partial) and late inputs (server.Config.LateInputs) run
-//     systems by rows, and a bridge's systems have none. System refuses the one, server.New the
-//     other, unless LateWorld runs whole ticks again.
+//   - A rollback may give the handle of a discarded entity to another entity of the same prefab,
+//     which then gets the discarded one's own entity. Bound components are copied in anyway.
+//   - Parts of ticks (ecs.Partial) and late inputs (server.Config.LateInputs) run systems by
+//     rows, and a bridge's systems have none. System reports ecs.Partial as a fault. server.New
+//     returns an error for LateInputs, unless LateWorld runs whole ticks again.
 //
 // A bridge is not safe for concurrent use.
 package bridge

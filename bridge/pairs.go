@@ -7,13 +7,13 @@ import (
 
 // pairs are the own entities of a world's entities.
 type pairs[E comparable] struct {
-	slots []pair[E] // by the number of an entity, without its range
-	list  []uint32  // the slots in use
-	of    map[E]ecs.Entity
-	stamp uint32 // of the newest sync
+	slots []pair[E]        // indexed by an entity's number without its range
+	list  []uint32         // the slots in use
+	of    map[E]ecs.Entity // the entities by their own entities
+	stamp uint32           // counts the calls of sync
 
-	running *system[E] // nil: none
-	spawned []uint32   // slots of what the running system has spawned
+	running *system[E] // the system that runs now, or nil
+	spawned []uint32   // slots of the entities that the running system has spawned
 }
 
 // pair is an entity with its own entity. The entity is None in a slot that is not used.
@@ -36,8 +36,9 @@ func (p *pairs[E]) slotOfEntity(e ecs.Entity) (at uint32, ok bool) {
 	return at, int(at) < len(p.slots) && p.slots[at].entity == e
 }
 
-// sync gives every entity an own one, and finds out which this end simulates. Before a frame is
-// drawn, and on a server, it removes own entities whose entity is gone.
+// sync gives every entity with a bound component an own entity, and finds out which ones this end
+// simulates. Before a frame is drawn, and on a server, it removes own entities whose entity is
+// gone.
 func (b *Bridge[E]) sync(f *foretick.Frame, draws bool) {
 	ps := &b.pairs
 	if b.world != f.World {
@@ -67,7 +68,7 @@ func (b *Bridge[E]) sync(f *foretick.Frame, draws bool) {
 	ps.list = kept
 }
 
-// pair returns the slot of an entity, with an own entity in it.
+// pair returns the slot of an entity. It spawns an own entity if there is none yet.
 func (b *Bridge[E]) pair(f *foretick.Frame, e ecs.Entity) uint32 {
 	ps, prefab := &b.pairs, f.PrefabOf(e)
 	at, ok := ps.slotOfEntity(e)

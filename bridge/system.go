@@ -13,34 +13,34 @@ import (
 // system is one of the game's own systems.
 type system[E comparable] struct {
 	run    func(f *foretick.Frame, active []E)
-	query  *ecs.Query // of the active entities
-	ins    []carrier[E]
-	insAll []carrier[E]
-	outs   []carrier[E]
-	outAll []carrier[E]
-	news   []carrier[E] // what may be read and written of an entity that it spawns
+	query  *ecs.Query   // matches the active entities
+	ins    []carrier[E] // copied in before the system, for active entities
+	insAll []carrier[E] // copied in before the system, for all entities
+	outs   []carrier[E] // copied out after the system, for active entities
+	outAll []carrier[E] // copied out after the system, for all simulated entities
+	news   []carrier[E] // copied in and out for entities that the system spawns
 	order  []ordered
 	active []E
 }
 
-// ordered is an active entity with its place among the others.
+// ordered is the slot of an active entity, with the entity's id for sorting.
 type ordered struct {
 	id uint64
 	at uint32
 }
 
 // System declares one of the game's systems as a shared one: both ends run it, as
-// foretick.Protocol.Shared says. With ecs.Tags(foretick.TagServer) the server alone does. run
+// foretick.Protocol.Shared says. With ecs.Tags(foretick.TagServer) only the server runs it. run
 // gets the active own entities, and must loop over them; the slice is valid during the call.
 // access declares what run reads and writes, as for Shared. The package's documentation says
 // what is copied for which access.
 //
-// Declare ecs.WriteOther for what nobody owns and every client should predict, such as a crate
-// that players push. Declare ecs.ReadOther for what the system reads of entities that this end
-// does not simulate.
+// Declare ecs.WriteOther for components of unowned entities that every client should predict,
+// such as a crate that players push. Declare ecs.ReadOther for components that the system reads
+// on entities that this end does not simulate.
 //
-// Protocol.Err reports the faults of the bridge and of the system. One that writes a component
-// which is not bound is a fault, because its values would not be copied out.
+// Protocol.Err reports the faults of the bridge and of the system. It is a fault if a system
+// writes a component that is not bound, because the values would not be copied out.
 func (b *Bridge[E]) System(p *foretick.Protocol, name string, run func(f *foretick.Frame, active []E), access ...ecs.Access) {
 	if !b.joinProtocol(p, fmt.Sprintf("System %q", name)) {
 		return
@@ -62,7 +62,7 @@ func (b *Bridge[E]) newSystem(types *ecs.Types, name string, run func(*foretick.
 	if run == nil {
 		fault("has no function: give it one, or leave the call out")
 	}
-	alone := ecs.NewSchedule[int](types) // it knows what the declarations mean
+	alone := ecs.NewSchedule[int](types) // a schedule interprets the declarations
 	alone.Add(name, func(int, ecs.Rows) {}, access...)
 	info := alone.Systems()[0]
 	switch {
@@ -89,8 +89,8 @@ func (b *Bridge[E]) newSystem(types *ecs.Types, name string, run func(*foretick.
 	return s, errors.Join(errs...)
 }
 
-// query returns the query that a system's declaration is. It returns nil for one that names
-// what is no component, which Protocol.Err reports.
+// query returns the query for a system's declarations. It returns nil if they name something
+// that is not a component, which Protocol.Err reports.
 func query(types *ecs.Types, access []ecs.Access) (q *ecs.Query) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -106,7 +106,7 @@ func query(types *ecs.Types, access []ecs.Access) (q *ecs.Query) {
 	return ecs.NewQuery(types, terms...)
 }
 
-// those returns the bound components among some.
+// those returns the bound components whose ids are in one of the lists.
 func (b *Bridge[E]) those(ids ...[]ecs.ID) (found []carrier[E]) {
 	for _, c := range b.bound {
 		if slices.ContainsFunc(ids, func(list []ecs.ID) bool { return slices.Contains(list, c.componentHandle().ID()) }) {
@@ -149,7 +149,7 @@ func (b *Bridge[E]) execute(f *foretick.Frame, s *system[E]) {
 	}
 }
 
-// activate lists the own entities that the system runs for.
+// activate lists the active own entities, in the order of Order.
 func (s *system[E]) activate(b *Bridge[E], w *ecs.World, rows []ecs.Rows) {
 	s.order, s.active = s.order[:0], s.active[:0]
 	for _, r := range rows {

@@ -9,7 +9,7 @@ import (
 // ServerLosses appends the fields, also of messages, whose values were clamped to the tag's
 // range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
 // ValuesOutside and ChangesSwallowed of [stats.Server] are the totals. A debug build also
-// names the system of each.
+// names the system that wrote each field.
 func ServerLosses(s *server.Server, dst []stats.Loss) []stats.Loss {
 	return s.Internals().Losses(dst)
 }
@@ -20,21 +20,21 @@ func ServerLosses(s *server.Server, dst []stats.Loss) []stats.Loss {
 // another, so their bytes are divided among the fields by size.
 func Bandwidth(s *server.Server) []stats.Bandwidth { return s.Internals().Bandwidth() }
 
-// SetLateInputs says whether late inputs of a player run in their own tick, where
-// [server.Config].LateInputs says so for all. They do until it is called. It is for
-// comparisons, and for games that decide it by player. Ticks that wait for a late input keep
-// its replacement when it is switched off. It returns false for a player that does not play,
-// and on a server without LateInputs. It also returns false on one with LateShare, whose
-// clients would lose the inputs that may be late.
+// SetLateInputs switches late inputs of one player on or off, on a server with
+// [server.Config].LateInputs. On, which is the default, means that a late input runs in its own
+// tick. It is for comparisons, and for games that decide it by player. Ticks that wait for a late
+// input keep its replacement when late inputs are switched off. SetLateInputs returns false for a
+// player that does not play, and on a server without LateInputs. It also returns false on a
+// server with LateShare, whose clients would lose the inputs that may be late.
 func SetLateInputs(s *server.Server, player foretick.PlayerID, on bool) bool {
 	return s.Internals().SetLateInputs(player, on)
 }
 
 // RemeasureLatency measures a player's round trip and drawing delay again for five
-// seconds, and counts growth from there. Call it where nothing can be gained, such as
-// between rounds, for players whose network has become slower by more than
-// [server.Config].RewindGrowth allows: until then their claims are clamped and
-// counted. It returns false for a player that does not play.
+// seconds. Growth of the latency then counts from the new values. Call it for players whose
+// network has become slower by more than [server.Config].RewindGrowth allows. Without it their
+// claims are clamped and counted. Call it when the player cannot gain from it, such as between
+// rounds. It returns false for a player that does not play.
 func RemeasureLatency(s *server.Server, player foretick.PlayerID) bool {
 	return s.Internals().RemeasureLatency(player)
 }

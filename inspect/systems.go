@@ -17,9 +17,9 @@ type System struct {
 	Creates []string `json:"creates,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Last    float32  `json:"last_ms"` // time in the newest tick; 0 on a client
-	Mean    float32  `json:"mean_ms"` // mean time of all runs on the server; 0 on a client
-	Max     float32  `json:"max_ms"`  // longest time of a run; 0 on a client
-	Count   uint64   `json:"count"`   // number of runs on the server; 0 on a client
+	Mean    float32  `json:"mean_ms"` // mean over the ticks that the system ran in; 0 on a client
+	Max     float32  `json:"max_ms"`  // longest time in a tick; 0 on a client
+	Count   uint64   `json:"count"`   // ticks that the system ran in; 0 on a client
 }
 
 // Systems lists the systems of an end in running order, with a server's times.

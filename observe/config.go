@@ -18,8 +18,8 @@ type Config struct {
 	Transport transport.Endpoint
 	// SchemaOnly requests the schema and nothing else. The observer then has no entities.
 	SchemaOnly bool
-	// Data is passed to server.Config.Observe, which grants a view or refuses. More
-	// than 256 bytes are an error.
+	// Data is passed to server.Config.Observe, which grants a view or refuses the observer.
+	// More than 256 bytes are an error.
 	Data []byte
 	// SnapshotRate is the most snapshots a second that the observer wants, up to 255. 0
 	// leaves it to the server. Negative is an error.

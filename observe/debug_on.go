@@ -2,5 +2,5 @@
 
 package observe
 
-// debugBuild lets a panic in the reading of a packet through.
+// debugBuild makes a panic while a packet is read end the program, instead of the connection.
 const debugBuild = true

@@ -1,5 +1,5 @@
 // Package observe is a client without the game's Go types. It asks a server for the
-// protocol's schema, reads snapshots and messages with it, and gives each entity's fields
+// protocol's schema, uses it to read snapshots and messages, and returns each entity's fields
 // by name. Use it for inspectors, recorders and dashboards.
 //
 //	o, err := observe.New(observe.Config{Transport: endpoint})
@@ -14,7 +14,7 @@
 //
 // An observer that reads snapshots is one of the server's observers: the server must have a
 // server.Config.Observe, which grants what it may see. It takes no player's place and sends
-// no commands. With [Config.SchemaOnly] it asks for the schema alone, which any server gives.
+// no commands. With [Config.SchemaOnly] it asks only for the schema, which any server sends.
 //
 // An Observer reads no clock, opens no socket and starts no goroutine. It is not safe for
 // concurrent use.

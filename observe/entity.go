@@ -24,12 +24,13 @@ type Field struct {
 	// Value is a bool, an int64, a uint64, a float64, a string, a rotation of four numbers,
 	// or the [schema.WireID] of a reference: see [schema.Schema.Value].
 	Value any
-	// Label is how the game wants the field shown. It is zero without one, and until the
-	// server has sent it: see [Observer.Labels].
+	// Label is how the game wants the field shown. It is zero if the game has none, and until
+	// the server has sent it: see [Observer.Labels].
 	Label schema.Label
 }
 
-// String returns the value with its unit, and an integer by its name if the game gave names.
+// String returns the value with its unit. An integer is replaced by its name if the game named
+// the values.
 func (f Field) String() string { return f.Label.Text(f.Value) }
 
 // Entities lists the entities that the observer sees in the newest snapshot, in no
@@ -107,7 +108,7 @@ func (e Entity) Value(component, field string) (any, bool) {
 	return nil, false
 }
 
-// receives reports whether the observer is of a field's audience.
+// receives reports whether the observer belongs to a field's audience.
 func (e Entity) receives(f schema.Field) bool {
 	return f.Audience == 0 || f.Audience&e.state.Audience != 0
 }

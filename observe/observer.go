@@ -32,11 +32,11 @@ type Observer struct {
 	schema *schema.Protocol
 	raw    []byte
 	labels schema.Labels
-	called bool   // for the labels
-	in     bool   // the server let it in
-	of     uint16 // the player whose view it has
+	called bool   // the labels were requested
+	in     bool   // the server accepted the observer
+	of     uint16 // the player whose view the observer has
 	eye    netcode.Eye
-	looks  bool // it said where from
+	looks  bool // SetEye or Follow was called
 	unread unread
 	every  time.Duration
 	epoch  uint8
@@ -44,8 +44,8 @@ type Observer struct {
 	err    error
 
 	malformed uint64
-	decoding  bool // nothing of the caller's runs
-	levelled  bool // by the packet at hand
+	decoding  bool // a packet is being read, and no function of the caller runs
+	levelled  bool // the current packet had a level
 	scratch   [12]byte
 	events    [16]transport.Event
 }
@@ -73,7 +73,7 @@ func (o *Observer) Labels() schema.Labels { return o.labels }
 
 // Receiver returns the received state of the world, for tools that need more than
 // [Observer.Entities]: values by tick, interpolation, hashes. It is nil until the server
-// lets the observer in, and a new one for each level.
+// accepts the observer, and each level has a new one.
 func (o *Observer) Receiver() *snapshot.Receiver { return o.recv }
 
 // Tick returns the tick of the newest snapshot, 0 before the first.
@@ -86,7 +86,7 @@ func (o *Observer) Tick() Tick {
 }
 
 // Player returns the player whose view the server granted. It returns 0 if the server
-// granted another view, or has not let the observer in yet.
+// granted another view, or has not accepted the observer yet.
 func (o *Observer) Player() uint16 { return o.of }
 
 // SetEye makes the observer look from a position: in a game with Interest it then receives
@@ -94,7 +94,7 @@ func (o *Observer) Player() uint16 { return o.of }
 // not granted everything receives no entity with a position. SetEye does nothing for a
 // position that is not finite.
 func (o *Observer) SetEye(x, y, z float32) {
-	if x-x == 0 && y-y == 0 && z-z == 0 { // of what is not finite the difference is NaN
+	if x-x == 0 && y-y == 0 && z-z == 0 { // x−x is NaN unless x is finite
 		o.looks, o.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}
 	}
 }
@@ -141,7 +141,7 @@ func (o *Observer) Step(now time.Time) error {
 	return o.err
 }
 
-// interval is the time between packets.
+// interval returns the time between packets.
 func (o *Observer) interval() time.Duration {
 	if !o.in {
 		return helloInterval
@@ -186,7 +186,8 @@ func (o *Observer) handleEvent(ev *transport.Event) {
 	}
 }
 
-// sendPacket asks, greets, or acknowledges.
+// sendPacket sends a packet with the requests, the hello and the reports that are due. It also
+// acknowledges received packets.
 func (o *Observer) sendPacket() {
 	o.sent = o.now
 	if !o.asked {
@@ -213,7 +214,7 @@ func (o *Observer) sendPacket() {
 		o.unread.writeReport(pk, o.epoch, o.now)
 	}
 	_, b := pk.Finish()
-	// A refused packet is a lost one: what it carried goes again.
+	// A packet that the transport refuses counts as lost: its content is sent again.
 	_ = o.cfg.Transport.Send(o.peer, b)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errLevels  = errors.New("observe: two levels in a packet") // a server writes one, and a new level is work
+	errLevels  = errors.New("observe: two levels in a packet") // a server writes one, and each new level costs time
 	errTags    = errors.New("observe: a Welcome with tags that the schema does not have")
 	errUnknown = fmt.Errorf("%w: the server does not have one", schema.ErrMalformed)
 )
@@ -47,7 +47,7 @@ func (o *Observer) receivePacket(b []byte) {
 		if o.receiveMessage(m) != nil {
 			o.malformed++
 			if m.Type == netcode.MessageSnapshot {
-				o.conn.Refuse() // what was not read is no baseline
+				o.conn.Refuse() // a snapshot that was not read must not become a baseline
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (o *Observer) receivePacket(b []byte) {
 	}
 }
 
-// reply takes the schema in.
+// reply reads the server's reply with the schema or with the labels.
 func (o *Observer) reply(r netcode.Reliable) {
 	reply, err := netcode.ParseSchemaReply(r.Payload)
 	if err == nil && r.Kind == netcode.KindSchemaReply && o.called && reply.Name == netcode.LabelSchema {
@@ -93,7 +93,7 @@ func (o *Observer) reply(r netcode.Reliable) {
 	o.schema, o.raw = s, bytes.Clone(reply.Data)
 }
 
-// label takes the labels in. A tool works without them, so malformed ones are dropped.
+// label stores the labels. A tool works without them, so malformed labels are dropped.
 func (o *Observer) label(reply netcode.SchemaReply) {
 	if !reply.Known {
 		return // the game has none

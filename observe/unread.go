@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// unreadMany is how many snapshots could not be read within unreadWithin before the
-	// observer reports it: a forged one makes the next unreadable for a round trip.
+	// The observer reports unreadable snapshots once there are unreadMany of them within
+	// unreadWithin. Fewer may follow from a single forged packet, which makes snapshots
+	// unreadable for a round trip.
 	unreadMany   = 5
 	unreadWithin = 2 * time.Second
 )
@@ -18,14 +19,14 @@ const (
 // unread is the report of a snapshot that was refused as malformed, once a second at most.
 type unread struct {
 	due   bool
-	wire  uint16 // the entity at fault; 0: not known
-	named uint16 // the entity of the last report: it is reported at once
+	wire  uint16 // the entity that could not be read; 0: not known
+	named uint16 // the entity of the last report; a further fault of it is reported at once
 	count int    // snapshots that could not be read since from
 	from  time.Duration
-	next  time.Duration // no report before
+	next  time.Duration // earliest time of the next report
 }
 
-// noteRead takes the result of reading a snapshot.
+// noteRead records whether a snapshot could be read.
 func (u *unread) noteRead(r *snapshot.Receiver, err error, now time.Duration) {
 	switch {
 	case err == nil:
@@ -42,7 +43,7 @@ func (u *unread) noteRead(r *snapshot.Receiver, err error, now time.Duration) {
 	}
 }
 
-// writeReport puts a due report into a packet.
+// writeReport writes a report into a packet if one is due.
 func (u *unread) writeReport(pk *netcode.Packet, epoch uint8, now time.Duration) {
 	if u.due && now >= u.next && pk.Message(netcode.MessageUnread, netcode.Unread{Epoch: epoch, Wire: u.wire}.Append(nil)) {
 		u.due, u.next, u.named, u.count = false, now+time.Second, u.wire, 0
