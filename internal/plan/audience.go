@@ -72,7 +72,7 @@ func (s *Plan) Hide(words []int32, a Audience) {
 	}
 }
 
-// blank writes the words of a field that does not exist.
+// blank writes the words of an absent value of a field: 0, or those of the identity rotation.
 func (l *Leaf) blank(words []int32) {
 	clear(words[l.Word : l.Word+l.Words()])
 	if l.Class == Quat {

@@ -13,13 +13,12 @@ type Binding struct {
 	Wire, own *Plan
 	moves     []move
 	lists     []listMove
-	Void      []bool         // Void has, by name of wire, whether own lacks it.
+	Void      []bool         // Void has, for each named field of wire, whether own lacks it.
 	in        unsafe.Pointer // in is a value of wire that was decoded.
-	// out is a value to be coded. Fields that own lacks stay zero, which coding brings into
-	// range.
+	// out is a value of wire to be coded. Fields that own lacks stay zero, and coding brings them into range.
 	out   unsafe.Pointer
-	temp  unsafe.Pointer // temp is a value of own.
-	words []int32        // words are those of wire.
+	temp  unsafe.Pointer // temp is memory for a value of own.
+	words []int32        // words is memory for the words of wire.
 }
 
 // move is a field in both schemas.
@@ -29,7 +28,7 @@ type move struct{ wire, own Leaf }
 type listMove struct {
 	length    move
 	wire, own *List
-	moves     []move // of an element
+	moves     []move // moves has the fields of an element.
 }
 
 // NewBinding returns a binding between the words of wire and the values of own, without

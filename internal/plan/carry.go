@@ -24,7 +24,7 @@ func (s *Plan) Carry(later, predicted, actual []int32) bool {
 		l := &s.Leaves[i]
 		n := l.Words()
 		if l.Class == Length && (later[l.Word] != predicted[l.Word] || later[l.Word] != actual[l.Word]) {
-			li := &s.Lists[l.List] // another length: all of it, or nothing
+			li := &s.Lists[l.List] // the lengths differ: carry the whole slice or nothing
 			n, i = 1+li.Most*li.Words, li.End()-1
 		}
 		at, was, is := later[l.Word:l.Word+n], predicted[l.Word:l.Word+n], actual[l.Word:l.Word+n]

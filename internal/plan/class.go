@@ -21,14 +21,14 @@ const (
 	Uint64
 	Float32 // raw bits
 	Float64
-	Step32 // on a grid
+	Step32 // a float32 on a grid
 	Step64
 	Angle32
 	Angle64
 	Ref
 	Quat   // four words
 	Text   // a string
-	Length // of a slice
+	Length // the length of a slice
 
 	NumClasses // the number of classes
 )
@@ -36,8 +36,8 @@ const (
 // classes lists the properties of each class.
 var classes = [NumClasses]struct {
 	name string
-	typ  string  // the usual Go type; "" where there is none
-	size uintptr // in memory; that of a rotation depends on its elements
+	typ  string  // typ is the usual Go type. It is "" if there is none.
+	size uintptr // size is the size in memory. A rotation's depends on its elements.
 }{
 	Bool:    {"bool", "bool", 1},
 	Int8:    {"int8", "int8", 1},

@@ -13,9 +13,9 @@ import (
 type Coding struct {
 	Audience Audience
 	Codes    []coder.Code    // Codes has the code of each word sent.
-	Units    []unit          // Units is what of the words is predicted together.
-	Runs     []coder.RunWord // Runs has the words as runs take them.
-	Extents  []extent        // Extents are those of the lists.
+	Units    []unit          // Units has the parts of the words that are predicted together.
+	Runs     []coder.RunWord // Runs has the words in the form that runs take.
+	Extents  []extent        // Extents has the audience's part of an element, for each list.
 	Whole    bool            // Whole is true if all words are sent, and none is a reference.
 }
 
@@ -125,12 +125,13 @@ func (s *Plan) asked(a Audience) *Coding {
 	return &x
 }
 
-// unit is predicted as one: a word, a vector, or a rotation.
+// unit is predicted as one: a word, a vector, a rotation, a string, or the length of a slice.
 type unit struct {
 	Sort    uint8
-	From, N int32 // its word codes
-	Vec     int32 // number of the vector
-	Run     int32 // the number of units from this one on that a run codes at once
+	From, N int32 // From is the first of the unit's word codes, and N is their number.
+	// Vec is the number of the vector. For a slice's length it is −1 − the number of the list.
+	Vec int32
+	Run int32 // Run is the number of units from this one on that a run codes at once.
 }
 
 // WordCodes appends the codes of a leaf's words on a grid.

@@ -45,7 +45,7 @@ func (s *Plan) differ(a, b []int32) bool {
 	return !slices.Equal(a[from:], b[from:])
 }
 
-// BlankFrom sets the words of elements to those of zero values.
+// BlankFrom sets the words of a list's elements from index from up to to. They become those of zero values.
 func (s *Plan) BlankFrom(l *List, from, to int, a Audience, words []int32) {
 	if from >= to {
 		return

@@ -6,15 +6,14 @@ import (
 	"unsafe"
 )
 
-// Copies describes the copying of a value with strings and slices. It has the bytes
-// between them, the strings, whose bytes never change and are shared, and the slices,
-// whose elements are copied.
+// Copies describes how a value with strings and slices is copied. The bytes between them are copied as they
+// are. Strings share their bytes, which never change. The elements of slices are copied.
 type Copies struct {
 	spans []bytesSpan
-	texts []uintptr // offsets
+	texts []uintptr // texts has the offsets of the strings.
 	lists []*List
 
-	Pointers []string // paths of pointers that are neither strings nor slices of a schema
+	Pointers []string // Pointers has the paths of pointers that are neither strings nor slices of a schema.
 }
 
 type bytesSpan struct{ from, size uintptr }

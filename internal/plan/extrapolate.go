@@ -38,7 +38,7 @@ func (s *Plan) Extrapolate(aud Audience, a, b []int32, span, beyond float32, g G
 	})
 }
 
-// extrapolate does so for some leaves.
+// extrapolate does the same as Extrapolate for some leaves.
 func extrapolate(leaves []Leaf, aud Audience, a, b []int32, span, beyond float32, g Grid, refs Refs, dst unsafe.Pointer) {
 	for i := range leaves {
 		l := &leaves[i]

@@ -9,8 +9,7 @@ const (
 	GridSim
 )
 
-// Refs is [schema.Refs]. It is the same type, so that no value of one has to be made
-// one of the other.
+// Refs is [schema.Refs]. It is the same type, so that values need no conversion.
 type Refs = interface {
 	Net(entity uint64) uint32
 	Entity(ref uint32) uint64

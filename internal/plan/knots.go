@@ -11,8 +11,8 @@ import (
 // field uses its speeds. With values further apart it moves straight.
 const HermiteSpan = 16
 
-// steepest is the greatest first speed of a stretch, in multiples of its mean speed. If
-// the last speed is the mean, the curve then stays between its ends.
+// steepest is the greatest speed at the start of a curve between two knots, in multiples of its mean speed. If
+// the speed at the end is the mean speed, the curve then stays between the knots.
 const steepest = 4
 
 // Knots are [schema.Knots].
@@ -79,7 +79,7 @@ func (s *Plan) Interpolate(aud Audience, k *Knots, g Grid, refs Refs, dst unsafe
 		}
 		n := l.Length(held)
 		at, leaves := l.fit(dst, n), l.leaves(s, n)
-		both := min(l.Length(a), l.Length(b)) * l.Each // elements that are in one alone hold
+		both := min(l.Length(a), l.Length(b)) * l.Each // elements that only one knot has hold their value
 		three := 0
 		if k.Before != nil {
 			three = min(both, l.Length(k.Before)*l.Each)
@@ -120,7 +120,7 @@ func (l *Leaf) curve(s *Plan, k *Knots, g Grid) (float64, bool) {
 		return 0, false
 	}
 	d := l.apart(k.From, k.To, g)
-	var out, in float64 // the speeds, per stretch
+	var out, in float64 // the speeds at both knots, in units per span
 	if l.Speed != 0 {
 		if !(k.Rate > 0) {
 			return 0, false

@@ -14,11 +14,11 @@ import (
 type Leaf struct {
 	*Shape
 	Class    Class
-	Wide     bool     // two words
-	Audience Audience // who receives it; 0: every viewer
-	inline   bool     // a string is stored in place
-	Vec      uint16   // number of the vector it is part of, 0: none
-	Speed    uint16   // with Hermite: the leaf that is its velocity, counted from 1; 0: none
+	Wide     bool     // Wide is true if the value takes two words.
+	Audience Audience // Audience is who receives the field. 0 means every viewer.
+	inline   bool     // inline is true if a string is stored in place.
+	Vec      uint16   // Vec is the number of the vector that the field is part of. 0 means none.
+	Speed    uint16   // Speed is the leaf that is a Hermite field's velocity, counted from 1. 0 means none.
 	Offset   uintptr
 	Word     int
 }
@@ -26,18 +26,20 @@ type Leaf struct {
 // Shape is the part of a field that all elements of a slice share.
 type Shape struct {
 	OneShot       bool
-	Sum           bool // added up over the frames of a tick
-	Press         bool // belongs to the frame with the press of a one-shot
+	Sum           bool // Sum is true if the field is added up over the frames of a tick.
+	Press         bool // Press is true if the field belongs to the frame with the press of a one-shot.
 	Interpolation Interpolation
-	Ratio         int32        // simulation indices in a public index
-	Ahead         float32      // ticks that it is extrapolated
-	List          int32        // of a length: which of the lists
-	Kind          reflect.Kind // of a rotation's elements, and their size
-	Size          uintptr
-	Lo, Hi        int64 // public indices, or values of integers
-	Bits          int   // of a packed value; of an angle's public index
-	Grid          [2]gridStep
-	Tolerance     float64 // in units
+	Ratio         int32   // Ratio is the number of simulation indices in a public index.
+	Ahead         float32 // Ahead is the number of ticks that the field is extrapolated.
+	List          int32   // List is, for the length of a slice, which of the lists it is.
+	// Kind is the kind of a rotation's elements, and Size is their size.
+	Kind reflect.Kind
+	Size uintptr
+	// Lo and Hi are public indices, or values of integers.
+	Lo, Hi    int64
+	Bits      int // Bits is the size of a packed value, or of an angle's public index.
+	Grid      [2]gridStep
+	Tolerance float64 // Tolerance is in the field's units.
 }
 
 // gridStep is one grid of a stepped leaf.
@@ -57,7 +59,7 @@ func (l *Leaf) Stepped() bool { return l.Class.Stepped() }
 // Angle reports whether the leaf is an angle.
 func (l *Leaf) Angle() bool { return l.Class.angle() }
 
-// SetRange sets an integer's range. An integer that fits into a word has one.
+// SetRange sets an integer's range. If the range fits in one word, the integer takes one word.
 func (l *Leaf) SetRange(lo, hi int64) {
 	l.Lo, l.Hi = lo, hi
 	if lo >= math.MinInt32 && hi <= math.MaxInt32 || lo >= 0 && hi <= math.MaxUint32 {

@@ -9,16 +9,16 @@ import (
 // List is a slice: a word for its length, then words for Most elements. Elements from
 // the length on have the words of zero values.
 type List struct {
-	Offset uintptr      // of its header
-	Type   reflect.Type // nil: its length and its elements are stored in place
-	Stride uintptr      // of elements in memory
-	Most   int          // elements
-	From   int          // first leaf of the first element; that of the length is before it
-	Each   int          // leaves of an element
-	Word   int          // first word of the first element
-	Words  int          // of an element
-	Vecs   int          // vectors of an element, of a schema that was read
-	Copies Copies       // of an element
+	Offset uintptr      // Offset is the offset of the slice's header.
+	Type   reflect.Type // Type is nil if the length and the elements are stored in place.
+	Stride uintptr      // Stride is the distance of elements in memory.
+	Most   int          // Most is the greatest number of elements.
+	From   int          // From is the first leaf of the first element. The leaf of the length is before it.
+	Each   int          // Each is the number of leaves of an element.
+	Word   int          // Word is the first word of the first element.
+	Words  int          // Words is the number of words of an element.
+	Vecs   int          // Vecs is the number of vectors of an element, for a schema that was read.
+	Copies Copies       // Copies describes how an element is copied.
 }
 
 const (
@@ -53,9 +53,8 @@ func (l *List) get(p unsafe.Pointer) (unsafe.Pointer, int) {
 	return h.data, h.len
 }
 
-// own reports whether this package made the array of a slice, and so may write to it.
-// The game may share its own arrays. Only by chance does one of the game's have this
-// capacity.
+// own reports whether this package made the array of a slice, and so may write to it. An array that the game
+// made may be shared. It has this capacity only by chance.
 func (l *List) own(h *sliceHeader) bool { return h.cap == l.Most+1 }
 
 // make allocates an array of this package for a slice.
@@ -93,7 +92,6 @@ func (l *List) fit(p unsafe.Pointer, n int) unsafe.Pointer {
 	return h.data
 }
 
-// copyElements copies elements.
 func (l *List) copyElements(dst, src unsafe.Pointer, n int) {
 	if len(l.Copies.texts) == 0 {
 		size := uintptr(n) * l.Stride

@@ -14,7 +14,7 @@ const MaskBits = 256
 type Mask struct {
 	_    [0]func() // so that == does not compile: it would compare pointers
 	low  uint64
-	high *highBits // nil if there are none; what it points to never changes
+	high *highBits // high is nil if there are no ids from 64 on. What it points to never changes.
 }
 
 // highBits are the bits of ids from 64 on.
@@ -51,8 +51,7 @@ func (b *MaskBuilder) Mask() Mask {
 	return m
 }
 
-// MaskLike returns the set as Mask does, but a copy of like if it is the same set: that does not
-// allocate.
+// MaskLike returns the set as Mask does. If like is the same set, MaskLike returns it, which does not allocate.
 func (b *MaskBuilder) MaskLike(like Mask) Mask {
 	for k, w := range b {
 		if w != like.Part(k) {

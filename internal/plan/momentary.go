@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Momentary fields say what happened in a frame, not how things stand: one-shots and sums.
+// Momentary fields say what happened in a frame, and not what state something is in: one-shots and sums.
 
 // ClearMomentary is [schema.Schema.ClearMomentary].
 func (s *Plan) ClearMomentary(p unsafe.Pointer) {
@@ -62,7 +62,7 @@ func (l *Leaf) gather(dst, src unsafe.Pointer) (full bool) {
 	case Uint64:
 		sum, carry := bits.Add64(uint64(a), uint64(b), 0)
 		v, full = int64(sum), carry != 0
-		hi = -1 // its bits
+		hi = -1 // the bits of the greatest uint64
 	case Int64:
 		full = (a^v)&(b^v) < 0
 	default:

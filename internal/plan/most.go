@@ -2,8 +2,8 @@ package plan
 
 import "github.com/foretick/foretick/internal/coder"
 
-// MostBits returns a bound of a component's size in a record against a prefab's defaults, in
-// bits: for any values, and a viewer that receives all fields.
+// MostBits returns a bound of a component's size in bits, in a record against a prefab's defaults. The bound
+// holds for any values, and for a viewer that receives all fields.
 func (r *Registry) MostBits(comp int) (bits int) {
 	c, most := r.Comps[comp], r.Tables.Most()
 	coded := c.Coding(Everything)

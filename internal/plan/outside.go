@@ -13,8 +13,10 @@ type bound struct {
 	field  int
 	op     Class
 	offset uintptr
-	min    float64 // of a number with a step: what still rounds into the range
-	max    float64
+	// min and max bound the values that are not outside. For a number with a step, that is what rounds into the
+	// range.
+	min float64
+	max float64
 }
 
 // setBounds lists the fields outside of slices that can leave their range.
@@ -27,7 +29,7 @@ func (s *Plan) setBounds() {
 		case l.escapes():
 			g := &l.Grid[GridSim]
 			b := bound{i, l.Class, l.Offset, (float64(g.lo) - 0.5) * g.Step, (float64(g.hi) + 0.5) * g.Step}
-			if l.Class == Angle32 || l.Class == Float32 { // any that is finite
+			if l.Class == Angle32 || l.Class == Float32 { // any finite value is inside
 				b.op, b.min, b.max = Step32, -math.MaxFloat32, math.MaxFloat32
 			}
 			s.bounds = append(s.bounds, b)
@@ -116,8 +118,7 @@ func (l *Leaf) quatOutside(p unsafe.Pointer) bool {
 	return out
 }
 
-// leastLoss is the smallest change, in steps of the simulation grid, that
-// [Plan.Swallowed] counts as one.
+// leastLoss is the smallest change, in steps of the simulation grid, that [Plan.Swallowed] counts as a change.
 const leastLoss = 1. / 64
 
 // Swallowed is [schema.Schema.Swallowed].

@@ -11,11 +11,10 @@ import (
 type OwnInterpolation struct {
 	size uintptr
 	fn   func(dst, from, to unsafe.Pointer, t float32)
-	ends sync.Pool // of *ends: views of several players are made at once
+	ends sync.Pool // ends is a pool of *ends, because views of several players are made at once.
 }
 
-// ends is memory for the two values, and for the one between. The caller's own would escape
-// to the heap.
+// ends is memory for the two values and the one between them. Variables of the caller would escape to the heap.
 type ends struct{ from, to, out unsafe.Pointer }
 
 // UseOwn makes Interpolate call fn for values between two others, whatever the leaves'
@@ -31,8 +30,8 @@ func (s *Plan) UseOwn(fn func(dst, from, to unsafe.Pointer, t float32)) {
 // Own reports whether a game's function interpolates the values.
 func (s *Plan) Own() bool { return s.own != nil }
 
-// moves reports whether a value differs between two knots, in what an audience receives. A
-// client that knows that a value rests has no second knot, and the server has.
+// moves reports whether two knots differ in a field that an audience receives. For a value at rest, the server
+// has a second knot that is equal. A client that knows that the value rests has none.
 func (s *Plan) moves(aud Audience, k *Knots) bool {
 	for i := range s.Leaves {
 		if l := &s.Leaves[i]; l.SeenBy(aud) && !slices.Equal(k.From[l.Word:l.Word+l.Words()], k.To[l.Word:l.Word+l.Words()]) {

@@ -4,9 +4,9 @@ import "unsafe"
 
 // Press lists the fields of a command that belong to the frame with the press.
 type Press struct {
-	fields   []place   // tagged press
-	triggers []uintptr // one-shots tagged press
-	all      []uintptr // every one-shot
+	fields   []place   // fields has the fields tagged press that are not one-shots.
+	triggers []uintptr // triggers has the offsets of one-shots tagged press.
+	all      []uintptr // all has the offsets of all one-shots.
 }
 
 // place is a field's place in memory.

@@ -28,7 +28,7 @@ func (s *Plan) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 	})
 }
 
-// quantise does so for some leaves.
+// quantise does the same as Quantise for some leaves.
 func quantise(leaves []Leaf, src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 	for i := range leaves {
 		l := &leaves[i]
@@ -42,7 +42,7 @@ func quantise(leaves []Leaf, src unsafe.Pointer, g Grid, refs Refs, dst []int32)
 				copy(dst[l.Word:], own[:])
 			}
 		case l.Stepped():
-			// By way of the simulation grid, so that both ends of a word agree.
+			// Go by way of the simulation grid, so that the word is the one that Publish makes.
 			w := l.index(l.loadFloat(src), GridSim)
 			if g == GridPublic {
 				w = l.public(w)

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	MaxQuatBits  = 14 // of a component
+	MaxQuatBits  = 14 // most bits of a component
 	QuatDefault  = 10
-	identity     = 3  // the real component is the fourth
-	MaxQuatGrids = 15 // bits on the simulation grid
+	identity     = 3  // index of the real component, the greatest one of the identity rotation
+	MaxQuatGrids = 15 // most bits of a component on the simulation grid
 )
 
 // Floats reports whether the rotation's four numbers are floats. Otherwise they are integers.
@@ -61,7 +61,7 @@ func (l *Leaf) quantiseRotation(q [4]float64, dst []int32) {
 			top = i
 		}
 	}
-	if !(sum > 1e-30 && sum < 1e30) { // none, not a number, or infinite
+	if !(sum > 1e-30 && sum < 1e30) { // zero, not a number, or infinite
 		q, sum, top = [4]float64{0, 0, 0, 1}, 1, identity
 	}
 	s := &l.Grid[GridSim]

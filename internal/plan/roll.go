@@ -91,7 +91,7 @@ func (r *Registry) wordsOfPart(k int, m uint64) (n int) {
 	return n
 }
 
-// wordsBelow returns the number of words of the components of a mask whose ids are below one.
+// wordsBelow returns the number of words of a mask's components with ids below comp.
 func (r *Registry) wordsBelow(mask Mask, comp int) int {
 	last := comp >> 6
 	n := r.wordsOfPart(last, mask.Part(last)&(1<<(comp&63)-1))
@@ -112,7 +112,7 @@ func (r *Registry) Component(mask Mask, words []int32, comp int) []int32 {
 	}
 	n := r.Comps[comp].Words
 	if n == 0 {
-		return none // words may be nil, where nothing has any
+		return none // words may be nil if no component has any
 	}
 	off := r.wordsBelow(mask, comp)
 	return words[off : off+n : off+n]
@@ -168,13 +168,13 @@ func (r *Registry) ZeroWords(mask Mask) []int32 {
 type Registry struct {
 	Comps   []*Plan
 	Prefabs []Prefab
-	Frozen  bool      // a Source or a Receiver uses it
-	hidden  [256]Mask // by audience: components without a field that it receives
-	Classes Audience  // those that make a difference
+	Frozen  bool      // Frozen is true once a Source or a Receiver uses the registry.
+	hidden  [256]Mask // hidden has, by audience, the components without a field that it receives.
+	Classes Audience  // Classes are the audiences that make a difference.
 	Tables  *coder.Tables
-	Words   int    // of all components
-	all     uint64 // a bit for each component below 64
-	refs    Mask   // the components that may hold references
+	Words   int    // Words is the number of words of all components.
+	all     uint64 // all has a bit for each component below 64.
+	refs    Mask   // refs has the components that may hold references.
 }
 
 // HasRefs reports whether a component of a mask may hold references.
@@ -212,9 +212,9 @@ func (r *Registry) Add(s *Plan) {
 type Prefab struct {
 	Name string
 	Mask Mask
-	// words of the defaults, in each lane, without the components it lacks
+	// words has the words of the defaults in each lane, without the components that the prefab lacks.
 	words [Lanes][]int32
-	late  *lateDefaults // then words are made when they are asked for
+	late  *lateDefaults // late is set if the words are made when they are asked for.
 }
 
 // AddPrefab adds a prefab with the values at some addresses as defaults, by component.
@@ -243,10 +243,10 @@ func (r *Registry) AddLate(name string, mask Mask, set []WordDefault) {
 	r.Prefabs = append(r.Prefabs, Prefab{Name: name, Mask: mask, late: &lateDefaults{set: set}})
 }
 
-// lateDefaults are the defaults of a prefab that was read. A few bytes can claim
-// prefabs of very many words.
+// lateDefaults are the defaults of a prefab of a schema that was read. They are made when needed, because a few
+// bytes can claim prefabs of very many words.
 type lateDefaults struct {
-	set   []WordDefault // that are not those of zero values
+	set   []WordDefault // set has the words that are not those of zero values.
 	once  sync.Once
 	words [Lanes][]int32
 }

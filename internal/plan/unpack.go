@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/internal/coder"
 )
 
-// From the bits of a packed value into memory, and what writes a leaf to memory.
+// This file reads the bits of a packed value into memory, and writes leaves to memory.
 
 // Unpack reads a packed value into dst. If b is not a packed value, ok is false. field
 // is then the first field at fault, or −1 for the padding.
