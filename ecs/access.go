@@ -63,9 +63,9 @@ func Create(hs ...Handle) Access { return Access{kind: accessCreate, hs: hs} }
 // it is the same as [Read].
 func ReadOther(hs ...Handle) Access { return Access{kind: accessReadOther, hs: hs} }
 
-// ReadOwn is [ReadOther] for entities that have the same owner as the system's rows, such as
-// the holder of a weapon. A debug build panics when the system reads these components of an
-// entity with another owner. It takes no [Singleton], and no [Once] system has it.
+// ReadOwn is [ReadOther] for entities that have the same owner as the system's rows, such as the holder of a
+// weapon. A debug build panics when the system reads these components of an entity with another owner. It takes
+// no [Singleton], and a [Once] system cannot declare it.
 func ReadOwn(hs ...Handle) Access { return Access{kind: accessReadOwn, hs: hs} }
 
 // WriteOther declares that the system reads and writes these components of

@@ -10,12 +10,12 @@ import (
 type numberRun struct {
 	from uintptr
 	n    int
-	size uint8 // 1, 2, 4 or 8 bytes in memory
-	wide bool  // int, uint or uintptr: hashed as 8 bytes
-	sign bool  // negative numbers keep their sign when widened
+	size uint8 // size is 1, 2, 4 or 8 bytes in memory.
+	wide bool  // wide is true for int, uint and uintptr, which are hashed as 8 bytes.
+	sign bool  // sign is true if negative numbers keep their sign when widened.
 }
 
-// little is whether this machine stores the lowest byte first.
+// little is true if this machine stores the lowest byte first.
 var little = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // valueRuns lists the numbers in a type without pointers, in the order of its fields.
@@ -44,7 +44,7 @@ func addRun(out []numberRun, r numberRun) []numberRun {
 	return append(out, r)
 }
 
-// sameInMemory reports whether the bytes of a value's numbers are those that a hash counts.
+// sameInMemory reports whether a hash counts a value's numbers with the bytes that they have in memory.
 func sameInMemory(runs []numberRun) bool {
 	for _, r := range runs {
 		if r.wide && r.size != 8 {
@@ -62,8 +62,8 @@ func (d *typeData) hash(h uint64, p unsafe.Pointer) uint64 {
 	return one[0]
 }
 
-// hashColumn folds the values of a column into the hashes of their rows. salt tells the
-// column from others.
+// hashColumn folds the values of a column into the hashes of their rows. salt distinguishes the column from
+// others.
 func (d *typeData) hashColumn(rows []uint64, column unsafe.Pointer, salt uint64) {
 	salt = mix(uint64(d.length), hashSeed+salt)
 	switch {
@@ -105,13 +105,14 @@ func (d *typeData) hashColumn(rows []uint64, column unsafe.Pointer, salt uint64)
 	}
 }
 
-// piece is a part of a value that is hashed as it lies in memory.
+// piece is a part of a value that is hashed as the bytes in memory.
 type piece struct {
-	from  uintptr
-	words int32 // whole ones, one after the other; 0: it is a part of one
-	size  uint8 // 1, 2 or 4 bytes
-	shift uint8 // of its lowest bit in the word that is folded in
-	last  bool  // of that word
+	from uintptr
+	// words is a number of whole words, one after the other. 0 means that the piece is a part of a word.
+	words int32
+	size  uint8 // size is the size of a part of a word: 1, 2 or 4 bytes.
+	shift uint8 // shift is the place of the part's lowest bit in the word that is hashed.
+	last  bool  // last is true if the part completes its word.
 }
 
 // pieces divides the bytes that hold values into the words that hashRuns makes of them.
@@ -127,7 +128,7 @@ func pieces(spans []span) (out []piece) {
 			}
 			size := min(left, 8-have)
 			for size&(size-1) != 0 {
-				size &= size - 1 // to the power of two below
+				size &= size - 1 // round down to a power of two
 			}
 			out = append(out, piece{from: from, size: uint8(size), shift: uint8(8 * have)})
 			from, have = from+size, (have+size)%8
@@ -154,7 +155,7 @@ func (d *typeData) hashRuns(h uint64, p unsafe.Pointer) uint64 {
 			if have += bytes; have >= 8 {
 				h = mix(h, word)
 				have -= 8
-				word = v >> ((bytes - have) * 8) // nothing where the number fitted exactly
+				word = v >> ((bytes - have) * 8) // 0 if the number fitted exactly
 			}
 		}
 	}

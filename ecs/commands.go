@@ -18,7 +18,8 @@ type command struct {
 	op   op
 	slot uint16
 	e    Entity
-	arg  uint64 // opAdd: index of the pending value; opTransfer: owner; opParent: parent
+	// arg is, for opAdd, the index of the pending value; for opTransfer, the owner; for opParent, the parent.
+	arg uint64
 }
 
 // pendingValues holds values of one component that wait for the flush.
@@ -27,7 +28,7 @@ type pendingValues struct {
 	n, cap int
 }
 
-// spare returns room for one more value, which push then keeps.
+// spare returns room for one more value, which pushValue then keeps.
 func (p *pendingValues) spare(d *typeData) unsafe.Pointer {
 	if p.n == p.cap {
 		c := max(16, 2*p.cap)
@@ -62,7 +63,7 @@ func (w *World) defer1(c command) {
 	w.commands = append(w.commands, c)
 }
 
-// doom queues an entity's end, once. It reports whether it was not queued before.
+// doom queues the destruction of an entity. It returns false if that is queued already.
 func (w *World) doom(e Entity) bool {
 	i, bit := int(e.index()>>6), uint64(1)<<(e.index()&63)
 	if i < len(w.doomed) && w.doomed[i]&bit != 0 {

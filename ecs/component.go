@@ -5,11 +5,10 @@ import (
 	"unsafe"
 )
 
-// Component is the handle of a component type. Its zero value is unregistered.
-// Keep it in the game's own struct and register it once, with [Types.Register]
-// or by foretick's Protocol.Component. Then use it by pointer, or as a copy made after registration. There are no globals: the same
-// Go type has another handle in each game struct. After registration it is
-// immutable, so any number of goroutines may use it, each with its own world.
+// Component is the handle of a component type. Its zero value is unregistered. Keep it in the game's own struct
+// and register it once, with [Types.Register] or by foretick's Protocol.Component. Then use it by pointer, or
+// as a copy made after registration. There are no globals: the same Go type has another handle in each game
+// struct. After registration it is immutable, so any number of goroutines may use it, each with its own world.
 type Component[T any] struct {
 	types *Types
 	slot  uint16
@@ -154,9 +153,9 @@ func (c *Component[T]) View(w *World) View[T] {
 // View is random access to one component of one world. It is three words,
 // passed by value; see [Component.View].
 type View[T any] struct {
-	recs unsafe.Pointer // the n records
+	recs unsafe.Pointer // recs points to the n records.
 	n    uint64
-	base unsafe.Pointer // columns by table, for all tables that the records name
+	base unsafe.Pointer // base points to the columns by table, for all tables that the records name.
 }
 
 // Get returns the entity's value; it panics as [Component.Get] does.
@@ -191,7 +190,8 @@ const slotsMost = 512
 
 // columns holds one component's columns in all tables of a world.
 type columns struct {
-	base []column // by table; the entry of table 0 points here and has no rows
+	// base has the columns by table. The entry of table 0 points to this struct and has no rows.
+	base []column
 	w    *World
 	slot uint16
 }
@@ -201,7 +201,7 @@ type columns struct {
 // table without the component (0), and an impossible row.
 type column struct {
 	p   unsafe.Pointer
-	end uint64 // row capacity << rowShift
+	end uint64 // end is the row capacity << rowShift.
 }
 
 // columnOf returns the column of the table in a place, or in the XOR of a

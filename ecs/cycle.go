@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	maxCycles    = 1000    // counted among one group of systems
+	maxCycles    = 1000    // most cycles that are counted in one group of systems
 	maxCycleWork = 100_000 // steps of the count from one system: there can be 2ⁿ cycles
 )
 
 // cycles searches for the cycles among the systems of one stage.
 type cycles struct {
-	out   [][]edge // by system: one edge to each other waiting system
-	group []int    // by system: the first system of those that it forms cycles with, or -1
+	out   [][]edge // out has, for each system, an edge to each waiting system that it must precede.
+	group []int    // group has, for each system, the first of the systems that it forms cycles with, or −1.
 
-	// The rest is of a count.
+	// The fields below are the state of a count: see countFrom.
 	start int
-	on    []bool // is on the path
+	on    []bool // on has the systems on the path.
 	count int
 	work  int
-	cut   bool // there may be more
+	cut   bool // cut is true if the count stopped early, so that there may be more cycles.
 }
 
 // cycleErrors returns an error for each group of waiting systems that form cycles. It has
@@ -135,8 +135,8 @@ func (c *cycles) moreCycles(group int) string {
 	return ""
 }
 
-// countFrom counts the cycles through the start that go on from a system. Systems before
-// the start are done.
+// countFrom counts the cycles through the start whose path has reached the system at. The cycles through
+// systems before the start are counted already.
 func (c *cycles) countFrom(at, group int) {
 	c.on[at] = true
 	defer func() { c.on[at] = false }()

@@ -24,7 +24,7 @@ const (
 	rangeShift = 38
 	genShift   = 40
 	genMask    = 1<<24 - 1
-	indexShift = 30 // of the range in Index
+	indexShift = 30 // place of the range in Index
 )
 
 // MakeEntity returns the handle with this index and generation (24 bits; higher

@@ -64,7 +64,8 @@ const errUnregistered = "access through a component that is not registered: " + 
 
 const declareIt = "declare it first, with Protocol.Component, or with Protocol.Command if it is the players' input (without a Protocol: Types.Register)"
 
-// ofAnother is said of a handle that two Types claim: a game called its Protocol twice.
+// ofAnother is the error text for a handle that is registered with other Types already: a game called its
+// Protocol twice.
 const ofAnother = "registered with other Types, of another Protocol or world: make a new game value for each, as in new(Game).Protocol()"
 
 // UsageError is the panic value for a call that cannot be right: an

@@ -4,7 +4,7 @@ import "slices"
 
 // partsRun is the scratch of ExecuteParts.
 type partsRun struct {
-	parts []*part // by owner, each once
+	parts []*part // parts has the parts by owner, each once.
 	rows  []Rows
 }
 
@@ -27,7 +27,7 @@ func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o O
 	x := &s.parts
 	x.parts = x.parts[:0]
 	for _, o := range owners {
-		x.parts = append(x.parts, w.partOf(o)) // created now: a system may give it rows for the next one
+		x.parts = append(x.parts, w.partOf(o)) // create it now: a system may add rows for the next system
 	}
 	slices.SortFunc(x.parts, compareParts)
 	x.parts = slices.Compact(x.parts)
@@ -40,7 +40,7 @@ func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o O
 			s.runSystem(i, sys, w, c, x.match(w, sys.query, i, runs))
 		}
 	}
-	clear(x.parts) // a schedule keeps no world alive
+	clear(x.parts) // so that the schedule keeps no world in memory
 	clear(x.rows)
 }
 

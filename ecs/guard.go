@@ -16,8 +16,8 @@ type guard struct {
 	singles    *accessSets
 	optional   Mask
 	rows       []Rows
-	owner      Owner  // of the rows that the body has now
-	kept       []kept // the first n belong to this system
+	owner      Owner  // owner is the owner of the rows that the body has now.
+	kept       []kept // kept has the copies. The first n belong to this system.
 	n          int
 	index      map[keptKey]struct{}
 }
@@ -26,17 +26,17 @@ type guard struct {
 // read, taken before the system could write it.
 type kept struct {
 	d       *typeData
-	t       *table // nil: a singleton
+	t       *table // t is nil for a singleton.
 	now     unsafe.Pointer
 	n       int
-	version uint64 // of t
+	version uint64 // version is the version of t when the copy was taken.
 	plain   []byte
-	rigid   unsafe.Pointer // copy of a type with pointers
+	rigid   unsafe.Pointer // rigid is the copy of a type with pointers.
 }
 
 type keptKey struct {
 	slot  uint16
-	table uint16 // 0: a singleton
+	table uint16 // table is 0 for a singleton.
 }
 
 // guardFor starts checking against the declaration of a system that gets these
@@ -207,8 +207,8 @@ func (g *guard) mayWrite(d *typeData, t *table) bool {
 	return d.open || g.sets.otherWrites.Or(g.sets.creates).Has(d.id) || g.sets.writes.Has(d.id) && g.gotRows(t)
 }
 
-// gotRows reports whether the system got the table's rows. A system without rows
-// finds its own.
+// gotRows reports whether the system got the table's rows. It returns true for a Once system, which has no rows
+// and finds its own.
 func (g *guard) gotRows(t *table) bool {
 	if g.once {
 		return true

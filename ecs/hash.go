@@ -12,14 +12,13 @@ type hashScratch struct {
 	rows []uint64
 }
 
-// Hash returns a hash of the world's values. It is the same on every machine, and
-// does not depend on the place of rows in tables. order returns a key for each row,
-// usually a network id. [SkipRow] leaves a row out. Padding does not count; floats
-// count by their bits. With ids, only these components count, and only rows that have
-// any of them. Without ids everything counts: all components, the parents' keys, the singletons, and the
-// living entities that watches have delivered. A nil order uses the handles as keys.
-// Handles inside components count as numbers: leave such components out where handles
-// may differ. For a component with pointers only its presence counts.
+// Hash returns a hash of the world's values. It is the same on every machine, and does not depend on the place
+// of rows in tables. order returns a key for each row, usually a network id. [SkipRow] leaves a row out.
+// Padding does not count; floats count by their bits. With ids, only these components count, and only rows that
+// have any of them. Without ids everything counts: all components, the parents' keys, the singletons, and the
+// living entities that watches have delivered. A nil order uses the handles as keys. Handles inside components
+// count as numbers: leave such components out where handles may differ. For a component with pointers only its
+// presence counts.
 func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 	var want Mask
 	for _, id := range ids {
@@ -44,8 +43,8 @@ func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 	return h
 }
 
-// hashTable adds up the hashes of a table's rows, and counts them: of a sum nobody has to
-// know the order.
+// hashTable returns the sum of the hashes of a table's rows, and their number. A sum does not depend on the
+// order.
 func (w *World) hashTable(t *table, order func(Rows, int) uint64, want Mask, all bool) (total, count uint64) {
 	n := int(t.n)
 	sums := slices.Grow(w.scratch.rows[:0], n)[:n]

@@ -12,10 +12,11 @@ type link struct{ Parent Entity }
 // kidIndex finds the children of a parent. It is derived from the link columns,
 // updated by commands and rebuilt after a restore.
 type kidIndex struct {
-	used  bool // the world has had a parent at some time
+	used  bool // used is true once the world has had a parent.
 	stale bool
-	of    map[Entity][]Entity // looked up, never iterated; sorted when read
-	free  [][]Entity
+	// of has the children by parent. It is never iterated. A list is sorted when it is read.
+	of   map[Entity][]Entity
+	free [][]Entity
 }
 
 // SetParent makes child a child of parent; with None it removes the parent.
@@ -202,7 +203,7 @@ func (w *World) destroyKids(e Entity) {
 		return
 	}
 	kids := w.Children(e)
-	delete(w.kids.of, e) // so that a dying child finds no list to leave
+	delete(w.kids.of, e) // so that destroying a child does not change the list
 	for _, k := range kids {
 		w.destroyEntity(k)
 	}

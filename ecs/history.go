@@ -14,9 +14,9 @@ import (
 // and restoring allocate only when the world outgrows the slot.
 type History struct {
 	w     *World
-	part  *part // nil: the whole world
+	part  *part // part is nil for a history of the whole world.
 	slots []slot
-	known bool // the world knows it: it has saves
+	known bool // known is true if the world lists the history, because it has saves.
 }
 
 // NewHistory returns a history of the whole world: entities, singletons and each
@@ -56,8 +56,8 @@ func (a *archetype) arenaSize(n int32) uintptr {
 	return size
 }
 
-// tables returns the tables of which the history saves the rows, in order of creation. A
-// table's index there is that of its save.
+// tables returns the tables whose rows the history saves, in order of creation. A table's index in the list is
+// also the index of its save.
 func (h *History) tables() []*table {
 	if h.part != nil {
 		return h.part.made

@@ -42,8 +42,8 @@ func valueSpans(t reflect.Type) (out []span) {
 	return out
 }
 
-// eachValue visits what holds values in a type, in the order of its fields: anything that is
-// no struct, no array and not empty. Fields named _ hold none.
+// eachValue visits the parts of a type that hold values, in the order of its fields: everything that is not a
+// struct, an array or empty. Fields named _ hold no values.
 func eachValue(t reflect.Type, at uintptr, visit func(t reflect.Type, at uintptr)) {
 	switch {
 	case t.Kind() == reflect.Struct:

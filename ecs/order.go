@@ -9,7 +9,7 @@ import (
 // edge is the reason why one system of a stage runs before another.
 type edge struct {
 	from, to int
-	why      string // names of components, or explicit
+	why      string // why has the names of components, or is explicit.
 }
 
 // explicit is the reason for an edge that Before or After declares.

@@ -8,21 +8,22 @@ import (
 
 // part holds everything of one owner: its tables and its allocators.
 type part struct {
-	owner    Owner // its name
-	of       Owner // the owner that its rows report; differs for a second part, see Partition
+	owner Owner // owner is the name of the part.
+	// of is the owner that the rows report. It differs from owner for a second part: see Partition.
+	of       Owner
 	index    int32
-	tables   []*table // in order of mask
-	made     []*table // in order of creation
-	byArch   []*table // by archetype
+	tables   []*table // tables are in the order of their masks.
+	made     []*table // made has the tables in order of creation.
+	byArch   []*table // byArch has the tables by archetype.
 	byPrefab []*table
 	alloc    [ranges]allocator
-	caches   []ownedCache // by query
-	changed  uint64       // the last change of rows here; caches compare it
-	cut      uint64       // older saves of this part alone are void
+	caches   []ownedCache // caches has the cached rows by query.
+	changed  uint64       // changed is the last change of rows in the part. Caches compare it.
+	cut      uint64       // cut changes when older saves of this part alone become void.
 
-	histories []*History // those that have saves
+	histories []*History // histories has the histories of the part that have saves.
 
-	reserved [ranges][]Entity // returned handles whose entity last lived here
+	reserved [ranges][]Entity // reserved has the returned handles whose entity last lived in the part.
 
 	concealed bool
 }
@@ -126,8 +127,8 @@ func compareTables(a, b *table) int {
 	return compareParts(a.part, b.part)
 }
 
-// compareParts orders parts as the server has their rows: [Common] ones are Nobody's there,
-// and a second part's are its owner's.
+// compareParts orders parts as the server orders their rows. On the server, rows of [Common] belong to Nobody,
+// and rows of a second part to its owner.
 func compareParts(a, b *part) int {
 	return cmp.Or(cmp.Compare(a.of.rank(), b.of.rank()), cmp.Compare(a.owner.rank(), b.owner.rank()))
 }
@@ -162,9 +163,9 @@ func (w *World) newTable(p *part, a *archetype) *table {
 	return t
 }
 
-// growColumns adds the entries of the newest table. When they move, the records
-// move too: a View keeps the old ones of both, so its records never name a
-// table that its columns lack.
+// growColumns adds an entry for the newest table to all columns. If the entries move in memory, the records are
+// copied too. A View then keeps the old entries and the old records, so its records never name a table that its
+// columns lack.
 func (w *World) growColumns() {
 	if base := w.cols[0].base; len(base) == cap(base) {
 		for _, c := range w.cols {

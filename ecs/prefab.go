@@ -18,9 +18,9 @@ type prefabData struct {
 	name     string
 	index    uint16
 	mask     Mask
-	kept     *typeData // the component that makes it managed; nil: none
+	kept     *typeData // kept is the component that makes the prefab managed. nil means none.
 	comps    []ID
-	defaults []unsafe.Pointer // as comps; each points at size bytes
+	defaults []unsafe.Pointer // defaults has the default of each of comps. Each points to size bytes.
 }
 
 // RegisterPrefab names a set of components. Register the components first.

@@ -6,9 +6,9 @@ import "fmt"
 // least one of them writing, and whose order no declaration determines: they run in
 // the order of Add.
 type tie struct {
-	first, second int // places in the stage
+	first, second int // first and second are the places in the stage.
 	what          string
-	both          bool // both write it
+	both          bool // both is true if both systems write what they share.
 }
 
 // line returns the tie as one line.
@@ -19,8 +19,8 @@ func (t tie) line(first, second string) string {
 	return fmt.Sprintf("%s and %s touch %s, and one writes it: they run in the order of Add", first, second, t.what)
 }
 
-// inStage returns the systems of a stage in running order, the constraints between
-// them, and the ties, which only Add orders. Before Build there may be errors.
+// inStage returns the systems of a stage in running order, the constraints between them, and the ties, which
+// only Add orders. If the constraints have errors, as they may before Build, it returns the systems alone.
 func (s *Schedule[C]) inStage(name string) (in []*system[C], edges []edge, ties []tie) {
 	for _, sys := range s.systems {
 		if sys.stage == name {

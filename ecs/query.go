@@ -13,7 +13,7 @@ import (
 // since the last use.
 type Query struct {
 	types    *Types
-	index    uint32 // from 1
+	index    uint32 // index counts from 1.
 	with     Mask
 	without  Mask
 	optional Mask
@@ -95,7 +95,7 @@ func (q *Query) matches(m Mask) bool { return m.Contains(q.with) && !m.Overlaps(
 // queryCache is what one world has cached for one query.
 type queryCache struct {
 	layout uint64
-	at     uint64 // the change that rows belong to
+	at     uint64 // at is the change of the world that rows belong to.
 	tables []*table
 	rows   []Rows
 }
@@ -108,10 +108,9 @@ type ownedCache struct {
 	rows   []Rows
 }
 
-// All returns the matching rows, one run per table, in canonical order: by
-// component set, then by owner. Rows of [Common] come right after [Nobody]'s, and
-// those of a [World.Partition] after its owner's. Tables without rows are left out. The slice is
-// valid until the next structural change; do not write to it.
+// All returns the matching rows, one run per table, in canonical order: by component set, then by owner. Rows
+// of [Common] come right after [Nobody]'s, and those of a [World.Partition] after its owner's. Tables without
+// rows are left out. The slice is valid until the next structural change; do not write to it.
 func (q *Query) All(w *World) []Rows {
 	if q != nil && w != nil && q.types == w.types && int(q.index) < len(w.caches) {
 		if c := w.caches[q.index]; c != nil && c.at == w.changed {
@@ -208,7 +207,7 @@ func (q *Query) cached(p *part) []Rows {
 }
 
 func (q *Query) refreshOwned(w *World, p *part) []Rows {
-	oc := &ownedCache{} // as in refresh
+	oc := &ownedCache{} // not cached while systems run in parallel, as in refresh
 	if !w.parallel {
 		for int(q.index) >= len(p.caches) {
 			p.caches = append(p.caches, ownedCache{})

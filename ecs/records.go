@@ -52,19 +52,19 @@ func held(rec uint64, r Range, slot uint32) (Entity, uint64) {
 // Pages are dealt to them in groups of eight (4 KiB of records). Of every four
 // groups, two go to the server, one to prediction and one to local entities.
 const (
-	homeless = -1 // no part allocates from it
-	shared   = -2 // filled by Place
+	homeless = -1 // no part allocates from the page
+	shared   = -2 // the page was claimed for Place or Reserve
 
 	groupPages = 8
 )
 
 type page struct {
-	version uint64 // identifies the content of the records; 0: pristine
-	away    uint64 // bit set of records whose entity lives in another part than the page's
-	home    int32  // index of the part, or homeless, or shared
-	pos     int32  // of the page in the part's list
-	rng     Range  // meaningless while homeless
-	top     uint8  // records from here on are pristine
+	version uint64 // version identifies the content of the records. 0 means pristine.
+	away    uint64 // away has a bit for each record whose entity lives in another part than the page's.
+	home    int32  // home is the index of the part, or homeless, or shared.
+	pos     int32  // pos is the index of the page in the part's list.
+	rng     Range  // rng is the range of the page. It has no meaning while the page is homeless.
+	top     uint8  // top is the index from which on records are pristine.
 }
 
 // dealt returns the range that a page is meant for. (Place may have put an
@@ -84,8 +84,8 @@ type allocator struct {
 
 // counters is the state of an allocator that a save keeps.
 type counters struct {
-	used uint32 // records taken from the pages in order
-	free uint32 // index + 1 of the newest free one
+	used uint32 // used counts the records that were taken from the pages in order.
+	free uint32 // free is 1 + the index of the newest free record.
 }
 
 // reserve grows the record array to at least that many pages.

@@ -2,30 +2,29 @@ package ecs
 
 import "slices"
 
-// Tables without rows are recycled in bulk, those that a save has rows of excepted. Every
-// history knows a table by its place among the tables in order of creation, so all places
-// move at once.
+// Tables without rows are recycled in bulk, except those of which a save has rows. Every history identifies a
+// table by its index in the order of creation, so all indexes change at once.
 
-// fewTables is how many tables a world makes at least before it recycles any. A world with
-// saves copies the rows of each table into each save, so there it is fewSaved.
+// fewTables is how many tables a world makes before it recycles any. A world with saves copies the rows of each
+// table into each save, so there the number is fewSaved.
 const (
 	fewTables = 4096
 	fewSaved  = 64
 )
 
-// recycling is what a world knows of tables without rows, and of who may need them.
+// recycling has what a world needs to recycle tables without rows, and the histories that may need them.
 type recycling struct {
-	spare   []uint16 // ids of recycled tables
-	fresh   int      // tables made since tables were recycled
-	emptied bool     // a table lost its last row since tables were recycled
-	left    int      // tables in use after tables were recycled
+	spare   []uint16 // spare has the ids of recycled tables.
+	fresh   int      // fresh counts the tables made since tables were last recycled.
+	emptied bool     // emptied is true if a table lost its last row since tables were last recycled.
+	left    int      // left is the number of tables in use after tables were last recycled.
 
-	whole     []*History // those of the whole world that have saves
-	histories int        // how many have saves, those of parts included
-	saves     int        // made since the last look at the tables
+	whole     []*History // whole has the histories of the whole world that have saves.
+	histories int        // histories counts the histories that have saves, those of parts included.
+	saves     int        // saves counts the saves since recycleIdle last looked at the tables.
 }
 
-// tableID returns an id for a new table, of one that was recycled if there is any.
+// tableID returns an id for a new table, and reuses that of a recycled table if there is one.
 func (w *World) tableID() uint16 {
 	full := len(w.spare) == 0 && len(w.tables) > tableMask
 	if w.fresh++; full || w.fresh > w.mayMake() {
@@ -44,8 +43,8 @@ func (w *World) tableID() uint16 {
 	return uint16(len(w.tables) - 1)
 }
 
-// mayMake returns how many tables may be made before tables are recycled. With saves there
-// are never more than twice as many tables as the last time left, or fewSaved more.
+// mayMake returns how many tables may be made before tables are recycled. With saves, there are never more than
+// twice as many tables as recycling last left, or fewSaved more.
 func (w *World) mayMake() int {
 	if w.histories > 0 {
 		return max(fewSaved, w.left)
@@ -53,8 +52,9 @@ func (w *World) mayMake() int {
 	return max(fewTables, w.inUse()/8)
 }
 
-// recycleIdle recycles if most tables have no rows: after many entities went, no table may
-// be made for long. It looks once for each turn of the histories, each of so many slots.
+// recycleIdle recycles if most tables have no rows. After many entities are destroyed, a long time may pass
+// before a new table is made. It checks once per round of saves: once for each slot of each history. slots is
+// the number of slots of one history.
 func (w *World) recycleIdle(slots int) {
 	if w.saves++; w.saves < w.histories*slots {
 		return
@@ -111,7 +111,7 @@ func (w *World) tableRoom(p *part) bool {
 	return w.inUse() < tableMask-nobodysTables
 }
 
-// displace records that an entity of part p found no table there, but in Nobody's part.
+// displace records that an entity of part p was put into Nobody's part, because p had no room for a table.
 func (w *World) displace(e Entity, p, nobodys *part) {
 	w.moved(e, p, nobodys)
 	w.onFull(e, p.of)
@@ -120,9 +120,9 @@ func (w *World) displace(e Entity, p, nobodys *part) {
 // inUse counts the tables, those without rows included.
 func (w *World) inUse() int { return len(w.tables) - 1 - len(w.spare) }
 
-// recycle gives up all tables without rows that no save needs. It makes new lists of tables,
-// as a caller may be in the middle of an old one. No entity moves, and the order of queries
-// stays, so the numbers that stand for the parts' structure stay too.
+// recycle gives up all tables without rows that no save needs. It makes new lists of tables, because a caller
+// may be iterating over an old one. No entity moves, and the order of queries does not change, so
+// [World.Structure] does not change either.
 func (w *World) recycle() {
 	w.fresh, w.emptied = 0, false
 	for _, t := range w.tables {

@@ -3,8 +3,8 @@ package ecs
 // reserved hands out the indices that Reserve takes out of circulation. They
 // belong to no part, so no restore brings back a handle that was given out.
 type reserved struct {
-	page uint32 // page of fresh indices
-	left uint32 // fresh indices left in it
+	page uint32 // page is the page of fresh indices.
+	left uint32 // left is the number of fresh indices left in page.
 }
 
 // Reserve takes a fresh handle out of circulation, for a later [World.Place]
@@ -43,10 +43,10 @@ func (w *World) Unreserve(e Entity) bool {
 		return false
 	}
 	_, place := held(w.rec[slot], e.Range(), slot)
-	if tableOf(place) != 0 || e.Generation() == 0 { // None would be index 0, which may be another's
+	if tableOf(place) != 0 || e.Generation() == 0 { // None has index 0, which may be another handle's
 		return false
 	}
-	// The part where it died can place it again without voiding any saves.
+	// The part where the entity died can place the handle again without voiding any saves.
 	p := w.parts[0]
 	if last := rowOf(place); last > 0 {
 		p = w.parts[last-1]

@@ -62,7 +62,7 @@ func (h *History) restoreIDs(s *slot) {
 	}
 }
 
-// restoreList restores the rows of table i, and returns false where nothing changed since.
+// restoreList restores the rows of table i, and returns false if nothing changed since the save.
 func restoreList(s *slot, i int, t *table) bool {
 	var none savedTable
 	st := &none
@@ -169,7 +169,7 @@ func (h *History) restoreRows(s *slot, i int, t *table) {
 	}
 }
 
-// setRecords makes the records of page n those of a save, and the rest pristine.
+// setRecords sets the records of page n to those of a save, and all others of the page to pristine ones.
 func (pg *page) setRecords(w *World, n uint32, from []uint64, version uint64) {
 	top := copy(w.rec[n*pageLen:(n+1)*pageLen], from)
 	if int(pg.top) > top {

@@ -12,9 +12,9 @@ import (
 type Schedule[C any] struct {
 	types   *Types
 	stages  []string
-	inOrder bool         // see InOrder
-	systems []*system[C] // in order of Add until built, then in running order
-	first   *system[C]   // first tick system; nil until built
+	inOrder bool         // inOrder is true after a call of InOrder.
+	systems []*system[C] // systems are in order of Add until built, and then in running order.
+	first   *system[C]   // first is the first tick system. It is nil until built.
 	errs    []error
 	built   bool
 	hook    Hook[C]
@@ -106,12 +106,11 @@ func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 	s.systems = append(s.systems, sys)
 }
 
-// Build orders the systems, stage by stage. Inside a stage, creators of a
-// component run before its writers and writers before its readers, unless
-// Before or After say otherwise; ties keep the order of Add. With
-// [Schedule.InOrder] the order is that of Add. The order depends on all
-// systems, whatever their tags, so server and client agree on it. Build reports
-// every error at once, and of each group of systems that form cycles the shortest.
+// Build orders the systems, stage by stage. Inside a stage, creators of a component run before its writers and
+// writers before its readers, unless Before or After say otherwise; ties keep the order of Add. With
+// [Schedule.InOrder] the order is that of Add. The order depends on all systems, whatever their tags, so server
+// and client agree on it. Build reports every error at once, and the shortest cycle of each group of systems
+// that form cycles.
 func (s *Schedule[C]) Build() error {
 	if s.built {
 		return errors.New("ecs: the schedule is already built")

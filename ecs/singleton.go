@@ -13,7 +13,7 @@ import (
 // struct.
 type Singleton[T any] struct {
 	types *Types
-	slot  uint16 // 1 + its number
+	slot  uint16 // slot is 1 + the singleton's number.
 }
 
 // ID returns the singleton's number in order of registration; components are

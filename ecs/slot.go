@@ -9,17 +9,19 @@ import (
 type slot struct {
 	saved   bool
 	cut     uint64
-	changed uint64 // identifies the structure held
+	changed uint64 // changed identifies the structure that is saved.
 	count   int
-	tables  []savedTable        // as History.tables
-	rigids  [][]savedColumn     // by table: columns with pointers, as arch.rigid; or none at all
-	arena   []byte              // the columns, one after another
-	pages   [ranges][]savedPage // of a whole world: only the first
-	words   []uint64            // memory of the runs
+	tables  []savedTable // tables has the saves of the tables, in the order of History.tables.
+	// rigids has, by table, the columns with pointers in the order of arch.rigid. It may be empty.
+	rigids [][]savedColumn
+	arena  []byte // arena has the columns, one after another.
+	// pages has the saved pages by range. A save of the whole world has them all in the first list.
+	pages   [ranges][]savedPage
+	words   []uint64 // words is the memory of the runs.
 	parts   []savedPart
 	strays  []uint32
 	singles []byte
-	rigid   []unsafe.Pointer // singletons with pointers
+	rigid   []unsafe.Pointer // rigid has the singletons with pointers.
 	watches []savedWatch
 }
 
@@ -30,8 +32,8 @@ type savedTable struct {
 	n       int32
 }
 
-// run is a range of handles or records in a slot. Runs lie close together:
-// memory that is powers of two apart would share cache sets.
+// run is a range of handles or records in a slot. Runs are close together in memory, because memory that is
+// powers of two apart would share cache sets.
 type run struct{ at, cap uint32 }
 
 // runRoom makes a run long enough for n and returns the first n. When the run
@@ -53,8 +55,8 @@ func (s *slot) ids(st *savedTable) []Entity {
 	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.runElements(&st.ids, int(st.n))))), st.n)
 }
 
-// compact drops the saves of tables that are gone. Their rows took room among the words,
-// so these move together once they are mostly room.
+// compact drops the saves of tables that are gone. Their rows leave gaps in the words, so it closes the gaps
+// once they are more than half of the words.
 func (h *History) compact() {
 	for i := range h.slots {
 		s := &h.slots[i]
@@ -77,7 +79,7 @@ func compacted[T any](list []T, tables []*table) []T {
 	return list[:n]
 }
 
-// packWords moves the words together if less than half of them are of a run.
+// packWords closes the gaps between runs if less than half of the words belong to a run.
 func (s *slot) packWords() {
 	used := 0
 	s.eachRun(func(r *run) { used += int(r.cap) })
@@ -114,7 +116,7 @@ type savedPage struct {
 	version uint64
 	away    uint64
 	records run
-	top     uint8 // number of records kept
+	top     uint8 // top is the number of records that are saved.
 }
 
 type savedPart struct {

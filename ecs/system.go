@@ -10,8 +10,8 @@ type system[C any] struct {
 	name       string
 	run        func(C, Rows)
 	query      *Query
-	next       *system[C] // the next tick system of a built schedule
-	place      int32      // 1 + its index in running order, once built
+	next       *system[C] // next is the next tick system of a built schedule.
+	place      int32      // place is 1 + the index in running order, once built.
 	stage      string
 	tags       []string
 	bits       uint64
@@ -29,7 +29,7 @@ type system[C any] struct {
 type accessSets struct {
 	reads, writes, creates, otherReads, otherWrites Mask
 
-	foreign Mask // those of otherReads that may be of any owner
+	foreign Mask // foreign has the components of otherReads that may be read of any owner's entities.
 }
 
 func (a *accessSets) wrote() Mask { return a.writes.Or(a.otherWrites) }

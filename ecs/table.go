@@ -8,39 +8,42 @@ var zeroSized [64]byte
 
 // archetype is a component set, shared by the tables of all parts.
 type archetype struct {
-	mask   Mask
-	index  int32 // in order of creation; never an order of iteration
-	types  []*typeData
-	add    []*archetype // by slot: the archetype with that component added
+	mask  Mask
+	index int32 // in order of creation; never an order of iteration
+	types []*typeData
+	add   []*archetype // add has, by slot, the archetype with that component added.
+	// remove has, by slot, the archetype with that component removed.
 	remove []*archetype
-	rigid  []*typeData // those with pointers, cleared when a row is removed
-	linked bool        // has the parent component
-	kept   *typeData   // the component that makes its entities managed; nil: none
+	rigid  []*typeData // rigid has the types with pointers, which are cleared when a row is removed.
+	linked bool        // linked is true if the set has the parent component.
+	kept   *typeData   // kept is the component that makes the entities managed. nil means none.
 }
 
 // plainColumn is the data needed to copy a plain column.
 type plainColumn struct {
 	p    unsafe.Pointer
-	size uintptr // of a value
+	size uintptr // size is the size of a value.
 }
 
 // table holds the rows of one archetype and one part, one column per component.
 type table struct {
-	cols    []unsafe.Pointer // by slot; nil where absent
-	plain   []plainColumn    // those with a size and without pointers, as arch.types
-	ids     []Entity         // cap long; the first n are rows
-	n, cap  int32
-	id      uint16
-	staging bool // holds rows spawned while locked; queries do not see it
-	gone    bool // it was recycled
-	rigid   bool // has columns with pointers, as arch.rigid
+	cols []unsafe.Pointer // cols has the columns by slot. nil means that the component is absent.
+	// plain has the columns with a size and without pointers, in the order of arch.types.
+	plain  []plainColumn
+	ids    []Entity // ids has cap elements. The first n are the rows.
+	n, cap int32
+	id     uint16
+	// staging is true if the table holds rows spawned while the world is locked. Queries do not see it.
+	staging bool
+	gone    bool // gone is true once the table was recycled.
+	rigid   bool // rigid is true if there are columns with pointers: see arch.rigid.
 	arch    *archetype
 	part    *part
 	world   *World
 	stage   *table
-	inWorld int32  // index in histories of the world
-	inPart  int32  // index in histories of the part
-	version uint64 // identifies the content of ids; never reused
+	inWorld int32  // inWorld is the index in histories of the world.
+	inPart  int32  // inPart is the index in histories of the part.
+	version uint64 // version identifies the content of ids. It is never reused.
 }
 
 func align64(n uintptr) uintptr { return (n + 63) &^ 63 }
@@ -158,7 +161,7 @@ func (t *table) valueAt(d *typeData, row int32) unsafe.Pointer {
 func (t *table) fillRow(row int32, k *prefabData) {
 	for i, d := range t.arch.types {
 		switch dst, src := t.valueAt(d, row), k.defaults[i]; {
-		case d.plain && d.size == 16: // the most common, without a call
+		case d.plain && d.size == 16: // the most common size, copied without a call
 			*(*[16]byte)(dst) = *(*[16]byte)(src)
 		default:
 			d.copyDefault(dst, src)

@@ -17,12 +17,13 @@ import (
 // Registration is not safe for concurrent use. Worlds of the same frozen Types
 // are independent of one another.
 type Types struct {
-	slots       []*typeData // by slot; slot 0 is unused, so that a zero Component matches nothing
+	// slots has the types by slot. Slot 0 is unused, so that a zero Component matches nothing.
+	slots       []*typeData
 	singles     []*typeData
 	prefabs     []*Prefab
-	prefabNames map[string]bool // the names of prefabs
+	prefabNames map[string]bool // prefabNames has the names of the prefabs.
 	frozen      bool
-	link        *typeData // the hidden parent component
+	link        *typeData // link is the hidden parent component.
 	queries     atomic.Uint32
 	watches     []*Watch
 	tagsMu      sync.Mutex
@@ -36,9 +37,9 @@ const MaxTypes = 255
 const linkID ID = 255
 
 const (
-	maxTags       = 64        // in the tags of all systems
-	maxSingletons = 256       // of a game
-	maxPrefabs    = 1<<16 - 1 // of a game
+	maxTags       = 64        // most tags that the systems have together
+	maxSingletons = 256       // most singletons of a game
+	maxPrefabs    = 1<<16 - 1 // most prefabs of a game
 )
 
 // NewTypes returns an empty set.
@@ -47,21 +48,21 @@ func NewTypes() *Types { return &Types{slots: make([]*typeData, 1)} }
 // typeData describes one registered type.
 type typeData struct {
 	id     ID
-	direct bool // hashed as it lies in memory, by its pieces
-	plain  bool // no pointers: copied as bytes
-	solid  bool // no padding: compared as bytes
-	open   bool // any system may touch it undeclared
+	direct bool // direct is true if values are hashed as the bytes in memory, by their pieces.
+	plain  bool // plain is true if there are no pointers: values are copied as bytes.
+	solid  bool // solid is true if there is no padding: values are compared as bytes.
+	open   bool // open is true if any system may touch the type without declaring it.
 	slot   uint16
 	size   uintptr
-	length int // bytes that are hashed
+	length int // length is the number of bytes that are hashed.
 	pieces []piece
-	spans  []span      // the bytes that hold values
-	runs   []numberRun // the numbers in them, as they are hashed
+	spans  []span      // spans has the bytes that hold values.
+	runs   []numberRun // runs has the numbers in a value, as they are hashed.
 	name   string
 	rtype  reflect.Type
-	keeper string // the fix text of Managed; "": not managed
+	keeper string // keeper is the fix text of Managed. "" means that the type is not managed.
 	ops    typeOps
-	zero   unsafe.Pointer // one zero value, never written
+	zero   unsafe.Pointer // zero is a zero value that is never written.
 	enums  map[reflect.Type][]string
 	meta   map[string]string
 	fields []Field
@@ -70,9 +71,9 @@ type typeData struct {
 // typeOps are typed operations, created where T is known.
 type typeOps struct {
 	alloc func(n int) unsafe.Pointer
-	copy  func(dst, src unsafe.Pointer, n int) // shallow, with write barriers
+	copy  func(dst, src unsafe.Pointer, n int) // copy copies shallowly, with write barriers.
 	clear func(dst unsafe.Pointer, n int)
-	deep  func(dst, src unsafe.Pointer, n int) // the caller's Copier
+	deep  func(dst, src unsafe.Pointer, n int) // deep is the caller's Copier.
 }
 
 func opsOf[T any]() typeOps {

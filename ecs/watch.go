@@ -39,7 +39,7 @@ func (w *World) WatchOutside(on bool) (was bool) {
 
 // watchState is the state of one watch in one world.
 type watchState struct {
-	seen   []members // by part
+	seen   []members // seen has the reported entities by part.
 	enter  []Entity
 	leave  []Entity
 	marked []Entity
@@ -47,8 +47,8 @@ type watchState struct {
 
 // members are the entities of one part that a watch has reported.
 type members struct {
-	version uint64 // identifies the content; 0: none
-	at      uint64 // the part's change that the list belongs to
+	version uint64 // version identifies the content. 0 means that there is none.
+	at      uint64 // at is the part's change that the list belongs to.
 	list    []Entity
 }
 
@@ -96,13 +96,13 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 			v.scan(w, s, p, m)
 		}
 	}
-	for _, e := range s.marked { // entities still marked were not met again
+	for _, e := range s.marked { // entities that are still marked were not found again
 		if w.marks[e.index()] != e {
 			continue
 		}
 		w.marks[e.index()] = None
 		if all && v.query.matches(w.Mask(e)) && w.Alive(e) {
-			continue // it was reported under its new owner, and the old owner's restore lost that
+			continue // it was reported under its new owner, and a restore of the old owner's part lost that
 		}
 		s.leave = append(s.leave, e)
 	}

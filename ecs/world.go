@@ -29,39 +29,39 @@ type WorldConfig struct {
 // see them after the flush. All other commands take effect at the flush, in
 // order of issue.
 type World struct {
-	rec    []uint64            // records by index
-	cols   []*columns          // by slot; 0 stays empty
-	at     [slotsMost]*columns // contains cols; the rest is like index 0
-	tables []*table            // by id; 0 has no rows
+	rec    []uint64            // rec has the records by index.
+	cols   []*columns          // cols has the columns by slot. Entry 0 stays empty.
+	at     [slotsMost]*columns // at contains cols. All other entries are like entry 0.
+	tables []*table            // tables has the tables by id. Table 0 has no rows.
 	recycling
 	types   *Types
-	version uint64 // counts changes; never decreases
-	changed uint64 // the last change of any rows
-	layout  uint64 // the last change of the set of tables
+	version uint64 // version counts changes. It never decreases.
+	changed uint64 // changed is the last change of any rows.
+	layout  uint64 // layout is the last change of the set of tables.
 
 	pages     []page
 	firstFree [ranges]uint32
-	claimed   int // pages from here on are homeless
+	claimed   int // claimed is the index from which on pages are homeless.
 	strays    []uint32
 	reserves  [ranges]reserved
-	parts     []*part // by index, in order of creation
-	sorted    []*part // by owner
+	parts     []*part // parts has the parts by index, in order of creation.
+	sorted    []*part // sorted has the parts by owner.
 	owners    [256]*[256]*part
-	ordered   []*table // all except staging tables, in canonical order
-	made      []*table // the same, in order of creation
+	ordered   []*table // ordered has all tables except staging tables, in canonical order.
+	made      []*table // made has all tables except staging tables, in order of creation.
 
 	archs      []*archetype
-	archByMask map[Mask]*archetype // looked up, never iterated
+	archByMask map[Mask]*archetype // archByMask is looked up, but never iterated.
 
 	singles     []unsafe.Pointer
 	singleBlock []byte
 
 	locks    int
-	running  int32 // 1 + the index of the running system; 0: none, or several at once
-	schedule namer // its schedule
+	running  int32 // running is 1 + the index of the running system. 0 means none, or several at once.
+	schedule namer // schedule is the schedule of the running system.
 	removals int
 	commands []command
-	doomed   []uint64 // bits by slot: entities that a queued command destroys
+	doomed   []uint64 // doomed has a bit by slot for each entity that a queued command destroys.
 	values   []pendingValues
 	staged   []*table
 	parallel bool
@@ -69,19 +69,19 @@ type World struct {
 	tags    uint64
 	caches  []*queryCache
 	watches []watchState
-	marks   []Entity // scratch of watches
+	marks   []Entity // marks is scratch of watches.
 
-	onlookers []watchState // of watches polled outside the ticks
-	lasting   bool         // they are polled there now
+	onlookers []watchState // onlookers has the state of watches that are polled outside the ticks.
+	lasting   bool         // lasting is true while watches are polled outside the ticks.
 
 	count   int
 	onFull  func(Entity, Owner)
 	kids    kidIndex
 	scratch hashScratch
 	guard   guard
-	blind   uint16 // 1 while rows are concealed: see Conceal
-	peeked  bool   // something looked for concealed rows
-	climbed bool   // something asked for a parent while rows were concealed
+	blind   uint16 // blind is 1 while rows are concealed: see Conceal.
+	peeked  bool   // peeked is true if something looked for concealed rows.
+	climbed bool   // climbed is true if something asked for a parent while rows were concealed.
 }
 
 // NewWorld returns an empty world and freezes the types. It panics with
@@ -128,13 +128,11 @@ func (w *World) Types() *Types { return w.types }
 // Len returns the number of living entities.
 func (w *World) Len() int { return w.looked().count }
 
-// Used returns how full the world is, from 0 to 1, by the nearer of its two
-// hard limits. One is 65 535 tables, one for each combination of owner and
-// component set that existed, and a second one where such entities were spawned while
-// the world was locked. Tables without rows are recycled in bulk, once no save of a
-// [History] has rows of them. The other is 16 million entity slots. Beyond a limit the world panics with
-// [UsageError], except for tables where [WorldConfig] has an OnFull. Check Used before
-// spawning on behalf of a peer.
+// Used returns how full the world is, from 0 to 1, by the nearer of its two hard limits. One is 65 535 tables,
+// one for each combination of owner and component set that existed, and a second one where such entities were
+// spawned while the world was locked. Tables without rows are recycled in bulk, once no save of a [History] has
+// rows of them. The other is 16 million entity slots. Beyond a limit the world panics with [UsageError], except
+// for tables where [WorldConfig] has an OnFull. Check Used before spawning on behalf of a peer.
 func (w *World) Used() float64 {
 	return max(float64(w.inUse())/tableMask, float64(w.claimed<<pageBits)/maxSlot)
 }
