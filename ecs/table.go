@@ -9,7 +9,7 @@ var zeroSized [64]byte
 // archetype is a component set, shared by the tables of all parts.
 type archetype struct {
 	mask  Mask
-	index int32 // in order of creation; never an order of iteration
+	index int32 // index is the number in order of creation. It is never an order of iteration.
 	types []*typeData
 	add   []*archetype // add has, by slot, the archetype with that component added.
 	// remove has, by slot, the archetype with that component removed.

@@ -7,7 +7,7 @@ package prediction
 // ready to use; it allocates only while it grows.
 type Ledger[K comparable, T any] struct {
 	entries []entry[K, T]
-	taken   []entry[K, T] // scratch
+	taken   []entry[K, T] // taken is scratch.
 	tick    Tick
 }
 
@@ -15,7 +15,7 @@ type entry[K comparable, T any] struct {
 	tick   Tick
 	key    K
 	value  T
-	raised bool // by the current run, or by the last one
+	raised bool // raised is true if the current or the last run of the tick raised the effect.
 }
 
 // Begin starts a run of tick t, the first or a replay.

@@ -71,7 +71,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s%s.%s%s predicted %s%s, server has %s%s", named(d.Prefab), d.Component, d.Field, label, d.shown(d.Predicted), unit, d.shown(d.Actual), unit)
 }
 
-// shown is shown, with an integer's value by its name.
+// shown formats a value like the function shown, but an integer by its name if it has one.
 func (d Difference) shown(v any) string {
 	at := -1
 	switch v := v.(type) {

@@ -68,7 +68,7 @@ type Config struct {
 type Predictor struct {
 	world   World
 	history int
-	ticks   []Tick // ticks[slot]: the tick saved there
+	ticks   []Tick // ticks has the tick that is saved in each slot.
 	valid   []bool
 	now     Tick
 	started bool

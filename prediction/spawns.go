@@ -47,8 +47,8 @@ func (k SpawnKey) ID() uint32 {
 // ticks in rising order. The zero Spawns is ready to use; it allocates only
 // while it grows. It is not safe for concurrent use.
 type Spawns[H any] struct {
-	entries []spawn[H] // by tick; within a tick in order of first spawn
-	taken   []spawn[H] // scratch
+	entries []spawn[H] // entries are in the order of ticks, and within a tick in the order of first spawn.
+	taken   []spawn[H] // taken is scratch.
 	tick    Tick
 }
 
@@ -56,8 +56,8 @@ type spawn[H any] struct {
 	tick    Tick
 	id      uint32
 	handle  H
-	made    bool // by the current run, or by the last one
-	settled bool // the server's state for it has arrived
+	made    bool // made is true if the current or the last run of the tick spawned the entity.
+	settled bool // settled is true once the server's state for the entity has arrived.
 }
 
 // Begin starts a run of tick t, the first or a replay.
@@ -211,7 +211,7 @@ func (s *Spawns[H]) sift(which func(*spawn[H]) (tell, drop bool), tell func(Tick
 		}
 	}
 	clear(told)
-	if cap(told) <= mostScratch { // otherwise many ended at once, as after a stall: rare
+	if cap(told) <= mostScratch { // more than that end at once only in rare cases, such as after a stall
 		s.taken = told
 	}
 }

@@ -9,10 +9,10 @@ package schema
 type BuildDifference struct {
 	// Schema is the server's schema.
 	Schema *Protocol
-	// Missing names everything that only this client has: components, fields, prefabs, the
-	// command, messages, requests and tags of shared systems. Such fields keep the default of their prefab on this
-	// client. Missing fields of a command or a request are not sent. Shared systems with a
-	// missing tag do not run on this client.
+	// Missing names everything that only this client has: components, fields, prefabs, the command, messages,
+	// requests and tags of shared systems. Missing fields of components keep the default of their prefab on
+	// this client. Missing fields of a command or a request are not sent. Shared systems with a missing tag do
+	// not run on this client.
 	Missing []string
 	// Unknown names everything that only the server has. The client receives it and ignores
 	// it.

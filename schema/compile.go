@@ -17,13 +17,13 @@ type compiler struct {
 	s    *Schema
 	opt  Options
 	errs []*TagError
-	told map[string]bool // fields whose faults are already reported
-	long bool            // an array or slice was given up as too long
+	told map[string]bool // told has the fields whose faults are already reported.
+	long bool            // long is true if an array or slice was given up as too long.
 
 	speeds  []speed
-	vectors int        // so far
-	vec     int        // the one being compiled, 0: none
-	slice   *plan.Leaf // the length of the slice being compiled; nil: none
+	vectors int        // vectors counts the vectors so far.
+	vec     int        // vec is the number of the vector being compiled. 0 means none.
+	slice   *plan.Leaf // slice is the length of the slice being compiled. nil means none.
 }
 
 // speed is a hermite leaf and the name of its velocity, which may be compiled later.
@@ -147,7 +147,7 @@ func (c *compiler) compileValue(t reflect.Type, offset uintptr, path string, g t
 		c.structType(t, offset, path, g)
 	case t.Kind() == reflect.Array:
 		for i, told := 0, len(c.errs); i < t.Len() && len(c.errs) == told; i++ {
-			if i > 0 && c.s.plan.Words > maxWords { // the first is looked at in any case
+			if i > 0 && c.s.plan.Words > maxWords { // check the first element in any case
 				c.tooLong(path, "array")
 				return
 			}
@@ -343,7 +343,7 @@ func (c *compiler) speed(x speed) {
 	path := c.s.names[x.leaf].Name
 	k := slices.IndexFunc(c.s.names, func(f fieldName) bool { return f.Name == x.name })
 	if k < 0 && slices.ContainsFunc(c.errs, func(e *TagError) bool { return e.Field == x.name }) {
-		return // it was to be sent
+		return // the velocity's own fault is reported already
 	}
 	if k < 0 {
 		c.addFault(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
@@ -369,8 +369,8 @@ func (s *Schema) setSpeed(leaf, velocity int, name string) (problem, fix string)
 	return "", ""
 }
 
-// fold makes leaves with equal shapes share one, and drops the names that follow from
-// others.
+// fold makes leaves with equal shapes share one. It drops the names of slice elements after the first, which
+// follow from the first one's.
 func (s *Schema) fold() {
 	var shapes []plan.Shape
 	at := map[plan.Shape]int{}

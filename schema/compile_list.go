@@ -63,7 +63,7 @@ func (c *compiler) compileList(t reflect.Type, offset uintptr, path string, g ta
 		return
 	}
 	if t.Name() == "" && t.Elem().Name() == "" && t.Elem().Kind() == reflect.Struct {
-		s.names[len(s.names)-1].typ = "[]struct" // without the text of all its fields
+		s.names[len(s.names)-1].typ = "[]struct" // not the text of all its fields
 	}
 	l := plan.List{Offset: offset, Type: t, Stride: t.Elem().Size(), Most: int(most), From: len(s.plan.Leaves), Word: s.plan.Words}
 	if l.Copies.Add(t.Elem(), 0, path+"[0]", nil); t.Elem().Kind() != reflect.Slice {
@@ -72,7 +72,7 @@ func (c *compiler) compileList(t reflect.Type, offset uintptr, path string, g ta
 	l.Copies.Pointers = nil
 	s.plan.Lists = append(s.plan.Lists, l)
 	c.slice = &s.plan.Leaves[l.From-1]
-	aud := *c.slice // s.leaves moves as it grows
+	aud := *c.slice // a copy, because the leaves move as they grow
 	c.slice = &aud
 	told = len(c.errs)
 	for i := 0; i < l.Most && len(c.errs) == told; i++ {

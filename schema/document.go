@@ -91,7 +91,7 @@ func (s *Schema) document(b *strings.Builder, title string, labels Labels, audie
 	}
 }
 
-// firstElement reports whether a path is of no element of a slice or array but the first.
+// firstElement reports whether a path names no element of a slice or array after the first.
 func firstElement(path string) bool {
 	for _, part := range strings.Split(path, "[")[1:] {
 		if !strings.HasPrefix(part, "0]") {
@@ -118,7 +118,7 @@ func (f *Field) values(l Label) string {
 	return fmt.Sprintf("%.6g to %.6g", f.Min, f.Max)
 }
 
-// cell makes a text that may stand in a table of Markdown.
+// cell escapes a text for a table in Markdown.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // String names the classes: "owner and allies", "everyone".

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/internal/plan"
 )
 
-// field reads one field, which follows the one named before.
+// field reads one field and returns its name. before is the name of the field before it.
 func (r *schemaReader) field(s *Schema, before string) string {
 	same := int(r.uint(uint64(len(before)), "field's name"))
 	name := before[:same] + r.readText("field's name")
@@ -85,7 +85,8 @@ func (r *schemaReader) way(l *plan.Leaf, way byte, moves bool) plan.Interpolatio
 	return plan.Snap
 }
 
-// sort reads what fields of one sort have, as narrowly as Compile makes it.
+// sort reads the properties that fields of one sort have. It accepts a range only as narrow as Compile makes
+// it.
 func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
 	switch {
 	case l.Class == plan.Bool:

@@ -30,8 +30,8 @@ type Labels map[string]Label
 // Bounds of labels, in bytes and numbers.
 const (
 	MaxLabel  = 64   // the longest text, in bytes
-	maxLabels = 4096 // of a game
-	maxValues = 256  // of a field
+	maxLabels = 4096 // labels of a game
+	maxValues = 256  // values of a field
 	maxPath   = 256
 )
 

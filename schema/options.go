@@ -62,7 +62,8 @@ type Field struct {
 // changes and is safe for use by many goroutines, unless it comes from [Schema.Bind].
 // Methods with an unsafe.Pointer expect the address of a value of the compiled type.
 type Schema struct {
-	plan  *plan.Plan
-	names []fieldName // of the fields but those of further elements: see nameOf
+	plan *plan.Plan
+	// names has the names of the fields, without those of slice elements after the first: see nameOf.
+	names []fieldName
 	all   *allFields
 }

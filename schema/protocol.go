@@ -24,7 +24,7 @@ type Protocol struct {
 	TickRate int
 	// Channels are the channels that the game declared, in order. The first is channel 2.
 	Channels []Channel
-	// Registry has the components and prefabs, and reads snapshots with package snapshot.
+	// Messages are the messages of the game, by kind.
 	Registry *Registry
 	// Command is the schema of commands; nil when there are none.
 	Command *Schema
@@ -46,7 +46,8 @@ type Protocol struct {
 	PredictsRemote  bool
 	RemotePredicted []string
 
-	hash uint64 // of the bytes that it was read from; 0: it was not read
+	// hash is the hash of the bytes that the protocol was read from. 0 means that it was not read.
+	hash uint64
 }
 
 // Channel is a channel that the game declared.
@@ -262,7 +263,7 @@ func (s *Protocol) readTags(r *protocolReader) {
 	}
 }
 
-// protocolReader reads a schema's bytes; a fault makes all that follows zero.
+// protocolReader reads a schema's bytes. After a fault it reads zeros.
 type protocolReader struct {
 	b   []byte
 	err error

@@ -21,11 +21,11 @@ const (
 type Registry struct {
 	plan    *plan.Registry
 	Schemas []*Schema
-	assets  [][]asset // by prefab
+	assets  [][]asset // assets has the asset references by prefab.
 	names   map[string]bool
-	spread  int // see maxSpread
-	words   int // of all components
-	// prefabWords counts those of all prefabs.
+	spread  int // spread is the sum of the components' Spread: see plan.MaxSpread.
+	words   int // words is the number of words of all components.
+	// prefabWords is the number of words of all prefabs.
 	prefabWords int
 }
 

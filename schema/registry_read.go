@@ -82,11 +82,11 @@ func (r *schemaReader) kind(reg *Registry, words *int) {
 	reg.plan.AddLate(name, mask, set)
 }
 
-// defaults reads the words of a prefab's defaults, of n, that differ from zero values.
+// defaults reads those of a prefab's n default words that differ from zero values.
 func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.WordDefault) {
 	comp, first := -1, 0 // the component that the word is of, and its first word
 	var s *Schema
-	began := 0 // the words set
+	began := 0 // the length of set when the component began
 	for at := 0; ; at++ {
 		skip := int(r.uint(uint64(n), "default"))
 		if skip == 0 {
@@ -117,7 +117,7 @@ func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.Wor
 	}
 }
 
-// checkSound refuses a component's defaults that are no strings or slices.
+// checkSound refuses a component's defaults if their strings or slices are not valid.
 func (r *schemaReader) checkSound(s *Schema, set []plan.WordDefault, first int) {
 	if len(set) == 0 || !s.plan.Varying {
 		return

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	maxWords     = 4096    // of one component
+	maxWords     = 4096    // words of one component
 	maxIndex32   = 1 << 22 // |index| up to which float32 distinguishes neighbours, with a margin
 	maxIndex64   = 1 << 30 // |index| of a float64, so that differences fit an int32
-	defaultRatio = 16      // simulation steps in a step
+	defaultRatio = 16      // simulation steps in a public step
 	maxAngleBits = 18
 	ratioBits    = 4
 )

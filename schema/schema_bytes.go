@@ -16,12 +16,12 @@ const Version = 1
 const (
 	fieldOwner = 1 << iota
 	fieldOneShot
-	fieldLerp      // it is interpolated, straight unless its way says otherwise
+	fieldLerp      // the field is interpolated, straight unless its way says otherwise
 	fieldTolerance // a tolerance follows
-	fieldTyped     // its Go type is not the usual one of its sort, and follows
-	fieldVector    // it is part of a vector
-	fieldFirst     // the first of it
-	fieldAudience  // its audience follows: it is neither every viewer nor the owner alone
+	fieldTyped     // the Go type follows, because it is not the usual one of the sort
+	fieldVector    // the field is part of a vector
+	fieldFirst     // the field is the first of its vector
+	fieldAudience  // the audience follows: it is neither every viewer nor the owner alone
 )
 
 // sortBits is the number of bits of a field's sort. The bits above hold its
@@ -33,7 +33,7 @@ const (
 	wayStraight = iota
 	waySlerp
 	wayHermite
-	wayVelocity // hermite, and which field is its velocity follows
+	wayVelocity // hermite; the index of the velocity's field follows
 	waySum      // not interpolated: added up
 )
 

@@ -37,7 +37,7 @@ func (r *schemaReader) schema() *Schema {
 		s.plan.Leaves, s.names, r.shapes = make([]plan.Leaf, 0, n), make([]fieldName, 0, n), make([]plan.Shape, n)
 	}
 	r.vec = 0
-	elems := 0 // of the slice at hand
+	elems := 0 // fields of the current slice's element that are still to come
 	for range n {
 		if r.fault != "" {
 			return s
@@ -71,8 +71,9 @@ func (r *schemaReader) schema() *Schema {
 	return s
 }
 
-// element looks at the field just read. A slice's length is followed by the fields of
-// its first element, which are those of all. It returns the number still to come.
+// element processes the field just read. A slice's length is followed by the fields of its first element, which
+// stand for all elements. left is the number of fields that were still to come, and element returns the number
+// of those that are now.
 func (r *schemaReader) element(s *Schema, left int) int {
 	at := len(s.plan.Leaves) - 1
 	l := &s.plan.Leaves[at]
@@ -142,7 +143,7 @@ func (r *schemaReader) checkNames(s *Schema) {
 // checkSpeeds refuses velocities that Compile would not take, and gives those of a
 // slice's first element to all.
 func (r *schemaReader) checkSpeeds(s *Schema) {
-	entries := make([]int, 0, len(s.names)) // the leaves of those fields that were written
+	entries := make([]int, 0, len(s.names)) // the leaves of the fields that the bytes list
 	speeds := false
 	for i := range s.plan.Written() {
 		entries, speeds = append(entries, i), speeds || s.plan.Leaves[i].Speed != 0
@@ -191,14 +192,14 @@ func (r *schemaReader) checkVectors(s *Schema) {
 		}
 		i += n
 	}
-	for i := range s.plan.Lists { // one that continues after the elements
+	for i := range s.plan.Lists { // a vector must not continue after the elements
 		if end := s.plan.Lists[i].End(); end < len(s.plan.Leaves) && s.plan.Leaves[end].Vec != 0 && s.plan.Leaves[end].Vec == s.plan.Leaves[end-1].Vec {
 			r.failAt("vector")
 			return
 		}
 	}
 	last := uint16(0)
-	for i := range s.plan.Leaves { // one that continues after another field
+	for i := range s.plan.Leaves { // a vector must not continue after another field
 		l := &s.plan.Leaves[i]
 		if l.Vec != 0 && l.Vec <= last && s.plan.Leaves[i-1].Vec != l.Vec {
 			r.failAt("vector")

@@ -14,26 +14,27 @@ import (
 // Bounds for reading. Bytes that exceed them are refused, whatever they claim.
 const (
 	maxSchemaText      = 255
-	maxSchemaWords     = 1 << 15 // of all components
-	maxReadPrefabWords = 1 << 17 // of all prefabs
-	maxReadTables      = 1 << 14 // bytes
+	maxSchemaWords     = 1 << 15 // words of all components
+	maxReadPrefabWords = 1 << 17 // words of all prefabs
+	maxReadTables      = 1 << 14 // bytes of tables
 	maxReadRatio       = 1 << 20
-	leastField         = 5 // bytes
+	leastField         = 5 // least bytes of a field
 )
 
 // schemaReader reads the bytes of schemas. After a fault it reads zeros.
 type schemaReader struct {
 	b     []byte
 	fault string
-	words int // of the components read so far
-	// spread counts the words of their slices, see plan.MaxSpread.
+	words int // words is the number of words of the components read so far.
+	// spread is the sum of the Spread of the components read so far: see plan.MaxSpread.
 	spread int
-	// Of the current component: its shapes and its vectors so far. ahead and bits are the
-	// vectors and the bits of a packed value before the current slice.
-	shapes           []plan.Shape
+	// shapes has the shapes of the current component.
+	shapes []plan.Shape
+	// vec counts the vectors of the current component so far. ahead and bits are the number of vectors and the
+	// bits of a packed value before the current slice.
 	vec, ahead, bits int
-	whole            []int32      // scratch: a component's words
-	codes            []coder.Code // likewise: a field's
+	whole            []int32      // whole is scratch for a component's words.
+	codes            []coder.Code // codes is scratch for a field's codes.
 }
 
 func (r *schemaReader) failAt(what string) {

@@ -2,7 +2,7 @@ package schema
 
 import "github.com/foretick/foretick/internal/plan"
 
-// sums returns the fault of a sum in a field.
+// sums returns the fault of a field tagged sum, if there is one.
 func (t *tag) sums(l *plan.Leaf) (problem, fix string) {
 	switch {
 	case !t.sum:

@@ -19,11 +19,13 @@ type tag struct {
 	owner, allies, enemies                   bool
 	oneshot, sum, press, skip                bool
 	snap, lerp, slerp, hermite               bool
-	velocity                                 string   // of hermite: the field named, in the same struct
-	at, beside                               string   // of hermite: paths of the tagged field and of its struct
-	to                                       []string // game-defined audiences
-	elem                                     string   // the tag of a slice's elements
-	hasElem                                  bool
+	// velocity is the field that hermite names, in the same struct.
+	velocity string
+	// at and beside are, for hermite, the paths of the tagged field and of its struct.
+	at, beside string
+	to         []string // to has the game-defined audiences.
+	elem       string   // elem is the tag of a slice's elements.
+	hasElem    bool
 }
 
 func (t *tag) numeric() bool {
@@ -33,7 +35,7 @@ func (t *tag) numeric() bool {
 // tagFault is a fault in a tag.
 type tagFault struct{ problem, fix string }
 
-// parseTag reads a tag, and finds all that is wrong with it by itself.
+// parseTag reads a tag, and returns all faults that it has by itself.
 func parseTag(s string) (t tag, faults []tagFault) {
 	s, t.elem, t.hasElem = strings.Cut(s, ";")
 	if s == "" {
@@ -78,7 +80,7 @@ func (t *tag) moveAs(outer *tag) {
 	}
 }
 
-// act takes over how commands treat a field, from its own tag and an outer one.
+// act sets oneshot, sum and press if the field's own tag or an outer one has them.
 func (t *tag) act(own, outer *tag) {
 	t.oneshot, t.sum, t.press = own.oneshot || outer.oneshot, own.sum || outer.sum, own.press || outer.press
 }

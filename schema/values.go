@@ -111,8 +111,8 @@ func (s *Schema) Value(field int, words []int32, g Grid) any {
 	return v
 }
 
-// UnpackValues reads a value packed by [Schema.Pack] and appends that of each field
-// to dst, as [Schema.Value] gives it. The error is [ErrMalformed].
+// UnpackValues reads a value packed by [Schema.Pack] and appends the value of each field to dst, as
+// [Schema.Value] returns it. The error is [ErrMalformed].
 func (s *Schema) UnpackValues(b []byte, dst []any) ([]any, error) {
 	at := s.plan.Block()
 	if err := s.UnpackRefs(b, plan.SameRefs{}, at); err != nil {
