@@ -38,12 +38,12 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	owner := s.World.Owner(by)
 	fate := s.End.Raised(by, owner, e.id-1)
 	shared := f.run.Shared
-	f.run.Shared = nil // what handlers ask is not the running system's doing
+	f.run.Shared = nil // the running system does not count for what handlers do
 	q.Raise(s, f, f.Tick, fate, by, owner, v)
 	f.run.Shared = shared
 }
 
-// eventOf returns the event's row, and makes it if there is none.
+// eventOf returns the event's row, and makes it on the first call.
 func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *game.EventRow[*Frame, T] {
 	if e == nil {
 		p.faultf("%s is called on a nil Event: use a field of the game, as in g.Shot.%s", call, call)
@@ -69,8 +69,8 @@ func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *game.Event
 	return row
 }
 
-// eventName is how reports name the handlers of an event: by its type, and by number where
-// several events share one.
+// eventName returns the name of an event's handlers in reports: its type, and a number if several
+// events share the type.
 func (p *Protocol) eventName(of string) string {
 	n := 1
 	for _, other := range p.compiled.Events {
@@ -138,17 +138,17 @@ func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), acc
 	p.handleEvents(name, func(f *Frame) { f.in().Queues[index].Finish(f.in(), f, f.Tick, handler) }, all)
 }
 
-// drain is the system that calls an event's OnServer handlers. One system calls them all,
-// because each handles also what another raises. So it touches whatever one of them declares.
+// drain is the system that calls an event's OnServer handlers. One system calls them all, because
+// handlers may raise the event again. So it declares the access of every handler.
 type drain struct {
-	event  int // of the protocol's events
+	event  int // index in the protocol's events
 	name   string
 	access []ecs.Access
 }
 
 func (d *drain) addAccess(access []ecs.Access) { d.access = append(d.access, access...) }
 
-// drainOf returns an event's system, and notes it if there is none.
+// drainOf returns an event's drain, and makes it on the first call.
 func (p *Protocol) drainOf(event int, name string) *drain {
 	for _, d := range p.drains {
 		if d.event == event {
@@ -170,8 +170,8 @@ func (p *Protocol) declareDrains() {
 	}
 }
 
-// handleEvents declares a system that calls handlers of events. A server also calls it
-// outside of ticks: see Server.concludeEvents.
+// handleEvents declares a system that calls handlers of events. A server also calls it outside of
+// ticks, when a level or the match ends.
 func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.Access) {
 	h := &p.compiled.Handlers
 	if h.EventSystems == nil {

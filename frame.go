@@ -21,18 +21,17 @@ type Frame struct {
 	DT float32
 	// World that the systems run in.
 	World *ecs.World
-	// Replay is true while a client runs a tick again after a correction.
-	// Sounds and other effects belong to the first run: raise an [Event], or
-	// look here. It is also true while a part of a tick is drawn: see
-	// client.Config.PartialTicks. On a server it is true where a tick runs again for a late
-	// input: see server.Config.LateInputs and LateWorld.
+	// Replay is true while a client runs a tick again after a correction. Sounds and other effects
+	// belong to the first run: raise an [Event], or check Replay. It is also true while a part of a
+	// tick is drawn: see client.Config.PartialTicks. On a server it is true while a tick runs again for
+	// a late input: see server.Config.LateInputs and LateWorld.
 	Replay bool
 
 	run   game.SystemRun
-	state *frameState // in returns it
+	state *frameState // use the method in, which is never nil
 }
 
-// bare is the state of a frame that belongs to no end, as a game's tests make it.
+// bare is the state of a frame that belongs to no end, such as one that a game's test makes.
 var bare = game.NewState[*Frame](nil, 1, nil)
 
 // in returns the frame's state.
@@ -249,7 +248,7 @@ func (f *Frame) Simulates(e ecs.Entity) bool { return f.in().End.Simulates(e) }
 // returns nil for an entity that is gone, or was not spawned from a prefab of the protocol.
 func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.in().End.PrefabOf(e) }
 
-// runningAs lets frames know that a shared system runs.
+// runningAs wraps a shared system, so that frames know that it runs.
 func runningAs(s *game.SharedSystem, run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
 		f.run.Shared = s
@@ -271,7 +270,7 @@ func (p *Protocol) findCompared() {
 	}
 }
 
-// act wraps a shared system that may spawn, so that it is known on whose behalf.
+// act wraps a shared system that may spawn, so that the frame knows for whose rows it runs.
 func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
 		f.run.Spawner = game.SpawnContext{On: true, Once: rows.Len() == 0}
@@ -310,8 +309,8 @@ func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	return f.in().Spawner.SpawnBy(by, k)
 }
 
-// pushing wraps a shared system that may write others' rows, so that each write is
-// attributed to the player it ran for.
+// pushing wraps a shared system that may write rows of other owners. Each such write is then attributed
+// to the player for whose rows the system ran.
 func pushing(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	return func(f *Frame, rows ecs.Rows) {
 		around := f.in().Writes
@@ -336,7 +335,7 @@ func (frameHook) Before(f *Frame, system int) {
 	}
 }
 
-// After is called after each system: the hook that came last before it comes first after it.
+// After is called after each system. It calls the hooks in the opposite order of Before.
 func (frameHook) After(f *Frame, system int) {
 	around := f.in().Around
 	for i := len(around) - 1; i >= 0; i-- {

@@ -38,12 +38,13 @@ type HitView struct {
 	Claimed, Used lagcomp.Claim
 }
 
-// showing is the view of what an end says that a player saw.
+// showing returns the view of what a player saw.
 func showing(saw game.Sight) HitView {
 	return HitView{saw: saw, Reason: saw.Seen.Reason, Claimed: saw.Seen.Claimed, Used: saw.Seen.Used}
 }
 
-// past refuses to look for what cannot be there, rather than miss for ever.
+// past returns the hitboxes of the view. In a game without hitboxes it panics, because every query
+// would miss.
 func (s *HitView) past() lagcomp.Past {
 	if s.saw.Bare {
 		misuse.Panicf("Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox, Hitbox2 or Hitboxes")

@@ -17,7 +17,7 @@ import (
 // is valid during the call only.
 type HitboxBuilder struct {
 	ids []ecs.ID
-	at  []unsafe.Pointer // at has a component for each of ids.
+	at  []unsafe.Pointer // at has the entity's component for each of ids.
 	out []lagcomp.Hitbox
 }
 
@@ -49,7 +49,7 @@ func HitboxField[T any](b *HitboxBuilder, c *ecs.Component[T]) *T {
 // hitboxRunner runs the declarations of a protocol for one set of hitboxes.
 type hitboxRunner struct {
 	of    []layout.Hitbox
-	build []func(*HitboxBuilder) // build has the functions by their numbers in this build.
+	build []func(*HitboxBuilder) // build has the functions, by their numbers in this build.
 	body  HitboxBuilder
 }
 
@@ -117,7 +117,8 @@ func (p *Protocol) hitbox(hs []ecs.Handle, build func(*HitboxBuilder)) {
 	p.bodies = append(p.bodies, build)
 }
 
-// replicated is the registry index of a declared component, or −1 with a fault.
+// replicated returns the registry index of a declared component. For any other it notes a fault and
+// returns −1.
 func (p *Protocol) replicated(call string, h ecs.Handle) int {
 	if !p.given(call, h) {
 		return -1

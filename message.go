@@ -36,7 +36,7 @@ type Message[T any] struct {
 // keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
 var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 
-// undeclared refuses a message that no client could read, rather than drop it each time.
+// undeclared panics for a message that was not declared, because no client could read it.
 func (m *Message[T]) undeclared() {
 	if m.id == 0 {
 		misuse.Panicf("message %s is sent and not declared: call its OnClient in Protocol, on both ends", game.TypeNameOf[T]())
@@ -152,7 +152,8 @@ func (p *Protocol) messageChannel(s *schema.Schema, name string) int {
 	return channel
 }
 
-// A connection has room for what the standard says.
+// A connection must have room for standard.MaxGameChannels channels of the game: this does not compile
+// otherwise.
 const _ = uint(netcode.MaxChannels - standard.GameChannels - standard.MaxGameChannels)
 
 // Channel declares a channel for messages, in addition to the one that every protocol has.

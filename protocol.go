@@ -26,9 +26,12 @@ type Tick = uint32
 // game's own go into server.Config.Tags. Those of shared systems hold for the clients too;
 // others go into client.Config.Tags.
 const (
-	TagServer = layout.TagServer // on servers
-	TagClient = layout.TagClient // on clients; a system of Shared with it runs in each tick on clients alone
-	TagRender = layout.TagRender // on clients, and on servers that ask for it: see Server.Draw
+	TagServer = layout.TagServer // for systems of servers
+	// TagClient is for systems of clients. A system of Shared with it runs in each tick, on clients
+	// alone.
+	TagClient = layout.TagClient
+	// TagRender is for systems of clients, and of servers that draw: see server.Server.Draw.
+	TagRender = layout.TagRender
 )
 
 // Protocol is the part of a game that both ends must agree on: its components, prefabs,
@@ -42,26 +45,27 @@ const (
 type Protocol struct {
 	compiled compiled // compiled is what both ends run. It is complete after Err.
 
-	assets    []prefabAsset
-	relevant  []relevantHook
-	along     []*ecs.Prefab // along are the prefabs that PredictRemote names besides avatars.
-	skipped   []string      // skipped are the systems that PredictRemote leaves out.
+	assets   []prefabAsset
+	relevant []relevantHook
+	// along has the prefabs that PredictRemote predicts in addition to avatars.
+	along     []*ecs.Prefab
+	skipped   []string // skipped has the systems that PredictRemote leaves out.
 	stages    []string
 	partials  []partialSystem
-	systems   []string // systems are the names in order of declaration.
+	systems   []string // systems has the names in order of declaration.
 	shared    []*game.SharedSystem
-	bodies    []func(*HitboxBuilder) // bodies has what builds hitboxes, in order of declaration.
-	eventRows []any                  // eventRows has the *eventRow[T] of each event.
-	// drains are those of events with OnServer, in the order of their first one.
+	bodies    []func(*HitboxBuilder) // bodies has the functions that build hitboxes, in order of declaration.
+	eventRows []any                  // eventRows has the *game.EventRow[*Frame, T] of each event.
+	// drains has the drains of events with OnServer, in the order of the first calls.
 	drains []*drain
 	// messageFields counts the fields of all messages and requests: see
 	// standard.MaxMessageFields.
 	messageFields int
 
 	errs    []error
-	spoilt  []ecs.ID      // spoilt are components with a fault, which is reported once.
-	unmade  []*ecs.Prefab // unmade are prefabs with a fault, which is reported once.
-	crowded bool          // crowded is true once it was said that there are too many types.
+	spoilt  []ecs.ID      // spoilt has components with a fault, which is reported once.
+	unmade  []*ecs.Prefab // unmade has prefabs with a fault, which is reported once.
+	crowded bool          // crowded is true once the fault of too many types was noted.
 	built   bool
 	err     error // err is what Err returns once the protocol is built.
 }
@@ -84,11 +88,11 @@ func NewProtocol(name string, version int) *Protocol {
 	return p
 }
 
-// fixManaged is the remedy for spawning or destroying without the server and the
+// fixManaged is the advice for a program that spawns or destroys entities past the server and the
 // prediction.
 const fixManaged = "entities of a Protocol's prefabs are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
 
-// addFault notes an error. It notes each part of a joined error separately.
+// addFault notes an error. It notes each part of a joined error separately. nil is no error.
 func (p *Protocol) addFault(err error) {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range all.Unwrap() {
@@ -134,9 +138,9 @@ func (p *Protocol) CompressionTables(b []byte) {
 // TickRate returns the number of ticks a second.
 func (p *Protocol) TickRate() int { return p.compiled.TickRate }
 
-// Use composes a game from modules: it calls Declare of each argument in order. A module
-// declares a part of the game, such as its guns: components, prefabs and systems. A module
-// that is given twice is declared twice, which Err refuses.
+// Use composes a game from modules: it calls Declare of each argument in order. A module declares a
+// part of the game, such as its guns: components, prefabs and systems. A module that is passed twice is
+// declared twice, which is a fault that Err returns.
 func (p *Protocol) Use(modules ...interface{ Declare(p *Protocol) }) {
 	for _, m := range modules {
 		if guard.Missing(m) {
@@ -169,7 +173,7 @@ func (p *Protocol) Hash() uint64 {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// late notes a declaration that comes after Err and has no effect.
+// late notes a declaration that comes after Err and has no effect. It reports whether it did.
 func (p *Protocol) late(what string) bool {
 	if !p.built {
 		return false
@@ -178,7 +182,8 @@ func (p *Protocol) late(what string) bool {
 	return true
 }
 
-// given notes a nil handle, or a declaration that comes too late.
+// given notes a fault for a nil handle, and for a declaration that comes too late. It returns false if
+// it did.
 func (p *Protocol) given(call string, h ecs.Handle) bool {
 	if p.late(call) {
 		return false
@@ -190,7 +195,7 @@ func (p *Protocol) given(call string, h ecs.Handle) bool {
 	return true
 }
 
-// givenPrefab is given for a prefab.
+// givenPrefab is like given, for a prefab.
 func (p *Protocol) givenPrefab(call string, k *ecs.Prefab) bool {
 	if p.late(call) {
 		return false
@@ -202,7 +207,8 @@ func (p *Protocol) givenPrefab(call string, k *ecs.Prefab) bool {
 	return true
 }
 
-// able notes a nil function, or a declaration that comes too late.
+// able notes a fault for a missing function, and for a declaration that comes too late. It returns
+// false if it did.
 func (p *Protocol) able(call string, has bool) bool {
 	if p.late(call) {
 		return false
@@ -213,7 +219,7 @@ func (p *Protocol) able(call string, has bool) bool {
 	return has
 }
 
-// named notes a name that cannot be sent.
+// named notes a fault for a name that cannot be sent. It returns false if it did.
 func (p *Protocol) named(what, name string) bool {
 	switch {
 	case name == "":
@@ -241,10 +247,10 @@ func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
 	p.hook("OnJoin", &p.compiled.Handlers.Joins, fn)
 }
 
-// OnLeave calls fn on the server in the tick after a player left, while its entities still
-// exist. The player is gone: Server.Identity is empty, messages to it fail, Frame.Rewind is
-// empty. After the hooks, the entities that it still owns are destroyed: give those that
-// must stay to another owner in fn.
+// OnLeave calls fn on the server in the tick after a player left, while its entities still exist. The
+// player is gone: server.Server.Identity is empty, messages to it fail, and Frame.Rewind is empty.
+// After the hooks, the entities that it still owns are destroyed. Give those that must stay to another
+// owner in fn.
 func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
 	p.hook("OnLeave", &p.compiled.Handlers.Leaves, fn)
 }

@@ -61,7 +61,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	}
 	options := []ecs.TypeOption{ecs.Named(c.Name)}
 	if c.Name == game.ParentName {
-		options = append(options, ecs.Open()) // no system can name it
+		options = append(options, ecs.Open()) // no game system can name it
 	}
 	switch deep, err := s.Copier(); {
 	case err != nil:
@@ -143,7 +143,8 @@ func (p *Protocol) Command(h ecs.Handle) {
 	p.compiled.Command = &layout.Command{Name: name, ID: h.ID(), Size: h.Type().Size(), Schema: s, Handle: h}
 }
 
-// commandless refuses tags of the command in other types.
+// commandless returns an error if a type other than the command has a tag that only the command may
+// have.
 func commandless(what string, s *schema.Schema) error {
 	for _, f := range s.Fields() {
 		tag := "press"
@@ -157,10 +158,10 @@ func commandless(what string, s *schema.Schema) error {
 	return nil
 }
 
-// mostCommand is the most bytes of a command, which netcode.NewCommandSender takes.
+// mostCommand is the most bytes of a command that netcode.NewCommandSender accepts.
 const mostCommand = 1024
 
-// sendable refuses a command that is too long to send.
+// sendable returns an error for a command that is too long to send.
 func sendable(s *schema.Schema) error {
 	if n := s.PackedSize(); n > mostCommand {
 		return fmt.Errorf("foretick: command %s takes %d bytes, and at most %d can be sent: give its fields ranges and steps, or send what is not input as a Request", s.Name(), n, mostCommand)
@@ -168,7 +169,7 @@ func sendable(s *schema.Schema) error {
 	return nil
 }
 
-// pressing refuses a command with fields tagged press and no one-shot.
+// pressing returns an error for a command with fields tagged press and no one-shot field.
 func pressing(s *schema.Schema) error {
 	of := ""
 	for _, f := range s.Fields() {
@@ -185,8 +186,8 @@ func pressing(s *schema.Schema) error {
 	return fmt.Errorf("foretick: command %s: field %s is tagged press, and nothing can be pressed: tag the bool that is pressed with oneshot, or drop press", s.Name(), of)
 }
 
-// referless refuses a schema with entity handles. Commands and messages are sent as raw
-// bits, and a handle's bits name another entity, or none, at the other end.
+// referless returns an error for a schema with entity handles. Commands and messages are sent as raw
+// bits, and the bits of a handle name another entity, or none, at the other end.
 func referless(what string, s *schema.Schema) error {
 	var errs []error
 	for _, f := range s.Fields() {
@@ -197,7 +198,7 @@ func referless(what string, s *schema.Schema) error {
 	return errors.Join(errs...)
 }
 
-// sized refuses strings and slices in a command.
+// sized returns an error for strings and slices in a command.
 func sized(s *schema.Schema) error {
 	var errs []error
 	for _, f := range s.Fields() {
@@ -208,13 +209,14 @@ func sized(s *schema.Schema) error {
 	return errors.Join(errs...)
 }
 
-// standsForAll reports whether a field is no array element, or the first one.
+// standsForAll reports whether a field is outside an array, or is the array's first element. So each
+// array is reported once.
 func standsForAll(path string) bool {
 	return strings.Count(path, "[") == strings.Count(path, "[0]")
 }
 
-// faulty notes a component's faults, and registers it anyway, so that prefabs and systems
-// do not report them again.
+// faulty notes a component's faults, and registers the component anyway, so that prefabs and systems do
+// not report it again.
 func (p *Protocol) faulty(h ecs.Handle, err error) {
 	p.addFault(err)
 	_ = p.compiled.Types.Register(h, ecs.Named(game.TypeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
@@ -223,7 +225,7 @@ func (p *Protocol) faulty(h ecs.Handle, err error) {
 	}
 }
 
-// spoils reports whether a component has a fault that was noted already.
+// spoils reports whether a component has a fault that was noted before.
 func (p *Protocol) spoils(h ecs.Handle) bool {
 	return h.Registered() && slices.Contains(p.spoilt, h.ID())
 }
@@ -292,7 +294,7 @@ func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
 	}
 }
 
-// outside notes a default that is not in its field's range.
+// outside notes a default that is out of its field's range.
 func (p *Protocol) outside(kind, component string, f *schema.Field) {
 	if f.Min == f.Max {
 		p.faultf("Default of prefab %q: %s.%s is not a number, or no finite one: use one that is", kind, component, f.Name)
@@ -301,7 +303,7 @@ func (p *Protocol) outside(kind, component string, f *schema.Field) {
 	p.faultf("Default of prefab %q: %s.%s lies outside of its tag, and would be sent as another value: use %.7g to %.7g", kind, component, f.Name, f.Min, f.Max)
 }
 
-// registerPrefabs hands the prefabs with their defaults to the wire's registry.
+// registerPrefabs adds the prefabs and their defaults to the schema's registry.
 func (p *Protocol) registerPrefabs() {
 	p.registerSpawns()
 	for _, k := range p.compiled.Prefabs {
@@ -377,7 +379,8 @@ func (p *Protocol) Interpolated(k *ecs.Prefab) {
 	}
 }
 
-// checkInterpolated refuses prefabs that shared systems spawn: a client predicts its spawns.
+// checkInterpolated refuses Interpolated prefabs that shared systems spawn, because a client predicts
+// its spawns.
 func (p *Protocol) checkInterpolated() {
 	for i := range p.compiled.Prefabs {
 		if k := &p.compiled.Prefabs[i]; k.Interpolated && (k.Matched() || k.ClientOnly()) {
@@ -419,10 +422,9 @@ func Interpolate[T any](p *Protocol, c *ecs.Component[T], fn func(from, to T, t 
 	}
 }
 
-// Asset adds references to files that clients need to show a prefab, such as a model or a
-// sound. The game decides what a reference means. Assets are not part of the protocol's
-// hash: builds with other graphics play together. A prefab may have several. See
-// [Protocol.Assets].
+// Asset adds references to files that clients need to show a prefab, such as a model or a sound. The
+// game decides what a reference means. Assets are not part of the protocol's hash: builds with other
+// graphics play together. A prefab may have several. See [Protocol.Assets].
 func (p *Protocol) Asset(k *ecs.Prefab, refs ...string) { p.asset(k, false, refs) }
 
 // ServerAsset is like Asset, for files that the server needs: a collision map, a navigation
@@ -445,7 +447,7 @@ func (p *Protocol) asset(k *ecs.Prefab, server bool, refs []string) {
 	}
 }
 
-// registerAssets hands the references to the registry, behind the prefabs.
+// registerAssets adds the references to the registry, after the prefabs.
 func (p *Protocol) registerAssets() {
 	for _, a := range p.assets {
 		i := p.compiled.PrefabOf(a.prefab)
@@ -462,7 +464,7 @@ func (p *Protocol) registerAssets() {
 // server.Config.Verify and client.Config.Verify check at the start that none is missing.
 func (p *Protocol) Assets(server bool) []string { return p.compiled.Registry.Assets(server) }
 
-// checkRecords refuses prefabs of which a record may be too long to send, whatever the values.
+// checkRecords refuses prefabs whose record in a snapshot may be too long to send.
 func (p *Protocol) checkRecords() {
 	reg := p.compiled.Registry.Plan()
 	for i := range reg.Prefabs {
@@ -506,8 +508,8 @@ func (p *Protocol) Audience(name string) schema.Audience {
 	return 0
 }
 
-// checkAudiences refuses components that a client would have to predict without receiving
-// them.
+// checkAudiences refuses components that a client would have to predict although it does not receive
+// all fields.
 func (p *Protocol) checkAudiences() {
 	for i := range p.compiled.Components {
 		c := &p.compiled.Components[i]
@@ -528,8 +530,8 @@ func (p *Protocol) checkAudiences() {
 	}
 }
 
-// checkOthersFields refuses shared systems that read a component of other players of which
-// a client does not receive all fields.
+// checkOthersFields refuses shared systems that read a component of other players if a client does not
+// receive all fields of it.
 func (p *Protocol) checkOthersFields(c *layout.Component) {
 	field := ""
 	for _, f := range c.Schema.Fields() {

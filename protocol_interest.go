@@ -60,7 +60,7 @@ type relevantHook struct {
 	fn     func(*Frame, PlayerID, ecs.Entity) snapshot.Relevance
 }
 
-// checkInterest finds the prefabs of the hooks, once all are declared.
+// checkInterest resolves the prefabs of the Relevant hooks, once all prefabs are declared.
 func (p *Protocol) checkInterest() {
 	if len(p.relevant) > 0 && p.compiled.Interest == nil {
 		p.faultf("Relevant needs Interest: declare what is near first")

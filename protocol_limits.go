@@ -15,14 +15,14 @@ func (p *Protocol) Schema(dst []byte) []byte {
 	return p.compiled.Parts().Append(dst)
 }
 
-// What a game may declare. Each of its types counts towards [ecs.MaxTypes], too.
+// Limits of a game's declarations. Each type also counts towards [ecs.MaxTypes].
 const (
-	mostComponents = 128 // replicated ones, the library's own included, without singletons
+	mostComponents = 128 // replicated components with the library's own, without singletons
 	mostSingletons = 128
 )
 
-// checkCounts refuses more replicated components or singletons than a game may have, and
-// names the number of components by kind.
+// checkCounts refuses more replicated components or singletons than a game may have. The fault says how
+// many components there are of each kind.
 func (p *Protocol) checkCounts() {
 	singles := len(p.compiled.Singletons)
 	if singles > mostSingletons {
@@ -64,8 +64,8 @@ func (p *Protocol) checkCounts() {
 	}
 }
 
-// typesFull reports whether there is no room for one more type, and says so once, with the number
-// of types by kind.
+// typesFull reports whether there is no room for one more type. The first time, it notes a fault with
+// the number of types of each kind.
 func (p *Protocol) typesFull() bool {
 	if p.compiled.Types.Len() < ecs.MaxTypes {
 		return false

@@ -11,9 +11,9 @@ import (
 // RemoteConfig configures [PredictRemote]. The zero value predicts avatars with all shared
 // systems.
 type RemoteConfig struct {
-	// Also names further prefabs that clients predict while another player owns them, though
-	// no command moves them. An example is a rocket: unless named here it is drawn in the
-	// past, but its shooter is not. A prefab that is ClientOnly is an error: see SpawnConfig.
+	// Also names further prefabs that clients predict while another player owns them, though no command
+	// moves them. An example is a rocket: unless it is named here, it is drawn in the past, but its
+	// shooter is not. A prefab that is ClientOnly is an error: see SpawnConfig.
 	Also []*ecs.Prefab
 	// Skip names shared systems that a client does not run for other players. Skip systems
 	// that read fields which only an owner receives, such as ammunition, and systems whose
@@ -82,8 +82,8 @@ func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame,
 // [PredictRemote]. It costs about four bits more for a number that moves.
 func FullPrecision() ComponentOption { return func(c *layout.Component) { c.FullPrecision = true } }
 
-// checkRemotePrediction finds the prefabs that are predicted remotely, and refuses those
-// that no client could predict.
+// checkRemotePrediction finds the prefabs that are predicted remotely. It notes a fault for each that
+// no client could predict.
 func (p *Protocol) checkRemotePrediction() {
 	if !p.compiled.Remote.Predicts {
 		return
@@ -122,20 +122,20 @@ func (p *Protocol) checkRemotePrediction() {
 	}
 }
 
-// remotePredicted reports whether a remotely predicted prefab has a component, or may be
-// given it.
+// remotePredicted reports whether an entity of a remotely predicted prefab has a component, or may get
+// it later.
 func (p *Protocol) remotePredicted(id ecs.ID) bool {
 	return !p.inborn(id) || slices.ContainsFunc(p.compiled.Prefabs, func(k layout.Prefab) bool { return k.RemotePredicted && k.ECS.Mask().Has(id) })
 }
 
-// inborn reports whether the entities of some prefab are spawned with a component. Entities
-// of other prefabs are then not expected to be given it.
+// inborn reports whether the entities of some prefab are spawned with a component. Then no entity of
+// another prefab is expected to get the component later.
 func (p *Protocol) inborn(id ecs.ID) bool {
 	return slices.ContainsFunc(p.compiled.Prefabs, func(k layout.Prefab) bool { return k.ECS.Mask().Has(id) })
 }
 
-// keptBack returns the first field that a system may read of remotely predicted entities
-// and that other players do not receive, "" if there is none.
+// keptBack returns the first field that a system may read from remotely predicted entities although
+// other players do not receive it, or "" if there is none.
 func (p *Protocol) keptBack(s ecs.SystemInfo) string {
 	fits := func(k layout.Prefab) bool {
 		return k.RemotePredicted && !slices.ContainsFunc(s.With.IDs(), func(id ecs.ID) bool { return p.inborn(id) && !k.ECS.Mask().Has(id) })

@@ -21,11 +21,11 @@ import (
 // for owners and teams. server.Server.NextLevel keeps the value: the level's build function
 // resets what belongs to a level.
 //
-// Server systems, hooks and handlers write it, and render systems read it. With [Predicted]
-// shared systems may read and write it too: without, Err refuses them. Every client then computes it ahead of the server, compares it, and rolls it back
-// together with its own player, like a shared physics object. A shared system that writes
-// it for its rows runs on a client for that client's player alone. What other players'
-// rows do to the value arrives from the server, as a correction.
+// Server systems, hooks and handlers write it, and render systems read it. With [Predicted] shared
+// systems may read and write it too; without, Err refuses them. Every client then computes it ahead of
+// the server, compares it, and rolls it back together with its own player, like a shared physics
+// object. A shared system that writes it for its rows runs on a client for that client's player alone.
+// What other players' rows do to the value arrives from the server, as a correction.
 func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 	if !p.given("Singleton", h) {
 		return
@@ -46,7 +46,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 		return
 	}
 	c := &p.compiled.Components[n]
-	deep, _ := c.Schema.Copier() // was compiled with it
+	deep, _ := c.Schema.Copier() // cannot fail: Component has called it
 	options := []ecs.TypeOption{ecs.Named(name)}
 	if deep != nil {
 		options = append(options, ecs.CopierAt(deep))
@@ -60,7 +60,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 	p.compiled.Singletons = append(p.compiled.Singletons, game.SingletonType{ID: h.ID(), Row: row, Size: c.Size, Predicted: c.Predicted, Deep: deep})
 }
 
-// checkSingletonFields refuses fields for players that a singleton cannot name.
+// checkSingletonFields refuses fields with an audience that a singleton cannot have.
 func (p *Protocol) checkSingletonFields(c *layout.Component) {
 	for _, f := range c.Schema.Fields() {
 		if f.Audience&(schema.ToOwner|schema.ToAllies|schema.ToEnemies) != 0 {
@@ -69,10 +69,9 @@ func (p *Protocol) checkSingletonFields(c *layout.Component) {
 	}
 }
 
-// checkSingletonUse refuses shared systems that use a singleton which is not rolled back. A
-// write would leave each end with its own value, and a replay would write it once more. A
-// read would find the newest value that arrived, and the server's own is ticks newer: each
-// change would be a misprediction.
+// checkSingletonUse refuses shared systems that use a singleton which is not rolled back. After a write
+// each end would have its own value, and a replay would write again. A read would see the newest value
+// that arrived, which is some ticks older than the server's own: each change would be a misprediction.
 func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
 	of := func(id ecs.ID) int {
 		return slices.IndexFunc(p.compiled.Singletons, func(v game.SingletonType) bool { return v.ID == id })
@@ -89,7 +88,7 @@ func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
 	}
 }
 
-// declareSingletonRow declares the prefab that carries the singletons, behind the game's.
+// declareSingletonRow declares the prefab that carries the singletons, after the game's prefabs.
 func (p *Protocol) declareSingletonRow() {
 	if len(p.compiled.Singletons) == 0 {
 		return

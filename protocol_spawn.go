@@ -36,8 +36,8 @@ func (p *Protocol) Spawns(k *ecs.Prefab, c SpawnConfig) {
 	}
 }
 
-// registerSpawns registers the three behind all of the game's components, if there
-// is a prefab that they travel with.
+// registerSpawns registers the library's components for spawned and interpolated prefabs after all of
+// the game's components. It registers each only if a prefab needs it.
 func (p *Protocol) registerSpawns() {
 	register := func(has func(*layout.Prefab) bool, t reflect.Type, name string) int {
 		for i := range p.compiled.Prefabs {
@@ -72,15 +72,15 @@ type SpawnConfig struct {
 	// OnPredicted is called at the end of the tick that spawned an entity: once, however
 	// often that tick is replayed.
 	OnPredicted func(f *Frame, e ecs.Entity)
-	// OnConfirmed is called when the server's entity took over, under the same handle. It
-	// is also called when prediction had already ended the entity, and the server then
-	// reports that it spawned and ended it too.
+	// OnConfirmed is called when the server's entity has taken over, under the same handle. It is also
+	// called when prediction had already ended the entity and the server then reports that it spawned
+	// and ended the entity too.
 	OnConfirmed func(f *Frame, e ecs.Entity)
 	// OnCancelled is called for an entity that the server did not make, or that a replay of
 	// its tick did not make. The entity is gone already.
 	OnCancelled func(f *Frame, e ecs.Entity)
-	// OnRestored is called when a correction brings back an entity that prediction had
-	// destroyed. It has the same handle.
+	// OnRestored is called when a correction brings back an entity that prediction had destroyed. The
+	// entity has the same handle.
 	OnRestored func(f *Frame, e ecs.Entity)
 }
 
@@ -150,7 +150,7 @@ func (p *Protocol) appears(call string, vanished bool, fn func(*Frame, ecs.Entit
 	p.compiled.Handlers.Appearances = append(p.compiled.Handlers.Appearances, a)
 }
 
-// watch makes a watch, and returns what is wrong with its terms.
+// watch makes a watch, or returns an error that says what is wrong with its terms.
 func (p *Protocol) watch(terms []ecs.Term) (w *ecs.Watch, err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -166,8 +166,8 @@ func (p *Protocol) Err() error {
 	return p.err
 }
 
-// checkRegistered refuses components that were registered without the protocol. A client
-// would roll them back with the predicted state, and lose their values.
+// checkRegistered refuses components that were registered without the protocol. A client would roll
+// them back with the predicted state, and lose their values.
 func (p *Protocol) checkRegistered() {
 	known := map[ecs.ID]bool{p.compiled.Identity.ID(): true}
 	for i := range p.compiled.Components {
@@ -179,7 +179,7 @@ func (p *Protocol) checkRegistered() {
 	if p.compiled.Command != nil {
 		known[p.compiled.Command.ID] = true
 	}
-	for _, id := range p.spoilt { // said already
+	for _, id := range p.spoilt { // the fault was noted before
 		known[id] = true
 	}
 	for id := range p.compiled.Types.Len() {
@@ -189,8 +189,8 @@ func (p *Protocol) checkRegistered() {
 	}
 }
 
-// checkSystems refuses shared systems that read values which a client does not have. Such
-// reads are the worst cause of mispredictions, and this finds them before the first tick.
+// checkSystems refuses shared systems that read values which a client does not have. Such reads are the
+// worst cause of mispredictions. This check finds them before the first tick.
 func (p *Protocol) checkSystems() {
 	for _, s := range p.compiled.Schedule.Systems() {
 		if !layout.Shared(s) {
@@ -217,7 +217,7 @@ func (p *Protocol) checkSystems() {
 // components that their rows need, and no system declares to add the missing ones.
 func (p *Protocol) checkMatches() {
 	if len(p.unmade) > 0 || len(p.spoilt) > 0 {
-		return // the missing one is reported already
+		return // the missing one is already reported
 	}
 	var added ecs.Mask
 	for _, s := range p.compiled.Schedule.Systems() {
@@ -339,7 +339,7 @@ func (p *Protocol) isCommand(caller string, h ecs.Handle) bool {
 	return true
 }
 
-// partial wraps a system that runs for parts of ticks too, so that it is known what of
+// partial wraps a system that also runs for parts of ticks. The screen then knows which components of
 // which entities a part has computed.
 func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	components := new(schema.MaskBuilder)
@@ -355,11 +355,10 @@ func (p *Protocol) partial(name string, run func(*Frame, ecs.Rows)) func(*Frame,
 // partialSystem is a shared system declared with ecs.Partial.
 type partialSystem struct {
 	name       string
-	components *schema.MaskBuilder // those that it writes of its rows
+	components *schema.MaskBuilder // components that the system writes in its rows
 }
 
-// checkPartial refuses systems of which no part of a tick can be drawn, and notes what the
-// others write.
+// checkPartial refuses systems that cannot run for a part of a tick, and records what the others write.
 func (p *Protocol) checkPartial() {
 	for _, s := range p.compiled.Schedule.Systems() {
 		if !s.Partial {

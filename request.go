@@ -51,7 +51,7 @@ func (r *Request[T]) Send(c Requester, v T) error {
 
 // Requester is a player's end: a client.Client, or a preview of package preview.
 type Requester interface {
-	// QueueRequest is for [Request.Send].
+	// QueueRequest queues a request. [Request.Send] calls it.
 	QueueRequest(id game.RequestID, v unsafe.Pointer) error
 }
 

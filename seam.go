@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/internal/seam"
 )
 
-// What both ends run, for frames of this package.
+// Types that both ends use, with this package's Frame.
 type (
 	compiled   = game.Protocol[*Frame]
 	frameState = game.State[*Frame]

@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/internal/standard"
 )
 
-// checkTags refuses systems that would run on neither end, and tags that cannot be sent. It
-// numbers those of shared systems.
+// checkTags refuses systems that would run on neither end, and tags that cannot be sent. It numbers the
+// tags of shared systems.
 func (p *Protocol) checkTags() {
 	all := map[string]bool{TagServer: true, TagClient: true, TagRender: true}
 	for _, s := range p.compiled.Schedule.Systems() {
@@ -39,7 +39,7 @@ func (p *Protocol) checkTags() {
 	}
 }
 
-// A world has room for standard.MaxTags tags, of which some are the package's.
+// A world has room for standard.MaxTags tags. Some of them are the package's own.
 const (
 	packageTags = 3
 	mostTags    = standard.MaxTags - packageTags

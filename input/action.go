@@ -33,8 +33,8 @@ type Action struct {
 	Kind Kind
 }
 
-// A key or an action becomes pressed at pressAt and stays so down to releaseAt, so
-// that a trembling stick does not press it twice.
+// A key or an action becomes pressed at pressAt and stays pressed down to releaseAt, so that a
+// trembling stick does not press it twice.
 const (
 	pressAt   = 0.5
 	releaseAt = 0.4
@@ -49,23 +49,24 @@ func crossed(v float32, before bool) bool {
 type action struct {
 	Action
 	live    bool      // an active set lists it
-	emitted []float32 // by source
-	waits   []bool    // by source: emitted when its set came on
+	emitted []float32 // value of the newest Emit, by source
+	// waits is true, by source, if the value was emitted before the action's set became active.
+	waits []bool
 
 	on                        bool
 	justPressed, justReleased bool
-	level                     span    // of all bindings and sources
-	moved                     float32 // Relative: in this frame
+	level                     span    // strongest value over all bindings and sources
+	moved                     float32 // movement of a Relative action in this frame
 }
 
-// span is the strongest value in each direction. Two keys that mean right do not go
-// right twice as fast, and left and right together stand still.
+// span holds the strongest value in each direction. So two keys that both mean right do not go right
+// twice as fast, and left and right together cancel out.
 type span struct{ low, high float32 }
 
 func (s *span) widen(v float32) { s.low, s.high = min(s.low, v), max(s.high, v) }
 func (s span) value() float32   { return s.low + s.high }
 
-// settleLevel takes over the level that refresh found, and notes what changed.
+// settleLevel finds from the new level whether the action is pressed, and whether that changed.
 func (a *action) settleLevel() {
 	v := a.level.value()
 	on := crossed(v, a.on) || a.Kind == Analogue && crossed(-v, a.on)
@@ -74,7 +75,7 @@ func (a *action) settleLevel() {
 	a.on = on
 }
 
-// addMovement adds to a relative action's movement.
+// addMovement adds to a relative action's movement in this frame.
 func (a *action) addMovement(by float32) { a.moved = clamp(a.moved+by, farthest) }
 
 // farthest bounds a frame's movement, so that sums stay finite.

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Bind replaces the bindings of an action in a set. Without bindings only [Map.Emit]
-// triggers the action.
-// If it returns an error, nothing has changed. Keys that are held do nothing until let
-// go.
+// Bind replaces the bindings of an action in a set. Without bindings only [Map.Emit] triggers the
+// action. If Bind returns an error, nothing has changed. Keys that are held do nothing until they are
+// released.
 func (m *Map) Bind(set, action string, bindings ...Binding) error {
 	e, err := m.entry(set, action)
 	if err != nil {
@@ -28,7 +27,7 @@ func (m *Map) Bind(set, action string, bindings ...Binding) error {
 	return nil
 }
 
-// putBindings takes sound bindings, unless they are what there is.
+// putBindings replaces an entry's bindings by checked ones, unless they are equal.
 func (m *Map) putBindings(e *entry, bindings []Binding) {
 	if slices.Equal(e.bindings(), bindings) {
 		return
@@ -41,7 +40,7 @@ func (m *Map) putBindings(e *entry, bindings []Binding) {
 	}
 }
 
-// Bindings returns the bindings of an action in a set, as they are now.
+// Bindings returns the present bindings of an action in a set.
 func (m *Map) Bindings(set, action string) ([]Binding, error) {
 	e, err := m.entry(set, action)
 	if err != nil {
@@ -58,8 +57,7 @@ func (e *entry) bindings() []Binding {
 	return list
 }
 
-// Reset gives all actions the bindings that [New] was given, and forgets what a file
-// said.
+// Reset gives all actions the bindings that [New] was given, and forgets what [Map.Load] read.
 func (m *Map) Reset() {
 	m.loaded = leftover{}
 	for _, s := range m.sets {

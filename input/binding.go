@@ -45,7 +45,7 @@ type Binding struct {
 	Curve float32
 }
 
-// Keys returns one plain binding for each name: each does the action by itself.
+// Keys returns one plain binding for each name. Each of them triggers the action alone.
 func Keys(names ...string) []Binding {
 	all := make([]Binding, len(names))
 	for i, name := range names {
@@ -89,7 +89,7 @@ func (b *Binding) checkFor(of Action) string {
 	return ""
 }
 
-// split returns the names of the keys that are held together.
+// split returns the names of the keys that must be held together, or a fault.
 func (b *Binding) split() (names []string, fault string) {
 	names = strings.Split(b.Key, "+")
 	if len(names) > maxHeld {
@@ -113,7 +113,7 @@ func (b *Binding) split() (names []string, fault string) {
 
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
-// shape applies the dead zone and the curve, and Scale.
+// shape applies the dead zone, the curve and Scale to a key's value.
 func (b *Binding) shape(v float32) float32 {
 	dead := b.DeadZone
 	if dead == 0 {
@@ -144,14 +144,14 @@ func (b *Binding) scale() float32 {
 // bound is a Binding in a Map, with its state.
 type bound struct {
 	Binding
-	keys  []*key // the last one has the value
-	on    bool   // Digital: held; with the memory that crossed needs
-	waits bool   // held when its set became active, and not let go since
-	acts  bool   // held, and does not wait
+	keys  []*key // keys held together; the last one has the value
+	on    bool   // held, for a Digital action
+	waits bool   // held since before its set became active
+	acts  bool   // held, and not waiting
 	pulse bool   // acts until the frame ends
 }
 
-// modifiersHeld reports whether all keys but the last are.
+// modifiersHeld reports whether all keys except the last are held.
 func (b *bound) modifiersHeld() bool {
 	for _, k := range b.keys[:len(b.keys)-1] {
 		if !k.on {
@@ -161,8 +161,8 @@ func (b *bound) modifiersHeld() bool {
 	return true
 }
 
-// readLevel returns what the binding gives its action's level now. A relative action has
-// none: what is held for it are the keys before the one that moves.
+// readLevel returns the binding's present contribution to its action's level. A relative action has no
+// level; for it, a held binding is one whose keys before the last are held.
 func (b *bound) readLevel(of Kind) float32 {
 	if of == Relative {
 		b.waits = b.waits && len(b.keys) > 1 && b.modifiersHeld()
@@ -204,5 +204,5 @@ func (b *bound) readLevel(of Kind) float32 {
 	return 0
 }
 
-// forgetNoted drops what the binding noted, without any release.
+// forgetNoted clears the binding's state, without a release.
 func (b *bound) forgetNoted() { b.on, b.waits, b.acts, b.pulse = false, false, false, false }

@@ -30,7 +30,7 @@
 //  2. The game reads actions: [Map.Pressed], [Map.JustPressed], [Map.JustReleased] and
 //     [Map.Value], or steps a client whose Sample function [Fill] made.
 //  3. [Map.EndFrame] ends the frame: nothing counts as just pressed or released any more,
-//     and relative actions begin again at 0.
+//     and relative actions start again at 0.
 //
 // # From a key to an action
 //
@@ -51,9 +51,8 @@
 // a group are active whenever they are on. An action that no active set lists is
 // released and reads 0.
 //
-// Keys held when a set becomes active do nothing in that set until let go: so the
-// press that closes a menu does not fire a gun. Of keys that are held together one has
-// to be let go.
+// Keys held when a set becomes active do nothing in that set until they are released. So the press that
+// closes a menu does not fire a gun. Of keys that are held together, one must be released.
 //
 // # Keys
 //
@@ -83,8 +82,8 @@
 // "gamepad_l1+gamepad_a". Modifiers are ctrl, shift and alt, of either side. A
 // combination does not hide its keys from other bindings.
 //
-// A name with a colon is a device's of your own and is not checked: "hotas:throttle".
-// The adapter decides its meaning.
+// A name with a colon is a key of the game's own and is not checked: "hotas:throttle". The adapter
+// decides its meaning.
 //
 // # Rebinding
 //

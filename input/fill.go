@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Fill returns a function that makes a command of the actions as they are, for
+// Fill returns a function that makes a command from the present state of the actions, for
 // client.Sample. The fields of T name their actions:
 //
 //	type Command struct {
@@ -24,15 +24,14 @@ import (
 //	read, err := input.Fill[Command, client.View](m)
 //	cfg := client.Config{Sample: client.Sample(&game.Command, read)}
 //
-// A digital action fills a bool: whether it is pressed, or with just_pressed or
-// just_released after the name, whether it just was. An analogue action fills a float,
-// or a signed integer with -1, 0 or 1. A relative action fills a float with this
-// frame's movement. Fields without the tag stay zero. Fields of structs in T count too.
-// The function ignores its argument.
+// A digital action fills a bool: whether it is pressed. With just_pressed or just_released after the
+// name, the bool is whether it was just pressed or released. An analogue action fills a float, or a
+// signed integer with -1, 0 or 1. A relative action fills a float with this frame's movement. Fields
+// without the tag stay zero. Fields of structs in T count too. The function ignores its argument.
 //
-// The function is called once a frame, and a tick may take several frames. So a field
-// of a relative action must have the tag sum, or movement is lost, and one with
-// just_pressed or just_released the tag oneshot. The error names every fault.
+// The function is called once a frame, and a tick may take several frames. So a field of a relative
+// action must have the tag sum, or movement is lost. A field with just_pressed or just_released must
+// have the tag oneshot. The error names every fault.
 func Fill[T, V any](m *Map) (func(V) T, error) {
 	f := filling{m: m}
 	of := reflect.TypeFor[T]()
@@ -56,7 +55,7 @@ func Fill[T, V any](m *Map) (func(V) T, error) {
 	}, nil
 }
 
-// filled is a field and its action.
+// filled is a field of the command with its action.
 type filled struct {
 	offset uintptr
 	action *action
@@ -75,12 +74,12 @@ func (f *filling) addFault(field, format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf("input: "+field+": "+format, args...))
 }
 
-// walk takes the fields of a struct. What the tag of an outer field says holds for them.
+// walk collects the fields of a struct. The net tag of an outer field applies to its fields too.
 func (f *filling) walk(of reflect.Type, path string, at uintptr, outer []string) {
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, at := path+"."+field.Name, at+field.Offset
-		// What follows a semicolon is of a slice's elements.
+		// The tag after a semicolon applies to a slice's elements.
 		own, _, _ := strings.Cut(field.Tag.Get("net"), ";")
 		net := slices.Concat(outer, strings.Split(strings.ReplaceAll(own, " ", ""), ","))
 		tag, ok := field.Tag.Lookup("input")
@@ -144,7 +143,7 @@ func (f *filled) putField(command unsafe.Pointer) {
 	}
 }
 
-// numbers are what an analogue action fills.
+// numbers are the kinds of fields that an analogue action fills.
 var numbers = []reflect.Kind{reflect.Float32, reflect.Float64, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64}
 
 func (a *action) is(when When) bool {
@@ -157,7 +156,7 @@ func (a *action) is(when When) bool {
 	return a.on || a.justPressed
 }
 
-// sign is the direction of an action that is pressed.
+// sign returns the direction of a pressed action, or 0.
 func (a *action) sign() int8 {
 	switch v := a.value(); {
 	case !a.on:

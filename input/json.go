@@ -13,14 +13,14 @@ import (
 // maxFile bounds a file of bindings.
 const maxFile = 1 << 20
 
-// leftover are parts of a file for sets and actions that are not: of another version
-// of the game. Save writes them again.
+// leftover holds the parts of a file for sets and actions that this version of the game does not have.
+// Save writes them again.
 type leftover struct {
 	sets    map[string]json.RawMessage
-	actions map[string]map[string]json.RawMessage // by set
+	actions map[string]map[string]json.RawMessage // by set, then by action
 }
 
-// bindingJSON is a Binding in a file. One with a key alone is written as a string.
+// bindingJSON is a Binding in a file. A binding with nothing but a key is written as a string.
 type bindingJSON struct {
 	Key      string  `json:"key"`
 	When     string  `json:"when,omitempty"`
@@ -29,7 +29,7 @@ type bindingJSON struct {
 	Curve    float32 `json:"curve,omitempty"`
 }
 
-// Load reads a player's bindings over those that [New] was given:
+// Load reads a player's bindings. They replace bindings that [New] was given:
 //
 //	{
 //	  "play": {
@@ -43,10 +43,9 @@ type bindingJSON struct {
 // Actions that the file leaves out have their defaults. Actions of a set without a name are
 // at the top level, next to the sets.
 //
-// Load takes the entries that it understands. ignored names the rest and why, for a log;
-// Save writes unknown sets, actions and bindings again. A list without a known binding
-// leaves the defaults. With an error, as for a file that is not JSON,
-// nothing has changed.
+// Load takes the entries that it understands. ignored names the others, and why, for a log. Save writes
+// unknown sets, actions and bindings again. A list without a known binding leaves the defaults. If Load
+// returns an error, as for a file that is not JSON, nothing has changed.
 func (m *Map) Load(r io.Reader) (ignored []string, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -77,7 +76,7 @@ func (m *Map) Load(r io.Reader) (ignored []string, err error) {
 	return l.ignored, nil
 }
 
-// loading is what Load found.
+// loading collects what Load finds in a file.
 type loading struct {
 	m       *Map
 	lists   map[*entry][]Binding
@@ -196,8 +195,8 @@ func short(raw []byte) string {
 	return string(raw)
 }
 
-// Save writes what differs from the bindings that [New] was given, for [Load]. So a
-// player who changed one key still gets the new defaults of the next version.
+// Save writes the bindings that differ from those that [New] was given, for [Load]. So a player who
+// changed one key still gets the new defaults of the next version.
 func (m *Map) Save(w io.Writer) error { return m.saveBindings(w, false) }
 
 // SaveAll writes all bindings, for a file that players edit by hand.
@@ -227,7 +226,7 @@ func (m *Map) saveBindings(w io.Writer, all bool) error {
 	return err
 }
 
-// lines returns the members of a set in a file.
+// lines returns the lines of a set's actions in a file.
 func (m *Map) lines(s *set, all bool) []string {
 	var lines []string
 	for _, e := range s.entries {
@@ -247,7 +246,7 @@ func (m *Map) lines(s *set, all bool) []string {
 	return append(lines, m.strange(s.name)...)
 }
 
-// strange returns the members of a set that are no actions.
+// strange returns the lines of a set's loaded actions that the game does not have.
 func (m *Map) strange(set string) []string {
 	var lines []string
 	for _, name := range sorted(m.loaded.actions[set]) {
@@ -264,7 +263,7 @@ func (b *Binding) json() string {
 	if b.When != Pressed {
 		out.When = b.When.String()
 	}
-	text, _ := json.Marshal(out) // finite numbers and strings: cannot fail
+	text, _ := json.Marshal(out) // cannot fail: finite numbers and strings
 	return string(text)
 }
 

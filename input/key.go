@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// DeviceKind is a set of sorts of devices.
+// DeviceKind is a set of kinds of devices.
 type DeviceKind uint8
 
-// The sorts of devices, and AnyDevice for all of them. A key that you named yourself belongs
-// to OtherDevice. Such a name contains a colon, as in "pedal:left".
+// The kinds of devices, and AnyDevice for all of them. A key that the game named itself belongs to
+// OtherDevice. Such a name contains a colon, as in "pedal:left".
 const (
 	KeyboardDevice DeviceKind = 1 << iota
 	MouseDevice
@@ -41,7 +41,7 @@ func Label(name string) string {
 	return b.String()
 }
 
-// class is what a key's value is.
+// class says which values a key has.
 type class uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	button
 	axis
 	relativeKey
-	ownKey // of a device that only the adapter knows
+	ownKey // a key of a device that only the adapter knows
 )
 
 func classOf(name string) class {
@@ -59,7 +59,7 @@ func classOf(name string) class {
 	return standardClass[name]
 }
 
-// deviceOf returns the sort of device that a key belongs to.
+// deviceOf returns the kind of device that a key belongs to.
 func deviceOf(name string) DeviceKind {
 	switch {
 	case strings.Contains(name, ":"):
@@ -74,7 +74,7 @@ func deviceOf(name string) DeviceKind {
 	return KeyboardDevice
 }
 
-// canonical returns the key that a part of a binding means.
+// canonical returns the name of the key that a part of a binding names.
 func canonical(name string) string {
 	if name == "ctrl" {
 		return "control"
@@ -91,7 +91,7 @@ const (
 	both              // the size
 )
 
-// derived are the keys that follow others: the adapter feeds either.
+// derived lists the keys that follow other keys. The adapter may feed either.
 var derived = []struct {
 	name, from string
 	part       part
@@ -123,12 +123,12 @@ type key struct {
 	name   string
 	class  class
 	device DeviceKind
-	fed    []float32 // by source
-	value  float32   // with what it follows
+	fed    []float32 // fed value, by source
+	value  float32   // value over all sources and followed keys
 	on     bool
-	pulse  float32 // 1 or -1: moved in this frame, as a wheel does
-	from   []link
-	to     []*key // keys that follow it
+	pulse  float32 // 1 or -1 if the key moved in this frame, as a wheel does
+	from   []link  // keys that this key follows
+	to     []*key  // keys that follow this key
 }
 
 type link struct {
@@ -136,7 +136,7 @@ type link struct {
 	part part
 }
 
-// update finds the key's value anew.
+// update computes the key's value again, and reports whether it changed.
 func (k *key) update() (changed bool) {
 	var s span
 	for _, v := range k.fed {

@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// Map turns what devices say into actions. Make one with [New].
+// Map turns the input of devices into actions. Make one with [New].
 type Map struct {
 	actions []*action
 	byName  map[string]*action
 	sets    []*set
-	order   []*set // those that are on, the one enabled last at the end
+	order   []*set // enabled sets; the one enabled last is at the end
 	keys    map[string]*key
 	moving  []*key // keys with a pulse
 	sources int
-	own     *Source // what the Map's own Key, Axis, Move and Emit feed
-	last    DeviceKind
-	scan    *scan
-	loaded  leftover
+	// own is the source that the Map's own Key, Axis, Move and Emit feed.
+	own    *Source
+	last   DeviceKind
+	scan   *scan
+	loaded leftover
 }
 
 // New returns a Map of the actions and sets of a game. The first set is on, the others
@@ -63,7 +64,7 @@ func New(actions []Action, sets ...Set) (*Map, error) {
 	return m, nil
 }
 
-// addSet takes a set in.
+// addSet adds a set.
 func (m *Map) addSet(s Set, fault func(string, ...any)) {
 	if slices.ContainsFunc(m.sets, func(o *set) bool { return o.name == s.Name }) {
 		fault("two sets are named %q", s.Name)
@@ -96,7 +97,7 @@ func (m *Map) addSet(s Set, fault func(string, ...any)) {
 	}
 }
 
-// checkNames finds actions in no set, and names that JSON files could not tell apart.
+// checkNames reports actions in no set, and names that JSON files could not tell apart.
 func (m *Map) checkNames(fault func(string, ...any)) {
 	for _, a := range m.actions {
 		in := 0
@@ -122,7 +123,7 @@ func (m *Map) names() []string {
 	return names
 }
 
-// bindKeys makes a sound binding ready for use.
+// bindKeys makes a checked binding ready for use.
 func (m *Map) bindKeys(b Binding) *bound {
 	names, _ := b.split()
 	in := &bound{Binding: b}
@@ -132,7 +133,7 @@ func (m *Map) bindKeys(b Binding) *bound {
 	return in
 }
 
-// key returns a key's state, new if it is not a standard key.
+// key returns a key's state. It makes the state of a key that is not a standard key.
 func (m *Map) key(name string) *key {
 	k := m.keys[name]
 	if k == nil {
@@ -154,8 +155,8 @@ func (m *Map) Pressed(action string) bool {
 // holds an action, a second one does not press it again.
 func (m *Map) JustPressed(action string) bool { return m.action(action).justPressed }
 
-// JustReleased reports whether an action stopped being pressed in this frame: because
-// the player let go, its set was switched off, or all was released.
+// JustReleased reports whether an action stopped being pressed in this frame: the player released its
+// key, its set was switched off, or all keys were released.
 func (m *Map) JustReleased(action string) bool { return m.action(action).justReleased }
 
 // Value returns an analogue action's state from -1 to 1, a relative action's movement

@@ -2,8 +2,8 @@ package input
 
 import "fmt"
 
-// nearest returns a question that names the known word most like a wrong one, or ""
-// where none is like it.
+// nearest returns a question that names the known word most like a wrong one, or "" if no word is like
+// it.
 func nearest(wrong string, known []string) string {
 	best, least := "", len(wrong)/2+1
 	for _, word := range known {
@@ -17,8 +17,8 @@ func nearest(wrong string, known []string) string {
 	return fmt.Sprintf(": do you mean %q?", best)
 }
 
-// distance is the number of letters to insert, remove, replace or swap with their
-// neighbour.
+// distance returns how many letters to insert, remove, replace, or swap with their neighbour turn a
+// into b.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

@@ -8,15 +8,14 @@ import (
 // scan waits for the keys of a binding.
 type scan struct {
 	done func(key string)
-	keys []*key // pressed since the scan began
-	end  bool   // one of them was let go
+	keys []*key // keys pressed since the scan began
+	end  bool   // one of keys was released
 }
 
-// Scan waits for the player to press the keys of a binding, and calls done with their
-// name once one is let go: "f", "ctrl+r", "gamepad_lstick_up". Keys held when Scan is
-// called do not count, nor do the mouse's movements. Until then all actions are
-// released and no key does anything else. done may call [Map.Bind], and decides itself
-// what "escape" means. A second Scan replaces the first.
+// Scan waits for the player to press the keys of a binding, and calls done with their name once one of
+// them is released: "f", "ctrl+r", "gamepad_lstick_up". Keys held when Scan is called do not count, nor
+// do the mouse's movements. Until then all actions are released and no key does anything else. done may
+// call [Map.Bind], and decides itself what "escape" means. A second Scan replaces the first.
 func (m *Map) Scan(done func(key string)) {
 	m.scan = &scan{done: done}
 	m.activate()
@@ -31,7 +30,7 @@ func (m *Map) CancelScan() {
 // Scanning reports whether a scan waits for keys.
 func (m *Map) Scanning() bool { return m.scan != nil }
 
-// noteKey takes a key that was pressed or let go.
+// noteKey records a key that was pressed or released.
 func (s *scan) noteKey(k *key) {
 	switch {
 	case k.class == axis || k.class == relativeKey || strings.HasSuffix(k.name, "_motion") || strings.Contains(k.name, "+"):
@@ -42,7 +41,7 @@ func (s *scan) noteKey(k *key) {
 	}
 }
 
-// endScan calls the function of a scan whose keys were let go.
+// endScan calls the function of a scan once one of its keys was released.
 func (m *Map) endScan() {
 	if m.scan == nil || !m.scan.end {
 		return
@@ -69,7 +68,7 @@ func modifier(k *key) string {
 	return ""
 }
 
-// name joins what was pressed: modifiers first, of either side, then the other keys in
+// name joins the keys that were pressed: modifiers first, without their side, then the other keys in
 // their order. A modifier alone is named with its side.
 func (s *scan) name() string {
 	var parts []string

@@ -15,8 +15,8 @@ type Set struct {
 	// Name may be empty, for a game with one set. Its actions are then at the top level of
 	// JSON files.
 	Name string
-	// Group, if not empty, makes the set exclude the others of the group: the one
-	// enabled last is active.
+	// Group, if not empty, makes the set exclude the other sets of the group: the one enabled last is
+	// active.
 	Group  string
 	Keymap Keymap
 }
@@ -28,13 +28,13 @@ type set struct {
 	active      bool
 }
 
-// entry are the bindings of one action in one set.
+// entry has the bindings of one action in one set.
 type entry struct {
 	set      *set
 	action   *action
-	bounds   []*bound
+	bounds   []*bound // present bindings
 	defaults []Binding
-	extra    []json.RawMessage // of a loaded list, not understood
+	extra    []json.RawMessage // bindings of a loaded list that were not understood
 }
 
 func (s *set) entry(action string) *entry {
@@ -91,13 +91,13 @@ func without(order []*set, s *set) []*set {
 	return slices.DeleteFunc(order, func(o *set) bool { return o == s })
 }
 
-// top reports whether an enabled set is the last of its group.
+// top reports whether no other set of its group was enabled after an enabled set.
 func (m *Map) top(at int) bool {
 	s := m.order[at]
 	return s.group == "" || !slices.ContainsFunc(m.order[at+1:], func(o *set) bool { return o.group == s.group })
 }
 
-// activate finds which sets are active. While a scan waits for keys, none is.
+// activate finds out which sets are active. While a scan waits for keys, none is.
 func (m *Map) activate() {
 	for _, s := range m.sets {
 		at := slices.Index(m.order, s)
@@ -127,7 +127,7 @@ func (m *Map) activate() {
 	m.refresh()
 }
 
-// refresh finds what every action does now.
+// refresh computes the present state of every action.
 func (m *Map) refresh() {
 	for _, a := range m.actions {
 		a.level = span{}

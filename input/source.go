@@ -110,8 +110,8 @@ func (s *Source) Emit(action string, value float32) {
 	s.m.refresh()
 }
 
-// ReleaseAll releases all keys that this source holds, and ends all that it emits. Call it
-// when a gamepad was unplugged, for example.
+// ReleaseAll releases all keys that this source holds, and ends all that it emits. Call it when a
+// gamepad was unplugged, for example.
 func (s *Source) ReleaseAll() { s.m.releaseSources(s.id, s.id+1) }
 
 // Key sets whether a key or button is down: see [Source.Key].
@@ -131,7 +131,7 @@ func (m *Map) Emit(action string, value float32) { m.own.Emit(action, value) }
 // is released. Bindings for JustReleased do not act.
 func (m *Map) ReleaseAll() { m.releaseSources(0, m.sources) }
 
-// releaseSources clears sources, from the first to before the end.
+// releaseSources clears the sources from number first to before end.
 func (m *Map) releaseSources(first, end int) {
 	for _, k := range m.keys {
 		clear(k.fed[first:end])
@@ -154,7 +154,7 @@ func (m *Map) releaseSources(first, end int) {
 	m.endScan()
 }
 
-// keyChanged updates a key and those that follow it.
+// keyChanged updates a key and the keys that follow it.
 func (m *Map) keyChanged(k *key) {
 	m.update(k)
 	for _, follower := range k.to {
