@@ -18,24 +18,24 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// game is what the templates are filled with.
+// game is the data for the templates.
 type game struct {
 	Package string
 	Module  string
-	Version string // of the library
-	Replace string // the checkout that it comes from; empty if it comes from a tag
-	Commit  string // of the checkout; empty if it is no git repository
-	Ebiten  bool   // with a window
-	CI      bool   // with a workflow of GitHub
+	Version string // version of the library
+	Replace string // path of the checkout with the library; empty if the library comes from a tag
+	Commit  string // commit of the checkout; empty if it is no git repository
+	Ebiten  bool   // the game gets a client in a window
+	CI      bool   // the game gets a workflow of GitHub
 
-	root string // the checkout
+	root string // the checkout with the library
 
-	dir string
+	dir string // directory of the game
 }
 
 var (
 	names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	// Module paths may hold more, but these need no rules of their own.
+	// Go allows more module paths. These need no further rules.
 	paths = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._~-]*(/[A-Za-z0-9_][A-Za-z0-9._~-]*)*$`)
 	other = regexp.MustCompile(`^[^a-z]+|[^a-z0-9_]`)
 )
@@ -71,12 +71,12 @@ func reserved(path string) bool {
 		return true
 	}
 	cmd := exec.Command("go", "list", "-f", "{{.Standard}}", path)
-	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOWORK=off") // no module around changes what Go has
+	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOWORK=off") // outside of any module, so that none changes the list of Go's packages
 	out, err := cmd.Output()
 	return err == nil && strings.TrimSpace(string(out)) == "true"
 }
 
-// write fills the templates. It changes nothing that exists.
+// write writes the files of the game. It changes no file that exists.
 func (g *game) write() error {
 	if err := g.templates(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (g *game) templates() error {
 			return err
 		}
 		content := []byte(text.String())
-		if strings.HasSuffix(name, ".go") { // imports are sorted, whatever the module's name
+		if strings.HasSuffix(name, ".go") { // sorts the imports, whose order depends on the module's name
 			if content, err = format.Source(content); err != nil {
 				return err
 			}
@@ -127,8 +127,8 @@ func (g *game) templates() error {
 	})
 }
 
-// sums writes a go.sum of what a checkout knows, so that a machine without a network
-// needs no checksum database. Tidying leaves in it what the game needs.
+// sums writes a go.sum with the sums of the checkout, so that a machine without a network
+// needs no checksum database. tidy later removes the lines that the game does not need.
 func (g *game) sums() error {
 	if g.Replace == "" {
 		return nil
@@ -147,7 +147,7 @@ func (g *game) sums() error {
 	return os.WriteFile(filepath.Join(g.dir, "go.sum"), sums, 0o666)
 }
 
-// tidy adds the library's own needs to go.mod, and puts go.sum right.
+// tidy adds the library's dependencies to go.mod, and corrects go.sum.
 func (g *game) tidy() error {
 	cmd := exec.Command("go", "mod", "tidy")
 	cmd.Dir = g.dir

@@ -30,14 +30,14 @@ func (g *game) findLibrary() error {
 	return g.useCheckout(root)
 }
 
-// released returns the version of a module that comes from the module cache. Those of a
-// checkout have no sum, whatever the version control says.
+// released returns the version of a module, and whether it comes from the module cache. A module
+// in a checkout has no sum, even if it has a version.
 func released(m *debug.Module) (version string, ok bool) {
 	return m.Version, m.Sum != "" && m.Replace == nil
 }
 
-// useCheckout makes the game build with a checkout. Within it, its go.work would apply
-// to the game.
+// useCheckout makes the game build with a checkout. It returns an error if the game would be
+// inside of the checkout, whose go.work would then apply to the game.
 func (g *game) useCheckout(root string) error {
 	dir, err := filepath.Abs(g.dir)
 	if err != nil {

@@ -8,9 +8,10 @@
 // module another path. -ebiten adds a client in a window. -ci adds a workflow of GitHub, with
 // tests and benchmarks.
 //
-// From a checkout of Foretick the game builds with that checkout, through a relative replace in
-// its go.mod, and its directory must be outside: ../mygame. Where no relative path leads from the
-// game to the checkout, such as to another drive, the replace is absolute.
+// If it runs from a checkout of Foretick, the game builds with that checkout, through a relative
+// replace in its go.mod. The game's directory must be outside of the checkout: ../mygame. If no
+// relative path leads from the game to the checkout, such as to another drive, the replace is
+// absolute.
 package main
 
 import (
@@ -31,7 +32,7 @@ func main() {
 	}
 }
 
-// run is the program without its process.
+// run is the program. Tests call it in their own process.
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("new", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -76,7 +77,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// ciSteps are the next steps with a workflow.
+// ciSteps is the text about the next steps if there is a workflow.
 const ciSteps = `.github/workflows/ci.yml tests and benchmarks each push to main and each pull request on GitHub:
 
 	go test -run '^$' -bench . -benchtime 1x ./... # what a match costs

@@ -1,7 +1,7 @@
-// Package costtest holds what tests may cost. [Bound] and [Cost] assert the memory and the
-// time that decoding bytes takes, in proportion to how many they are: docs/RELIABILITY.md,
-// row 7. [Long], [Ratio], [Sockets], [Memory] and [Allocations] declare what kind of test
-// one is, so that FORETICK_LONG and FORETICK_WITHOUT choose which run.
+// Package costtest limits what decoding may cost, and declares what tests cost. [Bound] asserts,
+// and [Cost] measures, the memory and the time that decoding bytes takes, in proportion to their
+// number: docs/RELIABILITY.md, row 7. [Long], [Ratio], [Sockets], [Memory] and [Allocations]
+// declare a test's kind, so that FORETICK_LONG and FORETICK_WITHOUT choose which tests run.
 package costtest
 
 import (
@@ -12,17 +12,16 @@ import (
 
 // What decoding may take.
 const (
-	Bytes = 64 << 10                       // and twice the input
-	Time  = slower * 10 * time.Millisecond // for each 1 200 bytes begun: ten times what they may take on a quiet machine
+	Bytes = 64 << 10                       // most bytes that decoding may allocate, in addition to twice the input
+	Time  = slower * 10 * time.Millisecond // for each 1 200 bytes begun: ten times the limit on a quiet machine
 )
 
-// tries is how often a decoder may be seen to take too much, by what others do on the
-// machine at the same time.
+// tries is how often decode is called until it stays within its limits. Other programs on the
+// machine may make it exceed them.
 const tries = 5
 
-// Bound calls decode, which reads size bytes from outside, and fails the test if it
-// allocates or works too much for them each time: it is called again where it seems to.
-// It must do the same each time.
+// Bound calls decode, which reads size bytes from outside, up to five times. It fails the test
+// if decode allocates too much or takes too long every time. decode must do the same each time.
 func Bound(t testing.TB, size int, decode func()) {
 	t.Helper()
 	memory, limit := uint64(Bytes+2*size), Time*time.Duration(1+size/1200)
@@ -36,8 +35,8 @@ func Bound(t testing.TB, size int, decode func()) {
 	t.Fatalf("%d bytes took %v and %d bytes of memory: at most %v and %d", size, took, bytes, limit, memory)
 }
 
-// Cost is what fn allocates, and the time that the processor works on it: on Linux, what other
-// programs do at the same time does not count. fn must do its work itself, in one goroutine.
+// Cost returns the bytes that fn allocates, and the time that it takes. On Linux that is fn's
+// processor time, without other programs' work. fn must do its work itself, in one goroutine.
 func Cost(fn func()) (memory uint64, took time.Duration) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

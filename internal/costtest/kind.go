@@ -19,7 +19,7 @@ const (
 	WithoutVariable = "FORETICK_WITHOUT"
 )
 
-// kinds are what WithoutVariable may list.
+// kinds are the kinds that WithoutVariable may list.
 var kinds = []string{"allocations", "memory", "ratio", "sockets"}
 
 // Long declares that a test is a campaign: many seeds, or minutes of play. It is skipped
@@ -40,8 +40,8 @@ func Count(usual, long int) int {
 	return usual
 }
 
-// Ratio declares that a test compares speeds, or counts over many matches. What runs in
-// another kind of build or on another machine learns nothing new from it.
+// Ratio declares that a test compares speeds, or counts over many matches. Running it in another
+// kind of build or on another machine shows nothing new.
 func Ratio(t testing.TB) { t.Helper(); declare(t, "ratio") }
 
 // Sockets declares that a test uses real sockets, and so waits for the clock.
@@ -54,9 +54,9 @@ func Memory(t testing.TB) { t.Helper(); declare(t, "memory") }
 // debug builds add to.
 func Allocations(t testing.TB) { t.Helper(); declare(t, "allocations") }
 
-// Concurrent declares that several goroutines run in a test that does not start them itself,
-// of a package whose other tests mostly have one each. It skips nothing: .ci/run runs these
-// tests, and those that start goroutines, under the race detector.
+// Concurrent declares that several goroutines run in a test that does not start them itself. It
+// is for packages whose other tests mostly run in one goroutine. It skips nothing: .ci/run runs
+// these tests, and those that start goroutines, under the race detector.
 func Concurrent(testing.TB) {}
 
 // Figures declares that a test logs figures that .ci/run prints. It skips nothing.

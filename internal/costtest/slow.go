@@ -2,4 +2,4 @@
 
 package costtest
 
-const slower = 10 // code runs under the race detector, or in WebAssembly by a clock that counts what others do
+const slower = 10 // for the race detector, and for WebAssembly, whose clock also counts other programs' work

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// work is how long the processor worked on fn, whatever else it had to do meanwhile.
+// work returns the processor time that fn took, without the work of other threads and programs.
 func work(fn func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -15,7 +15,7 @@ func work(fn func()) time.Duration {
 	return threadTime() - before
 }
 
-// threadTime is the processor time of the calling thread.
+// threadTime returns the processor time of the calling thread.
 func threadTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {

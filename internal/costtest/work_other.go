@@ -4,7 +4,7 @@ package costtest
 
 import "time"
 
-// work is how long fn took: the processor time of one thread is not known here.
+// work returns how long fn took. The processor time of one thread is not known on these systems.
 func work(fn func()) time.Duration {
 	begun := time.Now()
 	fn()

@@ -1,3 +1,3 @@
 // Package matchtest tests whole matches: what both ends, their transports and their programs do
-// together, by exported names alone.
+// together. It uses exported names only.
 package matchtest

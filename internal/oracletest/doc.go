@@ -1,10 +1,10 @@
-// Package oracletest plays recorded matches again, and compares every packet and every
-// world with those of the recording. It shows that a change of the code's structure changes
-// nothing that is computed or sent.
+// Package oracletest replays recorded matches, and compares every packet and every world with
+// those of the recording. It shows that a change of the code's structure changes nothing that is
+// computed or sent.
 //
-// Each match is kept twice. Its tape in testdata replays on the server alone. Its digests in
+// Each match is stored twice. Its tape in testdata replays on the server alone. Its digests in
 // testdata/digests.txt are compared with the replay, and with the same match played live from
-// its seed: there the clients play too, and their packets and screens are compared.
+// its seed. In the live match the clients play too, and their packets and screens are compared.
 //
 // Write the files again with
 //

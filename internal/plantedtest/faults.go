@@ -10,25 +10,27 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Fault is a sort of fault in a game's code.
+// Fault is a kind of fault in a game's code.
 type Fault struct {
 	Plant Plant
-	Want  []string // in one of the faults that a sync test finds, or in the protocol's error
-	// Traced is what a trace names. It is empty unless the fault recurs within 120 ticks of a
-	// match.
+	// Want are texts that must be in one of the faults that a sync test finds, or in the
+	// protocol's error.
+	Want []string
+	// Traced is the place that a trace finds. It is empty unless the fault recurs within 120
+	// ticks of a match.
 	Traced Place
 }
 
 // Place is where a trace finds the first difference.
 type Place struct{ System, Prefab, Component, Field string }
 
-// inX is the place of all that nudges.
+// inX is the place of the faults that use Nudge.
 var inX = Place{"planted", "player", "position", "X"}
 
 // Recurs reports whether a match shows the fault again and again within 120 ticks.
 func (f Fault) Recurs() bool { return f.Traced != Place{} }
 
-// Faults returns sorts of faults, by name. A sync test finds all of them, and a trace those
+// Faults returns kinds of faults, by name. A sync test finds all of them, and a trace those
 // that recur.
 func Faults() map[string]Fault {
 	table := map[int]float32{1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4, 5: 0.5}
@@ -54,7 +56,7 @@ func Faults() map[string]Fault {
 			last := float32(0)
 			Nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 {
 				was := last
-				last = g.Pos.Slice(rows)[i].Y + float32(rows.Owner()) // of the run before, whosever that was
+				last = g.Pos.Slice(rows)[i].Y + float32(rows.Owner()) // the next run, maybe for another owner, uses it
 				return was / 10
 			})
 		}, []string{"position.X", "planted"}, inX},
@@ -85,8 +87,8 @@ func Faults() map[string]Fault {
 			Nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 { return float32(g.Local.Slice(rows)[i].N) / 1000 }, ecs.Read(&g.Local))
 		}, []string{"planted", "local", "a client does not have"}, Place{}},
 		"a row's index": {func(g *Game, p *foretick.Protocol) {
-			// The first entity of each owner has the same index on a client. Here the server
-			// has one before it, which does not travel.
+			// Usually the first entity of each owner has the same index on a client. Here the
+			// server has an entity before it, which is not sent.
 			var spare ecs.Prefab
 			if err := p.Types().RegisterPrefab(&spare, "spare", &g.Local); err != nil {
 				panic(err)
@@ -98,7 +100,7 @@ func Faults() map[string]Fault {
 		}, []string{"position.X"}, inX},
 		"a pointer's value": {func(g *Game, p *foretick.Protocol) {
 			Nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
-				by := 90 + uintptr(f.Tick%8) // else two addresses could give the same in every tick
+				by := 90 + uintptr(f.Tick%8) // otherwise two addresses could give the same result in every tick
 				return float32(uintptr(unsafe.Pointer(&g.Pos.Slice(rows)[i]))>>6%by) / 100
 			})
 		}, []string{"position.X"}, inX},

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// The types have the names that faults and traces show, and others by which tests reach them.
+// The lower-case names of the types appear in faults and traces. Tests use the exported names.
 type (
 	position struct {
 		X, Y float32 `net:"min=-100,max=100,step=0.01,lerp" name:"place" unit:"m"`
@@ -29,9 +29,9 @@ type (
 type (
 	// Position is the predicted component of a player.
 	Position = position
-	// Secret is a component for its owner alone.
+	// Secret is a component that is sent only to its owner.
 	Secret = secret
-	// Local is a component that does not travel.
+	// Local is a component that is not sent.
 	Local = local
 	// Move is the command.
 	Move = move
@@ -44,10 +44,10 @@ type Game struct {
 	Local  ecs.Component[Local]
 	Cmd    ecs.Component[Move]
 	Player ecs.Prefab
-	All    *ecs.Query // who has a secret
+	All    *ecs.Query // matches the entities with a Secret
 
-	Count int     // state that no world holds
-	Ran   *Record // what Nudge wrote; nil records nothing
+	Count int     // state outside of the world
+	Ran   *Record // records what Nudge writes; nil records nothing
 }
 
 // Plant declares a fault in a game.
@@ -88,7 +88,7 @@ func Nudge(p *foretick.Protocol, g *Game, by func(f *foretick.Frame, rows ecs.Ro
 		for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 			before := pos[i].X
 			pos[i].X += by(f, rows, i)
-			switch x := &pos[i].X; { // it must not come to rest at an end of its range
+			switch x := &pos[i].X; { // the position must not stay at an end of its range
 			case *x > 20:
 				*x -= 40
 			case *x < -20:
@@ -102,8 +102,8 @@ func Nudge(p *foretick.Protocol, g *Game, by func(f *foretick.Frame, rows ecs.Ro
 // Write is a position's X before and after the system "planted" ran.
 type Write struct{ Before, After float32 }
 
-// Record is what an end's system "planted" wrote. A tick that ran again is there more than
-// once. It is safe for concurrent use.
+// Record holds what an end's system "planted" wrote. A tick that ran several times has several
+// entries. It is safe for concurrent use.
 type Record struct {
 	mu     sync.Mutex
 	writes map[run][]Write

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis/passes/inspect"
 )
 
-// Analyzer reports what gives another result on another machine or in a replay.
+// Analyzer reports code that gives another result on another machine or in a replay.
 var Analyzer = &analysis.Analyzer{
 	Name:      "machines",
 	Doc:       "report code of shared systems whose result differs between machines or between a tick and its replay",
@@ -27,14 +27,15 @@ func init() {
 	Analyzer.Flags.StringVar(&more, "roots", "", "functions that match this regular expression run on both ends too: . for those of a library, ^Update$ for a game of another kind")
 }
 
-// library is the path of the packages that give the roots. Their own code is not looked at.
+// library is the path of Foretick's module. Roots are the functions that games pass to its
+// packages. Their own code is not checked.
 const library = "github.com/foretick/foretick"
 
 // games are the directories of Foretick's repository that hold games.
 var games = []string{"/cmd/", "/docs/", "/examples/"}
 
-// trusted says that a package is not looked at: Go's own, and those of Foretick itself. Its
-// guide, its examples and its commands are games like any other.
+// trusted reports whether a package is not checked: packages of Go and those of Foretick itself.
+// Foretick's guide, examples and commands are checked like any game.
 func trusted(pass *analysis.Pass) bool {
 	path := pass.Pkg.Path()
 	if i := strings.IndexByte(path, ' '); i >= 0 { // "path [path.test]"
@@ -47,7 +48,7 @@ func trusted(pass *analysis.Pass) bool {
 	return standard(pass)
 }
 
-// standard says that a package is of Go itself: it has no module.
+// standard reports whether a package is one of Go's own, which have no module.
 func standard(pass *analysis.Pass) bool {
 	if path := modulePath(pass); path != "" && path != "std" {
 		return false
@@ -56,7 +57,7 @@ func standard(pass *analysis.Pass) bool {
 	return !strings.Contains(first, ".") && first != "command-line-arguments"
 }
 
-// modulePath is the path of the module that a package belongs to, "" if it is not known.
+// modulePath returns the path of the module that a package belongs to, "" if it is not known.
 func modulePath(pass *analysis.Pass) string {
 	if pass.Module == nil {
 		return ""

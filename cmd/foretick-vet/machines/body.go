@@ -6,11 +6,12 @@ import (
 	"go/types"
 )
 
-// body is what one function does by itself, the literals within it included.
+// body holds what one function does itself, including the function literals in it, but without
+// the functions that it calls.
 type body struct {
 	findings []finding
 	calls    []call
-	fields   map[string]bool // the fields that it names, by fieldKey
+	fields   map[string]bool // the fields that the function names, by fieldKey
 }
 
 // call is a function that a body calls or takes as a value.
@@ -18,15 +19,15 @@ type call struct {
 	fn   *types.Func
 	at   token.Pos
 	end  token.Pos
-	args []int // by parameter, a receiver first: what leads to it, see source
+	args []int // the origin of each argument, a receiver first: see source
 
-	built bool // the function given to Server.NextLevel calls it
+	built bool // the call is in the function passed to Server.NextLevel
 }
 
-// What leads to a value: a parameter from 1 on, or one of these.
+// The origin of a value is the number of a parameter, from 1 on, or one of these.
 const (
-	fromLocal   = -1 // the call's own memory, or what is not known
-	fromOutside = 0  // a package variable, or one that a literal captured
+	fromLocal   = -1 // memory of the call itself, or an unknown origin
+	fromOutside = 0  // a package variable, or a variable that a function literal captured
 )
 
 // reader walks one function.
@@ -35,15 +36,15 @@ type reader struct {
 	fn       ast.Node // *ast.FuncDecl or *ast.FuncLit
 	params   map[types.Object]int
 	out      *body
-	settings map[string][]setting  // what variables and fields are set to, by path
+	settings map[string][]setting  // assignments to variables and fields, by name
 	sorted   map[types.Object]bool // variables that the function sorts
-	done     map[ast.Node]bool     // iterators that are sorted at once
+	done     map[ast.Node]bool     // nodes that need no report: names of called functions, iterators sorted at once
 
 	twoResults map[*ast.CallExpr]bool // see findPairs
-	builds     []ast.Expr             // the functions given to Server.NextLevel
+	builds     []ast.Expr             // the functions passed to Server.NextLevel
 }
 
-// bodyOf walks a function once.
+// bodyOf returns the body of a function. It walks each function only once.
 func (c *code) bodyOf(fn ast.Node) *body {
 	if b, ok := c.bodies[fn]; ok {
 		return b
@@ -61,7 +62,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 		block = fn.Body
 		r.number(fn.Recv, fn.Type)
 	case *ast.FuncLit:
-		block = fn.Body // its parameters are the library's own
+		block = fn.Body // the library passes the arguments of a literal
 		r.number(nil, fn.Type)
 	}
 	r.findSettings(block)
@@ -72,7 +73,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 	return b
 }
 
-// number numbers the parameters, a receiver first.
+// number numbers the parameters from 1, a receiver first.
 func (r *reader) number(recv *ast.FieldList, t *ast.FuncType) {
 	n := 0
 	for _, list := range []*ast.FieldList{recv, t.Params} {
@@ -101,7 +102,8 @@ func (r *reader) find(kind, what string, n ast.Node) *finding {
 	return &r.out.findings[len(r.out.findings)-1]
 }
 
-// source says what leads to the memory that an expression names.
+// source returns the origin of the memory that an expression names: a parameter's number,
+// fromOutside or fromLocal.
 func (r *reader) source(e ast.Expr) int {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -136,8 +138,7 @@ func (r *reader) source(e ast.Expr) int {
 	return fromLocal
 }
 
-// inner is the expression whose field, element, part or target e names; nil where it names
-// none.
+// inner returns x for e that is x.f, x[i], x[i:j] or *x, and nil for other expressions.
 func inner(e ast.Expr) ast.Expr {
 	switch n := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
@@ -152,14 +153,14 @@ func inner(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// shares says that a write through the expression reaches memory of others, and not a copy:
-// there is a pointer, a slice or a map on its way, or the variable itself is outside.
+// shares reports whether a write through the expression changes memory that others see, and not
+// a copy: the expression goes through a pointer, a slice or a map, or the variable is outside.
 func (r *reader) shares(e ast.Expr, from int) bool {
 	if from == fromOutside {
 		return true
 	}
 	for x := inner(e); x != nil; x = inner(x) {
-		switch r.info.TypeOf(x).Underlying().(type) { // a star's is a pointer
+		switch r.info.TypeOf(x).Underlying().(type) { // the operand of * is a pointer
 		case *types.Pointer, *types.Slice, *types.Map:
 			return true
 		}
@@ -167,7 +168,8 @@ func (r *reader) shares(e ast.Expr, from int) bool {
 	return false
 }
 
-// passed says what leads to an argument, if the called function can write through it.
+// passed returns the origin of an argument if the called function can write through it, else
+// fromLocal.
 func (r *reader) passed(e ast.Expr) int {
 	if t := r.info.TypeOf(e); t != nil {
 		switch t.Underlying().(type) {
@@ -178,7 +180,8 @@ func (r *reader) passed(e ast.Expr) int {
 	return fromLocal
 }
 
-// receiver says the same of a method's receiver, whose address may be taken on the way.
+// receiver returns the origin of a method's receiver if the method can write through it, else
+// fromLocal. The call may take the receiver's address implicitly.
 func (r *reader) receiver(s *ast.SelectorExpr, fn *types.Func) int {
 	recv := fn.Signature().Recv()
 	if recv == nil {
@@ -194,7 +197,7 @@ func (r *reader) receiver(s *ast.SelectorExpr, fn *types.Func) int {
 	return fromLocal
 }
 
-// calling notes a call, or a function that is taken as a value.
+// calling records a call, or a function that is taken as a value.
 func (r *reader) calling(fn *types.Func, fun ast.Expr, args []ast.Expr, n ast.Node) {
 	c := call{fn: fn, at: n.Pos(), end: n.End(), built: r.builtAt(n)}
 	if fn.Signature().Recv() != nil {

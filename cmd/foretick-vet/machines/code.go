@@ -11,20 +11,20 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// code is what is known of the functions of one package.
+// code holds what the analyzer knows about the functions of one package.
 type code struct {
 	pass     *analysis.Pass
 	info     *types.Info
 	declared map[*types.Func]*ast.FuncDecl
-	bodies   map[ast.Node]*body          // of declarations and of literals that are roots
-	values   map[types.Object][]ast.Expr // what is put into variables and struct fields that hold functions
-	users    map[types.Object]int        // in how many declarations a field is named
-	registry map[*types.Func]map[int]string
-	allowed  map[string]*allow // by file and line
-	reported map[string]bool
+	bodies   map[ast.Node]*body             // bodies of declared functions, and of literals that are roots
+	values   map[types.Object][]ast.Expr    // expressions assigned to variables and fields that hold functions
+	users    map[types.Object]int           // number of declared functions that name a field
+	registry map[*types.Func]map[int]string // what a function of this package registers its parameters as
+	allowed  map[string]*allow              // allow comments by file and line
+	reported map[string]bool                // keys of findings that were reported
 }
 
-// allow is a comment that keeps a line quiet.
+// allow is a comment that suppresses the findings of a line.
 type allow struct {
 	at     token.Pos
 	reason string
@@ -64,7 +64,7 @@ func newCode(pass *analysis.Pass) *code {
 
 func place(p token.Position) string { return fmt.Sprintf("%s:%d", p.Filename, p.Line) }
 
-// quiet says that a comment allows what is at a place: on its line, or above it.
+// quiet reports whether an allow comment on the line, or on the line above, suppresses findings.
 func (c *code) quiet(at token.Pos) bool {
 	p := c.pass.Fset.Position(at)
 	if a := c.allowed[place(p)]; a != nil && a.reason != "" {
@@ -83,14 +83,14 @@ func (c *code) reportEmptyAllows() {
 	}
 }
 
-// where names a place for a finding that another package reports.
+// where returns the file and line of a place, for a finding that another package reports.
 func (c *code) where(at token.Pos) string {
 	p := c.pass.Fset.Position(at)
 	return fmt.Sprintf("%s:%d", filepath.Base(p.Filename), p.Line)
 }
 
-// collectValues notes which expressions are put into which variables and fields, where
-// these can hold a function.
+// collectValues records the expressions that are assigned to variables and fields of function
+// types.
 func (c *code) collectValues(file *ast.File) {
 	put := func(to types.Object, from ast.Expr) {
 		if to != nil && from != nil {
@@ -132,7 +132,7 @@ func (c *code) collectValues(file *ast.File) {
 	})
 }
 
-// countFields counts the declarations that name a field.
+// countFields counts, for each field that a declared function names, that function as a user.
 func (c *code) countFields(fn *ast.FuncDecl) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -146,7 +146,7 @@ func (c *code) countFields(fn *ast.FuncDecl) {
 	})
 }
 
-// object is the variable or field that an expression names, nil if it names none.
+// object returns the variable, field or function that an expression names, nil if it names none.
 func (c *code) object(e ast.Expr) types.Object {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -160,8 +160,8 @@ func (c *code) object(e ast.Expr) types.Object {
 	return nil
 }
 
-// callee is the function that a call or a function value names, nil where only the running
-// program knows it.
+// callee returns the function that a call or a function value names, nil if it is not known at
+// compile time.
 func (c *code) callee(e ast.Expr) *types.Func {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.IndexExpr:

@@ -1,5 +1,5 @@
 // Package machines is the analyzer of foretick-vet. It follows the functions that server
-// and clients both run, and reports what would give one of them another result.
+// and clients both run, and reports code whose result may differ between them.
 //
 // # Where it looks
 //
@@ -10,39 +10,39 @@
 // of them. From there it follows every call whose target is known when the program is
 // compiled, across packages too. Calls through an interface, and packages of the standard
 // library other than those below, are not followed. Foretick's own packages are not
-// looked at, but its guide, examples and commands are.
+// checked, but its guide, examples and commands are.
 //
 // The flag -machines.roots adds functions by a regular expression of their names: "." for
-// all of a library, "^Update$" for a game that does not use Foretick yet. It reports the
-// findings in their own module. Writes through their receivers and parameters
-// are left alone, since these may lead to components.
+// all of a library, "^Update$" for a game that does not use Foretick yet. It reports only
+// findings in the module of these functions. Writes through their receivers and parameters
+// are not reported, since these may lead to components.
 //
 // # Reports
 //
 //   - product: a floating-point product that is added or subtracted without a conversion.
 //     arm64, ppc64, s390x and riscv64 may compute both in one step and round once. The fix
-//     converts the product. A product by a power of two, and one of two float32 computed in
-//     float64, are exact and left alone.
+//     converts the product. A product with a power of two, and a product of two float32
+//     computed in float64, are exact and not reported.
 //   - math: functions of packages math and math/cmplx whose last bits depend on the
-//     architecture, with the one to use instead. Where package mathf has it, the fix calls
+//     architecture, with the function to use instead. If package mathf has it, the fix calls
 //     it in float32 and converts back.
-//   - order: ranges over maps, and their iterators. Loops that only delete, only count or
-//     add integers, only fill another map under the same key, or only collect keys that
-//     the function sorts later, are left alone.
+//   - order: ranges over maps, and their iterators. Not reported are loops that only delete,
+//     only count or add integers, only fill another map under the same key, or only collect
+//     keys that the function sorts later.
 //   - clock, random, outside: functions that read the time, a random source, the
 //     environment or the machine.
 //   - concurrent: goroutines, channels and select.
 //   - state: writes to package variables, to variables that a function literal captured,
-//     and to fields of the game struct. No history holds them, so a replay finds them
-//     changed. Memory that one function alone uses, and resets before it reads it, is left
-//     alone. So is a field that [Protocol.OnLevel] sets, such as the level. A server system or
-//     a handler that sets such a field outside of the function passed to [Server.NextLevel] is
-//     reported, if shared systems read it: they find another level in mid-tick, or when
-//     LateWorld runs ticks again, than clients had.
+//     and to fields of the game struct. A rollback does not restore them, so a replay finds
+//     them changed. Not reported is memory that only one function uses, and that it resets
+//     before it reads it. Neither is a field that [Protocol.OnLevel] sets, such as the level. A
+//     server system or a handler that sets such a field outside of the function passed to
+//     [Server.NextLevel] is reported if shared systems read the field: in mid-tick, or when
+//     LateWorld runs ticks again, they would find another level than clients had.
 //   - pointer: comparisons and numbers of addresses.
 //   - size: int, uint and uintptr in components, commands, messages, events and requests.
 //
-// A comment on the line, or on the line above it, keeps it quiet and says why:
+// A comment on the line, or on the line above it, suppresses reports and says why:
 //
 //	//foretick:allow only the server's log reads it
 //

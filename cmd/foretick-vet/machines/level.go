@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// What a function is registered as, where that decides about state.
+// Kinds of roots for which writes to state are judged in another way.
 const (
 	kindLevel   = "level"
 	kindServer  = "server system"
 	kindHandler = "server's handler"
 )
 
-// reportRoots reports what the functions reach that this package gives to both ends.
+// reportRoots reports the findings of all roots: the functions of this package that both ends
+// run, and server systems and handlers.
 //
 // State that only OnLevel sets may be kept in a field of the game: each end sets it between
-// two levels, and no tick changes it. On the server the function given to NextLevel sets it,
+// two levels, and no tick changes it. On the server the function passed to NextLevel sets it,
 // at the end of a tick that never runs again. A server system or a handler that sets it does
-// so in mid-tick: what runs later in the tick, or again for a late input, then has another
-// level than the clients had.
+// so in mid-tick. Systems that run later in the tick, or again for a late input, then have
+// another level than the clients had.
 func (c *code) reportRoots() {
 	roots := c.roots()
 	set := map[string]bool{} // the fields that OnLevel sets
@@ -59,7 +60,8 @@ func (c *code) reportRoots() {
 	}
 }
 
-// addFields adds the fields that a root and its callees of this package name.
+// addFields adds the fields that a root names, and those that the functions of this package that
+// it calls name.
 func (c *code) addFields(r root, to map[string]bool) {
 	if r.fn == nil {
 		return
@@ -84,7 +86,7 @@ func (c *code) addFields(r root, to map[string]bool) {
 	add(r.fn)
 }
 
-// fieldKey names a field of this package.
+// fieldKey returns a key for a field: the position of its declaration.
 func (c *code) fieldKey(v *types.Var) string {
 	return fmt.Sprint(c.pass.Fset.Position(v.Origin().Pos()))
 }
@@ -95,8 +97,8 @@ func (r *reader) nameField(n *ast.SelectorExpr) {
 	}
 }
 
-// writtenField returns the field nearest to the variable through which an expression is
-// written: level for g.level.walls[3]. It returns "" if there is none.
+// writtenField returns the key of the first field in an expression that is written: level for
+// g.level.walls[3]. It returns "" if there is none.
 func (r *reader) writtenField(e ast.Expr) (key string) {
 	for ; e != nil; e = inner(e) {
 		if s, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
@@ -108,7 +110,7 @@ func (r *reader) writtenField(e ast.Expr) (key string) {
 	return key
 }
 
-// findBuilds finds the functions that are given to Server.NextLevel.
+// findBuilds finds the functions that are passed to Server.NextLevel.
 func (r *reader) findBuilds(block *ast.BlockStmt) {
 	ast.Inspect(block, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 2 {
@@ -120,7 +122,7 @@ func (r *reader) findBuilds(block *ast.BlockStmt) {
 	})
 }
 
-// builtAt says that a node is part of a function given to Server.NextLevel.
+// builtAt reports whether a node is part of a function passed to Server.NextLevel.
 func (r *reader) builtAt(n ast.Node) bool {
 	for _, b := range r.builds {
 		if b.Pos() <= n.Pos() && n.End() <= b.End() {

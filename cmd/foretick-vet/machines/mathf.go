@@ -12,9 +12,9 @@ import (
 
 const mathfPath = library + "/mathf"
 
-// useMathf is the fix that calls package mathf in place of package math: it computes in
-// float32, and converts back. There is none for a function that is taken as a value, and
-// for math.Sincos where its results go straight into another call.
+// useMathf returns the fix that calls package mathf instead of package math: it computes in
+// float32, and converts back. There is no fix for a function that is taken as a value, and
+// for math.Sincos if its results are passed directly to another call.
 func (r *reader) useMathf(fn *types.Func, n ast.Node) []analysis.SuggestedFix {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || inexact[fn.Name()] != "mathf."+fn.Name() {
@@ -46,7 +46,7 @@ func (r *reader) useMathf(fn *types.Func, n ast.Node) []analysis.SuggestedFix {
 	}}
 }
 
-// narrowed is an argument as a float32.
+// narrowed returns the text of an argument as a float32.
 func (r *reader) narrowed(e ast.Expr) string {
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && r.widened(call) {
 		if t := r.info.TypeOf(call.Args[0]); t == types.Typ[types.Float32] {
@@ -56,7 +56,7 @@ func (r *reader) narrowed(e ast.Expr) string {
 	return "float32(" + types.ExprString(e) + ")"
 }
 
-// simple says that an expression can stand twice: it calls nothing.
+// simple reports whether an expression may be evaluated twice, because it calls nothing.
 func simple(e ast.Expr) bool {
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -69,7 +69,7 @@ func simple(e ast.Expr) bool {
 	return ok
 }
 
-// findPairs notes the calls whose two results an assignment takes.
+// findPairs records the calls whose two results are assigned to two variables.
 func (r *reader) findPairs(block *ast.BlockStmt) {
 	ast.Inspect(block, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 2 && len(a.Rhs) == 1 {
@@ -90,8 +90,8 @@ func (r *reader) file(at token.Pos) *ast.File {
 	return nil
 }
 
-// importMathf is how package mathf is named at a place, with a point, and what imports it if
-// the file does not yet. The name is "" where something else has it.
+// importMathf returns the name of package mathf at a place, with a dot, and the edits that import
+// it if the file does not yet. The name is "" if it means something else at that place.
 func (r *reader) importMathf(file *ast.File, at token.Pos) (prefix string, edits []analysis.TextEdit) {
 	scope := r.info.Scopes[file].Innermost(at)
 	for _, spec := range file.Imports {

@@ -49,7 +49,7 @@ func (r *reader) ranges(n *ast.RangeStmt) {
 	}
 }
 
-// anyOrder says that a loop over a map does the same in any order.
+// anyOrder reports whether a loop over a map does the same in any order.
 func (r *reader) anyOrder(n *ast.RangeStmt) bool {
 	if n.Key == nil && n.Value == nil {
 		return true
@@ -62,8 +62,8 @@ func (r *reader) anyOrder(n *ast.RangeStmt) bool {
 	return true
 }
 
-// setsOwn says that a statement sets what belongs to the loop's key in another map, from
-// what no other turn of the loop changes: m[k] = v.
+// setsOwn reports whether a statement sets the entry of the loop's key in another map to a value
+// that no other iteration changes: m[k] = v.
 func (r *reader) setsOwn(s ast.Stmt, n *ast.RangeStmt) bool {
 	a, ok := s.(*ast.AssignStmt)
 	if !ok || a.Tok != token.ASSIGN || len(a.Lhs) != 1 || n.Key == nil || n.Tok != token.DEFINE {
@@ -128,13 +128,14 @@ func (r *reader) orderless(s ast.Stmt) bool {
 	return false
 }
 
-// whole says that an expression is an integer: sums of them are the same in any order.
+// whole reports whether an expression is an integer. Sums of integers are the same in any order.
 func (r *reader) whole(e ast.Expr) bool {
 	b := basic(r.info.TypeOf(e))
 	return b != nil && b.Info()&types.IsInteger != 0
 }
 
-// sortedIterators marks the iterators of maps that are sorted or gathered at once.
+// sortedIterators marks iterators of maps as done if they are passed directly to a function that
+// sorts them or collects them in a map.
 func (r *reader) sortedIterators(fn *types.Func, call *ast.CallExpr) {
 	switch fn.Pkg().Path() + "." + fn.Name() {
 	case "slices.Sorted", "slices.SortedFunc", "slices.SortedStableFunc", "maps.Collect", "maps.Insert":

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// inexact are the functions of package math that are not the same to the last bit on every
-// architecture, with what to use: some have their own assembly, all others have sums of
-// products.
+// inexact has the functions of package math whose last bits differ between architectures, with
+// the functions to use instead. Some have their own assembly on some architectures, all others
+// have sums of products.
 var inexact = map[string]string{
 	"Acos": "mathf.Acos", "Asin": "mathf.Asin", "Atan": "mathf.Atan", "Atan2": "mathf.Atan2",
 	"Cos": "mathf.Cos", "Exp": "mathf.Exp", "Hypot": "mathf.Hypot", "Log": "mathf.Log",
@@ -25,7 +25,8 @@ var clocks = map[string]bool{
 	"Tick": true, "NewTicker": true, "NewTimer": true,
 }
 
-// outside reports functions of the standard library that bring in what differs.
+// outside reports calls of functions of the standard library whose results differ between machines
+// or runs.
 func (r *reader) outside(fn *types.Func, n ast.Node) {
 	name := fn.Name()
 	switch path := fn.Pkg().Path(); path {
@@ -75,7 +76,7 @@ func (r *reader) outside(fn *types.Func, n ast.Node) {
 	}
 }
 
-// formatsPointer reports %p.
+// formatsPointer reports the verb %p in a call of package fmt.
 func (r *reader) formatsPointer(fn *types.Func, call *ast.CallExpr) {
 	if fn.Pkg().Path() != "fmt" {
 		return

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// A compiler may fuse a product with a sum across statements, unless a conversion stands
-// between: https://go.dev/ref/spec#Floating_point_operators
+// A compiler may fuse a product and a sum, also across statements, unless a conversion is
+// between them: https://go.dev/ref/spec#Floating_point_operators
 
 func (r *reader) binary(n *ast.BinaryExpr) {
 	switch n.Op {
@@ -29,7 +29,7 @@ func (r *reader) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// operand reports a product that is added as it is.
+// operand reports an operand of a sum that is a product without rounding, or may hold one.
 func (r *reader) operand(e ast.Expr) {
 	how := ""
 	switch {
@@ -54,7 +54,8 @@ func (r *reader) operand(e ast.Expr) {
 	}}
 }
 
-// edits puts a conversion around an expression, and uses its parentheses if it has some.
+// edits returns the edits that put a conversion around an expression. They use the expression's
+// parentheses if it has some.
 func edits(outer, inner ast.Expr, name string) []analysis.TextEdit {
 	if outer != inner {
 		return []analysis.TextEdit{{Pos: outer.Pos(), End: outer.Pos(), NewText: []byte(name)}}
@@ -72,7 +73,8 @@ func short(s string) string {
 	return s
 }
 
-// typeName is how a type is written where e stands.
+// typeName returns how a type is written at the place of e. It returns false if the type cannot be
+// named there.
 func (r *reader) typeName(t types.Type, e ast.Expr) (string, bool) {
 	ok := true
 	name := types.TypeString(t, func(p *types.Package) string {
@@ -113,7 +115,7 @@ func basic(t types.Type) *types.Basic {
 	return b
 }
 
-// isFloat says that values of the type may be fused: of type parameters too.
+// isFloat reports whether a type is a floating-point type, or a type parameter that may be one.
 func isFloat(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.TypeParam); ok {
 		u, ok := p.Constraint().Underlying().(*types.Interface)
@@ -137,7 +139,7 @@ func isFloat(t types.Type) bool {
 	return b != nil && b.Info()&types.IsFloat != 0
 }
 
-// product says that the value of an expression is a product that was not rounded and is
+// product reports whether the value of an expression is a product that was not rounded and is
 // not exact.
 func (r *reader) product(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
@@ -153,7 +155,7 @@ func (r *reader) product(e ast.Expr) bool {
 	return false
 }
 
-// exactFactor says that a factor is a power of two, which changes no digit.
+// exactFactor reports whether a factor is zero or a power of two, so that the product is exact.
 func (r *reader) exactFactor(e ast.Expr) bool {
 	v := r.info.Types[e].Value
 	if v == nil {
@@ -164,8 +166,8 @@ func (r *reader) exactFactor(e ast.Expr) bool {
 	return frac == 0.5 || f == 0
 }
 
-// widened says that a float64 has no more digits than a float32: two of them multiply
-// exactly.
+// widened reports whether an expression converts a float32 to float64. The product of two such
+// values is exact.
 func (r *reader) widened(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || !r.info.Types[call.Fun].IsType() {
@@ -175,8 +177,8 @@ func (r *reader) widened(e ast.Expr) bool {
 	return to != nil && from != nil && to.Kind() == types.Float64 && from.Kind() == types.Float32
 }
 
-// returnsProduct says that a call is of a function of this package that does nothing but
-// return a product: the compiler puts it in place of the call.
+// returnsProduct reports whether a call is of a function of this package that only returns a
+// product. The compiler may inline it.
 func (r *reader) returnsProduct(call *ast.CallExpr) bool {
 	fn := r.callee(call.Fun)
 	if fn == nil {
@@ -198,13 +200,13 @@ func (r *reader) returnsProduct(call *ast.CallExpr) bool {
 
 // setting is one assignment to a variable or field.
 type setting struct {
-	at      token.Pos // after its statement
-	product bool      // that was not rounded
-	block   ast.Node
+	at      token.Pos // end of the statement
+	product bool      // the value is a product that was not rounded
+	block   ast.Node  // innermost block with the statement
 }
 
-// findSettings notes what the function puts into its variables and fields, in the order of
-// the text.
+// findSettings records the function's assignments to variables and fields, in the order of the
+// text.
 func (r *reader) findSettings(block *ast.BlockStmt) {
 	var blocks []ast.Node
 	set := func(to ast.Expr, at token.Pos, product bool) {
@@ -245,7 +247,8 @@ func (r *reader) findSettings(block *ast.BlockStmt) {
 	})
 }
 
-// name tells variables and their fields apart within a function: "" for what it cannot.
+// name returns a name for a variable or one of its fields or elements, unique within a function.
+// It returns "" for other expressions.
 func (r *reader) name(e ast.Expr) string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -266,7 +269,7 @@ func (r *reader) name(e ast.Expr) string {
 	return ""
 }
 
-// holdsProduct says that a variable may hold a product that was not rounded.
+// holdsProduct reports whether a variable may hold a product that was not rounded.
 func (r *reader) holdsProduct(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.UnaryExpr:
@@ -280,8 +283,8 @@ func (r *reader) holdsProduct(e ast.Expr) bool {
 	return false
 }
 
-// looseAt says that the last of the settings above a place put a product there, or one that
-// may have been the last.
+// looseAt reports whether a variable may hold a product that was not rounded at a place: the last
+// assignment above it, or one that may have been the last, assigned a product.
 func (r *reader) looseAt(name string, at token.Pos) bool {
 	all := r.settings[name]
 	for i := len(all) - 1; i >= 0; i-- {
@@ -289,7 +292,7 @@ func (r *reader) looseAt(name string, at token.Pos) bool {
 		case s.at > at:
 		case s.product:
 			return true
-		case s.block.Pos() <= at && at < s.block.End(): // it was set there for certain
+		case s.block.Pos() <= at && at < s.block.End(): // this assignment always runs before the place
 			return false
 		}
 	}

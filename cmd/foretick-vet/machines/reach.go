@@ -11,26 +11,26 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// reached is a finding on the way from one function.
+// reached is a finding in a function, or in a function that it calls directly or indirectly.
 type reached struct {
 	finding
-	path []string // the functions between
+	path []string // names of the functions that are called on the way to the finding
 	at   token.Pos
 	end  token.Pos
-	far  bool // in another package: at is the call that leads there
+	far  bool // the finding is in another package, and at is the call that leads there
 }
 
-// state is one function with what leads to its parameters, as its caller sees it.
+// state is one function with the origins of its arguments, from the view of the first caller.
 type state struct {
 	fn   ast.Node
 	args []int
 	path []string
 
-	built bool // the function given to Server.NextLevel leads here
+	built bool // the function passed to Server.NextLevel calls this one
 }
 
-// reach gathers what a function does, with its callees. from says what leads to its own
-// parameters.
+// reach returns the findings of a function and of the functions that it calls. from has the
+// origins of its own arguments.
 func (c *code) reach(fn ast.Node, from []int) []reached {
 	var out []reached
 	seen := map[string]bool{}
@@ -87,7 +87,7 @@ func (c *code) reach(fn ast.Node, from []int) []reached {
 	return out
 }
 
-// export tells other packages what calls of this one's functions reach.
+// export exports the findings of this package's functions to other packages.
 func (c *code) export() {
 	for fn, decl := range c.declared {
 		params := fn.Signature().Params().Len()
@@ -113,7 +113,7 @@ func (c *code) export() {
 	}
 }
 
-// reachRoot gathers what a root does, with its callees.
+// reachRoot returns the findings of a root and of the functions that it calls.
 func (c *code) reachRoot(r root) (all []reached) {
 	switch {
 	case r.fn != nil:
@@ -138,7 +138,7 @@ func (c *code) reachRoot(r root) (all []reached) {
 	return all
 }
 
-// reportReached reports what a function reaches that is named as what says.
+// reportReached reports findings. what is how the reports name the function that reaches them.
 func (c *code) reportReached(what string, all []reached) {
 	for _, f := range all {
 		key := fmt.Sprint(f.at, f.Kind, f.What)
@@ -164,7 +164,7 @@ func (c *code) reportReached(what string, all []reached) {
 	}
 }
 
-// declaredAs is the declaration of a function of this package.
+// declaredAs returns the declaration of a function of this package, nil for other functions.
 func (c *code) declaredAs(fn *types.Func) ast.Node {
 	if d := c.declared[fn]; d != nil {
 		return d

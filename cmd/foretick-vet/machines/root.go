@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// root is a function that both ends run: one of this package (fn), or of another (far).
+// root is a function that is passed to the library: one of this package (fn), or of another (far).
 type root struct {
-	kind string // what it was registered as
-	what string // how a report names it
+	kind string // what the function was registered as
+	what string // how a report names the function
 	fn   ast.Node
 	far  *types.Func
 	at   token.Pos
 	end  token.Pos
 }
 
-// registered are the functions of the library that take one, with what it becomes. A name
-// that is given with it stands in the reports.
+// registered has the library's functions that take a function of the game, with what that function
+// becomes. If a call also passes a name, the reports contain it.
 var registered = map[string]string{
 	"Protocol.Shared":  "shared system",
 	"Protocol.OnLevel": kindLevel,
@@ -39,7 +39,8 @@ var registered = map[string]string{
 	"Event.OnFinal":    "final handler",
 }
 
-// registers says what a function becomes when it is given to fn as parameter number i.
+// registers returns what a function becomes if it is passed to fn as parameter number i, "" if
+// fn does not register it.
 func (c *code) registers(fn *types.Func, i int) string {
 	if fn.Pkg() == nil {
 		return ""
@@ -71,7 +72,7 @@ func namedOf(t types.Type) *types.Named {
 	return n
 }
 
-// givings calls fn for each argument of a function type that is given to what registers it.
+// givings calls fn for each argument of a function type that is passed to a registering function.
 func (c *code) givings(in ast.Node, fn func(call *ast.CallExpr, arg ast.Expr, what string)) {
 	ast.Inspect(in, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -96,7 +97,8 @@ func (c *code) givings(in ast.Node, fn func(call *ast.CallExpr, arg ast.Expr, wh
 	})
 }
 
-// findRegistrars finds the functions that pass a parameter on, and tells other packages.
+// findRegistrars finds the functions of this package that pass a parameter on to a registering
+// function, and exports them to other packages.
 func (c *code) findRegistrars() {
 	for again := true; again; {
 		again = false
@@ -125,7 +127,7 @@ func (c *code) findRegistrars() {
 	}
 }
 
-// roots are the functions that this package gives to both ends.
+// roots returns the functions that this package passes to the library.
 func (c *code) roots() (all []root) {
 	for _, file := range c.pass.Files {
 		c.givings(file, func(call *ast.CallExpr, arg ast.Expr, what string) {
@@ -142,9 +144,9 @@ func (c *code) roots() (all []root) {
 	return all
 }
 
-// reportNamed reports what the functions with such names reach in their own module: an engine
-// that they call has clocks and goroutines of its own. What their receivers and parameters
-// lead to may be components, so writes through them are left alone.
+// reportNamed reports the findings of functions whose names match, in their own module only: an
+// engine that they call has its own clocks and goroutines. Writes through their receivers and
+// parameters are not reported, since these may lead to components.
 func (c *code) reportNamed(named *regexp.Regexp) {
 	for _, file := range c.pass.Files {
 		for _, d := range file.Decls {
@@ -158,7 +160,7 @@ func (c *code) reportNamed(named *regexp.Regexp) {
 	}
 }
 
-// givenName is the constant string among a call's arguments, quoted.
+// givenName returns the first constant string among a call's arguments, quoted.
 func givenName(info *types.Info, call *ast.CallExpr) string {
 	for _, a := range call.Args {
 		if v := info.Types[a].Value; v != nil && v.Kind() == constant.String {
@@ -182,7 +184,7 @@ func (c *code) resolve(e ast.Expr, what string, seen map[ast.Node]bool) (all []r
 		if c.info.Types[call.Fun].IsType() && len(call.Args) == 1 { // a conversion
 			return c.resolve(call.Args[0], what, seen)
 		}
-		e = call.Fun // what it returns is within it
+		e = call.Fun // a function that the call returns is part of the called function's body
 	}
 	fn := c.callee(e)
 	if fn == nil {

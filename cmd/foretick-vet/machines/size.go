@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// reportSizes reports int, uint and uintptr in what travels.
+// reportSizes reports int, uint and uintptr in types that are sent.
 func (c *code) reportSizes() {
 	for _, file := range c.pass.Files {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -92,7 +92,7 @@ func (c *code) reportSize(t types.Type, name string, at ast.Node, seen map[types
 	}
 }
 
-// fieldNode is where this package declares a field.
+// fieldNode returns the node at which this package declares a field, nil for other packages'.
 func (c *code) fieldNode(f *types.Var) ast.Node {
 	if f.Pkg() != c.pass.Pkg {
 		return nil

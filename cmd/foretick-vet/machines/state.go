@@ -24,12 +24,13 @@ func (r *reader) assign(n *ast.AssignStmt) {
 	}
 }
 
-// sumOf reports a sum whose left side holds a product: there is no place for a conversion.
+// sumOf reports an assignment such as x += y whose x holds a product: it has no place for a
+// conversion of x.
 func (r *reader) sumOf(e ast.Expr) {
 	r.find("product", fmt.Sprintf("%s holds a product without rounding, and is added to: arm64, ppc64, s390x and riscv64 may fuse the two and get other last bits; round it where it is set, as in x = float32(y*z)", short(types.ExprString(e))), e)
 }
 
-// write looks at what is written to.
+// write reports a write to state that a rollback does not restore.
 func (r *reader) write(e ast.Expr, n ast.Node) {
 	if name, ok := e.(*ast.Ident); ok && name.Name == "_" {
 		return
@@ -53,7 +54,8 @@ func (r *reader) write(e ast.Expr, n ast.Node) {
 	}
 }
 
-// captured says that what is written belongs to a variable that a literal captured.
+// captured reports whether a written expression begins with a variable that is not a package
+// variable. If the variable is from outside of the function, a function literal captured it.
 func (r *reader) captured(e ast.Expr) bool {
 	for x := inner(e); x != nil; x = inner(e) {
 		e = x
@@ -62,8 +64,8 @@ func (r *reader) captured(e ast.Expr) bool {
 	return ok && v.Pkg() != nil && v.Parent() != v.Pkg().Scope()
 }
 
-// scratch says that a field is memory of this one function, which resets it before it reads
-// it: s.buf = s.buf[:0], or clear(s.buf).
+// scratch reports whether only this function uses a field, and resets it before it reads it:
+// s.buf = s.buf[:0], or clear(s.buf).
 func (r *reader) scratch(e ast.Expr) bool {
 	var field *types.Var
 	for x := ast.Unparen(e); field == nil; {
@@ -136,7 +138,7 @@ func (r *reader) comparesPointers(n *ast.BinaryExpr) {
 	r.find("pointer", "compares pointers, which a replay and another machine have elsewhere; compare ecs.Entity or an id", n)
 }
 
-// convert reports addresses that become numbers.
+// convert reports conversions of addresses to numbers.
 func (r *reader) convert(to types.Type, n *ast.CallExpr) {
 	if len(n.Args) != 1 {
 		return

@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// visit looks at one node of a body.
+// visit checks one node of a body.
 func (r *reader) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
@@ -40,14 +40,14 @@ func (r *reader) visit(n ast.Node) bool {
 	return true
 }
 
-// enter goes into what a selector selects from, and not into its name.
+// enter visits the x of a selector x.f, and not the name f. It returns false.
 func (r *reader) enter(n *ast.SelectorExpr) bool {
 	ast.Inspect(n.X, r.visit)
 	return false
 }
 
-// value notes a function that is taken as a value: somebody will call it. Calls are noted
-// with their arguments by call, which marks their names as done.
+// value records a function that is taken as a value, since it may be called later. Calls are
+// recorded by call, which marks their names as done.
 func (r *reader) value(e ast.Expr, n ast.Node) {
 	if r.done[n] {
 		return
@@ -60,7 +60,7 @@ func (r *reader) value(e ast.Expr, n ast.Node) {
 	r.calling(fn, e, nil, n)
 }
 
-// call looks at a call.
+// call checks and records a call.
 func (r *reader) call(n *ast.CallExpr) {
 	fun := ast.Unparen(n.Fun)
 	switch f := fun.(type) {

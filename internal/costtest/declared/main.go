@@ -4,8 +4,8 @@
 //	go run ./internal/costtest/declared Long ./simtest ./netcode
 //
 // Long finds the tests that call costtest.Long or costtest.Count, themselves or through
-// functions and variables of their package. Examples may not use costtest, so what reads
-// FORETICK_LONG counts too. Concurrent also finds the tests that start goroutines themselves.
+// functions and variables of their package. It also finds tests that read FORETICK_LONG, since
+// examples may not use costtest. Concurrent also finds the tests that start goroutines themselves.
 // Machine finds the tests that use files, programs, addresses or the machine.
 // Without directories it looks in all of the module.
 package main
@@ -77,7 +77,7 @@ func tests(dir string, kinds []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses := map[string][]string{} // what a function or variable of the package names
+	uses := map[string][]string{} // the names that a function or variable of the package uses
 	reach := map[string]bool{}
 	for _, name := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -131,14 +131,14 @@ func declares(decl ast.Decl) []string {
 	return nil
 }
 
-// machine has the packages, by the names that tests call them, whose use says that a test may
+// machine has packages, by the names under which tests use them. A test that uses one of them may
 // pass on one machine and fail on another.
 var machine = map[string]bool{
 	"exec": true, "net": true, "nettest": true, "http": true, "httptest": true, "websocket": true,
 	"filepath": true, "fs": true, "syscall": true, "unix": true, "user": true, "signal": true, "embed": true, "releasetest": true,
 }
 
-// ofProgram has what package os says of the program itself, wherever it lies.
+// ofProgram has the names of package os that concern the program itself, and not the machine.
 var ofProgram = map[string]bool{"Args": true, "Exit": true, "Getenv": true, "LookupEnv": true, "Stderr": true, "Stdout": true}
 
 // names returns the identifiers in a declaration, and whether it calls costtest for a kind.

@@ -3,9 +3,10 @@
 //	spent FILE PROGRAM [ARGUMENTS]
 //
 // It appends a line to FILE: the processor seconds that the program and its children took,
-// and the directory of its package. It ends with the program's exit code. A go command that the
-// test starts does not have this one's -exec from GOFLAGS. The go command finds the list of what
-// the test read where it asks for it without -exec, and so keeps the result in its cache.
+// and the directory of its package. It ends with the program's exit code. It removes -exec from
+// GOFLAGS, so that go commands started by the test do not use it. It makes the test write its
+// -test.testlogfile to where the go command expects it without -exec, so that the go command can
+// cache the result.
 package main
 
 import (
@@ -27,7 +28,7 @@ func main() {
 	cmd.Env = append(os.Environ(), "GOFLAGS="+withoutExec(os.Getenv("GOFLAGS")))
 	check(cmd.Start())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGINT, syscall.SIGTERM) // go test's own when time is up
+	signal.Notify(signals, syscall.SIGQUIT, syscall.SIGINT, syscall.SIGTERM) // go test sends SIGQUIT when a test exceeds its time
 	go func() {
 		for s := range signals {
 			_ = cmd.Process.Signal(s)
@@ -49,7 +50,7 @@ func main() {
 	}
 }
 
-// quoted finds a flag -exec in quotes, as GOFLAGS may have one.
+// quoted matches a flag -exec in quotes in GOFLAGS.
 var quoted = regexp.MustCompile(` *'-exec=[^']*'`)
 
 func withoutExec(flags string) string { return strings.TrimSpace(quoted.ReplaceAllString(flags, "")) }
