@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/examples/arena/game"
 )
 
-// printBindings prints all bindings with a file of a player's over them.
+// printBindings prints all bindings, after it has loaded a player's file of bindings.
 func printBindings(name string, out io.Writer) error {
 	in, err := os.Open(name)
 	if err != nil {

@@ -101,12 +101,12 @@ func differing(b, was Body) string {
 	return ""
 }
 
-// measured are the report's fields that are not counts of events in the match:
-// times of this machine, a digest, and texts.
+// measured are the report's fields that a log cannot reproduce: times of this machine, a digest, and
+// texts.
 var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync", "by_transport"}
 
-// check reads a log, recounts, and prints both counts of everything, one line
-// each. It fails when any differ.
+// check reads a log, counts everything again, and prints each count of the report next to the
+// referee's, one line each. It returns an error if any two differ.
 func check(name string, out io.Writer) error {
 	in, err := os.Open(name)
 	if err != nil {
@@ -157,10 +157,10 @@ func text(v any) string {
 	return string(b)
 }
 
-// equalCounts compares a count of the report with the referee's. The delay of other players'
-// views is based on estimated snapshot times, which differ between the two. In real time a fact
-// may be written after its event, by as long as the process waits for a processor: the times
-// may differ by a tick.
+// equalCounts compares a count of the report with the referee's. The delay of other players' views is
+// based on estimated snapshot times, which differ between the two. In real time a fact may be written
+// later than its event, by as long as the process waits for a processor. So the times may differ by a
+// tick.
 func (r *referee) equalCounts(key string, a, b any) bool {
 	x, ok := a.(float64)
 	if !ok {

@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// drawings collects shots for -draw-shots: what the shooter's screen showed,
-// from the client's log, and what the server had and used.
+// drawings collects shots for -draw-shots: the hitboxes on the shooter's screen, and those that the
+// server had and used.
 type drawings struct {
 	dir    string
 	order  []shotKey
@@ -56,7 +56,7 @@ func (d *drawings) undo(t foretick.Tick) {
 	}
 }
 
-// screen records the bodies that a shooter saw when it fired.
+// screen records the bodies on a shooter's screen when it fired.
 func (d *drawings) screen(g *game.Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
 	k := shotKey{by, f.Tick}
 	var bodies []lagcomp.Sphere
@@ -71,7 +71,7 @@ func (d *drawings) screen(g *game.Game, f *foretick.Frame, by foretick.PlayerID,
 	d.seen[k] = bodies
 }
 
-// save writes one image for each shot that both ends know, and a list of them.
+// save writes one image for each shot that both ends recorded, and a list of the images.
 func (d *drawings) save() error {
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return err

@@ -78,10 +78,10 @@ type Fact struct {
 	Ok       bool              `json:"ok,omitempty"`
 	Missing  bool              `json:"missing,omitempty"`
 	By       string            `json:"by,omitempty"`
-	Ray      []float32         `json:"ray,omitempty"` // x, y, direction x, y, range
+	Ray      []float32         `json:"ray,omitempty"` // x and y of the start, x and y of the direction, range
 	Hit      foretick.PlayerID `json:"hit,omitempty"`
 	Render   []float64         `json:"render,omitempty"`   // tick, fraction
-	Fraction float32           `json:"fraction,omitempty"` // of the player's own tick
+	Fraction float32           `json:"fraction,omitempty"` // part of the player's own tick
 	Delay    time.Duration     `json:"delay,omitempty"`
 	Stalled  bool              `json:"stalled,omitempty"`
 	Replay   bool              `json:"replay,omitempty"`

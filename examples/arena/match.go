@@ -26,27 +26,26 @@ import (
 // quietTime is how long bots stand still before both ends are compared.
 const quietTime = 2500 * time.Millisecond
 
-// restLimit is the additional time for both ends to agree over real sockets and bad lines,
-// where a busy machine delays everything.
+// restLimit is the additional time in which both ends must agree over real sockets and bad links, where
+// a busy machine delays everything.
 const restLimit = 10 * quietTime
 
-// match is a server and its bots in one process, and everything that the report
-// needs from either.
+// match is a server and its bots in one process, with everything that the report needs from either end.
 type match struct {
 	opt    options
 	game   *game.Game
 	server *server.Server
 	seats  []*seat
 	shots  *shots
-	stuns  []foretick.Tick      // in which a body was stunned, in order
+	stuns  []foretick.Tick      // ticks in which a body was stunned, in order
 	log    *facts               // nil without -log
 	draw   *drawings            // nil without -draw-shots
 	learn  *snapshot.Statistics // nil without -learn
-	ended  bool                 // the playing time is over: the match comes to rest
+	ended  bool                 // the playing time is over, and the bots stand still
 
 	took    []time.Duration // durations of server Steps that ran a tick
-	mallocs uint64
-	counted int
+	mallocs uint64          // allocations in counted ticks
+	counted int             // number of ticks whose allocations were counted
 	state   hash.Hash
 	memory  runtime.MemStats
 	atEnd   Report
@@ -57,10 +56,10 @@ type seat struct {
 	bot    *game.Bot
 	game   *game.Game
 	client *client.Client
-	next   map[string]uint32 // the expected id of the next message of each kind
+	next   map[string]uint32 // expected id of the next message of each kind
 	got    uint64            // messages that arrived once and in order
 
-	sampled func(v client.View, cmd game.Command) // for the log; nil without a log
+	sampled func(v client.View, cmd game.Command) // logs a sampled input; nil without a log
 }
 
 func newMatch(o options) *match {
@@ -110,7 +109,7 @@ func (m *match) serverConfig() (server.Config, error) {
 	}, err
 }
 
-// undo forgets what a tick and later ones did, when the tick runs again. So each tick counts
+// undo removes what a tick and later ones recorded, before the tick runs again. So each tick counts
 // once, as its last run left it.
 func (m *match) undo(f *foretick.Frame) {
 	if f.Replay {
@@ -120,7 +119,7 @@ func (m *match) undo(f *foretick.Frame) {
 	}
 }
 
-// before returns the ticks of an ordered list that are before t.
+// before returns the ticks of an ordered list that come before t.
 func before(list []foretick.Tick, t foretick.Tick) []foretick.Tick {
 	n := len(list)
 	for n > 0 && int32(list[n-1]-t) >= 0 {
@@ -212,8 +211,8 @@ func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hi
 	m.shots.fired(shotKey{player, f.Tick}, shot)
 }
 
-// around times a Step of the server, and counts its allocations once the match
-// runs evenly.
+// around measures the time of a Step of the server, and counts its allocations in the second half of
+// the match.
 func (m *match) around(step func()) {
 	before := m.server.Tick()
 	steady := !m.ended && before > uint32(m.opt.seconds*float64(m.opt.tickRate)/2) && m.counted < 100
@@ -241,8 +240,7 @@ func (m *match) hashTick(f *foretick.Frame) {
 	m.state.Write(b[:])
 }
 
-// end stops the play: it computes the figures per second, and the match comes
-// to rest.
+// end stops the play: it computes the figures per second and makes the bots stand still.
 func (m *match) end() {
 	r := &m.atEnd
 	st := m.server.Stats()

@@ -21,7 +21,7 @@ type network struct {
 	dial func() (transport.Endpoint, error)
 	pin  string // the server's pin for bots in other processes; empty without dtls
 
-	parts []*network // of a server with several transports, in the order of kinds
+	parts []*network // the parts of a server with several transports, in the order of kinds
 }
 
 // Unwrap implements transport.Wrapper.
@@ -30,7 +30,7 @@ func (n *network) Unwrap() transport.Endpoint { return n.Endpoint }
 // kinds are the transports of -transport all. Bots take them in turn.
 var kinds = []string{"udp", "dtls", "ws"}
 
-// dialer returns how the n-th bot reaches the server.
+// dialer returns the function with which the n-th bot dials the server.
 func (n *network) dialer(bot int) func() (transport.Endpoint, error) {
 	if len(n.parts) == 0 {
 		return n.dial
@@ -38,7 +38,7 @@ func (n *network) dialer(bot int) func() (transport.Endpoint, error) {
 	return n.parts[bot%len(n.parts)].dial
 }
 
-// listenAll opens a server that takes players by every transport into one match.
+// listenAll opens a server that takes players of every transport into one match.
 func listenAll(o options) (*network, error) {
 	all := &network{}
 	var parts []transport.Endpoint
@@ -82,7 +82,7 @@ func listen(o options, at string) (*network, error) {
 	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) { return reach(o, addr) }}, nil
 }
 
-// reach dials a server that may be another process.
+// reach dials a server that may run in another process.
 func reach(o options, addr string) (transport.Endpoint, error) {
 	switch o.transport {
 	case "ws":
@@ -97,8 +97,8 @@ func reach(o options, addr string) (transport.Endpoint, error) {
 	return udp.Dial(addr, udp.Config{})
 }
 
-// listenPinned opens a server for other processes, which recognise it by its
-// certificate, because this example has no separate matchmaker for tickets.
+// listenPinned opens a server for bots of other processes. They recognise it by its certificate,
+// because this example has no separate matchmaker for tickets.
 func listenPinned(o options, at string) (*network, error) {
 	cert, err := dtls.NewCertificate()
 	if err != nil {
@@ -112,7 +112,7 @@ func listenPinned(o options, at string) (*network, error) {
 	return &network{Endpoint: e, addr: e.Unwrap().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
 }
 
-// pinned returns the server's pin from the command line.
+// pinned parses the server's pin of the command line.
 func (o *options) pinned() (pin dtls.Pin, err error) {
 	b, err := hex.DecodeString(o.pin)
 	if err != nil || len(b) != len(pin) {

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options holds the flags of the command line.
 type options struct {
 	seconds      float64
 	clients      int
@@ -57,7 +57,7 @@ type options struct {
 // errUsage marks a fault of the command line: exit code 2.
 var errUsage = errors.New("usage")
 
-// parse reads the command line; every fault is one line.
+// parse parses the command line. An error is one line.
 func parse(args []string, help io.Writer) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("arena", flag.ContinueOnError)
@@ -255,7 +255,7 @@ func only(set map[string]bool, names ...string) bool {
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }
 
-// lateTicks is for how many ticks the server waits for an input that comes late.
+// lateTicks returns for how many ticks the server waits for a late input.
 func (o *options) lateTicks() int {
 	return int((o.lateInputs*time.Duration(o.tickRate) + time.Second - 1) / time.Second)
 }

@@ -25,11 +25,12 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// print prints the figures of a moment of the match, unless it is too early for them.
+// print prints a line of figures, unless the last one is less than a second old and the output is no
+// terminal.
 func (p *progress) print(at time.Duration, line string) {
 	switch {
 	case p.terminal:
-		fmt.Fprintf(p.out, "\r%s\x1b[K", line) // and clears the rest of the line
+		fmt.Fprintf(p.out, "\r%s\x1b[K", line) // the escape sequence clears the rest of the line
 	case p.begun && at < p.told+time.Second:
 		return
 	default:
@@ -38,7 +39,7 @@ func (p *progress) print(at time.Duration, line string) {
 	p.begun, p.told = true, at
 }
 
-// end leaves the last line on the terminal.
+// end keeps the last line on the terminal.
 func (p *progress) end() {
 	if p.terminal && p.begun {
 		fmt.Fprintln(p.out)

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// record makes the recorder of a served match. Its tape has the rules, for the replay.
+// record makes the recorder of a served match. Its tape includes the rules, which a replay needs.
 func record(dir string, rules game.Options) (*flight.Recorder, error) {
 	text, err := json.Marshal(rules)
 	if err != nil {
@@ -21,7 +21,7 @@ func record(dir string, rules game.Options) (*flight.Recorder, error) {
 	return flight.New(flight.Config{Name: "arena", Game: string(text), Dir: dir, Keep: true})
 }
 
-// replay plays a tape of -record through the arena's code.
+// replay replays a tape of -record with the arena's code.
 func replay(o options, out io.Writer) error {
 	rules, err := rulesOf(o.replay)
 	if err != nil {

@@ -22,18 +22,18 @@ type referee struct {
 	report  *Report
 	players map[int]*refPlayer
 
-	ticks    map[uint32]*Fact // after each server tick
-	execs    map[refKey]*Fact
-	verdicts map[refKey]*Fact   // the newest
-	judged   map[refKey][]*Fact // all: a tick may judge late shots too
+	ticks    map[uint32]*Fact   // server ticks by number
+	execs    map[refKey]*Fact   // the facts "exec"
+	verdicts map[refKey]*Fact   // the newest verdict of each shot
+	judged   map[refKey][]*Fact // all verdicts: a tick may judge late shots too
 	deaths   map[int][]uint32
-	shots    []refKey // in order of first firing
+	shots    []refKey // in the order of their first firing
 	fired    map[refKey]*Fact
 
-	last      *Fact // tick
-	atEnd     *Fact
-	out, in   uint64   // bytes
-	stuns     []uint32 // their ticks
+	last      *Fact    // the newest fact "tick"
+	atEnd     *Fact    // the newest fact "tick" when play ended
+	out, in   uint64   // bytes until play ended
+	stuns     []uint32 // the ticks of stuns
 	missing   uint64
 	rerun     uint64
 	told      uint64
@@ -67,13 +67,14 @@ type refPlayer struct {
 	changed       int
 
 	late        refLate
-	agreed      uint32 // the newest processed snapshot that had its own body
+	agreed      uint32 // the newest processed snapshot that had the player's own body
 	confirmed   uint32
-	substituted []uint32 // ticks that ran without the player's command
-	stall       uint32   // the newest of them that a correction was counted for
-	written     []refEffect
-	arrivals    []float64
-	pic         *Fact
+	substituted []uint32 // ticks that ran without the player's own command
+	// stall is the newest of substituted that a correction was counted for.
+	stall    uint32
+	written  []refEffect
+	arrivals []float64
+	pic      *Fact
 
 	wrong, shownWrong, again, resets uint64
 	causes                           map[string]uint64
@@ -252,13 +253,12 @@ func (r *referee) sampledTicks(f *Fact, p *refPlayer) {
 	}
 }
 
-// newest returns the tick of the newest command of a frame: the one that is shown, and the
-// input delay.
+// newest returns the tick of a frame's newest command: the tick on the screen plus the input delay.
 func (r *referee) newest(f *Fact) uint32 {
 	return f.T + uint32(float64(f.Fraction)+f.Delay.Seconds()*float64(r.match.Rate)+1e-3)
 }
 
-// frame follows a client's clocks.
+// frame follows a client's clock from one frame to the next.
 func (r *referee) frame(f *Fact, p *refPlayer) {
 	p.handed = false
 	if p.pic != nil && !r.ended {
@@ -273,8 +273,8 @@ func (r *referee) frame(f *Fact, p *refPlayer) {
 	p.pic = f
 }
 
-// behindNow measures the delay of other players' render time behind the average
-// snapshot, and how far inputs run ahead of it.
+// behindNow measures how far other players' render time is behind the mean snapshot, and how far inputs
+// are ahead of it.
 func (r *referee) behindNow(f *Fact, p *refPlayer) {
 	if len(p.arrivals) == 0 {
 		return
@@ -297,7 +297,7 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 	p.arrivals = append(p.arrivals, f.At.Seconds()*float64(r.match.Rate)-float64(f.T))
 	r.confirm(f, p)
 	if p.late.final(f.T) != f.T {
-		return // it waits for an input, and has no body of the player's own
+		return // the snapshot waits for an input, and leaves out the player's own body
 	}
 	since := p.agreed
 	p.agreed = f.T
@@ -322,7 +322,7 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 	p.newest[f.T] = was
 }
 
-// confirm records how long the inputs up to a snapshot's tick took.
+// confirm records how long it took until the inputs up to a snapshot's tick came back.
 func (r *referee) confirm(f *Fact, p *refPlayer) {
 	final := p.late.final(f.T)
 	if p.confirmed == 0 {
@@ -354,8 +354,8 @@ func (r *referee) another(player ecs.Owner, p *refPlayer, k uint32) bool {
 	return ran == nil || *ran.Cmd != played
 }
 
-// counted reports whether a correction belongs to a run of replaced commands that an earlier
-// one was counted for.
+// counted reports whether a correction belongs to a run of replaced commands for which an earlier
+// correction was counted.
 func (r *referee) counted(player ecs.Owner, p *refPlayer, since, t uint32) bool {
 	newest := uint32(0)
 	for _, k := range p.substituted {
@@ -392,7 +392,7 @@ func alike(a, b Body) bool {
 		a.Stun == b.Stun && a.Dead == b.Dead && a.Gun == b.Gun
 }
 
-// sameAngle compares angles on a circle with that many steps.
+// sameAngle reports whether two angles are equal on a circle with that many steps.
 func sameAngle(a, b float32, steps float64) bool {
 	d := math.Remainder(float64(a)-float64(b), 2*math.Pi)
 	return math.Abs(d) <= 2*math.Pi/steps*0.51

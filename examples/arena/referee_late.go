@@ -6,18 +6,18 @@ import (
 	"github.com/foretick/foretick/examples/arena/game"
 )
 
-// refLate follows which ticks of a player still wait for their input, with -late-inputs.
-// Until none does, snapshots for the player leave its own body out, and answer no input
-// from the oldest of these ticks on.
+// refLate follows which ticks of a player still wait for their input, with -late-inputs. While there is
+// one, snapshots for the player leave out its own body, and confirm only inputs before the oldest of
+// these ticks.
 type refLate struct {
-	waits  []uint32                // ticks, in order
+	waits  []uint32                // ticks that wait, in order
 	ran    map[uint32]game.Command // the newest command of the ticks that ran again
-	now    map[uint32]game.Command // of these, what ran since the last tick
-	finals map[uint32]uint32       // by tick: the newest that no input could change any more
+	now    map[uint32]game.Command // commands of the ticks that ran again since the last tick
+	finals map[uint32]uint32       // by tick: the newest tick that no input could change any more
 	told   uint32                  // the newest tick whose snapshot had the player's body
 }
 
-// again takes the repeated run of a tick.
+// again records the repeated run of a tick.
 func (l *refLate) again(f *Fact) {
 	if l.ran == nil {
 		l.ran, l.now = map[uint32]game.Command{}, map[uint32]game.Command{}
@@ -25,13 +25,13 @@ func (l *refLate) again(f *Fact) {
 	l.ran[f.T], l.now[f.T] = *f.Cmd, *f.Cmd
 }
 
-// input takes what became of the inputs of a tick. played are the player's own commands.
+// input records what happened to the inputs of a tick. played has the player's own commands.
 func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) {
 	if window == 0 {
 		return
 	}
-	// Those that ran with their own command have it. One that is equal to its replacement
-	// cannot be told from one that still waits: the oldest come first.
+	// Ticks that ran again with their own command have it. A command that equals its replacement cannot
+	// be told from one that still waits. So the oldest such ticks come first.
 	came := f.Late
 	for _, own := range []bool{true, false} {
 		l.waits = slices.DeleteFunc(l.waits, func(t uint32) bool {
@@ -49,7 +49,7 @@ func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) 
 	if f.Missing {
 		l.waits = append(l.waits, f.T)
 	}
-	if len(l.waits) > 0 && f.T-l.told >= 2*window { // then the server gives them up
+	if len(l.waits) > 0 && f.T-l.told >= 2*window { // then the server stops waiting
 		l.waits = l.waits[:0]
 	}
 	if l.finals == nil {
@@ -63,8 +63,8 @@ func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) 
 	l.told = f.T
 }
 
-// refuse ends the wait of ticks whose commands were refused when they came. The oldest were,
-// unless the server still waits for the oldest one.
+// refuse ends the wait of n ticks whose commands were refused when they arrived. It takes the oldest
+// ticks, but keeps the first one if the server still waits for it.
 func (l *refLate) refuse(n int, final uint32) {
 	for ; n > 0 && len(l.waits) > 0; n-- {
 		i := 0
@@ -75,7 +75,7 @@ func (l *refLate) refuse(n int, final uint32) {
 	}
 }
 
-// final returns the newest tick whose input the snapshot of a tick answers.
+// final returns the newest tick whose input is confirmed by the snapshot of tick t.
 func (l *refLate) final(t uint32) uint32 {
 	if final, known := l.finals[t]; known {
 		return final

@@ -22,7 +22,7 @@ func target(ray []float32, by int, circles []Circle) int {
 		cx, cy, rr := float64(c.X)-x, float64(c.Y)-y, float64(c.R)
 		along := cx*dx + cy*dy
 		beside := cx*dy - cy*dx
-		at := 0.0 // inside it from the start
+		at := 0.0 // the ray starts inside the circle
 		if math.Hypot(cx, cy) > rr {
 			h := rr*rr - beside*beside
 			if h < 0 {
@@ -39,11 +39,10 @@ func target(ray []float32, by int, circles []Circle) int {
 	return who
 }
 
-// hundredth rounds to the grid that is sent to others, on which they are shown
-// and hit.
+// hundredth rounds to the grid on which bodies are sent to other players, shown and hit.
 func hundredth(v float32) float32 { return float32(math.Round(float64(v)*100) / 100) }
 
-// presents compares the verdicts with the present, if there is no lag compensation.
+// presents compares all verdicts with the present, if there is no lag compensation.
 func (r *referee) presents() {
 	for _, list := range r.judged {
 		for _, f := range list {
@@ -52,8 +51,8 @@ func (r *referee) presents() {
 	}
 }
 
-// present compares a verdict with the present, if there is no lag compensation:
-// with the newest complete tick at that time.
+// present compares a verdict with the newest complete tick at that time, if there is no lag
+// compensation.
 func (r *referee) present(f *Fact) {
 	before := r.ticks[f.T-1]
 	if !r.match.NoLag || before == nil {
@@ -97,8 +96,8 @@ func (r *referee) settle(out *Report) {
 	}
 }
 
-// void returns why a shot could not count, from the shooter's state on the
-// server and what happened to the target since it was seen.
+// void returns why a shot could not count, or "". It looks at the shooter's state on the server, and at
+// whether the target died since it was seen.
 func (r *referee) void(k refKey, seen int, shownAt uint32, judged bool) string {
 	if f := r.execs[k]; f != nil {
 		gun := f.Body.Gun

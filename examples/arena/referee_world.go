@@ -2,18 +2,20 @@ package main
 
 import "slices"
 
-// refEffect is a change to a player that only the server knew of: by one of its systems, or,
-// if late, because a tick ran again in the whole world for another player's input.
+// refEffect is a change to a player that only the server knew of. One of its systems made it, or, if
+// late is true, a tick that ran again in the whole world for another player's input.
 type refEffect struct {
 	tick uint32
-	now  uint32 // the server's tick when that happened
+	now  uint32 // the server's tick when the change happened
 	late bool
 }
 
-// refWorld follows what runs again, with -late-world.
+// refWorld follows the ticks that run again with -late-world.
 type refWorld struct {
-	moved []*refPlayer // whose bodies the running tick found elsewhere than the one before left them
-	came  []*refPlayer // whose inputs came late in it
+	// moved has the players whose bodies moved because ticks ran again before the running tick.
+	moved []*refPlayer
+	// came has the players with late inputs in the running tick.
+	came []*refPlayer
 }
 
 // now returns the tick that the server runs.
@@ -24,7 +26,7 @@ func (r *referee) now() uint32 {
 	return r.last.T + 1
 }
 
-// undo forgets what ticks from t on did: they run again.
+// undo removes the records of tick t and later ones, which run again.
 func (r *referee) undo(t uint32) {
 	since := func(k uint32) bool { return k >= t }
 	r.stuns = slices.DeleteFunc(r.stuns, since)
@@ -39,7 +41,7 @@ func (r *referee) undo(t uint32) {
 	}
 }
 
-// redone notes whose body is elsewhere since ticks ran again.
+// redone records the players whose body moved because ticks ran again.
 func (r *referee) redone(f *Fact) {
 	for p, state := range r.players {
 		was, before := bodyOf(r.ticks[f.T].Bodies, p)
@@ -50,15 +52,15 @@ func (r *referee) redone(f *Fact) {
 	}
 }
 
-// cameLate notes a player with late inputs in the running tick.
+// cameLate records a player with late inputs in the running tick.
 func (r *referee) cameLate(f *Fact) {
 	if f.Late > 0 {
 		r.world.came = append(r.world.came, r.player(f))
 	}
 }
 
-// affect notes an effect on everybody whose body is elsewhere. A player whose late inputs were
-// the only ones has nothing to be told: it predicted them.
+// affect records an effect on every player whose body moved. It leaves out a player whose late inputs
+// were the only ones, because that player predicted the move.
 func (r *referee) affect(now uint32) {
 	w := &r.world
 	for _, p := range w.moved {
@@ -69,7 +71,7 @@ func (r *referee) affect(now uint32) {
 	w.moved, w.came = w.moved[:0], w.came[:0]
 }
 
-// barrier ends every wait for late inputs: nothing before a join runs again.
+// barrier ends every wait for late inputs, because nothing before a join runs again.
 func (r *referee) barrier() {
 	if r.match.World {
 		for _, p := range r.players {
@@ -78,8 +80,8 @@ func (r *referee) barrier() {
 	}
 }
 
-// effect returns the cause of a correction in tick t by what the server had done by then,
-// since both ends agreed: the newest counts.
+// effect returns the cause of a correction in tick t, from the changes that the server had made by then
+// since both ends last agreed. The newest change counts.
 func effect(list []refEffect, since, t uint32) string {
 	newest, cause := uint32(0), "code"
 	for _, e := range list {

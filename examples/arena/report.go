@@ -32,11 +32,11 @@ type Report struct {
 	ResimulatedTicks      uint64             `json:"resimulated_ticks"`
 	HardResets            uint64             `json:"hard_resets"`
 	InputsMissing         uint64             `json:"inputs_missing"`
-	InputsRerun           uint64             `json:"inputs_rerun"` // of these, run in their own tick after all
+	InputsRerun           uint64             `json:"inputs_rerun"` // ticks of InputsMissing that ran with their own command later
 	InputToConfirmP50     float64            `json:"input_to_confirm_ms_p50"`
 	InputToConfirmP99     float64            `json:"input_to_confirm_ms_p99"`
 	InputDelayMean        float64            `json:"input_delay_ms_mean"`
-	LeadMean              float64            `json:"lead_ms_mean"` // of commands over the mean snapshot
+	LeadMean              float64            `json:"lead_ms_mean"` // lead of commands over the mean snapshot
 	InterpolationMean     float64            `json:"interpolation_ms_mean"`
 	Shots                 int                `json:"shots"`
 	ShotsHitOnScreen      int                `json:"shots_hit_on_screen"`
@@ -46,8 +46,8 @@ type Report struct {
 	ShotsConfirmedUnseen  int                `json:"shots_confirmed_unseen"`
 	HitsTold              int                `json:"hits_told"`       // hits reported to their victims
 	HitsHeard             int                `json:"hits_heard"`      // reports that arrived
-	HitsRewound           int                `json:"hits_rewound"`    // of these, by guns that are judged in the past
-	HitsWhereSeen         int                `json:"hits_where_seen"` // of these, with the place and time that the shooter's screen showed
+	HitsRewound           int                `json:"hits_rewound"`    // hits of HitsHeard by guns that are judged in the past
+	HitsWhereSeen         int                `json:"hits_where_seen"` // hits of HitsRewound at the place and time on the shooter's screen
 	RewoundMean           float64            `json:"rewound_ms_mean"`
 	EventsSent            uint64             `json:"events_sent"`
 	EventsDelivered       uint64             `json:"events_delivered"`
@@ -60,7 +60,7 @@ type Report struct {
 	Trace                 string             `json:"trace_sha256"`
 	Bandwidth             map[string]float64 `json:"bandwidth,omitempty"`
 	FirstDesync           string             `json:"first_desync,omitempty"` // the player, and the first field that differs
-	ByTransport           map[string]*Shots  `json:"by_transport,omitempty"` // of -transport all
+	ByTransport           map[string]*Shots  `json:"by_transport,omitempty"` // for -transport all: shots by transport
 }
 
 // Shots counts the shots of the players of one transport, as Report does for all.
@@ -108,7 +108,7 @@ func (r *Report) Text(w io.Writer) {
 	r.bandwidthText(w)
 }
 
-// bandwidth returns where the bytes of a client's second go.
+// bandwidth returns how many bytes of each kind a client transfers in a second.
 func bandwidth(lines []stats.Bandwidth, seconds float64) map[string]float64 {
 	if lines == nil {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// shots matches what shooters saw with what the server judged. Both ends run in
-// one process, but neither uses data of the other.
+// shots matches the shots on the shooters' screens with the server's verdicts. Both ends run in one
+// process, but neither uses data of the other.
 type shots struct {
 	seen   map[shotKey]seenShot
-	server [][]serverTick // by owner and tick
+	server [][]serverTick // records by owner and tick
 	order  []shotKey
 	died   map[foretick.PlayerID][]foretick.Tick // ticks in which a player died, in order
 	told   []toldHurt
-	kind   map[foretick.PlayerID]*Shots // by shooter, where they use several transports
+	kind   map[foretick.PlayerID]*Shots // counts by shooter, for -transport all
 }
 
 type shotKey struct {
@@ -41,7 +41,7 @@ type toldHurt struct {
 	game.Hurt
 }
 
-// serverTick is the shooter's state on the server when the command ran.
+// serverTick is the shooter's state on the server when the tick's command ran.
 type serverTick struct {
 	dead, stunned, ammo, cooldown bool // reasons why the gun could not fire
 	judged                        bool
@@ -49,8 +49,8 @@ type serverTick struct {
 	target                        foretick.PlayerID
 }
 
-// newShots allocates for a match of that many clients and ticks, so that
-// recording does not show in the server's allocations.
+// newShots allocates the records of a match of that many clients and ticks in advance. So recording
+// does not count among the server's allocations.
 func newShots(clients, ticks int) *shots {
 	s := &shots{seen: map[shotKey]seenShot{}, died: map[foretick.PlayerID][]foretick.Tick{}}
 	for range clients + 1 {
@@ -98,8 +98,8 @@ func (s *shots) judged(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray, h
 	}
 }
 
-// undo forgets the deaths of a tick and later ones, which run again. What was recorded of
-// guns is overwritten: every body passes before, dead or not.
+// undo removes the deaths of tick t and later ones, which run again. The records of guns need no undo:
+// before overwrites them, for dead bodies too.
 func (s *shots) undo(t foretick.Tick) {
 	for player, list := range s.died {
 		s.died[player] = before(list, t)
@@ -140,7 +140,7 @@ func (s *shots) settle(r *Report) {
 	}
 }
 
-// void returns why the server could not have honoured a shot, "" when it could.
+// void returns why the server could not have confirmed a shot, or "" if it could.
 func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 	switch {
 	case srv.dead:
@@ -163,8 +163,8 @@ func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 	return ""
 }
 
-// tellings fills in the reports of hits that victims received, and how often
-// they match the time and place on the shooter's screen.
+// tellings counts the reports of hits that victims received, and how often they have the time and place
+// on the shooter's screen.
 func (s *shots) tellings(r *Report) {
 	sum := 0
 	for _, h := range s.told {

@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// playSim plays the match in virtual time: at real-time speed with a live line,
-// or as fast as it can.
+// playSim plays the match in virtual time: at the speed of real time with a live line, or else as fast
+// as it can.
 func playSim(o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
 	s := simtest.New(o.seed)
@@ -56,7 +56,7 @@ func (m *match) seatSim(s *simtest.Match, seat *seat, cfg client.Config) (err er
 	return err
 }
 
-// pace runs the match to its end; live is nil if nothing is displayed.
+// pace runs the match to its end. live is nil if no live line is printed.
 func pace(s *simtest.Match, m *match, end time.Duration, live io.Writer) {
 	if live == nil {
 		s.Run(end)

@@ -104,8 +104,8 @@ func (m *match) close(endpoint transport.Endpoint) error {
 	return endpoint.Close(transport.Closed, "")
 }
 
-// loop steps the server when it is due or has mail, and every bot once per
-// rendered frame.
+// loop steps the server when a tick is due or a datagram has arrived, and every bot once per rendered
+// frame.
 func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration, live io.Writer) error {
 	start := time.Now()
 	frames := make([]time.Time, len(m.seats))
@@ -210,9 +210,9 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-// drainFirst returns a context for a server's Run. When ctx ends, by SIGTERM or an
-// interrupt, the server takes no newcomers any more and runs until its last player
-// leaves. A second signal ends the returned context.
+// drainFirst returns a context for a server's Run. When ctx ends, by SIGTERM or an interrupt, the
+// server takes no more newcomers and runs until its last player leaves. A second signal ends the
+// returned context.
 func drainFirst(ctx context.Context, srv *server.Server, out io.Writer) (running context.Context, stop func()) {
 	running, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -294,8 +294,7 @@ func (m *match) joinLine() string {
 		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted, resets)
 }
 
-// joinReport returns what one end knows of a match; the server's counts are
-// zero.
+// joinReport returns the figures that clients know of a match. The server's counts are zero.
 func (m *match) joinReport() *Report {
 	m.countClients()
 	r := m.atEnd

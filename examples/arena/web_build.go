@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/examples/arena/game"
 )
 
-// webClient is the client for browsers, as it was built: the paths of the program and of the
-// toolchain's glue to JavaScript.
+// webClient is the built client for browsers: the paths of the program and of the toolchain's
+// JavaScript glue.
 type webClient struct{ wasm, glue string }
 
 // buildWebClient compiles web/client for js/wasm with the toolchain of this machine. The
@@ -58,8 +58,8 @@ func buildWebClient(ctx context.Context) (c webClient, err error) {
 }
 
 // webFlags make the client small: without debug information, paths and the commit, and without
-// inlining, which makes it a twentieth larger. Only the standard library's logging keeps it:
-// without it the linker cannot see that a client which does not log needs no logger.
+// inlining, which would make it a twentieth larger. Only the standard library's logging is inlined:
+// otherwise the linker cannot see that a client which does not log needs no logger.
 var webFlags = []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-l", "-gcflags=log/slog=", "-gcflags=sync/atomic="}
 
 func exists(name string) bool {

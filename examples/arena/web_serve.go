@@ -34,7 +34,7 @@ import (
 //go:embed web/page
 var pageFiles embed.FS
 
-// webLateInputs is how late inputs may come, where players can switch that off.
+// webLateInputs is how late inputs may arrive. Players of the page can switch late inputs off.
 const webLateInputs = 200 * time.Millisecond
 
 // serveWeb plays a match for browsers: the page, the server and bots in one process.
@@ -51,8 +51,8 @@ func serveWeb(ctx context.Context, o options, out io.Writer) error {
 	return hostWeb(ctx, o, at, cl, out)
 }
 
-// webAddress returns where to listen: on this machine alone, unless -web names a host. The
-// page shows what the server knows, which is for nobody else.
+// webAddress returns the address to listen at: on this machine alone, unless -web names a host. The
+// page shows what the server knows, which no other machine should see.
 func webAddress(of string) (string, error) {
 	host, port, err := net.SplitHostPort(of)
 	if err != nil {
@@ -64,7 +64,7 @@ func webAddress(of string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// hostWeb plays a match for browsers at an address, with a client that is built.
+// hostWeb plays a match for browsers at an address, with a built client.
 func hostWeb(ctx context.Context, o options, at string, cl webClient, out io.Writer) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
@@ -116,9 +116,9 @@ var proxies = []string{
 	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "Fly-Client-Ip",
 }
 
-// loopback refuses requests by another name than this machine's own, and those that a proxy
-// forwarded. Otherwise a foreign page whose name leads here could play, and see what the
-// server knows.
+// loopback refuses requests that name another host than this machine, and those that a proxy forwarded.
+// Otherwise a foreign page whose name resolves to this machine could play, and see what the server
+// knows.
 func loopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range proxies {
@@ -156,7 +156,7 @@ type webMatch struct {
 	game        *game.Game
 	server      *server.Server
 	play, truth *ws.Server
-	pages       map[transport.PeerID]bool // who is told the truth
+	pages       map[transport.PeerID]bool // pages that receive the truth
 	events      [32]transport.Event
 	bodies      []web.TruthBody
 	slides      map[foretick.PlayerID]slide
@@ -165,10 +165,11 @@ type webMatch struct {
 	inspector   *inspector.Handler
 }
 
-// slide is a body's after a late input: others are told for 0.4 s how it nears its place.
+// slide describes a body after a late input: for 0.4 s other players receive it with an offset that
+// fades.
 type slide struct {
-	reruns uint64        // late inputs of the player until now
-	until  foretick.Tick // half a second after the newest
+	reruns uint64        // late inputs of the player so far
+	until  foretick.Tick // half a second after the newest late input
 }
 
 func newWebMatch(o options, cl webClient) (w *webMatch, err error) {
@@ -212,7 +213,7 @@ func (w *webMatch) close() {
 	_ = w.truth.Close(transport.Closed, "")
 }
 
-// handler serves the page, the match and the truth.
+// handler serves the page, the match, the truth and the inspector.
 func (w *webMatch) handler() http.Handler {
 	files, err := fs.Sub(pageFiles, "web/page")
 	if err != nil {
@@ -241,7 +242,7 @@ func (w *webMatch) handler() http.Handler {
 	})
 }
 
-// tell sends the tick's truth to every page.
+// tell sends the tick's truth to every page: where the server has each body.
 func (w *webMatch) tell(f *foretick.Frame) {
 	for n := len(w.events); n == len(w.events); {
 		n = w.truth.Recv(w.events[:])
@@ -289,7 +290,7 @@ func (w *webMatch) slide(player foretick.PlayerID, tick foretick.Tick) bool {
 
 func (w *webMatch) send() {
 	for peer := range w.pages {
-		_ = w.truth.Send(peer, w.message) // a page that is slow misses some
+		_ = w.truth.Send(peer, w.message) // a slow page misses some
 	}
 }
 
