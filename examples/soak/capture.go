@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// capture plays one match with every kind of event, and writes some of its
-// packets: mainly those with rare kinds of messages, and few similar ones.
+// capture plays one match with every kind of event, and writes some of its packets: mainly packets with
+// rare kinds of messages, and few of each common shape.
 func capture(o options, out io.Writer) error {
 	k := &keeper{seen: map[string]int{}}
 	o.kills = true
@@ -48,8 +48,8 @@ func write(name, head string, lines [][]byte) error {
 // snapshotsKept is the number of snapshots that captureSnapshots writes.
 const snapshotsKept = 150
 
-// captureSnapshots plays one match and writes what a snapshot decoder needs to
-// follow one player: the schema, and the first snapshots, in order.
+// captureSnapshots plays one match and writes what a snapshot decoder needs to follow one player: the
+// schema, and the first snapshots in order.
 func captureSnapshots(o options, out io.Writer) error {
 	k := &snapshotKeeper{}
 	p := o.match()
@@ -111,7 +111,7 @@ func (k *keeper) Packet(_ *simtest.Match, _, _ int, b []byte) error {
 	return nil
 }
 
-// shape returns the kinds of a packet's messages.
+// shape returns the kinds of a packet's messages as text.
 func shape(b []byte) string {
 	if len(b) < header {
 		return "short"

@@ -15,9 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// churn lets a great many clients join one server and leave again: normally,
-// without notice, or before their hello. Then it checks what the server still
-// holds of them.
+// churn makes very many clients join one server and leave again: normally, without notice, or before
+// their hello. Then it checks that the server keeps nothing of them.
 func churn(o options, out io.Writer) error {
 	m, started := simtest.New(o.seed), time.Now()
 	player := NewPlayer()
@@ -27,9 +26,9 @@ func churn(o options, out io.Writer) error {
 	}
 	listen := m.Listener()
 	player.Rest(true) // only players create entities
-	// Play a tenth first: it allocates everything that the game's own types need
-	// permanently, and what each number of a player needs. Numbers rest for a minute, so the
-	// tenth takes longer: after that, newcomers get the numbers of those that left.
+	// Play a tenth first. It allocates everything that the game's own types need permanently, and what
+	// each player number needs. A number is not reused for a minute, so the tenth takes longer. After
+	// that, newcomers get the numbers of players that left.
 	tenth := o.connections / 10
 	pause := 90 * time.Second / time.Duration(max(1, tenth/o.clients))
 	visits(m, listen, player.Protocol.Hash(), o.clients, 0, tenth, pause)
@@ -65,7 +64,7 @@ type churned struct {
 	Entities       int            `json:"entities_left"`
 	Peers          int            `json:"peers_left"`
 	MapEntriesLeft map[string]int `json:"map_entries_left"`
-	HeapBefore     uint64         `json:"heap_after_a_tenth"` // bytes, after garbage collection
+	HeapBefore     uint64         `json:"heap_after_a_tenth"` // in bytes, after garbage collection
 	HeapAfter      uint64         `json:"heap_after_all"`
 }
 
@@ -98,11 +97,11 @@ type visitor struct {
 	endpoint *sim.Endpoint
 	conn     *netcode.Conn
 	peer     transport.PeerID
-	way      int // how it leaves
+	way      int // how the visitor leaves
 }
 
-// visits lets clients join and leave, together at a time. Then it waits until
-// those that left without notice time out.
+// visits makes clients join and leave, a group at a time. Then it waits until those that left without
+// notice time out.
 func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, from, to int, pause time.Duration) {
 	for n := from; n < to; n += together {
 		visit(m, listen, protocol, n, min(together, to-n))
@@ -111,7 +110,7 @@ func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, f
 	m.Run(m.Net.Now() + 15*time.Second)
 }
 
-// visit lets a group of clients join and leave.
+// visit makes a group of clients join and leave.
 func visit(m *simtest.Match, listen *sim.Endpoint, protocol uint64, first, n int) {
 	group := make([]*visitor, n)
 	for i := range group {
@@ -140,7 +139,7 @@ func (v *visitor) step(now time.Duration, protocol uint64) {
 			case transport.Connected:
 				v.peer, v.conn = e.Peer, netcode.NewConn(netcode.Config{})
 			case transport.Data:
-				_ = v.conn.Receive(now, e.Data) // it only reads the acknowledgements
+				_ = v.conn.Receive(now, e.Data) // only the acknowledgements are needed
 			}
 		}
 	}
@@ -150,5 +149,5 @@ func (v *visitor) step(now time.Duration, protocol uint64) {
 	p := v.conn.Begin(now)
 	p.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: protocol}.Append(nil))
 	_, b := p.Finish()
-	_ = v.endpoint.Send(v.peer, b) // a lost one is repeated
+	_ = v.endpoint.Send(v.peer, b) // a lost packet is repeated
 }

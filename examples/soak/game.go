@@ -81,9 +81,9 @@ type Game struct {
 	hits            int
 }
 
-// What the server alone knows. It is in the world, so that ticks can run again.
+// State that only the server has. It is in the world, so that ticks can run again.
 type (
-	// Laid is of a trap, which is visible only to the player that laid it.
+	// Laid belongs to a trap, which only the player that laid it sees.
 	Laid struct {
 		By   foretick.PlayerID
 		Tick foretick.Tick
@@ -138,7 +138,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// play is the bot's input: it walks about and shoots, never the same twice.
+// play returns the bot's input: it walks about and shoots, in each tick differently.
 func (g *Game) play(v client.View) Command {
 	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Player))
 	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Player))%628) / 100
@@ -148,7 +148,7 @@ func (g *Game) play(v client.View) Command {
 	}
 }
 
-// wish asks for gold from time to time, sometimes three times at once.
+// wish requests gold from time to time, sometimes three times at once.
 func (g *Game) wish(c *client.Client) {
 	for range mix(uint64(c.View().Tick)) % 32 / 29 * 3 {
 		if g.Wish.Send(c, Wish{g.wished, uint16(g.wished % 4)}) == nil {
@@ -187,7 +187,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-// leave removes the traps of a player that leaves: nobody else may see them.
+// leave removes the traps of a player that leaves, because no other player may see them.
 func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
 	for _, rows := range g.traps.All(f.World) {
 		for i, laid := range g.Laid.Slice(rows) {
@@ -327,7 +327,7 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	*g.Laid.Get(f.World, e) = Laid{by, f.Tick}
 }
 
-// tell broadcasts the news, and sends a whisper to one player.
+// tell broadcasts the news, and sends a whisper to a quarter of the players.
 func (g *Game) tell(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest || f.Tick%15 != 0 {
 		return

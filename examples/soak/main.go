@@ -35,7 +35,7 @@ func exitCode(err error, w io.Writer) int {
 	return 1
 }
 
-// run is the program without its process.
+// run is the program without its process: it takes the arguments and the output.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// mutate feeds both ends with packets derived from real ones, several lives at
-// a time.
+// mutate feeds both ends with packets derived from real ones. Several workers play one life each at a
+// time.
 func mutate(ctx context.Context, o options, out io.Writer) error {
 	s := simtest.PacketFuzzer{New: NewPlayer, Seed: o.seed, Clock: time.Now}
 	var (
@@ -38,7 +38,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 		}
 		return first != nil || all.Packets >= o.mutate || ctx.Err() != nil
 	}
-	for all.Packets < o.mutate/20 && !done(s.Live(life.Add(1))) { // alone, so that allocations can be attributed
+	for all.Packets < o.mutate/20 && !done(s.Live(life.Add(1))) { // one life at a time at first, so that allocations can be attributed
 		continue
 	}
 	s.Shared = o.workers > 1

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options holds the flags of the command line.
 type options struct {
 	hours       float64
 	seconds     float64
@@ -154,7 +154,7 @@ func (o *options) links(otherwise ...sim.Link) []sim.Link {
 	return []sim.Link{l}
 }
 
-// match returns the plan of one of many matches.
+// match returns the plan of one match of a campaign.
 func (o *options) match() simtest.Plan {
 	p := simtest.Plan{
 		New: NewPlayer, Clients: o.clients, Observers: o.observers, Play: time.Duration(o.seconds * float64(time.Second)),
@@ -180,8 +180,7 @@ func (o *options) day(flat *simtest.Flat) simtest.Plan {
 	}
 	return simtest.Plan{
 		New: NewPlayer, Clients: o.clients, Observers: o.observers, Play: length,
-		// Long enough for the reconnect windows of players that never came
-		// back.
+		// The rest must be longer than the reconnect windows of players that never came back.
 		Rest: 45 * time.Second, Quiet: min(30*time.Minute, length/8),
 		Links: o.links(sim.Link{}, sim.LAN, sim.WiFi, sim.LTE, sim.Train), Change: time.Minute,
 		Stay: min(10*time.Minute, length/40), ClientKills: min(20*time.Minute, length/20),

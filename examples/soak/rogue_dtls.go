@@ -19,7 +19,7 @@ import (
 type dtlsWays struct {
 	udpWays
 	pins []dtls.Pin
-	key  []byte // nil: with a certificate
+	key  []byte // nil with a certificate
 }
 
 // dtlsServers counts the servers: every other one uses tickets.
@@ -54,8 +54,7 @@ func overDTLS() (*socketNet, error) {
 // ticketServer is the server's address in tickets.
 var ticketServer = netip.MustParseAddrPort("192.0.2.7:27015")
 
-// config returns a client's configuration for an identity, and the token that it
-// sends before the handshake.
+// config returns a client's configuration for an identity, and the token that its udp hello carries.
 func (w dtlsWays) config(identity []byte) (cfg dtls.Config, token []byte, err error) {
 	if w.key == nil {
 		return dtls.Config{Pins: w.pins, Token: identity}, nil, nil
@@ -85,8 +84,8 @@ type dtlsRogue struct {
 
 func (w dtlsWays) rogue() (rogueEnd, error) { return w.dial(-1, -1) }
 
-// dial connects a client that sends only that many datagrams, of which one is
-// damaged; negative means all, and none.
+// dial connects a client that sends only sends datagrams and damages the one with number spoil.
+// Negative means that it sends all, and damages none.
 func (w dtlsWays) dial(sends, spoil int) (*dtlsRogue, error) {
 	cfg, token, err := w.config(fmt.Appendf(nil, "rogue %x", rand.Uint64()))
 	if err != nil {
@@ -128,7 +127,7 @@ func anyRecord(draw func(int) int) []byte {
 	}
 	body := junk(nil, draw(200), draw)
 	kind := byte(20 + draw(7))
-	if kind == 22 && draw(4) > 0 { // a message that claims some length
+	if kind == 22 && draw(4) > 0 { // a message whose length fields may be wrong
 		m := []byte{byte(draw(24)), byte(draw(2)), byte(draw(256)), byte(draw(256)), 0, byte(draw(4)), 0, 0, byte(draw(200)), 0, 0, byte(len(body))}
 		body = append(m, body...)
 	}
@@ -138,8 +137,8 @@ func anyRecord(draw func(int) int) []byte {
 	return append(b, body...)
 }
 
-// breaks implements ways: half a handshake, one with a damaged datagram, one with
-// arbitrary records, or what udp's rogues do.
+// breaks implements ways: it makes half a handshake, a handshake with a damaged datagram, one with
+// arbitrary records, or does what udp's rogues do.
 func (w dtlsWays) breaks(draw func(int) int) func() {
 	var d *dtlsRogue
 	var err error

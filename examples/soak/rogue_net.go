@@ -21,7 +21,7 @@ type socketNet struct {
 	now     time.Duration
 	next    time.Time
 	slow    float64                         // slowdown of the server's time while the machine is busy
-	open    map[transport.Endpoint]struct{} // of rogues
+	open    map[transport.Endpoint]struct{} // endpoints of rogues
 	dials   int
 	ending  sync.WaitGroup // endpoints that are being closed
 	honests []*patient
@@ -34,8 +34,8 @@ type ways interface {
 	honest() (transport.Endpoint, error)
 	// rogue dials in a way that Abandon can end.
 	rogue() (rogueEnd, error)
-	// breaks breaks rules over a separate connection, and returns a function that
-	// ends it.
+	// breaks breaks rules over a separate connection, and returns a function that closes the
+	// connection.
 	breaks(draw func(n int) int) (end func())
 }
 
@@ -49,16 +49,16 @@ type rogueEnd interface {
 }
 
 const (
-	busySpeed  = 6  // of the server's time while rogues play
-	idleSpeed  = 12 // otherwise
-	looseEnds  = 64 // connections left open without notice
+	busySpeed  = 6  // speed of the server's time while rogues play
+	idleSpeed  = 12 // speed at other times
+	looseEnds  = 64 // most connections that stay open after an abandoned peer
 	honestSign = "honest"
 	socketRoom = 1024 // most peers of a server's transport
 	rogueDial  = 2 * time.Second
 	silence    = 3 * time.Second // the transports' timeout
 	tooLate    = 5 * time.Millisecond
-	breath     = time.Millisecond / 2 // for the goroutines of sockets, in any step
-	slowest    = 3
+	breath     = time.Millisecond / 2 // pause in each step for the goroutines of sockets
+	slowest    = 3                    // most that the server's time is slowed down
 )
 
 func newSocketNet(w ways, server transport.Endpoint) *socketNet {
@@ -103,8 +103,8 @@ func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	return e
 }
 
-// Abandon implements simtest.RogueNet: it simulates the end of the process for
-// every other peer, and the loss of the machine for the rest.
+// Abandon implements simtest.RogueNet: every second peer ends like a process that ends, the others like
+// a machine that is lost.
 func (n *socketNet) Abandon(e transport.Endpoint) {
 	r, ok := transport.As[rogueEnd](e)
 	if !ok {
@@ -119,7 +119,7 @@ func (n *socketNet) Abandon(e transport.Endpoint) {
 	n.leave(end)
 }
 
-// leave keeps a connection open until there are too many of them.
+// leave keeps a connection open. It closes the oldest one when there are too many.
 func (n *socketNet) leave(end func()) {
 	if n.loose = append(n.loose, end); len(n.loose) > looseEnds {
 		n.loose[0]()
@@ -163,7 +163,7 @@ func (n *socketNet) Pass(now time.Duration, busy bool) (late time.Duration) {
 	return late + over
 }
 
-// Held counts goroutines and sockets, after all pending closes.
+// Held closes all abandoned connections, and counts goroutines and sockets.
 func (n *socketNet) Held() int {
 	for _, end := range n.loose {
 		end()
@@ -183,14 +183,14 @@ func (n *socketNet) Close() {
 	}
 	n.Held()
 	for _, p := range n.honests {
-		_ = p.Close(transport.Closed, "") // it may be closed already
+		_ = p.Close(transport.Closed, "") // may be closed already
 	}
 	n.ending.Wait()
 	_ = n.server.Close(transport.Closed, "")
 	n.ending.Wait()
 }
 
-// patient is an endpoint whose Close others can wait for.
+// patient is an endpoint that others can wait for after its Close.
 type patient struct {
 	transport.Endpoint
 	ending *sync.WaitGroup

@@ -69,16 +69,19 @@ type udpRogue struct {
 	mu     sync.Mutex
 	conn   *net.UDPConn
 	cookie [20]byte
-	id     uint64 // of the connection; 0: none yet
+	id     uint64 // connection id; 0 before the server accepted
 	events []transport.Event
 	last   []byte
 	first  [][]byte // messages to send once connected
 	muted  bool
-	ended  bool // its end is among the events
+	ended  bool // the Disconnected event is in events
 	closed bool
-	sends  int // datagrams of the caller to send before it is muted; negative: all
-	spoil  int // the datagram of the caller to damage; negative: none
-	stats  transport.Stats
+	// sends is how many datagrams of the caller are sent before the client is muted. Negative means
+	// all.
+	sends int
+	// spoil is the number of the caller's datagram to damage. Negative means none.
+	spoil int
+	stats transport.Stats
 }
 
 var _ rogueEnd = (*udpRogue)(nil)
@@ -130,7 +133,7 @@ func (u *udpRogue) hello(c *net.UDPConn, nonce uint64, cookie [20]byte, token []
 	b = binary.BigEndian.AppendUint16(b, uint16(len(token)))
 	b = append(b, token...)
 	b = b[:transport.MaxDatagram-4]
-	_, _ = c.Write(udpSum(b)) // losses do not matter, here and below
+	_, _ = c.Write(udpSum(b)) // losses do not matter, here and in other calls of Write
 }
 
 // udpSum appends a datagram's checksum.
@@ -138,13 +141,13 @@ func udpSum(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// udpPair returns a datagram of two numbers.
+// udpPair returns a datagram with two numbers.
 func udpPair(kind byte, a, b uint64) []byte {
 	d := binary.BigEndian.AppendUint64([]byte{kind}, a)
 	return udpSum(binary.BigEndian.AppendUint64(d, b))
 }
 
-// udpEnd returns a close.
+// udpEnd returns a close datagram.
 func udpEnd(id uint64, code transport.Code, detail []byte) []byte {
 	d := binary.BigEndian.AppendUint64([]byte{udpClose}, id)
 	d = binary.BigEndian.AppendUint16(d, uint16(code))
@@ -251,7 +254,7 @@ func (u *udpRogue) Send(_ transport.PeerID, b []byte) error {
 
 func (u *udpRogue) Flush() {}
 
-// Disconnect implements transport.Endpoint: a layer above ends the connection.
+// Disconnect implements transport.Endpoint: the layer above ends the connection.
 func (u *udpRogue) Disconnect(_ transport.PeerID, c transport.Code, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -321,7 +324,7 @@ func (u *udpRogue) misuse(draw func(int) int) {
 	}
 }
 
-// move continues on another port.
+// move continues the connection from another port.
 func (u *udpRogue) move() {
 	c, err := net.DialUDP("udp", loopback, net.UDPAddrFromAddrPort(u.to))
 	if err != nil {

@@ -46,7 +46,7 @@ type wsRogue struct {
 // Unwrap implements transport.Wrapper.
 func (r *wsRogue) Unwrap() transport.Endpoint { return r.Endpoint }
 
-// tcpRogue is the connection below.
+// tcpRogue is the TCP connection of a wsRogue.
 type tcpRogue struct {
 	net.Conn
 	mu    sync.Mutex
@@ -80,7 +80,7 @@ func (t *tcpRogue) Write(b []byte) (int, error) {
 	return t.Conn.Write(b)
 }
 
-// Close ends it at once, so that the system need not remember it.
+// Close closes the connection at once, so that the system need not remember it.
 func (t *tcpRogue) Close() error {
 	cut(t.Conn)
 	return nil

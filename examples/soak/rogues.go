@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// Over sockets: the number of rogues at the same time, and of sequences per server.
+// Numbers for sockets: rogues at the same time, and sequences per server.
 const (
 	socketRogues    = 192
 	socketSequences = 8192
@@ -34,13 +34,13 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 	}
 	alone := 4
 	if o.transport != "" {
-		o.workers, alone = 0, math.MaxInt // goroutines and sockets are counted
+		o.workers, alone = 0, math.MaxInt // one life at a time, because goroutines and sockets are counted
 		if r.Sequences == 0 {
 			r.Sequences = socketSequences
 		}
 		if r.Together == 0 {
 			r.Together = socketRogues
-			if r.Sequences >= 1024 { // the heap is compared with that after a quarter of them, when pools have grown
+			if r.Sequences >= 1024 { // the heap is compared with its size after a quarter of the sequences, when pools have grown
 				r.Together = min(socketRogues, r.Sequences/20)
 			}
 		}
@@ -50,7 +50,7 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	for range alone { // the heap is measured
+	for range alone { // one life at a time, because the heap is measured
 		if !t.more() {
 			break
 		}
@@ -80,11 +80,11 @@ type rogueTally struct {
 	first      error
 	started    time.Time
 	told       time.Time
-	heap       uint64 // after the first life
+	heap       uint64 // size after the first life
 	goroutines int
 }
 
-// weigh prints the heap after a batch of the first life, and writes its profile.
+// weigh prints the size of the heap after a batch of the first life, and writes its profile.
 func (t *rogueTally) weigh(batch int, bytes uint64) {
 	if t.all.Lives > 0 {
 		return

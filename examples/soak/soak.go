@@ -12,10 +12,10 @@ import (
 
 // result is how a soak ended; all of its numbers should be about zero.
 type result struct {
-	HeapGrowth      float64 `json:"heap_growth_percent"` // after garbage collection, from the first six hours to the last
+	HeapGrowth      float64 `json:"heap_growth_percent"` // growth after garbage collection, from the first six hours to the last
 	GoroutinesDelta int     `json:"goroutines_delta"`
 	Desyncs         int     `json:"desyncs"`
-	EventsLost      int     `json:"events_lost"` // or duplicated, or out of order
+	EventsLost      int     `json:"events_lost"` // events lost, duplicated, or out of order
 	Panics          int     `json:"panics"`
 }
 
@@ -101,7 +101,7 @@ func (h *hourly) Worked(*simtest.Match) (string, error) {
 	return fmt.Sprintf("quiet points: %d", h.quiets), nil
 }
 
-// line is an outcome in machine-readable form.
+// line is an outcome as JSON.
 type line struct {
 	Seed      uint64   `json:"seed"`
 	Trace     string   `json:"trace_sha256"`

@@ -41,12 +41,11 @@ type wire struct {
 // wired is one client.
 type wired struct {
 	client *client.Client
-	next   time.Time // its next rendered frame
-	until  time.Time // when it leaves
+	next   time.Time // when its next frame is due
+	until  time.Time // when the client leaves
 }
 
-// letters are messages that a player was sent over its newest connection and has
-// not received yet.
+// letters are messages that were sent to a player over its newest connection and have not arrived yet.
 type letters struct {
 	session uint64
 	queue   []string
@@ -55,9 +54,9 @@ type letters struct {
 const (
 	wirePicture = time.Second / 30
 	wireStay    = 20 * time.Second
-	wireTrouble = 7 * time.Second // between blackholes and port changes
+	wireTrouble = 7 * time.Second // time between blackholes and port changes
 	wireRest    = 4 * time.Second
-	wireLimit   = 10 * wireRest // limit for a busy machine to come to rest
+	wireLimit   = 10 * wireRest // longest time for a busy machine to come to rest
 )
 
 // playUDP plays for a number of real seconds, and compares both ends.
@@ -81,7 +80,7 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for range 500 { // sockets' goroutines take some time to end
+	for range 500 { // goroutines of sockets take some time to end
 		if w.result.GoroutinesDelta = runtime.NumGoroutine() - goroutines; w.result.GoroutinesDelta <= 0 {
 			break
 		}
@@ -179,8 +178,7 @@ func (w *wire) join(now time.Time, n int) error {
 	return nil
 }
 
-// play runs the match until it is at rest, and returns an early size of the
-// heap.
+// play runs the match until it is at rest. It returns the size of the heap after a quarter of the play.
 func (w *wire) play(ctx context.Context, o options) (heap uint64, err error) {
 	start := time.Now()
 	end := start.Add(time.Duration(o.seconds * float64(time.Second)))
@@ -231,7 +229,7 @@ func (w *wire) disturb() error {
 	return nil
 }
 
-// quiet lets the match come to rest over a good network.
+// quiet makes the match come to rest over a good network.
 func (w *wire) quiet() {
 	if !w.rest {
 		w.rest, w.game.rest = true, true
@@ -240,7 +238,7 @@ func (w *wire) quiet() {
 	}
 }
 
-// step does the work that is due, and waits for the next.
+// step does the work that is due, and waits until more is due.
 func (w *wire) step(ctx context.Context, now time.Time) error {
 	w.server.Step(now)
 	next := w.server.Next()
@@ -286,7 +284,7 @@ func (w *wire) unlike(c *wired) (pending int, difference error) {
 	return pending, difference
 }
 
-// agreed reports whether nothing is in transit any more.
+// agreed reports whether all messages have arrived and every client agrees with the server.
 func (w *wire) agreed() bool {
 	return !slices.ContainsFunc(w.clients, func(c *wired) bool {
 		pending, difference := w.unlike(c)

@@ -12,7 +12,7 @@ import (
 // Bot plays one client with scripted input: it wanders, and shoots at enemies
 // on its own screen. It knows nothing that a player would not know.
 type Bot struct {
-	Quiet                   bool // stands still and does not fire
+	Quiet                   bool // the bot stands still and does not fire
 	Living, Moving, Changed int  // counts of ticks, for the report
 
 	game *Game

@@ -20,7 +20,7 @@ type Controls struct {
 	frames  int
 }
 
-// sticks is what Map fills, once a frame.
+// sticks are the values that Map fills in once a frame.
 type sticks struct {
 	MoveX float32 `input:"move_x"`
 	MoveY float32 `input:"move_y"`
@@ -72,8 +72,8 @@ func NewControls() (*Controls, error) {
 	return c, err
 }
 
-// LoadControls returns the controls with the keys of a player's file in place of the default
-// ones. ignored names what of the file is not used.
+// LoadControls returns the controls with the keys of a player's file in place of the default keys.
+// ignored names the parts of the file that are not used.
 func LoadControls(bindings io.Reader) (c *Controls, ignored []string, err error) {
 	if c, err = NewControls(); err != nil {
 		return nil, nil, err
@@ -82,8 +82,8 @@ func LoadControls(bindings io.Reader) (c *Controls, ignored []string, err error)
 	return c, ignored, err
 }
 
-// Sample reads the frame's command, and ends the frame. The menu key switches between the
-// sets, the auto key has the gun fire by itself, and the weapon key takes the next one.
+// Sample reads the frame's command, and ends the frame. The menu key switches between the sets, the
+// auto key switches auto-fire on or off, and the weapon key switches to the next weapon.
 func (c *Controls) Sample(v client.View) Command {
 	defer c.Map.EndFrame()
 	if c.Map.JustPressed("menu") {
@@ -99,7 +99,7 @@ func (c *Controls) Sample(v client.View) Command {
 	if c.Map.JustPressed("auto") {
 		c.autoing = !c.autoing
 	}
-	if c.frames++; c.autoing { // a press of the action itself, whatever its keys are
+	if c.frames++; c.autoing { // auto-fire presses the action itself, whatever its keys are
 		c.Map.Emit("shoot", float32((c.frames/autoEvery)%2))
 	} else {
 		c.Map.Emit("shoot", 0)

@@ -46,10 +46,10 @@ type (
 	// Command is a player's input.
 	Command struct {
 		MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
-		Aim          float32 `net:"angle,bits=12,press"` // at the frame in which Shoot was pressed
+		Aim          float32 `net:"angle,bits=12,press"` // the aim in the frame in which Shoot was pressed
 		Weapon       uint8   `net:"max=2"`
-		Fire         bool    // held: the automatic gun and the launcher
-		Shoot        bool    `net:"oneshot"` // pressed: the semi-automatic gun
+		Fire         bool    // held: fires the automatic gun and the launcher
+		Shoot        bool    `net:"oneshot"` // pressed: fires the semi-automatic gun
 	}
 	// Bolt is a slow projectile; only the server moves it.
 	Bolt struct {
@@ -62,8 +62,10 @@ type (
 		Respawn uint16 // ticks until the respawn
 		Deaths  uint16
 		Told    uint16 // number of hits reported to the player
-		Kills   uint32 // in the match: the newest number that somebody's death had
-		Present bool   // its shots are judged in the present: see Wish
+		// Kills is the number of kills in the match. Every body gets the new number at each kill.
+		Kills uint32
+		// Present makes the body's shots be judged in the present: see Wish.
+		Present bool
 	}
 )
 
@@ -96,7 +98,7 @@ type Hurt struct {
 	Gun     uint8   `net:"max=2"`
 	Rewound uint16  `net:"max=1023"`
 	X, Y    float32 `net:"min=-64,max=64,step=0.01"`
-	ID      uint16  // has no gaps per victim
+	ID      uint16  // numbers the victim's hits without gaps
 }
 
 // Options change the rules, for comparisons and planted faults.
@@ -104,7 +106,8 @@ type Options struct {
 	TickRate int
 	Peaceful bool // no stun, no damage
 	Bias     bool // plants a fault in the movement code of this end
-	Wishes   bool // players may ask to be judged without lag compensation or late inputs: see Wish
+	// Wishes lets players ask to be judged without lag compensation or late inputs: see Wish.
+	Wishes bool
 }
 
 // Game holds the handles of one end. There are no globals: server and clients
@@ -132,49 +135,67 @@ type Game struct {
 	Beat   foretick.Message[Beat]
 	Hurt   foretick.Message[Hurt]
 
-	Avatars *ecs.Query // of bodies
-	Flights *ecs.Query // of bolts
+	Avatars *ecs.Query // finds the bodies
+	Flights *ecs.Query // finds the bolts
 
-	// QuietFrom is the first tick in which the server does no damage: the match comes to
-	// rest. 0 means none. Ticks before it run again as they were.
+	// QuietFrom is the first tick in which the server does no damage, because the match comes to rest.
+	// 0 means that there is none yet. Earlier ticks that run again still do damage.
 	QuietFrom foretick.Tick
 
-	// Wish is there with Options.Wishes alone.
+	// Wish is declared only with Options.Wishes.
 	Wish foretick.Request[Wish]
 
 	// Watch may be set before the first tick.
 	Watch Watch
 }
 
-// Watch receives events for the report. Every function may be nil. A server with LateWorld
-// calls those of the server again when a tick runs again, after Began.
+// Watch receives events for the report. Every function may be nil. With LateWorld, a server calls its
+// functions again when a tick runs again, after Began.
 type Watch struct {
-	Began      func(f *foretick.Frame)                                                                 // server: a tick begins; with f.Replay it runs again, and what it and later ticks did is undone
-	Before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies before the guns work
-	Judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
-	Explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, for an explanation
-	Screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)                    // client: what the shooter saw
-	Fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and the position on screen of what it hits
-	Hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: the report of a hit
-	Stunned    func(f *foretick.Frame, player foretick.PlayerID)                                       // server
-	Died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
-	Received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
-	Render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
-	Born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
-	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted; server: one ran again
-	Aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
-	Turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
-	Wished     func(f *foretick.Frame, player foretick.PlayerID, w Wish)                               // server: a player asked for something
+	// Began is called on the server when a tick begins. If f.Replay is true, the tick runs again, and
+	// what it and later ticks did is undone.
+	Began func(f *foretick.Frame)
+	// Before is called on the server with the bodies, before the guns work.
+	Before func(f *foretick.Frame, rows ecs.Rows)
+	// Judged is called on the server for each shot.
+	Judged func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool)
+	// Explain is called on the server for each shot, with the view that the shot was judged in.
+	Explain func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)
+	// Screenshot is called on a client with what its shooter saw.
+	Screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)
+	// Fired is called on a client for a predicted shot. at is the position on the screen of the body
+	// that it hits.
+	Fired func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)
+	// Hurt is called on a client for the report of a hit.
+	Hurt func(f *foretick.Frame, sent foretick.Tick, h Hurt)
+	// Stunned is called on the server when a player is stunned.
+	Stunned func(f *foretick.Frame, player foretick.PlayerID)
+	// Died is called on the server when a body dies.
+	Died func(f *foretick.Frame, who ecs.Entity)
+	// Received is called on a client for each message.
+	Received func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)
+	// Render is called on a client with the bodies on the screen.
+	Render func(f *foretick.Frame, rows ecs.Rows)
+	// Born is called on the server when a body was created or reset.
+	Born func(f *foretick.Frame, player foretick.PlayerID, by string)
+	// Stepped is called on a client after a tick was predicted, and on the server after one ran again.
+	Stepped func(f *foretick.Frame, rows ecs.Rows)
+	// Aimed is called on a client with the line of a predicted shot.
+	Aimed func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)
+	// Turned is called on both ends with bodies that have just turned.
+	Turned func(f *foretick.Frame, rows ecs.Rows)
+	// Wished is called on the server when a player made a Wish.
+	Wished func(f *foretick.Frame, player foretick.PlayerID, w Wish)
 }
 
-// Wish is a player's request to play without a technique of the server's, so that it can be
-// seen what it is for. Only a server for that has it: see Options.Wishes.
+// Wish is a player's request to play without one of the server's techniques, to see what the technique
+// does. Only a server with Options.Wishes accepts it.
 type Wish struct {
 	NoLagCompensation bool
 	NoLateInputs      bool
 }
 
-// wish takes a player's request.
+// wish fulfils a player's request.
 func (g *Game) wish(f *foretick.Frame, player foretick.PlayerID, w Wish) {
 	if life := g.Life.Find(f.World, g.bodyOf(f, player)); life != nil {
 		life.Present = w.NoLagCompensation
@@ -197,8 +218,8 @@ const (
 	Magazine     = 30
 )
 
-// The stages of a tick: effects on bodies, their actions, and then what flies and
-// heals.
+// The stages of a tick: effects on bodies, then their actions, then bolts and respawns, and then the
+// log.
 const (
 	stageRules = "rules"
 	stageAct   = "act"

@@ -38,7 +38,7 @@ func (m guns) Declare(p *foretick.Protocol) {
 	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life), ecs.Structural())
 }
 
-// witness passes the state before the guns work to the report.
+// witness passes the bodies to the report before the guns work.
 func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
 	if g.Watch.Before != nil {
 		defer f.World.Guard(f.World.Guard(false)) // the report may read anything

@@ -83,7 +83,7 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// hurt removes health, kills at zero, and tells the victim.
+// hurt removes health, kills at zero, and sends the victim a report.
 func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
 	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet(f) {
@@ -113,8 +113,8 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 	_ = g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: id}) // the error names players who have just left
 }
 
-// Kills returns how many there were in the match: every body has the number, so that it
-// outlasts those who leave.
+// Kills returns the number of kills in the match. Every body gets the number at each kill, so that it
+// stays when players leave.
 func (g *Game) Kills(w *ecs.World) (n uint32) {
 	for _, rows := range g.Avatars.All(w) {
 		for _, life := range g.Life.Slice(rows) {
@@ -124,7 +124,7 @@ func (g *Game) Kills(w *ecs.World) (n uint32) {
 	return n
 }
 
-// respawn brings dead players back at another place.
+// respawn respawns dead players at another place.
 func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 	status, life := g.Status.Slice(rows), g.Life.Slice(rows)
 	for i := range life {
@@ -151,7 +151,7 @@ func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
 	}
 }
 
-// stepped passes what a client predicted to the log, and what the server ran again.
+// stepped passes the ticks that a client predicted, or that the server ran again, to the log.
 func (g *Game) stepped(f *foretick.Frame, rows ecs.Rows) {
 	if g.Watch.Stepped != nil && (f.Replay || !f.IsServer()) {
 		defer f.World.Guard(f.World.Guard(false)) // the log may read anything

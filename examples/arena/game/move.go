@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// HoldAim is the time for which a body keeps its aim while its player's commands are missing:
+// HoldAim is how long a body keeps its aim while its player's commands are missing. It is for
 // server.Config.DecayInput.
 const HoldAim = time.Minute
 
@@ -18,7 +18,7 @@ type movement struct{ g *Game }
 // Declare adds its systems.
 func (m movement) Declare(p *foretick.Protocol) {
 	g := m.g
-	foretick.Decay(p, &g.Cmd, func(c *Command, _ int) { *c = Command{Aim: c.Aim} }) // a zero one would turn it
+	foretick.Decay(p, &g.Cmd, func(c *Command, _ int) { *c = Command{Aim: c.Aim} }) // a zero command would turn the body
 	p.Shared("aim", g.aim, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Face))
 	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
 }

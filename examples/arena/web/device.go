@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// An event is EventSize numbers: its kind, which of them, and a value. A page writes the
-// events of a frame into one buffer.
+// An event is EventSize numbers: its kind, an index, and a value. A page writes the events of a frame
+// into one buffer.
 const (
 	EventSize = 3
 	// EventsSize is the most numbers of a frame's events.
@@ -18,15 +18,15 @@ const (
 
 // The kinds of events.
 const (
-	eventKey     = 1 + iota // a key by its place in KeyNames, 1: down
-	eventAxis               // source·8 + axis: a stick, −1 to 1
-	eventButton             // source·32 + button
-	eventAim                // x, y of the pointer on the field
+	eventKey     = 1 + iota // index in KeyNames; 1: down
+	eventAxis               // source·8 + axis; a stick from −1 to 1
+	eventButton             // source·32 + button; 0 to 1
+	eventAim                // x and y of the pointer on the field
 	eventSetting            // a setting and its value
-	eventRelease            // the page lost the focus: nothing is held
+	eventRelease            // the page lost the focus: all keys are released
 )
 
-// sources is how many pads and touch screens there may be. The first one is the touch screen.
+// sources is the most gamepads and touch screens. The first source is the touch screen.
 const sources = 5
 
 // KeyNames names the keys, in the order of their numbers in events.
@@ -42,12 +42,12 @@ var (
 	}
 )
 
-// devices feed the controls.
+// devices feeds the controls with the events of devices.
 type devices struct {
 	controls *game.Controls
 	keys     []string
 	sources  [sources]*input.Source
-	pointed  bool // the pointer aims, and no stick or key
+	pointed  bool // the pointer aims, not a stick or key
 	x, y     float32
 }
 
@@ -60,7 +60,7 @@ func newDevices() (devices, error) {
 	for i := range d.sources {
 		d.sources[i] = c.Map.NewSource()
 	}
-	// In a window there is a cursor, and everything works by the keyboard alone.
+	// In a window there is a cursor, and every action also has a key.
 	for _, b := range []struct {
 		action string
 		keys   []input.Binding
@@ -78,7 +78,7 @@ func newDevices() (devices, error) {
 	return d, nil
 }
 
-// event takes a device's event. It returns false for any other.
+// event handles a device's event. It returns false for any other event.
 func (d *devices) event(kind, which int, v, w float32) bool {
 	switch kind {
 	case eventKey:
@@ -91,7 +91,7 @@ func (d *devices) event(kind, which int, v, w float32) bool {
 		}
 	case eventButton:
 		if which >= 0 && which/32 < sources && which%32 < len(buttons) {
-			d.sources[which/32].Axis(buttons[which%32], max(v, 0)) // a trigger has a way to go
+			d.sources[which/32].Axis(buttons[which%32], max(v, 0)) // a trigger has values between 0 and 1
 		}
 	case eventAim:
 		d.pointed, d.x, d.y = true, v, w
@@ -103,8 +103,8 @@ func (d *devices) event(kind, which int, v, w float32) bool {
 	return true
 }
 
-// sample returns the frame's command. The pointer aims from the body as it is drawn, until
-// an aiming key or stick is used.
+// sample returns the frame's command. The pointer aims from the body's place on the screen, until an
+// aiming key or stick is used.
 func (d *devices) sample(v client.View, x, y float32) game.Command {
 	if d.controls.Map.Value("aim_x") != 0 || d.controls.Map.Value("aim_y") != 0 {
 		d.pointed = false

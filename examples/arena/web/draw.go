@@ -80,7 +80,7 @@ func (s *Session) drawTracers(now time.Time) {
 	}
 }
 
-// drawGhosts draws where the server has everybody, and where the snapshots have them.
+// drawGhosts draws bodies where the server has them, and where the newest snapshots have them.
 func (s *Session) drawGhosts() {
 	l, me := &s.numbers, s.view.Player
 	if at := &s.server.ticks[s.server.newest%truthTicks]; at.tick == s.server.newest {
@@ -109,7 +109,8 @@ func (s *Session) drawGhosts() {
 	}
 }
 
-// drawShot draws the player's last shot: what it saw, what the server used, and what it had.
+// drawShot draws the player's last shot: the hitboxes on its screen, those that the server judged by,
+// and those of the server's present.
 func (s *Session) drawShot(now time.Time) {
 	l, shot, truth := &s.numbers, s.shot.shown, s.shot.truth
 	if shot == nil || now.Sub(shot.at) > shotFor {
@@ -129,7 +130,7 @@ func (s *Session) drawShot(now time.Time) {
 	}
 }
 
-// nearShot is how near to the line of fire a hitbox is drawn, in metres.
+// nearShot is the distance from the line of fire up to which hitboxes are drawn, in metres.
 const nearShot = 3
 
 func (l *firedShot) near(x, y float32) bool {

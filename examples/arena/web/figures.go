@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// figures are measured from one State to the next.
+// figures are measured between two calls of State.
 type figures struct {
 	began  time.Time
 	frames int
@@ -43,7 +43,7 @@ func (f *figures) measure(now time.Time, st *stats.Client) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// State returns what the panels show, and what tests ask: numbers, texts and lists by name.
+// State returns what the panels show and tests read: numbers, texts and lists by name.
 // Call it a few times a second.
 func (s *Session) State(now time.Time) map[string]any {
 	st := s.client.Stats()
@@ -104,7 +104,7 @@ func (s *Session) stateOfBodies(out map[string]any) {
 	}
 }
 
-// number is a small number as text.
+// number returns a number that is not negative as text.
 func number(n int) string {
 	if n < 10 {
 		return string(rune('0' + n))

@@ -1,12 +1,12 @@
 package web
 
-// The draw list is what a page draws in a frame: HeaderSize numbers about the player, and
-// then records of RecordSize numbers each, whose first is the kind. Lengths are metres, and
-// angles are radians, counter-clockwise from the right. README.md lists what each kind has.
+// The draw list is what a page draws in a frame: HeaderSize numbers about the player, and then records
+// of RecordSize numbers each. The first number of a record is its kind. Lengths are metres. Angles are
+// radians, counter-clockwise from the right. README.md lists the numbers of each kind.
 const (
 	HeaderSize = 16
 	RecordSize = 8
-	// ListSize is the most numbers in a draw list: what does not fit is left out.
+	// ListSize is the most numbers in a draw list. Records that do not fit are left out.
 	ListSize = HeaderSize + 2048*RecordSize
 )
 
@@ -15,22 +15,22 @@ const (
 	headRecords = iota
 	headState   // client.State
 	headPlayer
-	headX // where the player's own body is drawn
-	headY
+	headX      // x of the player's own body on the screen
+	headY      // y of the player's own body on the screen
 	headHealth // 0 to 1
 	headAmmo
 	headGun
-	headReload // 0 to 1: the share of reloading or cooling down that is left
-	headFlags  // as of a body
+	headReload // share of reloading or cooling down that is left, 0 to 1
+	headFlags  // flags of the player's own body
 	headField  // half the side of the field
 	headTick
 	headStalled
-	headFrozen // 1: by the button
-	headSpike  // 1: by the button
-	headHurt   // 1, fading to 0: the player was hit
+	headFrozen // 1 while the button freezes the client
+	headSpike  // 1 while the button adds latency
+	headHurt   // 1 when the player was hit, fading to 0
 )
 
-// The kinds of records, and what the other numbers are.
+// The kinds of records, and the numbers after the kind.
 const (
 	kindWall   = 1 + iota // x0 y0 x1 y1
 	kindBody              // x y angle team health flags player
@@ -59,11 +59,11 @@ const (
 // The hitboxes of the last shot.
 const (
 	ringSaw  = 1 + iota // on the shooter's screen
-	ringUsed            // that the server judged by
-	ringHad             // of the server's present
+	ringUsed            // those that the server judged by
+	ringHad             // those of the server's present
 )
 
-// list is a draw list that is being made.
+// list is a draw list that is being filled.
 type list struct{ numbers []float32 }
 
 func (l *list) begin() { l.numbers = append(l.numbers[:0], make([]float32, HeaderSize)...) }

@@ -19,11 +19,11 @@ import (
 type Config struct {
 	// Play dials the match. Required.
 	Play func() (transport.Endpoint, error)
-	// Truth dials what the server tells about itself: see [PutBodies]. nil goes without.
+	// Truth dials the server's own view of the match: see [PutBodies]. nil plays without it.
 	Truth func() (transport.Endpoint, error)
-	// Seed is of the bad network's decisions.
+	// Seed is the seed of the bad network.
 	Seed uint64
-	// TickRate is the server's. 0 means 30.
+	// TickRate is the server's tick rate. 0 means 30.
 	TickRate int
 }
 
@@ -41,25 +41,25 @@ type Session struct {
 	link        sim.Link
 	techniques  expert.Techniques
 	wish        game.Wish
-	wishes      bool // the wish is still to be sent
+	wishes      bool // the wish must still be sent
 	spikeUntil  time.Time
 	frozenUntil time.Time
 
 	now      time.Time
-	x, y     float32 // where the own body is drawn
-	able     bool    // it lives, and is not stunned
+	x, y     float32 // the player's own body on the screen
+	able     bool    // the player is alive and not stunned
 	server   truths
 	response response
 	shot     lastShot
 	tracers  []tracer
 	hurtAt   time.Time
 	wrong    []string // the newest explanations of corrections
-	unknown  uint64   // corrections without a cause, or by the game's code
+	unknown  uint64   // corrections without a known cause, or caused by the game's code
 	numbers  list
 	figures  figures
 }
 
-// tracer is a line of fire that fades.
+// tracer is a line of fire that fades out.
 type tracer struct {
 	x, y, x2, y2 float32
 	at           time.Time
@@ -116,8 +116,8 @@ func (s *Session) dial() (transport.Endpoint, error) {
 	return s.bad, nil
 }
 
-// Ready is signalled when something came from the server. It is another channel after a
-// lost connection.
+// Ready is signalled when something arrived from the server. After a lost connection it returns another
+// channel.
 func (s *Session) Ready() <-chan struct{} { return s.bad.Ready() }
 
 // Close leaves the match.
@@ -139,7 +139,7 @@ func (s *Session) explain(m prediction.Misprediction) {
 	s.wrong = append(s.wrong, m.Why())
 }
 
-// Events takes the events of a frame: EventSize numbers each. What is no event is left out.
+// Events handles the events of a frame: EventSize numbers each. It skips numbers that are not an event.
 func (s *Session) Events(now time.Time, numbers []float32) {
 	for ; len(numbers) >= EventSize; numbers = numbers[EventSize:] {
 		kind, which, v := int(numbers[0]), int(numbers[1]), numbers[2]
@@ -156,7 +156,7 @@ func (s *Session) Events(now time.Time, numbers []float32) {
 	}
 }
 
-// Step plays on without drawing, as a page does that is hidden.
+// Step plays on without drawing, for a hidden page.
 func (s *Session) Step(now time.Time) {
 	s.now = now
 	if s.expire(now) {
@@ -179,7 +179,7 @@ func (s *Session) Frame(now time.Time) []float32 {
 	return s.numbers.numbers
 }
 
-// own returns where the player's own body is drawn.
+// own returns the place of the player's own body on the screen.
 func (s *Session) own() (x, y float32) {
 	if s.view.State == client.Playing {
 		for _, rows := range s.game.Avatars.Owned(s.view.World, s.view.Player) {
@@ -191,8 +191,8 @@ func (s *Session) own() (x, y float32) {
 	return s.x, s.y
 }
 
-// lastShot is the player's last shots, and what each end had of them. The one that is drawn
-// is the newest that both ends have, for a gun may fire faster than the server's word comes.
+// lastShot holds the player's last shots as each end has them. The newest shot that both ends have is
+// drawn, because a gun may fire faster than the server's verdicts arrive.
 type lastShot struct {
 	fired  []firedShot
 	judged []TruthShot
@@ -208,10 +208,10 @@ type firedShot struct {
 	saw          []lagcomp.Sphere
 }
 
-// keptShots is how many shots wait for the other end's part.
+// keptShots is how many shots wait for what the other end has of them.
 const keptShots = 32
 
-// aimed takes a shot of the player's own, as its screen shows it.
+// aimed records a shot of the player as its screen shows it.
 func (s *Session) aimed(f *foretick.Frame, _ foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
 	shot := firedShot{at: s.now, tick: f.Tick, x: ray.X, y: ray.Y, x2: ray.X + ray.DX*ray.Range, y2: ray.Y + ray.DY*ray.Range}
 	s.tracers = append(s.tracers, tracer{shot.x, shot.y, shot.x2, shot.y2, s.now, true})
@@ -226,13 +226,13 @@ func (s *Session) aimed(f *foretick.Frame, _ foretick.PlayerID, ray lagcomp.Ray,
 	}
 	l := &s.shot
 	if len(l.fired) == keptShots {
-		l.fired = append([]firedShot(nil), l.fired[1:]...) // shown may point into the old one
+		l.fired = append([]firedShot(nil), l.fired[1:]...) // a new array, because shown may point into the old one
 	}
 	l.fired = append(l.fired, shot)
 	l.match(f.Tick)
 }
 
-// take takes the server's word on a shot.
+// take records the server's verdict on a shot.
 func (l *lastShot) take(t TruthShot) {
 	if len(l.judged) == keptShots {
 		l.judged = append([]TruthShot(nil), l.judged[1:]...)
@@ -252,8 +252,8 @@ func (l *lastShot) match(t foretick.Tick) {
 	}
 }
 
-// response is how long the screen took to show a press: from a press that walks, while the
-// body stood, to the first frame in which it has moved.
+// response measures how long the screen takes to show a key press: from a press that makes the standing
+// body walk to the first frame in which the body has moved.
 type response struct {
 	waits bool
 	at    time.Time
@@ -268,7 +268,7 @@ type response struct {
 	ticks float64
 }
 
-// moves is by how much a body must move, in metres.
+// moves is how far a body must move, in metres.
 const moves = 0.002
 
 func (s *Session) time() float64 { return float64(s.view.Tick) - 1 + float64(s.view.Fraction) }
@@ -293,6 +293,6 @@ func (r *response) frame(s *Session, now time.Time) {
 		r.count++
 		r.took, r.ticks = now.Sub(r.at), s.time()-r.tick
 	case r.waits && (!s.able || now.Sub(r.at) > 3*time.Second):
-		r.waits = false // it cannot walk that way
+		r.waits = false // give up: the body cannot walk that way
 	}
 }

@@ -18,8 +18,8 @@ const (
 	setDuplicate            // per cent
 	setReorder              // per cent
 	setBandwidth            // kbit/s; 0: unlimited
-	setPreset               // by its place in Presets
-	setSpike                // 300 ms more round trip for a second
+	setPreset               // index in Presets
+	setSpike                // 300 ms more round trip, for a second
 	setFreeze               // no Step for two seconds
 	setPrediction
 	setReconciliation
@@ -30,7 +30,7 @@ const (
 )
 
 const (
-	spikeBy   = 150 * time.Millisecond // each way
+	spikeBy   = 150 * time.Millisecond // added latency each way
 	spikeFor  = time.Second
 	freezeFor = 2 * time.Second
 )
@@ -40,7 +40,7 @@ func Presets() []string {
 	return []string{"perfect", "lan", "wifi", "lte", "train", "satellite", "hell"}
 }
 
-// set takes a setting. Numbers out of range are clamped by package sim.
+// set applies a setting. Package sim clamps numbers that are out of range.
 func (s *Session) set(now time.Time, which int, v float32) {
 	on := v != 0
 	switch which {
@@ -82,7 +82,7 @@ func (s *Session) set(now time.Time, which int, v float32) {
 		return
 	}
 	s.relink()
-	_ = expert.SetTechniques(s.client, s.techniques) // it has no partial ticks
+	_ = expert.SetTechniques(s.client, s.techniques) // cannot fail: the client has no partial ticks
 }
 
 func milliseconds(v float32) time.Duration {
@@ -100,7 +100,7 @@ func (s *Session) relink() {
 	s.bad.SetLinks(l, l)
 }
 
-// expire ends what the buttons began.
+// expire ends a spike whose time is over, and reports whether the client is frozen.
 func (s *Session) expire(now time.Time) (frozen bool) {
 	if !s.spikeUntil.IsZero() && !now.Before(s.spikeUntil) {
 		s.spikeUntil = time.Time{}

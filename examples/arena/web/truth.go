@@ -9,16 +9,17 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// The truth is what a server tells pages about itself, on a connection of its own: where it
-// has everybody now, and how it judged each shot. A player could cheat with it, so only
-// -web has it. It does not pass through the bad network of the page, so what is drawn from
-// it is where the server is now.
+// The truth is what a server sends pages about itself, over a separate connection: where it has each
+// body now, and how it judged each shot. A player could cheat with it, so only -web sends it. It does
+// not pass through the page's bad network, so it shows where the server has the bodies now.
 
 // TruthBody is a player's body on the server.
 type TruthBody struct {
-	Player      foretick.PlayerID
-	Dead        bool
-	Slides      bool // a late input moved it, and others are told a place that nears this one
+	Player foretick.PlayerID
+	Dead   bool
+	// Slides is true if a late input moved the body: other players receive it with an offset that
+	// fades.
+	Slides      bool
 	X, Y, Angle float32
 }
 
@@ -28,16 +29,17 @@ type TruthShot struct {
 	Tick         foretick.Tick
 	Hit          foretick.PlayerID // 0: nobody
 	X, Y, X2, Y2 float32           // the line of fire
-	Rewound      float32           // in ticks
-	Used, Had    []lagcomp.Sphere  // hitboxes that it judged by, and those of its present
+	Rewound      float32           // ticks that the shot was judged in the past
+	// Used has the hitboxes that the server judged by, Had those of its present.
+	Used, Had []lagcomp.Sphere
 }
 
 const (
 	truthTick byte = 1 + iota
 	truthShot
 
-	// truthBodies is the most bodies in a message, and truthSpheres the most hitboxes of
-	// one kind: a message fits any datagram.
+	// truthBodies is the most bodies in a message, and truthSpheres the most hitboxes of one kind. So a
+	// message fits into any datagram.
 	truthBodies  = 60
 	truthSpheres = 30
 
@@ -56,7 +58,7 @@ func putFloat(b []byte, v float32) []byte {
 
 func float(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
-// PutBodies appends a message with bodies of a tick, and returns those that did not fit.
+// PutBodies appends a message with bodies of a tick, and returns the bodies that did not fit.
 func PutBodies(b []byte, tick foretick.Tick, bodies []TruthBody) (message []byte, left []TruthBody) {
 	n := min(len(bodies), truthBodies)
 	b = append(b, truthTick)
@@ -76,7 +78,7 @@ func PutBodies(b []byte, tick foretick.Tick, bodies []TruthBody) (message []byte
 	return b, bodies[n:]
 }
 
-// PutShot appends a message with a shot. It leaves out what does not fit.
+// PutShot appends a message with a shot. It leaves out hitboxes that do not fit.
 func PutShot(b []byte, s *TruthShot) []byte {
 	b = append(b, truthShot)
 	b = binary.LittleEndian.AppendUint16(b, uint16(s.Player))
@@ -95,7 +97,7 @@ func PutShot(b []byte, s *TruthShot) []byte {
 	return b
 }
 
-// truthReader receives the truth.
+// truthReader receives the contents of messages.
 type truthReader interface {
 	bodies(tick foretick.Tick, b TruthBody)
 	shot(s TruthShot)

@@ -9,12 +9,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// truths is what the server told of itself.
+// truths holds what the server sent about itself.
 type truths struct {
 	ticks    [truthTicks]truthOf
 	newest   foretick.Tick
 	compared uint64 // received bodies that were compared with the truth of their tick
-	desyncs  uint64 // those that differed
+	desyncs  uint64 // compared bodies that differed
 	last     foretick.Tick
 	broken   uint64 // messages that could not be read
 	session  *Session
@@ -30,7 +30,7 @@ type truthOf struct {
 
 func newTruths() truths { return truths{} }
 
-// takeTruth reads what came.
+// takeTruth reads the messages that have arrived.
 func (s *Session) takeTruth() {
 	if s.truth == nil {
 		return

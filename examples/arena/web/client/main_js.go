@@ -1,5 +1,5 @@
-// Client is the arena's client in a browser: it joins package web to the page. go build
-// makes it for js/wasm, when the arena is started with -web.
+// Client is the arena's client in a browser: it connects package web to the page. The arena compiles it
+// for js/wasm when it is started with -web.
 package main
 
 import (
@@ -19,12 +19,12 @@ type page struct {
 	mu      sync.Mutex
 	session *web.Session
 	failed  string
-	hidden  int // steps without a frame
+	hidden  int // steps while the page was hidden
 
 	events, list          js.Value // Uint8Array over the page's Float32Arrays
 	eventBytes, listBytes []byte
 	eventNumbers          []float32
-	took                  time.Duration // of the newest frame, in Go
+	took                  time.Duration // time that Go took for the newest frame
 }
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 	select {}
 }
 
-// open starts the session. The page says with ?rate the tick rate of its server.
+// open starts the session. The page's variable arenaTickRate has the tick rate of its server.
 func (p *page) open() (err error) {
 	at := js.Global().Get("location")
 	base := "ws://" + at.Get("host").String()
@@ -56,7 +56,7 @@ func (p *page) open() (err error) {
 	return err
 }
 
-// publish gives the page what it calls.
+// publish gives the page the functions and buffers that it uses.
 func (p *page) publish() {
 	shared := func(n int) (floats, bytes js.Value) {
 		buffer := js.Global().Get("ArrayBuffer").New(4 * n)
@@ -83,7 +83,7 @@ func texts(of []string) js.Value {
 	return js.ValueOf(all)
 }
 
-// frame takes the frame's events, plays on, and returns how many numbers the draw list has.
+// frame reads the frame's events, plays on, and returns how many numbers the draw list has.
 func (p *page) frame(events int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,11 +119,11 @@ func (p *page) state() any {
 	return out
 }
 
-// stepHidden steps while the page is hidden. A browser then draws no frames, and timers come
-// once a second or less. What comes over the network still comes at once.
+// stepHidden steps while the page is hidden. A browser then draws no frames, and its timers run at most
+// once a second. Messages from the network still arrive at once.
 func (p *page) stepHidden() {
 	document := js.Global().Get("document")
-	pause := time.NewTicker(250 * time.Millisecond) // for a lost connection
+	pause := time.NewTicker(250 * time.Millisecond) // steps while no message arrives, as after a lost connection
 	for {
 		select {
 		case <-p.session.Ready():
