@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A correction that only the code explains names both architectures where they differ, and
-// says what finds the reason.
+// If both ends have different architectures, a correction with the cause Code names them, and
+// says how to find the reason.
 func TestCodeBetweenArchitectures(t *testing.T) {
 	for _, same := range []bool{false, true} {
 		m := simtest.New(4)

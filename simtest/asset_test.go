@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// Each end asks at its start for what its prefabs need, and does not begin without it.
+// Each end asks at its start for the assets of its prefabs, and does not begin without them.
 func TestAssetsAreVerified(t *testing.T) {
 	protocol := func() (*foretick.Protocol, *game) {
 		g := &game{}

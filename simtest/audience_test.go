@@ -75,7 +75,7 @@ func TestAudiencesInAMatch(t *testing.T) {
 	g := &fleet{}
 	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
 		switch f.Tick {
-		case 200: // the first player goes over to the others
+		case 200: // the first player changes to the other team
 			require.True(t, f.SetTeam(1, 1))
 		case 300:
 			require.True(t, f.SetAudience(2, g.ships[3], g.scanners, true))
@@ -135,11 +135,11 @@ func TestAudiencesInAMatch(t *testing.T) {
 				want = ally
 			}
 			require.Greater(t, seen[n][of][want], many, "player %d of %d: %v", me, of, seen[n][of])
-			require.LessOrEqual(t, len(seen[n][of]), 2, "player %d of %d: %v", me, of, seen[n][of]) // that, and nothing yet
+			require.LessOrEqual(t, len(seen[n][of]), 2, "player %d of %d: %v", me, of, seen[n][of]) // this value, and the one before anything arrived
 		}
 	}
 	m.Freeze(clients[1], true)
-	m.Run(13 * time.Second) // it is given up
+	m.Run(13 * time.Second) // longer than the timeouts, so its connection ends
 	m.Freeze(clients[1], false)
 	m.Run(25 * time.Second)
 	require.EqualValues(t, 1, srv.Stats().Resumed)

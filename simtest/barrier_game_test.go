@@ -18,7 +18,7 @@ type (
 		Tick foretick.Tick
 	}
 	barrierWord struct {
-		Kind uint8 // see below
+		Kind uint8 // wordOfTick, wordOfFinal or wordOfAnswer
 		By   foretick.PlayerID
 		N    uint32
 	}
@@ -26,13 +26,13 @@ type (
 )
 
 const (
-	wordOfTick   = iota // one for each tick
-	wordOfFinal         // one for each event that became final
-	wordOfAnswer        // one for each request
+	wordOfTick   = iota // a message of each tick
+	wordOfFinal         // a message about an event that became final
+	wordOfAnswer        // the reply to a request
 )
 
-// barrierGame is a game with every output that a server may hold. The server's maps say what
-// was decided in the last run of each tick, and what came out.
+// barrierGame is a game with every output that a server may hold back. The maps of the server's
+// end record what the last run of each tick decided, and which outputs came.
 type barrierGame struct {
 	place ecs.Component[barrierPlace]
 	cmd   ecs.Component[barrierPush]
@@ -43,19 +43,19 @@ type barrierGame struct {
 	word  foretick.Message[barrierWord]
 	ask   foretick.Request[barrierAsk]
 
-	whole  bool // ticks run again whole
+	whole  bool // late inputs make whole ticks run again (LateWorld)
 	at     foretick.Tick
-	end    func(f *foretick.Frame) // in tick at
+	end    func(f *foretick.Frame) // called in tick at
 	joined map[foretick.PlayerID]foretick.Tick
 	gone   []foretick.PlayerID
 
 	decided                      map[barrierKey]bool
 	handled, final, nexts, lefts map[barrierKey]int
-	reacts                       func(f *foretick.Frame) // in the OnFinal of hit
+	reacts                       func(f *foretick.Frame) // called in the OnFinal of hit
 
-	heard map[barrierWord]int // by a client
-	alive map[ecs.Entity]int  // on a client: 1 for what appeared, 0 for what vanished
-	twice int                 // appeared or vanished out of turn
+	heard map[barrierWord]int // how often a client received each message
+	alive map[ecs.Entity]int  // on a client: 1 for entities that appeared, 0 for those that vanished
+	twice int                 // entities that appeared twice, or vanished without having appeared
 }
 
 func (g *barrierGame) protocol() *foretick.Protocol {
@@ -81,7 +81,7 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 			place[i].X += cmd[i].Move / 8
 			k := barrierKey{rows.Owner(), f.Tick}
 			if g.decided[k] = cmd[i].Fire || f.Tick%2 == 0; g.whole {
-				delete(g.handled, k) // what handled it was undone
+				delete(g.handled, k) // the run that handled the event is undone
 			}
 			if g.decided[k] {
 				g.hit.Raise(f, rows.Entity(i), k)
@@ -115,7 +115,7 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 	g.next.OnFinal(p, once(&g.nexts))
 	g.left.OnFinal(p, once(&g.lefts))
 	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v barrierAsk) {
-		_ = g.word.Send(f, player, barrierWord{wordOfAnswer, player, v.N}) // it may have left
+		_ = g.word.Send(f, player, barrierWord{wordOfAnswer, player, v.N}) // fails if the player has left
 	})
 	g.word.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, w barrierWord) { g.heard[w]++ })
 	p.OnAppear(func(_ *foretick.Frame, e ecs.Entity) { g.count(e, 1) })
@@ -133,7 +133,7 @@ func (g *barrierGame) count(e ecs.Entity, by int) {
 func (g *barrierGame) tell(f *foretick.Frame, w barrierWord) {
 	for player := range foretick.PlayerID(4) {
 		if _, ok := g.joined[player]; ok {
-			_ = g.word.Send(f, player, w) // it may have lost its connection
+			_ = g.word.Send(f, player, w) // fails if the player has lost its connection
 		}
 	}
 }

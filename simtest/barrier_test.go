@@ -68,7 +68,7 @@ func newBarrierMatch(t *testing.T, mode lateMode) *barrierMatch {
 	return x
 }
 
-// until runs the match up to the end of a tick. The second player asks for something meanwhile.
+// until runs the match up to the end of a tick. The second player sends requests meanwhile.
 func (x *barrierMatch) until(t *testing.T, tick foretick.Tick) {
 	for was := x.srv.Tick(); x.srv.Tick() < tick; {
 		x.RunFor(time.Second / 240)
@@ -79,13 +79,13 @@ func (x *barrierMatch) until(t *testing.T, tick foretick.Tick) {
 	}
 }
 
-// barrier is something that ends what runs again.
+// barrier is something after which no earlier tick runs again.
 type barrier struct {
 	name  string
-	in    func(x *barrierMatch, f *foretick.Frame) error // by a system
-	out   func(x *barrierMatch) error                    // between Steps
-	lost  int                                            // the player that it removes: 1 for the first; 0: none; −1: all
-	level bool
+	in    func(x *barrierMatch, f *foretick.Frame) error // the barrier, called by a system
+	out   func(x *barrierMatch) error                    // the barrier, called between Steps
+	lost  int                                            // the player that the barrier removes: 1 for the first; 0: none; −1: all
+	level bool                                           // the barrier begins a new level
 }
 
 func barriers() []barrier {
@@ -131,9 +131,9 @@ func barriers() []barrier {
 	}
 }
 
-// Every output that a tick decided comes out exactly once, whatever ends the tick's wait for late
-// inputs: events for OnServer and OnFinal, what those raise, messages, answers, kicks, entities
-// that appear and vanish, and the same again from the tape.
+// Every output that a tick decided comes exactly once, whatever ends the tick's wait for late
+// inputs: events for OnServer and OnFinal, events that their handlers raise, messages, replies,
+// kicks, and entities that appear and vanish. A replay of the tape gives the same outputs.
 func TestOutputsAtBarriers(t *testing.T) {
 	for _, mode := range lateModes {
 		for _, b := range barriers() {
@@ -177,7 +177,7 @@ func TestOutputsAtBarriers(t *testing.T) {
 	}
 }
 
-// checkEvents compares what was decided with what was handled.
+// checkEvents compares the events that the ticks decided with those that were handled.
 func (x *barrierMatch) checkEvents(t *testing.T) {
 	g, n := x.game, 0
 	for k, yes := range g.decided {
@@ -201,24 +201,24 @@ func (x *barrierMatch) checkEvents(t *testing.T) {
 	require.Zero(t, x.srv.Stats().EventsNested)
 }
 
-// checkWords compares what was sent with what clients heard.
+// checkWords compares the messages that were sent with those that clients received.
 func (x *barrierMatch) checkWords(t *testing.T, b barrier, last foretick.Tick) {
 	for i, g := range x.games {
 		for w, n := range g.heard {
 			require.Equal(t, 1, n, "player %d heard %v", i+1, w)
 		}
 		if b.name == "the end of a drain" || b.name == "a leave" && i == 0 {
-			continue // its client hears nothing more
+			continue // this client receives nothing more
 		}
 		end := last
 		if b.lost == i+1 {
-			end = barrierAt // with the last packet
+			end = barrierAt // the last tick of which the removed player got a packet
 		}
 		for tick := foretick.Tick(30); tick <= end; tick++ {
 			require.Equal(t, 1, g.heard[barrierWord{wordOfTick, ecs.Nobody, tick}], "player %d: message of tick %d", i+1, tick)
 		}
 		if b.lost == i+1 {
-			continue // the others are told what becomes final without it
+			continue // only the others get messages about events that become final later
 		}
 		for k := range x.game.final {
 			if k.Tick >= 30 {
@@ -235,7 +235,7 @@ func (x *barrierMatch) checkWords(t *testing.T, b barrier, last foretick.Tick) {
 	}
 }
 
-// checkEntities compares what appeared on the second client with what is there.
+// checkEntities compares the entities that appeared on the second client with those that exist.
 func (x *barrierMatch) checkEntities(t *testing.T, b barrier) {
 	g, bodies, want := x.games[1], 0, 2
 	for _, n := range g.alive {
@@ -258,7 +258,7 @@ func (x *barrierMatch) checkEntities(t *testing.T, b barrier) {
 	require.Len(t, g.alive, made)
 }
 
-// checkTape plays the match's tape, whose handlers are called with the same.
+// checkTape replays the match's tape, and compares the calls of handlers with those of the match.
 func (x *barrierMatch) checkTape(t *testing.T, mode lateMode, b barrier) {
 	var file bytes.Buffer
 	_, err := x.tape.WriteTo(&file)
@@ -286,7 +286,7 @@ func (x *barrierMatch) checkTape(t *testing.T, mode lateMode, b barrier) {
 	require.ElementsMatch(t, slices.Clone(x.game.gone), g.gone)
 }
 
-// What the handlers of OnFinal ask for, as the match or a level ends, is done once or refused.
+// Calls that OnFinal handlers make while the match or a level ends are done once or refused.
 func TestHandlersAskAtBarriers(t *testing.T) {
 	for _, b := range barriers()[:8] {
 		t.Run(b.name, func(t *testing.T) {

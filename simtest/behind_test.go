@@ -14,7 +14,7 @@ import (
 )
 
 // A server whose Steps come late computes three ticks in each. It sends one packet for them, with a
-// snapshot whenever one of the three had one due, and counts the snapshots that it did without.
+// snapshot if one was due in any of the three. It counts the snapshots that it left out.
 func TestStepBehindSendsItsNewest(t *testing.T) {
 	const every, length = 100 * time.Millisecond, 20 * time.Second
 	for _, rate := range []int{30, 10} {
@@ -50,16 +50,17 @@ func TestStepBehindSendsItsNewest(t *testing.T) {
 	}
 }
 
-// A server whose packets take more time than there is keeps its ticks: it sends packets in four ticks
-// of five, which is what fits. Its clients' inputs run at most twice as far ahead as those of a
-// server with time to spare. When each tick had packets, a fifth of the ticks was lost.
+// A server that has too little time for its packets still computes all ticks. It sends packets in
+// four ticks of five, for which the time suffices. Its clients' inputs run at most twice as far
+// ahead as those of a server with enough time. With packets in each tick, a fifth of the ticks
+// would be lost.
 func TestPacketsThatTakeTooLong(t *testing.T) {
 	const players, length = 8, 30 * time.Second
 	lead := func(packet time.Duration) (lead time.Duration) {
 		m, g := simtest.New(5), &game{}
 		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
-		m.AroundServer = func(step func()) { // it takes time for each packet
+		m.AroundServer = func(step func()) { // each packet takes time
 			before := srv.Stats().PacketsOut
 			step()
 			if sent := srv.Stats().PacketsOut - before; sent > 0 && packet > 0 {

@@ -23,7 +23,7 @@ type benchSpot struct {
 	X, Y float32 `net:"min=0,max=60,step=0.01"`
 }
 
-type benchSpotWide struct { // without its step
+type benchSpotWide struct { // benchSpot without the tag's step
 	X, Y float32
 }
 
@@ -31,7 +31,7 @@ type benchMove struct {
 	X float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// benchGame is a game whose players walk to and fro.
+// benchGame is a game whose players walk back and forth.
 type benchGame struct {
 	push     bool // the server pushes the players
 	allocate bool // the shared system allocates
@@ -232,7 +232,7 @@ func TestBenchConfigFaults(t *testing.T) {
 	}
 }
 
-// What is no measurement is an error, with its seed.
+// A match that measures nothing is an error that names the seed.
 func TestBenchBrokenMatches(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -255,7 +255,7 @@ func TestBenchBrokenMatches(t *testing.T) {
 	}
 }
 
-// A component's unit is free of spaces, and is no other metric's.
+// A component's unit has no spaces, and differs from those of all other metrics.
 func TestBenchUnits(t *testing.T) {
 	f := []benchFigure{{"down-B/s", 1}, {"component-down-B/s", 2}}
 	require.Equal(t, "Pair[int,_string]-B/s", freeUnit(f, "Pair[int, string]"))

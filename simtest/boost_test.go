@@ -30,7 +30,7 @@ type racers struct {
 	boost ecs.Component[boosted]
 	cmd   ecs.Component[runCommand]
 	body  ecs.Prefab
-	until foretick.Tick // of the server's own actions
+	until foretick.Tick // end of the server's own actions
 
 	boosts int // ticks in which the client ran fast
 }
@@ -89,9 +89,8 @@ func (g *racers) protocol() *foretick.Protocol {
 	return p
 }
 
-// A speed boost, as a component that is added and removed under prediction, is
-// felt at once, and rolls back with everything else when the server gave or took
-// one.
+// A speed boost is a component that shared systems add and remove. The player feels it at
+// once. It rolls back with everything else when the server gave or took one.
 func TestBoostRollsBack(t *testing.T) {
 	m := simtest.New(4)
 	g := &racers{until: 900}

@@ -19,8 +19,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// build is one of two builds of a game, as a test needs it: what both have of it
-// is looked at through functions, since their types differ.
+// build is one of two builds of a game. The test reads the parts that both builds have
+// through functions, since the types of the builds differ.
 type build struct {
 	protocol *foretick.Protocol
 	sampler  func(fn func(v client.View) (x, y float32, jump bool)) client.Sampler
@@ -201,7 +201,7 @@ func youngerBuild() *build {
 	b.sampler = func(fn func(client.View) (float32, float32, bool)) client.Sampler {
 		return client.Sample(&g.pad, func(v client.View) (c Pad) {
 			c.X, c.Y, c.Jump = fn(v)
-			c.Crouch = true // an elder server knows nothing of it
+			c.Crouch = true // an older server does not know Crouch
 			return c
 		})
 	}
@@ -245,9 +245,9 @@ func (b *build) join(t *testing.T, m *simtest.Match, link sim.Link, until time.D
 	return c
 }
 
-// Two builds of one game play in step with each other's servers, over a calm and a
-// terrible network: what both have is predicted and shown alike, messages and
-// events keep their meaning, and what one has not is passed over.
+// Clients of two builds of one game play in step with servers of the other build, over a calm
+// and a terrible network. The parts that both have are predicted and shown alike, messages
+// and events keep their meaning, and parts that only one build has are ignored.
 func TestTwoBuildsPlayInStep(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -325,7 +325,7 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 	}
 }
 
-// A client of another build comes back to its place by the schema that it has.
+// A client of another build reconnects to its place with the schema that it has already.
 func TestOtherBuildClientComesBack(t *testing.T) {
 	m := simtest.New(9)
 	truth, cl := youngerBuild(), elderBuild()
@@ -347,15 +347,15 @@ func TestOtherBuildClientComesBack(t *testing.T) {
 	require.EqualValues(t, 1, srv.Stats().Resumed)
 }
 
-// withNews is a protocol of nothing but the channel.
+// withNews returns a protocol that has only the channel.
 func withNews(name string, version int) *foretick.Protocol {
 	p := foretick.NewProtocol(name, version)
 	p.Channel("news", netcode.Channel{Reliable: true, Priority: 2})
 	return p
 }
 
-// Without AllowOtherBuilds, or where builds do not play together at all, a client is
-// refused with the first difference, and an error that says so.
+// Without AllowOtherBuilds, and if the builds cannot play together, a client is refused with an
+// error that names the first difference.
 func TestBuildDifferenceRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		allow  bool
@@ -393,7 +393,7 @@ func TestBuildDifferenceRefused(t *testing.T) {
 }
 
 // TestHostileSchemas: whatever a server sends as its schema, the client ends with an
-// error or keeps asking; it never uses it.
+// error or keeps asking; it never uses a wrong schema.
 func TestHostileSchemas(t *testing.T) {
 	good := youngerBuild().protocol
 	require.NoError(t, good.Err())

@@ -29,8 +29,8 @@ type (
 	callerWord struct{ N uint8 }
 )
 
-// caller is a game in which every function that a game can give exists, and reports by name
-// that it runs.
+// caller is a game with every function that a game can pass to the library. Each reports by
+// name that it runs.
 type caller struct {
 	place  ecs.Component[callerPlace]
 	cmd    ecs.Component[callerMove]
@@ -117,7 +117,7 @@ func (g *caller) protocol() *foretick.Protocol {
 	g.word.OnClient(p, func(f *foretick.Frame, _ foretick.Tick, _ callerWord) { runs("Message.OnClient", f) })
 	g.ask.Handle(p, func(f *foretick.Frame, who foretick.PlayerID, v callerWord) {
 		_ = g.word.Send(f, who, v)
-		for _, rows := range g.bodies.Owned(f.World, who) { // which no client can know of
+		for _, rows := range g.bodies.Owned(f.World, who) { // a client cannot predict this
 			g.place.Slice(rows)[0].Y += 5
 		}
 		runs("Request.Handle", f)
@@ -144,7 +144,7 @@ type callSite struct {
 	g      *caller
 	srv    *server.Server
 	client *client.Client
-	frame  *foretick.Frame // that of the function, or else of its end
+	frame  *foretick.Frame // frame that the function gets, or else the frame of its end
 	player foretick.PlayerID
 }
 
@@ -155,14 +155,14 @@ func (k *callSite) own() ecs.Entity {
 	return ecs.None
 }
 
-// stopped is a context that ended.
+// stopped returns a context that has ended.
 func stopped() context.Context {
 	ctx, end := context.WithCancel(context.Background())
 	end()
 	return ctx
 }
 
-// callable are all methods of a server, a client and a frame, called as a game would.
+// callable has calls of all methods of a server, a client and a frame, by the methods' names.
 var callable = map[string]func(k *callSite) error{
 	"Server.Ban":             func(k *callSite) error { k.srv.Ban([]byte("somebody"), time.Time{}, "banned"); return nil },
 	"Server.Close":           func(k *callSite) error { return k.srv.Close("over") },

@@ -31,10 +31,10 @@ import (
 
 var allCalls = flag.Bool("calls.all", false, "TestEveryCallFromEveryFunction makes each call, not only the decisive ones and some of the others")
 
-// decisive are the methods that change how a match goes on.
+// decisive are the methods that change how a match continues.
 var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "Frame.Kick", "Server.Close", "Server.Draw", "Server.NextLevel", "Server.Shutdown", "Server.Step"}
 
-// played are the functions of a game that callMatch brings to run.
+// played are the functions of a game that run in a match of callMatch.
 var played = []string{
 	"CheckCommand", "client.Config.OnMisprediction", "client.Config.OnRefused", "client.Config.OnSession", "client.Config.OnSnapshot",
 	"client.Config.Redial", "Decay", "Event.OnConfirmed", "Event.OnFinal", "Event.OnPredicted", "Event.OnServer",
@@ -45,7 +45,7 @@ var played = []string{
 	"SpawnConfig.OnCancelled", "SpawnConfig.OnConfirmed", "SpawnConfig.OnPredicted",
 }
 
-// unplayed are the others, with the reason.
+// unplayed are the functions of a game that do not run in it, with the reason.
 var unplayed = map[string]string{
 	"Client.Run":               "draw is called between Steps",
 	"client.Config.Verify":     "runs in client.New, before there is a client",
@@ -60,8 +60,8 @@ var unplayed = map[string]string{
 // betweenTicks are the hooks that NextLevel runs between Steps too.
 var betweenTicks = []string{"Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnDisconnect", "Protocol.OnReconnect"}
 
-// A new function of a game and a new method of a server, client or frame come into the table
-// of calls.
+// The tables have every function that a game can pass, and every method of a server, client and
+// frame. So a new one must be added to them.
 func TestTableOfCallsIsComplete(t *testing.T) {
 	var hooks []string
 	for _, of := range []string{"", "server", "client"} {
@@ -76,7 +76,7 @@ func TestTableOfCallsIsComplete(t *testing.T) {
 			for _, d := range file.Decls {
 				for _, hook := range functionsGiven(d) {
 					if end, _, _ := strings.Cut(hook, "."); of != "" && !strings.EqualFold(end, of) {
-						hook = of + "." + hook // methods of Server and Client say it themselves
+						hook = of + "." + hook // the names of methods of Server and Client have it already
 					}
 					hooks = append(hooks, hook)
 				}
@@ -137,15 +137,15 @@ func functionsGiven(d ast.Decl) (out []string) {
 	return out
 }
 
-// callOutcome is what became of a call in a function of a game.
+// callOutcome is the result of a call in a function of a game.
 type callOutcome struct {
 	ran bool
 	err error // an error, or a panic of the library's own
 	bad any   // any other panic
 }
 
-// callMatch plays a match in which everything happens that a game has functions for. In the
-// first run of one of them after a second, call is made.
+// callMatch plays a match in which every function of a game runs. It makes the call in the first
+// run of the function hook after one second.
 func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) error) (out callOutcome, k *callSite, bystander *client.Client) {
 	m := simtest.New(3)
 	k = &callSite{m: m}
@@ -221,7 +221,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	leaver := join(false)
 	m.RunFor(time.Second)
 	k.player, armed = actor.View().Player, true
-	level := func(changed func() bool) { // right after a Step in which somebody came or went
+	level := func(changed func() bool) { // right after a Step in which a player joined or left
 		for i := 0; between && i < 1500 && !changed(); i++ {
 			m.RunFor(time.Millisecond)
 			k.srv.Step(m.Now())
@@ -271,7 +271,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	return out, k, bystander
 }
 
-// every is how many calls of a method there are for one that is made.
+// every returns n for a method: only one of n of its calls is made.
 func every(method string) int {
 	long := costtest.Count(0, 1) > 0
 	switch is := slices.Contains(decisive, method); {
@@ -285,8 +285,8 @@ func every(method string) int {
 	return 211
 }
 
-// Each call from each function that a game gives either works or is refused by name: none
-// ends the process, hangs, or leaves a match that does not go on.
+// Each call from each function of a game either works, or is refused with an error that names it.
+// No call ends the process, hangs, or makes the match stop.
 func TestEveryCallFromEveryFunction(t *testing.T) {
 	refused := map[string]int{}
 	n, at := 0, 0

@@ -20,10 +20,10 @@ var (
 	causeFirst = flag.Uint64("cause", 0, "the seed of the first")
 )
 
-// deeds are the campaign's own actions, with which causes are compared.
+// deeds records the campaign's own actions. The causes of corrections are compared with them.
 type deeds struct {
-	server map[foretick.Tick]bool                       // the server alone wrote something
-	paint  map[foretick.Tick]map[foretick.PlayerID]bool // whose run painted on the server
+	server map[foretick.Tick]bool                       // ticks in which only the server wrote something
+	paint  map[foretick.Tick]map[foretick.PlayerID]bool // players whose run painted on the server
 }
 
 // causeMatch is a match in which everything happens that clients cannot know.
@@ -178,7 +178,7 @@ func playCauses(t *testing.T, seed uint64, planted bool) (*causeMatch, map[predi
 	return a, by
 }
 
-// Whatever happens without the clients' knowledge, both ends agree at rest, and every
+// Whatever happens that clients cannot predict, both ends agree at rest, and every
 // correction has the true cause.
 func TestCauseCampaign(t *testing.T) {
 	all := map[prediction.Cause]int{}
@@ -197,7 +197,7 @@ func TestCauseCampaign(t *testing.T) {
 	}
 }
 
-// A planted fault of the code is called so, whatever the network does.
+// A planted fault of the code gets the cause Code, whatever the network does.
 func TestCauseCampaignFindsCode(t *testing.T) {
 	code, others, unknown := 0, 0, 0
 	for seed := *causeFirst; seed < *causeFirst+uint64(*causeSeeds/2); seed++ {

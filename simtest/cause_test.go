@@ -28,8 +28,8 @@ type brush struct {
 
 type heal struct{ Much uint8 }
 
-// garden is a small game whose parts can each be changed without the client's
-// knowledge.
+// garden is a small game, each of whose parts the server can change in a way that clients
+// cannot predict.
 type garden struct {
 	pos   ecs.Component[position]
 	tile  ecs.Component[tile]
@@ -41,7 +41,7 @@ type garden struct {
 	tiles *ecs.Query
 	loads *ecs.Query
 
-	bodies map[foretick.PlayerID]ecs.Entity // on the server
+	bodies map[foretick.PlayerID]ecs.Entity // entities of the players, on the server
 	packs  map[foretick.PlayerID]ecs.Entity
 	bias   bool // a planted fault
 
@@ -63,7 +63,7 @@ func (g *garden) protocol() *foretick.Protocol {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		speed := float32(4)
 		for _, packs := range g.loads.Owned(f.World, rows.Owner()) {
-			speed -= float32(packs.Len()) // who carries much is slow
+			speed -= float32(packs.Len()) // a player with many packs is slow
 		}
 		for i := range pos {
 			pos[i].X += cmd[i].X * speed * f.DT
@@ -136,7 +136,7 @@ func newAfternoon(t *testing.T, players int, link sim.Link, sample func(n int, v
 	return a
 }
 
-// every runs fn every so often, from 2 s to 12 s.
+// every runs fn every d, from 2 s to 12 s.
 func (a *afternoon) every(d time.Duration, fn func(f *foretick.Frame)) {
 	for at := 2 * time.Second; at < 12*time.Second; at += d {
 		a.m.Net.At(at, func() { fn(a.srv.Frame()) })
@@ -204,7 +204,7 @@ func TestCausesAreNamed(t *testing.T) {
 			})
 		}, prediction.ServerEffect, "(outside of systems)", 3},
 		"a parent's children": {2, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) { // another's child of the first one's
+			a.every(time.Second, func(f *foretick.Frame) { // makes an entity of another player a child of the first player's
 				e := f.Spawn(&a.g.pack, 1)
 				_ = f.World.SetParent(a.g.packs[2], e)
 				a.m.Net.At(a.m.Net.Now()+500*time.Millisecond, func() {
@@ -273,8 +273,8 @@ func TestStallCountsOnce(t *testing.T) {
 	}
 }
 
-// A command that was replaced by an equal one is not the cause of an effect of the
-// code.
+// If a missing command was replaced by an equal one, the command is not the cause of a correction
+// in that tick: the planted fault is.
 func TestCommandReplacedByItsLike(t *testing.T) {
 	a := newAfternoon(t, 1, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.3}, func(int, client.View) brush { return brush{X: 0.5} })
 	a.games[0].bias = true

@@ -52,7 +52,7 @@ func TestCheckFailsOnCode(t *testing.T) {
 				return 0.5
 			}
 			return 0
-		}, []string{"code:", "position.X"}}, // the same each time: only the server's word shows it
+		}, []string{"code:", "position.X"}}, // replays give the same each time: only the server's values show the fault
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, New: func() simtest.Player {
@@ -81,8 +81,8 @@ func TestCheckFailsOnCode(t *testing.T) {
 	}
 }
 
-// Code that differs only on the server is found by the clients' corrections, and code
-// that is not reproducible by replaying it: each check works alone.
+// Clients' corrections find code that differs only on the server. Replays find code that is not
+// reproducible. Each check works without the other.
 func TestCheckFindsCodeBothWays(t *testing.T) {
 	plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, SyncTest: -1, New: func() simtest.Player {
 		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
@@ -99,8 +99,8 @@ func TestCheckFindsCodeBothWays(t *testing.T) {
 	require.ErrorContains(t, err, `"planted"`)
 }
 
-// shed is a sound game in which much happens that clients cannot know: players push a
-// crate and each other, and the server moves them by a system and by their requests.
+// shed is a game without faults in which much happens that clients cannot predict: players push
+// a crate and each other, and the server moves them in a system and on their requests.
 type shed struct {
 	pos    ecs.Component[position]
 	crate  ecs.Component[tile]
@@ -183,8 +183,8 @@ func (g *shed) shove(f *foretick.Frame, player foretick.PlayerID, x float32) {
 	}
 }
 
-// TestKicksAreNoCode: players whom the server kicks, and others who come in their place,
-// leave nobody with a correction that is blamed on code.
+// TestKicksAreNoCode: when the server kicks players and others join, no correction gets the cause
+// Code.
 func TestKicksAreNoCode(t *testing.T) {
 	for seed := range uint64(costtest.Count(1, 3)) {
 		m, causes := simtest.New(seed), &simtest.Causes{}
@@ -224,7 +224,7 @@ func TestKicksAreNoCode(t *testing.T) {
 }
 
 // TestCheckIsSilentOnASoundGame: whatever the network, the processes, the players and the
-// server do, nothing of it is called code.
+// server do, no correction gets the cause Code.
 func TestCheckIsSilentOnASoundGame(t *testing.T) {
 	causes := [prediction.Causes]uint64{}
 	for seed := range uint64(*checkRuns) {

@@ -57,7 +57,7 @@ func TestDebugBuildsCaution(t *testing.T) {
 			require.Contains(t, strings.Join(faults, "\n"), w, name)
 		}
 	}
-	// Predicted is right for what the server alone writes and shared systems read.
+	// Predicted is right for a component that only the server writes and shared systems read.
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
@@ -78,8 +78,8 @@ func TestDebugBuildsCaution(t *testing.T) {
 	require.Empty(t, faults)
 }
 
-// An event that the server handles, or that a client plays a sound for, is none of that. Nor
-// is a body that a system moves through the world.
+// A debug build does not warn about an event that the server handles, or for which a client plays
+// a sound. Nor does it warn about a body that a system moves through the world.
 func TestDebugBuildsDoNotCautionAbout(t *testing.T) {
 	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
 		"a sound": func(g *planted, p *foretick.Protocol) {
@@ -99,7 +99,7 @@ func TestDebugBuildsDoNotCautionAbout(t *testing.T) {
 	}
 }
 
-// A handler that a client calls once must not write what is predicted. The panic names the
+// A handler that a client calls only once must not write predicted components. The panic names the
 // handler's line, and no system.
 func TestDebugBuildsRefuseWritesOfHandlers(t *testing.T) {
 	at := ""

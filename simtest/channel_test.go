@@ -21,7 +21,7 @@ type chunk struct {
 	Bytes [1000]uint64
 }
 
-// line is short and must come, spark is short and need not.
+// line is a short reliable message, spark a short one that may be lost.
 type (
 	line  struct{ N uint16 }
 	spark struct{ N uint16 }
@@ -88,7 +88,7 @@ func TestChannelsOfAGame(t *testing.T) {
 	late := 0
 	for i, n := range cl.lines {
 		require.EqualValues(t, i, n)
-		if i < ended && cl.late[i] > 12 { // a lost packet and its repetition take so long
+		if i < ended && cl.late[i] > 12 { // a lost packet and its repetition take up to 12 ticks
 			late++
 		}
 	}
@@ -171,8 +171,8 @@ func TestReliableOverflow(t *testing.T) {
 	require.Equal(t, client.Playing, g.View().State)
 }
 
-// TestMessageOnAnotherChannel: a message counts by the channel that it was declared
-// for; by another it is malformed.
+// TestMessageOnAnotherChannel: a message is only valid on the channel that it was declared
+// for; on another channel it is malformed.
 func TestMessageOnAnotherChannel(t *testing.T) {
 	net := sim.NewNetwork(5)
 	listen := net.Listen()

@@ -30,8 +30,8 @@ func said(t *testing.T, p simtest.Plan) string {
 	return r.said
 }
 
-// A clock in a singleton keeps a match from resting. Check says once what differs, in the
-// field's own units, and what to do.
+// A clock in a singleton prevents a match from coming to rest. Check says once what differs, in
+// the field's own units, and what to do.
 func TestCheckNamesTheClockThatNeverRests(t *testing.T) {
 	text := said(t, simtest.Plan{Clients: 2, Play: 2 * time.Second, New: func() simtest.Player {
 		p := foretick.NewProtocol("pond", 1)
@@ -51,8 +51,8 @@ func TestCheckNamesTheClockThatNeverRests(t *testing.T) {
 	require.NotContains(t, text, "does not repeat")
 }
 
-// A server that draws numbers without a seed makes another match of the same seed. Check
-// says so, since the command that it prints would not play the same match again.
+// With a server that draws numbers without a seed, the same seed gives another match each time.
+// Check says so, since the command that it prints would not play the same match again.
 func TestCheckSaysThatAMatchDoesNotRepeat(t *testing.T) {
 	plan := func(dice func() uint64) simtest.Plan {
 		return simtest.Plan{Clients: 2, Play: 2 * time.Second, Rest: -1, New: func() simtest.Player {
@@ -94,7 +94,7 @@ func TestUndeclaredSpawnNamesItsSystem(t *testing.T) {
 	require.PanicsWithError(t, want, func() { _, _ = plan.Run(1) })
 }
 
-// A game whose players own nothing that takes a command tests nothing.
+// Check and SyncTest fail if players own no entity with the command: such a match tests nothing.
 func TestCheckAndSyncTestSayThatNobodyPlays(t *testing.T) {
 	end := func() simtest.Player {
 		g := &planted{}

@@ -24,8 +24,8 @@ type (
 	belfryRope  struct{ Pulls uint32 }
 )
 
-// belfry is a game with a clock and flags that the server alone moves, or with dust that comes
-// and goes.
+// belfry is a game with a clock and flags that only the server moves, or with dust that appears
+// and vanishes.
 type belfry struct {
 	clock  ecs.Singleton[belfryClock]
 	toll   ecs.Component[belfryToll]
@@ -43,7 +43,7 @@ type belfry struct {
 
 	still  bool // there is no clock, flags stand, and dust blows
 	ropes  bool // there are shared physics objects
-	biased int  // a planted fault: 1 in what the clock makes, 2 in what is seen of flags
+	biased int  // a planted fault: 1 in the values from the clock, 2 in those from flags
 }
 
 func (g *belfry) protocol() *foretick.Protocol {
@@ -120,9 +120,9 @@ func (g *belfry) protocol() *foretick.Protocol {
 	return p
 }
 
-// What others have excuses a fault only where a system reads it: a clock that nobody else moves
-// is no value of others, and nor is an entity that comes or goes without any component that is
-// read.
+// A value of others excuses a correction only if a system reads that value. A clock that no other
+// player moves does not count as a value of others. Nor does an entity that appears or vanishes
+// without a component that is read.
 func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		g         belfry
@@ -163,7 +163,7 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 			}
 			if n := by[c.component]; c.component != "" {
 				require.NotNil(t, n)
-				require.GreaterOrEqual(t, n[prediction.Code], uint64(10)) // it is told of once a tick, and flags come first in some
+				require.GreaterOrEqual(t, n[prediction.Code], uint64(10)) // a tick has one correction, and in some ticks the flags cause it
 				require.Less(t, n[prediction.Untracked], uint64(2))
 			}
 		})

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// TestClosedServerRests: a closed server has no tick due, so nobody calls it over and over
-// until its process ends. Packets of clients that look for it may still wake it.
+// TestClosedServerRests: a closed server has no tick due, so a loop that waits for the next tick
+// does not run hot until the process ends. Packets of clients that reconnect may still wake it.
 func TestClosedServerRests(t *testing.T) {
 	for name, closed := range map[string]func(s *server.Server) error{
 		"Close":           func(s *server.Server) error { return s.Close("over") },

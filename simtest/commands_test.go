@@ -23,7 +23,7 @@ import (
 type lever struct {
 	Pull float32 `net:"min=-1,max=1,step=0.0078125"`
 	Fire bool    `net:"oneshot"`
-	Raw  float32 // of no range: all but numbers
+	Raw  float32 // has no range; only NaN and infinities are refused
 }
 
 // engine sums up what its levers did.
@@ -136,7 +136,7 @@ func TestSpeedHack(t *testing.T) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
 	g := &mill{}
-	var ran []time.Duration // when a command of the client's own ran
+	var ran []time.Duration // times at which a command that the client sent ran
 	var fired []foretick.Tick
 	g.ran = func(f *foretick.Frame, cmd lever) {
 		if cmd.Pull != 0 {
@@ -164,9 +164,9 @@ func TestSpeedHack(t *testing.T) {
 		net.Run(now)
 		srv.Step(simtest.Epoch.Add(now))
 		var b []byte
-		// Every other second it says nothing; then it says everything at once:
-		// thousands of commands a second, for the past, the present and the
-		// future, as fast as it may without being dropped for it.
+		// Every other second it sends nothing, and in the seconds between it sends
+		// thousands of commands, for the past, the present and the future, as fast as
+		// the server allows without dropping it.
 		if k := srv.Tick(); k > 60 && now/time.Second%2 == 1 {
 			switch now / every % 4 {
 			case 0:
@@ -209,8 +209,8 @@ func TestMissingCommandRepeatsDecaysAndEnds(t *testing.T) {
 	fallSilent(t, -1, nil)
 }
 
-// fallSilent plays a client that falls silent, and holds what its commands pulled behind
-// the last repeated one against decayed, the newest first.
+// fallSilent plays a client that stops sending commands. It compares what the replacements after
+// the last repeated command pulled with decayed, the newest first.
 func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 	m := simtest.New(6)
 	g := &mill{}
@@ -218,7 +218,7 @@ func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 		foretick.Decay(p, &g.cmd, func(cmd *lever, missing int) {
 			require.Greater(t, missing, 7)
 			cmd.Pull /= 2
-			cmd.Fire = true // may not stand
+			cmd.Fire = true // Decay cannot set a one-shot
 		})
 	}
 	var at []foretick.Tick
@@ -271,8 +271,8 @@ func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 	require.NotZero(t, c.Stats().ByCause[prediction.Input])
 }
 
-// However much is lost, no press runs twice, a press whose command came in time
-// runs, and both ends run the very same values.
+// However many packets are lost, no press runs twice, a press whose command came in time
+// runs, and both ends run the same values.
 func TestOneShotsSurviveLoss(t *testing.T) {
 	for _, loss := range []float64{0.05, 0.2} {
 		m := simtest.New(8)
@@ -370,7 +370,7 @@ func TestValidatorRefuses(t *testing.T) {
 	require.EqualValues(t, len(told), srv.Stats().InputsRejected)
 	require.EqualValues(t, len(told), c.Stats().CommandsRefused)
 	require.Greater(t, len(explained), 4)
-	for _, e := range explained[1:] { // the first is of before any command came
+	for _, e := range explained[1:] { // the first correction is from before any command arrived
 		require.Equal(t, prediction.Input, e.Cause)
 		require.True(t, hard[e.CauseTick])
 		require.Equal(t, lever{Pull: 1}, e.Input)

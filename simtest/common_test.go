@@ -83,8 +83,8 @@ func (g *crates) slide(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// A crate pushed by one player moves on that player's screen at once; one pushed
-// by two ends in the same place everywhere.
+// A crate that one player pushes moves on that player's screen at once. A crate that two
+// players push ends in the same place on both ends.
 func TestPushedCrate(t *testing.T) {
 	for _, players := range []int{1, 2} {
 		m := simtest.New(4)
@@ -156,7 +156,7 @@ func TestCrateOfTwo(t *testing.T) {
 			}
 		}
 		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
-			now := m.Net.Now() - time.Duration(v.Player)*400*time.Millisecond // one after the other
+			now := m.Net.Now() - time.Duration(v.Player)*400*time.Millisecond // the players push one after the other
 			if now < 2*time.Second || now > 5*time.Second {
 				return move{}
 			}
@@ -177,7 +177,7 @@ func TestCrateOfTwo(t *testing.T) {
 	for n := range 2 {
 		for i, p := range shown[n][1:] {
 			switch before := shown[n][i]; {
-			case truth[p.tick] == truth[p.tick-1]: // it stands, or that tick was never reached
+			case truth[p.tick] == truth[p.tick-1]: // the crate stands still, or that tick was never reached
 			case p.at != before.at:
 				seen[n].moved++
 				seen[n].stood = 0
@@ -201,7 +201,7 @@ func TestCrateOfTwo(t *testing.T) {
 // A game whose systems read other entities can also be wrong through its code: if
 // no other player's values differed, the cause is the code.
 func TestCodeIsNamedAmongOthers(t *testing.T) {
-	for _, walks := range []bool{false, true} { // the other player
+	for _, walks := range []bool{false, true} { // whether the other player walks
 		m := simtest.New(4)
 		g := &crates{}
 		srv, err := m.Serve(server.Config{Protocol: g.protocol()})

@@ -17,7 +17,7 @@ func TestConfigNumbers(t *testing.T) {
 	})
 	links := []string{"Link.Latency", "Link.Jitter", "Link.Burst", "Link.MaxBurst", "Link.Hold", "Link.Bandwidth", "Link.Queue", "Link.Outage", "Link.OutageEvery"}
 	fieldtest.Config[simtest.BenchConfig](t, fieldtest.Rules{Any: links}, func(c simtest.BenchConfig) error {
-		// Those of the other fields are sim's own.
+		// Package sim checks the other fields itself.
 		c.Link = sim.Link{Loss: c.Link.Loss, Duplicate: c.Link.Duplicate, Reorder: c.Link.Reorder, Corrupt: c.Link.Corrupt}
 		return simtest.CheckBench(c)
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// TestCountsAddLeavesNothingOut: a counter that is added to one of the structs is
-// summed, or its greatest value is kept.
+// TestCountsAddLeavesNothingOut: Add sums every counter of the structs, or keeps its greatest
+// value.
 func TestCountsAddLeavesNothingOut(t *testing.T) {
 	fieldtest.Adds(t, func(sum, one *simtest.Weather) { sum.Add(*one) })
 	fieldtest.Adds(t, func(sum, one *simtest.RogueCounts) { sum.Add(*one) })

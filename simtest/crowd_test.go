@@ -28,14 +28,14 @@ type crowd struct {
 	cmd     ecs.Component[lunge]
 	body    ecs.Prefab
 	dart    ecs.Prefab
-	hits    int // on a server
-	facings int // that a shot found
+	hits    int // hits, on a server
+	facings int // facings that a shot found
 	singles []ecs.Handle
 	values  []func(w *ecs.World) *int32
 }
 
-// outlook is where a player looks, vigour what it was hit, and burning how many ticks a dart
-// has left.
+// outlook is where a player looks, vigour counts the hits on it, and burning is how many ticks a
+// dart has left.
 type (
 	outlook struct{ Left bool }
 	burning struct{ Left uint8 }
@@ -159,7 +159,7 @@ func (g *crowd) protocol() *foretick.Protocol {
 	return p
 }
 
-// shoot lets a player who fires hit whom it sees near itself.
+// shoot makes a player that fires hit the players that it sees nearby.
 func (g *crowd) shoot(f *foretick.Frame, rows ecs.Rows) {
 	pos, cmd, health := g.pos.Slice(rows), g.cmd.Slice(rows), g.health.Slice(rows)
 	for i := range cmd {
@@ -179,9 +179,8 @@ func (g *crowd) shoot(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// A game of 120 singletons and 250 systems plays like any other: with late inputs, partial
-// ticks and 5 % loss, every value arrives and nothing is corrected that the same inputs do
-// not explain.
+// A game of 120 singletons and 250 systems plays like any other. With late inputs, partial ticks
+// and 5 % loss every value arrives, and only different inputs cause corrections.
 func TestManySingletonsAndSystems(t *testing.T) {
 	var wrong []prediction.Misprediction
 	m, g := simtest.New(1), &crowd{}

@@ -18,14 +18,14 @@ type blinkCommand struct {
 	Blink bool `net:"oneshot"`
 }
 
-// leaper is a body at one of two places. It blinks between them on its player's
-// command, which is predicted, and the server throws it, which is not. Both leaps
-// are shorter than the largest correction that fades.
+// leaper is a body at one of two places. It jumps between them on its player's command, which
+// is predicted, and by a server system, which is not. Both jumps are shorter than the largest
+// correction that fades.
 type leaper struct {
 	pos  ecs.Component[position]
 	cmd  ecs.Component[blinkCommand]
 	body ecs.Prefab
-	mark bool // leaps are marked
+	mark bool // jumps are marked with Teleport
 }
 
 const leap = 1.5
@@ -61,8 +61,8 @@ func (g *leaper) protocol() *foretick.Protocol {
 	return p
 }
 
-// between counts the frames that showed a body where it never was, and all frames
-// with a body.
+// between counts the frames that showed a body between its two places, and all frames with a
+// body.
 func (g *leaper) between(w *ecs.World) (wrong, all int) {
 	q := ecs.NewQuery(w.Types(), ecs.With(&g.pos))
 	for _, rows := range q.All(w) {
@@ -76,10 +76,9 @@ func (g *leaper) between(w *ecs.World) (wrong, all int) {
 	return wrong, all
 }
 
-// No frame shows a body between the ends of a marked leap: not through
-// interpolation, of others or of the player's own last two ticks, and not through a
-// fading correction. The same match without the mark does show it, which proves the
-// test.
+// No frame shows a body between the ends of a marked jump: neither by interpolation, of
+// remote players or of the player's own last two ticks, nor by a fading correction. Without
+// the mark the same match does show it, which proves the test.
 func TestTeleportIsShownAtOnce(t *testing.T) {
 	play := func(mark bool) (wrong, all int, corrections uint64) {
 		m := simtest.New(5)

@@ -7,5 +7,5 @@ package simtest_test
 // leave room for it.
 const trailRate = 2600
 
-// debugging says that systems are named.
+// debugging is true in builds that name systems.
 const debugging = true

@@ -60,9 +60,9 @@ func (g *blank) protocol(rate int) *foretick.Protocol {
 	return p
 }
 
-// An event is confirmed if the server raised it, and cancelled if it did not, though
-// it leaves no trace in any state: where packets are lost in gaps, up, down or both,
-// and where the server refuses the command.
+// An event is confirmed if the server raised it, and cancelled if it did not, even if it changes
+// no state. That holds when packets are lost in gaps, up, down or both, and when the server
+// refuses the command.
 func TestEventsWithoutATraceAreConfirmedIfRaised(t *testing.T) {
 	good := sim.Link{Latency: 40 * time.Millisecond}
 	bad := sim.Link{Latency: 40 * time.Millisecond, Loss: 1}
@@ -71,7 +71,7 @@ func TestEventsWithoutATraceAreConfirmedIfRaised(t *testing.T) {
 		all := 0
 		for _, row := range []struct {
 			name     string
-			up, down sim.Link // in gaps
+			up, down sim.Link // the links during gaps
 			gap      time.Duration
 			hold     bool
 			refuse   bool

@@ -85,7 +85,7 @@ func TestPredictedEvents(t *testing.T) {
 	}
 	for n, times := range cl.predicted {
 		if n > newest {
-			continue // still open
+			continue // neither confirmed nor cancelled yet
 		}
 		require.LessOrEqual(t, times, 1+cl.cancelled[n], "shot %d was told more than once", n)
 		if cl.cancelled[n] == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// gauges has a field of each sort that reads otherwise than its words.
+// gauges has a field of each kind whose value looks different from its words on the wire.
 type gauges struct {
 	Heat  float32 // no step
 	Mass  float64
@@ -92,7 +92,7 @@ func TestMispredictionListsEveryField(t *testing.T) {
 	require.Contains(t, w.JSON(), `"why":`)
 }
 
-// Everything that counts reads as a line.
+// The statistics of both ends print as one line.
 func TestStatsRead(t *testing.T) {
 	for _, s := range []fmt.Stringer{
 		stats.Server{Ticks: 9}, stats.Player{InputsLate: 9}, stats.Client{Snapshots: 9, Connection: netcode.Stats{Sent: 9}},

@@ -29,7 +29,7 @@ type (
 
 // trackGame is a game of runners whose server may trust the command.
 type trackGame struct {
-	frameTime, place, sprint bool // taken from the command
+	frameTime, place, sprint bool // what the server takes from the command
 	still                    bool // nobody moves
 }
 
@@ -73,8 +73,9 @@ func (g trackGame) player() simtest.Player {
 	})}
 }
 
-// Plan.Extremes names the field of the command by which a client makes its body faster than
-// honest ones, and what moves. It is silent where the server clamps and measures time itself.
+// Plan.Extremes names the field of the command with which a client makes its body faster than
+// honest ones, and the component that moves. It reports nothing if the server clamps the command
+// and measures time itself.
 func TestExtremesNameWhatTheServerTakesFromACommand(t *testing.T) {
 	for name, row := range map[string]struct {
 		game trackGame

@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// gymnast has a field of each sort that fades and has no step.
+// gymnast has a field of each kind without a step whose corrections fade.
 type gymnast struct {
 	Turn  [4]float32 `net:"quat,slerp"`
 	Free  float32    `net:"lerp"`
@@ -73,7 +73,7 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 	require.Positive(t, first)
 	turned := func(p gymnast) float64 { return 2 * math.Atan2(float64(p.Turn[2]), float64(p.Turn[3])) }
 	require.InDelta(t, 0.4, turned(drawn[first-1]), 0.01)
-	k := math.Exp2(-float64(10*time.Millisecond) / float64(half)) // a frame's
+	k := math.Exp2(-float64(10*time.Millisecond) / float64(half)) // factor of one frame
 	for i := first; i < first+60; i++ {
 		d, faded := drawn[i], math.Pow(k, float64(i-first+1))
 		require.InDelta(t, faded, 1.4-turned(d), 0.01, "frame %d", i-first)

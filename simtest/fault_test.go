@@ -57,7 +57,7 @@ func TestSameSeedSameMatch(t *testing.T) {
 	require.NotEqual(t, trace(1), trace(2))
 }
 
-// A process that stood still is in step again within two seconds.
+// A client whose process was frozen is in step again within two seconds.
 func TestFrozenClientRecovers(t *testing.T) {
 	for _, frozen := range []time.Duration{200 * time.Millisecond, 800 * time.Millisecond, 3 * time.Second} {
 		m, clients := walk(t, 3, 2, sim.Link{Latency: 40 * time.Millisecond}, 60*time.Second)
@@ -76,7 +76,7 @@ func TestFrozenClientRecovers(t *testing.T) {
 	}
 }
 
-// A client of another protocol is told the first difference.
+// A client with another protocol receives the first difference.
 func TestProtocolMismatchIsNamed(t *testing.T) {
 	m := simtest.New(1)
 	var g game
@@ -98,9 +98,9 @@ func TestProtocolMismatchIsNamed(t *testing.T) {
 
 type sized struct{ Size float32 }
 
-// TestLongDescription: of a protocol whose description does not fit in a message, a
-// refused client is told the first difference all the same. Where only hashes fit it knows its
-// own line, or the one before the server's.
+// TestLongDescription: a refused client receives the first difference even if the description of
+// the protocol does not fit in a message. If only hashes fit, the client names its own line, or
+// the line before the server's.
 func TestLongDescription(t *testing.T) {
 	protocol := func(differs, prefabs int) *foretick.Protocol {
 		p, size := foretick.NewProtocol("long", 1), new(ecs.Component[sized])
@@ -139,7 +139,7 @@ func TestLongDescription(t *testing.T) {
 	}
 }
 
-// A full server says so; a place that is left can be taken.
+// A full server refuses with the code Full. When a player leaves, another can take its place.
 func TestFullServer(t *testing.T) {
 	m := simtest.New(1)
 	var g game
@@ -168,7 +168,7 @@ func TestFullServer(t *testing.T) {
 	require.Equal(t, 1, third.View().World.Len())
 }
 
-// A server that falls silent is given up on after the timeout.
+// A client ends its connection when the server is silent for longer than the timeout.
 func TestSilentServer(t *testing.T) {
 	m, clients := walk(t, 1, 1, sim.LAN, time.Second)
 	dead := sim.Link{Loss: 1}
@@ -183,8 +183,8 @@ func TestSilentServer(t *testing.T) {
 	require.True(t, errors.Is(closed, net.ErrClosed))
 }
 
-// A player whose network fails for twenty seconds gets its body back, and the
-// game is told of both.
+// A player whose network fails for twenty seconds gets its body back. The game's hooks learn of
+// the loss and of the return.
 func TestLostPlayerComesBack(t *testing.T) {
 	m := simtest.New(9)
 	g := &game{}
@@ -242,8 +242,7 @@ func bodyOf(s *server.Server, g *game, player foretick.PlayerID) ecs.Entity {
 	return ecs.None
 }
 
-// An entity that changes hands is predicted by its new owner and no longer by
-// its old one.
+// An entity that changes its owner is predicted by its new owner and no longer by its old one.
 func TestTransfer(t *testing.T) {
 	m := simtest.New(5)
 	g := &game{}
@@ -313,7 +312,7 @@ func TestAsymmetricLinks(t *testing.T) {
 		after := srv.Stats()
 		missing, taken := after.InputsMissing-before.InputsMissing, after.InputsTaken-before.InputsTaken
 		require.Greater(t, taken, uint64(300), name)
-		require.LessOrEqual(t, missing, taken/20, name) // of a long burst all but the last come too late
+		require.LessOrEqual(t, missing, taken/20, name) // in a long burst of losses all inputs but the last come too late
 		m.Run(23 * time.Second)
 		require.Equal(t, client.Playing, c.View().State, name)
 		require.Zero(t, m.Audit(c).Differences, "%s: %s", name, m.Audit(c).First)

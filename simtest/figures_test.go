@@ -10,13 +10,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestFiguresAreWhatTheNetworkDid: what both ends say of a connection is what the
+// TestFiguresAreWhatTheNetworkDid: the statistics of a connection on both ends equal what the
 // simulated network did to it.
 func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	calm := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 	m := newLong(t, 30, calm)
 	m.Run(10 * time.Second)
-	clock := func() (least, sum stats.Client) { // over a second
+	clock := func() (least, sum stats.Client) { // statistics over a second
 		least = m.client.Stats()
 		for range 60 {
 			m.Run(m.Net.Now() + time.Second/60)
@@ -41,7 +41,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	require.Positive(t, player.InputBuffer)
 	require.InDelta(t, (s.Lead + s.SnapshotBufferTarget).Seconds(), player.RenderDelay.Seconds(), 0.01)
 
-	// The way up becomes longer: the buffer at the server empties, and time hurries.
+	// The path up becomes longer: the buffer at the server empties, and the client's time runs faster.
 	m.Link(m.client, sim.Link{Latency: 130 * time.Millisecond}, calm)
 	least, mean := clock()
 	require.Negative(t, least.Clock.InputBuffer)
@@ -51,7 +51,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	m.Link(m.client, calm, calm)
 	m.Run(m.Net.Now() + 20*time.Second)
 
-	// Snapshots are held back: the buffer at the client empties, and the screen slows.
+	// Snapshots are held back: the buffer at the client empties, and the render time slows down.
 	m.FreezeServer(true)
 	least, mean = clock()
 	require.Zero(t, least.Clock.SnapshotBuffer)
@@ -84,7 +84,8 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	require.Contains(t, m.client.Stats().String(), "lost in")
 	require.Contains(t, player.String(), "input buffer")
 
-	// A round trip beyond the history: what prediction does not reach is delay.
+	// A round trip longer than the history: the client adds input delay for the part that prediction
+	// cannot cover.
 	far := sim.Link{Latency: 750 * time.Millisecond}
 	m.Link(m.client, far, far)
 	m.Run(m.Net.Now() + 15*time.Second)

@@ -23,10 +23,10 @@ import (
 // attack of someone who reads a plain connection and injects.
 type forger struct {
 	transport.Endpoint
-	// ticks are the snapshots to forge now; first, those that come before the
-	// first honest one.
+	// ticks are the ticks of the snapshots to forge now. first are those of the snapshots to
+	// forge before the first honest one.
 	ticks, first []netcode.Tick
-	seq          uint16 // the newest of the server's packets
+	seq          uint16 // number of the server's newest packet
 	queue        []transport.Event
 	forged       int
 }
@@ -40,7 +40,7 @@ func (f *forger) empty(t netcode.Tick) []byte {
 	return source.NewSender(1, snapshot.SenderConfig{}).Append(netcode.SnapshotHeader{Bare: true}.Append(nil), 1000, &sent)
 }
 
-// packet is a datagram that carries a forged snapshot behind other messages.
+// packet returns a datagram with a forged snapshot after other messages.
 func (f *forger) packet(peer transport.PeerID, ahead int, t netcode.Tick, before []byte) transport.Event {
 	f.forged++
 	b := binary.LittleEndian.AppendUint16(make([]byte, 5), f.seq+uint16(ahead))
@@ -87,14 +87,14 @@ func (f *forger) take(e transport.Event) {
 	f.queue = append(f.queue, e)
 }
 
-// A forged snapshot of a tick that the server cannot have reached harms nobody for
-// long: within two seconds the client is in step, on the same connection.
+// A forged snapshot of a tick that the server cannot have reached has no lasting effect: within
+// two seconds the client is in step, on the same connection.
 func TestForgedTick(t *testing.T) {
 	const half = 1 << 31
 	for _, c := range []struct {
 		name string
-		off  []int64 // from the server's tick, of each packet of a salvo
-		far  bool    // none of them is read: the client does not notice
+		off  []int64 // for each packet of a salvo, the distance of its tick from the server's tick
+		far  bool    // no packet is read, so the client does not notice the salvo
 	}{
 		{"half the circle", []int64{half}, true},
 		{"almost half the circle", []int64{half - 1}, true},

@@ -68,8 +68,8 @@ func TestFewFrames(t *testing.T) {
 	}
 }
 
-// A history that cannot hold what few frames need is refused, or shows in the counts:
-// commands then act late, and none is missed.
+// A history that is too short for a low frame rate is refused, or shows in the statistics:
+// commands then run late, and none is missing.
 func TestFewFramesAndAShortHistory(t *testing.T) {
 	var g game
 	p := g.protocol()
@@ -89,14 +89,14 @@ func TestFewFramesAndAShortHistory(t *testing.T) {
 	require.Greater(t, c.Stats().InputDelayed, delayed+30)
 }
 
-// Whatever a client's frames did, for a minute or for once, it is in step two seconds
-// after: no command is missing, and it looks no further ahead or back than before.
-// Nobody else notices.
+// Whatever happened to a client's frames, for a minute or once, it is in step two seconds
+// later: no command is missing, and it runs no further ahead or behind than before. Other
+// players notice nothing.
 func TestFramesThatComeBack(t *testing.T) {
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	for i, row := range []struct {
 		name   string
-		every  time.Duration // between two frames; 0: none at all
+		every  time.Duration // time between two frames; 0: no frames at all
 		length time.Duration
 	}{
 		{"ten frames a second", 100 * time.Millisecond, time.Minute},

@@ -38,7 +38,7 @@ type millSail struct {
 	Turn float32 `net:"angle,bits=14,lerp"`
 }
 
-// tip is where a mill is hit.
+// tip returns the hitbox of a mill.
 func (s *millSail) tip() lagcomp.Sphere {
 	sin, cos := math.Sincos(float64(s.Turn))
 	return lagcomp.Sphere{X: s.X + 2*float32(cos), Y: 2 * float32(sin), R: 0.05}
@@ -65,7 +65,7 @@ func (g *mills) protocol() *foretick.Protocol {
 	return p
 }
 
-// rewindsTo checks views of a moment that the game names. was has the truth by tick.
+// rewindsTo checks hit views of a moment that the game names. was has the true hitbox by tick.
 func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Entity, was map[foretick.Tick]lagcomp.Hitbox) {
 	same(t, f.Tick, tip(t, seen, e), tip(t, f.RewindTo(1, seen.Used.Tick, seen.Used.Fraction), e))
 	for back := range foretick.Tick(4) {
@@ -75,7 +75,7 @@ func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Ent
 		_, hit := view.Only(e).Nearest(lagcomp.Vec{}, 1e4)
 		require.True(t, hit)
 	}
-	// A moment of the future, and one before all that is kept.
+	// A moment in the future, and one before the kept history.
 	for _, by := range []foretick.PlayerID{1, ecs.Nobody} {
 		require.Equal(t, f.Tick-1, f.RewindTo(by, f.Tick+50, 0).Used.Tick)
 		far := f.RewindTo(by, f.Tick-100, 0)
@@ -84,8 +84,8 @@ func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Ent
 	}
 }
 
-// Rewind, RewindBehind, CatchUp and Present show one geometry: at the same moment every
-// hitbox is in the same place, and it is the one that its components make.
+// Rewind, RewindBehind, CatchUp and Present agree: at the same moment every hitbox is in the same
+// place, and it is the hitbox that the components give.
 func TestOneGeometry(t *testing.T) {
 	for _, rate := range []int{30, 10} {
 		for _, loss := range []float64{0, 0.1} {

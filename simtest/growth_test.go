@@ -20,11 +20,11 @@ type (
 	growthScore struct{ N uint32 }
 )
 
-// meadow is a game whose server plants and tells.
+// meadow is a game whose server spawns plants and sends the score.
 type meadow struct {
-	plants foretick.Tick // a plant in so many ticks; 0: none
-	lives  foretick.Tick // ticks until a plant goes; 0: it stays
-	tells  foretick.Tick // the score, in so many ticks; 0: never
+	plants foretick.Tick // ticks from one plant to the next; 0: none
+	lives  foretick.Tick // ticks that a plant lives; 0: it stays
+	tells  foretick.Tick // ticks from one score message to the next; 0: none
 }
 
 func (g meadow) player() simtest.Player {
@@ -59,8 +59,8 @@ func (g meadow) player() simtest.Player {
 	})
 }
 
-// Check names a prefab whose entities only become more, and a message that goes out each
-// tick. It is silent if they go after a time, if there are few, and if the plan allows it.
+// Check names a prefab whose entities only become more, and a message that is sent each tick. It
+// reports nothing if entities go after a time, if there are few, or if the plan allows growth.
 func TestCheckNamesWhatGrows(t *testing.T) {
 	const more, sent = `entities of prefab "plant" only become more: `, "message growthScore is sent to player 1 in 100 % of all ticks, reliably"
 	for name, row := range map[string]struct {

@@ -71,9 +71,9 @@ func (g *traffic) protocol() *foretick.Protocol {
 	return p
 }
 
-// A car changes its driver repeatedly. Its driver drives without delay, the other
-// player sees it in the past, under one handle on each client, and corrections
-// last only for the moment of the change.
+// A car changes its driver repeatedly. The driver drives it without delay, and the other player
+// sees it in the past. It keeps one handle on each client, and corrections happen only at the
+// change.
 func TestPredictionIsHandedOver(t *testing.T) {
 	m := simtest.New(41)
 	truth := &traffic{}

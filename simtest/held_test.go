@@ -16,12 +16,12 @@ import (
 )
 
 type (
-	// belt is what a holder has. Others do not see it.
+	// belt is a component of a holder that others do not receive.
 	belt struct {
 		Rounds uint16 `net:"owner"`
 		Grip   int16  `net:"owner"`
 	}
-	// blessing is what the server alone gives a holder.
+	// blessing is a component of a holder that only the server writes.
 	blessing struct {
 		Power uint8 `net:"owner"`
 	}
@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// armoury is a game in which players hold guns that run by what their holders have.
+// armoury is a game in which players hold guns whose system reads components of the holder.
 type armoury struct {
 	game
 	belt   ecs.Component[belt]
@@ -84,8 +84,8 @@ func (g *armoury) protocol() *foretick.Protocol {
 	return p
 }
 
-// TestHeldThingReadsItsHolder: a held thing is predicted on its holder's client by fields that
-// only the owner receives. Others' clients see the thing, and run nothing for it.
+// TestHeldThingReadsItsHolder: the holder's client predicts a held thing with fields that only
+// the owner receives. Other clients see the thing, and run no system for it.
 func TestHeldThingReadsItsHolder(t *testing.T) {
 	for _, late := range []time.Duration{0, 150 * time.Millisecond} {
 		m := simtest.New(8)
@@ -131,7 +131,8 @@ func TestHeldThingReadsItsHolder(t *testing.T) {
 	}
 }
 
-// TestHeldThingIsRefusedWithTheWayOut: read as any other entity's, such a field names the way.
+// TestHeldThingIsRefusedWithTheWayOut: if a system reads such a field like that of any other
+// entity, the error says how to read it as the holder's.
 func TestHeldThingIsRefusedWithTheWayOut(t *testing.T) {
 	g := &armoury{access: ecs.ReadOther}
 	require.ErrorContains(t, g.protocol().Err(), `shared system "load" reads belt of other entities, whose Rounds a client does not receive: declare it with ecs.ReadOwn if they are the same player's, such as the holder of a thing`)

@@ -22,10 +22,10 @@ import (
 
 var hierarchySeeds = flag.Int("hierarchies", costtest.Count(8, 50), "how many matches TestMountedTurrets plays; 200 before a release")
 
-// tag tells the entities of all ends apart.
+// tag is a label by which the test recognises an entity on all ends.
 type tag struct{ N uint16 }
 
-// crate is what a client's game keeps for itself.
+// crate is a component that a client's game keeps for itself.
 type crate struct{ N uint8 }
 
 // depot is a game of vehicles with mounted turrets.
@@ -40,7 +40,7 @@ type depot struct {
 	labels  uint16
 	flat    bool // without a hierarchy
 	own     ecs.Component[crate]
-	crate   ecs.Prefab // a client's own
+	crate   ecs.Prefab // prefab of entities that only a client has
 	scuttle foretick.Tick
 }
 
@@ -106,7 +106,7 @@ type parade struct {
 	clients []*client.Client
 	games   []*depot
 	wrong   []prediction.Misprediction
-	hidden  [4]map[uint16]bool // by player: labels
+	hidden  [4]map[uint16]bool // labels of the entities that are hidden from each player
 }
 
 func newParade(t *testing.T, seed uint64, link sim.Link, scuttle foretick.Tick, flat ...bool) *parade {
@@ -133,7 +133,7 @@ func newParade(t *testing.T, seed uint64, link sim.Link, scuttle foretick.Tick, 
 func (d *parade) vehicle(driver foretick.PlayerID) (car ecs.Entity, turrets []ecs.Entity) {
 	f := d.srv.Frame()
 	owners := []foretick.PlayerID{driver, 1 + driver%3, ecs.Nobody}
-	if d.m.Rand().IntN(2) == 0 { // the turrets are born first
+	if d.m.Rand().IntN(2) == 0 { // the turrets are spawned first
 		for _, o := range owners {
 			turrets = append(turrets, d.g.spawn(f, &d.g.turret, o))
 		}
@@ -156,7 +156,7 @@ func (d *parade) hide(player foretick.PlayerID, e ecs.Entity, hidden bool) {
 	}
 }
 
-// equal requires that each client shows the server's family, without what is hidden.
+// equal requires that each client shows the server's family, without hidden entities.
 func (d *parade) equal(t *testing.T, what string) {
 	t.Helper()
 	for i, c := range d.clients {
@@ -229,7 +229,7 @@ func TestMountedTurrets(t *testing.T) {
 	}
 }
 
-// A child is its parent's in each frame that shows both, and not only at rest.
+// A child has its parent in each frame that shows both, and not only at rest.
 func TestChildrenAreMountedInEachFrame(t *testing.T) {
 	d := newParade(t, 1, sim.Link{Latency: 50 * time.Millisecond}, 0)
 	d.m.Run(2 * time.Second)
@@ -301,14 +301,14 @@ func TestHierarchyWithoutPrediction(t *testing.T) {
 	require.Equal(t, d.g.family(d.srv.World()), g.family(c.View().World))
 }
 
-// Without Hierarchy nothing of it is sent, and clients have no parents.
+// Without Protocol.Hierarchy no parents are sent, and entities on clients have none.
 func TestHierarchyIsAsked(t *testing.T) {
 	flat, deep := &depot{flat: true}, &depot{}
 	require.NotContains(t, flat.protocol().Describe(), "foretick.Parent")
 	require.Contains(t, deep.protocol().Describe(), "foretick.Parent")
 }
 
-// Parents cost no memory in ticks and frames.
+// Ticks and frames with parents allocate nothing.
 func TestHierarchyAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	d := newParade(t, 1, sim.Link{Latency: 30 * time.Millisecond}, 0)

@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Timing has floats without a step in each place where a field can stand.
+// Timing has floats without a step in each kind of field.
 type Timing struct {
 	Best  float64
 	Half  float32
@@ -35,7 +35,7 @@ type (
 	news   struct{ Best [2]float64 }
 )
 
-// race is a game in which a server system writes one float to all of that.
+// race is a game in which a server system writes one float to all these fields.
 type race struct {
 	times  ecs.Component[times]
 	paces  ecs.Component[paces]
@@ -80,8 +80,8 @@ func (g *race) protocol() *foretick.Protocol {
 	return p
 }
 
-// A match goes on whatever float a system writes: the greatest number of its type travels
-// for an infinity, and 0 for NaN. What differs from the state is counted and named.
+// A match continues whatever float a system writes: for an infinity the greatest number of its
+// type is sent, and for NaN 0. Values that are sent changed are counted and named.
 func TestAnyFloatTravels(t *testing.T) {
 	for _, c := range []struct{ value, arrives float64 }{
 		{math.Inf(1), math.MaxFloat64}, {math.Inf(-1), -math.MaxFloat64}, {math.NaN(), 0}, {math.Float64frombits(0x7ff0000000000001), 0},
@@ -153,7 +153,7 @@ func TestAnyFloatTravels(t *testing.T) {
 	}
 }
 
-// SyncTest fails on a float that does not travel as it is.
+// SyncTest fails on a float that is sent as another value.
 func TestSyncTestNamesInfinity(t *testing.T) {
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &race{value: math.Inf(1)}

@@ -49,8 +49,8 @@ func (g *gallery) protocol() *foretick.Protocol {
 	return p
 }
 
-// At 144 frames a second and 30 ticks, a trigger pressed in a single frame
-// fires exactly once, on both ends, whatever is lost.
+// At 144 frames and 30 ticks a second, a trigger pressed in a single frame fires exactly once, on
+// both ends, whatever packets are lost.
 func TestPressBetweenTicksFiresOnce(t *testing.T) {
 	m := simtest.New(2)
 	g := &gallery{}
