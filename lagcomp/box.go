@@ -40,12 +40,12 @@ func castBox(o, d Vec, v *Hitbox, max, radius float32) (Contact, bool) {
 	return Contact{Distance: t, Point: v.c.add(f.out(point)), Normal: f.out(n)}, true
 }
 
-// clampBox is the point of the box ±h nearest to p.
+// clampBox returns the point of the box ±h nearest to p.
 func clampBox(p, h Vec) Vec {
 	return Vec{clamp(p.X, -h.X, h.X), clamp(p.Y, -h.Y, h.Y), clamp(p.Z, -h.Z, h.Z)}
 }
 
-// faceNormal is the normal of the face that p lies nearest to.
+// faceNormal returns the normal of the face that p is nearest to.
 func faceNormal(p, h Vec) Vec {
 	dx, dy, dz := h.X-abs(p.X), h.Y-abs(p.Y), h.Z-abs(p.Z)
 	switch {
@@ -64,7 +64,7 @@ func sign(x float32) float32 {
 	return 1
 }
 
-// enterAligned is where the box ±h is entered by a line that begins outside.
+// enterAligned returns where a line that begins outside enters the box ±h.
 func enterAligned(o, d, h Vec) (float32, bool) {
 	enter, leave := float32(math.Inf(-1)), float32(math.Inf(1))
 	slab := func(o, d, h float32) bool {
@@ -83,9 +83,8 @@ func enterAligned(o, d, h Vec) (float32, bool) {
 	return enter, ok && enter <= leave && enter >= 0
 }
 
-// enterRounded is where the box ±h, grown by r in every direction, is entered.
-// The grown box is the union of three boxes, each grown along one axis, and of
-// a capsule around each edge.
+// enterRounded returns where a line enters the box ±h, grown by r in every direction. The grown box is the
+// union of three boxes, each grown along one axis, and of a capsule around each edge.
 func enterRounded(o, d, h Vec, r float32) (float32, bool) {
 	if r == 0 {
 		return enterAligned(o, d, h)
@@ -111,7 +110,7 @@ func enterRounded(o, d, h Vec, r float32) (float32, bool) {
 	return best, found
 }
 
-// touchesGrown rejects lines that pass the box ±h by; one from within touches.
+// touchesGrown reports whether a line touches the box ±h. A line that begins within the box touches it.
 func touchesGrown(o, d, h Vec) bool {
 	if abs(o.X) <= h.X && abs(o.Y) <= h.Y && abs(o.Z) <= h.Z {
 		return true
@@ -120,7 +119,7 @@ func touchesGrown(o, d, h Vec) bool {
 	return ok
 }
 
-// closestBox is the nearest point of an oriented box.
+// closestBox returns the nearest point of an oriented box.
 func closestBox(p Vec, v *Hitbox) Contact {
 	var f frameOf
 	f.x, f.y, f.z = v.rotation().axes()

@@ -10,8 +10,8 @@ import (
 // year at 128 Hz.
 type Tick = uint32
 
-// ID is the caller's handle of an entity. Do not use zero: a Filter cannot exclude it, and
-// a miss carries it.
+// ID is the caller's handle of an entity. Do not use zero: a Filter cannot exclude it, and a Hit that is a miss
+// has it.
 type ID = uint64
 
 // The defaults of Config.
@@ -76,7 +76,7 @@ func (e *ConfigError) Error() string {
 // Unwrap returns the faults one by one.
 func (e *ConfigError) Unwrap() []error { return e.Faults }
 
-// withDefaults fills in what is zero.
+// withDefaults returns the config with the defaults in place of zeros.
 func (c Config) withDefaults() Config {
 	if c.TickRate == 0 {
 		c.TickRate = DefaultTickRate

@@ -8,20 +8,22 @@ import (
 // frame is one recorded tick: the entities in the order of Put, and their hitboxes in one
 // slice.
 type frame struct {
-	tick     Tick
-	held     bool
-	serial   uint64   // counts the ticks ever recorded; ticks may start anew, this does not
-	bounds   []Sphere // contains all hitboxes; a radius below zero: cannot be hit
+	tick Tick
+	held bool
+	// serial counts the ticks ever recorded. It goes on when ticks start again at a lower number.
+	serial uint64
+	// bounds has a sphere around all hitboxes of each entity. A radius below zero means that the entity cannot
+	// be hit.
+	bounds   []Sphere
 	who      []who
 	hitboxes []Hitbox
-	at       []int32 // by slot: the place of an entity; may be stale, see find
+	at       []int32 // at has, by slot, the place of an entity in who. An entry may be stale: see placeOf.
 
-	// Bounding spheres cost as much as the copy, and most ticks are never
-	// asked for: they are computed for the first view, which may come from any
-	// of several goroutines.
+	// Bounding spheres cost as much as the copy of the hitboxes, and most ticks are never queried. So they are
+	// computed for the first view, which any of several goroutines may make.
 	bounded   atomic.Bool
 	mu        sync.Mutex
-	own, next index // in this tick, and towards a later one
+	own, next index // own is the index within this tick, and next the one towards a later tick.
 }
 
 // maxHitboxes is how many hitboxes an entity may have.
@@ -32,11 +34,11 @@ type who struct {
 	id    ID
 	owner uint32
 	life  uint32
-	slot  int32  // where the entity's life is kept
-	run   uint32 // which of its lives, numbered over all entities
-	first uint32 // its hitboxes: the first,
-	count uint16 // how many,
-	kinds uint16 // and a digest of their kinds, computed with the bounds
+	slot  int32  // slot is where the entity's life is kept.
+	run   uint32 // run is which of the entity's lives it is, numbered over all entities.
+	first uint32 // first is the index of the entity's first hitbox.
+	count uint16 // count is the number of the entity's hitboxes.
+	kinds uint16 // kinds is a digest of the hitboxes' kinds. It is computed with the bounds.
 }
 
 func (f *frame) clearFrame() {
@@ -84,8 +86,8 @@ func (p *who) blends(q *who) bool {
 	return p.run == q.run && p.count == q.count && p.kinds == q.kinds
 }
 
-// placeOf returns the place of the entity in a slot, or -1. Entries of f.at are never
-// cleared; one is valid only where the place points back.
+// placeOf returns the place of the entity in a slot, or -1. Entries of f.at are never cleared; one is valid
+// only if the entity at that place has this slot.
 func (f *frame) placeOf(slot int32) int {
 	if int(slot) >= len(f.at) {
 		return -1
@@ -97,11 +99,10 @@ func (f *frame) placeOf(slot int32) int {
 	return i
 }
 
-// bound is a sphere around all hitboxes, a little too large rather than too
-// small, and a digest of their kinds. A radius below zero: there are none, or
-// one of them has a number that is not finite. The centre is the mean of four
-// samples, the radius the largest distance plus the largest radius: one square
-// root for an entity.
+// bound returns a sphere around all hitboxes, a little too large rather than too small, and a digest of their
+// kinds. The radius is below zero if there are none, or if one of them has a number that is not finite. The
+// centre is the mean of four samples, and the radius is the largest distance plus the largest radius. So it
+// takes one square root for an entity.
 func bound(vs []Hitbox) (Sphere, uint16) {
 	n := len(vs)
 	if n == 0 {

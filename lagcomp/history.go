@@ -14,11 +14,12 @@ type History struct {
 	cfg    Config
 	ring   []frame
 	lives  lives
-	newest *frame // last complete tick, nil before the first
-	last   *frame // the same, while an earlier one is taken for it; else nil
-	rec    *frame // being recorded
-	runs   uint32 // numbers the lives
-	serial uint64 // numbers the ticks recorded
+	newest *frame // newest is the last complete tick. It is nil before the first.
+	// last is the last complete tick while AsOf makes an earlier one the newest. Otherwise it is nil.
+	last   *frame
+	rec    *frame // rec is the tick being recorded.
+	runs   uint32 // runs numbers the lives.
+	serial uint64 // serial numbers the ticks recorded.
 	stats  HistoryStats
 	broken atomic.Uint64
 }
@@ -57,7 +58,7 @@ func NewHistory(cfg Config) (*History, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	// One more than the depth to interpolate towards, one being recorded.
+	// One tick more than the depth is kept to interpolate towards, and one is being recorded.
 	h := &History{cfg: cfg, ring: make([]frame, cfg.ticks(cfg.Depth)+2)}
 	return h, nil
 }
@@ -88,7 +89,7 @@ func (h *History) expire(t Tick) {
 	left := true
 	if h.newest != nil {
 		steps = min(n, t-h.newest.tick)
-		left = steps == n || h.lives.used != len(h.newest.who) // has anybody left?
+		left = steps == n || h.lives.used != len(h.newest.who) // whether any entity has left
 	}
 	for k := range steps {
 		f := &h.ring[(t-k)%n]
@@ -207,7 +208,7 @@ func (h *History) Stats() HistoryStats {
 	return s
 }
 
-// frame finds a held tick, nil if it is not.
+// frame returns a held tick, or nil.
 func (h *History) frame(t Tick) *frame {
 	if f := &h.ring[t%Tick(len(h.ring))]; f.held && f.tick == t {
 		return f

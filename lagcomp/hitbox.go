@@ -7,8 +7,8 @@ const MaxShapes = 64
 // negative radius counts as zero.
 type Sphere struct{ X, Y, Z, R float32 }
 
-// Capsule is everything within R of the segment from A to B; where they are one,
-// a ball. A negative R counts as zero.
+// Capsule is everything within R of the segment from A to B. If A and B are equal, it is a ball. A negative R
+// counts as zero.
 type Capsule struct {
 	A, B Vec
 	R    float32 // the radius
@@ -38,12 +38,14 @@ const (
 // recorded at the speed of copying. Make one with SphereHitbox, CapsuleHitbox, BoxHitbox
 // or CustomHitbox. The zero Hitbox is a point at the origin.
 type Hitbox struct {
-	c Vec        // centre
-	r float32    // the hitbox is within r of c
-	p [7]float32 // capsule: half axis, radius; box: half, rotation; custom: the game's
+	c Vec     // c is the centre.
+	r float32 // r is the distance from c within which the whole hitbox is.
+	// p has, for a capsule, the half axis and the radius; for a box, half and rotation; for a custom shape, the
+	// game's parameters.
+	p [7]float32
 
 	kind  kind
-	shape uint8 // index in Config.Shapes of a custom hitbox
+	shape uint8 // shape is the index in Config.Shapes of a custom hitbox.
 
 	// Part is the game's number for the part that was hit: head, body, shield…
 	Part uint8
@@ -90,7 +92,7 @@ func (v Hitbox) On(part, layer uint8) Hitbox {
 	return v
 }
 
-// Bound returns a sphere that contains the hitbox. Of a sphere it is the sphere itself.
+// Bound returns a sphere that contains the hitbox. For a sphere it is the sphere itself.
 func (v Hitbox) Bound() Sphere { return Sphere{v.c.X, v.c.Y, v.c.Z, v.r} }
 
 // Sphere returns the hitbox's sphere, and false if it is another shape.

@@ -13,29 +13,31 @@ const groupFrom = 48
 // sphere around all those of one patch of the ground. It is made for the first
 // query and then only read.
 type index struct {
-	serial atomic.Uint64 // of the later tick; 0: not made
+	serial atomic.Uint64 // serial is that of the later tick. 0 means that the index is not made.
 	items  []swept
 	groups []group
-	cells  []int32 // scratch of the sort
-	keys   []int32
-	spare  []swept
+	// cells, keys and spare are scratch of the sort.
+	cells []int32
+	keys  []int32
+	spare []swept
 }
 
 // swept is an entity on its way from one tick to the next.
 type swept struct {
 	Sphere
-	i, j int32 // its places in the two; j below zero: held where it was
+	// i and j are the places in the two ticks. j is below zero if the entity is held where it was.
+	i, j int32
 }
 
-// group is a patch of the ground and the items that lie there.
+// group is a patch of the ground, with the items in it.
 type group struct {
 	Sphere
 	lo, hi int32
 }
 
-// index returns the broad phase between this tick and a later one (or itself).
-// It is nil when there is one to another tick already: clients interpolate
-// between all ticks or between every third, seldom both.
+// index returns the broad phase between this tick and a later one (or itself). It returns nil if there is one
+// towards another tick already, because clients interpolate between all ticks or between every third, and
+// seldom both.
 func (f *frame) index(to *frame) *index {
 	x := &f.next
 	if f == to {
@@ -74,7 +76,7 @@ func (x *index) build(a, b *frame) {
 	}
 }
 
-// enclosing is the smallest sphere around two, a little grown.
+// enclosing returns the smallest sphere around two, a little grown.
 func enclosing(a, b Sphere) Sphere {
 	if b.R < 0 {
 		return a
@@ -165,7 +167,7 @@ func axis(s *Sphere, k int) float32 {
 	return s.Z
 }
 
-// patch is the place of x among equal parts of lo to hi.
+// patch returns the place of x among equal parts of lo to hi.
 func patch(x, lo, hi float32, parts int) int {
 	if !(hi > lo) {
 		return 0

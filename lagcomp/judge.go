@@ -113,7 +113,7 @@ type Judge struct {
 	cfg    Config
 	rtt    trip
 	newest Tick
-	last   float64 // the latest moment used, in ticks; below zero: none
+	last   float64 // last is the latest moment used, in ticks. Below zero means none.
 	stats  JudgeStats
 }
 
@@ -228,7 +228,7 @@ func (j *Judge) Reset() {
 	j.newest, j.last, j.rtt.last = 0, -1, 0
 }
 
-// moment is a claim in ticks. A fraction that is not from 0 to 1 counts as 0.
+// moment returns a claim in ticks. A fraction that is not from 0 to 1 counts as 0.
 func moment(c Claim) (float64, Reason) {
 	if !(c.Fraction >= 0 && c.Fraction <= 1) {
 		return float64(c.Tick), NaN

@@ -3,9 +3,9 @@ package lagcomp
 // life is what is known of an entity as of the newest tick that held it.
 type life struct {
 	id   ID
-	last Tick // newest tick that held it
+	last Tick // last is the newest tick that held the entity.
 	life uint32
-	run  uint32 // 0: the slot is free
+	run  uint32 // run is which life it is, numbered over all entities. 0 means that the slot is free.
 }
 
 // lives finds an entity's slot by its id: an open-addressed table of slot
@@ -13,7 +13,7 @@ type life struct {
 type lives struct {
 	slots []life
 	free  []int32
-	table []int32 // slot+1, 0 empty; a power of two long
+	table []int32 // table has slot + 1, or 0 for an empty place. Its length is a power of two.
 	used  int
 }
 
@@ -37,8 +37,8 @@ func (l *lives) lookup(id ID) int32 {
 	}
 }
 
-// slotFor returns an entity's slot, taking one if it has none; the life's run is
-// then 0 and for the caller to set.
+// slotFor returns an entity's slot. It takes one if the entity has none. The caller must then set the life's
+// run, which is 0.
 func (l *lives) slotFor(id ID) int32 {
 	if s := l.lookup(id); s >= 0 {
 		return s

@@ -1,11 +1,10 @@
 package lagcomp
 
-// Past is the world as it was at one moment, between two recorded ticks. It is
-// a small value that only reads: many may be queried at once. It is good until
-// the next Begin. The zero Past is an empty world.
+// Past is the world as it was at one moment, between two recorded ticks. It is a small value that only reads:
+// many may be queried at once. It is valid until the next Begin. The zero Past is an empty world.
 type Past struct {
 	h    *History
-	a, b *frame // b may be a
+	a, b *frame // a and b are the ticks around the moment. They may be the same tick.
 	f    float32
 }
 
@@ -102,7 +101,7 @@ func (p Past) Time() (t Tick, f float32) {
 	return p.a.tick + whole, x - float32(whole)
 }
 
-// Len is how many entities the view holds.
+// Len returns the number of entities in the view.
 func (p Past) Len() int {
 	if p.h == nil {
 		return 0
@@ -122,9 +121,8 @@ func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 	return v, true
 }
 
-// Hittable returns hitbox i of an entity at that time. It returns false when the entity
-// was not there, has no such hitbox, may not be touched by the filter, or lives another
-// life by now.
+// Hittable returns hitbox i of an entity at that time. It returns false when the entity was not there, has no
+// such hitbox, may not be touched by the filter, or has another life by now.
 func (p Past) Hittable(id ID, i int, f Filter) (Hitbox, bool) {
 	e, ok := p.lookup(id)
 	if !ok || i < 0 || i >= e.hitboxCount() || !p.eligible(e.who(), &f) || !p.alive(&e, &f) {
@@ -165,7 +163,7 @@ type entity struct {
 	f      float32
 }
 
-// entityAt returns number i of the view.
+// entityAt returns entity i of the view.
 func (p *Past) entityAt(i int) entity {
 	e := entity{af: p.a, bf: p.a, i: i, j: i}
 	if p.f == 0 {
@@ -197,8 +195,8 @@ func (e *entity) who() *who { return &e.af.who[e.i] }
 
 func (e *entity) hitboxCount() int { return int(e.af.who[e.i].count) }
 
-// bound is the blended bounding sphere. A convex blend of what lies in two
-// spheres lies in the blend of the spheres.
+// bound returns the blended bounding sphere. A convex blend of points in two spheres is in the blend of the
+// spheres.
 func (e *entity) bound() Sphere {
 	a, b, f := &e.af.bounds[e.i], &e.bf.bounds[e.j], e.f
 	if a.R < 0 || b.R < 0 {
@@ -207,12 +205,12 @@ func (e *entity) bound() Sphere {
 	return Sphere{a.X + (b.X-a.X)*f, a.Y + (b.Y-a.Y)*f, a.Z + (b.Z-a.Z)*f, a.R + (b.R-a.R)*f}
 }
 
-// stored is hitbox i as recorded in the earlier tick.
+// stored returns hitbox i as recorded in the earlier tick.
 func (e *entity) stored(i int) *Hitbox {
 	return &e.af.hitboxes[int(e.af.who[e.i].first)+i]
 }
 
-// hitbox is hitbox i, interpolated.
+// hitbox writes hitbox i, interpolated, to v.
 func (e *entity) hitbox(i int, v *Hitbox) {
 	a := e.stored(i)
 	if e.f == 0 {

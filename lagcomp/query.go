@@ -91,14 +91,14 @@ type sweep struct {
 	line   line
 	radius float32
 	filter *Filter
-	best   float32 // nothing further away matters
+	best   float32 // best is the distance beyond which nothing matters.
 	hit    Hit
-	place  int // of the entity hit, in the order of recording
+	place  int // place is that of the entity hit, in the order of recording.
 	found  bool
-	ended  bool // what was hit no longer lives that life
+	ended  bool // ended is true if the entity that was hit no longer has that life.
 }
 
-// through tests what the broad phase leaves.
+// through tests the entities that the broad phase does not reject.
 func (s *sweep) through(x *index) {
 	if len(x.groups) == 0 {
 		s.items(x.items)
@@ -136,8 +136,8 @@ func (s *sweep) near(e *entity) bool {
 	return s.reaches(Vec{b.X, b.Y, b.Z}, b.R)
 }
 
-// reaches allows for rounding, so that it never rejects what the exact test
-// would accept.
+// reaches reports whether the sweep may touch a ball. It allows for rounding, so that it never rejects what the
+// exact test would accept.
 func (s *sweep) reaches(c Vec, r float32) bool {
 	oc := c.sub(s.line.o)
 	tca := oc.dot(s.line.d)

@@ -2,11 +2,10 @@ package lagcomp
 
 import "math"
 
-// Ray is a line of fire: from X, Y, Z along DX, DY, DZ, whose length does not
-// matter, as far as Range. It is flat so that it can travel as a message or a request; the
-// tags name the grid on which it then does. A ray with a number that is not
-// finite, without a direction, or with a Range that is not positive hits
-// nothing; an infinite Range is allowed.
+// Ray is a line of fire: from X, Y, Z along DX, DY, DZ, whose length does not matter, as far as Range. It is
+// flat so that it can travel as a message or a request; the tags then set its grid. A ray with a number that is
+// not finite, without a direction, or with a Range that is not positive hits nothing; an infinite Range is
+// allowed.
 type Ray struct {
 	X     float32 `net:"min=-1024,max=1024,step=0.01"`
 	Y     float32 `net:"min=-1024,max=1024,step=0.01"`
@@ -17,14 +16,13 @@ type Ray struct {
 	Range float32 `net:"min=0,max=1024,step=0.01"`
 }
 
-// Ray2D is the ray of a game in two dimensions: angle in radians, 0 along X,
-// growing towards Y.
+// Ray2D returns the ray of a game in two dimensions: angle in radians, 0 along X, growing towards Y.
 func Ray2D(x, y, angle, rng float32) Ray {
 	s, c := math.Sincos(float64(angle))
 	return Ray{X: x, Y: y, DX: float32(c), DY: float32(s), Range: rng}
 }
 
-// RayTo is the ray from one point to another, as long as they are apart.
+// RayTo returns the ray from one point to another. Its Range is their distance.
 func RayTo(from, to Vec) Ray {
 	d := to.sub(from)
 	return Ray{X: from.X, Y: from.Y, Z: from.Z, DX: d.X, DY: d.Y, DZ: d.Z, Range: d.length()}
@@ -36,7 +34,7 @@ type line struct {
 	max  float32
 }
 
-// line normalises the ray; false: it hits nothing.
+// line normalises the ray. It returns false if the ray hits nothing.
 func (r Ray) line() (line, bool) {
 	if !(Vec{r.X, r.Y, r.Z}).finite() || !(Vec{r.DX, r.DY, r.DZ}).finite() || !(r.Range > 0) {
 		return line{}, false

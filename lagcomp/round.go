@@ -1,8 +1,7 @@
 package lagcomp
 
-// enterSphere returns how far along o, d the surface of a ball is entered.
-// Working from the point of closest approach keeps float32 exact enough at any
-// distance. Negative: o is past the entry.
+// enterSphere returns how far along o, d the surface of a ball is entered. The result is negative if o is past
+// the entry. Working from the point of closest approach keeps float32 exact enough at any distance.
 func enterSphere(o, d, c Vec, r float32) (float32, bool) {
 	oc := c.sub(o)
 	tca := oc.dot(d)
@@ -28,12 +27,12 @@ func castSphere(o, d, c Vec, r, max, radius float32) (Contact, bool) {
 	return Contact{Distance: t, Point: c.along(n, r), Normal: n}, true
 }
 
-// inside is the contact of a ray that begins within a hitbox.
+// inside returns the contact of a ray that begins within a hitbox.
 func inside(o, d Vec) Contact {
 	return Contact{Point: o, Normal: d.scale(-1)}
 }
 
-// nearestOnAxis is the point of the segment c−h … c+h nearest to p.
+// nearestOnAxis returns the point of the segment c−h … c+h nearest to p.
 func nearestOnAxis(p, c, h Vec) Vec {
 	hh := h.dot(h)
 	if hh == 0 {
@@ -64,7 +63,7 @@ func enterCapsule(o, d, c, h Vec, r float32) (float32, bool) {
 	return best, found
 }
 
-// enterSide is where the cylinder of a capsule is entered, its ends left out.
+// enterSide returns where the cylinder of a capsule is entered. It leaves out the ends.
 func enterSide(o, d, c, h Vec, r float32) (float32, bool) {
 	hh := h.dot(h)
 	shift := c.sub(o).dot(d)
@@ -102,7 +101,7 @@ func castCapsule(o, d, c, h Vec, r, max, radius float32) (Contact, bool) {
 	return Contact{Distance: t, Point: axis.along(n, r), Normal: n}, true
 }
 
-// closestRound is the nearest point of a ball around centre.
+// closestRound returns the nearest point of a ball around centre.
 func closestRound(p, centre Vec, r float32) Contact {
 	w := p.sub(centre)
 	dist := w.length()

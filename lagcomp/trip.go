@@ -6,17 +6,18 @@ import "time"
 type trip struct {
 	tick   time.Duration
 	settle time.Duration
-	rate   time.Duration // growth a second
-	limit  time.Duration // growth in all
+	rate   time.Duration // rate is the growth allowed in a second.
+	limit  time.Duration // limit is the growth allowed in all.
 
-	started  bool
-	anew     bool          // settling again: the rate holds
-	left     time.Duration // until settled
-	last     Tick
-	used     time.Duration
-	settled  time.Duration // what growth counts from
-	smoothed time.Duration // over a second: what settles, and holds below it
-	recent   Trend         // of what has grown beyond
+	started bool
+	anew    bool          // anew is true if it settles again. The rate then limits growth meanwhile.
+	left    time.Duration // left is the time until the round trip is settled.
+	last    Tick
+	used    time.Duration
+	settled time.Duration // settled is the round trip that growth counts from.
+	// smoothed is the mean over about a second. It becomes settled, and counts when it is below settled.
+	smoothed time.Duration
+	recent   Trend // recent follows the round trip once it has grown beyond settled.
 }
 
 // settleOver is the time over which measurements are averaged while they settle.

@@ -31,7 +31,7 @@ func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
-// finite is false for NaN and both infinities.
+// finite reports whether x is neither NaN nor infinite.
 func finite(x float32) bool { return x-x == 0 }
 
 // clamp keeps x inside lo..hi; NaN becomes lo.
@@ -49,8 +49,7 @@ func clamp(x, lo, hi float32) float32 {
 // Quat means no rotation.
 type Quat struct{ X, Y, Z, W float32 }
 
-// Turn is the rotation by angle radians about the Z axis: the only one that a
-// game in two dimensions has.
+// Turn returns the rotation by angle radians about the Z axis: the only one that a game in two dimensions has.
 func Turn(angle float32) Quat {
 	s, c := math.Sincos(float64(angle) / 2)
 	return Quat{Z: float32(s), W: float32(c)}
@@ -72,7 +71,7 @@ func (q Quat) lerp(p Quat, f float32) Quat {
 	return Quat{q.X + (p.X-q.X)*f, q.Y + (p.Y-q.Y)*f, q.Z + (p.Z-q.Z)*f, q.W + (p.W-q.W)*f}
 }
 
-// axes are the rotated unit vectors, of a quaternion of length one.
+// axes returns the rotated unit vectors of a quaternion of length one.
 func (q Quat) axes() (x, y, z Vec) {
 	xx, yy, zz := q.X*q.X, q.Y*q.Y, q.Z*q.Z
 	xy, xz, yz := q.X*q.Y, q.X*q.Z, q.Y*q.Z

@@ -47,7 +47,7 @@ type Verdict uint8
 
 // The verdicts, from best to worst.
 const (
-	// Same: the prediction stands.
+	// Same: the prediction agrees with the server's state.
 	Same Verdict = iota
 	// Near: not equal, but within the caller's tolerance. No tick is replayed;
 	// the server's values are adopted if the Authority is an Amender.

@@ -69,7 +69,7 @@ func (c *compiler) addFault(path, problem, fix string) {
 // tooLong reports an array or slice as too long and drops its words from the count.
 func (c *compiler) tooLong(path, what string) {
 	if c.long {
-		return // the fields before took the room
+		return // earlier fields used up the room
 	}
 	c.long = true
 	c.addFault(path, "the "+what+" is too long", fmt.Sprintf("a component holds %d words", maxWords))

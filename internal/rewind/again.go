@@ -1,7 +1,7 @@
 package rewind
 
-// Given is a command as a Shooter took it, with its verdict, for ticks that run again. The
-// zero Given is of a player that gave none.
+// Given is a command as a Shooter took it, with its verdict, for ticks that run again. The zero Given is that
+// of a player that gave no command.
 type Given struct {
 	given
 	late bool

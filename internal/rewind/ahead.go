@@ -38,7 +38,7 @@ func (s *Shooter) aheadFor(it *item, known, next *record, hint *int) bool {
 	return s.showsAhead(owner, it.prefab)
 }
 
-// aheadNow is showsAhead for an entity of the world.
+// aheadNow is showsAhead for an entity as it is in the world now.
 func (s *Shooter) aheadNow(id lagcomp.ID, e Entity) bool {
 	if s.offset == 0 {
 		return false
@@ -82,8 +82,8 @@ type aheadWords struct {
 	grid            schema.Grid
 }
 
-// aheadWords finds them for an entity of the later tick. hint is its likely index in the
-// earlier one, and is advanced.
+// aheadWords returns the words for an entity of the later tick. hint is its likely index in the earlier one,
+// and is advanced.
 func (s *Shooter) aheadWords(it *item, from, to *record, f float32, hint *int) aheadWords {
 	w := aheadWords{to: to.words[it.off:], fraction: f, grid: it.grid}
 	if from != to {
@@ -138,7 +138,7 @@ func (s *Shooter) putAhead(f *frame, k Keys) {
 	}
 }
 
-// componentAhead is component for entities drawn ahead.
+// componentAhead is View.Component for entities drawn ahead.
 func (s *Shooter) componentAhead(k Keys, id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
 	from, to := s.past.aheadEnds(k)
 	i := to.indexOf(id, 0)

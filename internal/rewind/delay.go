@@ -13,16 +13,17 @@ import (
 // Nothing else limits that growth: a client can worsen every measurement of losses or
 // acknowledgements that the server could use.
 type delay struct {
-	ticks   int // ticks is how many were measured so far.
+	ticks   int // ticks counts the ticks measured so far.
 	settled bool
 	sum     time.Duration // sum is the sum of this second's measurements.
 	summed  int
 	least   time.Duration // least is the least mean of a second so far.
 	most    time.Duration // most is the delay that is believed, once settled.
-	luck    time.Duration // luck is what is added to most for a claim that asks for little more.
-	// total is the delay of late with the growth of the round trip, once settled.
-	total  lagcomp.Trend
-	grown  time.Duration // grown is how much round trip and delay together have grown since.
+	luck    time.Duration // luck is the allowance that is added to most, unless a claim asks for much more.
+	// total follows the delay plus the growth of the round trip, once settled.
+	total lagcomp.Trend
+	// grown is how much the round trip and the delay together have grown since the delay settled.
+	grown  time.Duration
 	jitter time.Duration
 	dwell  time.Duration // dwell is the mean wait of a command in the buffer.
 	waits  int
@@ -38,14 +39,14 @@ const (
 
 // path holds the server's measurements of the path to a client.
 type path struct {
-	every   uint32        // every is the ticks a snapshot.
-	jitter  time.Duration // jitter is that of the connection.
+	every   uint32        // every is the number of ticks between two snapshots.
+	jitter  time.Duration // jitter is the jitter of the connection.
 	slower  time.Duration // slower is how much the believed round trip has grown since it settled.
 	decided int           // decided is how many packets to the client have a known fate.
-	lost    int           // lost is how many packets of decided were lost.
+	lost    int           // lost is how many of the decided packets were lost.
 }
 
-// clock is the length of a tick, both ways.
+// clock is the length of a tick, as ticks a second and as a duration.
 type clock struct {
 	rate     int
 	interval time.Duration
@@ -97,7 +98,7 @@ func (d *delay) addMeasurement(behind, growth time.Duration, p path, c clock) {
 	}
 }
 
-// lossy: if more than one packet in this many is lost, bad luck is common on the path.
+// lossy bounds packet loss: if more than one packet in this many is lost, bad luck is common on the path.
 const lossy = 25
 
 // fixAccepted fixes the accepted delay: the mean of the quietest second. A second with several

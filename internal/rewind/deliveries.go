@@ -10,13 +10,13 @@ import (
 // deliveries records the snapshots that a client received, and when the server learned it.
 type deliveries struct {
 	ring []delivery
-	left snapshot.Lates // entities that each of the ring's left out
-	late Tick           // the newest that had left something out
+	left snapshot.Lates // left has the entities that each snapshot in ring left out.
+	late Tick           // late is the newest snapshot that had left something out.
 }
 
 type delivery struct {
 	tick Tick
-	at   int64 // when the acknowledgement came, 1/256 tick
+	at   int64 // at is when the acknowledgement came, in 1/256 tick.
 }
 
 // resetDeliveries forgets everything. The ring covers the longest rewind and the longest wait of a

@@ -11,10 +11,11 @@ import (
 // frames holds the moments that were drawn for one player in a tick. Each moment is drawn
 // only once in a tick.
 type frames struct {
-	at       Tick // the tick that they were drawn in
-	drawn    []drawnFrame
-	memory   []frame
-	hitboxes *Hitboxes // a set of its own: views of different players may be made in parallel
+	at     Tick // at is the tick in which the moments were drawn.
+	drawn  []drawnFrame
+	memory []frame
+	// hitboxes is a set of its own, because views of different players may be made in parallel.
+	hitboxes *Hitboxes
 }
 
 // drawnFrame is a moment that was drawn.
@@ -28,7 +29,7 @@ type drawnFrame struct {
 // frame is memory for perFrame moments.
 type frame struct {
 	history *lagcomp.History
-	number  Tick // of the newest moment in it
+	number  Tick // number is the tick of the newest moment in history.
 }
 
 // perFrame is the number of moments in the smallest History.
@@ -55,7 +56,7 @@ func (f *frames) beginDrawing(g *Game) *frame {
 		tick := time.Second / time.Duration(g.TickRate)
 		h, err := lagcomp.NewHistory(lagcomp.Config{TickRate: g.TickRate, Depth: tick, MaxRewind: tick, Shapes: g.Shapes})
 		if err != nil {
-			return nil // cannot be: the past's own history has the same shapes
+			return nil // cannot happen: the past's own history has the same shapes
 		}
 		f.memory = append(f.memory, frame{history: h})
 	}

@@ -15,14 +15,14 @@ type Tick = uint32
 // Game describes a game for rewinding. It must not change once it is in use.
 type Game struct {
 	TickRate   int
-	Components []Component   // by registry index
-	Hitboxes   []Declaration // in the order in which their hitboxes are given
+	Components []Component   // Components are by registry index.
+	Hitboxes   []Declaration // Hitboxes are in the order in which their hitboxes are given.
 	Lives      []Life
-	Tracked    schema.MaskBuilder // the components that View.Component returns
+	Tracked    schema.MaskBuilder // Tracked has the components that View.Component returns.
 	Prefabs    []Prefab
 	Shapes     []lagcomp.Shape
-	Curved     bool // some component is interpolated over three snapshots
-	Ahead      bool // clients show some entities of others where they will be
+	Curved     bool // Curved is true if some component is interpolated over three snapshots.
+	Ahead      bool // Ahead is true if clients show some entities of others where they will be.
 
 	// NewBuilder makes the Builder for one Hitboxes.
 	NewBuilder func() Builder
@@ -33,12 +33,12 @@ type Component struct {
 	Type      reflect.Type
 	Schema    *schema.Schema
 	Predicted bool
-	Lerped    bool // interpolated where it is predicted
+	Lerped    bool // Lerped is true if the component is interpolated where it is predicted.
 }
 
 // Declaration names the components that hitboxes are built from.
 type Declaration struct {
-	Components []int // registry indices, in the order in which a Builder is given them
+	Components []int // Components are registry indices, in the order in which a Builder is given them.
 }
 
 // fits reports whether an entity with the components of mask has all that it needs.
@@ -60,8 +60,9 @@ type Life struct {
 // Prefab sets where clients draw its entities. With neither field set they are drawn in the
 // past.
 type Prefab struct {
-	Common          bool // shown ahead where nobody owns it
-	RemotePredicted bool // shown ahead where another player owns it
+	Common bool // Common is true if the entity is shown ahead when nobody owns it.
+	// RemotePredicted is true if the entity is shown ahead when another player owns it.
+	RemotePredicted bool
 }
 
 // Builder runs the game's functions that build hitboxes.
@@ -73,7 +74,7 @@ type Builder interface {
 // Entity describes a replicated entity of the server's world.
 type Entity struct {
 	Net    snapshot.NetID
-	Owner  uint32 // 0: nobody
+	Owner  uint32 // Owner is 0 if nobody owns the entity.
 	Prefab uint16
 }
 

@@ -11,16 +11,17 @@ import (
 // Hitboxes builds the hitboxes of entities, and holds the memory for it. One goroutine may
 // use it at a time.
 type Hitboxes struct {
-	game   *Game
-	make   Builder
-	values []unsafe.Pointer // by registry index: memory to decode words into; nil if nothing reads it
-	mask   schema.Mask      // that table and need are for
-	table  []int            // the declarations that fit
-	need   []int            // registry indices of what is read
+	game *Game
+	make Builder
+	// values has, by registry index, memory to decode words into. It is nil for a component that nothing reads.
+	values []unsafe.Pointer
+	mask   schema.Mask // mask is the set that table and need are for.
+	table  []int       // table has the declarations that fit.
+	need   []int       // need has the registry indices of the components that are read.
 	at     []unsafe.Pointer
 	out    []lagcomp.Hitbox
 
-	unpredicted bool // something that is read is not predicted
+	unpredicted bool // unpredicted is true if a component that is read is not predicted.
 }
 
 // NewHitboxes makes the Hitboxes of a game.

@@ -9,9 +9,10 @@ import (
 
 // Keys are the two ticks between which an entity is drawn, and the fraction between them.
 type Keys struct {
-	A, B   Tick
-	Before Tick    // the tick before A that a curve rests on too; 0: none near
-	F      float32 // from A to B, 0 to 1
+	A, B Tick
+	// Before is the tick before A that a curve depends on too. 0 means that there is none near.
+	Before Tick
+	F      float32 // F is the fraction from A to B, 0 to 1.
 }
 
 // OffsetSteps is the number of steps in a tick for a command's offset. The offset is the
@@ -75,8 +76,8 @@ func (s *Shooter) drawnBetween(v *View) Keys {
 	return k
 }
 
-// aroundEntity is around for one entity, if each is drawn between its own pair of ticks.
-// shown is false if the entity was not on the screen.
+// aroundEntity is drawnBetween for one entity, if each is drawn between its own pair of ticks. shown is false
+// if the entity was not on the screen.
 func (s *Shooter) aroundEntity(v *View, id lagcomp.ID) (k Keys, shown bool) {
 	e, known := s.past.world.Entity(id)
 	if !known {

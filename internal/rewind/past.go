@@ -51,10 +51,10 @@ type item struct {
 	owner  uint32
 	life   uint32 // life is the game's count of its lives.
 	run    uint32 // run is which life it is, numbered over all entities.
-	count  uint32 // count is the game's count, from the values as they were in the world.
+	count  uint32 // count is the game's count of lives, from the values as they were in the world.
 	off    int32  // off is where the words of the components that are read begin.
 	prefab uint16
-	grid   schema.Grid // grid is that of its words.
+	grid   schema.Grid // grid is the grid of its words.
 	mask   schema.Mask // mask has its replicated components.
 }
 
@@ -96,7 +96,7 @@ func (p *Past) Begin(t Tick) {
 	p.now.tick, p.now.items, p.now.words = t, p.now.items[:0], p.now.words[:0]
 }
 
-// AsOf takes tick t for the newest one recorded, for a tick that runs again, until AsOf(0).
+// AsOf treats tick t as the newest one recorded, for a tick that runs again, until AsOf(0).
 func (p *Past) AsOf(t Tick) {
 	p.history.AsOf(t)
 	for id, ended := range p.ended {
@@ -117,7 +117,7 @@ func (p *Past) Put(id lagcomp.ID, e Entity, source *snapshot.Source) {
 	off := len(f.words)
 	to, grid := schema.Audience(0), schema.GridPublic
 	if e.Owner == 0 && p.game.Prefabs[e.Prefab].Common {
-		to, grid = schema.ToOwner, schema.GridSim // which all are
+		to, grid = schema.ToOwner, schema.GridSim // every client is its owner
 	}
 	for _, comp := range b.need {
 		words := source.Words(e.Net, comp, to)
@@ -181,8 +181,8 @@ func (p *Past) Life(id lagcomp.ID) uint32 {
 	return 0
 }
 
-// lives reports whether an entity still has the life with this number. It has not if that
-// ended since the newest tick: another shot of the tick that is computed killed it.
+// lives reports whether an entity still has the life with this number. It does not if the life ended since the
+// newest tick, because another shot of the tick that is computed killed the entity.
 func (p *Past) lives(id lagcomp.ID, run uint32) bool {
 	f := p.recordOf(p.newest())
 	i := f.indexOf(id, 0)

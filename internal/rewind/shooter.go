@@ -22,22 +22,23 @@ type Shooter struct {
 	lost     int // lost is how many packets of decided were lost.
 
 	deliveries deliveries
-	acked      Tick  // acked is the newest snapshot tick that the client has.
-	known      int64 // known is when the acknowledgements being taken in came, in 1/256 tick.
+	acked      Tick // acked is the newest snapshot tick that the client has.
+	// known is when the packet whose acknowledgements are processed arrived, in 1/256 tick.
+	known int64
 
-	claim   lagcomp.Claim // claim is that of the newest command.
+	claim   lagcomp.Claim // claim is the claim of the newest command.
 	arrived int64         // arrived is when the newest command came, in 1/256 tick.
 	// offset is the time from the command back to the entities drawn ahead, in 1/OffsetSteps
 	// tick. 0 means that there are none.
 	offset int64
 	gave   Tick // gave is the tick of the newest command.
-	// basis is the newest snapshot that its client had when it gave that command.
+	// basis is the newest snapshot that the client had when the player gave that command.
 	basis Tick
 
-	verdict Verdict // verdict is on the newest tick's claim.
-	// late is true if the claim is of a late command: the rest of kept is to come back.
+	verdict Verdict // verdict is the judgement of the newest claim.
+	// late is true if the claim is that of a late command. Forget then brings back what is in kept.
 	late bool
-	used float64 // used is what the judge had used before a late command's tick.
+	used float64 // used is the latest moment that the judge had used before a late command's tick.
 	asOf Tick    // asOf is the tick in which a late claim is judged.
 	kept given
 
@@ -178,7 +179,8 @@ type sight struct {
 // not have yet in the tick that a view is based on.
 func (s *Shooter) filter(t Tick) lagcomp.Filter {
 	if len(s.sights) == 0 {
-		s.sights = make([]sight, s.past.game.TickRate+2) // those of views within the longest rewind differ
+		// views within the longest rewind get different ones
+		s.sights = make([]sight, s.past.game.TickRate+2)
 		for i := range s.sights {
 			at := &s.sights[i]
 			at.visible = func(id lagcomp.ID) bool { return s.sees(id, at.tick) }
@@ -220,10 +222,10 @@ func (s *Shooter) judged() (lagcomp.Claim, lagcomp.Reason) {
 // Used returns the latest moment that the player has used, for TakeLate.
 func (s *Shooter) Used() float64 { return s.judge.Used() }
 
-// TakeLate takes a command of an earlier tick in tick now, until Forget. used is what Used
-// returned at the end of the tick before the command's. The claim is judged as of now, with
-// the time that the command has waited since it came: that it came late explains nothing.
-// Nothing is learned from it.
+// TakeLate takes a command of an earlier tick in tick now, until Forget. used is what Used returned at the end
+// of the tick before the command's. The claim is judged at now. Only the time that the command has waited since
+// it arrived explains an older claim; that it arrived late does not. No measurement of the path is taken from
+// it.
 func (s *Shooter) TakeLate(c Command, now Tick, used float64) {
 	s.kept = given{s.measured, s.claim, s.arrived, s.offset, s.gave, s.basis, s.verdict}
 	s.late, s.used, s.asOf, s.verdict = true, used, now, Verdict{}

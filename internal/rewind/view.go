@@ -19,12 +19,15 @@ type View struct {
 	Reason        lagcomp.Reason
 
 	past   *Past
-	by     *Shooter // whose view it is; nil: the present
-	now    Tick     // the tick that asks
-	screen bool     // it is no later than what the player's screen showed
-	mixed  bool     // snapshots had left entities out: each is drawn between its own pair of ticks
-	whole  Keys     // the ticks between which entities in the past are drawn
-	ahead  Keys     // the ticks between which entities ahead are drawn; zero: there are none
+	by     *Shooter // by is the player whose view it is. nil means the present.
+	now    Tick     // now is the tick in which the view is made.
+	screen bool     // screen is true if the view is no later than what the player's screen showed.
+	// mixed is true if snapshots had left entities out. Each entity is then drawn between its own pair of
+	// ticks.
+	mixed bool
+	whole Keys // whole has the ticks between which entities in the past are drawn.
+	// ahead has the ticks between which entities ahead are drawn. Zero means that there are none.
+	ahead Keys
 }
 
 // Valid reports whether the view is of a recorded past.
