@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -75,4 +76,91 @@ func BenchmarkManySystems(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(took.Nanoseconds())/float64(b.N), "thread-ns/op")
+}
+
+// swarm is the walkers' game with 64 bodies of 16 volumes, of which a client
+// shoots at some.
+type swarm struct {
+	Walk
+	Limbs ecs.Component[Limbs]
+	Body  ecs.Prefab
+	shot  foretick.Event[lagcomp.Ray]
+	fire  func(f *foretick.Frame, by foretick.PlayerID)
+}
+
+// Limbs is what a body's volumes are placed by.
+type Limbs struct {
+	Phase float32 `net:"angle,bits=12,lerp"`
+}
+
+func (g *swarm) protocol() *foretick.Protocol {
+	p := g.Protocol()
+	p.Component(&g.Limbs)
+	p.Prefab(&g.Body, "body", &g.Pos, &g.Limbs)
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at, limbs := foretick.HitboxField(b, &g.Pos), foretick.HitboxField(b, &g.Limbs)
+		for i := range 16 {
+			z := float32(i)*0.1 + limbs.Phase*0.01
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, Z: z, R: 0.1}).On(uint8(i), 0))
+		}
+	}, &g.Pos, &g.Limbs)
+	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			g.shot.Raise(f, rows.Entity(i), lagcomp.Ray{})
+		}
+	}, ecs.Read(&g.Move))
+	p.Server("stir", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, limbs := g.Pos.Slice(rows), g.Limbs.Slice(rows)
+		for i := range pos {
+			pos[i].X += float32(f.Tick%2)*0.1 - 0.05
+			limbs[i].Phase = float32(f.Tick%60) * 0.1
+		}
+	}, ecs.Write(&g.Pos, &g.Limbs))
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray) {
+		if g.fire != nil {
+			g.fire(f, by)
+		}
+	})
+	return p
+}
+
+// BenchmarkRewind judges the first shot of a player in a tick among 64 bodies of
+// 16 volumes: the view is built of interpolated components, then asked. again
+// is a further shot of the same tick, and behind is one at another moment.
+func BenchmarkRewind(b *testing.B) {
+	m := simtest.New(1)
+	g := &swarm{}
+	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
+	require.NoError(b, err)
+	for i := range 64 {
+		e := srv.Frame().Spawn(&g.Body, ecs.Nobody)
+		*g.Pos.Get(srv.World(), e) = Position{X: float32(i%8) * 5, Y: float32(i/8) * 5}
+	}
+	cg := &swarm{}
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
+	_, err = m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.Move, func(client.View) Move { return Move{} })}, simtest.Seat{Up: link, Down: link})
+	require.NoError(b, err)
+	m.Run(3 * time.Second)
+	var first, again, behind time.Duration
+	n := 0
+	ray := lagcomp.Ray2D(-10, 15, 0, 100)
+	ray.Z = 0.8
+	g.fire = func(f *foretick.Frame, by foretick.PlayerID) {
+		start := time.Now()
+		_, ok := f.Rewind(by).Raycast(ray)
+		middle := time.Now()
+		_, _ = f.Rewind(by).Raycast(ray)
+		last := time.Now()
+		_, _ = f.RewindBehind(by, 3.3).Raycast(ray)
+		first, again, behind = first+middle.Sub(start), again+last.Sub(middle), behind+time.Since(last)
+		if n++; !ok {
+			b.Fatal("a ray through the middle of the crowd missed")
+		}
+	}
+	for n < b.N {
+		m.Run(m.Net.Now() + time.Second)
+	}
+	b.ReportMetric(float64(first.Nanoseconds())/float64(n), "ns/first")
+	b.ReportMetric(float64(again.Nanoseconds())/float64(n), "ns/again")
+	b.ReportMetric(float64(behind.Nanoseconds())/float64(n), "ns/behind")
 }

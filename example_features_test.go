@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
@@ -292,97 +291,4 @@ func ExampleProtocol_Shared() {
 		fmt.Println("pushed past 10 m:", cl.Pos.Slice(rows)[0].X > 10, "mispredictions:", cli.Stats().Mispredictions)
 	}
 	// Output: pushed past 10 m: true mispredictions: 0
-}
-
-// The next level: the old entities go, the server builds the new ones, and each client
-// hears of it before anything new arrives.
-func ExampleServer_NextLevel() {
-	protocol := func(g *Walk, enter func(string)) *foretick.Protocol {
-		p := g.Protocol()
-		p.OnLevel(func(_ *foretick.Frame, data []byte) { enter(string(data)) })
-		return p
-	}
-	var truth, game Walk
-	match, srv, cl := play(protocol(&truth, func(string) {}), protocol(&game, func(level string) { fmt.Println("entering", level) }), nil)
-	match.Run(time.Second)
-	err := srv.NextLevel([]byte("caves"), func(f *foretick.Frame) {
-		for _, player := range srv.Players(nil) {
-			truth.Pos.Get(f.World, f.Spawn(&truth.Player, player)).X = 40
-		}
-	})
-	if err != nil {
-		panic(err)
-	}
-	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
-		fmt.Println("at", game.Pos.Slice(rows)[0].X)
-	}
-	// Output:
-	// entering caves
-	// at 40
-}
-
-// A client with Redial comes back to its place when the connection is lost, and joins
-// the server that replaces one closed for a restart.
-func ExampleServer_CloseForRestart() {
-	match := simtest.New(1)
-	serve := func() *server.Server {
-		srv, err := match.Serve(server.Config{Protocol: new(Walk).Protocol()})
-		if err != nil {
-			panic(err)
-		}
-		return srv
-	}
-	srv := serve()
-	config := client.Config{Protocol: new(Walk).Protocol(), OnSession: func(s client.Session) { fmt.Println(s.Kind) }}
-	if _, err := match.Join(config, far); err != nil { // a Seat brings a Redial
-		panic(err)
-	}
-	match.Run(time.Second)
-	if err := srv.CloseForRestart("a new version"); err != nil {
-		panic(err)
-	}
-	match.KillServer() // its process ends
-	match.Run(1500 * time.Millisecond)
-	serve()
-	match.Run(5 * time.Second)
-	// Output:
-	// joined
-	// new server
-}
-
-// A server that allows it lets in clients of other builds, and each says what differs.
-func Example_serverAllowOtherBuilds() {
-	type Position struct { // of a later build: types are matched by name
-		X, Y  float32 `net:"min=-100,max=100,step=0.01,lerp"`
-		Sight uint8
-	}
-	type Move struct {
-		X float32 `net:"min=-1,max=1,step=0.0078125"`
-	}
-	var g struct {
-		Pos    ecs.Component[Position]
-		Move   ecs.Component[Move]
-		Player ecs.Prefab
-	}
-	later := foretick.NewProtocol("walk", 1)
-	later.Component(&g.Pos, foretick.Predicted())
-	later.Command(&g.Move)
-	later.Prefab(&g.Player, "player", &g.Pos, &g.Move)
-	later.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
-	match := simtest.New(1)
-	if _, err := match.Serve(server.Config{Protocol: later, AllowOtherBuilds: true}); err != nil {
-		panic(err)
-	}
-	cl, err := match.Join(client.Config{Protocol: new(Walk).Protocol()}, far)
-	if err != nil {
-		panic(err)
-	}
-	match.Run(3 * time.Second)
-	d := expert.BuildDifference(cl)
-	fmt.Println("only here:", d.Missing)
-	fmt.Println("only there:", d.Unknown)
-	// Output:
-	// only here: [Move.Y]
-	// only there: [Position.Sight]
 }

@@ -1,14 +1,319 @@
 package foretick_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
 )
+
+// limits tries each row of the page about limits that an error tells of. A row's function
+// declares, or configures, n of what its first column names.
+var limits = map[string]func(n int) error{
+	"replicated components": of(func(p *foretick.Protocol, n int) {
+		cs, _, _ := madeTypes()
+		for _, c := range cs[:n] {
+			p.Component(c)
+		}
+	}),
+	"singletons that are sent": of(func(p *foretick.Protocol, n int) {
+		_, ss, _ := madeTypes()
+		for _, s := range ss[:n] {
+			p.Singleton(s)
+		}
+	}),
+	"types": func(n int) error {
+		const own = 1 // the library's
+		return crowd(10, 40, n-10-40-own, nil).Err()
+	},
+	"prefabs": of(func(p *foretick.Protocol, n int) {
+		for i := range n {
+			p.Prefab(new(ecs.Prefab), fmt.Sprint("kind ", i))
+		}
+	}),
+	"words of all components": func(n int) error {
+		p, cs := foretick.NewProtocol("limits", 1), []ecs.Handle{
+			new(ecs.Component[huge[digit0]]), new(ecs.Component[huge[digit1]]), new(ecs.Component[huge[digit2]]), new(ecs.Component[huge[digit3]]),
+			new(ecs.Component[huge[digit4]]), new(ecs.Component[huge[digit5]]), new(ecs.Component[huge[digit6]]), new(ecs.Component[huge[digit7]]),
+			new(ecs.Component[point]),
+		}
+		for _, c := range cs[:(n+4095)/4096] {
+			p.Component(c)
+		}
+		return read(p)
+	},
+	"words of all prefabs": func(n int) error {
+		p := foretick.NewProtocol("limits", 1)
+		var big ecs.Component[huge[digit0]]
+		var small ecs.Component[point]
+		p.Component(&big)
+		p.Component(&small)
+		for i := range n / 4096 {
+			p.Prefab(new(ecs.Prefab), fmt.Sprint("big ", i), &big)
+		}
+		for i := range n % 4096 {
+			p.Prefab(new(ecs.Prefab), fmt.Sprint("small ", i), &small)
+		}
+		return read(p)
+	},
+	"audiences": of(func(p *foretick.Protocol, n int) {
+		for i := range n {
+			p.Audience(fmt.Sprint("audience ", i))
+		}
+	}),
+	"channels": of(func(p *foretick.Protocol, n int) {
+		for i := range n {
+			p.Channel(fmt.Sprint("channel ", i), netcode.Channel{Reliable: true, Priority: 1})
+		}
+	}),
+	"messages": of(func(p *foretick.Protocol, n int) {
+		for range n {
+			new(foretick.Message[point]).OnClient(p, func(*foretick.Frame, foretick.Tick, point) {})
+		}
+	}),
+	"requests": of(func(p *foretick.Protocol, n int) {
+		for range n {
+			new(foretick.Request[point]).Handle(p, func(*foretick.Frame, foretick.PlayerID, point) {})
+		}
+	}),
+	"fields of all messages and requests": of(func(p *foretick.Protocol, n int) {
+		for range n / 1024 {
+			new(foretick.Message[kilo]).OnClient(p, func(*foretick.Frame, foretick.Tick, kilo) {})
+		}
+		for range n % 1024 {
+			new(foretick.Message[point]).OnClient(p, func(*foretick.Frame, foretick.Tick, point) {})
+		}
+	}),
+	"tags of systems": of(func(p *foretick.Protocol, n int) {
+		for i := range n {
+			p.Shared(fmt.Sprint("system ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags(fmt.Sprint("tag ", i)))
+		}
+	}),
+	"custom shapes": of(func(p *foretick.Protocol, n int) {
+		for range n {
+			p.Shapes(shapeless{})
+		}
+	}),
+	"ticks a second": of(func(p *foretick.Protocol, n int) { p.SetTickRate(n) }),
+
+	"words of a component or message": field(func(n int) (reflect.Type, string) { return reflect.ArrayOf(n, reflect.TypeFor[int8]()), "" }),
+	"elements of a slice":             field(func(n int) (reflect.Type, string) { return reflect.TypeFor[[]bool](), fmt.Sprintf(`net:"max=%d"`, n) }),
+	"bytes of a string":               field(func(n int) (reflect.Type, string) { return reflect.TypeFor[string](), fmt.Sprintf(`net:"max=%d"`, n) }),
+	"numbers of a vector with vec": field(func(n int) (reflect.Type, string) {
+		return reflect.ArrayOf(n, reflect.TypeFor[float32]()), `net:"vec,lerp"`
+	}),
+	"bits of a quat": field(func(n int) (reflect.Type, string) {
+		return reflect.TypeFor[[4]float32](), fmt.Sprintf(`net:"quat,bits=%d"`, n)
+	}),
+	"fields with a name, unit or enum": func(n int) error {
+		fields := make([]reflect.StructField, n)
+		for i := range fields {
+			fields[i] = reflect.StructField{Name: fmt.Sprint("F", i), Type: reflect.TypeFor[uint8](), Tag: `unit:"m"`}
+		}
+		return schema.Labels{}.Add("c", reflect.StructOf(fields))
+	},
+	"values of an enum": field(func(n int) (reflect.Type, string) {
+		return reflect.TypeFor[uint16](), `enum:"v` + strings.Repeat(",v", n-1) + `"`
+	}),
+	"bytes of a name": of(func(p *foretick.Protocol, n int) {
+		p.Prefab(new(ecs.Prefab), strings.Repeat("n", n))
+	}),
+	"bytes of a command": of(func(p *foretick.Protocol, n int) {
+		if p.Command(new(ecs.Component[struct{ V [1024]uint8 }])); n > 1024 {
+			*p = *foretick.NewProtocol("limits", 1)
+			p.Command(new(ecs.Component[struct{ V [1025]uint8 }]))
+		}
+	}),
+	"bytes of a message on a channel that is not reliable": of(func(p *foretick.Protocol, n int) {
+		p.Channel("fast", netcode.Channel{Priority: 1})
+		if n > 256 {
+			(&foretick.Message[struct{ V [257]uint8 }]{Channel: "fast"}).OnClient(p, nil)
+		} else {
+			(&foretick.Message[struct{ V [256]uint8 }]{Channel: "fast"}).OnClient(p, nil)
+		}
+	}),
+
+	"server.Config.MaxClients":           serves(func(c *server.Config, n int) { c.MaxClients = n }),
+	"server.Config.MaxObservers":         serves(func(c *server.Config, n int) { c.MaxObservers = n }),
+	"server.Config.MaxWaitingPerAddress": serves(func(c *server.Config, n int) { c.MaxWaitingPerAddress = n }),
+	"server.Config.MaxHeldPerAddress":    serves(func(c *server.Config, n int) { c.MaxHeldPerAddress = n }),
+	"server.Config.ReconnectWindow":      serves(func(c *server.Config, n int) { c.ReconnectWindow = time.Duration(n) * time.Hour }),
+	"client.Config.SmoothHalfLife":       joins(func(c *client.Config, n int) { c.SmoothHalfLife = time.Duration(n) * time.Second }),
+	"server.Config.LateInputs":           serves(func(c *server.Config, n int) { c.LateInputs = time.Duration(n) * time.Millisecond }),
+	"server.Config.LateShare":            serves(func(c *server.Config, n int) { c.LateInputs, c.LateShare = time.Second/10, float64(n)/100 }),
+	"server.Config.MaxRewind":            serves(func(c *server.Config, n int) { c.MaxRewind = time.Duration(n) * time.Millisecond }),
+	"server.Config.RewindGrowth":         serves(func(c *server.Config, n int) { c.RewindGrowth = time.Duration(n) * time.Millisecond }),
+	"server.Config.RepeatInput":          serves(func(c *server.Config, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
+	"server.Config.Timeout":              serves(func(c *server.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"server.Config.SendRate":             serves(func(c *server.Config, n int) { c.SendRate = n }),
+	"client.Config.MaxRTT":               joins(func(c *client.Config, n int) { c.MaxRTT = time.Duration(n) * time.Millisecond }),
+	"client.Config.InputDelay":           joins(func(c *client.Config, n int) { c.InputDelay = time.Duration(n) * time.Millisecond }),
+	"client.Config.History":              joins(func(c *client.Config, n int) { c.History = n }),
+	"client.Config.SnapshotRate":         joins(func(c *client.Config, n int) { c.SnapshotRate = n }),
+	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
+	"client.Config.ObserveData":          joins(func(c *client.Config, n int) { c.ObserveData = make([]byte, n) }),
+}
+
+type (
+	point       struct{ X uint8 }
+	kilo        struct{ V [1024]uint8 }
+	huge[T any] struct{ V [4096]uint8 }
+	shapeless   struct{}
+)
+
+func (shapeless) Cast(lagcomp.Hitbox, lagcomp.Vec, lagcomp.Vec, float32, float32) (c lagcomp.Contact, ok bool) {
+	return
+}
+func (shapeless) Closest(lagcomp.Hitbox, lagcomp.Vec) (c lagcomp.Contact) { return }
+
+// shown names, for the other rows, the test that goes one above the limit.
+var shown = map[string]string{
+	"bytes of an entity's state, by the max of its fields": "TestRecordsTooLong",
+	"entities that one player is shown":                    "TestMoreThanAPlayerCanBeShown",
+	"entities first shown in one snapshot":                 "TestManyMoveAtOnce",
+	"bytes of an entity's state":                           "TestRecordsTooLong",
+	"bytes of an entity's state in one packet":             "TestLongRecords",
+	"a string's bytes, or a slice's elements":              "TestStringsAndSlicesInAMatch",
+	"a number": "TestLosses",
+	"bytes of reliable messages that wait for one player": "TestSlowConsumer",
+	"bytes of requests that wait in a client":             "TestRequestLimits",
+	"bytes of data for a level":                           "TestLongLevelData",
+	"functions that wait in Server.Do":                    "TestDoIsBounded",
+	"events raised by handlers of the same event":         "TestNestingIsCapped",
+	"ticks computed in one Server.Step":                   "TestOverloadedServerKeepsItsPlayersInControl",
+	"time that a shot looks back":                         "TestJudgeBounds",
+	"combinations of components and owners at once":       "TestFullWorld",
+	"groups of entities that a client holds":              "TestServerFillsTheWorld",
+	"entities in a world":                                 "", // 16 million take minutes
+}
+
+// TestLimits reads docs/guide/limits.md, and tries each row of it: at the limit there is no
+// error, and one above it the one that the page quotes.
+func TestLimits(t *testing.T) {
+	page, err := os.ReadFile("docs/guide/limits.md")
+	require.NoError(t, err)
+	tests := testNames(t)
+	row := regexp.MustCompile("(?m)^\\| ([^|]*[^ |]) \\| (\\d+) \\| `([^`]+)` \\|")
+	done := 0
+	for _, line := range strings.Split(string(page), "\n") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| of one") || strings.HasPrefix(line, "| setting") || strings.HasPrefix(line, "| | most") {
+			continue
+		}
+		what, _, _ := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(line, "`", ""), "| "), " |")
+		try, tried := longest(limits, what)
+		test, elsewhere := longest(shown, what)
+		if !tried && !elsewhere {
+			t.Errorf("the page has %q, and no test tries it", what)
+			continue
+		}
+		done++
+		if !tried {
+			require.True(t, test == "" || tests[test], "%s: there is no %s", what, test)
+			continue
+		}
+		cells := row.FindStringSubmatch(line)
+		require.NotNil(t, cells, "write the row as | what | number | `error` |: %s", line)
+		most, err := strconv.Atoi(cells[2])
+		require.NoError(t, err)
+		require.NoError(t, try(most), "%d of %s", most, what)
+		require.ErrorContains(t, try(most+1), cells[3], "%d of %s", most+1, what)
+	}
+	require.Equal(t, len(limits)+len(shown), done, "what is tried is on the page")
+}
+
+// longest returns the value of the longest key that a text begins with.
+func longest[V any](of map[string]V, text string) (v V, ok bool) {
+	best := ""
+	for k := range of {
+		if strings.HasPrefix(text, k) && len(k) > len(best) {
+			best = k
+		}
+	}
+	return of[best], best != ""
+}
+
+// testNames returns the names of all tests of the module.
+func testNames(t *testing.T) map[string]bool {
+	declared, names := regexp.MustCompile(`(?m)^func (Test\w+)\(`), map[string]bool{}
+	for _, dir := range []string{".", "server", "client", "internal/matchtest", "simtest", "snapshot", "lagcomp"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		for _, f := range files {
+			src, err := os.ReadFile(f)
+			require.NoError(t, err)
+			for _, m := range declared.FindAllStringSubmatch(string(src), -1) {
+				names[m[1]] = true
+			}
+		}
+	}
+	return names
+}
+
+// of returns the error of a protocol with n of something.
+func of(declare func(p *foretick.Protocol, n int)) func(int) error {
+	return func(n int) error {
+		p := foretick.NewProtocol("limits", 1)
+		declare(p, n)
+		return read(p)
+	}
+}
+
+// read returns the error of a protocol, or that of who reads its schema.
+func read(p *foretick.Protocol) error {
+	if err := p.Err(); err != nil {
+		return err
+	}
+	_, err := schema.ReadProtocol(p.Schema(nil))
+	return err
+}
+
+// field returns the error of a component with one field, whose type and tag have n of something.
+func field(made func(n int) (reflect.Type, string)) func(int) error {
+	return func(n int) error {
+		of, tag := made(n)
+		t := reflect.StructOf([]reflect.StructField{{Name: "V", Type: of, Tag: reflect.StructTag(tag)}})
+		_, err := schema.Compile(t, schema.Options{Name: "c"})
+		return errors.Join(err, schema.Labels{}.Add("c", t))
+	}
+}
+
+func serves(set func(c *server.Config, n int)) func(int) error {
+	return func(n int) error {
+		c := server.Config{Protocol: new(Walk).Protocol()}
+		set(&c, n)
+		_, err := simtest.New(1).Serve(c)
+		return err
+	}
+}
+
+func joins(set func(c *client.Config, n int)) func(int) error {
+	return func(n int) error {
+		c := client.Config{Protocol: new(Walk).Protocol()}
+		net := sim.NewNetwork(1)
+		c.Transport = net.Dial(net.Listen(), sim.Link{}, sim.Link{})
+		set(&c, n)
+		_, err := client.New(c)
+		return err
+	}
+}
 
 // made is a type of its own for each pair of digits.
 type made[A, B any] struct {
@@ -122,4 +427,23 @@ func TestTypeLimits(t *testing.T) {
 			require.EqualError(t, p.Err(), "foretick: "+row.err+", and merge small ones")
 		})
 	}
+}
+
+// A command that is too long is refused at its declaration, with its length.
+func TestCommandTooLong(t *testing.T) {
+	type (
+		longest struct{ Keys [256]int32 }
+		longer  struct {
+			Keys [256]int32
+			One  bool
+		}
+	)
+	var fits ecs.Component[longest]
+	p := foretick.NewProtocol("long", 1)
+	p.Command(&fits)
+	require.NoError(t, p.Err())
+	var over ecs.Component[longer]
+	p = foretick.NewProtocol("long", 1)
+	p.Command(&over)
+	require.ErrorContains(t, p.Err(), "longer takes 1025 bytes, and at most 1024")
 }

@@ -457,3 +457,14 @@ func TestClientsAndPeersAreOneLimit(t *testing.T) {
 		}
 	}
 }
+
+// thing is the component of a protocol that has one alone.
+type thing struct{ N uint32 }
+
+// ofThings is a protocol of one component and one prefab.
+func ofThings(name string) (*foretick.Protocol, *ecs.Component[thing], *ecs.Prefab) {
+	p, c, prefab := foretick.NewProtocol(name, 1), &ecs.Component[thing]{}, &ecs.Prefab{}
+	p.Component(c)
+	p.Prefab(prefab, "thing", c)
+	return p, c, prefab
+}

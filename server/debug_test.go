@@ -1,6 +1,6 @@
 //go:build foretick_debug
 
-package foretick_test
+package server_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package foretick_test
+package stats_test
 
 import (
 	"fmt"
@@ -6,20 +6,24 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -100,8 +104,8 @@ func fill(v reflect.Value) {
 // above does not list.
 func TestEveryStatsTypeIsTold(t *testing.T) {
 	found := 0
-	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "internal" || d.Name() == "examples" || d.Name() == "benchmarks" || d.Name() == "tools") {
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != ".." || d.Name() == "internal" || d.Name() == "examples" || d.Name() == "benchmarks" || d.Name() == "tools") {
 			if err == nil {
 				err = filepath.SkipDir
 			}
@@ -116,7 +120,7 @@ func TestEveryStatsTypeIsTold(t *testing.T) {
 		}
 		ast.Inspect(tree, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
-			name := filepath.ToSlash(filepath.Dir(path))
+			name := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
 			if ok && spec.Name.IsExported() && (strings.HasSuffix(spec.Name.Name, "Stats") || name == "stats" && spec.Name.Name != "Loss" && spec.Name.Name != "Bandwidth") {
 				found++
 				name += "." + spec.Name.Name
@@ -127,4 +131,28 @@ func TestEveryStatsTypeIsTold(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, len(told), found)
+}
+
+// TestClientAddLeavesNothingOut: a counter that is added to the struct is summed.
+func TestClientAddLeavesNothingOut(t *testing.T) {
+	fieldtest.Adds(t, simtest.AddStats, "Connection", "Clock")
+}
+
+// TestConfirmOfTheEnds: the shares 0 and 1 are the shortest and the longest time, and no
+// input is no time.
+func TestConfirmOfTheEnds(t *testing.T) {
+	var none, some stats.Client
+	require.Zero(t, none.Confirm(0.5))
+	for _, ms := range []int{30, 40, 50, 1999} {
+		some.Confirmed++
+		some.ConfirmedWithin[ms]++
+	}
+	for q, want := range map[float64]int{-1: 30, 0: 30, 0.25: 40, 0.5: 50, 0.99: 1999, 1: 1999, math.Inf(1): 1999} {
+		require.Equal(t, time.Duration(want)*time.Millisecond, some.Confirm(q), "%v", q)
+	}
+	require.Equal(t, 30*time.Millisecond, some.Confirm(math.NaN()))
+
+	some.Confirmed, some.ConfirmedWithin = 1, none.ConfirmedWithin
+	some.ConfirmedWithin[40]++
+	require.Equal(t, 40*time.Millisecond, some.Confirm(1))
 }

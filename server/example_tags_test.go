@@ -1,4 +1,4 @@
-package foretick_test
+package server_test
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ func (g *Coast) storm(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // Both ends run the storm in a match whose server has its tag. The client names no tag.
-func Example_serverTags() {
+func ExampleConfig_tags() {
 	for _, tags := range [][]string{nil, {"storm"}} {
 		match := simtest.New(1)
 		var srv, game Coast

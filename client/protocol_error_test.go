@@ -1,4 +1,4 @@
-package foretick_test
+package client_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package foretick_test
+package server_test
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func (g *Noticed) Protocol() *foretick.Protocol {
 }
 
 // A process has ten minutes to end. Players see how much of them is left.
-func Example_serverOnDrain() {
+func ExampleConfig_onDrain() {
 	var truth, cl Noticed
 	match := simtest.New(1)
 	srv, err := match.Serve(server.Config{Protocol: truth.Protocol(), OnDrain: func(f *foretick.Frame, _ string) {

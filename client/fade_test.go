@@ -1,4 +1,4 @@
-package foretick_test
+package client_test
 
 import (
 	"math"
@@ -27,6 +27,9 @@ type pose struct {
 	Deep  int64      `net:"lerp"`
 }
 
+// nod is a command that nothing reads.
+type nod struct{ Nod bool }
+
 // What only a client knows of.
 type (
 	glow  struct{ Frames uint64 }
@@ -37,7 +40,7 @@ type (
 // correction always fades.
 type dancers struct {
 	at   ecs.Component[pose]
-	cmd  ecs.Component[pad]
+	cmd  ecs.Component[nod]
 	body ecs.Prefab
 	lamp ecs.Prefab
 
@@ -117,7 +120,7 @@ func fading(t *testing.T, local bool) {
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	cli, err := client.New(client.Config{
 		Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), SmoothLimit: -1,
-		Sample: client.Sample(&cg.cmd, func(client.View) pad { return pad{} }),
+		Sample: client.Sample(&cg.cmd, func(client.View) nod { return nod{} }),
 	})
 	require.NoError(t, err)
 	lamps := func() (all []ecs.Rows) {

@@ -1,4 +1,4 @@
-package foretick_test
+package client_test
 
 import (
 	"fmt"
@@ -9,7 +9,12 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
 )
+
+type road struct {
+	X float32
+}
 
 type gas struct {
 	X float32 `net:"min=-1,max=1,step=0.0078125"`
@@ -17,9 +22,9 @@ type gas struct {
 
 // At 144 frames and 30 ticks a second a press shows in the first frame that reads it,
 // instead of waiting for the next tick.
-func Example_clientPartialTicks() {
-	declare := func() (*foretick.Protocol, *ecs.Component[hop], *ecs.Component[gas]) {
-		p, place, pedal, car := foretick.NewProtocol("drive", 1), &ecs.Component[hop]{}, &ecs.Component[gas]{}, &ecs.Prefab{}
+func ExampleConfig_partialTicks() {
+	declare := func() (*foretick.Protocol, *ecs.Component[road], *ecs.Component[gas]) {
+		p, place, pedal, car := foretick.NewProtocol("drive", 1), &ecs.Component[road]{}, &ecs.Component[gas]{}, &ecs.Prefab{}
 		p.Component(place, foretick.Predicted())
 		p.Command(pedal)
 		p.Prefab(car, "car", place, pedal)
@@ -31,6 +36,7 @@ func Example_clientPartialTicks() {
 		}, ecs.Read(pedal), ecs.Write(place), ecs.Partial())
 		return p, place, pedal
 	}
+	far := sim.Link{Latency: 50 * time.Millisecond}
 	for _, partial := range []bool{false, true} {
 		match := simtest.New(1)
 		srv, _, _ := declare()
@@ -48,7 +54,7 @@ func Example_clientPartialTicks() {
 				}
 				return gas{}
 			}),
-		}, simtest.Seat{Up: far.Up, Down: far.Down, FrameRate: 144, After: func(v client.View) {
+		}, simtest.Seat{Up: far, Down: far, FrameRate: 144, After: func(v client.View) {
 			for _, rows := range cars.All(v.World) {
 				if pressed && place.Slice(rows)[0].X == 0 {
 					frames++

@@ -1,4 +1,4 @@
-package foretick_test
+package server_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // A player hosts a match and plays in it, in one process and one goroutine. In place of nil,
 // local.Host takes a listening endpoint by which others come.
-func ExampleServer_listenServer() {
+func ExampleNew_listenServer() {
 	host := local.Host(nil)
 	srv, err := server.New(server.Config{Protocol: (&Walk{}).Protocol(), Transport: host})
 	if err != nil {

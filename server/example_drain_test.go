@@ -1,4 +1,4 @@
-package foretick_test
+package server_test
 
 import (
 	"fmt"

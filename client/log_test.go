@@ -1,4 +1,4 @@
-package foretick_test
+package client_test
 
 import (
 	"bytes"
@@ -18,13 +18,15 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
+func plain() *foretick.Protocol { return foretick.NewProtocol("log", 1) }
+
 // TestClientLogs: a client logs one line when it joins, loses its connection, comes back and ends.
 // The server's lines of the same events name the same player.
 func TestClientLogs(t *testing.T) {
 	net := sim.NewNetwork(4)
 	listen := net.Listen()
 	var ours, theirs bytes.Buffer
-	srv, err := server.New(server.Config{Protocol: declare(nil), Transport: listen, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&theirs, nil)).With("match", "m-1")})
+	srv, err := server.New(server.Config{Protocol: plain(), Transport: listen, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&theirs, nil)).With("match", "m-1")})
 	require.NoError(t, err)
 	var end transport.Endpoint
 	dial := func() (transport.Endpoint, error) {
@@ -32,7 +34,7 @@ func TestClientLogs(t *testing.T) {
 		return end, nil
 	}
 	first, _ := dial()
-	c, err := client.New(client.Config{Protocol: declare(nil), Transport: first, Redial: dial, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&ours, nil))})
+	c, err := client.New(client.Config{Protocol: plain(), Transport: first, Redial: dial, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&ours, nil))})
 	require.NoError(t, err)
 	run := func(d time.Duration) {
 		for until := net.Now() + d; net.Now() < until; {

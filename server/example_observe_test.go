@@ -1,4 +1,4 @@
-package foretick_test
+package server_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 // A spectator sees what everybody may see, and takes no player's place. The server decides
 // by what the spectator says of itself.
-func Example_serverObserve() {
+func ExampleConfig_observe() {
 	match := simtest.New(1)
 	srv, err := match.Serve(server.Config{
 		Protocol: (&Walk{}).Protocol(), MaxClients: 1,
