@@ -11,7 +11,7 @@ import (
 type BitWriter struct {
 	Buf []byte
 	acc uint64
-	n   uint // bits in acc, < 32 between calls
+	n   uint // n is the number of bits in acc. It is below 32 between calls.
 }
 
 // Reset starts a new stream, appended to the bytes of buf.

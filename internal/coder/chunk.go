@@ -2,9 +2,9 @@ package coder
 
 // Chunk is the position of a record's groups of flags and its bits.
 type Chunk struct {
-	From, M int32 // groups
-	Pos, N  int32 // bits
-	Cost    int32 // of the groups, in 1/256 bit
+	From, M int32 // From is the first group, and M is the number of groups.
+	Pos, N  int32 // Pos is the first bit, and N is the number of bits.
+	Cost    int32 // Cost is the cost of the groups, in 1/256 bit.
 }
 
 // Open starts a record, and Close ends it.

@@ -10,19 +10,19 @@ const (
 	Angle             // difference on a circle
 	Float             // difference of float32 bits in the order of the numbers
 	Ref               // not a difference: a wire id
-	Text              // nor this: of a string
+	Text              // not a difference: a string
 )
 
 // Code describes the coding of one word for one audience.
 type Code struct {
 	Kind   Kind
-	High   bool // upper half of a float64, which may not be NaN or infinite
+	High   bool // High is true for the upper half of a float64, which may not be NaN or infinite.
 	Word   int
-	Lo, Hi int64 // allowed values as int32 words; lo > hi: all
-	Size   int   // bits of the greatest code that is sensible
+	Lo, Hi int64 // Lo and Hi bound the allowed values as int32 words. Lo > Hi means that all are allowed.
+	Size   int   // Size is the number of bits of the greatest sensible code.
 }
 
-const MaxVector = 8 // words
+const MaxVector = 8 // most words of a vector
 
 // InRun reports whether a word may be part of a run.
 func (c *Code) InRun() bool { return (c.Kind == Plain || c.Kind == Angle) && !c.High }

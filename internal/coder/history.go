@@ -3,7 +3,7 @@ package coder
 // Baselines are an entity's values that both ends hold, with the same components: the
 // newest and, if N is 3, two older ones.
 type Baselines struct {
-	N     int // 0: the prefab's defaults
+	N     int // N is the number of baselines. 0 means the prefab's defaults.
 	Words [3][]int32
 }
 

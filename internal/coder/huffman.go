@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Values are coded with static Huffman codes (D. A. Huffman, 1952), which a table
-// lookup decodes. Codes are canonical: their lengths say all.
+// Values are coded with static Huffman codes (D. A. Huffman, 1952), which a table lookup decodes. Codes are
+// canonical: their lengths determine them.
 
 const (
 	maxCode  = 11 // bits of the longest code
@@ -15,13 +15,14 @@ const (
 
 // book is one code.
 type book struct {
-	lengths [symbols]uint8  // 0: the symbol has no code, and is escaped
-	codes   [symbols]uint16 // code<<4 | length, first bit lowest
+	// lengths has the code length of each symbol. 0 means that the symbol has no code and is escaped.
+	lengths [symbols]uint8
+	codes   [symbols]uint16 // codes has code<<4 | length of each symbol, with the first bit lowest.
 	decode  [1 << maxCode]uint16
 }
 
-// build makes codes and decoding table from the lengths; false if these are no
-// complete code with an escape.
+// build makes the codes and the decoding table from the lengths. It returns false if they are not a complete
+// code with an escape.
 func (b *book) build() bool {
 	var count [maxCode + 1]int
 	space := 0

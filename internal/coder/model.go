@@ -6,29 +6,29 @@ import "math/bits"
 // snapshot, then come those for fields, then those for values.
 const (
 	CtxMore       = iota                     // another record follows
-	CtxNext                                  // its wire id is the next after the one before
-	CtxPlain                                 // it is against the three usual baselines, with their components
-	CtxFull                                  // it is against the defaults of its prefab
-	CtxUsual                                 // its baseline is the usual one
+	CtxNext                                  // the record's wire id is the next after the one before
+	CtxPlain                                 // the record has the three usual baselines and their components
+	CtxFull                                  // the record is against the defaults of its prefab
+	CtxUsual                                 // the record's baseline is the usual one
 	CtxHistory                               // the two older usual baselines are used too
-	CtxShape                                 // the set of components differs from the baseline's, or it teleported
-	CtxMine                                  // the viewer owns it
-	CtxOwned                                 // it has an owner
+	CtxShape                                 // components differ from the baseline's, or the entity teleported
+	CtxMine                                  // the viewer owns the entity
+	CtxOwned                                 // the entity has an owner
 	CtxRef                                   // a reference changed
 	CtxComplete                              // nothing is postponed
 	CtxSteady                                // the older baselines are at their usual distances
-	CtxOwn                                   // nothing of the viewer's own is
+	CtxOwn                                   // nothing of the viewer's own is postponed
 	CtxExpecting                             // the records of the usual baseline's snapshot are expected again
-	CtxComponent                             // a component changed: 5 contexts, see componentContext
+	CtxComponent                             // a component changed: 5 contexts, see plan.Context
 	CtxExpected   = CtxComponent + 5         // an expected record is there: 2×4, see expectation
 	ctxUnit       = CtxExpected + 8          // a vector or rotation changed: 2×4×3
-	ctxRank       = ctxUnit + 24             // the greatest component is not the expected: 12×13
-	ctxRanks      = ctxRank + 12*rankClasses // nor the one after it: 2×12
-	ctxStill      = ctxRanks + 24            // of a run's words at rest some changed: 2×4, see stillContext
+	ctxRank       = ctxUnit + 24             // the greatest component is not the expected one: 12×13
+	ctxRanks      = ctxRank + 12*rankClasses // it is not the second expected one either: 2×12
+	ctxStill      = ctxRanks + 24            // some of a run's words at rest changed: 2×4, see stillContext
 	ctxZero       = ctxStill + 8             // a difference is 0
-	contexts      = ctxZero + valueContexts  // all of them
-	rankClasses   = 13                       // by expected error, and one for no history
-	valueContexts = sorts * rows * surprises // of values
+	contexts      = ctxZero + valueContexts  // number of contexts
+	rankClasses   = 13                       // classes of the expected error, and one for no history
+	valueContexts = sorts * rows * surprises // contexts of values
 )
 
 // Sorts of values. Each has its contexts.
@@ -39,18 +39,18 @@ const (
 	sorts
 	SortRef // these are not coded as values
 	SortText
-	SortLength // of a slice; its elements follow
+	SortLength // length of a slice; its elements follow
 )
 
 // Rows of value contexts: the expected difference before anything of the record is
 // known.
 const (
-	historyClasses = 24                 // by the expected error, in half octaves
-	rowHold        = historyClasses     // the same, if constant speed was the worse guess
-	motionRows     = 2 * historyClasses // with three baselines
-	rowDefault     = motionRows         // 8 by the size of the range, against the prefab's defaults
-	rowHeld        = motionRows + 8     // the same with one baseline
-	rowBit         = motionRows + 16    // 8 for values that are 0 or 1
+	historyClasses = 24                 // classes of the expected error, in half octaves
+	rowHold        = historyClasses     // first row for words that constant speed predicts worse
+	motionRows     = 2 * historyClasses // rows with three baselines
+	rowDefault     = motionRows         // first of 8 rows by the size of the range, against the defaults
+	rowHeld        = motionRows + 8     // first of 8 rows by the size of the range, with one baseline
+	rowBit         = motionRows + 16    // first of 8 rows for values that are 0 or 1
 	rows           = motionRows + 24
 	surprises      = 8
 )
@@ -62,9 +62,9 @@ type Encoder struct {
 	Tally  *Tally
 	Flags  Grouper
 	Bits   BitWriter
-	Syms   []uint16 // for the statistics: contexts and bits of the flags
+	Syms   []uint16 // Syms has the contexts and bits of the flags, for the statistics.
 
-	moving [RunMost]moving // scratch
+	moving [RunMost]moving // moving is scratch.
 }
 
 // Flag codes a flag in a context.
@@ -86,7 +86,7 @@ type Decoder struct {
 	Flags  rangeDecoder
 	BitReader
 
-	moving [RunMost]moving // scratch
+	moving [RunMost]moving // moving is scratch.
 }
 
 // Flag is the inverse of [Encoder.Flag].
@@ -96,7 +96,7 @@ func (d *Decoder) Flag(ctx int) bool { return d.Flags.decode(uint32(d.Tables.pro
 // differences. It is the greatest excess, in half octaves.
 type Surprise int
 
-const Unsurprised Surprise = -100 // there is none before
+const Unsurprised Surprise = -100 // no word came before
 
 // class returns the column of value contexts.
 func (s Surprise) class() int {
@@ -199,7 +199,7 @@ func split(m uint32, against bool) (sym, extra int) {
 	return sym, extra
 }
 
-// magnitude codes a difference that is not 0 in a code.
+// magnitude codes a difference that is not 0 with the code of a book.
 func (c *Encoder) magnitude(book int, m uint32, sign, back bool) {
 	codes := &c.Tables.books[book].codes
 	sym, extra := split(m, sign != back)

@@ -1,7 +1,6 @@
 package coder
 
-// Most bounds the size of units in a record against a prefab's defaults, whatever their values.
-// It is in bits.
+// Most bounds the size in bits of units in a record against a prefab's defaults, whatever their values.
 type Most struct{ t *Tables }
 
 // Most returns the bounds for the tables.

@@ -1,6 +1,6 @@
 package coder
 
-// rowOf is the expected class of error and the row of contexts.
+// rowOf returns the class of the expected error and the row of contexts.
 func rowOf(hold, going int64) (h, row int) {
 	h = historyClass(hold>>6 + going>>1)
 	if going >= hold {
@@ -9,7 +9,7 @@ func rowOf(hold, going int64) (h, row int) {
 	return h, h
 }
 
-// rowOf is the same with fewer baselines: by the size of the range.
+// rowOf returns the same with fewer baselines, from the size of the range.
 func (c *Code) rowOf(n int) (h, row int) {
 	return min(c.Size, historyClasses-1), rowDefault + 8*n + min(c.Size>>2, 7)
 }
@@ -17,7 +17,7 @@ func (c *Code) rowOf(n int) (h, row int) {
 // Bit reports whether a word can only be 0 or 1.
 func (c *Code) Bit() bool { return c.Lo == 0 && c.Hi == 1 && c.Kind == Plain }
 
-// bitContext is the context of a word that is 0 or 1.
+// bitContext returns the context of a word that is 0 or 1.
 func (c *Code) bitContext(b *Baselines, s Surprise) int {
 	v := b.Words[0][c.Word]
 	row := rowBit + int(v&1)
@@ -27,7 +27,7 @@ func (c *Code) bitContext(b *Baselines, s Surprise) int {
 	return valueContext(SortScalar, row, s)
 }
 
-// bitRow is its row with three baselines, of the newer two.
+// bitRow returns the row of a word that is 0 or 1 with three baselines, from the newer two.
 func bitRow(v, before int32) int {
 	row := rowBit + 4 + int(v&1)
 	if v != before {
@@ -43,9 +43,9 @@ func valueContext(sort, row int, s Surprise) int { return (sort*rows+row)*surpri
 // guess is the prediction of a word.
 type guess struct {
 	value int32
-	back  bool // the predicted motion is downwards
+	back  bool // back is true if the predicted motion is downwards.
 	row   int
-	class int // of the expected error
+	class int // class is the class of the expected error.
 }
 
 // predict predicts a single word.
@@ -62,7 +62,7 @@ func (c *Code) predict(b *Baselines, s *Scales) guess {
 	}
 	hold, going := s.errors(newer, older)
 	h, row := rowOf(hold, going)
-	if h == 0 { // that row is of words at rest
+	if h == 0 { // row 0 is for words at rest
 		h, row = 1, row+1
 	}
 	m := &s.motion[SortScalar][row]
@@ -109,7 +109,7 @@ func (c *Code) moveBy(v int32, d int64) int32 {
 	}
 }
 
-// within is move limited to the range.
+// within is moveBy limited to the range.
 func (c *Code) within(v int32, d int64) int32 {
 	if c.Kind == Plain && c.Lo <= c.Hi {
 		return int32(min(max(int64(v)+d, c.Lo), c.Hi))

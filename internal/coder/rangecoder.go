@@ -133,12 +133,12 @@ type rangeDecoder struct {
 	code  uint64
 	width uint64
 	step  uint64
-	from  uint32 // the group's start in its interval
-	at    uint32 // the position in the rest of the group
-	left  uint32 // the width of that rest
+	from  uint32 // from is the group's start in its interval.
+	at    uint32 // at is the position in the rest of the group.
+	left  uint32 // left is the width of the rest of the group.
 
-	counts bool   // the groups that end are counted
-	ended  uint64 // their size, in 1/256 bit
+	counts bool   // counts is true if the groups that end are counted.
+	ended  uint64 // ended is the size of the counted groups, in 1/256 bit.
 }
 
 func (d *rangeDecoder) Reset(in []byte) {

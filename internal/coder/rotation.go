@@ -37,11 +37,11 @@ func (q *quaternion) towards(p *quaternion) {
 type rotation struct {
 	q      quaternion
 	move   quaternion
-	order  [4]uint8 // components, the greatest expected first
-	margin int      // class of the distance of the second
+	order  [4]uint8 // order has the components, the greatest expected first.
+	margin int      // margin is the class of the distance between the first and the second.
 	row    int
 	class  int
-	column int // of the contexts of the greatest component
+	column int // column is the column of the contexts of the greatest component.
 }
 
 // predictRotation predicts the rotation that starts at a word.

@@ -11,8 +11,8 @@ import (
 // rest are coded together.
 
 const (
-	runBits = 48 // that a word of a run takes at most
-	RunMost = 64 // words
+	runBits = 48 // most bits that a word of a run takes
+	RunMost = 64 // most words of a run
 )
 
 // smallMagnitude is the coding of a magnitude below 256: its code's place (see
@@ -29,7 +29,7 @@ var smallMagnitudes = func() (t [256]smallMagnitude) {
 	return t
 }()
 
-// classes are those of numbers whose bits were counted, see halfOctaves.
+// classes has the classes of numbers by their counted bits: see halfOctaves.
 var classes = func() (t [128]uint8) {
 	for i := range t {
 		t[i] = uint8(min(max(i-3, 1), historyClasses-1))
@@ -37,7 +37,7 @@ var classes = func() (t [128]uint8) {
 	return t
 }()
 
-// halfOctaves is historyClass without a branch, of e/2¹⁵ < 2⁴⁹, and at least 1.
+// halfOctaves is historyClass without a branch, for e/2¹⁵ < 2⁴⁹. It returns at least 1.
 func halfOctaves(e uint64) int {
 	e <<= 1
 	n := bits.Len64(e)
@@ -49,16 +49,16 @@ func halfOctaves(e uint64) int {
 type RunWord struct {
 	half, mask  int32
 	least, most int32
-	flag        bool // it is 0 or 1
+	flag        bool // flag is true if the word is 0 or 1.
 }
 
 // moving is the prediction of a word that moves.
 type moving struct {
-	newer, older int32 // its differences between the baselines
+	newer, older int32 // newer and older are the word's differences between the baselines.
 	value        int32
-	ctx          uint16 // of its difference, less the column
+	ctx          uint16 // ctx is the context of the difference, less the column.
 	word         uint8
-	back         uint8 // 1: the motion is downwards
+	back         uint8 // back is 1 if the motion is downwards.
 }
 
 // predictRun predicts the words of a run. It lists those that move and returns their

@@ -3,11 +3,13 @@ package coder
 // Scales turn differences between baselines into predicted differences, in 1/65536.
 // They depend on the tick distances between the baselines and on the tables.
 type Scales struct {
-	ago    [3]uint32           // ticks from the snapshot back to the first, and between them
-	speed  int64               // of the newer difference: velocity continues
-	newer  int64               // and acceleration
-	older  int64               // less this times the older
-	motion [sorts][64][2]int64 // by row
+	// ago is the ticks from the snapshot back to the first baseline, and between the baselines.
+	ago   [3]uint32
+	speed int64 // speed is the factor of the newer difference if velocity continues.
+	newer int64 // newer is the factor of the newer difference if acceleration continues.
+	// older is the factor of the older difference, which is subtracted if acceleration continues.
+	older  int64
+	motion [sorts][64][2]int64 // motion has the learned factors of both differences, by sort and row.
 }
 
 // Set computes the scales for distances in ticks, unless it has them already.

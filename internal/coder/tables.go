@@ -8,13 +8,13 @@ import (
 
 // Tables are what both ends know of values before any is sent. They never change.
 type Tables struct {
-	probs   [contexts]uint16 // probability of a 0, of 4096
+	probs   [contexts]uint16 // probs has the probability of a 0 in each context, of 4096.
 	weights [sorts][motionRows]weights
 	bookOf  [valueContexts]uint8
 	books   []book
 	values  [valueContexts]valueCode
-	codes   [][64]uint16             // the books', see shorten
-	short   [][1 << shortCode]uint32 // by the next bits, see shorten
+	codes   [][64]uint16             // codes has the codes of the books: see shorten.
+	short   [][1 << shortCode]uint32 // short has the codes by the next bits: see shorten.
 	Costs   [contexts][2]uint16
 	Hash    uint64
 }
@@ -24,7 +24,8 @@ type weights [2]int16
 
 // valueCode is the coding of a value in its context.
 type valueCode struct {
-	zero uint16 // probability that it is not 0, of 4096; 0: 0 has a symbol, and no flag
+	// zero is the probability that the value is not 0, of 4096. 0 means that 0 has a symbol, and no flag.
+	zero uint16
 	book uint16
 }
 

@@ -114,7 +114,7 @@ func (s *Tally) cluster(t, prior *Tables) {
 	for i := range counts {
 		own[i] = dot(&counts[i], logs(&counts[i]))
 	}
-	for ; seeds < maxBooks; seeds++ { // the next is the context that is worst off
+	for ; seeds < maxBooks; seeds++ { // the next seed is the context that is worst off
 		worst := 0
 		for i := range counts {
 			if best[i]-own[i] > best[worst]-own[worst] {
@@ -157,7 +157,7 @@ func addCounts(to, n *[symbols]float64) {
 	}
 }
 
-// bitsOf returns the cost of each context's counts with the code for sum.
+// bitsOf fills the slice to with the cost of each context's counts with the code for sum.
 func bitsOf(sum *[symbols]float64, counts [][symbols]float64, to []float64) {
 	l := logs(sum)
 	for i := range counts {
@@ -201,7 +201,7 @@ func (s *Tally) observeMotion(sort, row int, k *Scales, newer, older, y, err flo
 	s.motion[sort][row].addObservation(newer*float64(k.speed)/65536, (newer*float64(k.newer)-older*float64(k.older))/65536, y, err)
 }
 
-// turned is moved for a rotation.
+// turned counts a rotation's movement, as moved does for a word.
 func (s *Tally) turned(r *rotation, codes []Code, b *Baselines, k *Scales, words []int32) {
 	if b.N < 3 {
 		return

@@ -98,7 +98,7 @@ func SoundText(words []int32, most int) bool {
 	return utf8.Valid(b)
 }
 
-const MaxText = 255 // bytes of a string
+const MaxText = 255 // most bytes of a string
 
 // TextWords returns the number of words of a string that may have most bytes.
 func TextWords(most int64) int { return 1 + int(most+3)/4 }
