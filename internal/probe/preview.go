@@ -13,6 +13,6 @@ type Preview[View, Frame any] interface {
 	SetTimeScale(scale float64)
 	Edit(fn func(*Frame))
 	Close() error
-	// StateHash is that of the preview's server, without anything that is drawn.
+	// StateHash returns the hash of the preview's server, without anything that is drawn.
 	StateHash() uint64
 }

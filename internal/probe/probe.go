@@ -17,8 +17,8 @@ import (
 // Tick is the number of a simulation step.
 type Tick = uint32
 
-// The budget of a player's late commands: on average one tick in LateShare runs one, and at once as
-// many as LateDeep times server.Config.LateInputs has ticks.
+// These bound a player's late commands. On average, one tick in LateShare runs one. At once, a player may have
+// as many as LateDeep times the ticks of server.Config.LateInputs.
 const (
 	LateShare = 5
 	LateDeep  = 2
@@ -104,15 +104,18 @@ type Server interface {
 // Activity is what happened in the ticks of a match, over all its server processes. The zero
 // value is ready to use.
 type Activity struct {
-	Command []Used // the command's fields: Ever is set after a tick with a value other than zero
-	Systems []Used // the systems: Ever is set after a tick with a row for it, and if it takes no rows there
+	// Command has the command's fields. Used.Ever is set after a tick with a value other than zero.
+	Command []Used
+	// Systems has the systems. Used.Ever is set after a tick with a row for the system, and from the start for a
+	// system that takes no rows.
+	Systems []Used
 	// Changed is set once a replicated value changed, an entity came or went, or a message or
 	// a request was sent, in a tick in which no player came or went.
 	Changed bool
 
-	Infos  []ecs.SystemInfo // Systems as the schedule describes them
-	Known  bool             // Newest is of the same server process; clear it for another
-	Newest ActivityDigest   // of the newest tick, until Changed
+	Infos  []ecs.SystemInfo // Infos are Systems as the schedule describes them.
+	Known  bool             // Known is true if Newest is of the same server process. Clear it for another.
+	Newest ActivityDigest   // Newest has the hashes of the newest tick, until Changed.
 }
 
 // Used is a part of the protocol that a match may use.
@@ -131,8 +134,8 @@ type ActivityDigest struct {
 type SystemRun struct {
 	Tick   Tick
 	System string
-	Shared bool      // both ends run it
-	Again  ecs.Owner // the player of the late input that it runs again for, else nobody
+	Shared bool      // Shared is true if both ends run the system.
+	Again  ecs.Owner // Again is the player of the late input that the system runs again for, or nobody.
 	After  bool
 }
 
@@ -197,36 +200,40 @@ type Techniques struct {
 type ScreenHash struct {
 	Tick   Tick
 	Digest uint64
-	Fields int // how many fields the digest covers; 0: there is nothing to compare
+	// Fields is the number of fields that the digest covers. 0 means that there is nothing to compare.
+	Fields int
 }
 
 // ServerEntity is an entity as the server has it for one player.
 type ServerEntity struct {
 	Entity   ecs.Entity
 	Net      uint32
-	Wire     schema.WireID // 0: the player was not sent it
+	Wire     schema.WireID // Wire is 0 if the player was not sent the entity.
 	Prefab   string
-	Own      bool // the player predicts it
-	Hidden   bool // from the player
+	Own      bool // Own is true if the player predicts the entity.
+	Hidden   bool // Hidden is true if the entity is hidden from the player.
 	Audience schema.Audience
 }
 
 // ClientEntity is what a client has of an entity of the server.
 type ClientEntity struct {
-	Known bool // a snapshot told of it
-	Alien bool // of a prefab that this build does not have
-	Alive bool // in the world
+	Known bool // Known is true if a snapshot had the entity.
+	Alien bool // Alien is true if this build does not have the entity's prefab.
+	Alive bool // Alive is true if the entity is in the world.
 	Own   bool
-	Told  Tick // the newest tick of which it has the value, 0 for none that is remembered
+	// Told is the newest tick of which the client has the value. 0 means that none is remembered.
+	Told Tick
 }
 
 // Field is a field on both ends.
 type Field struct {
-	Name         string
-	Ref          bool // a reference: Ours is the connection's number, Theirs the network id
+	Name string
+	// Ref is true for a reference: Ours is then the connection's number, and Theirs the network id.
+	Ref          bool
 	Ours, Theirs []int32
-	Singleton    bool              // the component is a singleton
-	Value        func([]int32) any // the value of words such as Ours, as schema.Schema.Value returns it
+	Singleton    bool // Singleton is true if the component is a singleton.
+	// Value returns the value of words such as Ours, as schema.Schema.Value does.
+	Value func([]int32) any
 }
 
 // MessageSent is a reliable message that the server queued for a player.

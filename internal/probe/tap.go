@@ -14,19 +14,20 @@ import (
 // on the goroutine that computes it.
 type Tap struct {
 	Call  func(Tapped)
-	Clock func() time.Duration // times a client's Steps outside of Run; may be nil
+	Clock func() time.Duration // Clock times a client's Steps outside of Run. It may be nil.
 }
 
 // Tapped is what an end passes to its tap.
 type Tapped struct {
-	Tick Tick          // a server's newest; a client's newest predicted one, 0 before the first
-	Took time.Duration // of a server's tick, or of a client's Step; 0 without a clock outside of Run
-	Late time.Duration // from the time that a server's tick was due to its Step
+	// Tick is a server's newest tick, or a client's newest predicted one. It is 0 before the first.
+	Tick Tick
+	// Took is the time of a server's tick, or of a client's Step. It is 0 without a clock outside of Run.
+	Took time.Duration
+	Late time.Duration // Late is the time from when a server's tick was due to its Step.
 }
 
-// Inspected is what both ends tell an inspector. Only Tap and SetTap may be called by any
-// goroutine, and what does not change: Layout, Label, Graph, Systems, Audiences and Counted.
-// Call the others in the tap.
+// Inspected is what both ends show an inspector. Any goroutine may call Tap, SetTap, and the methods whose
+// results do not change: Layout, Label, Graph, Systems, Audiences and Counted. Call the others in the tap.
 type Inspected interface {
 	// Tap returns the tap, nil if there is none.
 	Tap() *Tap
@@ -56,7 +57,7 @@ type Inspected interface {
 	CountedBytes(dst []float64) []float64
 }
 
-// InspectedServer is what a server tells an inspector besides.
+// InspectedServer is what a server shows an inspector in addition.
 type InspectedServer interface {
 	Inspected
 	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them,
@@ -64,8 +65,8 @@ type InspectedServer interface {
 	SystemTimes() []figures.System
 	// Seats appends the players and observers.
 	Seats(dst []Seat) []Seat
-	// Sight says what a player receives of an entity, and why. It returns false for a player
-	// that does not exist, and for an entity that is not replicated.
+	// Sight returns what a player receives of an entity, and why. It returns false for a player that does not
+	// exist, and for an entity that is not replicated.
 	Sight(player ecs.Owner, e ecs.Entity) (Sight, bool)
 	// Corrected calls fn with each correction of a client that plays, which the server asks
 	// for. Handles in it are those of the server's world, 0 for an entity that it does not have.
@@ -73,47 +74,47 @@ type InspectedServer interface {
 	Corrected(fn func(player ecs.Owner, m prediction.Misprediction))
 }
 
-// InspectedClient is what a client tells an inspector besides.
+// InspectedClient is what a client shows an inspector in addition.
 type InspectedClient interface {
 	Inspected
-	// Explained calls fn with each correction too. nil ends it.
+	// Explained calls fn with each of the client's corrections. nil ends it.
 	Explained(fn func(prediction.Misprediction))
 }
 
 // Seat is a player or an observer on the server.
 type Seat struct {
-	Player   ecs.Owner // 0 for an observer
-	State    string    // playing, away, local or observing
+	Player   ecs.Owner // Player is 0 for an observer.
+	State    string    // State is playing, away, local or observing.
 	Team     uint8
 	Identity string
 	Address  string
-	Owns     int // entities
-	Hidden   int // entities hidden from it by Frame.SetVisible
+	Owns     int // Owns is the number of entities that it owns.
+	Hidden   int // Hidden is the number of entities hidden from it by Frame.SetVisible.
 	Near     bool
-	Eye      [3]float32 // that the game set; without Near it is none
+	Eye      [3]float32 // Eye is the eye that the game set. It counts only if Near is true.
 }
 
 // Sight is what a player receives of an entity.
 type Sight struct {
-	Own      bool // the player's own, or a shared physics object
-	Hidden   bool // by Frame.SetVisible
-	Private  bool // each client has its own
+	Own      bool // Own is true for the player's own entity, and for a shared physics object.
+	Hidden   bool // Hidden is true if Frame.SetVisible hides the entity.
+	Private  bool // Private is true if each client has its own.
 	Interest Interest
-	Known    bool // a snapshot with it was delivered
+	Known    bool // Known is true if a snapshot with the entity was delivered.
 	Audience schema.Audience
-	Team, Of uint8 // of the player, and of the entity
-	Plays    bool  // the player is connected and plays
+	Team, Of uint8 // Team is the player's team, and Of is the entity's.
+	Plays    bool  // Plays is true if the player is connected and plays.
 }
 
 // Interest is what the distances decided.
 type Interest struct {
-	On           bool // the game has Interest
-	Placed       bool // the entity has a position
-	Relevant     bool // in the newest look
-	Asked        bool // the game's Relevant function decides for the prefab …
-	Always       bool // … and said Always
-	Never        bool // … or Never
+	On           bool // On is true if the game has Interest.
+	Placed       bool // Placed is true if the entity has a position.
+	Relevant     bool // Relevant is true if the entity was relevant in the newest look.
+	Asked        bool // Asked is true if the game's Relevant function decides for the prefab.
+	Always       bool // Always is true if the game's Relevant function returned Always.
+	Never        bool // Never is true if the game's Relevant function returned Never.
 	Eyes         int
-	Distance     float32 // to the nearest eye; −1 without one
+	Distance     float32 // Distance is the distance to the nearest eye. It is −1 without an eye.
 	Enter, Leave float32
 }

@@ -4,20 +4,21 @@ import "github.com/foretick/foretick/prediction"
 
 // Log is what the notes of a connection said to a client. The zero value is ready to use.
 type Log struct {
-	note    Note // of the snapshot of tick
-	tick    Tick // 0: it had none
-	arrived Note // for the snapshot that follows
-	has     bool // there is one
+	note    Note // note is the note of the snapshot of tick.
+	tick    Tick // tick is 0 if the snapshot had no note.
+	arrived Note // arrived is the note for the snapshot that follows.
+	has     bool // has is true if a note arrived.
 	causes  causes
-	counted Tick // the newest tick of a stall that was counted
+	counted Tick // counted is the newest tick of a stall that was counted.
 	hidden  hiddenTicks
-	hides   bool // until now
+	hides   bool // hides is true if entities are hidden until now.
 }
 
-// causes are the newest causes of all notes. A cause is told until a snapshot of its tick
-// has arrived; entities that the snapshot left out are compared later.
+// causes are the newest causes of all notes. The server repeats a cause until a snapshot of its tick has
+// arrived. Entities that the snapshot left out are compared later.
 type causes struct {
-	substituted Tick // in which another command ran than the client's; 0: none
+	// substituted is the newest tick in which another command ran than the client's. 0 means none.
+	substituted Tick
 	run         uint32
 	how         prediction.StandIn
 	effect      Tick
@@ -30,9 +31,9 @@ type causes struct {
 type Evidence interface {
 	// Agreed returns the newest tick on which both ends agreed.
 	Agreed() Tick
-	// Remade returns the newest tick since the ends agreed of whose two commands the server
-	// ran the first, and how many in a row were; 0 if none. certain is false where it may as
-	// well have run the second.
+	// Remade returns the newest tick since the ends agreed for which the client made two commands and the
+	// server ran the first. ticks is how many such ticks there were in a row, 0 if none. certain is false if
+	// the server may as well have run the second.
 	Remade(t Tick) (last Tick, ticks uint32, certain bool)
 	// RanFirst reports whether those commands may be the cause, and whether that is certain.
 	// It runs the ticks again with them.
@@ -129,8 +130,8 @@ func (l *Log) NoteOf(t Tick) *Note {
 	return &l.note
 }
 
-// StandIn returns the command that the server ran in tick t in place of the client's,
-// packed; empty if the newest note does not tell it.
+// StandIn returns the command that the server ran in tick t in place of the client's, packed; empty if the
+// newest note does not have it.
 func (l *Log) StandIn(t Tick) []byte {
 	if n := &l.note; n.HasStandIn() && l.tick-(n.Substituted-1) == t {
 		return n.StandIn
@@ -189,14 +190,15 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		w.Cause, w.Player, w.OfOther, w.Read = prediction.Untracked, owner, true, component
 	} else if component, ok := e.OwnDiffered(w.Tick); ok {
 		w.Cause, w.Read = prediction.Untracked, component
-	} else if e.OthersUnknown(w.Tick) || e.OthersUnseen(w.Tick) { // says less than the next, and is true of both
+	} else if e.OthersUnknown(w.Tick) || e.OthersUnseen(w.Tick) {
+		// This says less than the next case, and is true of both.
 		w.Cause = prediction.Untracked
 	} else {
 		l.eliminate(w, e, remade, ticks)
 	}
 }
 
-// eliminate finds the cause of what nothing else explains: each reason has a rule of its own,
+// eliminate finds the cause of a misprediction that nothing else explains. Each reason has a rule of its own,
 // and the code is what is left.
 func (l *Log) eliminate(w *prediction.Misprediction, e Evidence, remade Tick, ticks uint32) {
 	certain, may := false, false

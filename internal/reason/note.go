@@ -17,9 +17,9 @@ const (
 	// tells.
 	MaxRun = 1<<12 - 1
 
-	howBits       = 3       // of the reason of a stand-in
-	earlierBit    = 1 << 15 // beside run and reason: an earlier run follows
-	standInWindow = 16      // for how many ticks a stand-in is sent
+	howBits       = 3       // bits of the reason of a stand-in
+	earlierBit    = 1 << 15 // set in run and reason if an earlier run follows
+	standInWindow = 16      // ticks for which a stand-in is sent
 )
 
 // ErrNote is returned for a note that is malformed.
@@ -28,25 +28,32 @@ var ErrNote = errors.New("foretick: malformed note")
 // Note travels with a snapshot and says what may have spoilt the prediction that the
 // snapshot will be compared with. It is left out when there is nothing to say.
 type Note struct {
-	Substituted uint32 // ticks since a tick ran without the client's own command, plus 1; 0 none
-	Run         uint32 // how many ticks before that one in a row did so, too
-	How         prediction.StandIn
-	Earlier     EarlierRun
-	Effect      uint32 // ticks since a server system wrote predicted state, plus 1; 0 none
-	System      uint32 // the number of the cause: a system's index plus 1, 0 for what no system did
-	Pushed      uint32 // ticks since another player's run of a shared system wrote predicted state, plus 1; 0 none
-	By          uint32 // that player; 0: not known
-	Concealed   Concealed
-	StandIn     []byte // the command that the tick ran with, packed; for 16 ticks
-	Raised      []Raised
+	// Substituted is 1 plus the ticks since a tick ran without the client's own command. 0 means that none did.
+	Substituted uint32
+	// Run is how many ticks in a row before that one ran without the client's own command, too.
+	Run     uint32
+	How     prediction.StandIn
+	Earlier EarlierRun
+	// Effect is 1 plus the ticks since a server system wrote predicted state. 0 means that none did.
+	Effect uint32
+	// System is the number of the cause of Effect: a system's index plus 1. 0 means that no system did it.
+	System uint32
+	// Pushed is 1 plus the ticks since another player's run of a shared system wrote predicted state. 0 means
+	// that none did.
+	Pushed    uint32
+	By        uint32 // By is the other player of Pushed. 0 means that it is not known.
+	Concealed Concealed
+	// StandIn is the packed command that the server ran in place of the client's. It is sent for 16 ticks.
+	StandIn []byte
+	Raised  []Raised
 }
 
-// Concealed says in which ticks entities were hidden from the player that shared systems may
-// read on the server. 0: nothing to say. 2n−1: in all since the tick n−1 before the
-// snapshot's. 2n: in none since then, and in that tick for the last time.
+// Concealed says in which ticks entities were hidden from the player that shared systems may read on the
+// server. 0 means that there is nothing to say. 2n−1 means all ticks since the one n−1 ticks before the
+// snapshot's. 2n means that the tick n−1 ticks before the snapshot's was the last one.
 type Concealed uint32
 
-// concealedSince and concealedUntil are what is said of a tick that is so long ago.
+// concealedSince and concealedUntil return what a note says of a tick that is so many ticks ago.
 func concealedSince(ticks uint32) Concealed { return Concealed(2*min(ticks, Window-1) + 1) }
 func concealedUntil(ticks uint32) Concealed { return Concealed(2*ticks + 2) }
 
@@ -57,15 +64,16 @@ func (c Concealed) split() (ticks uint32, still bool) { return uint32(c-1) / 2, 
 // newest run began. Without it a newest run that equals the client's own commands would
 // hide the run that changed something. Several such runs are sent as one.
 type EarlierRun struct {
-	Gap uint32 // from its last tick to the first of the newest run; 0: there is none to tell
-	Run uint32 // how many ticks before its last it holds
+	// Gap is the ticks from its last tick to the first of the newest run. 0 means that there is no earlier run.
+	Gap uint32
+	Run uint32 // Run is how many ticks the run has before its last one.
 	How prediction.StandIn
 }
 
 // Raised is an event that an entity of the player's raised on the server.
 type Raised struct {
-	Age   uint32 // ticks before the snapshot's
-	Event uint32 // its index
+	Age   uint32 // Age is how many ticks before the snapshot's the event was raised.
+	Event uint32 // Event is the index of the event.
 }
 
 // Append appends the note as it travels to dst.
@@ -95,7 +103,7 @@ func (n *Note) Append(dst []byte) []byte {
 	return dst
 }
 
-// earlier is the last tick of the earlier run, by the note of the snapshot of t.
+// earlier returns the last tick of the earlier run, by the note of the snapshot of t.
 func (n *Note) earlier(t Tick) Tick { return t - (n.Substituted - 1) - n.Run - n.Earlier.Gap }
 
 // EarlierTick returns the last tick of the earlier run, by the note of the snapshot of t.

@@ -2,34 +2,38 @@ package reason
 
 import "github.com/foretick/foretick/prediction"
 
-// suddenTicks is how many ticks in a row bring a snapshot after a sudden effect, so that
-// one lost packet does not put its correction off.
+// suddenTicks is how many ticks in a row bring a snapshot after a sudden effect, so that one lost packet does
+// not delay its correction.
 const suddenTicks = 2
 
 // Player holds the server's knowledge about the mispredictions of one player. The zero value
 // is ready to use.
 type Player struct {
-	effect   Tick // newest tick in which a server system wrote its predicted state; 0: none
-	system   int  // that system's number
-	sudden   Tick // newest such tick after some without; 0: none
-	pushed   Tick // newest tick in which another player's run of a shared system wrote what it predicts
+	// effect is the newest tick in which a server system wrote the player's predicted state. 0 means none.
+	effect Tick
+	system int  // system is the number of the system that wrote in the tick effect.
+	sudden Tick // sudden is the newest tick with an effect after some ticks without one. 0 means none.
+	// pushed is the newest tick in which another player's run of a shared system wrote what this player
+	// predicts.
+	pushed   Tick
 	pushedBy uint16
 	hidden   hiddenTicks
 	raised   []raisedAt
-	told     []Raised // scratch
-	packed   []byte   // the note of the snapshot that is being built; empty: none
+	told     []Raised // told is scratch.
+	// packed is the note of the snapshot that is being built. It is empty if there is none.
+	packed []byte
 }
 
 // hiddenTicks are the newest ticks in which entities were hidden from the player that shared
 // systems may read. to is 0 for none.
 type hiddenTicks struct {
 	from, to Tick
-	again    Tick // the newest one after some without
+	again    Tick // again is the newest tick with a hidden entity after some ticks without one.
 }
 
-// Conceal notes that an entity is hidden from the player in tick now, and shared systems may
-// read it. acked is the newest snapshot that the client is known to have. Ticks without, of
-// which the client may not know yet, count as well.
+// Conceal notes that an entity is hidden from the player in tick now, and shared systems may read it. acked is
+// the newest snapshot that the client is known to have. Ticks without a hidden entity count as well if the
+// client may not know of them yet.
 func (p *Player) Conceal(now, acked Tick) {
 	h := &p.hidden
 	if h.to == 0 || now-h.to > 1 {
@@ -40,7 +44,8 @@ func (p *Player) Conceal(now, acked Tick) {
 	h.to = now
 }
 
-// ForgetConcealed is for a client that has been told nothing: a connection or a level begins.
+// ForgetConcealed forgets hidden entities. It is for a client that has been sent nothing of them: a connection
+// or a level begins.
 func (p *Player) ForgetConcealed() { p.hidden = hiddenTicks{} }
 
 // concealed returns what the note of tick now says of hidden entities.
@@ -65,14 +70,13 @@ type raisedAt struct {
 
 // Substitution is a run of ticks for which the server made up the player's command.
 type Substitution struct {
-	From, To Tick // To is 0: there was none
+	From, To Tick // To is 0 if there was no run.
 	How      prediction.StandIn
-	Command  []byte // the newest, packed
+	Command  []byte // Command is the newest command, packed.
 	Earlier  Stretch
 }
 
-// Stretch is from the first tick of a run to its last, with the command of the last. To is 0
-// where there was none.
+// Stretch is a run of ticks from From to To, with the stand-in of the last. To is 0 if there was no run.
 type Stretch struct {
 	From, To Tick
 	How      prediction.StandIn

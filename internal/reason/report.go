@@ -20,7 +20,7 @@ const (
 const (
 	maxReported = 8  // differences
 	maxWord     = 64 // bytes of a text
-	// MaxReport is the most bytes of one.
+	// MaxReport is the most bytes of a report.
 	MaxReport = 1000
 )
 
@@ -31,7 +31,7 @@ var ErrReport = errors.New("foretick: malformed report of a correction")
 // the connection, and Input and Executed are packed commands. Names for people and units
 // are not in it: the server has its own.
 type Report struct {
-	Number          uint32 // from 1, counted by the client
+	Number          uint32 // Number counts the client's reports, from 1.
 	Wrong           prediction.Misprediction
 	Input, Executed []byte
 }
@@ -70,7 +70,7 @@ func (r *Report) Append(dst []byte) []byte {
 	return dst
 }
 
-// finite returns v, 0 for what is no number, as Misprediction does.
+// finite returns v, or 0 if v is not a finite number, as Misprediction does.
 func finite(v float64) float64 {
 	if v-v != 0 {
 		return 0
@@ -85,7 +85,7 @@ func flag(on bool) byte {
 	return 0
 }
 
-// appendWord appends a text, and no more of it than a report holds.
+// appendWord appends a text, cut to what a report holds.
 func appendWord(dst []byte, text string) []byte {
 	text = text[:min(len(text), maxWord)]
 	return append(append(dst, byte(len(text))), text...)
@@ -135,7 +135,7 @@ func appendValue(dst []byte, v any) []byte {
 	return append(dst, valueNone)
 }
 
-// notFinite names a number that JSON does not have, "" for one that it has.
+// notFinite returns the name of a number that JSON does not have, or "" for one that it has.
 func notFinite(v float64) string {
 	switch {
 	case v-v == 0:
@@ -180,7 +180,7 @@ func ParseReport(b []byte) (r Report, err error) {
 	return r, nil
 }
 
-// reader reads what may be malformed.
+// reader reads bytes that may be malformed.
 type reader struct {
 	b   []byte
 	bad bool
@@ -244,7 +244,7 @@ func (s *reader) word() string {
 	return string(s.takeBytes(n))
 }
 
-// float reads a number, which is finite: JSON has no other.
+// float reads a number. It must be finite, because JSON has no other.
 func (s *reader) float() float64 {
 	b := s.takeBytes(8)
 	if b == nil {
@@ -289,8 +289,8 @@ func (s *reader) value() any {
 
 // Outgoing holds reports until they were sent. Each is sent twice, because packets get lost.
 type Outgoing struct {
-	list   []said // in the order in which they are due
-	number uint32 // of the newest
+	list   []said // list is in the order in which reports are due.
+	number uint32 // number is the number of the newest report.
 }
 
 type said struct {
@@ -298,7 +298,7 @@ type said struct {
 	again bool
 }
 
-// mostOutgoing is how many reports wait at most: later ones are lost, as their numbers show.
+// mostOutgoing is the most reports that wait. Later ones are lost, as gaps in their numbers show.
 const mostOutgoing = 16
 
 // Add takes a report and gives it its number.
@@ -329,7 +329,7 @@ func (o *Outgoing) Clear() { o.list = o.list[:0] }
 // Incoming drops reports that came before. The zero value is ready.
 type Incoming struct {
 	newest uint32
-	seen   uint64 // bit i: newest − i came
+	seen   uint64 // seen has bit i set if report newest − i came.
 }
 
 // Fresh reports whether a number comes for the first time.

@@ -17,7 +17,7 @@ var ErrTrail = errors.New("foretick: malformed trail")
 // shared system, and one after each. The zero value keeps nothing.
 type Trail struct {
 	ticks *prediction.History[[]uint32]
-	now   *[]uint32 // of the tick that runs
+	now   *[]uint32 // now has the hashes of the tick that runs.
 }
 
 // NewTrail makes a trail of so many ticks.
@@ -32,7 +32,7 @@ func (r *Trail) Begin(t Tick) {
 // Begun reports whether a tick was begun.
 func (r *Trail) Begun() bool { return r.now != nil }
 
-// Forget drops what was noted: ticks were run again, and the hashes are of the first run.
+// Forget drops what was noted. Call it when ticks ran again, because the hashes are of the first run.
 func (r *Trail) Forget() {
 	if r.ticks != nil {
 		r.ticks.Clear()
