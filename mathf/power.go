@@ -13,7 +13,7 @@ func Hypot(x, y float32) float32 {
 	return float32(math.Sqrt(float64(float64(x)*float64(x)) + float64(float64(y)*float64(y))))
 }
 
-// ln2 in two parts: products of the first with an exponent are exact.
+// ln2High and ln2Low are ln 2 in two parts. Products of the first with an exponent are exact.
 const (
 	ln2High = 1488522235.0 / (1 << 31)
 	ln2Low  = math.Ln2 - ln2High

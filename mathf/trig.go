@@ -19,11 +19,10 @@ const (
 // far is the least angle whose quarter turns are counted in integers.
 const far = 1 << 25
 
-// turns is 2/π in binary, behind the point.
+// turns has the binary digits of 2/π after the point.
 var turns = [4]uint64{0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561}
 
-// reduce returns what remains of an angle beside its nearest quarter turn, and which one
-// that is.
+// reduce returns the difference between an angle and its nearest quarter turn, and which quarter turn that is.
 func reduce(x float64) (r float64, quarter uint64) {
 	size := math.Abs(x)
 	switch {
@@ -61,7 +60,7 @@ func reduceFar(x float64) (r float64, quarter uint64) {
 	return float64(float64(fraction) * (math.Pi / 2 / (1 << 64))), quarter & 3
 }
 
-// sine and cosine of an angle within π/4, by their series.
+// sine and cosine return those of an angle within π/4, from their series.
 func sine(r float64) float64 {
 	z := float64(r * r)
 	return r + float64(r*float64(z*series(z, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880, -1.0/39916800, 1.0/6227020800)))
@@ -72,7 +71,7 @@ func cosine(r float64) float64 {
 	return 1 + float64(z*series(z, -1.0/2, 1.0/24, -1.0/720, 1.0/40320, -1.0/3628800, 1.0/479001600, -1.0/87178291200))
 }
 
-// series is c[0] + c[1]z + c[2]z² and so on.
+// series returns c[0] + c[1]z + c[2]z² and so on.
 func series(z float64, c ...float64) float64 {
 	sum := 0.0
 	for i := len(c) - 1; i >= 0; i-- {
@@ -196,5 +195,5 @@ func Acos(x float32) float32 {
 	return float32(arctan2(beside(x), float64(x)))
 }
 
-// beside is √(1-x²).
+// beside returns √(1-x²).
 func beside(x float32) float64 { return math.Sqrt(float64((1 - float64(x)) * (1 + float64(x)))) }

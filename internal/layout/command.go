@@ -10,7 +10,7 @@ import (
 
 // Command is the component that a tick's input fills.
 type Command struct {
-	Name   string // its Go type's
+	Name   string // Name is the name of its Go type.
 	ID     ecs.ID
 	Size   uintptr
 	Schema *schema.Schema

@@ -12,22 +12,22 @@ import (
 // Component is a replicated component.
 type Component struct {
 	ID            ecs.ID
-	Handle        ecs.Handle // nil with Unknown
+	Handle        ecs.Handle // Handle is nil if Unknown is true.
 	Name          string
 	Size          uintptr
 	Schema        *schema.Schema
 	Predicted     bool
-	Lerped        bool // any field is interpolated
-	Curved        bool // any also by the value before the two
-	Tolerant      bool // any field has a tolerance
-	Unknown       bool // another build's: it is passed over
-	FullPrecision bool // every client receives it on the simulation grid
-	Varies        bool // it holds strings or slices, and is no plain memory
-	ForOthers     bool // runs of shared systems for other players may write it
-	Singleton     int  // the singleton whose copy it is; −1: none
+	Lerped        bool // Lerped is true if any field is interpolated.
+	Curved        bool // Curved is true if any field is also interpolated by the value before the two.
+	Tolerant      bool // Tolerant is true if any field has a tolerance.
+	Unknown       bool // Unknown is true for a component of another build, which is skipped.
+	FullPrecision bool // FullPrecision is true if every client receives it on the simulation grid.
+	Varies        bool // Varies is true if it holds strings or slices, and so is not plain memory.
+	ForOthers     bool // ForOthers is true if runs of shared systems for other players may write it.
+	Singleton     int  // Singleton is the singleton whose copy it is. −1 means none.
 	Audience      schema.Audience
-	Zero          unsafe.Pointer // a zero value
-	Refs          []int          // the words that are references
+	Zero          unsafe.Pointer // Zero points to a zero value.
+	Refs          []int          // Refs has the words that are references.
 }
 
 // Interpolate notes how values of a schema are interpolated, and which are references.
@@ -78,7 +78,7 @@ func (c *Component) AppendBytes(dst []byte, at unsafe.Pointer, words *[]int32) [
 	return dst
 }
 
-// ByteSize returns the number of those bytes.
+// ByteSize returns the number of bytes that AppendBytes appends.
 func (c *Component) ByteSize() int {
 	if c.Varies {
 		return 4 * c.Schema.Words()
@@ -99,5 +99,5 @@ func (localRefs) Entity(uint32) uint64 { return 0 }
 type Local struct {
 	ID   ecs.ID
 	Size uintptr
-	At   int // among an entity's local components, from its first byte
+	At   int // At is the place among an entity's local components, from its first byte.
 }

@@ -9,75 +9,80 @@ import (
 
 // Layout is a compiled protocol.
 type Layout struct {
-	Name     string // the game's
+	Name     string // Name is the game's name.
 	Version  int
-	TickRate int // ticks a second
+	TickRate int // TickRate is in ticks a second.
 
 	Types    *ecs.Types
 	Registry *schema.Registry
 
-	Components []Component // replicated ones, in registry order
+	Components []Component // Components are the replicated ones, in registry order.
 	Prefabs    []Prefab
-	Command    *Command // nil without one
-	Events     []string // names of their Go types, by number
+	Command    *Command // Command is nil if there is none.
+	Events     []string // Events has the names of their Go types, by number.
 	Messages   []Message
 	Requests   []Request
-	Channels   []Channel // the game's own
+	Channels   []Channel // Channels are the game's own.
 	Hitboxes   []Hitbox
 	Lives      []Life
 	Tracks     []Track
 	Locals     []Local
-	Systems    []string // names, in the order in which they run
-	Tags       []string // of shared systems, by their bit in a Welcome
+	Systems    []string // Systems has the names in the order in which the systems run.
+	Tags       []string // Tags has the tags of shared systems, by their bit in a Welcome.
 
 	Remote      Remote
 	Unpredicted Unpredicted
-	FromOthers  Reach    // what shared systems compute from others than their own rows
-	ReadsOthers ecs.Mask // the replicated components that they read of those
+	FromOthers  Reach // FromOthers is what shared systems compute from entities outside their own rows.
+	// ReadsOthers has the replicated components that shared systems read of entities outside their own rows.
+	ReadsOthers ecs.Mask
 	Looks       []Looks
 	Origins     Origins
 
-	Common        bool // some prefab is a shared physics object
-	Spawning      bool // shared systems spawn entities of some prefab
-	ClientOnly    bool // some of them belong to one client alone
-	Extrapolates  bool // some field goes on beyond what is known
-	Curved        bool // some field is interpolated by the value before the two, too
-	Teams         bool // some field is for allies or enemies
-	PredictedRefs bool // some predicted component holds references
+	Common   bool // Common is true if some prefab is a shared physics object.
+	Spawning bool // Spawning is true if shared systems spawn entities of some prefab.
+	// ClientOnly is true if some entities that shared systems spawn belong to one client alone.
+	ClientOnly    bool
+	Extrapolates  bool // Extrapolates is true if some field is extrapolated.
+	Curved        bool // Curved is true if some field is also interpolated by the value before the two.
+	Teams         bool // Teams is true if some field is for allies or enemies.
+	PredictedRefs bool // PredictedRefs is true if some predicted component holds references.
 
-	OtherBuild bool  // made for a server of another build of the game
-	EventsOf   []int // then: the own number of each of the server's events, −1 for an unknown one
+	OtherBuild bool // OtherBuild is true if the layout was made for a server of another build of the game.
+	// EventsOf has, with OtherBuild, the own number of each of the server's events, −1 for an unknown one.
+	EventsOf []int
 
-	Hash uint64 // of the protocol's description; 0 with OtherBuild
+	Hash uint64 // Hash is the hash of the protocol's description. It is 0 with OtherBuild.
 }
 
 // Remote is what clients predict of other players.
 type Remote struct {
-	Predicts bool   // other players' commands are guessed, and their entities predicted
-	Missing  bool   // another build's server expects remote prediction, and this client has none
-	Runs     []bool // by system: it also runs for remote players' rows
+	Predicts bool // Predicts is true if other players' commands are guessed and their entities predicted.
+	// Missing is true if another build's server expects remote prediction, and this client has none.
+	Missing bool
+	Runs    []bool // Runs has, by system, whether it also runs for remote players' rows.
 }
 
 // Unpredicted are the replicated components that clients do not predict.
 type Unpredicted struct {
-	Components []int // registry indices
-	Refs       bool  // some of them hold references
-	Read       []int // registry indices of those that shared systems read of their own rows
-	Rounded    []Rounded
+	Components []int // Components are registry indices.
+	Refs       bool  // Refs is true if some of Components hold references.
+	// Read has the registry indices of Components that shared systems read of their own rows.
+	Read    []int
+	Rounded []Rounded
 }
 
 // Rounded is a component that shared systems read, and that clients receive rounded.
 type Rounded struct {
-	Component int // registry index
+	Component int // Component is a registry index.
 	Reach
 }
 
 // Origins are the registry indices of the components that travel with entities which
 // clients spawn ahead of the server, or do not predict; −1 where no prefab needs one.
 type Origins struct {
-	Matched      int // by which spawn of the client's
-	ClientOnly   int // the client has its own
-	Interpolated int // whether its owner's client draws it in the past
+	Matched      int // Matched says which spawn of the client's the entity matches.
+	ClientOnly   int // ClientOnly says that the client has its own entity.
+	Interpolated int // Interpolated says whether the owner's client draws the entity in the past.
 }
 
 // UnknownComponent is the id of a component that this build does not have. No world has it.
@@ -177,7 +182,7 @@ func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
 	}
 }
 
-// reach follows a component through the shared systems.
+// reach returns what shared systems compute from a component.
 func (l *Layout) reach(i int, systems []ecs.SystemInfo) Rounded {
 	r := Rounded{Component: i}
 	r.Components.Set(l.Components[i].ID)
@@ -185,8 +190,8 @@ func (l *Layout) reach(i int, systems []ecs.SystemInfo) Rounded {
 	return r
 }
 
-// FindWrittenForOthers marks the components that shared systems write through the world:
-// predicted singletons are no row's.
+// FindWrittenForOthers marks the components that shared systems write through the world. Predicted singletons
+// count too, because they belong to no row.
 func (l *Layout) FindWrittenForOthers(systems []ecs.SystemInfo) {
 	for i := range l.Components {
 		c := &l.Components[i]

@@ -4,12 +4,14 @@ import "github.com/foretick/foretick/ecs"
 
 // Prefab is a declared prefab of replicated entities.
 type Prefab struct {
-	ECS             *ecs.Prefab // nil: another build's, passed over
-	Own             int         // its number in this build
-	Common          bool        // a shared physics object: every client predicts it while nobody owns it
-	RemotePredicted bool        // clients predict those of other players
-	Interpolated    bool        // its owner's client does not predict it unless the server says so
-	Spawn           Spawn
+	ECS *ecs.Prefab // ECS is nil for a prefab of another build, which is skipped.
+	Own int         // Own is its number in this build.
+	// Common is true for a shared physics object: every client predicts it while nobody owns it.
+	Common          bool
+	RemotePredicted bool // RemotePredicted is true if clients predict those of other players.
+	// Interpolated is true if its owner's client does not predict it unless the server says so.
+	Interpolated bool
+	Spawn        Spawn
 }
 
 // Spawn is how clients predict the entities of a prefab that shared systems spawn.

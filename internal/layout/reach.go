@@ -10,11 +10,11 @@ import (
 type Reach struct {
 	Components ecs.Mask
 	Singletons ecs.Mask
-	Entities   bool // they may spawn or destroy because of it
+	Entities   bool // Entities is true if shared systems may spawn or destroy because of it.
 }
 
-// Names reports whether the component of a name is reached; for any other name, an entity's
-// prefab, whether entities are.
+// Names reports whether the component of a name is reached. Any other name is that of an entity's prefab; Names
+// then reports whether entities are reached.
 func (r *Reach) Names(l *Layout, name string) bool {
 	at := slices.IndexFunc(l.Components, func(c Component) bool { return c.Name == name })
 	switch {
@@ -39,8 +39,8 @@ func (r *Reach) addSystem(s *ecs.SystemInfo) bool {
 	return *r != before
 }
 
-// touches reports whether a system reads something that is reached. What it writes it may
-// read too, and which rows it gets depends on which components are there.
+// touches reports whether a system reads something that is reached. A system may also read what it writes, and
+// the rows that it gets depend on which components are there.
 func (r *Reach) touches(s *ecs.SystemInfo) bool {
 	for _, id := range slices.Concat(s.Reads, s.Writes, s.OtherReads, s.OtherWrites) {
 		if r.Components.Has(id) {
@@ -65,15 +65,16 @@ func (r *Reach) grow(systems []ecs.SystemInfo) {
 
 // Looks says what a shared system may read or write of other entities than its own rows.
 type Looks struct {
-	System int   // its index in the schedule
-	Others []int // registry indices of components of others
-	Always bool  // nothing shows whether it did: it has no rows, and uses singletons
-	Reach        // what depends on that
+	System int   // System is the index in the schedule.
+	Others []int // Others has the registry indices of components of other entities.
+	// Always is true if nothing shows whether the system looked: it has no rows, and uses singletons.
+	Always bool
+	Reach  // Reach is what depends on what the system looked at.
 }
 
-// looksFurther reports whether a shared system may look at other entities than its rows. A
-// singleton is no entity, and the same on both ends unless a system that wrote it looked: what
-// depends on that system says so.
+// looksFurther reports whether a shared system may look at other entities than its rows. A singleton is not an
+// entity. It is the same on both ends, unless a system that wrote it looked at others, and what depends on that
+// system covers that.
 func looksFurther(s *ecs.SystemInfo) bool {
 	n := len(s.OtherReads) + len(s.OtherWrites)
 	if s.Once { // its queries find every entity

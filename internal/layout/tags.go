@@ -18,7 +18,7 @@ func Shared(s ecs.SystemInfo) bool {
 	return !s.Render && !slices.Contains(s.Tags, TagServer) && !slices.Contains(s.Tags, TagClient)
 }
 
-// TagBits returns the bits of those of some tags that shared systems have.
+// TagBits returns the bits of those tags that shared systems have.
 func (l *Layout) TagBits(tags []string) (bits uint64) {
 	for i, tag := range l.Tags {
 		if slices.Contains(tags, tag) {

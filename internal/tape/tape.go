@@ -15,9 +15,8 @@ type Recorder interface {
 	Internals() Sink
 }
 
-// Sink is told everything that a server depends on from outside, in order. It runs in the
-// server's goroutine, and keeps nothing that it is given. In a replay it gives the server
-// what the tape has.
+// Sink receives everything that a server depends on from outside, in order. It runs in the server's goroutine,
+// and keeps nothing that it is given. In a replay it gives the server what the tape has.
 type Sink interface {
 	// Begin is called by server.New. It returns what the server uses in place of its endpoint
 	// and its source of randomness.
@@ -39,7 +38,7 @@ type Sink interface {
 	// Value is a value of the game's own from outside. If replaced is true, the server takes
 	// the one returned in its place.
 	Value(b []byte) (value []byte, replaced bool)
-	// Observed is asked what an observer may see. ask asks the game.
+	// Observed returns what an observer may see. ask returns the game's decision.
 	Observed(ask func() Grant) Grant
 	// Touched says that the program took the world or the frame.
 	Touched()
@@ -54,8 +53,8 @@ type Sink interface {
 	Closed()
 }
 
-// Keeper is an endpoint of a server whose caller outlives a panic of the server, and runs
-// others beside it: none of them may wait for a disk.
+// Keeper is an endpoint of a server whose caller outlives a panic of the server, and runs other servers too.
+// None of these may wait for a disk.
 type Keeper interface {
 	// Aside runs a function that may wait, before the program ends.
 	Aside(wait func())
@@ -63,10 +62,10 @@ type Keeper interface {
 
 // Head is what a server is.
 type Head struct {
-	Protocol uint64    // hash of the protocol
-	Describe string    // its description
-	Settings []Setting // of the config
-	Debug    bool      // a build with the tag foretick_debug
+	Protocol uint64    // Protocol is the hash of the protocol.
+	Describe string    // Describe is the protocol's description.
+	Settings []Setting // Settings are the fields of the config.
+	Debug    bool      // Debug is true for a build with the tag foretick_debug.
 }
 
 // Setting is a field of a config as text.
@@ -106,46 +105,47 @@ func (o Op) String() string {
 type Call struct {
 	Op     Op
 	Player uint16
-	Number uint64 // a code
+	Number uint64 // Number is a code.
 	Time   time.Duration
 	Until  time.Time
-	Queued bool // a function of Do called it
-	Of     int  // which of those of the tick
-	Built  bool // a level has a function that builds it; what LateInputs sets
-	Text   string
-	Data   []byte
+	Queued bool // Queued is true if a function of Do made the call.
+	Of     int  // Of is which of the tick's functions made the call, if Queued is true.
+	// Built is true if a level has a function that builds it. For LateInputs it is what was set.
+	Built bool
+	Text  string
+	Data  []byte
 }
 
 // Queued is a function that waits for the end of a tick.
 type Queued struct {
 	Name string
-	Edit *Edit // nil: any function, which no tape holds
-	Own  int   // its place among those that wait; −1: it is none of them
-	Run  any   // a func(*foretick.Frame), for one that is none of them
+	Edit *Edit // Edit is nil for any other function, which no tape holds.
+	Own  int   // Own is the place among the functions that wait. −1 means that it is none of them.
+	Run  any   // Run is a func(*foretick.Frame), for a function that is none of those that wait.
 }
 
 // Edit sets a field by its path.
 type Edit struct {
-	Entity uint64 // 0: a singleton
+	Entity uint64 // Entity is 0 for a singleton.
 	Path   string
-	Value  any // bool, int64, uint64, float64 or string
+	Value  any // Value is a bool, int64, uint64, float64 or string.
 }
 
 // Look is what the server's own program asks of a player's trace, and of its corrections.
 type Look struct {
 	Player   uint16
-	Looked   bool     // somebody looks, for the next 30 seconds
-	Stop     bool     // and no more
-	Reports  bool     // its client's corrections are asked for
-	Renamed  bool     // Entities are others than before
-	Entities []uint64 // of the world; empty: the player's own
+	Looked   bool     // Looked is true if somebody looks, for the next 30 seconds.
+	Stop     bool     // Stop is true if nobody looks any more.
+	Reports  bool     // Reports is true if the client's corrections are asked for.
+	Renamed  bool     // Renamed is true if Entities are others than before.
+	Entities []uint64 // Entities are handles of the world. Empty means the player's own.
 }
 
-// Grant is the answer of server.Config.Observe.
+// Grant is the result of server.Config.Observe.
 type Grant struct {
 	Team                   uint8
 	Player                 uint16
 	Everything, FollowOnly bool
 	Refused                bool
-	Text                   string // why
+	Text                   string // Text is the reason for a refusal.
 }

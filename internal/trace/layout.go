@@ -11,7 +11,7 @@ type Layout struct {
 	// Prefabs are the names of prefabs, by number.
 	Prefabs []string
 
-	words int // of one entity
+	words int // words is the number of words of one entity.
 }
 
 // System is a system that both ends run.
@@ -25,11 +25,11 @@ type System struct {
 // Component is a component whose values may be recorded.
 type Component struct {
 	Name    string
-	Schema  *schema.Schema // nil: never recorded
-	Command bool           // it is the tick's input
+	Schema  *schema.Schema // Schema is nil if the component is never recorded.
+	Command bool           // Command is true if the component is the tick's input.
 	Label   func(field string) schema.Label
 
-	at int // of its words among those of an entity
+	at int // at is the place of its words among those of an entity.
 }
 
 // NewLayout completes a layout.
@@ -50,7 +50,7 @@ const start = 0
 // Before returns the step before a shared system, by its index in [Layout.Systems].
 func Before(system int) int { return 1 + 2*system }
 
-// After returns the step after it.
+// After returns the step after a shared system, by its index in [Layout.Systems].
 func After(system int) int { return 2 + 2*system }
 
 // Start is the step before all systems of a tick.

@@ -39,8 +39,8 @@ func AppendAsk(dst []byte, names []uint32) []byte {
 
 // Request is what an Ask asks for.
 type Request struct {
-	Names [MaxEntities]uint32 // in rising order: see Wants
-	N     int                 // 0: the player's own
+	Names [MaxEntities]uint32 // Names are in rising order: see Wants.
+	N     int                 // N is the number of names. 0 means the player's own entities.
 }
 
 // ParseAsk reads an Ask. The error is [ErrMessage].
@@ -70,8 +70,8 @@ const sendWithin = 8
 
 // Sender cuts the records of a ring into pieces.
 type Sender struct {
-	b    []byte // a copy of the record that is being sent
-	from int    // 0: none is
+	b    []byte // b is a copy of the record that is being sent.
+	from int    // from is where the next piece begins in b. len(b) means that all was sent.
 }
 
 // Append appends the next piece of up to room bytes to dst, nothing if all records up to a
@@ -94,7 +94,7 @@ func (s *Sender) Append(dst []byte, r *Ring, room int, upto Tick) []byte {
 	return dst
 }
 
-// Clear forgets what was begun.
+// Clear forgets a record that was begun.
 func (s *Sender) Clear() { s.b, s.from = s.b[:0], 0 }
 
 // Assembler joins pieces. Those of a tick have to come in order: a lost or late one loses
@@ -102,7 +102,7 @@ func (s *Sender) Clear() { s.b, s.from = s.b[:0], 0 }
 type Assembler struct {
 	b     []byte
 	tick  Tick
-	total int // 0: none is begun
+	total int // total is the length of the record. 0 means that none is begun.
 }
 
 // Add takes a piece and puts the record that it completes into the ring. It returns

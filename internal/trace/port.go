@@ -37,13 +37,13 @@ type Port struct {
 	// Client and Server hold the records of both ends.
 	Client, Server Ring
 
-	wake   *atomic.Bool // of the end
-	looked atomic.Bool  // since the end last asked
+	wake   *atomic.Bool // wake is the flag that wakes the end.
+	looked atomic.Bool  // looked is true if Look was called since the end last polled.
 
 	mu       sync.Mutex
-	entities []uint64 // that are looked at, by the end's own handles; empty: the player's
+	entities []uint64 // entities are looked at, by the end's own handles. Empty means the player's own.
 	stop     bool
-	renamed  bool // the entities are new
+	renamed  bool // renamed is true if entities are new.
 	state    State
 	why      string
 }
@@ -86,13 +86,13 @@ func (p *Port) Status() (State, string) {
 // Told is what an end learns of its port in a tick.
 type Told struct {
 	State    State
-	Looked   bool // since the last call
+	Looked   bool // Looked is true if Look was called since the last Poll.
 	Stop     bool
-	Entities []uint64 // do not write to it
-	Renamed  bool     // since the last call
+	Entities []uint64 // Entities must not be written to.
+	Renamed  bool     // Renamed is true if Entities changed since the last Poll.
 }
 
-// Poll tells the end what was asked of the port since the last call.
+// Poll returns what was asked of the port since the last call.
 func (p *Port) Poll() Told {
 	p.mu.Lock()
 	defer p.mu.Unlock()

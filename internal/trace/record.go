@@ -18,16 +18,16 @@ type Visitor interface {
 	Entity(name uint32, prefab int, audience schema.Audience)
 	// Words gives a component's differences from before: packed, to be added to the words.
 	Words(entity, component int, differences []byte)
-	// None tells that an entity has a component no more.
+	// None says that an entity no longer has a component.
 	None(entity, component int)
-	// Gone tells that an entity is gone.
+	// Gone says that an entity is gone.
 	Gone(entity int)
-	// More and Cut tell that there are more entities, and that the record is not complete.
+	// More says that there are more entities, and Cut that the record is not complete.
 	More()
 	Cut()
 }
 
-// nobody visits nothing: it checks.
+// nobody is a Visitor that does nothing, for Check.
 type nobody struct{}
 
 func (nobody) Step(int)                            {}

@@ -9,18 +9,18 @@ import (
 
 // Bounds of a trace.
 const (
-	MaxEntities = 8        // of a trace
-	RingTicks   = 32       // that each end keeps
+	MaxEntities = 8        // entities of a trace
+	RingTicks   = 32       // ticks that each end keeps
 	MaxRecord   = 16 << 10 // bytes of a tick
 )
 
 // The operations of a record. Each is one byte, with its operands behind it.
 const (
-	opStep   = iota // varint: what follows was true from this step on
+	opStep   = iota // varint: what follows is true from this step on
 	opEntity        // u32 name, varint prefab, u8 audience: the next entity, from 0
 	opWords         // u8 entity, u8 component, words: each as its difference from before
-	opNone          // u8 entity, u8 component: it has the component no more
-	opGone          // u8 entity: it is gone
+	opNone          // u8 entity, u8 component: the entity no longer has the component
+	opGone          // u8 entity: the entity is gone
 	opMore          // there are more entities than a trace holds
 	opCut           // the rest did not fit
 )
@@ -41,14 +41,14 @@ type Recorder struct {
 	dead      [MaxEntities]bool
 	n         int
 
-	words   []int32 // newest, by entity
-	has     []bool  // by entity and component
+	words   []int32 // words has the newest words, by entity.
+	has     []bool  // has says, by entity and component, whether the entity has the component.
 	scratch []int32
 	zero    []int32
 
 	b    []byte
 	step int
-	said int // the step that was written
+	said int // said is the step that was written last.
 	more bool
 	cut  bool
 }
@@ -72,8 +72,8 @@ func (r *Recorder) Begin(t Tick) {
 // At sets the step of what follows.
 func (r *Recorder) At(step int) { r.step = step }
 
-// Add adds an entity. handle is the caller's, name the one that both ends know, and audience
-// what of it the trace may hold.
+// Add adds an entity. handle is the caller's, name is the one that both ends know, and audience is what the
+// trace may hold of the entity.
 func (r *Recorder) Add(handle uint64, name uint32, prefab int, audience schema.Audience) {
 	if r.n == MaxEntities {
 		r.More()
@@ -176,7 +176,7 @@ func (r *Recorder) beginStep() {
 	}
 }
 
-// room reports whether some bytes more fit into the record. The first that do not end it.
+// room reports whether n more bytes fit into the record. The first that do not fit end the record.
 func (r *Recorder) room(n int) bool {
 	if !r.cut && len(r.b)+n+mostOp+1 > MaxRecord {
 		r.cut = true
@@ -205,7 +205,7 @@ func appendWord(dst []byte, d uint32) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, rawWord), d)
 }
 
-// readWord returns the difference and how many bytes it took, 0 if they end too early.
+// readWord returns the difference and the number of bytes that it took, which is 0 if the bytes end too early.
 func readWord(b []byte) (d uint32, n int) {
 	if len(b) == 0 {
 		return 0, 0

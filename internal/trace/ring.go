@@ -12,7 +12,7 @@ type Ring struct {
 
 // record is a tick's bytes.
 type record struct {
-	b    []byte // empty: none
+	b    []byte // b is empty if there is no record.
 	sent bool
 }
 
@@ -59,8 +59,8 @@ func (r *Ring) Records() [][]byte {
 	}
 }
 
-// nextRecord appends the oldest record to dst that was not sent yet, of some ticks up to one. It
-// counts as sent from then on.
+// nextRecord appends the oldest record that was not sent yet to dst, of the last ticks (within of them) up to
+// upto. It counts as sent from then on.
 func (r *Ring) nextRecord(dst []byte, within int, upto Tick) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

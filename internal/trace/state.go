@@ -5,13 +5,13 @@ import "github.com/foretick/foretick/schema"
 // Replay walks through a record step by step, for whoever shows it.
 type Replay struct {
 	Tick Tick
-	More bool // there were more entities than a trace holds
-	Cut  bool // the record is not complete
+	More bool // More is true if there were more entities than a trace holds.
+	Cut  bool // Cut is true if the record is not complete.
 
 	l       *Layout
 	ops     []op
 	next    int
-	Present []Entity // in the order in which they were added
+	Present []Entity // Present has the entities in the order in which they were added.
 }
 
 // Entity is an entity of a record.
@@ -19,8 +19,8 @@ type Entity struct {
 	Name     uint32
 	Prefab   int
 	Audience schema.Audience
-	Here     bool      // it exists at the step that was reached
-	Words    [][]int32 // by component; nil: it has none
+	Here     bool      // Here is true if the entity exists at the step that was reached.
+	Words    [][]int32 // Words has the words by component. nil means that the entity does not have it.
 }
 
 // op is a decoded operation.
