@@ -24,7 +24,7 @@ type Protocol struct {
 	TickRate int
 	// Channels are the channels that the game declared, in order. The first is channel 2.
 	Channels []Channel
-	// Messages are the messages of the game, by kind.
+	// Registry has the components and prefabs, and reads snapshots with package snapshot.
 	Registry *Registry
 	// Command is the schema of commands; nil when there are none.
 	Command *Schema

@@ -12,7 +12,7 @@ const MaskBits = 256
 // behind a pointer, which copies of a mask share. So a mask is two words long in any game, and
 // stays in registers.
 type Mask struct {
-	_    [0]func() // so that == does not compile: it would compare pointers
+	_    [0]func() // The field keeps == from compiling, which would compare pointers.
 	low  uint64
 	high *highBits // high is nil if there are no ids from 64 on. What it points to never changes.
 }

@@ -77,7 +77,7 @@ func (p *Past) aheadEnds(k Keys) (from, to *record) {
 // components have those of two consecutive ticks, others those last known. Each slice holds
 // the words of all components that are read.
 type aheadWords struct {
-	from, to, known []int32 // from and known may be nil
+	from, to, known []int32 // from and known may be nil.
 	fraction        float32
 	grid            schema.Grid
 }

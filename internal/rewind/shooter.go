@@ -48,12 +48,12 @@ type Shooter struct {
 
 // Verdict is the server's judgement of a claim, with its reasons.
 type Verdict struct {
-	At       Tick             // the tick that executed; 0: none was judged yet
-	Asked    lagcomp.Claim    // as the client claimed
-	Used     lagcomp.Claim    // as it was granted
-	Reason   lagcomp.Reason   // why the two differ
-	Measured lagcomp.Measured // what the server knew
-	RTT      time.Duration    // the round trip that the server assumed
+	At       Tick             // At is the tick in which the command ran. 0 means that none was judged yet.
+	Asked    lagcomp.Claim    // Asked is the moment that the client claimed.
+	Used     lagcomp.Claim    // Used is the moment that the server granted.
+	Reason   lagcomp.Reason   // Reason says why Asked and Used differ.
+	Measured lagcomp.Measured // Measured is what the server knew of the client.
+	RTT      time.Duration    // RTT is the round trip that the server assumed.
 }
 
 // given is what the newest command said, and how it was judged.
@@ -70,9 +70,9 @@ type given struct {
 // Command holds a player's claim of the moment at which it gave a command.
 type Command struct {
 	Tick   Tick
-	Early  int64 // how long before its tick it came, 1/256 tick
+	Early  int64 // Early is the time from the command's arrival to its tick, in 1/256 tick.
 	Claim  lagcomp.Claim
-	Offset uint8 // see PackOffset; 0: nothing is shown ahead
+	Offset uint8 // Offset is packed: see PackOffset. 0 means that nothing is drawn ahead.
 }
 
 // Join starts a player, with the owner of its entities.
