@@ -23,7 +23,7 @@ import (
 type lever struct {
 	Pull float32 `net:"min=-1,max=1,step=0.0078125"`
 	Fire bool    `net:"oneshot"`
-	Raw  float32 // has no range; only NaN and infinities are refused
+	Raw  float32 // a float without a range
 }
 
 // engine sums up what its levers did.

@@ -32,7 +32,7 @@ type plain struct {
 	id                       ecs.Component[label]
 	cmd                      ecs.Component[move]
 	self, thing, flag, ghost ecs.Prefab
-	news                     ecs.Prefab // without a place
+	news                     ecs.Prefab // has no position
 }
 
 const plainEnter, plainLeave = 60, 80
@@ -105,9 +105,9 @@ func TestInterestInAMatch(t *testing.T) {
 		var q *ecs.Query
 		c, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(v client.View) move {
 			if at := m.Net.Now(); n == 0 && at > 5*time.Second && at < 10*time.Second {
-				return move{X: 1} // 200 m away
+				return move{X: 1} // walks 200 m away
 			} else if n == 0 && at > 10*time.Second && at < 15*time.Second {
-				return move{X: float32(v.Tick/10%2)*2 - 1} // and to and fro at the edge
+				return move{X: float32(v.Tick/10%2)*2 - 1} // walks back and forth at the edge
 			}
 			return move{}
 		})}, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
@@ -194,8 +194,8 @@ func TestInterestFaults(t *testing.T) {
 	require.ErrorContains(t, p.Err(), "needs Interest")
 }
 
-// What only came near is not there for shots at a moment before it did, though the
-// client has received it by the time that they are judged.
+// A shot at a moment before an entity came near does not hit the entity, even if the client has
+// received it by the time that the shot is judged.
 func TestShotsBeforeItCameNear(t *testing.T) {
 	hittable := func(g *plain) *foretick.Protocol {
 		p := g.protocol()

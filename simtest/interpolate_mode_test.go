@@ -37,7 +37,7 @@ type (
 	pace struct {
 		X     float32 `net:"min=-2048,max=2048,step=0.01,lerp"`
 		Shots uint16
-		Jam   uint8 // ticks, which the server begins
+		Jam   uint8 // remaining ticks of a jam, which the server begins
 	}
 	paceCommand struct {
 		Go   int8
@@ -99,9 +99,9 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 	return p
 }
 
-// A client that does not predict draws its own player at the render time, and its events
-// happen in the frame that shows their tick, once each: all that the server had, and no
-// other, whatever was lost.
+// A client that does not predict draws its own player at the render time. Its events happen once
+// each, in the frame that shows their tick: all events of the server and no others, whatever
+// packets are lost.
 func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 	for _, row := range []struct {
 		loss         float64
@@ -156,7 +156,7 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 			require.Zero(t, cl.made, "its spawns come from the server")
 			require.Greater(t, between, 500, "drawn between two states")
 			require.Zero(t, st.Mispredictions+st.MispredictedTicks+st.Resimulated+st.PredictedTicks)
-			// What the server had and the client has not is what no snapshot proved in time.
+			// The client lacks only events of the server that no snapshot proved in time.
 			if row.snapshotRate == 30 {
 				require.Subset(t, truth.fired, cl.fired)
 			}

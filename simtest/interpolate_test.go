@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// TestOwnInterpolationOfTheOwnBody: the player's own body is drawn so between two ticks,
-// and prediction never sees it.
+// TestOwnInterpolationOfTheOwnBody: the game's own interpolation also draws the player's own body
+// between two ticks. Prediction never gets interpolated values.
 func TestOwnInterpolationOfTheOwnBody(t *testing.T) {
 	m := simtest.New(4)
 	srv, cl := &game{}, &game{}

@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// tram is a game of what a player owns, moved by both ends or by the server alone.
+// tram is a game with an entity of a player that both ends move, or only the server.
 type tram struct {
 	game
 	tram, pet ecs.Prefab
@@ -53,8 +53,8 @@ func (g *tram) protocol() *foretick.Protocol {
 }
 
 // TestPredictionSwitchesWithoutAJump: an entity whose prediction is switched off and on is
-// drawn in the past, or in the present, and on the way at most one and a half times as fast
-// as it moves. What only the server moves mispredicts in no tick.
+// drawn in the past, or in the present. Between these, it is drawn at most one and a half times
+// as fast as it moves. An entity that only the server moves causes no misprediction.
 func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	m := simtest.New(8)
 	truth, cl := &tram{}, &tram{}
@@ -63,7 +63,7 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	cp := cl.protocol()
 	all := ecs.NewQuery(cp.Types(), ecs.With(&cl.pos, &cl.rails))
-	var at []float64 // along the course, in ticks ahead of the server
+	var at []float64 // distance along the course from where the server has the tram
 	var most, least, was float64
 	var c *client.Client
 	c, err = m.Join(client.Config{Protocol: cp, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })},
@@ -86,7 +86,7 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	for i := range 12 {
 		require.True(t, srv.Frame().SetPredicted(truth.mine, i%2 == 0))
 		most, least = 0, 0
-		// sometimes again before the slide is over
+		// Some switches come before the transition of the one before is over.
 		m.Run(m.Net.Now() + []time.Duration{5 * time.Second, 250 * time.Millisecond, 5 * time.Second}[i%3])
 		require.LessOrEqual(t, most, 1.5*frame+0.011, "switch %d", i)
 		require.GreaterOrEqual(t, least, -0.011, "switch %d: it does not go back", i)
@@ -103,9 +103,8 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	})
 }
 
-// TestPredictionSwitchesAmongOtherChanges: a client takes a switch of prediction that comes with
-// a teleport, or after many lost snapshots, as it takes any other. Drawing then changes
-// nothing of what is predicted.
+// TestPredictionSwitchesAmongOtherChanges: a switch of prediction that comes with a teleport, or
+// after many lost snapshots, works like any other. Drawing it changes no predicted value.
 func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
 	for name, lost := range map[string]time.Duration{"with a teleport": 0, "after lost snapshots": 900 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {

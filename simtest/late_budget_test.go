@@ -20,19 +20,19 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// miser sends each command in a packet of its own, in time but for one in five. That one it
-// withholds for as long as the server takes it: as many late inputs as its own budget allows,
-// and each makes the most ticks of the world run again.
+// miser sends each command in its own packet. Four of five are in time. It withholds the fifth
+// for as long as the server accepts it. So it uses its whole budget of late inputs, and each
+// makes the most ticks of the world run again.
 type miser struct {
 	raw    *rawClient
 	pack   *schema.Schema
 	cmds   *netcode.CommandSender
-	turn   netcode.Tick // the ticks that it withholds, modulo five
-	newest netcode.Tick // that it made a command for
+	turn   netcode.Tick // the ticks whose commands it withholds, modulo five
+	newest netcode.Tick // newest tick with a command
 	held   []heldPacket
 }
 
-// heldPacket is sent once the server reached a tick.
+// heldPacket is a packet that is sent once the server has reached tick at.
 type heldPacket struct {
 	at netcode.Tick
 	b  []byte
@@ -56,7 +56,7 @@ func (x *miser) step(t testing.TB, now time.Duration, tick netcode.Tick) {
 		v := wave(int(x.turn), client.View{Tick: x.newest})
 		x.cmds.Push(netcode.Command{Tick: x.newest, Render: tick, Data: x.pack.Pack(unsafe.Pointer(&v), nil)})
 		body = x.cmds.Append(nil, 300)
-		x.cmds.Acked(x.newest, false) // so that no later body has it
+		x.cmds.Acked(x.newest, false) // so that no later packet repeats the command
 	}
 	b, err := x.raw.packet(now, body)
 	require.NoError(t, err)
@@ -113,9 +113,9 @@ const miseryRate = 30 // ticks a second
 
 // misery sums up matches with misers.
 type misery struct {
-	late, refused  uint64 // of honest players: late inputs that ran, and that did not
-	theirs, beyond uint64 // of misers
-	most           int    // ticks that ran again in a second
+	late, refused  uint64 // late inputs of honest players that ran, and those that did not
+	theirs, beyond uint64 // late inputs of misers that ran, and those that did not
+	most           int    // the most ticks that ran again in a second
 }
 
 func (x *misery) play(t testing.TB, seed uint64) {
@@ -130,13 +130,13 @@ func (x *misery) play(t testing.TB, seed uint64) {
 		require.NoError(t, err)
 		bad = append(bad, s)
 	}
-	ran := 0 // how often a tick ran on the server
+	ran := 0 // runs of ticks on the server, including repeated ones
 	g.went = func(_ *foretick.Frame, player foretick.PlayerID, _ float32) {
 		if player == 1 {
 			ran++
 		}
 	}
-	var again []int // ticks that ran again, by the server's tick
+	var again []int // number of ticks that ran again in each of the server's ticks
 	m.AroundServer = func(step func()) {
 		before, tick := ran, m.Server().Tick()
 		step()

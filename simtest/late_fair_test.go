@@ -40,7 +40,7 @@ const lateWindow = 200 * time.Millisecond
 type cheat struct {
 	raw    *rawClient
 	pack   *schema.Schema
-	newest netcode.Tick // that it made a command for
+	newest netcode.Tick // newest tick with a command
 	cmds   *netcode.CommandSender
 }
 
@@ -82,7 +82,7 @@ func (c *cheat) stepWith(t testing.TB, now time.Duration, more ...[]byte) {
 	require.NoError(t, c.raw.step(now, bodies...))
 }
 
-// rise revives everybody after a duel, and returns who was down, by player.
+// rise revives all players after a duel, and returns which ones were down, by player.
 func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
 	w := m.Server().World()
 	for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.vitals)).All(w) {
@@ -94,21 +94,21 @@ func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
 	return down
 }
 
-// A client that sends its commands late on purpose sees the shot before it decides to parry in
-// the shot's tick. That does not save it: the server applies the hit again.
+// A client that sends its commands late on purpose sees the shot, and then parries in the shot's
+// tick. That does not save it: the server applies the hit again.
 func TestParryOfWhatWasSeen(t *testing.T) {
 	duels := *lateDuels / 2
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	for _, row := range []struct {
 		name    string
-		guessed bool // it parries in time, in the tick that it happens to guess
+		guessed bool // its commands are in time, and parry in the tick of the shot by luck
 		window  time.Duration
 		world   bool
 	}{{"guessed in time", true, lateWindow, false}, {"seen", false, lateWindow, false}, {"seen, without LateInputs", false, 0, false}, {"guessed in time, whole world", true, lateWindow, true}, {"seen, whole world", false, lateWindow, true}} {
 		survived, parried, refused := 0, uint64(0), uint64(0)
 		const each = 50
 		for played := 0; played < duels; played += each {
-			var at netcode.Tick // of the next shot
+			var at netcode.Tick // tick of the next shot
 			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window, LateWorld: row.world}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
@@ -121,7 +121,7 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 				m.Run(now)
 				tick := srv.Tick()
 				held := !row.guessed && at != 0 && int32(tick+3-(at-1)) >= 0 && !saw
-				if at != 0 && tick >= at+1 { // what the server did reached it, even before its snapshot can
+				if at != 0 && tick >= at+1 { // it knows of the shot at once, even before a snapshot can arrive
 					saw = true
 				}
 				if !held {
@@ -192,8 +192,8 @@ func (h *holder) release(t testing.TB) {
 	h.Flush()
 }
 
-// Two players on the same path draw at a signal. One of them withholds its inputs from the
-// moment of the shot on, for up to 400 ms. That wins no more duels than chance.
+// Two players with the same link shoot at a signal. One of them withholds its inputs from the
+// moment of its shot on, for up to 400 ms. It wins no more duels than by chance.
 func TestWithheldInputs(t *testing.T) {
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	for _, mode := range lateModes {
@@ -243,7 +243,7 @@ func TestWithheldInputs(t *testing.T) {
 	}
 }
 
-// digest sums up the packets that go to everybody but one endpoint.
+// digest hashes the packets to all endpoints except one.
 type digest struct {
 	simtest.Checker
 	except int
@@ -267,9 +267,9 @@ type floodMatch struct {
 	m     *simtest.Match
 	c     *cheat
 	d     *digest
-	spent time.Duration // in the server's steps
+	spent time.Duration // time that the server's steps took
 	now   time.Duration
-	sent  int // inputs into the future
+	sent  int // number of inputs for ticks far in the future
 }
 
 func newFloodMatch(t testing.TB, world bool) *floodMatch {
@@ -297,8 +297,8 @@ func newFloodMatch(t testing.TB, world bool) *floodMatch {
 	return x
 }
 
-// step plays a tick, in which the cheat sends so many inputs into the future. It reports
-// whether the cheat still plays.
+// step plays a tick, in which the cheat sends this number of inputs for ticks far in the future.
+// It reports whether the cheat still plays.
 func (x *floodMatch) step(t testing.TB, inputs int) bool {
 	x.now += time.Second / 30
 	x.m.Run(x.now)
@@ -331,7 +331,7 @@ func TestFloodOfFutureInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		for _, a := range []struct{ inputs, matches, ticks int }{{10_000 / 30, 12, 33}, {90, 1, 120}} {
 			ratio := floodRatio(t, mode, a.inputs, a.matches, a.ticks)
-			for try := 0; try < 2 && ratio > limit && !raced; try++ { // a busy machine makes one or the other slower
+			for try := 0; try < 2 && ratio > limit && !raced; try++ { // a busy machine may slow only one of the two
 				ratio = floodRatio(t, mode, a.inputs, a.matches, a.ticks)
 			}
 			if !raced {
@@ -341,15 +341,15 @@ func TestFloodOfFutureInputs(t *testing.T) {
 	}
 }
 
-// floodRatio returns what a flood of inputs into the future adds to the server's steps. It ends
-// after so many ticks, or when the cheat is dropped.
+// floodRatio returns how many times as long the server's steps take with a flood of inputs for
+// future ticks. A match ends after this number of ticks, or when the cheat is dropped.
 func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64 {
 	var spent [2][]time.Duration
 	sent, far, to, ended := 0, uint64(0), 0, 0
 	for range matches {
 		calm, flood := newFloodMatch(t, mode.world), newFloodMatch(t, mode.world)
 		counted := uint64(0)
-		for n := range ticks { // in turns, so that what else the machine does troubles both
+		for n := range ticks { // in turns, so that other work of the machine slows both
 			calm.spent, flood.spent = 0, 0
 			calm.step(t, 0)
 			if !flood.step(t, inputs) {
@@ -369,7 +369,7 @@ func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64
 	}
 	slices.Sort(spent[0])
 	slices.Sort(spent[1])
-	low := len(spent[0]) / 5 // most others were interrupted, on a busy machine
+	low := len(spent[0]) / 5 // on a busy machine most steps above that were interrupted
 	usual, flooded := spent[0][low], spent[1][low]
 	ratio := float64(flooded) / float64(usual)
 	t.Logf("%s, %d inputs a second into the future: dropped in %d of %d matches, %d ticks looked at; %d of %d inputs counted; the server's steps of a tick took %v and %v with them (%.2f); %d packets to others", mode.name, inputs*30, ended, matches, len(spent[0]), far, sent, usual, flooded, ratio, to)
@@ -385,9 +385,9 @@ func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64
 	return ratio
 }
 
-// A match with late inputs on bad paths allocates next to nothing on the server, once it runs
-// evenly. What is left is no late input's: a packet's record of a snapshot makes room where
-// one of that place postpones something for the first time.
+// A match with late inputs on bad links allocates nearly nothing on the server, once it runs
+// evenly. The remaining allocations are not for late inputs: the record of a packet's snapshot
+// grows when it first has to hold a postponed entity.
 func TestLateInputsStepAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	for _, mode := range lateModes[1:] {
@@ -397,7 +397,7 @@ func TestLateInputsStepAllocatesNothing(t *testing.T) {
 
 func lateAllocations(t *testing.T, mode lateMode) {
 	m, g, _, _ := fence(t, 3, server.Config{LateInputs: lateWindow, LateWorld: mode.world}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v client.View) lunge {
-		return lunge{Move: wave(n, v).Move} // shots make room for the hitboxes of each tick that they look at first
+		return lunge{Move: wave(n, v).Move} // no shots, since each tick's hitboxes allocate when the first shot looks at them
 	})
 	m.Run(60 * time.Second)
 	srv := m.Server()
@@ -406,10 +406,10 @@ func lateAllocations(t *testing.T, mode lateMode) {
 	edited := func(times int) {
 		for range times {
 			m.Run(m.Net.Now() + 100*time.Millisecond)
-			g.vitals.Get(srv.World(), only(t, srv.World(), g, 1)).Given += 2 // outside of systems
+			g.vitals.Get(srv.World(), only(t, srv.World(), g, 1)).Given += 2 // an edit outside of systems
 		}
 	}
-	edited(400) // what grows at first has grown
+	edited(400) // buffers that grow at first have grown
 	first, before := srv.Tick(), srv.Stats().InputsRerun
 	m.AroundServer = func(step func()) {
 		runtime.ReadMemStats(&memory)
@@ -448,7 +448,7 @@ func (s *stroller) walk(t foretick.Tick) lunge {
 	return lunge{Move: float32(s.speed), Fire: t%10 == 0}
 }
 
-// told returns where others are told that a player's body is.
+// told returns the position of a player's body that the server sends to others.
 func told(t testing.TB, srv *server.Server, pos *schema.Schema, player foretick.PlayerID) (float64, bool) {
 	viewer := foretick.PlayerID(1)
 	if player == viewer {
@@ -465,9 +465,9 @@ func told(t testing.TB, srv *server.Server, pos *schema.Schema, player foretick.
 	return 0, ok && false
 }
 
-// With late inputs a tick that ran with a replacement is corrected on others' screens: seldom,
-// and by little. A player's own prediction is wrong only where its inputs came later than
-// the window.
+// With late inputs a tick that ran with a replacement is corrected on others' screens, seldom
+// and by little. A player's own prediction is wrong only if its inputs came later than the
+// window.
 func TestLateInputsOnOthersScreens(t *testing.T) {
 	costtest.Long(t)
 	slow := sim.Link{Latency: 125 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
@@ -477,14 +477,16 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		bursts bool
 		window time.Duration
 		world  bool
-		own    float64 // the least share of inputs that run in their own tick, in the end
+		own    float64 // least share of inputs that finally run in their own tick
 	}{
 		{"WiFi", sim.WiFi, true, lateWindow, false, 0.998}, {"LTE", sim.LTE, true, lateWindow, false, 0.997}, {"250 ms", slow, false, lateWindow, false, 0.9999},
 		{"WiFi, the longest window", sim.WiFi, true, 500 * time.Millisecond, false, 0.9995}, {"LTE, the longest window", sim.LTE, true, 500 * time.Millisecond, false, 0.9995},
 		{"WiFi, whole world", sim.WiFi, true, lateWindow, true, 0.994}, {"LTE, whole world", sim.LTE, true, lateWindow, true, 0.995}, {"250 ms, whole world", slow, false, lateWindow, true, 0.9999},
 	} {
 		const players = 8
-		var jumps, steps []float64 // of the body, and of what others are told in excess of how it moved
+		// jumps are corrections of bodies. steps are by how much the positions that others get
+		// moved further than the bodies.
+		var jumps, steps []float64
 		pos, err := schema.Compile(reflect.TypeFor[footing](), schema.Options{})
 		require.NoError(t, err)
 		var bodies, missing, again, wrong, taken uint64
@@ -498,12 +500,12 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			var shown, now [players + 1]float64
 			var at [players + 1]foretick.Tick
 			g.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) {
-				x = min(max(x, -100), 100) // to which the tick's end rounds it
+				x = min(max(x, -100), 100) // the end of the tick clamps the position so
 				if f.Replay {
 					now[player], at[player] = float64(x), f.Tick
 					return
 				}
-				if at[player] == f.Tick-1 && at[player] != 0 { // the tick before was run again, after it was sent
+				if at[player] == f.Tick-1 && at[player] != 0 { // the tick before ran again after it had been sent
 					if d := math.Abs(now[player] - shown[player]); d > 0.01 {
 						jumps = append(jumps, d)
 					}
@@ -511,7 +513,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 				shown[player] = float64(x)
 				bodies++
 			}
-			var was, then [players + 1]float64 // told, and where it was, in the tick before
+			var was, then [players + 1]float64 // in the tick before: position that others got, and true position
 			var seen foretick.Tick
 			m.AroundServer = func(step func()) {
 				step()
@@ -524,7 +526,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 					if at[p] == seen-1 && at[p] != 0 {
 						then[p] = now[p]
 					}
-					if d := math.Abs((is - was[p]) - (shown[p] - then[p])); ok && was[p] != 0 && d > 0.051 { // a step of what others are told
+					if d := math.Abs((is - was[p]) - (shown[p] - then[p])); ok && was[p] != 0 && d > 0.051 { // 0.05 is a step of the position that others get
 						steps = append(steps, d)
 					}
 					if was[p], then[p] = is, shown[p]; !ok {
@@ -545,7 +547,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		}
 		slices.Sort(jumps)
 		slices.Sort(steps)
-		k, part := len(steps), func(q int) float64 { // of 100
+		k, part := len(steps), func(q int) float64 { // the q-th percentile of steps
 			if len(steps) == 0 {
 				return 0
 			}
@@ -571,7 +573,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 	}
 }
 
-// A body whose correction fades is judged where it is shown: the server's rays end where those
+// A body whose correction fades is hit where it is shown: the server's rays end where those
 // of the shooter's client did.
 func TestFadingBodiesAreJudgedWhereShown(t *testing.T) {
 	const players = 8

@@ -21,13 +21,13 @@ type crossers struct {
 	cmd     ecs.Component[lunge]
 	body    ecs.Prefab
 	crossed foretick.Event[crossing]
-	counted foretick.Event[crossing] // by the server, for each crossing
+	counted foretick.Event[crossing] // raised by the server for each crossing
 
-	own               bool // ticks run again for their player alone
-	first, counts     []crossing
-	last, asConfirmed map[foretick.PlayerID][]crossing
-	early             int // handled in a tick that does not have it as final
-	behind            int // ticks at whose end a player's command was still waited for
+	own               bool                             // a late input makes only its player's part of ticks run again
+	first, counts     []crossing                       // crossings handled in first runs, and in counted's OnFinal
+	last, asConfirmed map[foretick.PlayerID][]crossing // crossings by OnFinal on the server, and by OnConfirmed on a client
+	early             int                              // crossings handled before their tick was final
+	behind            int                              // ticks at whose end the server still waited for a command
 }
 
 type crossing struct {
@@ -59,7 +59,7 @@ func (g *crossers) protocol() *foretick.Protocol {
 		g.counted.Raise(f, 0, crossing{f.Tick, v.Line})
 	})
 	g.crossed.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v crossing) {
-		if !f.Replay { // its tick runs again, where whole ticks do
+		if !f.Replay { // a replay of the whole tick calls the handler again
 			g.last[by] = append(g.last[by], v)
 		}
 	})
@@ -87,7 +87,7 @@ func (g *crossers) protocol() *foretick.Protocol {
 	return p
 }
 
-// A handler of OnFinal is called once for each event of the ticks as they were run last. Those
+// A handler of OnFinal is called once for each event of the last run of each tick. Those
 // are the events that the player's client has confirmed, with their values.
 func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 	for _, mode := range lateModes {
@@ -141,7 +141,7 @@ func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 	}
 }
 
-// before returns the crossings of ticks before one.
+// before returns the crossings of ticks before end.
 func before(list []crossing, end foretick.Tick) (out []crossing) {
 	for _, v := range list {
 		if v.Tick < end {
@@ -151,7 +151,7 @@ func before(list []crossing, end foretick.Tick) (out []crossing) {
 	return out
 }
 
-// differing returns how many crossings are in one list alone.
+// differing returns how many crossings are in only one of the lists.
 func differing(a, b []crossing) (n int) {
 	left := map[crossing]int{}
 	for _, v := range a {

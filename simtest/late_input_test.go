@@ -42,29 +42,29 @@ type fencers struct {
 	fired  map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits   int
 	shots  int
-	downed func(f *foretick.Frame, who foretick.PlayerID) // called for each hit, unless nil
+	downed func(f *foretick.Frame, who foretick.PlayerID) // unless nil, called for each hit
 	fallen foretick.Event[foretick.PlayerID]
 	dead   foretick.Message[fallenOne]
 	fate   ecs.Component[fate]
-	done   map[deed]bool                                                      // what was counted in hits and shots: ticks may run again whole
-	still  bool                                                               // nobody is hurt
+	done   map[deed]bool                                                      // deeds counted in hits and shots, so that ticks that run again do not count twice
+	still  bool                                                               // shots hurt nobody
 	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
-	mourns bool                                                               // bodies have a fate
-	strict bool                                                               // a late shot of who has fallen since does not count
+	mourns bool                                                               // bodies have the component fate
+	strict bool                                                               // a late shot of a player that has fallen since does not count
 	aimed  func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
 }
 
-// fallenOne is told to everybody.
+// fallenOne is a message to all players about one that has fallen.
 type fallenOne struct{ Who uint16 }
 
 // deed is a shot, or a hit by one.
 type deed struct {
 	by  foretick.PlayerID
 	at  foretick.Tick
-	hit ecs.Entity // None: a shot
+	hit ecs.Entity // None for a shot
 }
 
-// first reports whether something was not done before, where ticks run again whole.
+// first reports whether a deed happens for the first time, and not because its tick runs again.
 func (g *fencers) first(d deed) bool {
 	if g.done == nil {
 		return true
@@ -81,13 +81,13 @@ type (
 	}
 	vitals struct {
 		Down  bool
-		Given uint16 `net:"max=60000"` // by a server system, one every fourth tick
+		Given uint16 `net:"max=60000"` // a server system adds 1 every fourth tick
 	}
-	scored struct { // of the server alone
+	scored struct { // only the server writes it
 		Seen uint32
 		Fell bool
 	}
-	fate  struct{ Gone bool } // what screens show as death
+	fate  struct{ Gone bool } // the death that screens show
 	lunge struct {
 		Move  float32 `net:"min=-1,max=1,step=0.0078125"`
 		Fire  bool    `net:"oneshot"`
@@ -177,8 +177,8 @@ func (g *fencers) protocol() *foretick.Protocol {
 	return p
 }
 
-// fell reports whether a player has fallen by now. What clients do not predict has its present
-// value while a tick runs again.
+// fell reports whether a player has fallen by now. Components that clients do not predict have
+// their newest value, even while an earlier tick runs again.
 func (g *fencers) fell(f *foretick.Frame, player foretick.PlayerID) bool {
 	for _, rows := range g.bodies.Owned(f.World, player) {
 		return g.scored.Slice(rows)[0].Fell
@@ -207,7 +207,7 @@ func fence(t testing.TB, seed uint64, cfg server.Config, links []sim.Link, still
 	return m, g, clients, games
 }
 
-// lateMode is what a server does with inputs that come late.
+// lateMode says what a server does with late inputs.
 type lateMode struct {
 	name   string
 	window time.Duration
@@ -221,9 +221,9 @@ func wave(n int, v client.View) lunge {
 	return lunge{Move: float32(int(v.Tick*7+uint32(n)*13)%64-32) / 32, Fire: v.Tick%10 == 0}
 }
 
-// With a window, inputs that a burst delays run in their own tick, and cause no correction:
-// without one they do. What the server did to the player meanwhile is neither lost nor done
-// twice, and neither is a shot.
+// With LateInputs, inputs that a burst delays run in their own tick, and cause no correction.
+// Without it they cause some. The server's changes to the player meanwhile are neither lost nor
+// made twice, and neither is a shot.
 func TestLateInputsRunInTheirTick(t *testing.T) {
 	link := sim.WiFi
 	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
@@ -272,8 +272,8 @@ func only(t testing.TB, w *ecs.World, g *fencers, owner ecs.Owner) ecs.Entity {
 	return 0
 }
 
-// With a share of inputs that may be late, clients predict less far ahead, and are no more
-// corrected: the late ones run in their own tick.
+// With LateShare, which lets a share of inputs be late, clients predict less far ahead, and are
+// not corrected more often: late inputs run in their own tick.
 func TestLateShare(t *testing.T) {
 	links := []sim.Link{{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, sim.WiFi, sim.LTE}
 	var before [3]time.Duration
@@ -311,9 +311,9 @@ func TestLateShare(t *testing.T) {
 	}
 }
 
-// Two players, at 20 and 200 ms, fire at each other in the same tick. A spike on the second
-// one's way up delays its shot: with a window both are down, without one the second mostly
-// dies with its shot unfired.
+// Two players, with round trips of 20 and 200 ms, fire at each other in the same tick. A spike
+// of latency delays the second one's shot. With LateInputs both are down. Without it the second
+// player mostly dies before its shot is fired.
 func TestDuelOfLateInputs(t *testing.T) {
 	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
 	for _, mode := range lateModes {
@@ -350,9 +350,9 @@ func TestDuelOfLateInputs(t *testing.T) {
 	}
 }
 
-// A client sends everything at once after a second of silence, and another command for each
-// tick in each packet, to a server that takes late commands. In any window no more of them are
-// settled than its ticks and three, and every tick settles on one.
+// After a second of silence a client sends everything at once, and another command for each
+// tick in each packet, to a server with LateInputs. In any window of time no more commands
+// become final than the window has ticks, plus three. Every tick has one final command.
 func TestSpeedHackWithLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		t.Run(mode.name, func(t *testing.T) { speedHack(t, mode) })
@@ -364,8 +364,8 @@ func speedHack(t *testing.T, mode lateMode) {
 	listen := net.Listen()
 	g := &mill{}
 	type settled struct {
-		begun, ran time.Duration // the tick's first run, and that with its own command
-		cmd        lever         // of its newest run; Raw is a command's number, 0 for none
+		begun, ran time.Duration // times of the tick's first run, and of the run with its own command
+		cmd        lever         // command of its newest run; Raw is the command's number, 0 for a replacement
 	}
 	ticks := map[foretick.Tick]*settled{}
 	var final foretick.Tick
@@ -415,7 +415,7 @@ func speedHack(t *testing.T, mode lateMode) {
 		if tick > 60 && now/time.Second%2 == 1 {
 			switch now / every % 20 {
 			case 0, 1:
-				b = body(tick+3, tick+6) // in time, and the ones before are missing until later
+				b = body(tick+3, tick+6) // these commands are in time, and those before are missing until later
 			case 8, 9, 17:
 				b = body(tick-4, tick+2)
 			case 12, 13:
@@ -460,8 +460,8 @@ func speedHack(t *testing.T, mode lateMode) {
 	require.InDelta(t, own, eng, 0.5, "each ran once in the end")
 }
 
-// Who withholds its inputs gets no more of them run late than the configured window allows,
-// however short it is.
+// If a client withholds its inputs, no more of them run late than the configured window allows,
+// however short the window is.
 func TestLimitsOfLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		link := sim.Link{Latency: 100 * time.Millisecond}
@@ -484,8 +484,8 @@ func TestLimitsOfLateInputs(t *testing.T) {
 	}
 }
 
-// A flag changes hands while inputs come late. A snapshot that tells a player of that, and
-// leaves its own entities out, does not set these back.
+// A flag changes its owner while inputs come late. A snapshot with that change, but without the
+// player's own entities, does not set these back.
 func TestLateInputsWhileOwnersChange(t *testing.T) {
 	var wrong, late, predicted, passed, lost int
 	for seed := range uint64(2) {
@@ -516,20 +516,20 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		}, ecs.Once(), ecs.Structural(), ecs.Create(&srv.pos, &srv.cmd))
 		_, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond})
 		require.NoError(t, err)
-		var ran [3]map[foretick.Tick]float32 // by player: where its bodies were, in the end
+		var ran [3]map[foretick.Tick]float32 // by player, the final position of its body in each tick
 		for n := range ran {
 			ran[n] = map[foretick.Tick]float32{}
 		}
 		srv.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) { ran[player][f.Tick] = x }
 		link := sim.Link{Latency: 30 * time.Millisecond}
-		held := &holder{} // what the first client sends
+		held := &holder{} // holds the packets that the first client sends
 		var clients []*client.Client
 		var ats []map[foretick.Tick][]float32
 		for n := range 2 {
 			g := &game{}
 			p := declare(g)
 			p.Server("pass", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Structural(), ecs.Create(&g.pos, &g.cmd))
-			at := map[foretick.Tick][]float32{} // where its body was, in every run of a tick
+			at := map[foretick.Tick][]float32{} // positions of its body in all runs of a tick
 			g.went = func(f *foretick.Frame, _ foretick.PlayerID, x float32) { at[f.Tick] = append(at[f.Tick], x) }
 			ats = append(ats, at)
 			c, err := m.Join(client.Config{
@@ -556,11 +556,11 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 				m.Run(m.Net.Now() + tick/8)
 			}
 			passes := m.Net.Now() + 20*tick
-			early := clients[0].View().Lead - 2*link.Latency // so long its inputs wait on the server
+			early := clients[0].View().Lead - 2*link.Latency // how long its inputs wait on the server
 			m.Run(passes - early - link.Latency + tick)
-			held.holds = true // the tick that passes the flag has its input, and the next ones have not
+			held.holds = true // the tick that passes the flag has its input, and the next ticks have none
 			m.Run(passes - tick/2)
-			m.Link(clients[0], link, sim.Link{Loss: 1}) // it is not told of the pass at once
+			m.Link(clients[0], link, sim.Link{Loss: 1}) // it does not learn of the pass at once
 			m.Run(passes + tick*3/2)
 			m.Link(clients[0], link, link)
 			m.Run(passes + 4*tick)
@@ -573,7 +573,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 			late += int(st.InputsRerun)
 			t.Log(seed, st.InputsMissing, st.InputsRerun, c.Stats().ByCause)
 			if st.InputsMissing != st.InputsRerun {
-				lost++ // some came too late: those are corrected
+				lost++ // some inputs came too late, and cause corrections
 				continue
 			}
 			for tick, xs := range ats[i] {

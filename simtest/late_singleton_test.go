@@ -27,9 +27,9 @@ type laps struct {
 	pace  ecs.Singleton[lapPace]
 
 	paced bool
-	left  ecs.Singleton[lapsLeft] // that a shared system counts down, where clocked
+	left  ecs.Singleton[lapsLeft] // counted down by a shared system if clock is set
 	clock bool
-	laps  uint32 // that the handler counted
+	laps  uint32 // number of laps that the event's handler counted
 }
 
 type (
@@ -68,7 +68,7 @@ func (g *laps) protocol() *foretick.Protocol {
 			metres = g.pace.Get(f.World).Metres
 		}
 		if g.clock && g.left.Get(f.World).Ticks%40 < 10 {
-			return // a break, at every moment that may run again
+			return // players pause in 10 of 40 ticks of the clock, also when the tick runs again
 		}
 		for i := range pos {
 			was := int32(pos[i].X)
@@ -86,9 +86,9 @@ func (g *laps) protocol() *foretick.Protocol {
 	return p
 }
 
-// State of the match that no command changes in a shared system goes together with late inputs and
-// partial ticks: every client has the server's state in every snapshot, and nothing is
-// corrected that the same inputs do not explain.
+// Singletons that no command changes in a shared system work together with late inputs and partial
+// ticks. Every client has the server's state in every snapshot, and only different inputs cause
+// corrections.
 func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
 	for name, game := range map[string]laps{"scored": {}, "paced": {paced: true}, "clocked": {clock: true}} {
 		for seed := range uint64(costtest.Count(1, 3)) {

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// ledgers is a game whose state is in every place where a world keeps some: rows, singletons,
-// parents, and events that wait until they are final.
+// ledgers is a game with every kind of state that a world has: rows, singletons, parents, and
+// events that wait until they are final.
 type ledgers struct {
 	pos    ecs.Component[footing]
 	cmd    ecs.Component[lunge]
@@ -28,7 +28,7 @@ type ledgers struct {
 	sum    foretick.Event[foretick.Tick]
 	bodies *ecs.Query
 	riders *ecs.Query
-	turns  bool // bodies raise turn: somebody listens
+	turns  bool // bodies raise turn, because it has a handler
 }
 
 // ledgersRules are rules that such a game may have, by name.
@@ -123,8 +123,8 @@ func (g *ledgers) protocol(rules ...func(g *ledgers, p *foretick.Protocol)) *for
 	return p
 }
 
-// SyncTest raises no alarm for a game whose state is in the world, wherever that keeps it, and
-// whatever of it a tick writes. That holds for all rules at once, too.
+// SyncTest finds no fault in a game whose state is all in the world, whatever kind of state a tick
+// writes. That also holds for all rules together.
 func TestLateWorldSyncTestOfSoundGames(t *testing.T) {
 	names := slices.Sorted(maps.Keys(ledgersRules))
 	all := func(g *ledgers, p *foretick.Protocol) {

@@ -36,11 +36,11 @@ func (g *yard) protocol() *foretick.Protocol {
 	return p
 }
 
-// weighed notes the packets to one player.
+// weighed measures the packets to one player.
 type weighed struct {
 	player  foretick.PlayerID
 	longest int
-	seconds map[int]int // bytes in each
+	seconds map[int]int // bytes in each second
 }
 
 func (w *weighed) Packet(m *simtest.Match, _, to int, b []byte) error {
@@ -56,8 +56,8 @@ func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
 
 func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 
-// Who joins late gets 3 000 things within the rate, in packets that fit the path, the
-// nearest of them first.
+// A player that joins late gets 3 000 things within the rate, in packets not longer than the MTU,
+// the nearest things first.
 func TestLateJoinerInAMatch(t *testing.T) {
 	const things, rate = 1500, 12_000
 	m := simtest.New(4)
@@ -103,7 +103,7 @@ func TestLateJoinerInAMatch(t *testing.T) {
 	m.Run(10 * time.Second)
 	require.Equal(t, to.player, c.View().Player)
 	require.Equal(t, things, known)
-	var means [3]float64 // of the nearest, the middle and the farthest third
+	var means [3]float64 // means of the nearest, the middle and the farthest third
 	var last time.Duration
 	before, pairs := 0, 0
 	for i := range far {

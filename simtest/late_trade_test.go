@@ -13,10 +13,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A client that withholds its inputs sees its death first, and then fires in the tick that it
-// died in: both are down. A client that knows when it will be shot at can always do that. The
-// budget of late inputs limits all others, who would have to withhold all the time. A game can
-// ignore late shots of players who have fallen since.
+// A client that withholds its inputs sees its death first, and then fires in the tick in which it
+// died: both are down. A client that knows when it will be shot at can always do that. The
+// budget of late inputs limits all other clients, which would have to withhold all the time. A
+// game can ignore late shots of players that have fallen since.
 func TestTradeAfterDeath(t *testing.T) {
 	duels := *lateDuels / 2
 	link := sim.Link{Latency: 20 * time.Millisecond}
@@ -25,8 +25,8 @@ func TestTradeAfterDeath(t *testing.T) {
 		name   string
 		window time.Duration
 		holds  string // when it withholds inputs
-		strict bool   // the game ignores a late shot of who has fallen since
-		most   int    // trades in a hundred duels
+		strict bool   // the game ignores a late shot of a player that has fallen since
+		most   int    // most trades allowed in a hundred duels
 	}{
 		{"an honest player", lateWindow, never, false, 0},
 		{"who knows when, without LateInputs", 0, "knowing", false, 0},
@@ -37,7 +37,7 @@ func TestTradeAfterDeath(t *testing.T) {
 		trades, died, late, over := 0, 0, uint64(0), uint64(0)
 		const each = 50
 		for played := 0; played < duels; played += each {
-			var at netcode.Tick // of the next shot
+			var at netcode.Tick // tick of the next shot
 			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
@@ -50,7 +50,7 @@ func TestTradeAfterDeath(t *testing.T) {
 				now += time.Second / 60
 				m.Run(now)
 				tick := srv.Tick()
-				if at != 0 && tick >= at+1 { // what the server did reached it, even before its snapshot can
+				if at != 0 && tick >= at+1 { // it knows of the shot at once, even before a snapshot can arrive
 					saw = true
 				}
 				held := false

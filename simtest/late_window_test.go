@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The window is how far a player may jump on the screens of others: of commands that
-// come late together, those within it run in their ticks, and no others.
+// The window of LateInputs limits how far a player may jump on the screens of others: of
+// commands that come late together, only those within the window run in their ticks.
 func TestLateWindowBoundsTheJump(t *testing.T) {
 	const rate = 30
 	for _, window := range []time.Duration{0, 200 * time.Millisecond, 300 * time.Millisecond, 400 * time.Millisecond} {

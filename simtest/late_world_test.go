@@ -36,12 +36,12 @@ type scrum struct {
 
 	bodies, coins *ecs.Query
 
-	last   map[foretick.PlayerID]map[foretick.Tick]lunge // the server's, as run last
+	last   map[foretick.PlayerID]map[foretick.Tick]lunge // commands of the server's last run of each tick
 	asked  map[foretick.Tick][]scrumAsked
 	script bool // requests come from asked
-	undone int  // runs of a tick with another result than the one before
+	undone int  // runs of a tick with another result than the run before
 	sums   map[foretick.Tick]float32
-	heard  []string // by a client
+	heard  []string // messages that a client received
 	wrong  prediction.ByCause
 }
 
@@ -54,7 +54,7 @@ type (
 		X   float32 `net:"min=-100,max=100,step=0.01"`
 		Age uint8
 	}
-	scrumFinal struct{ Grabs uint32 } // of the server alone, noted when nothing can undo them
+	scrumFinal struct{ Grabs uint32 } // grabs that are final; only the server has it
 	scrumWish  struct{ Gold uint16 }
 	scrumTold  struct {
 		Sum  float32
@@ -145,7 +145,7 @@ func (g *scrum) give(f *foretick.Frame, a scrumAsked) {
 	}
 }
 
-// each visits the bodies by owner.
+// each calls fn for the bodies of each player.
 func (g *scrum) each(f *foretick.Frame, fn func(player foretick.PlayerID, rows ecs.Rows)) {
 	for player := range foretick.PlayerID(8) {
 		for _, rows := range g.bodies.Owned(f.World, player) {
@@ -175,7 +175,7 @@ func (g *scrum) push(f *foretick.Frame, _ ecs.Rows) {
 	})
 }
 
-// roll lets coins grow old, and go to the nearest body.
+// roll lets coins age, and gives them to the nearest body.
 func (g *scrum) roll(f *foretick.Frame, _ ecs.Rows) {
 	for _, rows := range g.coins.All(f.World) {
 		for i, coins := 0, g.coin.Slice(rows); i < len(coins); i++ {
@@ -284,8 +284,8 @@ func (g *scrum) play(t *testing.T, seed uint64, cfg server.Config, links []sim.L
 	return srv, games
 }
 
-// What a server with LateWorld ends with is what it would have had if every command had come
-// in time: the world, the messages with their ticks, and what was final.
+// A server with LateWorld ends with what it would have had if every command had been in time: the
+// same world, messages with the same ticks, and the same final events.
 func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 	wrong := uint64(0)
 	for seed := range uint64(costtest.Count(1, 4)) {
@@ -316,7 +316,7 @@ func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 	require.NotZero(t, wrong, "others are corrected, and told why")
 }
 
-// playScript plays what a match settled on, with everything in time.
+// playScript plays the final commands and requests of another match, with everything in time.
 func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*server.Server, []*scrum) {
 	g.script = true
 	m := simtest.New(1)
@@ -338,9 +338,9 @@ func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*server.S
 	return srv, games
 }
 
-// A shot that comes late undoes the death of its shooter by a later shot. No screen shows that
-// death: the message and the flag that tell of it wait until the tick is final. A flag that the
-// handler of the shot sets at once does show, to all but the player itself.
+// A late shot undoes the death of its shooter by a later shot. No screen shows that death: the
+// message and the flag that announce a death wait until the tick is final. A flag that the
+// shot's handler sets at once does show, to all but the player itself.
 func TestUndoneDeathNeverShows(t *testing.T) {
 	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
 	undone, early := 0, 0
@@ -368,8 +368,8 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 		_, err := m.Serve(server.Config{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
 		require.NoError(t, err)
 		var clients []*client.Client
-		var downs [3][3]int // by whose screen and whose body: frames with its first flag
-		var gone [3][3]int  // and with that of its fate
+		var downs [3][3]int // frames with the flag Down, by the screen's player and the body's player
+		var gone [3][3]int  // frames with the flag Gone of fate, by the same two players
 		for n, link := range []sim.Link{near, far} {
 			c := &fencers{}
 			look := func(v client.View) {
@@ -383,7 +383,7 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 				}
 			}
 			cl, err := m.Join(client.Config{Protocol: declare(c), Sample: client.Sample(&c.cmd, func(v client.View) lunge {
-				return lunge{Fire: v.Tick == at-1-foretick.Tick(n)} // the far one a tick earlier
+				return lunge{Fire: v.Tick == at-1-foretick.Tick(n)} // the far player fires a tick earlier
 			})}, simtest.Seat{Up: link, Down: link, After: look})
 			require.NoError(t, err)
 			clients = append(clients, cl)
@@ -462,9 +462,9 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	require.Equal(t, traces[0], traces[1], "the test changes nothing in the match")
 }
 
-// Players push crates, and cars that they predict, while inputs come late. Shared physics and
-// others' bodies are told together with the player's own, when no command is missing, so the
-// ends agree.
+// Players push crates, and cars that they predict, while inputs come late. The server sends shared
+// physics objects and others' bodies together with the player's own, when no command is missing,
+// so the ends agree.
 func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 	late := server.Config{LateInputs: lateWindow, LateWorld: true, LateShare: 0.05}
 	jittery := sim.Link{Latency: 40 * time.Millisecond, Jitter: 25 * time.Millisecond, Loss: 0.04}
@@ -473,7 +473,7 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 		if v.Tick > 900 {
 			return 0, 0
 		}
-		x = float32(int(v.Tick*5+uint32(v.Player)*3)%16) / 16 // it changes in each tick
+		x = float32(int(v.Tick*5+uint32(v.Player)*3)%16) / 16 // another input in each tick
 		if (v.Tick/45+uint32(v.Player))%2 == 0 {
 			x = -x
 		}
@@ -515,8 +515,8 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 	})
 }
 
-// Messages that wait for their tick to be final arrive all the same, in order and once, when
-// a level begins, a player is kicked, or the server shuts down in the midst of it.
+// Messages that wait for their tick to be final still arrive once and in order if meanwhile a
+// level begins, a player is kicked, or the server shuts down.
 func TestLateWorldSendsWhatWaits(t *testing.T) {
 	for name, end := range map[string]func(srv *server.Server){
 		"a level":    func(srv *server.Server) { _ = srv.NextLevel(nil, nil) },
@@ -544,7 +544,7 @@ func TestLateWorldSendsWhatWaits(t *testing.T) {
 			}
 			m.Run(5 * time.Second)
 			before := len(games[0].heard)
-			h.holds = true // from here on the second one's commands are missing
+			h.holds = true // from here on the second player's commands are missing
 			m.Run(m.Net.Now() + 190*time.Millisecond)
 			require.LessOrEqual(t, len(games[0].heard)-before, 2, "they wait")
 			last := srv.Tick()

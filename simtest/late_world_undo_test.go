@@ -17,7 +17,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// undoGame is a game whose hook after writes what depends on who fires in a tick.
+// undoGame is a game with a hook, after, that each test sets. The hook writes state that depends
+// on which players fire in a tick.
 type undoCoin struct{ X float32 }
 type undoMark struct{ Stun, Fired uint8 }
 type undoTold struct{ N uint32 }
@@ -34,7 +35,7 @@ type undoGame struct {
 	coins  *ecs.Query
 	finals []string
 	heard  []uint32
-	// server
+	// after is called by a server system.
 	after func(f *foretick.Frame, fired func(p foretick.PlayerID) bool)
 	T     foretick.Tick
 }
@@ -59,7 +60,7 @@ func (g *undoGame) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
 	g.boom.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v foretick.Tick) {
-		if f.Replay { // its tick runs again
+		if f.Replay { // a replay of the tick calls the handler again
 			return
 		}
 		g.finals = append(g.finals, fmt.Sprintf("tick %d final %d replay %v by %d of %d", f.Tick, f.Final(), f.Replay, by, v))
@@ -97,7 +98,7 @@ type undoMatch struct {
 	h       []*holder
 }
 
-// T: the tick in which players 2 and 3 fire.
+// playUndone starts a match in which each player in fires fires in the given tick.
 func playUndone(t *testing.T, g *undoGame, fires map[foretick.PlayerID]foretick.Tick) *undoMatch {
 	m := simtest.New(3)
 	srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
@@ -125,7 +126,7 @@ func (x *undoMatch) until(t foretick.Tick) {
 
 const undoTick = 200
 
-// What an event made final runs once outside of repeated ticks.
+// The OnFinal handler of an event runs once, apart from replays.
 func TestLateWorldUndoesFinal(t *testing.T) {
 	g := &undoGame{}
 	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
@@ -154,7 +155,7 @@ func TestLateWorldUndoesFinalTooEarly(t *testing.T) {
 	require.Len(t, g.finals, 1)
 }
 
-// What a tick hid in one run is shown again, if the next run does not hide it.
+// An entity that a tick hid in one run is visible again if the next run does not hide it.
 func TestLateWorldUndoesVisibleTwice(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
@@ -181,7 +182,7 @@ func TestLateWorldUndoesVisibleTwice(t *testing.T) {
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
 }
 
-// An entity that only the first run hid is shown, though it has the same name.
+// An entity that only the first run hid is shown, although it has the same network id.
 func TestLateWorldUndoesNetReused(t *testing.T) {
 	g := &undoGame{}
 	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
@@ -229,7 +230,7 @@ func TestLateWorldUndoesUndestroyed(t *testing.T) {
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
 }
 
-// An entity whose removal is undone is hidden from whom it was hidden before.
+// An entity whose removal is undone stays hidden from the players from which it was hidden before.
 func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
@@ -242,7 +243,7 @@ func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 			f.Destroy(coin)
 		}
 		if f.Tick == undoTick+1 {
-			f.Spawn(&g.money, ecs.Nobody) // takes the place of the first in the snapshots
+			f.Spawn(&g.money, ecs.Nobody) // gets the number of the first coin in the snapshots
 		}
 	}
 	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
@@ -256,7 +257,7 @@ func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
 }
 
-// What the program hides or shows between Steps stands.
+// An entity that the program hides or shows between Steps stays so when ticks run again.
 func TestLateWorldUndoesOutsideVisible(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
@@ -279,7 +280,7 @@ func TestLateWorldUndoesOutsideVisible(t *testing.T) {
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
 }
 
-// Messages of the program keep their place among those of ticks that run again.
+// Messages that the program sends between Steps keep their order among those of ticks that run again.
 func TestLateWorldUndoesOrder(t *testing.T) {
 	g := &undoGame{}
 	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
@@ -298,7 +299,7 @@ func TestLateWorldUndoesOrder(t *testing.T) {
 	require.IsIncreasing(t, x.games[0].heard)
 }
 
-// A kicked player still gets what was sent to it.
+// A kicked player still gets the messages that were sent to it.
 func TestLateWorldUndoesKick(t *testing.T) {
 	for _, hold := range []bool{false, true} {
 		g := &undoGame{}

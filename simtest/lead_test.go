@@ -16,7 +16,7 @@ func (m *slowMatch) settledLead(until time.Duration) time.Duration {
 	return m.leads(until)
 }
 
-// leadRows are tick rates and round trips without jitter.
+// leadRows plays at several tick rates and round trips without jitter.
 func leadRows(t *testing.T, play func(t *testing.T, m *slowMatch, client sim.Link)) {
 	for _, rate := range []int{30, 60} {
 		for _, rtt := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
@@ -28,7 +28,7 @@ func leadRows(t *testing.T, play func(t *testing.T, m *slowMatch, client sim.Lin
 	}
 }
 
-// A client that joins on a calm path runs ahead by little more than it needs two seconds later.
+// Two seconds after a client joins on a link without jitter, its lead is little more than needed.
 func TestLeadSettlesSoonAfterAJoin(t *testing.T) {
 	leadRows(t, func(t *testing.T, m *slowMatch, _ sim.Link) {
 		for m.client.View().Lead == 0 {
@@ -43,7 +43,7 @@ func TestLeadSettlesSoonAfterAJoin(t *testing.T) {
 	})
 }
 
-// One second of jitter is forgotten three seconds after it.
+// Three seconds after one second of jitter the lead is as before.
 func TestLeadForgetsABadSecond(t *testing.T) {
 	leadRows(t, func(t *testing.T, m *slowMatch, link sim.Link) {
 		settled := m.settledLead(20 * time.Second)
@@ -59,7 +59,7 @@ func TestLeadForgetsABadSecond(t *testing.T) {
 	})
 }
 
-// Frames that took long, as those of a page that loads, cost latency for no longer.
+// Slow frames, as of a page that loads, increase the lead only for a short time.
 func TestLeadForgetsSlowFrames(t *testing.T) {
 	for _, stood := range []time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 220 * time.Millisecond, 300 * time.Millisecond} {
 		t.Run(stood.String(), func(t *testing.T) {

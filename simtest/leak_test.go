@@ -15,13 +15,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// purse is its owner's business.
+// purse is a component that only its owner may see.
 type purse struct {
 	Gold int32 `net:"max=1000000,owner"`
 	Hat  uint8 `net:"max=9"`
 }
 
-// received digests what one endpoint is sent.
+// received hashes the packets to one endpoint.
 type received struct {
 	by    map[int][]byte
 	bytes map[int]int
@@ -37,9 +37,9 @@ func (r *received) Tick(*simtest.Match) error             { return nil }
 func (r *received) Quiet(*simtest.Match) error            { return nil }
 func (r *received) Worked(*simtest.Match) (string, error) { return "received", nil }
 
-// TestTwoWorldsOnTheWire: two matches that differ only in what a player may not
-// see (another's private fields, entities hidden from birth, and those that come
-// and go out of sight) send that player the same bytes.
+// TestTwoWorldsOnTheWire: two matches that differ only in state that a player may not
+// see send that player the same bytes. Such state is another's private fields, entities
+// that are hidden from the start, and entities that come and go out of sight.
 func TestTwoWorldsOnTheWire(t *testing.T) {
 	play := func(secret int32, seen bool) map[int][]byte {
 		m := simtest.New(51)
@@ -57,7 +57,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 			return func(p *foretick.Protocol) { p.Prefab(k, "treasure", purses) }
 		}
 		protocol := g.protocol(extra(&owned, func(f *foretick.Frame) {
-			if f.Tick == 60 { // one for the first player, whose hat all may see
+			if f.Tick == 60 { // spawns an entity for the first player, whose hat all may see
 				e := f.Spawn(&treasure, 1)
 				*owned.Get(f.World, e) = purse{Gold: 5, Hat: 3}
 				hidden = append(hidden, e)

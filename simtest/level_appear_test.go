@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// model is what a game shows for an entity: it is made in OnAppear and removed in OnVanish.
+// model is an object that a game draws for an entity. OnAppear makes it and OnVanish removes it.
 type model struct{ Number uint16 }
 
 // museum is a game whose clients keep a model for each entity.
@@ -71,9 +71,9 @@ func (g *museum) spawn(f *foretick.Frame, k *ecs.Prefab, owner foretick.PlayerID
 	g.model.Get(f.World, f.Spawn(k, owner)).Number = number
 }
 
-// Over level changes and reconnects, also such that come before a client has shown what was
-// spawned last, each entity on the screen has the model that OnAppear made for it, and no
-// handle lives on as another thing.
+// Over level changes and reconnects, each entity on the screen has the model that OnAppear made
+// for it, and no handle is reused for another entity. That also holds if the change comes before
+// a client has shown the newest entities.
 func TestModelsOverLevelsAndReconnects(t *testing.T) {
 	for _, scored := range []bool{false, true} {
 		for _, how := range []string{"between ticks", "in a tick", "reconnect"} {
@@ -98,7 +98,7 @@ func TestModelsOverLevelsAndReconnects(t *testing.T) {
 				n := 0
 				g.script = func(f *foretick.Frame) {
 					switch n++; {
-					case n == 1: // something that no screen has shown when the level ends
+					case n == 1: // spawns an entity that no screen has shown when the level ends
 						g.spawn(f, &g.things[0], ecs.Nobody, 9)
 					case n == 2 && how == "in a tick":
 						next()

@@ -38,8 +38,8 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	require.Equal(t, 1, srv.World().Len())
 }
 
-// Levels follow one another faster than packets do: one that was on its way for long
-// tells of a level that is over, and takes nobody back there.
+// Levels change faster than packets arrive. A delayed packet about a level that is over does not
+// take a client back to that level.
 func TestLevelsOverhaulPackets(t *testing.T) {
 	shuffled := sim.Link{Latency: 20 * time.Millisecond, Jitter: 200 * time.Millisecond, Reorder: 0.2}
 	for seed := range uint64(costtest.Count(8, 20)) {
@@ -71,8 +71,8 @@ func TestLevelsOverhaulPackets(t *testing.T) {
 	}
 }
 
-// A system that ends a level ends it with its tick, and whole: nothing of the rest
-// of the tick meets the new one.
+// If a system begins a new level, the old one lasts until the end of the tick. Nothing of the
+// rest of the tick changes the new level.
 func TestLevelChangeFromASystem(t *testing.T) {
 	m := simtest.New(6)
 	g := &game{}
@@ -112,7 +112,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	require.Equal(t, 1, a.Entities)
 }
 
-// A level changes during a match on a bad network: all players are told its name
+// A level changes during a match on a bad network: all players learn its name
 // once, nothing of the old level is left, and play continues.
 func TestLevelChange(t *testing.T) {
 	bad := sim.Link{Latency: 60 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.1, Burst: 2, Reorder: 0.05}

@@ -15,13 +15,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// longMatch is a match with one walker, on a game of some rate.
+// longMatch is a match with one walker, at a given tick rate.
 type longMatch struct {
 	*simtest.Match
 	server *server.Server
 	game   *game
 	client *client.Client
-	end    *sim.Endpoint // the client's newest
+	end    *sim.Endpoint // the client's newest endpoint
 }
 
 func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
@@ -45,8 +45,8 @@ func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 	return m
 }
 
-// taken is how many inputs the server took in so long, and how many resets the
-// client's clock made.
+// taken plays for this length, and returns how many inputs the server took and how many
+// resets the client's clock made.
 func (m *longMatch) taken(t *testing.T, length time.Duration) (inputs, resets uint64) {
 	me := m.client.View().Player
 	before, ok := m.server.Player(me)
@@ -87,7 +87,7 @@ func TestRoundTripsOfSeconds(t *testing.T) {
 	}
 }
 
-// A path whose round trip becomes a second and more in mid-play is played on.
+// Play continues if the round trip rises to a second and more during a match.
 func TestRoundTripBecomesSeconds(t *testing.T) {
 	for i, rtt := range []time.Duration{1100 * time.Millisecond, 2 * time.Second} {
 		for _, rate := range ratesOf(i) {

@@ -15,13 +15,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// stallholder is a player who never comes.
+// stallholder is a player that never joins.
 const stallholder = foretick.PlayerID(9)
 
-// can is a target that a player owns, and of which the others know the past.
+// can is a target that a player owns, and that the others see in the past.
 type can struct{ Dents uint16 }
 
-// marksman is a player, who knows the can by a reference.
+// marksman is a player's component, with a reference to the can.
 type marksman struct {
 	Score uint32
 	Can   ecs.Entity
@@ -32,7 +32,7 @@ type airgun struct {
 	Fire bool `net:"oneshot"`
 }
 
-// fairground is a game in which a shot reads and writes what another entity has.
+// fairground is a game in which a shot reads and writes a component of another entity.
 type fairground struct {
 	man    ecs.Component[marksman]
 	can    ecs.Component[can]
@@ -40,7 +40,7 @@ type fairground struct {
 	body   ecs.Prefab
 	target ecs.Prefab
 	all    *ecs.Query
-	how    string // it finds the can
+	how    string // how the system finds the can
 	bias   bool   // a planted fault
 	at     ecs.Entity
 }
@@ -82,7 +82,7 @@ func (g *fairground) protocol() *foretick.Protocol {
 	return p
 }
 
-// find returns the can, in one of the ways in which games find what they do not own.
+// find returns the can, in one of the ways in which games find entities that they do not own.
 func (g *fairground) find(f *foretick.Frame, e ecs.Entity) *can {
 	switch g.how {
 	case "Get":
@@ -106,9 +106,9 @@ func (g *fairground) find(f *foretick.Frame, e ecs.Entity) *can {
 	return g.can.Find(f.World, e)
 }
 
-// A value of another entity that differed excuses the corrections of ticks that read it,
-// however they found it, and no others: a fault of the code is called code in a game where a
-// system may read what always differs.
+// A differing value of another entity excuses the corrections of ticks in which a system read the
+// value, however the system found it, and no others. So a fault of the code gets the cause Code
+// even if the system sometimes reads a value that always differs.
 func TestOnlyWhatWasReadIsAnExcuse(t *testing.T) {
 	for _, how := range []string{"Find", "Get", "View", "query", "owner"} {
 		for _, bias := range []bool{false, true} {

@@ -38,14 +38,14 @@ type gauge struct {
 	Hand float32    `net:"angle,bits=10"`
 }
 
-// kiosk is a game whose players, and whose server, send what their tags do not hold.
+// kiosk is a game whose players, and whose server, send values that their tags do not allow.
 type kiosk struct {
 	gauge   ecs.Component[gauge]
 	cmd     ecs.Component[crank]
 	order   foretick.Request[order]
 	receipt foretick.Message[receipt]
 	body    ecs.Prefab
-	too     bool // much
+	too     bool // values are beyond their tags
 }
 
 func (g *kiosk) protocol() *foretick.Protocol {
@@ -85,8 +85,8 @@ func (g *kiosk) protocol() *foretick.Protocol {
 	return p
 }
 
-// What commands, requests, messages and rotations lose is counted and named like what
-// components lose; what fits is not.
+// Losses of commands, requests, messages and rotations are counted and named like those of
+// components. Values that fit their tags are not.
 func TestLossesOfWhatIsSent(t *testing.T) {
 	for _, too := range []bool{false, true} {
 		m := simtest.New(1)
@@ -184,7 +184,7 @@ func TestChecksNameLosses(t *testing.T) {
 	}
 }
 
-// rover is a game that guesses, and lets decay, commands that its tag does not hold.
+// rover is a game whose PredictRemote and Decay return commands that the tag does not allow.
 type rover struct {
 	at   ecs.Component[order]
 	cmd  ecs.Component[crank]
@@ -207,8 +207,8 @@ func (g *rover) protocol() *foretick.Protocol {
 	return p
 }
 
-// What the functions of PredictRemote and Decay make of a command is rounded as on the wire.
-// What that loses is counted by their names, once a tick, however often the tick runs again.
+// Commands from the functions of PredictRemote and Decay are rounded as if they were sent.
+// Losses by that are counted under the functions' names, once a tick, however often it runs again.
 func TestLossesOfGuessesAndDecay(t *testing.T) {
 	m := simtest.New(3)
 	srv, err := m.Serve(server.Config{Protocol: (&rover{}).protocol(), DecayInput: time.Second})

@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// wares is what a merchant carries; each field loses something, or seems to.
+// wares is a component in which each field loses values, or seems to.
 type wares struct {
 	Speed  float32 `net:"min=-100,max=100,step=1,sim=1"`
 	Regen  float32 `net:"min=0,max=1000,step=1,sim=1"`
@@ -29,11 +29,11 @@ type wares struct {
 	Edge   float32 `net:"min=-1,max=1,step=0.01"`
 	Ammo   uint8   `net:"max=30"`
 	Shots  [2]int16
-	Wall   float32 `net:"min=-100,max=100,step=0.01"` // runs against it, pushes, and runs back
-	Crawl  float32 `net:"min=-100,max=100,step=0.01"` // … slowly
+	Wall   float32 `net:"min=-100,max=100,step=0.01"` // moves against a wall, pushes, and moves back
+	Crawl  float32 `net:"min=-100,max=100,step=0.01"` // moves against a wall slowly
 	Height float32 `net:"min=-100,max=100,step=0.01"` // falls to the ground, and jumps
-	Slide  float32 `net:"min=-100,max=100,step=0.01"` // friction
-	Skid   float32 `net:"min=-100,max=100,step=0.01"` // … of much
+	Slide  float32 `net:"min=-100,max=100,step=0.01"` // slows down by friction
+	Skid   float32 `net:"min=-100,max=100,step=0.01"` // slows down by strong friction
 }
 
 type wallet struct {
@@ -41,7 +41,7 @@ type wallet struct {
 	Luck float32
 }
 
-// losing is a game whose tags lose values where told.
+// losing is a game whose tags lose values if faults is set.
 type losing struct {
 	wares  ecs.Component[wares]
 	wallet ecs.Component[wallet]
@@ -68,8 +68,8 @@ func (g *losing) protocol() *foretick.Protocol {
 	p.Shared("sound", each(func(f *foretick.Frame, w *wares) {
 		w.Near += 5 * f.DT * float32(math.Cos(float64(f.Tick)/30))                        // moves
 		w.Noise = float32(math.Sqrt(float64(w.Noise*0.1)*float64(w.Noise*0.1)) * 10.0000) // the same, except for the float's own rounding
-		w.Shiver += 0.3 * float32(1-2*int(f.Tick/16%2))                                   // to and fro
-		w.Edge = float32(math.Sin(float64(f.Tick) / 10))                                  // as far as the range goes
+		w.Shiver += 0.3 * float32(1-2*int(f.Tick/16%2))                                   // moves back and forth
+		w.Edge = float32(math.Sin(float64(f.Tick) / 10))                                  // reaches both ends of its range
 		w.Shots[0]++
 		run := float32(1)
 		switch f.Tick / 100 % 4 {
@@ -196,8 +196,8 @@ func TestLosses(t *testing.T) {
 	require.Equal(t, total(swallowed), ct.ChangesSwallowed)
 }
 
-// Values that rest, move, shiver, touch their range's end or differ by what a float
-// rounds by lose nothing.
+// Values that rest, move, shiver, touch the end of their range, or differ by a float's own
+// rounding lose nothing.
 func TestNothingLost(t *testing.T) {
 	srv, cl, st, ct := lossesOf(t, false, time.Minute)
 	require.Empty(t, srv)

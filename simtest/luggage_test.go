@@ -24,7 +24,7 @@ type (
 )
 
 // luggage is a game in which a player has a walker, and mules with chests that are longer than
-// a packet. One of them is packed anew in each tick, so clients seldom receive its state.
+// a packet. One chest changes completely in each tick, so clients seldom receive its state.
 type luggage struct {
 	place  ecs.Component[luggagePlace]
 	load   ecs.Component[luggageLoad]
@@ -33,7 +33,7 @@ type luggage struct {
 	walker ecs.Prefab
 	mule   ecs.Prefab
 	mules  int
-	herd   bool // mules move by the load of all
+	herd   bool // each mule's move depends on the load of all mules
 	biased bool // a planted fault: the client's walker goes further
 }
 
@@ -85,8 +85,8 @@ func (g *luggage) protocol() *foretick.Protocol {
 	return p
 }
 
-// An entity that is seldom received excuses no fault in what is computed without it. It does
-// excuse what systems compute where they visit it together with others.
+// An entity that is seldom received does not excuse faults in results that do not depend on it. It
+// does excuse results of systems that visit it together with others.
 func TestLongEntitiesHideNoFaultOfOthers(t *testing.T) {
 	for name, g := range map[string]luggage{
 		"a fault beside a mule":             {mules: 1, biased: true},

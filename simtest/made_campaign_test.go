@@ -27,14 +27,14 @@ var (
 	madeFirst = flag.Uint64("made-first", 0, "the seed of the first")
 )
 
-// madeDeeds are what really happened, in every end's own words.
+// madeDeeds records what really happened on the server, by tick and player.
 type madeDeeds struct {
-	ran    map[foretick.Tick]map[foretick.PlayerID]madeCmd  // on the server
-	ruled  map[foretick.Tick]map[foretick.PlayerID][]string // the server alone wrote
-	pushed map[foretick.Tick]map[foretick.PlayerID]bool     // whose run pushed
-	hidden map[foretick.PlayerID]bool                       // had an own entity hidden
-	seen   map[foretick.Tick]map[foretick.PlayerID]uint64   // what its systems computed with, by owner of the rows
-	ahead  map[foretick.Tick]map[foretick.PlayerID]uint64   // what systems may read, before the tick
+	ran    map[foretick.Tick]map[foretick.PlayerID]madeCmd  // commands that ran
+	ruled  map[foretick.Tick]map[foretick.PlayerID][]string // what only the server wrote
+	pushed map[foretick.Tick]map[foretick.PlayerID]bool     // players whose run pushed
+	hidden map[foretick.PlayerID]bool                       // players from whom an own entity was hidden
+	seen   map[foretick.Tick]map[foretick.PlayerID]uint64   // digests of the inputs of systems, by owner of the rows
+	ahead  map[foretick.Tick]map[foretick.PlayerID]uint64   // digests of state that systems may read, before the tick
 }
 
 // madeSeat is a player of a generated match.
@@ -44,12 +44,12 @@ type madeSeat struct {
 	world  *ecs.World
 	hunger madeHunger
 	ran    map[foretick.Tick][]madeCmd
-	fault  map[foretick.Tick]bool // a planted fault had its way
+	fault  map[foretick.Tick]bool // ticks in which a planted fault acted
 	told   []madeTold
-	seen   map[foretick.Tick]madeSeen // what its own run of a tick computed with …
-	had    map[foretick.Tick]madeSeen // … before the newest snapshot was compared with it
-	last   foretick.Tick              // its newest snapshot
-	prior  foretick.Tick              // the one before
+	seen   map[foretick.Tick]madeSeen // digests of the inputs of the client's run of a tick
+	had    map[foretick.Tick]madeSeen // seen as it was before the newest snapshot was compared
+	last   foretick.Tick              // tick of the newest snapshot
+	prior  foretick.Tick              // tick of the snapshot before
 }
 
 type madeMatch struct {
@@ -58,20 +58,20 @@ type madeMatch struct {
 	r       *rand.Rand
 	srv     *server.Server
 	g       *made
-	seats   []*madeSeat // those who play
-	gone    []*madeSeat
+	seats   []*madeSeat // players in the match
+	gone    []*madeSeat // players that have left
 	planted bool
-	stopped bool // the server's process
+	stopped bool // the server's process is stopped
 	joined  int
-	frames  int // of a client that joins, each second; 0: as many as usual
+	frames  int // frames a second of clients that join; 0: the usual number
 	faults  []string
 	starved []string
-	wrong   []string // causes that are not code, and were not so
-	good    int      // corrections at a planted fault that are called code …
-	other   int      // … or what truly happened as well …
-	bad     int      // … or what did not
-	alone   int      // corrections that only a planted fault can have caused …
-	named   int      // … and those of them that are called code
+	wrong   []string // corrections with another cause than Code that is not true
+	good    int      // corrections at a planted fault with the cause Code
+	other   int      // corrections at a planted fault with another cause that is true, too
+	bad     int      // corrections at a planted fault with a cause that is not true
+	alone   int      // corrections that only a planted fault can have caused
+	named   int      // corrections among alone with the cause Code
 	unknown int
 	by      map[prediction.Cause]int
 }
@@ -92,7 +92,8 @@ func (a *madeMatch) join(t *testing.T, token []byte) {
 	a.joined++
 	s.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
 		s.world = f.World
-		// A tick that runs again to find a cause may have another command: no tick begins so.
+		// A tick that runs again only to find a cause may have another command, so replays do
+		// not count.
 		if !f.Replay && player == s.c.View().Player && !slices.Contains(s.ran[f.Tick], cmd) {
 			s.ran[f.Tick] = append(s.ran[f.Tick], cmd)
 		}
@@ -280,7 +281,7 @@ func playMade(t *testing.T, seed uint64, planted bool) *madeMatch {
 	return a
 }
 
-// madeCount is how many games to play: few of them where they are slow.
+// madeCount returns how many games to play: few in slow builds.
 func madeCount() uint64 {
 	if raced {
 		return uint64(min(*madeSeeds, 8))
@@ -288,7 +289,7 @@ func madeCount() uint64 {
 	return uint64(*madeSeeds)
 }
 
-// Games that once went wrong: each by what was wrong in it.
+// Games that failed once, each with what was wrong.
 func TestMadeGamesThatWentWrong(t *testing.T) {
 	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
@@ -309,7 +310,7 @@ func TestMadeGamesThatWentWrong(t *testing.T) {
 	}
 }
 
-// Games with references that once went wrong: the server sends a reference as none until it
+// Games with references that failed once: the server sends a reference as none until it
 // knows that the client has the entity.
 func TestMadeReferencesThatWentWrong(t *testing.T) {
 	costtest.Long(t)
@@ -328,7 +329,7 @@ func TestMadeReferencesThatWentWrong(t *testing.T) {
 	}
 }
 
-// Games with systems that read others that once went wrong.
+// Games that failed once, with systems that read other entities.
 func TestMadeReadersThatWentWrong(t *testing.T) {
 	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
@@ -365,7 +366,7 @@ func TestMadeReadersThatWentWrong(t *testing.T) {
 	}
 }
 
-// rehearse returns the alarms of sync tests of the game, with one player and with two.
+// rehearse returns the faults that sync tests of the game find, with one player and with two.
 func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
 	if a.g.reads {
 		return nil // it reads values that only the server computes, and SyncTest rightly says so
@@ -374,7 +375,7 @@ func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
 		return nil // it loses what no client can be told, and SyncTest rightly says so
 	}
 	if a.g.long && a.g.looks {
-		return nil // it reads of others that are in pieces, of which nothing arrives meanwhile
+		return nil // it reads entities that are sent in pieces, which do not arrive in the time of a sync test
 	}
 	for players := 1; players <= 2; players++ {
 		found, err := simtest.FindDesyncs(func() simtest.Player {
@@ -392,8 +393,8 @@ func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
 	return alarms
 }
 
-// cautioned reports whether an alarm is the debug build's caution that the server alone moves
-// a predicted component, or that a system pushes other players, and that is so in the game.
+// cautioned reports whether a fault is a true warning of the debug build: that only the server
+// moves a predicted component, or that a system pushes other players.
 func (g *made) cautioned(alarm string) bool {
 	if strings.Contains(alarm, "in its runs for other players") {
 		for i, s := range g.systems {
@@ -412,7 +413,7 @@ func (g *made) cautioned(alarm string) bool {
 	})
 }
 
-// Games in which others changed unnoticed, between two values that the client knew.
+// Games in which a value of others changed and changed back between two values that the client knew.
 func TestMadeChangesThatWentUnnoticed(t *testing.T) {
 	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
@@ -427,7 +428,7 @@ func TestMadeChangesThatWentUnnoticed(t *testing.T) {
 	}
 }
 
-// Games with entities that are longer than a packet, of whose ticks a client learned later.
+// Games that failed once, with entities longer than a packet, whose ticks a client learned later.
 func TestMadePiecesThatWentWrong(t *testing.T) {
 	costtest.Long(t)
 	for _, seed := range []uint64{663, 703, 938} {
@@ -437,8 +438,8 @@ func TestMadePiecesThatWentWrong(t *testing.T) {
 	}
 }
 
-// Games that give others components and take them, in which the server once did not tell whose
-// run it was.
+// Games that failed once, in which systems add components to others and remove them: the server
+// did not send whose run it was.
 func TestMadeGraftsThatWentWrong(t *testing.T) {
 	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
@@ -449,13 +450,13 @@ func TestMadeGraftsThatWentWrong(t *testing.T) {
 		require.Empty(t, a.wrong, "seed %d", seed)
 		require.Empty(t, a.rehearse(t), "seed %d", seed)
 	}
-	// A value of another's found no room in the snapshot that the client knew.
+	// A value of another player found no room in the snapshot that the client knew.
 	require.Empty(t, playMade(t, 788, true).faults)
 }
 
-// Whatever a game is made of and whatever happens in it, both ends agree at rest, no
-// correction is the code's doing, nobody is starved, SyncTest raises no alarm, and at most one
-// correction in 2 000 has a cause that was not so.
+// Whatever a game is made of and whatever happens in it, both ends agree at rest, no correction
+// has the cause Code, nobody is starved, SyncTest finds no fault, and at most one correction in
+// 2 000 has a cause that is not true.
 func TestMadeGames(t *testing.T) {
 	all, n, silent, wrong := map[prediction.Cause]int{}, 0, 0, 0
 	drawn, looked, oldest, idle := map[string]int{}, 0, time.Duration(0), time.Duration(0)
@@ -506,14 +507,14 @@ func TestMadeGames(t *testing.T) {
 	require.Less(t, 100*all[prediction.Unknown], n+100)
 }
 
-// A planted fault of one client's code is called so among players who have none.
+// A planted fault in some clients' code gets the cause Code, among players without a fault.
 func TestMadeGamesWithFaults(t *testing.T) {
 	costtest.Long(t)
 	good, other, bad, unknown, alone, named := 0, 0, 0, 0, 0, 0
-	strangers, called := 0, 0 // of games whose systems know nothing of others
+	strangers, called := 0, 0 // counts for games whose systems do not read others
 	games := madeCount()
 	if !raced {
-		games = max(games, 150) // of 35 and of 100 games 94.5 % are called so, of 150 95.8 %
+		games = max(games, 150) // in 35 and in 100 games 94.5 % get the cause Code, in 150 games 95.8 %
 	}
 	for seed := *madeFirst; seed < *madeFirst+games; seed++ {
 		a := playMade(t, seed, true)
