@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// cpuTime returns 0: this system does not say it in the same way.
+// cpuTime returns 0: this system has no such call, and so the table shows no processor time.
 func cpuTime() time.Duration { return 0 }

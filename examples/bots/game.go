@@ -18,7 +18,7 @@ type Command struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// Game is the game that the bots play: everybody walks about. Replace it by your own.
+// Game is the game that the bots play: players walk about. Replace it by your own.
 type Game struct {
 	Pos    ecs.Component[Position]
 	Cmd    ecs.Component[Command]
@@ -29,7 +29,7 @@ type Game struct {
 
 const speed = 5 // metres a second
 
-// Protocol declares the game, the same on both ends.
+// Protocol declares the game. It is the same on both ends.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("bots", 1)
 	p.SetTickRate(g.rate)
@@ -54,7 +54,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// walk is the bots' input: in a circle, each about another point and from another side of it.
+// walk returns a bot's input. Each bot walks in a circle of its own, and starts at a different angle.
 func walk(bot int, tick uint32, rate int) Command {
 	s, c := math.Sincos(float64(tick)/float64(rate) + float64(bot))
 	return Command{X: float32(c), Y: float32(s)}

@@ -1,5 +1,5 @@
-// Bots fills servers with players that nobody controls, and prints the cost of these servers. It
-// starts the server that it measures as a separate process.
+// Bots fills servers with bots, and prints what these servers cost. It starts the server that it
+// measures as a separate process.
 //
 //	go run ./examples/bots -table                     # how many players one match holds
 //	go run ./examples/bots -hosting                   # many matches behind one port, against a socket each
@@ -7,8 +7,8 @@
 //	go run ./examples/bots -serve 127.0.0.1:7777      # the server alone, and from elsewhere:
 //	go run ./examples/bots -join 127.0.0.1:7777 -count 500
 //
-// It is an example and no tool, because full clients need the game's own code: copy it, and put
-// your game into game.go.
+// It is an example rather than a tool, because full clients need the game's own code: copy it, and
+// put your game into game.go.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options are the values of the command line's flags. parse describes each.
 type options struct {
 	count, full    int
 	perSecond      float64
@@ -94,12 +94,12 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	return o, err
 }
 
-// link is the bots' line, one way.
+// link returns the simulated network between a bot and the server, for one direction.
 func (o *options) link() sim.Link {
 	return sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss}
 }
 
-// run is the program without its process.
+// run executes the command line args and prints to out. main exits with its error.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	switch {

@@ -23,12 +23,12 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// child is a server in a process of its own.
+// child is a server that runs as a process of its own.
 type child struct {
 	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Scanner
-	addrs []string
+	in    io.WriteCloser // to its standard input; a line asks for the counters
+	out   *bufio.Scanner // its standard output
+	addrs []string       // where it listens, one address for each socket
 }
 
 func startServer(o options) (*child, error) {
@@ -60,7 +60,7 @@ func startServer(o options) (*child, error) {
 	return c, nil
 }
 
-// count asks the server for its counters.
+// count asks the server for its counters and returns them.
 func (c *child) count() (n counts, err error) {
 	if _, err := io.WriteString(c.in, "\n"); err != nil {
 		return n, err
@@ -71,8 +71,8 @@ func (c *child) count() (n counts, err error) {
 	return n, json.Unmarshal(c.out.Bytes(), &n)
 }
 
-// stop ends the server, by SIGTERM where there is one. It drains, and so ends when its players
-// have left.
+// stop interrupts the server, or kills it on a system without such a signal. An interrupted server
+// drains: it ends when its players have left.
 func (c *child) stop() {
 	if c.cmd.Process.Signal(os.Interrupt) != nil {
 		_ = c.cmd.Process.Kill()
@@ -83,7 +83,7 @@ func (c *child) stop() {
 	_ = c.cmd.Wait()
 }
 
-// crowd makes the bots of all matches. Every n-th one is a full client.
+// crowd makes the bots of all matches. The first o.full of them are full clients.
 func crowd(o options, addrs []string) (*bots.Crowd, error) {
 	light, err := bots.New((&Game{rate: o.rate, near: float32(o.near)}).Protocol(), func(dst *Command, bot int, tick uint32) { *dst = walk(bot, tick, o.rate) })
 	if err != nil {
@@ -112,18 +112,18 @@ func crowd(o options, addrs []string) (*bots.Crowd, error) {
 	return c, nil
 }
 
-// row is the result of one measurement.
+// row is the result of one measurement, and a row of the printed table.
 type row struct {
 	options
-	counts   // of the time measured
-	seconds  float64
-	bots     time.Duration // processor time of the bots
-	gone     int
-	reasons  map[string]int
-	p50, p99 time.Duration
+	counts                  // what the server counted during the measurement
+	seconds  float64        // how long the measurement took
+	bots     time.Duration  // the processor time of this process, which runs the bots
+	gone     int            // bots that are not in a match at the end
+	reasons  map[string]int // how many bots were dropped for each reason
+	p50, p99 time.Duration  // of counts.Late: the median, and the value that 1 in 100 exceeds
 }
 
-// measure starts a server, fills it, and counts for some seconds once everybody plays.
+// measure starts a server, fills it, and measures it for o.seconds once all bots play.
 func measure(ctx context.Context, o options) (*row, error) {
 	server, err := startServer(o)
 	if err != nil {
@@ -147,14 +147,14 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 	}
 	playing, leave := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { _ = all.Run(playing) }) // it fails for a wrong Crowd only
+	running.Go(func() { _ = all.Run(playing) }) // Run fails only for a wrong Crowd
 	defer running.Wait()
 	defer leave()
 	patience := time.Now().Add(time.Minute + time.Duration(float64(o.count)/o.perSecond*float64(time.Second)))
 	for all.Playing()+all.Gone() < o.count && time.Now().Before(patience) && ctx.Err() == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(2 * time.Second) // clocks settle
+	time.Sleep(2 * time.Second) // until the clients' clocks are steady
 	before, err := server.count()
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 	return r, nil
 }
 
-// since subtracts earlier counts.
+// since returns what was counted between b and c.
 func (c counts) since(b counts) counts {
 	c.CPU -= b.CPU
 	c.Ticks -= b.Ticks
@@ -193,7 +193,7 @@ func (c counts) since(b counts) counts {
 	return c
 }
 
-// perClientTick is the server's processor time for one player and tick.
+// perClientTick returns the server's processor time for each player and tick.
 func (r *row) perClientTick() time.Duration {
 	return time.Duration(float64(r.CPU) / max(float64(r.Missing+r.Taken), 1))
 }
@@ -218,13 +218,13 @@ func (r *row) print(out io.Writer) {
 	}
 }
 
-// perPlayer returns bytes in kB a second and player.
+// perPlayer converts bytes of the whole measurement into kB for each player and second.
 func (r *row) perPlayer(bytes uint64) float64 {
 	return float64(bytes) / 1e3 / r.seconds / max(float64(r.Players), 1)
 }
 
-// starved says when ticks were skipped though the server had little to do: then the processor went
-// elsewhere, and the row says nothing of the server.
+// starved returns a warning if ticks were skipped though the server did little: then other programs
+// used the processor, and the row does not describe the server. Otherwise it returns "".
 func (r *row) starved() string {
 	server, all := r.CPU.Seconds()/r.seconds, float64(runtime.NumCPU())
 	if r.Slips == 0 || server > 0.8*min(all, float64(r.matches)) {
@@ -236,7 +236,7 @@ func (r *row) starved() string {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// growth prints what one match needs for 8 players and twice as many each time.
+// growth measures one match with 8 players, then with twice as many, and so on.
 func growth(ctx context.Context, o options, out io.Writer) error {
 	fmt.Fprint(out, heading)
 	best, unsure := 0, false
@@ -259,8 +259,8 @@ func growth(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-// hosting compares matches behind one port with a socket for each, in turns, so that both meet the
-// same machine.
+// hosting compares matches that share a port with matches that have a socket each. It measures the
+// two in turns, so that both run under the same conditions.
 func hosting(ctx context.Context, o options, out io.Writer) error {
 	for _, shape := range []struct{ matches, each int }{{200, 4}, {50, 6}} {
 		o.matches, o.each, o.full = min(shape.matches, o.most), shape.each, 0
@@ -293,7 +293,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// joinAlone is a process of bots for a server elsewhere.
+// joinAlone runs bots against a server that was started elsewhere.
 func joinAlone(ctx context.Context, o options, out io.Writer) error {
 	all, err := crowd(o, strings.Split(o.join, ","))
 	if err != nil {

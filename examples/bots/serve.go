@@ -24,37 +24,39 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// counts are what a server has counted since its start.
+// counts are totals since the server started, except Players, Memory and Late.
 type counts struct {
-	CPU       time.Duration // of the process
-	Players   int
-	Ticks     uint64 // of all matches
-	Slips     uint64
-	Missing   uint64 // ticks without a command of a player
-	Taken     uint64 // ticks with one
+	CPU       time.Duration // processor time that the process used
+	Players   int           // players that are now in matches
+	Ticks     uint64        // ticks computed in all matches
+	Slips     uint64        // ticks that were skipped
+	Missing   uint64        // how often a tick had no command of a player
+	Taken     uint64        // how often it had one
 	BytesOut  uint64
 	BytesIn   uint64
-	Memory    uint64 // bytes that the process holds
-	Left      uint64
-	Datagrams uint64 // received and sent
-	Calls     uint64 // system calls for them
-	Late      []time.Duration
+	Memory    uint64          // bytes of memory that the process uses
+	Left      uint64          // players that left
+	Datagrams uint64          // packets received and sent
+	Calls     uint64          // system calls that read or write packets
+	Late      []time.Duration // how late the ticks since the last report ended
 }
 
-// places is how many players a match takes: more than come, since those who are absent from one
-// address may hold a quarter of the places.
+// places returns how many players a match admits. It is more than will join, because absent players
+// from one address may hold only a quarter of the places.
 func (o *options) places() int { return min(4*o.each, 4096) }
 
-// servers are the matches of a process.
+// servers are all the matches that a process runs.
 type servers struct {
 	o    options
-	mu   sync.Mutex
+	mu   sync.Mutex // guards all and late
 	all  []*server.Server
-	ends []*udp.Endpoint
-	late []time.Duration // of ticks, since the last report: from when a tick was due to the end of its systems
+	ends []*udp.Endpoint // the sockets
+	// late holds the ticks since the last report: the time from when a tick was due to the end of its
+	// systems.
+	late []time.Duration
 }
 
-// lateMost bounds the samples between two reports.
+// lateMost is the largest number of samples that are kept between two reports.
 const lateMost = 1 << 18
 
 func (s *servers) match(end transport.Endpoint) (*server.Server, error) {
@@ -79,8 +81,8 @@ func (s *servers) match(end transport.Endpoint) (*server.Server, error) {
 	return srv, err
 }
 
-// identify is the accept hook: a bot's token is its match and its number, as in "12/3". A game for
-// people checks a ticket here.
+// identify is the accept hook: a bot's token is the name of its match and its number, such as "12/3".
+// A game for people checks a ticket here.
 func identify(_ netip.AddrPort, token []byte) ([]byte, error) {
 	match, player, ok := bytes.Cut(token, []byte("/"))
 	if !ok {
@@ -97,8 +99,7 @@ func (s *servers) listen(at string, batch, peers int) (*udp.Endpoint, error) {
 	return e, err
 }
 
-// serve runs the matches until the context ends. By SIGTERM it then drains: the process ends with
-// the last player.
+// serve runs the matches until ctx ends. Then it drains: it returns when the last player has left.
 func serve(ctx context.Context, o options, out io.Writer) error {
 	s := &servers{o: o}
 	var run []func(context.Context) error
@@ -136,7 +137,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	return runAll(ctx, run, drain)
 }
 
-// runAll runs servers or hosts. When ctx ends they drain.
+// runAll runs servers or hosts. When ctx ends they drain, and it returns when all have ended.
 func runAll(ctx context.Context, run []func(context.Context) error, drain []func(string)) error {
 	stopped := context.AfterFunc(ctx, func() {
 		for _, d := range drain {
@@ -157,7 +158,7 @@ func runAll(ctx context.Context, run []func(context.Context) error, drain []func
 	return errors.Join(errs...)
 }
 
-// reports answers each line of standard input with the counters.
+// reports prints the counters as JSON for each line of standard input.
 func (s *servers) reports(out io.Writer) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		_ = json.NewEncoder(out).Encode(s.count())

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/mathf"
 )
 
-// stood is a body's state before the tick.
+// stood is a copy of a body as it was before the tick.
 type stood struct {
 	entity ecs.Entity
 	owner  ecs.Owner

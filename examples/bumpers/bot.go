@@ -9,18 +9,19 @@ import (
 	"github.com/foretick/foretick/mathf"
 )
 
-// bot drives a car as a player might, smoothly and with its own plans. It only knows what is on its
-// screen.
+// bot drives a car as a player might: smoothly, and with plans of its own. It only knows what its
+// screen shows.
 type bot struct {
 	*Game
 	rand  *rand.Rand
-	swing float32       // metres off the line from the goal to the ball
-	until foretick.Tick // when to choose another swing
-	back  foretick.Tick // when to stop backing out of a scrum
-	moved foretick.Tick // when the car last moved
+	swing float32       // how far it passes beside the line from the goal to the ball, in metres
+	until foretick.Tick // the tick in which it chooses another swing
+	back  foretick.Tick // the tick in which it stops driving backwards
+	moved foretick.Tick // the last tick in which the car moved
 }
 
-// steer goes for the ball from behind, and backs out when it is stuck.
+// steer returns a command that drives towards the ball from behind it, or backwards when the car is
+// stuck.
 func (b *bot) steer(v client.View) (c Command) {
 	var ball Body
 	for _, rows := range b.balls.All(v.World) {

@@ -1,14 +1,14 @@
-// Command bumpers is a football game of bumper cars, to copy for games with colliding
-// bodies. Cars push one another and a ball without an owner. The same code runs on the
-// server for everything, and on each client for everything that it predicts:
+// Command bumpers is a football game of bumper cars. Copy it for games in which bodies
+// collide. Cars push one another, and a ball that belongs to no player. The same code runs
+// on the server for all bodies, and on each client for all that it predicts:
 //
 //   - the player's own car, from its commands;
 //   - the ball, since shared code writes it through the world (see collide);
 //   - other players' cars, from a guess of their input (see guess).
 //
-// Without the last, with -blind, a client shows the other cars in the past, and its
-// player drives into cars that have long moved on. Two minutes of four bots at 100 ms
-// print, without flags and with -blind:
+// With -blind, a client does not predict other players' cars but shows them in the past,
+// and its player drives into cars that have moved on long ago. Four bots that play two
+// minutes with a round trip of 100 ms print, without flags and with -blind:
 //
 //	distance, mean and worst of 100    own car      0.01 m  0.09 m   0.12 m  1.06 m
 //	                                   other cars   0.04 m  0.42 m   0.82 m  2.03 m
@@ -19,11 +19,11 @@
 //	mispredictions                     remote_input     5996                0
 //	                                   untracked           0             5364
 //
-// Of the others' 45540 predicted states 27163 were wrong, since nobody knows when
-// another player turns the wheel. The player and the ball were corrected about as often
-// as without remote prediction. But those corrections are of centimetres and come before
-// a false crash; without remote prediction they are of a metre. At -rtt 400ms the others
-// have time to go elsewhere, and it shows.
+// Of 45540 states predicted for other players, 27163 were wrong, since a client cannot
+// know when another player turns the wheel. The player's car and the ball were corrected
+// about as often as without remote prediction. But those corrections move them by
+// centimetres and prevent a false crash; without remote prediction they move them by a
+// metre. With -rtt 400ms the others have time to go elsewhere, and the errors are visible.
 package main
 
 import (
@@ -42,25 +42,25 @@ type (
 		X, Y   float32 `net:"min=-32,max=32,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-40,max=40,step=0.02"`
 	}
-	// Shape describes a type of body. It never changes, so it is never sent again.
+	// Shape describes a type of body. It never changes, so it is sent only once.
 	Shape struct {
 		Radius float32 `net:"min=0,max=4,step=0.125"`
 		Mass   float32 `net:"min=0,max=16,step=0.125"`
 	}
-	// Drive is the steering of a car. It includes the driver's current input, because
-	// other clients need it to continue and commands are not sent to them.
+	// Drive is the steering of a car. It includes the driver's current input: commands are
+	// not sent to other clients, but they need it to predict the car.
 	Drive struct {
 		Heading float32 `net:"angle,lerp"`
-		Wheel   float32 `net:"min=-1,max=1,step=0.0078125"`
-		Held    Command
+		Wheel   float32 `net:"min=-1,max=1,step=0.0078125"` // the wheel's position, which follows the input gradually
+		Held    Command // the driver's current input
 	}
-	// Score belongs to the ball; only the server changes it.
+	// Score is a component of the ball. Only the server changes it.
 	Score struct {
-		Left, Right uint8 `net:"max=255"` // goals at each end
+		Left, Right uint8 `net:"max=255"` // goals of the team that shoots to that end
 	}
-	// Crash is raised when a car hits another.
+	// Crash is raised when a car hits another player's car.
 	Crash struct{ With foretick.PlayerID }
-	// Goal is raised when the ball crosses a line.
+	// Goal is raised when the ball crosses a goal line.
 	Goal struct{ Right bool }
 	// Command is a player's input.
 	Command struct {
@@ -73,10 +73,10 @@ type (
 const (
 	halfLength, halfWidth, halfGoal = 20, 12, 4
 	topSpeed                        = 14 // metres a second
-	hard                            = 2  // minimum speed of a crash
+	hard                            = 2  // a slower collision is no crash, in metres a second
 )
 
-// Game holds the handles of one end.
+// Game holds the handles of one end, and what its systems share.
 type Game struct {
 	Body  ecs.Component[Body]
 	Shape ecs.Component[Shape]
@@ -91,8 +91,9 @@ type Game struct {
 
 	bodies, balls *ecs.Query
 
-	blind bool    // does not predict other players
-	stood []stood // all bodies before the tick: see look
+	blind bool    // this client does not predict other players
+	stood []stood // all bodies before the tick; look fills it
+	// heard is called for each crash: by hit with.
 	heard func(tick foretick.Tick, by, with foretick.PlayerID)
 }
 
@@ -111,9 +112,9 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.Body, &g.Shape))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.Score))
 	p.OnJoin(g.join)
-	// Bodies collide at their positions before the tick. So a wrong prediction reaches
-	// other bodies a tick later, when a newer snapshot may have arrived. And for a car
-	// that is not predicted here, as with -blind, there is no state in between.
+	// Bodies collide where they were before the tick. So a wrong prediction of one body reaches
+	// others only a tick later, when a newer snapshot may have arrived. And a car that is not
+	// predicted on this client, as with -blind, has no state within the tick.
 	p.Shared("look", g.look, ecs.Once(), ecs.ReadOther(&g.Body, &g.Shape), ecs.Before("collide", "drive", "roll", "goal"))
 	p.Shared("collide", g.collide, ecs.With(&g.Drive), ecs.Write(&g.Body), ecs.WriteOther(&g.Body))
 	p.Shared("drive", g.drive, ecs.Read(&g.Cmd), ecs.Write(&g.Drive, &g.Body))
@@ -122,13 +123,15 @@ func (g *Game) Protocol() *foretick.Protocol {
 	if !g.blind { // remote prediction needs only this call and FullPrecision
 		foretick.PredictRemote(p, &g.Cmd, g.guess, foretick.RemoteConfig{})
 	}
-	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) }) // a bang
-	g.Crashed.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c Crash) { g.heard(f.Tick, by, c.With) })            // a dent
+	// plays a bang
+	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) })
+	// makes a dent
+	g.Crashed.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c Crash) { g.heard(f.Tick, by, c.With) })
 	g.Scored.OnServer(p, g.count, ecs.WriteOther(&g.Score))
 	return p
 }
 
-// join places a player's car in its half.
+// join places a new player's car in the player's half.
 func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	car, side := f.Spawn(&g.Car, player), side(player)
 	*g.Body.Get(f.World, car) = Body{X: -8 * side, Y: 4 * float32((player-1)/2)}
@@ -137,19 +140,19 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-// side returns the end of the pitch where a player scores.
+// side returns the end of the pitch to which a player shoots: -1 or 1.
 func side(player foretick.PlayerID) float32 { return float32(player%2)*2 - 1 }
 
-// guess returns another player's probable input: the last known one, since drivers
-// change their input less than thirty times a second.
+// guess sets another player's probable input: the last known one, since drivers change
+// their input less than thirty times a second.
 func (g *Game) guess(f *foretick.Frame, car ecs.Entity, _ int, cmd *Command) {
 	*cmd = g.Drive.Get(f.World, car).Held
 }
 
-// look records all positions. So each of two touching bodies is pushed by the other's
-// state before the tick, whatever their order.
+// look copies all bodies. So each of two touching bodies is pushed by the state that the
+// other had before the tick, in whichever order they are handled.
 func (g *Game) look(f *foretick.Frame, _ ecs.Rows) {
-	g.stood = g.stood[:0] //foretick:allow every tick begins with it, in replays too
+	g.stood = g.stood[:0] //foretick:allow every tick begins with this system, in replays too
 	for _, rows := range g.bodies.All(f.World) {
 		body, shape := g.Body.Slice(rows), g.Shape.Slice(rows)
 		for i, e := range rows.Entities() {
@@ -161,15 +164,15 @@ func (g *Game) look(f *foretick.Frame, _ ecs.Rows) {
 
 // collide pushes each car away from what it touches, and the ball away from the car.
 // Because shared code writes the ball through the world (WriteOther), the ball is a
-// shared physics object: every client predicts it. Of two cars each pushes only itself.
-// So a client that does not predict the other car leaves it where the server has it.
+// shared physics object: every client predicts it. When two cars touch, each pushes only
+// itself. So a client that does not predict the other car leaves it where the server has it.
 func (g *Game) collide(f *foretick.Frame, rows ecs.Rows) {
 	body := g.Body.Slice(rows)
 	for i, e := range rows.Entities() {
 		me := g.stood[slices.IndexFunc(g.stood, func(s stood) bool { return s.entity == e })]
 		for _, o := range g.stood {
 			push, closing := me.touch(&o)
-			if closing < 0 { // apart, or itself
+			if closing < 0 { // apart, or the car itself
 				continue
 			}
 			body[i].add(push, o.Mass/(me.Mass+o.Mass))
@@ -193,7 +196,7 @@ func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
 		ahead, aside := float32(b.VX*x)+float32(b.VY*y), float32(b.VY*x)-float32(b.VX*y)
 		d.Heading += float32(d.Wheel * 2.5 * f.DT)
 		ahead += float32((float32(d.Held.Throttle*topSpeed) - ahead) * 1.5 * f.DT)
-		aside -= limit(aside, 20*f.DT) // tyres
+		aside -= limit(aside, 20*f.DT) // the tyres resist sideways motion
 		b.VX, b.VY = float32(ahead*x)-float32(aside*y), float32(ahead*y)+float32(aside*x)
 	}
 }
@@ -204,7 +207,7 @@ func (g *Game) roll(f *foretick.Frame, rows ecs.Rows) {
 	for i := range body {
 		b, r := &body[i], shape[i].Radius
 		v := b.speed()
-		slower := max(0, 1-(2+v/8)*f.DT/max(v, 0.01)) // everything comes to rest
+		slower := max(0, 1-(2+v/8)*f.DT/max(v, 0.01)) // all bodies come to rest
 		b.VX, b.VY = b.VX*slower, b.VY*slower
 		b.X, b.Y = b.X+float32(b.VX*f.DT), b.Y+float32(b.VY*f.DT)
 		if y := limit(b.Y, halfWidth-r); y != b.Y {
@@ -217,14 +220,14 @@ func (g *Game) roll(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// goal moves a ball behind a line back to the middle, on every screen at once. Only the
-// server counts the goal: a client's prediction may be wrong.
+// goal moves a ball that crossed a goal line back to the middle, on every screen at once.
+// Only the server counts the goal, since a client's prediction may be wrong.
 func (g *Game) goal(f *foretick.Frame, rows ecs.Rows) {
 	body := g.Body.Slice(rows)
 	for i, ball := range rows.Entities() {
 		if x := body[i].X; x < -halfLength || x > halfLength {
 			body[i] = Body{}
-			f.Teleport(ball) // no screen interpolates its way back
+			f.Teleport(ball) // no screen shows it travel back
 			g.Scored.Raise(f, ball, Goal{Right: x > 0})
 		}
 	}

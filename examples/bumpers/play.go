@@ -19,10 +19,10 @@ import (
 
 const (
 	players = 4
-	rest    = 8 * time.Second // until the ball is at rest
+	rest    = 8 * time.Second // how long the match goes on without input, so that the ball comes to rest
 )
 
-// options are the command line.
+// options are the values of the command line's flags. run describes each.
 type options struct {
 	rtt, jitter time.Duration
 	loss        float64
@@ -31,7 +31,7 @@ type options struct {
 	blind       bool
 }
 
-// play lets bots play for some seconds of virtual time, and come to rest.
+// play runs a match of bots for some seconds of virtual time, and then lets it come to rest.
 func play(o options) (r report, err error) {
 	m := simtest.New(o.seed)
 	end := time.Duration(o.seconds) * time.Second
@@ -106,7 +106,7 @@ func run(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// perform plays a match of bots and prints its report, or opens the editor.
+// perform runs a match of bots and prints its report, or runs the editor.
 func perform(o options, paused bool, out io.Writer) error {
 	if paused {
 		e, err := newEditor(o.seed)

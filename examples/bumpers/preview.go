@@ -16,14 +16,14 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// editor plays the game in one world, as an editor's play button does: it pauses, steps tick by
+// editor runs the game in one world, as an editor's play button does: it pauses, steps tick by
 // tick, and moves things. Nothing is predicted, so nothing is corrected.
 type editor struct {
 	game *Game
 	play *preview.Preview
 	ball ecs.Entity
 	now  time.Time
-	view client.View
+	view client.View // the last frame
 }
 
 // newEditor returns a paused game with one car, which a bot drives.
@@ -51,10 +51,10 @@ func (e *editor) step(ticks int) {
 // kick moves the ball, though the game is paused.
 func (e *editor) kick() {
 	e.play.Edit(func(f *foretick.Frame) { *e.game.Body.Get(f.World, e.ball) = Body{VX: 20} })
-	e.view = e.play.Step(e.now) // shows it; no time passes
+	e.view = e.play.Step(e.now) // shows the change; no time passes
 }
 
-// run reads commands, a line each, until they end.
+// run executes commands, one on each line of in, until in ends.
 func (e *editor) run(in io.Reader, out io.Writer) error {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	say("an empty line steps a tick, a number so many, kick moves the ball\n")

@@ -15,33 +15,35 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// The rest is not part of the game: it compares what screens showed and players felt
-// with the server's state of the same ticks.
+// The rest is not part of the game: it compares what screens showed and which crashes
+// players felt with the server's state in the same ticks.
 type (
-	// moment is a body in a tick; the ball has no player.
+	// moment names a body in a tick. The player of the ball is ecs.Nobody.
 	moment struct {
 		tick   foretick.Tick
 		player foretick.PlayerID
 	}
 	place struct{ x, y float64 }
-	// frame is a body on a screen, with the fraction of the way to its tick.
+	// frame is where a screen showed a body. It was drawn at fraction between the tick before
+	// moment.tick and that tick.
 	frame struct {
 		moment
 		fraction float64
 		at       place
 	}
+	// bang is a crash: the car of by hit the car of with.
 	bang struct {
 		tick     foretick.Tick
 		by, with foretick.PlayerID
 	}
-	// screen records what one client showed and its player felt.
+	// screen records what one client showed, and which crashes its player felt.
 	screen struct {
 		me    foretick.PlayerID
-		tick  foretick.Tick
+		tick  foretick.Tick // the tick of the last frame
 		shown []frame
 		felt  []bang
 	}
-	// referee records what the server had.
+	// referee records the server's positions and crashes.
 	referee struct {
 		was     map[moment]place
 		bangs   []bang
@@ -49,19 +51,19 @@ type (
 	}
 	// report is the result.
 	report struct {
-		own, cars, ball  []float64 // metres off, sorted by size
-		both, felt, real int       // crashes: on both ends, only felt, only on the server
+		own, cars, ball  []float64 // how far screens were from the server, in metres, sorted by size
+		both, felt, real int       // crashes: on both ends, felt only on a client, only on the server
 		score            Score
-		trace            [32]byte // of all packets, states and frames; see simtest.Match.Trace
+		trace            [32]byte // the hash of all packets, states and frames; see simtest.Match.Trace
 		stats            stats.Client
-		audits           []simtest.AuditReport // at rest
+		audits           []simtest.AuditReport // once all is at rest
 	}
 )
 
-// near is the largest number of ticks between two reports of one crash.
+// near is the largest number of ticks between two reports of the same crash.
 const near = 3
 
-// places reports the position of every body in a world, or on a screen.
+// places calls found with the position of every body in a world or on a screen.
 func (g *Game) places(w *ecs.World, found func(foretick.PlayerID, place)) {
 	for _, rows := range g.bodies.All(w) {
 		player := rows.Owner()
@@ -83,8 +85,8 @@ func (s *screen) look(g *Game, v client.View) {
 	}
 }
 
-// feel records a crash in the tick in which it was felt, since a corrected prediction
-// may report it late.
+// feel records a crash in the tick in which the player felt it: a corrected prediction may
+// report it late.
 func (s *screen) feel(tick foretick.Tick, by, with foretick.PlayerID) {
 	s.felt = add(s.felt, bang{max(tick, s.tick), by, with})
 }
@@ -103,7 +105,7 @@ func (b bang) is(o bang) bool {
 	return b.by == o.by && b.with == o.with && b.tick+near >= o.tick && o.tick+near >= b.tick
 }
 
-// add adds a crash, unless it was just reported: cars that bump twice crash once.
+// add adds a crash, unless it was reported just before: two cars that touch twice crash once.
 func add(to []bang, b bang) []bang {
 	if slices.ContainsFunc(to, b.is) {
 		return to
@@ -111,7 +113,7 @@ func add(to []bang, b bang) []bang {
 	return append(to, b)
 }
 
-// report compares screens and server.
+// report compares all screens with the server.
 func (r *referee) report() (out report) {
 	for _, s := range r.screens {
 		for _, p := range s.shown {
@@ -139,8 +141,8 @@ func (r *referee) report() (out report) {
 	return out
 }
 
-// off returns the distance between a body on a screen and on the server. It returns
-// false for the tick of a kick-off, in which the body teleports.
+// off returns the distance between a body on a screen and on the server. It returns false if
+// the server's position is unknown, or if the body teleports in that tick, as at a kick-off.
 func (r *referee) off(p frame) (float64, bool) {
 	from, was := r.was[moment{p.tick - 1, p.player}]
 	to, is := r.was[p.moment]
@@ -170,7 +172,7 @@ func (r *report) print(w io.Writer) {
 	say("trace %x", r.trace)
 }
 
-// sum returns the mean, and the value that 1 in 100 exceeds.
+// sum returns the mean of off, and the value that 1 in 100 exceeds. It sorts off.
 func sum(off []float64) (mean, worst float64) {
 	slices.Sort(off)
 	for _, v := range off {

@@ -1,11 +1,12 @@
-// Command chat shows what players say and carry: names that they choose, lines of
-// chat in both directions, plans that only allies can read, a predicted bag of
+// Command chat shows how players talk and carry things: names that they choose, lines
+// of chat in both directions, plans that only allies can read, a predicted bag of
 // items, and level changes during the match.
 //
-// A player's text is a request, the server's text is a message; both arrive
-// exactly once and in order. A player's actions are commands, one for each tick.
+// What a player types is sent as a request, and what the server answers as a message;
+// both arrive exactly once and in order. A player's actions are commands, one for each
+// tick.
 //
-// With -observe a tool without the game's types watches along: see watch.go.
+// With -observe, a tool without the game's types watches the match: see watch.go.
 //
 //	go run ./examples/chat -loss 0.3
 package main
@@ -28,29 +29,29 @@ import (
 )
 
 type (
-	// Profile is what others know of a player.
+	// Profile is what others see of a player.
 	Profile struct {
 		Name string `net:"max=16"`
-		Plan string `net:"max=24,allies"`
+		Plan string `net:"max=24,allies"` // only allies receive it
 	}
-	// Item is a stack in a bag.
+	// Item is a number of things of one kind in a bag.
 	Item struct {
 		Kind  uint8 `net:"max=15"`
 		Count uint8 `net:"max=99"`
 	}
-	// Bag is predicted: a taken item appears at once.
+	// Bag is predicted: a taken item appears in it at once.
 	Bag struct {
 		Items []Item `net:"max=4"`
 	}
 	// Command is a player's input.
 	Command struct {
-		Take uint8 `net:"max=15"` // a kind of item; 0: none
+		Take uint8 `net:"max=15"` // the kind of item to take; 0: none
 	}
-	// Say is a line that a player types.
+	// Say is the request that sends a line that a player types.
 	Say struct {
 		Text string `net:"max=40"`
 	}
-	// Said is a line of chat.
+	// Said is the message that shows a line of chat.
 	Said struct {
 		By   foretick.PlayerID
 		Text string `net:"max=60"`
@@ -66,10 +67,10 @@ type Game struct {
 	Say     foretick.Request[Say]
 	Chat    foretick.Message[Said]
 
-	server *server.Server
-	kept   map[foretick.PlayerID]Profile // what players keep, from /next to the end of its tick
-	mine   *ecs.Query
-	show   func(string) // on a client: shows a line of chat
+	server *server.Server                // on the server: the match
+	kept   map[foretick.PlayerID]Profile // each player's profile, from /next to the end of its tick; otherwise nil
+	mine   *ecs.Query                    // all players' entities
+	show   func(string)                  // on a client: shows a line of chat
 }
 
 // Protocol declares the game.
@@ -95,7 +96,7 @@ func (g *Game) enter(f *foretick.Frame, player foretick.PlayerID, pr Profile) {
 	*g.Profile.Get(f.World, f.Spawn(&g.Player, player)) = pr
 }
 
-// take puts an item into the bag, on both ends.
+// take puts an item into the bag, on the server and on the player's client.
 func (g *Game) take(_ *foretick.Frame, rows ecs.Rows) {
 	bag := g.Bag.Slice(rows)
 	for i, cmd := range g.Cmd.Slice(rows) {
@@ -105,7 +106,7 @@ func (g *Game) take(_ *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// put adds to a stack, or starts a new one; a full bag drops the oldest.
+// put adds an item to those of its kind. If there are four other kinds, it drops the oldest.
 func (b *Bag) put(kind uint8) {
 	for i := range b.Items {
 		if it := &b.Items[i]; it.Kind == kind {
@@ -119,7 +120,7 @@ func (b *Bag) put(kind uint8) {
 	b.Items = append(b.Items, Item{kind, 1})
 }
 
-// hear handles a player's line.
+// hear handles a line that a player typed.
 func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 	for _, rows := range g.mine.Owned(f.World, player) {
 		pr := &g.Profile.Slice(rows)[0]
@@ -143,8 +144,8 @@ func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 	}
 }
 
-// next starts another level at the end of the tick. It copies what players keep
-// first: the old world is gone when the new level is built.
+// next starts another level at the end of the tick. It copies the profiles first, since
+// the old world no longer exists when the new level is built.
 func (g *Game) next(f *foretick.Frame, level string) {
 	g.kept = map[foretick.PlayerID]Profile{}
 	for _, rows := range g.mine.All(f.World) {
@@ -158,14 +159,14 @@ func (g *Game) next(f *foretick.Frame, level string) {
 	})
 }
 
-// keep takes what changes in the tick of /next, after it.
+// keep updates the copy of a profile that changes in the tick of /next, but after it.
 func (g *Game) keep(player foretick.PlayerID, pr Profile) {
 	if g.kept != nil {
 		g.kept[player] = pr
 	}
 }
 
-// command returns a client's input.
+// command returns a client's input: it takes an item every eighth tick.
 func (g *Game) command(v client.View) Command {
 	if v.Tick%8 != 0 {
 		return Command{}
@@ -173,7 +174,7 @@ func (g *Game) command(v client.View) Command {
 	return Command{Take: uint8(v.Tick/8%7) + 1}
 }
 
-// talk sends one line after another.
+// talk sends the first of lines, and returns those that are left.
 func (g *Game) talk(c *client.Client, lines []string) []string {
 	if len(lines) > 0 && g.Say.Send(c, Say{lines[0]}) == nil {
 		lines = lines[1:]
@@ -181,7 +182,7 @@ func (g *Game) talk(c *client.Client, lines []string) []string {
 	return lines
 }
 
-// speeches are the lines of each player.
+// speeches are the lines that each player types.
 var speeches = [][]string{
 	{"/name Ann", "hello", "/plan left", "/next harbour", "bye"},
 	{"/name Bert", "who is there?", "/plan right"},

@@ -12,10 +12,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// watchWord is what a spectator says of itself. A real one shows a token.
+// watchWord is what a spectator sends to be admitted. A real one sends a token.
 const watchWord = "the public stream"
 
-// admit lets spectators in. The zero Grant is what everybody may see, so no plans.
+// admit admits spectators. The zero Grant lets them see what all players may see: no plans.
 func admit(o server.Observer) (server.Grant, error) {
 	if string(o.Data) != watchWord {
 		return server.Grant{}, errors.New("only the stream may watch")
@@ -24,10 +24,10 @@ func admit(o server.Observer) (server.Grant, error) {
 }
 
 // watcher is a tool that follows a match without the game's Go types: it knows components,
-// fields and messages by the names that the server's schema gives.
+// fields and messages by the names in the server's schema.
 type watcher struct{ o *observe.Observer }
 
-// watch makes a watcher. It calls show for each message of the server.
+// watch returns a watcher, which calls show for each message of the server.
 func watch(net transport.Endpoint, show func(string)) (*watcher, error) {
 	o, err := observe.New(observe.Config{
 		Transport: net, Data: []byte(watchWord),
@@ -38,7 +38,7 @@ func watch(net transport.Endpoint, show func(string)) (*watcher, error) {
 	return &watcher{o}, err
 }
 
-// Step reads and sends: call it once a tick.
+// Step reads and sends packets. Call it once a tick.
 func (w *watcher) Step(now time.Time) error { return w.o.Step(now) }
 
 // Lines returns a line for each entity, with the fields that a spectator receives.

@@ -1,7 +1,6 @@
-// Cubes sends a recorded match of 901 tumbling cubes with package snapshot
-// alone, and reports the cost. Every frame is encoded relative to frames that
-// the receiver is known to have, decoded with separate state, and compared
-// value by value.
+// Cubes sends a recorded match of 901 tumbling cubes with package snapshot alone, and
+// prints what it costs. Every frame is encoded relative to frames that the receiver is
+// known to have, decoded from separate state, and compared value by value.
 //
 //	go run ./examples/cubes                                  # a generated scene
 //	go run ./examples/cubes -data a.bin -train c.bin -json   # recorded ones

@@ -14,27 +14,27 @@ import (
 
 // Options say how a trace is sent.
 type Options struct {
-	Lag    int     // frames until a packet's fate is known
-	Loss   float64 // share of frames lost whole, and of acks
-	Seed   uint64  // of the losses
-	Tables []byte  // trained on another trace; nil: the built-in ones
+	Lag    int     // how many frames later the sender learns whether a frame arrived
+	Loss   float64 // the share of frames that are lost, and of acks
+	Seed   uint64  // decides which frames are lost
+	Tables []byte  // trained on another trace; nil: the built-in tables
 }
 
-// Result is the printed result.
+// Result is what replay measured.
 type Result struct {
 	Frames         int     `json:"frames"`
 	Kbps           float64 `json:"kbps"`
 	BytesPerFrame  float64 `json:"bytes_per_frame"`
 	EncodePerFrame float64 `json:"encode_us_per_frame"`
 	DecodePerFrame float64 `json:"decode_us_per_frame"`
-	Verified       int     `json:"verified"` // frames in which every value was compared and equal
+	Verified       int     `json:"verified"` // decoded frames, in which all values were equal to those sent
 	Tables         string  `json:"tables"`
 	Seed           uint64  `json:"seed"`
 }
 
-const ackHistory = 32 // frames reported by one ack
+const ackHistory = 32 // how many frames one ack reports
 
-// newRegistry describes the trace. Each end creates its own.
+// newRegistry declares the trace's cubes. Each end creates a registry of its own.
 func newRegistry(tables []byte) (*schema.Registry, error) {
 	r := schema.NewRegistry()
 	if tables != nil {
@@ -53,17 +53,17 @@ func newRegistry(tables []byte) (*schema.Registry, error) {
 	return r, err
 }
 
-// link is the network: which frames arrived, and what the acks reported.
+// link is the simulated network.
 type link struct {
 	rng     *rand.Rand
 	loss    float64
-	lag     int
-	arrived []bool
-	sent    []snapshot.Sent // of the newest frames
+	lag     int             // see Options.Lag
+	arrived []bool          // whether each frame arrived
+	sent    []snapshot.Sent // what the newest frames contained
 }
 
-// feedback tells the sender, at frame now, which frames arrived: from the ack sent
-// lag frames ago, unless it was lost.
+// feedback tells the sender, at frame now, which frames arrived. It uses the ack that was
+// sent lag frames ago, unless that one was lost.
 func (l *link) feedback(now int, to *snapshot.Sender) {
 	at := now - l.lag
 	if at < 0 || (l.loss > 0 && l.rng.Float64() < l.loss) {
@@ -78,8 +78,9 @@ func (l *link) feedback(now int, to *snapshot.Sender) {
 	}
 }
 
-// replay sends a trace to one viewer. The two ends have separate registries and
-// share only the bytes. With learn set, it trains statistics from what it sends.
+// replay sends a trace to one viewer. The two ends have separate registries and share
+// only the bytes. If learn is not nil, it collects statistics of what is sent, from which
+// tables are trained.
 func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	server, err := newRegistry(o.Tables)
@@ -137,7 +138,7 @@ func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, erro
 	return res, nil
 }
 
-// compare reconstructs every cube from the receiver's state and compares it.
+// compare decodes every cube from the receiver's state and compares it with want.
 func compare(recv *snapshot.Receiver, s *schema.Schema, want Frame, tick schema.Tick) error {
 	ghosts := recv.Ghosts()
 	if len(ghosts) != len(want) {
@@ -157,7 +158,8 @@ func compare(recv *snapshot.Receiver, s *schema.Schema, want Frame, tick schema.
 	return nil
 }
 
-// learn plays a trace several times, each time with the tables of the previous run.
+// learn trains tables: it replays a trace several times, each time with the tables of the
+// run before.
 func learn(frames []Frame, lag int) ([]byte, error) {
 	var tables []byte
 	for range 3 {

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A generated scene: a field of cubes, and one driven cube that pushes them
-// around and sometimes pulls nearby ones towards itself.
+// A generated scene: a field of cubes, and one driven cube, called the player, that pushes
+// them around and sometimes pulls nearby ones towards itself.
 
 const (
 	substeps  = 8
 	step      = 1.0 / (hz * substeps)
-	half      = 0.2  // of a cube's edge, metres
-	reach     = 0.85 // radius of the driven cube
+	half      = 0.2  // of a cube's edge, in metres
+	reach     = 0.85 // the radius of the driven cube, in metres
 	gravity   = 12
 	stiffness = 2500
 	damping   = 22
 	friction  = 0.55
 	perMetre  = 512
-	pulled    = 2.8 // metres
+	pulled    = 2.8 // how near a cube must be to be pulled, in metres
 )
 
 type vec3 [3]float64
@@ -32,26 +32,26 @@ func (a vec3) cross(b vec3) vec3 {
 	return vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// box is a rigid cube; its inertia is the same around every axis.
+// box is a rigid cube. Its inertia is the same around every axis.
 type box struct {
-	at, v, w      vec3
-	q             [4]float64 // x, y, z, w
+	at, v, w      vec3       // position, velocity, and angular velocity
+	q             [4]float64 // rotation: x, y, z, w
 	force, torque vec3
 	radius        float64
 	mass          float64
-	still         int // frames at rest
-	asleep        bool
-	drawn         int // frames until it leaves the clump
+	still         int  // for how many frames it has hardly moved
+	asleep        bool // not simulated until something wakes it
+	drawn         int  // for how many more frames it belongs to the clump around the player
 }
 
 // field is the simulation.
 type field struct {
 	rng     *rand.Rand
-	boxes   []box
-	cells   map[[2]int32][]int32
-	drive   vec3
-	hold    int
-	pulling int
+	boxes   []box                // the first is the player
+	cells   map[[2]int32][]int32 // the cubes in each square metre
+	drive   vec3                 // the velocity that the player aims at
+	hold    int                  // frames until the player chooses another drive
+	pulling int                  // for how many more frames the player pulls; below 0: how long ago it ended
 }
 
 func newField(seed uint64) *field {
@@ -64,7 +64,7 @@ func newField(seed uint64) *field {
 	return f
 }
 
-// scene generates a match of that many frames.
+// scene generates a match of the given number of frames.
 func scene(seed uint64, frames int) []Frame {
 	f := newField(seed)
 	out := make([]Frame, frames)
@@ -79,7 +79,8 @@ func scene(seed uint64, frames int) []Frame {
 	return out
 }
 
-// steer drives the player: at times a new direction, a jump, or a pull.
+// steer changes at random what the player does: it chooses a direction, jumps, or starts to
+// pull. A pull wakes the cubes nearby.
 func (f *field) steer() {
 	p := &f.boxes[0]
 	if f.hold--; f.hold < 0 {
@@ -135,7 +136,7 @@ func (f *field) step() {
 	}
 }
 
-// pull draws a cube towards the player.
+// pull accelerates a cube towards the player, if it is near and the player pulls.
 func (f *field) pull(b, p *box) {
 	d := p.at.plus(b.at, -1)
 	r := math.Sqrt(d.dot(d))
@@ -169,7 +170,7 @@ func (b *box) move() {
 	b.force, b.torque = vec3{}, vec3{}
 }
 
-// ground keeps the eight corners above the ground.
+// ground pushes those of the eight corners upwards that are below the ground.
 func (f *field) ground(b *box) {
 	size := half
 	if b.radius > half*2 {
@@ -196,7 +197,7 @@ func (b *box) axes() (x, y, z vec3) {
 	return x, y, x.cross(y)
 }
 
-// touch applies the force of a contact at r from the centre: a damped spring
+// touch applies the force of a contact at r from the centre, and returns it: a damped spring
 // along the normal n, and friction across it.
 func (b *box) touch(r, n, v vec3, depth float64) vec3 {
 	vn := v.dot(n)
@@ -209,7 +210,7 @@ func (b *box) touch(r, n, v vec3, depth float64) vec3 {
 	return force
 }
 
-// hash sorts the cubes into cells of a metre.
+// hash sorts the cubes into cells of a square metre.
 func (f *field) hash() {
 	for k, c := range f.cells {
 		f.cells[k] = c[:0]
@@ -224,7 +225,7 @@ func (b *box) cell() [2]int32 {
 	return [2]int32{int32(math.Floor(b.at[0])), int32(math.Floor(b.at[1]))}
 }
 
-// neighbours lets a cube collide with those of higher index, and wakes them.
+// neighbours collides a cube with those of a higher index and with sleeping ones nearby.
 func (f *field) neighbours(i int32) {
 	b := &f.boxes[i]
 	at := b.cell()
@@ -262,7 +263,7 @@ func (f *field) collide(b, o *box) {
 	}
 }
 
-// rest puts cubes to sleep that hardly move.
+// rest puts cubes to sleep that have hardly moved for some frames.
 func (f *field) rest() {
 	for i := 1; i < len(f.boxes); i++ {
 		b := &f.boxes[i]
@@ -294,8 +295,8 @@ func (f *field) frame() Frame {
 	return out
 }
 
-// smallestThree packs a rotation: the index of its largest component, and the
-// others from 0 to 511.
+// smallestThree packs a rotation: the index of its largest component, and the other three as
+// numbers from 0 to 511.
 func smallestThree(q [4]float64) (t [4]int32) {
 	top := 0
 	for i := range q {

@@ -13,9 +13,9 @@ const (
 	hz        = 60
 )
 
-// Cube is the state of a cube in one frame: a rotation in smallest-three form with
-// nine bits each, a position at 512 units a metre, and whether the cube belongs to
-// the clump around the player.
+// Cube is the state of a cube in one frame: its rotation in smallest-three form with nine
+// bits each, its position at 512 units a metre, and whether it belongs to the clump around
+// the player.
 type Cube struct {
 	Turn        [4]int32 `net:"quat,bits=9"`
 	At          [3]int32 `net:"vec,min=-262144,max=262143"`
@@ -27,7 +27,7 @@ type Frame []Cube
 
 var errTrace = errors.New("cubes: not a trace: frames of 901 cubes of eight little-endian int32 each are expected")
 
-// writeTrace writes the format that readTrace reads.
+// writeTrace writes frames in the format that readTrace reads.
 func writeTrace(w io.Writer, frames []Frame) error {
 	var b []byte
 	for _, f := range frames {
@@ -48,7 +48,7 @@ func writeTrace(w io.Writer, frames []Frame) error {
 	return nil
 }
 
-// readTrace reads a recorded match.
+// readTrace reads the frames of a recorded match.
 func readTrace(r io.Reader) ([]Frame, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {

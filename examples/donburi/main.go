@@ -1,12 +1,12 @@
-// Donburi opens a window on a game that lives in another entity component system: w, a, s and
-// d run, space throws a ball where you run. The server and three bots are in the same process,
-// behind a simulated line.
+// Donburi opens a window on a game that uses another entity component system: w, a, s and d run,
+// and space throws a ball in the direction in which you run. The server and three bots run in the
+// same process, behind a simulated network.
 //
 //	go run .                        a round trip of 100 ms, 2 % loss
 //	go run . -rtt 300ms -loss 0.1   a bad one
 //	go run ./bots                   without a window: what bots measured
 //
-// Package field has the rules, and what is to copy for games that have an ECS already.
+// Package field has the rules. It is the part to copy for games that have an ECS already.
 package main
 
 import (
@@ -52,7 +52,7 @@ func main() {
 	}
 }
 
-// match is a server and its clients in this process. All of them step in Update.
+// match is a server and its clients in this process. step runs all of them.
 type match struct {
 	network *sim.Network
 	began   time.Time

@@ -19,7 +19,7 @@ import (
 
 const scale = 16 // pixels a unit of the field
 
-// window is the game as Ebitengine sees it.
+// window implements ebiten.Game.
 type window struct {
 	o      options
 	game   *field.Game
@@ -49,7 +49,7 @@ func newWindow(o options) (w *window, err error) {
 	return w, err
 }
 
-// Update runs once for each frame that is drawn: see SetTPS in main.go.
+// Update implements ebiten.Game. It runs once for each frame that is drawn: see SetTPS in main.go.
 func (w *window) Update() error {
 	for name, code := range codes {
 		w.keys.Key(name, ebiten.IsKeyPressed(code))
@@ -102,7 +102,7 @@ var (
 // Layout implements ebiten.Game.
 func (w *window) Layout(int, int) (int, int) { return field.Width * scale, field.Height * scale }
 
-// capture writes the last frame.
+// capture writes the screenshot, in the last frame.
 func (w *window) capture(screen *ebiten.Image) {
 	if w.o.screenshot == "" || w.frames != w.o.frames {
 		return

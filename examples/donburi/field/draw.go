@@ -8,14 +8,14 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Width and Height are the sizes of the field.
+// Width and Height are the size of the field.
 const Width, Height = wide, high
 
 // Thing is an entity as a window draws it.
 type Thing struct {
 	X, Y  float32
-	Sign  rune              // '@' a runner, '*' a ball, '$' a coin
-	Coins uint16            // of a runner
+	Sign  rune              // '@': a runner, '*': a ball, '$': a coin
+	Coins uint16            // of a runner: how many its player has
 	Owner foretick.PlayerID // of a runner or a ball
 }
 
@@ -38,5 +38,5 @@ func Walls(draw func(left, top, right, bottom float32)) {
 	}
 }
 
-// Bot returns what a bot presses, for [client.Sample].
+// Bot returns a function that presses what a bot presses, for [client.Sample].
 func Bot(seed, n uint64) func(client.View) Pad { return wander(seed, n) }

@@ -12,16 +12,18 @@ import (
 // The components are plain structs. Donburi keeps them for the game's systems, and Foretick's
 // world keeps them for the network. Their tags say how they are sent.
 type (
+	// Position is where an entity is in the field.
 	Position struct {
 		X, Y float32 `net:"min=0,max=60,step=0.01,lerp"`
 	}
+	// Motion is an entity's velocity.
 	Motion struct {
 		VX, VY float32 `net:"min=-40,max=40,step=0.02"`
-		Rest   uint8   `net:"max=60"` // ticks until the next throw
+		Rest   uint8   `net:"max=60"` // how many ticks until a runner may throw again
 	}
-	// Purse counts coins. Only the server changes it.
+	// Purse counts a player's coins. Only the server changes it.
 	Purse struct{ Coins uint16 }
-	// Fuse is how many ticks a ball still flies.
+	// Fuse says how many ticks a ball still flies.
 	Fuse struct {
 		Left uint8 `net:"max=60"`
 	}
@@ -32,14 +34,15 @@ type (
 	}
 )
 
-// The field.
+// The size of the field, and how things move in it.
 const (
 	wide, high = 60, 20
-	runSpeed   = 9 // a second
+	runSpeed   = 9 // units a second
 	ballSpeed  = 18
-	coins      = 8
+	coins      = 8 // how many are in the field
 )
 
+// box is a wall: its left, right, bottom and top.
 type box struct{ l, r, b, t float32 }
 
 var walls = []box{{12, 14, 4, 15}, {26, 36, 9, 11}, {46, 48, 4, 15}}

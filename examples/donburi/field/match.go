@@ -16,28 +16,28 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options are the values of the command line's flags. Run describes each.
 type options struct {
 	rtt     time.Duration
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // called after each frame of the first player; or nil
 }
 
 const (
 	players = 4
-	rest    = 3 * time.Second // until nothing moves
+	rest    = 3 * time.Second // how long the match goes on without input, until nothing moves
 )
 
-// report is what came of a match.
+// report is the result of a match.
 type report struct {
-	stats  stats.Client // of all clients
-	audits []simtest.AuditReport
-	coins  int // that were collected
+	stats  stats.Client          // the sums of all clients
+	audits []simtest.AuditReport // of each client, at the end
+	coins  int                   // how many were collected
 }
 
-// wander presses what a player might.
+// wander returns a function that presses keys at random, as a player might.
 func wander(seed, n uint64) func(client.View) Pad {
 	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Pad{}
 	return func(v client.View) Pad {
@@ -49,7 +49,7 @@ func wander(seed, n uint64) func(client.View) Pad {
 	}
 }
 
-// play lets bots play for some seconds of virtual time.
+// play runs a match of bots for some seconds of virtual time.
 func play(o options) (r report, err error) {
 	m, truth := simtest.New(o.seed), &Game{}
 	srv, err := m.Serve(server.Config{Protocol: truth.Protocol()})

@@ -9,25 +9,25 @@ import (
 	"github.com/foretick/foretick/client"
 )
 
-// What a donburi game has anyway: component types, entities, and queries to draw with.
+// What a donburi game has without Foretick: component types, entities, and queries for drawing.
 var (
 	position = donburi.NewComponentType[Position]()
 	motion   = donburi.NewComponentType[Motion]()
 	purse    = donburi.NewComponentType[Purse]()
 	fuse     = donburi.NewComponentType[Fuse]()
 	pad      = donburi.NewComponentType[Pad]()
-	sprite   = donburi.NewComponentType[Sprite]() // of the screen alone: not bound
+	sprite   = donburi.NewComponentType[Sprite]() // only for drawing: not bound to a component of Foretick
 
 	drawn = donburi.NewQuery(filter.Contains(position, sprite))
 )
 
-// Sprite is how an entity looks.
+// Sprite says how an entity looks.
 type Sprite struct {
 	Sign  rune
-	Steps int // frames that it was drawn for
+	Steps int // how many frames have drawn it
 }
 
-// archetypes are the components of each prefab's entities.
+// archetypes are the donburi components of each prefab's entities.
 var archetypes = map[string][]component.IComponentType{
 	"runner": {position, motion, purse, pad, sprite},
 	"ball":   {position, motion, fuse, sprite},
@@ -59,7 +59,7 @@ func (g *Game) spawn(prefab string) donburi.Entity {
 	return e
 }
 
-// picture draws the donburi world as text. It knows nothing of Foretick but the player's number.
+// picture draws the donburi world as text. It uses nothing of Foretick.
 func (g *Game) picture(v client.View) string {
 	var field [high + 1][wide + 1]rune
 	for y := range field {

@@ -1,7 +1,8 @@
-// Package field is a game whose entities, systems and drawing live in another entity
-// component system, donburi (github.com/yohamta/donburi), on the server and on clients. Package
-// bridge copies components between its world and Foretick's. It is to copy for games that have
-// an ECS already: own.go connects both, game.go declares what is sent, systems.go has the rules.
+// Package field is a game whose entities, systems and drawing use another entity component
+// system, donburi (github.com/yohamta/donburi), on the server and on clients. Package bridge
+// copies components between donburi's world and Foretick's. Copy the package for games that
+// have an ECS already: own.go connects both, game.go declares what is sent, systems.go has the
+// rules.
 package field
 
 import (

@@ -6,9 +6,9 @@ import (
 	"github.com/foretick/foretick"
 )
 
-// The systems of the game. Each gets the entities that it runs for: on the server all that
-// match, on a client its own player's. Each entity writes only itself, so their order does not
-// matter.
+// The systems of the game. Each gets the entities that it runs for: on the server all that have
+// its components, on a client only those of its own player. Each entity writes only itself, so
+// their order does not matter.
 
 // run accelerates runners.
 func (g *Game) run(f *foretick.Frame, active []donburi.Entity) {
@@ -53,8 +53,8 @@ func blocked(x, y float32) bool {
 	return x < 0 || x > wide || y < 0 || y > high
 }
 
-// throw spawns a ball, ahead of the server on the thrower's client. Foretick's entity comes
-// first, and the bridge has donburi's at once.
+// throw spawns a ball. The thrower's client does so before the server. Foretick's entity is made
+// first, and the bridge makes donburi's at once.
 func (g *Game) throw(f *foretick.Frame, active []donburi.Entity) {
 	for _, id := range active {
 		e := g.own.Entry(id)
@@ -76,7 +76,7 @@ func (g *Game) throw(f *foretick.Frame, active []donburi.Entity) {
 	}
 }
 
-// burn ends the flight of balls.
+// burn counts down each ball's flight and ends it.
 func (g *Game) burn(f *foretick.Frame, active []donburi.Entity) {
 	for _, id := range active {
 		if left := &fuse.Get(g.own.Entry(id)).Left; *left > 0 {
@@ -87,8 +87,8 @@ func (g *Game) burn(f *foretick.Frame, active []donburi.Entity) {
 	}
 }
 
-// hit runs on the server alone: a ball knocks over another player's runner. Nobody can know
-// that ahead, so the runner's client is corrected.
+// hit runs on the server alone: a ball knocks over another player's runner. No client can predict
+// that, so the client of the hit player is corrected.
 func (g *Game) hit(f *foretick.Frame, active []donburi.Entity) {
 	for _, id := range active {
 		ball := g.bridge.Entity(id)
@@ -106,9 +106,10 @@ func (g *Game) hit(f *foretick.Frame, active []donburi.Entity) {
 	}
 }
 
-// collect runs on the server alone: what runs or flies over a coin earns it for its player, and
-// the coin appears elsewhere. On a server every donburi entity is in the match, so systems may
-// use donburi's own queries there, for entities that they declare with ReadOther or WriteOther.
+// collect runs on the server alone: a runner or a ball that touches a coin earns it for its
+// player, and the coin appears elsewhere. On a server every donburi entity is in the match, so
+// systems may use donburi's own queries there, for entities that they declare with ReadOther or
+// WriteOther.
 func (g *Game) collect(f *foretick.Frame, active []donburi.Entity) {
 	for _, id := range active {
 		at, player := *position.Get(g.own.Entry(id)), f.World.Owner(g.bridge.Entity(id))
