@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/examples/ebiten/duel"
 )
 
-// scale is how many pixels a metre has.
+// scale is the number of pixels in a metre.
 const scale = 32
 
 var (
@@ -25,8 +25,8 @@ var (
 	onHost = color.RGBA{120, 170, 255, 255}
 )
 
-// Draw implements ebiten.Game. It reads the world of the view: others are interpolated
-// in it, and the own player is predicted.
+// Draw implements ebiten.Game. It reads the view's world: there, other players are
+// interpolated, and this window's player is predicted.
 func (w *window) Draw(screen *ebiten.Image) {
 	screen.Fill(ground)
 	for x := float32(0); x <= duel.Width; x += 2 {

@@ -6,8 +6,8 @@
 //	go run . -serve -listen ws://:7780       runs a match without a window
 //	go run . -bindings keys.json             plays with the keys of a file
 //
-// The folder duel has the rules, which both ends share. README.md says which file
-// shows what, and how to build for the browser.
+// The folder duel has the rules, which both ends share. README.md lists what each file
+// shows, and how to build for the browser.
 package main
 
 import (
@@ -72,7 +72,7 @@ func main() {
 	}
 }
 
-// printKeys prints all bindings, with a file's in place of the default ones.
+// printKeys prints all bindings: those of the file, and the default ones of all other actions.
 func printKeys(file string, out io.Writer) error {
 	m, err := keys.Load(file)
 	if err != nil {
@@ -90,7 +90,7 @@ func run(ctx context.Context, o options) error {
 		}
 		log.Printf("hosting at %s", h.addr)
 		if o.serve {
-			context.AfterFunc(ctx, func() { h.server.Drain("this server closes") }) // it ends with its last player
+			context.AfterFunc(ctx, func() { h.server.Drain("this server closes") }) // the server ends when its last player has left
 			return h.server.Run(context.Background())
 		}
 		go func() { _ = h.server.Run(ctx) }()
@@ -107,11 +107,11 @@ func run(ctx context.Context, o options) error {
 	return errors.Join(err, w.client.Close())
 }
 
-// host is a match in this process.
+// host is a match that runs in this process.
 type host struct {
 	server *server.Server
-	addr   string
-	seen   serverView
+	addr   string     // where other windows join
+	seen   serverView // where the server has the players, for F5
 }
 
 func newHost(o options) (*host, error) {

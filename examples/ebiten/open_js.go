@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// defaultJoin is the host that the page comes from.
+// defaultJoin returns the address of the host that served the page.
 func defaultJoin() string {
 	at := js.Global().Get("location")
 	scheme := "ws://"

@@ -15,10 +15,10 @@ import (
 	"net"
 )
 
-// defaultJoin is empty: a native game hosts.
+// defaultJoin returns "": a native game hosts a match unless -join names one.
 func defaultJoin() string { return "" }
 
-// dial reaches a host by its address.
+// dial connects to the host at addr.
 func dial(addr string) (transport.Endpoint, error) {
 	u, err := url.Parse(addr)
 	switch {
@@ -30,8 +30,8 @@ func dial(addr string) (transport.Endpoint, error) {
 	return ws.Dial(addr, ws.Config{})
 }
 
-// listen opens a host's endpoint, and returns the address for others to join. A host
-// for browsers serves the page as well.
+// listen opens a host's endpoint, and returns the address at which others can join. A host
+// that browsers can join serves the page too.
 func listen(at, web string) (transport.Endpoint, string, error) {
 	u, err := url.Parse(at)
 	if err != nil {

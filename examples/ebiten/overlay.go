@@ -19,11 +19,11 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// figures are the text of F3, made anew each half second.
+// figures makes the text that F3 shows. It does so again every half second.
 type figures struct {
 	text string
-	at   time.Time
-	last stats.Client
+	at   time.Time    // when text was made
+	last stats.Client // the client's stats at that time
 }
 
 func (f *figures) frame(now time.Time, c *client.Client, v client.View) {
@@ -47,9 +47,9 @@ func (f *figures) frame(now time.Time, c *client.Client, v client.View) {
 	f.text, f.at, f.last = b.String(), now, st
 }
 
-// network is the bad network of F4, around the real one.
+// network adds delay and loss to the real network. F4 chooses how much.
 type network struct {
-	preset   int
+	preset   int // an index into presets
 	endpoint *impair.Endpoint
 }
 
@@ -72,14 +72,14 @@ func (n *network) next() {
 
 func (n *network) name() string { return presets[n.preset].name }
 
-// serverView holds where the server has the players, for F5. Only a game that hosts in
-// its own process has one: it is for debugging, and no client is sent more than it sees.
+// serverView holds where the server has the players, for F5. It is for debugging, and only
+// a game that hosts in its own process has one: a client receives no more than it shows.
 type serverView struct {
 	mu     sync.Mutex
 	bodies []duel.Position
 }
 
-// keep runs in the server's goroutine, after each tick.
+// keep copies the players' positions. It runs in the server's goroutine, after each tick.
 func (s *serverView) keep(g *duel.Game, f *foretick.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

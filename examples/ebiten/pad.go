@@ -10,14 +10,14 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// pad feeds a Map with what Ebitengine knows of the devices: copy it into your game.
+// pad reads the devices with Ebitengine and feeds an input.Map: copy it into your game.
 type pad struct {
 	keys     *input.Map
-	board    []boardKey
-	pads     map[ebiten.GamepadID]*input.Source
-	ids      []ebiten.GamepadID
-	x, y     int // of the cursor
-	wasThere bool
+	board    []boardKey                         // the keys of a keyboard that package input knows
+	pads     map[ebiten.GamepadID]*input.Source // one for each gamepad that was used
+	ids      []ebiten.GamepadID                 // the gamepads that are connected now
+	x, y     int                                // where the cursor was in the last frame
+	wasThere bool                               // the window had the focus in the last frame
 }
 
 type boardKey struct {
@@ -36,7 +36,7 @@ func newPad(keys *input.Map) *pad {
 	return p
 }
 
-// keyName turns Ebitengine's name of a key into that of package input: "ShiftLeft" into
+// keyName converts Ebitengine's name of a key into that of package input: "ShiftLeft" into
 // "shift_left", "Digit1" into "1".
 func keyName(k ebiten.Key) string {
 	if k == ebiten.KeyNumpadDecimal {
@@ -78,7 +78,7 @@ var padAxes = [...]string{
 	ebiten.StandardGamepadAxisRightStickHorizontal: "gamepad_rstick_x", ebiten.StandardGamepadAxisRightStickVertical: "gamepad_rstick_y",
 }
 
-// poll feeds the state of every device. Call it once a frame, before the game reads.
+// poll feeds the state of every device. Call it once a frame, before the game reads the Map.
 func (p *pad) poll() {
 	if !ebiten.IsFocused() {
 		if p.wasThere {
@@ -105,8 +105,8 @@ func (p *pad) poll() {
 	p.gamepads()
 }
 
-// gamepads gives each gamepad a Source of its own: letting go on one does not release
-// what another holds.
+// gamepads feeds each gamepad into a Source of its own, so that releasing a button on one does
+// not release that of another.
 func (p *pad) gamepads() {
 	p.ids = ebiten.AppendGamepadIDs(p.ids[:0])
 	for id, source := range p.pads {

@@ -5,8 +5,9 @@ import (
 	"syscall/js"
 )
 
-// placeKey names this game's entry in sessionStorage. A tab has its own, which survives that the page is
-// loaded again. In localStorage two tabs would take one place from each other.
+// placeKey names this game's entry in sessionStorage. Each tab has a sessionStorage of its own, which
+// is
+// kept when the page is loaded again. In localStorage two tabs would take one place from each other.
 const placeKey = "duel.place"
 
 // savedPlace returns the token of the place that this tab had before its page was loaded again, or nil.

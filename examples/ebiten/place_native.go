@@ -2,7 +2,7 @@
 
 package main
 
-// savedPlace returns nil: a window that is closed leaves the match.
+// savedPlace returns nil: a player that closes the window leaves the match.
 func savedPlace() []byte { return nil }
 
 func savePlace([]byte) {}

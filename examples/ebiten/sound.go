@@ -9,11 +9,11 @@ import (
 
 const sampleRate = 48000
 
-// speaker plays a tone for each event.
+// speaker plays a tone for each shot.
 type speaker struct {
-	context *audio.Context // nil: mute
-	tones   map[[2]bool][]byte
-	played  int
+	context *audio.Context     // nil: there is no sound
+	tones   map[[2]bool][]byte // by whether the shot is the player's own, and whether it hit
+	played  int                // how many shots were played
 }
 
 func newSpeaker(mute bool) *speaker {
@@ -27,7 +27,8 @@ func newSpeaker(mute bool) *speaker {
 	return s
 }
 
-// shot plays a shot: that of the player is higher, and one that hits rises.
+// shot plays a shot. Those of the window's player have a higher tone, and the tone of a shot that
+// hits rises.
 func (s *speaker) shot(own, hit bool) {
 	s.played++
 	if s.context != nil {
@@ -35,8 +36,8 @@ func (s *speaker) shot(own, hit bool) {
 	}
 }
 
-// tone returns an eighth of a second that slides from one frequency to another and
-// fades, as Ebitengine plays it: two channels of 16 bits.
+// tone returns a tone of an eighth of a second that slides from one frequency to another and
+// fades, in the format that Ebitengine plays: two channels of 16 bits.
 func tone(from, to float64) []byte {
 	const n = sampleRate / 8
 	b, phase := make([]byte, 0, n*4), 0.0

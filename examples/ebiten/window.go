@@ -18,18 +18,18 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// window is the game as Ebitengine sees it.
+// window implements ebiten.Game.
 type window struct {
 	o      options
 	game   *duel.Game
 	client *client.Client
 	view   client.View
-	here   *host // nil where the host is another process
+	here   *host // the match; nil: another process hosts it
 
 	keys *input.Map
 	pad  *pad
-	bot  *input.Source
-	read func(client.View) duel.Command
+	bot  *input.Source                  // emits actions with -bot
+	read func(client.View) duel.Command // fills a command from keys
 
 	rebinding keys.Rebinding
 
@@ -45,7 +45,7 @@ type window struct {
 // shot is a line that fades.
 type shot struct {
 	duel.Traced
-	left int // frames
+	left int // frames until it is gone
 }
 
 func newWindow(o options, here *host) (*window, error) {
@@ -73,7 +73,7 @@ func newWindow(o options, here *host) (*window, error) {
 	return w, err
 }
 
-// dial reaches the host, through the bad network of F4.
+// dial connects to the host, through the delay and loss of F4.
 func (w *window) dial() (transport.Endpoint, error) {
 	e, err := dial(w.o.join)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *window) dial() (transport.Endpoint, error) {
 	return w.network.wrap(e), nil
 }
 
-// Update runs once for each frame that is drawn: see SetTPS in main.go.
+// Update implements ebiten.Game. It runs once for each frame that is drawn: see SetTPS in main.go.
 func (w *window) Update() error {
 	w.pad.poll()
 	if w.o.bot {
@@ -112,8 +112,8 @@ func (w *window) Update() error {
 	return nil
 }
 
-// sample reads the player's command. The aim goes from the body to the cursor, both as
-// this frame shows them.
+// sample returns the player's command. Its aim is the direction from the player's body to the
+// cursor, both as this frame shows them.
 func (w *window) sample(v client.View) duel.Command {
 	cmd := w.read(v)
 	me, ok := w.body(v.Player, true)
@@ -132,7 +132,8 @@ func (w *window) sample(v client.View) duel.Command {
 	return cmd
 }
 
-// body returns where a player is shown, or where another one is.
+// body returns where this frame shows the player's body, or if own is false, that of another
+// player.
 func (w *window) body(player foretick.PlayerID, own bool) (duel.Position, bool) {
 	for _, rows := range w.game.Players().All(w.client.View().World) {
 		if (rows.Owner() == player) == own {
@@ -142,7 +143,7 @@ func (w *window) body(player foretick.PlayerID, own bool) (duel.Position, bool) 
 	return duel.Position{}, false
 }
 
-// autopilot presses the keys of a player who runs in a circle around the middle and
+// autopilot emits the actions of a player that runs in a circle around the middle and
 // shoots.
 func (w *window) autopilot() {
 	me, _ := w.body(w.view.Player, true)
@@ -152,8 +153,8 @@ func (w *window) autopilot() {
 	w.bot.Emit("fire", float32(w.frames/10%2))
 }
 
-// onShot draws and plays a shot: the player's own at once, those of others when the
-// server tells of them.
+// onShot draws and plays a shot: one of the player at once, those of others when the server's
+// message arrives.
 func (w *window) onShot(s duel.Traced, own bool) {
 	if !own && foretick.PlayerID(s.By) == w.view.Player {
 		return // shown already
@@ -165,7 +166,7 @@ func (w *window) onShot(s duel.Traced, own bool) {
 // Layout implements ebiten.Game.
 func (w *window) Layout(int, int) (int, int) { return duel.Width * scale, duel.Height * scale }
 
-// capture writes the last frame.
+// capture writes the screenshot, in the last frame.
 func (w *window) capture(screen *ebiten.Image) {
 	if w.o.screenshot == "" || w.frames != w.o.frames {
 		return

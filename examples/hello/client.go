@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// play joins a server, and plays until ctx ends or the server does.
+// play joins a server, and plays until ctx or the server ends.
 func play(ctx context.Context, net transport.Endpoint, say func(format string, args ...any)) error {
 	g := &Game{}
 	cli, err := client.New(client.Config{
@@ -21,7 +21,7 @@ func play(ctx context.Context, net transport.Endpoint, say func(format string, a
 	}
 	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&g.Pos))
 	var said foretick.Tick
-	return cli.Run(ctx, time.Second/60, func(v client.View) { // once per rendered frame: draw here
+	return cli.Run(ctx, time.Second/60, func(v client.View) { // called once for each frame: draw here
 		if v.Tick < said+tickRate/3 {
 			return
 		}
@@ -32,8 +32,8 @@ func play(ctx context.Context, net transport.Endpoint, say func(format string, a
 	})
 }
 
-// walk returns the command for the next tick: read keys, a mouse or a gamepad here. This
-// player walks in a square.
+// walk returns the command for the next tick: read keys, a mouse or a gamepad here. This player
+// walks in a square.
 func walk(v client.View) Move {
 	return []Move{{X: 1}, {Y: 1}, {X: -1}, {Y: -1}}[v.Tick/tickRate%4]
 }

@@ -1,5 +1,5 @@
-// Hello is the smallest whole game. Run it with -serve in one terminal, and without in others;
-// or with -alone.
+// Hello is the smallest complete game. Run it with -serve in one terminal and without flags in
+// others; or with -alone in one.
 //
 //	rules.go   components, command and systems: both ends have them
 //	server.go  the server
@@ -47,7 +47,8 @@ func run(ctx context.Context, server, alone bool, addr string) error {
 	return play(ctx, net, log.Printf)
 }
 
-// open returns the end of a network. For another transport, change its lines: see the README.
+// open returns the transport of a server or of a client. For another transport, change its lines:
+// see the README.
 func open(server bool, addr string) (transport.Endpoint, error) {
 	if server {
 		return udp.Listen(addr, udp.Config{})
@@ -55,8 +56,8 @@ func open(server bool, addr string) (transport.Endpoint, error) {
 	return udp.Dial(addr, udp.Config{})
 }
 
-// playAlone runs a server and its only player, with memory between them. With udp.Listen's
-// endpoint in place of nil, others can join: a player hosts the match.
+// playAlone runs a server and its only player in one process, connected through memory. With
+// udp.Listen's endpoint in place of nil, others can join: then a player hosts the match.
 func playAlone(ctx context.Context, say func(format string, args ...any)) error {
 	host := local.Host(nil)
 	served := make(chan error, 1)

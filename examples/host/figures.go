@@ -16,34 +16,34 @@ import (
 
 // sheet is what the page shows.
 type sheet struct {
-	Live      bool // it finishes steps
-	Ready     bool // new matches should come
+	Live      bool // see host.Host.Live
+	Ready     bool // see host.Host.Ready
 	Draining  bool
-	Free      int // matches that should still come
+	Free      int // how many more matches the host takes
 	Build     metrics.Build
 	Host      host.Stats
 	Endpoints []multi.Counters
-	Refused   []figures.Count // peers that the endpoints refused, by reason
-	Sums      []line          // of all matches of a kind, those that have ended included
-	Matches   []line          // that run
+	Refused   []figures.Count // how many peers the endpoints refused, by reason
+	Sums      []line          // for each kind of match: the sum of all that run or have ended
+	Matches   []line          // the matches that run now
 }
 
-// line has the figures of a match, or the sum of several.
+// line has the figures of a match, or the sums of several.
 type line struct {
 	Name       string
-	Matches    int // that run
+	Matches    int // how many of them run now
 	Players    int
 	Ticks      uint64
-	P50, P99   time.Duration // of the time that a tick takes
-	Late99     time.Duration // the delay of a tick that 99 % stay below
-	Slips      uint64        // times that the server skipped ticks
-	Missing    uint64        // ticks without a player's input
-	Taken      uint64        // ticks with one
+	P50, P99   time.Duration // the median time that a tick takes, and the time that 1 in 100 exceeds
+	Late99     time.Duration // the delay that 1 in 100 ticks exceeds
+	Slips      uint64        // how often the server skipped ticks
+	Missing    uint64        // how often a tick had no input of a player
+	Taken      uint64        // how often it had one
 	KBytesOut  uint64
 	Reconnects uint64
-	RTT95      time.Duration // round trip that 95 % of players stay below
-	Loss       float64       // share of packets to players that are lost, in percent
-	Wrong      string        // what clients predicted wrong, by cause
+	RTT95      time.Duration // the round trip that 1 in 20 players exceeds
+	Loss       float64       // the share of packets to players that are lost, in percent
+	Wrong      string        // how often clients predicted wrong, by cause
 }
 
 func newLine(name string, matches int, f *figures.Server) line {
@@ -60,7 +60,7 @@ func newLine(name string, matches int, f *figures.Server) line {
 	}
 }
 
-// figures collects them. No tick waits for it.
+// figures collects what the page shows. It delays no tick.
 func (h *hosting) figures() sheet {
 	f := sheet{Live: h.host.Live(), Ready: h.host.Ready(), Draining: h.host.Draining(), Build: metrics.ReadBuild(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
 	f.Free, _ = h.host.Free()
@@ -82,7 +82,7 @@ func (h *hosting) figures() sheet {
 	return f
 }
 
-// json shows the figures to programs.
+// json replies with the figures as JSON.
 func (h *hosting) json(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(h.figures())
@@ -102,7 +102,7 @@ func (h *hosting) readyz(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// page shows the figures to people.
+// page replies with the figures as a web page.
 func (h *hosting) page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = view.Execute(w, h.figures())

@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/host/lifecycle"
 )
 
-// matchNote is the annotation by which an allocation names its match to the host.
+// matchNote is the annotation in which an allocation gives the host the name of its match.
 const matchNote = "foretick.example/match"
 
 // The names of the host's ports in fleet/fleet.yaml.
@@ -28,18 +28,18 @@ const (
 	webPort  = "web"
 )
 
-// fleet allocates hosts of an Agones fleet by the API of Kubernetes.
+// fleet allocates hosts from an Agones fleet through the API of Kubernetes.
 type fleet struct {
 	name   string
-	url    string // of the allocations in a namespace
-	token  func() (string, error)
+	url    string                 // the URL of the namespace's allocations
+	token  func() (string, error) // returns the pod's current token
 	client *http.Client
 }
 
-// account is where Kubernetes puts a pod's rights.
+// account is the directory in which a pod finds its token and certificates.
 const account = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
-// newFleet returns the fleet of a matchmaker that runs in the cluster.
+// newFleet returns the fleet, for a matchmaker that runs in the cluster.
 func newFleet(o options) (*fleet, error) {
 	space, err := os.ReadFile(account + "namespace")
 	if err != nil {
@@ -54,7 +54,7 @@ func newFleet(o options) (*fleet, error) {
 	return &fleet{
 		name: o.fleet,
 		url:  "https://kubernetes.default.svc/apis/allocation.agones.dev/v1/namespaces/" + string(bytes.TrimSpace(space)) + "/gameserverallocations",
-		token: func() (string, error) { // Kubernetes renews it
+		token: func() (string, error) { // read each time, since Kubernetes renews it
 			b, err := os.ReadFile(account + "token")
 			return string(bytes.TrimSpace(b)), err
 		},
@@ -62,10 +62,11 @@ func newFleet(o options) (*fleet, error) {
 	}, nil
 }
 
-// object is JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// allocation is the request for a host with room for a match. fleet/allocation.yaml is the same.
+// allocation returns the request for a host that can take one more match. fleet/allocation.yaml is
+// the same request.
 func (f *fleet) allocation(match string) object {
 	selector := func(state string) object {
 		return object{
@@ -80,14 +81,14 @@ func (f *fleet) allocation(match string) object {
 		"kind":       "GameServerAllocation",
 		"spec": object{
 			"scheduling": "Packed",
-			"selectors":  []object{selector("Allocated"), selector("Ready")}, // fill hosts before new ones are taken
+			"selectors":  []object{selector("Allocated"), selector("Ready")}, // first hosts that have matches already
 			"priorities": []object{{"type": "Counter", "key": "rooms", "order": "Ascending"}},
 			"metadata":   object{"annotations": object{matchNote: match}},
 		},
 	}
 }
 
-// allocate finds a host for a match.
+// allocate finds a host for a match, and returns where it runs.
 func (f *fleet) allocate(ctx context.Context, match string) (gameServer, error) {
 	body, err := json.Marshal(f.allocation(match))
 	if err != nil {
@@ -137,15 +138,15 @@ func (f *fleet) allocate(ctx context.Context, match string) (gameServer, error) 
 	return reach(ctx, reply.Status.Address, ports)
 }
 
-// reach returns the server at the address and ports that a fleet names. The host and the matchmaker
-// both call it, so tickets name what the host's gate expects.
+// reach returns the server at the address and ports that the fleet names. Both the host and the
+// matchmaker call it, so the address in tickets is the one that the host's gate expects.
 func reach(ctx context.Context, address string, ports map[string]int) (s gameServer, err error) {
 	port := ports[gamePort]
 	if port < 1 || port > 65535 {
 		return s, fmt.Errorf("the fleet has no port named %q", gamePort)
 	}
 	ip, err := netip.ParseAddr(address)
-	if err != nil { // some clusters name machines
+	if err != nil { // in some clusters it is the name of a machine
 		all, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", address)
 		if err != nil || len(all) == 0 {
 			return s, fmt.Errorf("the fleet's address %q: %w", address, errors.Join(err, errNoServer))
@@ -159,7 +160,7 @@ func reach(ctx context.Context, address string, ports map[string]int) (s gameSer
 	return s, nil
 }
 
-// placed makes the match that an allocation asks for, before its players come.
+// placed makes the match that an allocation names, before its players connect.
 func (h *hosting) placed(s lifecycle.State) {
 	match := s.Annotations[matchNote]
 	if match == "" || match == h.newest || !s.Allocated {

@@ -17,11 +17,11 @@ type Command struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// Notice says when the match ends because its host does, as a tick; 0: that is not known. A game shows
-// the time that is left: (Ends - View.Tick) / tickRate seconds.
+// Notice holds the tick in which the match ends because its process does; 0: that is not known. A
+// game shows the time that is left: (Ends - View.Tick) / tickRate seconds.
 type Notice struct{ Ends uint32 }
 
-// Game is a game in which everybody walks about. Replace it by your own.
+// Game is a game in which players walk about. Replace it by your own.
 type Game struct {
 	Pos    ecs.Component[Position]
 	Cmd    ecs.Component[Command]
@@ -34,7 +34,7 @@ const (
 	speed    = 5  // metres a second
 )
 
-// Protocol declares the game, the same on both ends.
+// Protocol declares the game. It is the same on both ends.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("hosted", 1)
 	p.SetTickRate(tickRate)
@@ -56,7 +56,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// walk is the bots' input: in a circle.
+// walk returns the bots' input: they walk in a circle.
 func walk(tick uint32) Command {
 	s, c := math.Sincos(float64(tick) / tickRate)
 	return Command{X: float32(c), Y: float32(s)}

@@ -13,20 +13,20 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// keyVariable is where processes find the keys that they share, if no file has them.
+// keyVariable is the environment variable that has the keys if no file has them.
 const keyVariable = "FORETICK_TICKET_KEY"
 
-// lookEvery is the time between two looks at the file of keys. Tests change it.
+// lookEvery is the time after which the file of keys is read again. Tests change it.
 var lookEvery = 5 * time.Second
 
-// keys are the keys of tickets. The matchmaker issues under the first one, and hosts take tickets under
-// each. A file of keys may change while the program runs.
+// keys are the keys of tickets. The matchmaker issues tickets under the first one, and hosts accept
+// tickets under all of them. A file of keys may change while the program runs.
 type keys struct {
-	path string // empty: they do not change
-	now  atomic.Pointer[[][]byte]
+	path string                   // the file's path; empty: the keys come from the environment and do not change
+	now  atomic.Pointer[[][]byte] // the current keys
 }
 
-// readKeys reads the keys from a file, or from the environment.
+// readKeys reads the keys from a file, or if path is empty, from the environment.
 func readKeys(path string) (*keys, error) {
 	k := &keys{path: path}
 	text, from := os.Getenv(keyVariable), keyVariable
@@ -60,14 +60,14 @@ func parseKeys(text string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// all returns the keys, the one to issue under first.
+// all returns the current keys. New tickets are issued under the first.
 func (k *keys) all() [][]byte { return *k.now.Load() }
 
-// first returns the key to issue tickets under.
+// first returns the key under which new tickets are issued.
 func (k *keys) first() []byte { return k.all()[0] }
 
-// watch looks at the file until ctx ends, and calls changed with new keys. A file that is not right is
-// logged, and changes nothing.
+// watch reads the file again and again until ctx ends, and calls changed with new keys. It logs a wrong
+// file and keeps the old keys.
 func (k *keys) watch(ctx context.Context, o options, changed func(all [][]byte) error) {
 	if k.path == "" {
 		return

@@ -1,6 +1,5 @@
-// Host is a whole game service: a matchmaker, a host of many matches behind one port, players
-// without people, and a page of figures. Without flags all of it runs on this machine, in one
-// process:
+// Host is a complete game service: a matchmaker, a host of many matches behind one port, bots, and a
+// page of figures. Without flags all of it runs on this machine, in one process:
 //
 //	go run ./examples/host                # then open http://127.0.0.1:8080
 //	curl -d '{"Name":"ann"}' http://127.0.0.1:8080/play
@@ -39,7 +38,8 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// options are the command line.
+// options are the values of the command line's flags, and what is made from them. parse describes
+// each flag.
 type options struct {
 	role            string
 	game, web, page string
@@ -142,7 +142,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// run is the program without its process.
+// run executes the command line args. main exits with its error.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {
@@ -168,7 +168,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return fmt.Errorf("-role %q: use all, host, matchmaker or bots", o.role)
 }
 
-// matchmaking runs the matchmaker alone.
+// matchmaking runs only the matchmaker.
 func matchmaking(ctx context.Context, o options) error {
 	m := &matchmaker{o: o}
 	if o.fleet != "" {
@@ -207,7 +207,7 @@ func pages(ctx context.Context, l net.Listener, mux http.Handler) error {
 	return nil
 }
 
-// all runs everything in this process.
+// all runs every part in this process.
 func all(ctx context.Context, o options) error {
 	h, err := newHosting(ctx, o)
 	if err != nil {

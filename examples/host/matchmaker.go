@@ -14,13 +14,13 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// gameServer is where a match runs.
+// gameServer is where players connect to a match.
 type gameServer struct {
-	Game netip.AddrPort // over DTLS and UDP
-	Web  string         // URL over WebSocket; empty: there is none
+	Game netip.AddrPort // its address for DTLS and UDP
+	Web  string         // its URL for WebSocket; empty: there is none
 }
 
-// seat is what the matchmaker gives to a player: where to play, and the right to.
+// seat is the matchmaker's reply to a player: where its match runs, and a ticket that admits it.
 type seat struct {
 	Match  string
 	Game   netip.AddrPort `json:",omitzero"`
@@ -28,36 +28,36 @@ type seat struct {
 	Ticket []byte         // of package ticket
 }
 
-// request is what a player asks for.
+// request is what a player sends to the matchmaker.
 type request struct {
 	Name    string
-	Refused string `json:",omitempty"` // the match that the player could not join: its host drains, or it is over
+	Refused string `json:",omitempty"` // a match that did not admit the player: its host drains, or it is over
 }
 
 var errNoServer = errors.New("no server takes new matches: ask again soon")
 
 const (
-	ticketLife = 30 * time.Second // to connect
-	gatherFor  = 10 * time.Second // a match takes newcomers for so long
-	mostSeats  = 1 << 16          // players that the matchmaker remembers
-	placeTime  = 5 * time.Second  // to find a server
+	ticketLife = 30 * time.Second // how long a player may take to connect
+	gatherFor  = 10 * time.Second // how long a match takes new players
+	mostSeats  = 1 << 16          // how many players the matchmaker remembers
+	placeTime  = 5 * time.Second  // how long it may take to find a server
 )
 
-// matchmaker gives players seats in matches. Who asks again goes back to its match.
+// matchmaker gives players seats in matches. A player that asks again gets a seat in the same match.
 //
-// Everybody may ask under any name here. In a real game the player logs in first, over HTTPS, and
-// the identity in the ticket is that of its account.
+// Here players may use any name. In a real game a player logs in first, over HTTPS, and the identity
+// in its ticket is that of its account.
 type matchmaker struct {
 	o     options
 	place func(ctx context.Context, match string) (gameServer, error) // finds a server for a new match
 
 	mu    sync.Mutex
-	open  *gathering
-	seats map[string]*gathering // by name of the player
-	made  int
+	open  *gathering            // the match that takes new players; nil: none
+	seats map[string]*gathering // each player's match, by the player's name
+	made  int                   // how many matches were made
 }
 
-// gathering is a match that players are sent to.
+// gathering is a match that the matchmaker has sent players to.
 type gathering struct {
 	match   string
 	server  gameServer
@@ -100,10 +100,10 @@ func (m *matchmaker) seat(ctx context.Context, ask request, now time.Time) (seat
 	return seat{Match: g.match, Game: g.server.Game, Web: g.server.Web, Ticket: b}, err
 }
 
-// gather returns the match of a player: its own that still runs, one that gathers players, or a new
-// one.
+// gather returns a player's match: the one that it was sent to if that still runs, the one that
+// takes new players, or a new one.
 func (m *matchmaker) gather(ctx context.Context, ask request, now time.Time) (*gathering, error) {
-	m.mu.Lock() // allocations come one after another, so that players gather in one match
+	m.mu.Lock() // one allocation at a time, so that players gather in one match
 	defer m.mu.Unlock()
 	if m.seats == nil {
 		m.seats = map[string]*gathering{}

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/figures/metrics"
 )
 
-// The metrics of the process and of its tapes. Those of matches are in package metrics.
+// The metrics of the process and of its tapes. Package metrics has those of matches.
 var (
 	goroutines    = &metrics.Metric{Name: "go_goroutines", Help: "Goroutines.", Type: metrics.Gauge}
 	heapBytes     = &metrics.Metric{Name: "go_memstats_heap_alloc_bytes", Help: "Bytes of objects on the heap.", Type: metrics.Gauge}
@@ -25,7 +25,7 @@ var (
 	tapesHanded   = &metrics.Metric{Name: "host_tapes_collected_total", Help: "Tapes by what became of the command that collects them.", Type: metrics.Counter, Labels: []string{"result"}}
 )
 
-// metrics shows the figures to Prometheus.
+// metrics replies with the figures in Prometheus's format.
 func (h *hosting) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", metrics.ContentType)
 	if metrics.Write(w, h.host, metrics.Config{}) == nil {
@@ -33,7 +33,7 @@ func (h *hosting) metrics(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// samples returns the metrics of the program itself.
+// samples returns the values of the metrics above.
 func (h *hosting) samples() (all []metrics.Sample) {
 	put := func(m *metrics.Metric, v float64, labels ...string) {
 		all = append(all, metrics.Sample{Metric: m, Labels: labels, Value: v})
@@ -59,12 +59,12 @@ func (h *hosting) samples() (all []metrics.Sample) {
 	return all
 }
 
-// process is what Linux says of this process.
+// process is what Linux measures of this process.
 type process struct{ resident, seconds, files, mostFiles float64 }
 
-// readProcess reads /proc. It reports false elsewhere.
+// readProcess reads /proc. It returns false on other systems.
 func readProcess() (p process, ok bool) {
-	const ticks = 100 // a second, on every machine that Go runs on
+	const ticks = 100 // a second, on every machine that Go supports
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join("/proc/self", name))
 		ok = ok && err == nil
@@ -77,7 +77,7 @@ func readProcess() (p process, ok bool) {
 		return v
 	}
 	stat := read("stat")
-	_, stat, _ = strings.Cut(stat, ") ") // the name before may have spaces
+	_, stat, _ = strings.Cut(stat, ") ") // the field before may contain spaces
 	fields := strings.Fields(stat)
 	entries, err := os.ReadDir("/proc/self/fd")
 	if !ok || err != nil || len(fields) < 22 {

@@ -20,10 +20,10 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// asking asks matchmakers.
+// asking is the client that sends requests to matchmakers.
 var asking = &http.Client{Timeout: 10 * time.Second}
 
-// askFor asks the matchmaker for a seat.
+// askFor asks the matchmaker at url for a seat.
 func askFor(ctx context.Context, url string, ask request) (s seat, err error) {
 	body, err := json.Marshal(ask)
 	if err != nil {
@@ -48,7 +48,7 @@ func askFor(ctx context.Context, url string, ask request) (s seat, err error) {
 	return s, json.Unmarshal(b, &s)
 }
 
-// dial takes the seat: over WebSocket as browsers do, or over DTLS.
+// dial connects to the seat's match: over WebSocket as browsers do, or over DTLS.
 func (s seat) dial(web bool) (transport.Endpoint, error) {
 	if !web || s.Web == "" {
 		return dtls.Dial(s.Game.String(), dtls.Config{Ticket: s.Ticket})
@@ -62,20 +62,20 @@ func (s seat) dial(web bool) (transport.Endpoint, error) {
 
 // player is a bot that plays one match after another, as people do.
 type player struct {
-	ctx   context.Context
+	ctx   context.Context // ends when the bots should leave
 	game  *bots.Game
-	url   string
+	url   string // the matchmaker's URL
 	name  string
-	web   bool
-	light *bots.Light // nil: it has no match
-	again time.Time
-	match string // that it was sent to
-	say   func(err error)
-	// played is set when it has played for the first time.
+	web   bool            // it connects over WebSocket
+	light *bots.Light     // the bot in its match; nil: it has no match
+	again time.Time       // when it may ask for the next match
+	match string          // the match that it was sent to
+	say   func(err error) // logs why a match ended
+	// played is set once it has played.
 	played atomic.Bool
 }
 
-// Step plays, or asks for the next match.
+// Step plays the match, or if the bot has none, asks for the next one.
 func (p *player) Step(now time.Time) error {
 	if p.light != nil {
 		err := p.light.Step(now)
@@ -104,7 +104,7 @@ func (p *player) Step(now time.Time) error {
 	return nil
 }
 
-// join asks the matchmaker, and dials. A lost connection is dialled again with a new ticket.
+// join asks the matchmaker for a seat, and connects. To reconnect it asks for a new ticket.
 func (p *player) join() (*bots.Light, error) {
 	dial := func() (transport.Endpoint, error) {
 		s, err := askFor(p.ctx, p.url, request{Name: p.name, Refused: p.match})
@@ -144,8 +144,8 @@ func (p *player) Close() error {
 	return p.light.Close()
 }
 
-// play runs the bots until ctx ends, and logs how many of them played. Every second one comes as a
-// browser does.
+// play runs the bots until ctx ends, and logs how many of them played. Every second one connects as
+// browsers do.
 func play(ctx context.Context, o options) error {
 	game, err := bots.New(new(Game).Protocol(), func(dst *Command, _ int, tick uint32) { *dst = walk(tick) })
 	if err != nil {
@@ -153,7 +153,7 @@ func play(ctx context.Context, o options) error {
 	}
 	var mu sync.Mutex
 	last := ""
-	say := func(err error) { // each reason once in a row
+	say := func(err error) { // logs a reason only once in a row
 		mu.Lock()
 		defer mu.Unlock()
 		if text := err.Error(); text != last && ctx.Err() == nil {

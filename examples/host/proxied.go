@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// clientAddr returns what reads a browser's address from the header of a proxy; nil: there is none. The
-// last entry is the proxy's own: others may be anybody's words.
+// clientAddr returns a function that reads a browser's address from the header of a proxy; nil: there
+// is no proxy. It reads the last entry, which the proxy wrote: the browser may have written the others.
 func (o *options) clientAddr() func(r *ws.Request) netip.AddrPort {
 	if o.proxyHeader == "" {
 		return nil

@@ -6,5 +6,5 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// clientAddr is of no use where there are no servers.
+// clientAddr returns nil: a browser runs no server.
 func (o *options) clientAddr() func(*ws.Request) netip.AddrPort { return nil }

@@ -30,17 +30,17 @@ import (
 // hosting is a host with its endpoints, its pages and its lifecycle.
 type hosting struct {
 	o       options
-	where   gameServer // as players reach it
+	where   gameServer // where players connect
 	host    *host.Host
-	joined  *multi.Endpoint
+	joined  *multi.Endpoint // the endpoints of native players and of browsers
 	manager lifecycle.Lifecycle
-	pages   net.Listener
-	newest  string // match that an allocation asked for
-	gate    *ticket.Gate
-	tapes   *tapes // nil: matches are not recorded
+	pages   net.Listener // where the pages are served
+	newest  string       // the match that the last allocation named
+	gate    *ticket.Gate // checks tickets
+	tapes   *tapes       // nil: matches are not recorded
 }
 
-// emptyFor is how long a match waits for its first player, or for one to come back.
+// emptyFor is how long a match without players runs on: until its first one joins or one comes back.
 const emptyFor = 30 * time.Second
 
 // newHosting opens the sockets, and makes the host.
@@ -81,7 +81,7 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 	}
 	h.host, err = host.New(host.Config{
 		Transport: h.joined, NewMatch: h.match, OnDemand: true, PlayersPerMatch: o.players, MaxMatches: o.matches, Logger: o.log,
-		Kind: func(string) string { return "walk" }, // a game with several modes names them here
+		Kind: func(string) string { return "walk" }, // a game with several modes returns the match's mode
 		OnEnd: func(end host.End) {
 			if h.tapes != nil {
 				h.tapes.add(end)
@@ -95,12 +95,12 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 }
 
 // listen opens one endpoint for native players and one for browsers, behind the same gate. The gate
-// must know the address in the tickets, which is known once the game's socket is open.
+// must know the address that tickets name, which is known only once the game's socket is open.
 func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
-	most := min(2*h.o.matches*h.o.players+64, 1<<14) // connections that are lost stay for a while
+	most := min(2*h.o.matches*h.o.players+64, 1<<14) // lost connections stay for a while
 	var gate atomic.Pointer[ticket.Gate]
 	below, err := udp.Listen(h.o.game, udp.Config{MaxPeers: most + 1024, Sealed: true, Linger: -1, Batch: 64,
-		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { // who has no ticket costs no handshake
+		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { // a client without a ticket starts no handshake
 			g := gate.Load()
 			if g == nil {
 				return nil, errNoServer
@@ -145,7 +145,7 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 	return err
 }
 
-// match makes the server of a match.
+// match makes a match's server.
 func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error) {
 	var srv *server.Server
 	over, begun, busy := false, time.Now(), time.Now()
@@ -173,8 +173,8 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 	return flight.Record(flight.Config{Name: name, Durable: h.tapes.folder}, cfg, build)
 }
 
-// newMatch makes a match's server, for players and for the replay of its tape. A process that is asked
-// to end gives matches the time drain, of which they tell their players.
+// newMatch makes a match's server, for players and for the replay of its tape. When the process is
+// asked to end, the match may go on for the time drain, and its players see that in Notice.
 func newMatch(cfg server.Config, drain time.Duration) (*server.Server, error) {
 	g := new(Game)
 	cfg.Protocol = g.Protocol()
@@ -184,15 +184,15 @@ func newMatch(cfg server.Config, drain time.Duration) (*server.Server, error) {
 	return server.New(cfg)
 }
 
-// serve runs the host until ctx ends and its matches have ended. mux has the pages besides the
-// figures.
+// serve runs the host until ctx ends and then until its matches have ended. It adds the pages of the
+// figures to mux.
 func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /figures", h.json)
 	mux.HandleFunc("GET /metrics", h.metrics)
 	mux.HandleFunc("GET /livez", h.livez)
 	mux.HandleFunc("GET /readyz", h.readyz)
-	showing, hide := context.WithCancel(context.Background()) // figures are shown to the end
+	showing, hide := context.WithCancel(context.Background()) // the pages are served until the host has ended
 	var page sync.WaitGroup
 	page.Go(func() {
 		if err := pages(showing, h.pages, mux); err != nil {

@@ -20,21 +20,21 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// collectTime is the most time of one run of the command that collects a tape.
+// collectTime is how long the command that collects a tape may run.
 const collectTime = time.Minute
 
-// tapes keeps the tapes of running matches, and hands on those that say why a match ended.
+// tapes keeps the tapes of running matches, and has the tapes of those that failed collected.
 type tapes struct {
 	o      options
 	folder *flight.Folder
-	found  chan string
-	quit   chan struct{}
+	found  chan string   // paths of tapes to collect
+	quit   chan struct{} // closed when no more tapes come
 	done   sync.WaitGroup
 
 	collected, failed atomic.Uint64
 }
 
-// newTapes opens the directory. What an earlier process left is collected at once.
+// newTapes opens the directory. It has the tapes that an earlier process left collected at once.
 func newTapes(o options) (*tapes, error) {
 	folder, err := flight.NewFolder(flight.FolderConfig{Dir: o.tapes, Most: 1 << 30})
 	if err != nil {
@@ -50,7 +50,7 @@ func newTapes(o options) (*tapes, error) {
 	return t, nil
 }
 
-// add is called for each match that ended. Only one that panicked left a tape.
+// add is called for each match that ended. Only a match that panicked left a tape.
 func (t *tapes) add(end host.End) {
 	if end.Tape == "" {
 		return
@@ -62,7 +62,8 @@ func (t *tapes) add(end host.End) {
 	}
 }
 
-// run hands on one tape after another, to the last one that was found.
+// run collects tapes one after another. After quit is closed it collects those that were found, and
+// returns.
 func (t *tapes) run() {
 	for {
 		select {
@@ -93,7 +94,7 @@ func (t *tapes) collect(path string) {
 	t.o.log.Info("a tape was collected", "tape", filepath.Base(path))
 }
 
-// hand runs the command with the tape's path. If it succeeds, the tape goes.
+// hand runs the command with the tape's path. If it succeeds, hand removes the tape.
 func (t *tapes) hand(path string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTime)
 	defer cancel()
@@ -111,14 +112,14 @@ func (t *tapes) hand(path string) error {
 	return nil
 }
 
-// replay plays a tape through the game of this program. A tape of a match that was drained needs the
-// -drain that recorded it.
+// replay plays a tape with this program's game. If the match was drained, -drain must be that of the
+// host that recorded it.
 func replay(o options, out io.Writer) error {
 	again := flight.Game{New: func(cfg server.Config) (*server.Server, error) { return newMatch(cfg, o.drain) }}
 	return flight.Show(out, o.replay, again, foretick.Tick(o.tick), uint32(o.entity))
 }
 
-// close collects what was found, and ends the writing.
+// close collects the tapes that were found, and closes the folder.
 func (t *tapes) close() {
 	close(t.quit)
 	t.done.Wait()

@@ -1,3 +1,3 @@
-// Package browser has the test that plays in a browser: two tabs of a headless Chromium
-// in one match.
+// Package browser has the test that plays in a browser: two tabs of a headless Chromium join
+// the same match.
 package browser

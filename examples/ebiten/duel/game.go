@@ -1,5 +1,5 @@
-// Package duel is the game's rules, which server and clients share: players walk, aim
-// and shoot on a field seen from above. It knows nothing of windows.
+// Package duel has the game's rules, which server and clients share: players walk, aim
+// and shoot on a field seen from above. It does not use windows or devices.
 package duel
 
 import (
@@ -21,11 +21,11 @@ const (
 )
 
 type (
-	// Position of a player, in metres.
+	// Position is where a player is, in metres.
 	Position struct {
 		X, Y float32 `net:"min=0,max=32,step=0.01,lerp"`
 	}
-	// Facing is where a player looks, in radians.
+	// Facing is the direction in which a player looks, in radians.
 	Facing struct {
 		Angle float32 `net:"angle,bits=12,lerp"`
 	}
@@ -33,13 +33,13 @@ type (
 	Gun struct {
 		Wait uint8 `net:"max=8,owner"`
 	}
-	// Health and score. Only the server writes them.
+	// Health is a player's health and score. Only the server writes it.
 	Health struct {
 		Points uint8 `net:"max=100"`
 		Kills  uint16
 	}
-	// Command is a player's input of a tick. The tag "input" names the action of the
-	// keymap. Aim has none: it follows from the mouse and the player's own place.
+	// Command is a player's input for a tick. The tag "input" names the action of the
+	// keymap. Aim has none: it depends on the mouse and on where the player is.
 	Command struct {
 		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_x"`
 		Y    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_y"`
@@ -51,7 +51,8 @@ type (
 // Shot is raised on both ends when a gun fires.
 type Shot struct{ Ray lagcomp.Ray }
 
-// Traced tells everyone of a shot: from where to where, whose, and whether it hit.
+// Traced is the message that shows a shot on all clients: from where to where, whose it is,
+// and whether it hit.
 type Traced struct {
 	X, Y, ToX, ToY float32 `net:"min=-32,max=64,step=0.05"`
 	By             uint16
@@ -72,8 +73,8 @@ type Game struct {
 
 	players *ecs.Query
 
-	// OnShot draws and plays a shot on a client: its own at once, those of others when
-	// the server tells of them. nil does nothing.
+	// OnShot draws and plays a shot on a client: one of its own player at once, those of others
+	// when the server's message arrives. It may be nil.
 	OnShot func(s Traced, own bool)
 }
 
@@ -99,23 +100,23 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// Players matches the bodies of all players.
+// Players returns the query that matches the bodies of all players.
 func (g *Game) Players() *ecs.Query { return g.players }
 
-// join gives a player its body.
+// join gives a new player its body.
 func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	e := f.Spawn(&g.Player, player)
 	g.Health.Get(f.World, e).Points = 100
 	*g.Pos.Get(f.World, e) = g.place(f, player)
 }
 
-// place draws where a player begins. Only the server calls it.
+// place chooses at random where a player begins. Only the server calls it.
 func (g *Game) place(f *foretick.Frame, player foretick.PlayerID) Position {
 	r := f.Rand(uint64(player))
 	return Position{X: 2 + float32(r%(Width-4)), Y: 2 + float32(r>>32%(Height-4))}
 }
 
-// walk runs on the server for everyone, and on a client for its own player.
+// walk runs on the server for all players, and on a client for its own player.
 func (g *Game) walk(f *foretick.Frame, rows ecs.Rows) {
 	pos, face, cmd := g.Pos.Slice(rows), g.Face.Slice(rows), g.Cmd.Slice(rows)
 	for i := range pos {

@@ -65,7 +65,7 @@ func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	g.score(f, by)
 }
 
-// score counts a kill for a player's body, if it still has one.
+// score counts a kill for a player's body, if the player still has one.
 func (g *Game) score(f *foretick.Frame, player foretick.PlayerID) {
 	for _, rows := range g.players.Owned(f.World, player) {
 		g.Health.Slice(rows)[0].Kills++

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// actions are what players do. An analogue one has a value from -1 to 1.
+// actions are what players can do. An analogue action has a value from -1 to 1.
 var actions = []input.Action{
 	{Name: "move_x", Kind: input.Analogue},
 	{Name: "move_y", Kind: input.Analogue},
@@ -42,9 +42,9 @@ func New() (*input.Map, error) {
 	}})
 }
 
-// Load returns the actions with the keys of a player's file in place of the default ones. An
-// empty name means no file. A file that does not exist yet has no bindings: the first
-// rebinding writes it. The error names every entry that is wrong.
+// Load returns the actions with their default keys, except those that the player's file binds
+// to other keys. An empty name means no file. A file that does not exist yet has no bindings:
+// the first rebinding writes it. The error names every entry that is wrong.
 func Load(name string) (*input.Map, error) {
 	m, err := New()
 	if err != nil || name == "" {
@@ -71,12 +71,12 @@ func Load(name string) (*input.Map, error) {
 // Rebinding lets the player choose another key for fire.
 type Rebinding struct {
 	Map  *input.Map
-	File string // where the bindings are saved; "" for nowhere
-	Text string // what to show; "" for nothing
+	File string // where the bindings are saved; empty: they are not
+	Text string // what the window should show; empty: nothing
 }
 
-// Frame begins a rebinding if its key was pressed. Call it once a frame, after the devices
-// were fed.
+// Frame starts a rebinding if its key was pressed. Call it once a frame, when the devices'
+// state has been fed.
 func (r *Rebinding) Frame() {
 	if !r.Map.JustPressed("rebind") {
 		return
@@ -85,7 +85,7 @@ func (r *Rebinding) Frame() {
 	r.Map.Scan(r.bind) // until then no key does anything else
 }
 
-// bind takes the key that the player pressed.
+// bind handles the key that the player pressed.
 func (r *Rebinding) bind(key string) {
 	if key == "escape" {
 		r.Text = ""
@@ -107,7 +107,7 @@ func (r *Rebinding) bind(key string) {
 	}
 }
 
-// taken returns the action that has a key already, "" for none but fire.
+// taken returns the action other than fire that has a key already, or "".
 func (r *Rebinding) taken(key string) string {
 	for _, a := range actions {
 		list, _ := r.Map.Bindings("", a.Name)
@@ -120,8 +120,8 @@ func (r *Rebinding) taken(key string) string {
 	return ""
 }
 
-// replace gives fire a key. A gamepad's button replaces the gamepad's alone, so that both
-// keep working.
+// replace binds fire to a key. A key of a gamepad replaces only gamepad keys, and any other
+// only keys that are not a gamepad's, so that both devices keep working.
 func (r *Rebinding) replace(key string) error {
 	list := input.Keys(key)
 	before, err := r.Map.Bindings("", "fire")
@@ -138,8 +138,8 @@ func (r *Rebinding) replace(key string) error {
 
 func gamepad(key string) bool { return strings.HasPrefix(key, "gamepad_") }
 
-// save writes the player's bindings. A rename puts them in place, so that a full disk leaves
-// those of before.
+// save writes the player's bindings to a new file, and then renames it: if the disk is full,
+// the old file stays.
 func save(m *input.Map, name string) error {
 	var text bytes.Buffer
 	if err := m.Save(&text); err != nil {

@@ -1,3 +1,3 @@
-// Package screen has the tests that need a display. They start one without a screen,
-// Xvfb, and so run on machines that have none.
+// Package screen has the tests that need a display. They start a virtual one, Xvfb, and so run
+// on machines without a screen.
 package screen

@@ -1,5 +1,5 @@
-// Before is a game for one player, as many are written for Ebitengine: a ship shoots
-// rocks. The guide's page on porting moves it onto Foretick piece by piece; the result
+// Before is a game for one player, such as many that are written for Ebitengine: a ship
+// shoots rocks. The guide's page on porting moves it to Foretick piece by piece; the result
 // is in the packages ship and window.
 package main
 

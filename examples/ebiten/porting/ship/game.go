@@ -1,5 +1,5 @@
 // Package ship has the rules of the game of package before, ported: ships of several
-// players shoot rocks. Servers and clients share it. It knows nothing of Ebitengine.
+// players shoot rocks. Servers and clients share it. It does not use Ebitengine.
 package ship
 
 import (
@@ -27,28 +27,28 @@ type (
 	Motion struct {
 		X, Y float32 `net:"min=-16,max=16,step=0.01"`
 	}
-	// Ship is what a player's body has besides.
+	// Ship has what only ships have.
 	Ship struct {
 		Angle float32 `net:"angle,bits=14,lerp"`
 		Wait  uint8   `net:"max=15"` // ticks until the gun is ready
 	}
-	// Score of a player. Only the server writes it.
+	// Score is a player's score. Only the server writes it.
 	Score struct{ Points uint16 }
-	// Rock is what tells a rock from other bodies.
+	// Rock marks a rock: only rocks have it.
 	Rock struct{ Kind uint8 }
-	// Shot is what tells a shot from other bodies.
+	// Shot marks a shot: only shots have it.
 	Shot struct {
-		Left uint8 `net:"max=60"` // ticks
+		Left uint8 `net:"max=60"` // ticks until it ends
 	}
-	// Keys are a player's input of a tick.
+	// Keys are a player's input for a tick.
 	Keys struct {
 		Left, Right, Up, Fire bool
 	}
-	// Struck is raised where a shot meets a rock.
+	// Struck is raised when a shot hits a rock.
 	Struck struct{ Rock ecs.Entity }
 )
 
-// Game holds the handles of one end, and no state.
+// Game holds the handles of one end, but no state of the match.
 type Game struct {
 	Place  ecs.Component[Place]
 	Motion ecs.Component[Motion]
@@ -66,19 +66,19 @@ type Game struct {
 	rocks   *ecs.Query
 	players *ecs.Query
 
-	// Square makes rocks square instead of round, on both ends alike.
+	// Square makes rocks square instead of round. Both ends must set it alike.
 	Square bool
-	// Bang plays a shot of this client's player. nil plays nothing.
+	// Bang plays a shot of this client's player. It may be nil.
 	Bang func()
 }
 
-// Behind is what a shot keeps to itself: how far in the past its shooter sees others.
+// Behind is sent to no other end. It says how far in the past a shot's owner sees others.
 type Behind struct {
 	Ticks float32
-	Known bool
+	Known bool // Ticks is set
 }
 
-// Protocol declares the game. The systems run in the order in which Update called them.
+// Protocol declares the game. Its systems run in the order in which Update called them.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("ship", 1)
 	p.SetTickRate(60) // one tick for each Update of the game before
@@ -134,7 +134,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	*g.Place.Get(f.World, f.Spawn(&g.Player, player)) = Place{Width / 2, Height / 2}
 }
 
-// steer reads the command, not the keyboard.
+// steer reads the command instead of the keyboard.
 func (g *Game) steer(_ *foretick.Frame, rows ecs.Rows) {
 	keys, ship, motion := g.Keys.Slice(rows), g.Ship.Slice(rows), g.Motion.Slice(rows)
 	for i := range ship {
@@ -161,7 +161,7 @@ func drag(v float32) float32 {
 	return v
 }
 
-// fire counts ticks down, and raises an event for the sound.
+// fire spawns a shot, counts the ticks until the next one, and raises an event for the sound.
 func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 	keys, ship, place := g.Keys.Slice(rows), g.Ship.Slice(rows), g.Place.Slice(rows)
 	for i := range ship {
@@ -186,7 +186,7 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
 	for i := range place {
 		if wrap(&place[i], motion[i]) {
-			f.Teleport(rows.Entity(i)) // nothing is drawn in between
+			f.Teleport(rows.Entity(i)) // screens do not draw it in between
 		}
 	}
 }
@@ -209,7 +209,7 @@ func wrap(at *Place, by Motion) bool {
 	return at.X != x || at.Y != y
 }
 
-// shots moves shots through the rocks as their shooter sees them.
+// shots moves shots through the rocks as the shots' owners see them.
 func (g *Game) shots(f *foretick.Frame, rows ecs.Rows) {
 	place, motion, shot, behind := g.Place.Slice(rows), g.Motion.Slice(rows), g.Shot.Slice(rows), g.Behind.Slice(rows)
 	for i := range place {
@@ -246,7 +246,7 @@ func (g *Game) hit(f *foretick.Frame, by foretick.PlayerID, s Struck) {
 	}
 }
 
-// crash runs on the server: rocks are nobody's, so clients draw them in the past.
+// crash runs on the server: rocks have no owner, so clients do not predict them.
 func (g *Game) crash(f *foretick.Frame, rows ecs.Rows) {
 	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
 	for i := range place {
@@ -261,7 +261,8 @@ func (g *Game) crash(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// rain brings a rock at times. f.Rand depends on the tick and a number: each use has its own.
+// rain spawns a rock at times. f.Rand depends on the tick and on a number, and each use passes a
+// different one.
 func (g *Game) rain(f *foretick.Frame, _ ecs.Rows) {
 	if f.Rand(0)%60 != 0 {
 		return

@@ -1,4 +1,4 @@
-// Window draws the ported game: what is left of package before on the screen's side.
+// Window draws the ported game. It is what remains of package before on the client.
 //
 //	go run ./porting/window -serve                    hosts a match and plays in it
 //	go run ./porting/window -join 127.0.0.1:7790      plays in it too
@@ -38,7 +38,7 @@ func main() {
 	addr := flag.String("join", "127.0.0.1:7790", "the server's address")
 	flag.Parse()
 	if *serve {
-		srv, err := host(*addr) // it listens before the window's own client asks
+		srv, err := host(*addr) // it listens before the window's own client connects
 		if err != nil {
 			log.Fatal(err)
 		}
