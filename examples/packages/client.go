@@ -13,17 +13,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Client is one player's end. It predicts its own drone, and draws all others as the server
-// had them a moment ago.
+// Client is one player's end. It predicts the player's drone, and draws all others as the
+// server had them a moment ago.
 type Client struct {
-	Pilot  Pilot
+	Pilot  Pilot // the player's drone, predicted
 	Score  Score
-	Others map[uint16]Body                  // as drawn in this frame, by player
-	Read   func(t netcode.Tick) Stick       // the player's hands
-	OnShot func(t netcode.Tick, hit uint16) // hit is the player that the beam met on this screen, or 0
-	Ticks  int                              // predicted so far
-	Wrong  int                              // how often the server corrected them
-	Closed bool                             // the server is gone
+	Others map[uint16]Body                  // where this frame draws the other players' drones
+	Read   func(t netcode.Tick) Stick       // reads the player's input for a tick
+	OnShot func(t netcode.Tick, hit uint16) // called for each shot; hit is the player that the beam hit on this screen, or 0
+	Ticks  int                              // ticks predicted so far
+	Wrong  int                              // how often the server's state differed from the prediction
+	Closed bool                             // the connection to the server has ended
 
 	net       transport.Endpoint
 	peer      transport.PeerID
@@ -32,12 +32,12 @@ type Client struct {
 	receiver  *snapshot.Receiver
 	commands  *netcode.CommandSender
 	predictor *prediction.Predictor
-	compared  netcode.Tick
-	screen    *lagcomp.History // the hitboxes as drawn, to see what a beam meets there
-	frame     lagcomp.Tick
+	compared  netcode.Tick     // the newest tick that was compared with the server's
+	screen    *lagcomp.History // the hitboxes as this client drew them
+	frame     lagcomp.Tick     // the number of the last frame, for screen
 }
 
-// NewClient returns a client that plays once its endpoint is connected.
+// NewClient returns a client, which plays once its endpoint is connected.
 func NewClient(net transport.Endpoint) *Client {
 	c := &Client{
 		net: net, Others: map[uint16]Body{}, conn: connection(),
@@ -51,7 +51,7 @@ func NewClient(net transport.Endpoint) *Client {
 	return c
 }
 
-// Step runs one rendered frame. Draw Pilot and Others after it.
+// Step runs one frame. Draw Pilot and Others after it.
 func (c *Client) Step(now time.Duration) {
 	each(c.net, func(ev transport.Event) { c.handle(now, ev) })
 	for f, ok := c.conn.NextFate(); ok; f, ok = c.conn.NextFate() {
@@ -92,7 +92,7 @@ func (c *Client) handle(now time.Duration, ev transport.Event) {
 	}
 }
 
-// readSnapshot takes the server's state of a tick, and compares it with the prediction.
+// readSnapshot reads the server's state of a tick, and compares it with the prediction.
 func (c *Client) readSnapshot(now time.Duration, b []byte) {
 	head, rest, err := netcode.ParseSnapshotHeader(b)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Client) readSnapshot(now time.Duration, b []byte) {
 	}
 	t, err := c.receiver.Read(rest)
 	if err != nil {
-		c.conn.Refuse() // not acknowledged, so nothing is sent as a difference from it
+		c.conn.Refuse() // then it is not acknowledged, and nothing is sent as a difference from it
 		return
 	}
 	c.commands.Acked(t+head.CommandAck, int32(head.CommandAck) > 0) // a tick that the server has yet to run arrived, an earlier one may be past
@@ -119,7 +119,7 @@ func (c *Client) readSnapshot(now time.Duration, b []byte) {
 	}
 }
 
-// draw puts others where they were at the render time, between two snapshots.
+// draw sets where the others are drawn: where they were at the render time, between two snapshots.
 func (c *Client) draw(at netcode.Time) {
 	clear(c.Others)
 	c.frame++
@@ -141,7 +141,7 @@ func (c *Client) draw(at netcode.Time) {
 	}
 }
 
-// predict makes the commands that are due, and runs their ticks.
+// predict makes the commands that are due, and runs the ticks up to the predicted one.
 func (c *Client) predict(at netcode.Time) {
 	if !c.predictor.Started() || at.Reset {
 		newest := c.Pilot.Server.Newest()
@@ -161,7 +161,7 @@ func (c *Client) predict(at netcode.Time) {
 	}
 }
 
-// shoot sees what a beam meets on this screen.
+// shoot finds what a beam hits on this screen.
 func (c *Client) shoot(t netcode.Tick, in Stick) {
 	hit, _ := c.screen.At(c.frame, 0).Raycast(beam(c.Pilot.Body, in), lagcomp.Filter{})
 	if c.OnShot != nil {

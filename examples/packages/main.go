@@ -1,14 +1,14 @@
-// Packages is a shooter on the packages alone: without the root package and without ecs. Its
-// entities are plain structs in a map. Take it as the start if your engine has its own
-// components, storage or loop, and swap what you have better.
+// Packages is a shooter that uses single packages of the library, without the root package and
+// without ecs. Its entities are plain structs in a map. Start from it if your engine has
+// components, storage or a loop of its own, and replace what your engine does better.
 //
 //	rules.go   the components, their tags, and the rules of both ends
 //	server.go  the world; commands in, snapshots out, shots judged in the past (netcode, snapshot, lagcomp)
 //	client.go  a connection, a clock, and others as they were (netcode, snapshot)
 //	pilot.go   the own drone, predicted and corrected (prediction)
 //
-// Without flags bots play in virtual time over a bad network, and a table says how well it
-// was hidden. With -serve and -join it is played over UDP.
+// Without flags, bots play in virtual time over bad networks, and a table shows how well these
+// were hidden. With -serve and -join the game runs over UDP.
 package main
 
 import (
@@ -29,8 +29,8 @@ import (
 
 const frameTime = time.Second / 60
 
-// bot returns the hands of a bot: it weaves about the middle, and shoots at the nearest drone on its
-// screen.
+// bot returns a function that plays for a bot: it flies about the middle, and shoots at the nearest
+// drone on its screen.
 func bot(c *Client, seed uint32) func(netcode.Tick) Stick {
 	return func(t netcode.Tick) Stick {
 		me, turn := c.Pilot.Body, float64(t/24*2654435761+seed*40503)
@@ -55,16 +55,17 @@ type Match struct {
 	Net      *sim.Network
 	Server   *Server
 	Clients  []*Client
-	Screen   map[shot]uint16 // whom each shot hit on its shooter's screen
-	Verdicts map[shot]uint16 // and by the server
+	Screen   map[shot]uint16 // for each shot: the player that it hit on its shooter's screen, or 0
+	Verdicts map[shot]uint16 // for each shot: the player that it hit on the server, or 0
 }
 
+// shot names a shot by the player that fired it and the tick.
 type shot struct {
 	player uint16
 	tick   netcode.Tick
 }
 
-// NewMatch returns a match of some bots over a link.
+// NewMatch returns a match of the given number of bots, each behind a link.
 func NewMatch(link sim.Link, bots int, seed uint64) *Match {
 	m := &Match{Net: sim.NewNetwork(seed), Screen: map[shot]uint16{}, Verdicts: map[shot]uint16{}}
 	listen := m.Net.Listen()
@@ -79,7 +80,7 @@ func NewMatch(link sim.Link, bots int, seed uint64) *Match {
 	return m
 }
 
-// Play plays on for some time.
+// Play continues the match for the time d.
 func (m *Match) Play(d time.Duration) {
 	for end := m.Net.Now() + d; m.Net.Now() < end; {
 		m.Net.Run(m.Net.Now() + frameTime)
@@ -92,15 +93,15 @@ func (m *Match) Play(d time.Duration) {
 	}
 }
 
-// Report is how well the network was hidden.
+// Report says how well the network was hidden.
 type Report struct {
-	Hits      int     // shots that hit on their shooter's screen, and reached the server
-	Confirmed int     // of those, hits of the same drone by the server
-	Wrong     float64 // corrections a minute and player
-	Down      float64 // bytes a second to a player
+	Hits      int     // shots that hit on their shooter's screen, and were judged by the server
+	Confirmed int     // those of them that hit the same drone on the server
+	Wrong     float64 // corrections for each player and minute
+	Down      float64 // bytes a second to each player
 }
 
-// Report returns the report so far.
+// Report returns the report for the match so far.
 func (m *Match) Report() (r Report) {
 	for shot, hit := range m.Screen {
 		if verdict, judged := m.Verdicts[shot]; hit > 0 && judged {
@@ -133,7 +134,7 @@ func main() {
 		net, err := udp.Dial(*join, udp.Config{})
 		check(err)
 		c := NewClient(net)
-		c.Read = bot(c, uint32(os.Getpid())) // your keys go here
+		c.Read = bot(c, uint32(os.Getpid())) // read your keys here
 		loop(ctx, net, frameTime, func(now time.Duration) bool {
 			if c.Step(now); c.Ticks%rate == 1 {
 				log.Printf("at %.1f %.1f with %d others, hits %d of %d", c.Pilot.X, c.Pilot.Y, len(c.Others), c.Score.Hits, c.Score.Shots)
@@ -152,7 +153,7 @@ func main() {
 	}
 }
 
-// loop calls step at an interval until it returns false or the program is to end.
+// loop calls step at an interval, until step returns false or ctx ends. Then it closes net.
 func loop(ctx context.Context, net transport.Endpoint, every time.Duration, step func(now time.Duration) bool) {
 	tick, began := time.NewTicker(every), time.Now()
 	defer tick.Stop()

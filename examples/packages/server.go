@@ -12,24 +12,24 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Drone is an entity of the server's world.
+// Drone is an entity in the server's world.
 type Drone struct {
 	Body
 	Score
 }
 
-// Server has the true world: drones in a map, by the number of their player.
+// Server has the authoritative world: drones in a map, by their player's number.
 type Server struct {
 	Drones  map[uint16]*Drone
-	Tick    netcode.Tick
-	Present bool                                            // judges shots in the present, to show what the past is for
-	OnShot  func(player uint16, t netcode.Tick, hit uint16) // hit is the player that was hit, or 0
+	Tick    netcode.Tick                                    // the last tick that ran
+	Present bool                                            // it judges shots in the present, to show what judging in the past is for
+	OnShot  func(player uint16, t netcode.Tick, hit uint16) // called for each shot; hit is the player that was hit, or 0
 
 	net    transport.Endpoint
 	guests map[transport.PeerID]*guest
-	joined uint16
+	joined uint16 // how many players have ever joined
 	source *snapshot.Source
-	past   *lagcomp.History
+	past   *lagcomp.History // the hitboxes of the newest ticks
 }
 
 // guest is the server's end of one player's connection.
@@ -37,16 +37,16 @@ type guest struct {
 	player   uint16
 	conn     *netcode.Conn
 	commands *netcode.CommandBuffer
-	last     Stick
+	last     Stick // the last command
 	sender   *snapshot.Sender
 	sent     map[netcode.Seq]*snapshot.Sent // by packet, until its fate is known
 	acked    netcode.Tick                   // the newest snapshot that the client has
-	judge    *lagcomp.Judge
+	judge    *lagcomp.Judge                 // decides how far in the past the player's shots are judged
 }
 
 var rewinding = lagcomp.Config{TickRate: rate}
 
-// NewServer returns a server without players.
+// NewServer returns a server that has no players yet.
 func NewServer(net transport.Endpoint) *Server {
 	return &Server{
 		net: net, Drones: map[uint16]*Drone{}, guests: map[transport.PeerID]*guest{},
@@ -70,7 +70,7 @@ func (s *Server) Step(now time.Duration) {
 	s.record()
 	for _, peer := range peers {
 		if g := s.guests[peer]; g != nil {
-			_ = s.net.Send(peer, s.packet(now, g)) // a failed send counts as lost, which the protocol handles
+			_ = s.net.Send(peer, s.packet(now, g)) // a failed send counts as lost, and the protocol handles that
 		}
 	}
 	s.net.Flush()
@@ -104,8 +104,8 @@ func (s *Server) remove(peer transport.PeerID) {
 	delete(s.guests, peer)
 }
 
-// play runs a player's command of the tick. If none came, its last one counts again, without
-// the shot.
+// play runs a player's command for the tick. If none arrived, it runs the player's last one again,
+// without the shot.
 func (s *Server) play(g *guest) {
 	s.settle(g)
 	me, measured := s.Drones[g.player], lagcomp.Measured{Now: s.Tick, Newest: g.acked, RTT: g.conn.MeasuredRTT(), Interpolation: 150 * time.Millisecond}
@@ -125,7 +125,7 @@ func (s *Server) play(g *guest) {
 	}
 	me.Shots++
 	hit, ok := s.past.At(at.Tick, at.Fraction).Raycast(beam(me.Body, g.last), lagcomp.Filter{ExcludeOwner: uint32(g.player)})
-	if target := s.Drones[uint16(hit.Owner)]; ok && target != nil { // it may have left since
+	if target := s.Drones[uint16(hit.Owner)]; ok && target != nil { // the player may have left since
 		me.Hits++
 		target.VX -= float32(hit.Normal.X * 1.5) // a push, which the target's client cannot predict
 		target.VY -= float32(hit.Normal.Y * 1.5)
@@ -136,7 +136,8 @@ func (s *Server) play(g *guest) {
 	}
 }
 
-// settle tells the sender which snapshots arrived: they are what later ones differ from.
+// settle passes the fates of a guest's packets to its sender: later snapshots are encoded as the
+// difference from those that arrived.
 func (s *Server) settle(g *guest) {
 	for f, ok := g.conn.NextFate(); ok; f, ok = g.conn.NextFate() {
 		sent := g.sent[f.Seq]
@@ -152,7 +153,7 @@ func (s *Server) settle(g *guest) {
 	}
 }
 
-// record gives the tick's state to the snapshots and to the history of hitboxes.
+// record passes the tick's state to the snapshots and to the history of hitboxes.
 func (s *Server) record() {
 	s.source.Begin(s.Tick)
 	s.past.Begin(s.Tick)
@@ -165,10 +166,10 @@ func (s *Server) record() {
 	s.past.End()
 }
 
-// packet returns a client's packet of the tick.
+// packet returns a player's packet for the tick.
 func (s *Server) packet(now time.Duration, g *guest) []byte {
 	p := g.conn.Begin(now)
-	s.settle(g) // Begin decides fates too
+	s.settle(g) // Begin may have decided fates too
 	early, has := g.commands.Early()
 	head := netcode.SnapshotHeader{Bare: true, Early: early, HasEarly: has, CommandAck: g.commands.Ack() - s.Tick}.Append(nil)
 	sent := &snapshot.Sent{}
@@ -183,7 +184,7 @@ func (s *Server) packet(now time.Duration, g *guest) []byte {
 	return b
 }
 
-// each calls fn for the events of the network.
+// each calls fn for each event that net has.
 func each(net transport.Endpoint, fn func(transport.Event)) {
 	var events [32]transport.Event
 	for {

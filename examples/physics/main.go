@@ -1,11 +1,11 @@
-// Physics opens a window on a yard in which cars push crates and one another: w and s drive,
-// a and d steer. The server and three bots are in the same process, behind a simulated line.
+// Physics opens a window on a yard in which cars push crates and one another: w and s drive, a and
+// d steer. The server and three bots run in the same process, behind a simulated network.
 //
 //	go run .                        a round trip of 100 ms, 2 % loss
 //	go run . -rtt 300ms -loss 0.1   a bad one
 //	go run ./bots                   without a window: what bots measured
 //
-// Package yard has the rules, and what is to copy for games with a physics engine.
+// Package yard has the rules. It is the part to copy for games with a physics engine.
 package main
 
 import (
@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// match is a server and its clients in this process. All of them step in Update.
+// match is a server and its clients in this process. step runs all of them.
 type match struct {
 	network *sim.Network
 	began   time.Time

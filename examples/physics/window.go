@@ -18,14 +18,14 @@ import (
 
 const scale = 24 // pixels a metre
 
-// window is the game as Ebitengine sees it.
+// window implements ebiten.Game.
 type window struct {
 	o      options
 	game   *yard.Game
 	keys   *input.Map
 	match  *match
 	view   client.View
-	pixel  *ebiten.Image
+	pixel  *ebiten.Image // a white pixel, which is scaled to each shape
 	frames int
 }
 
@@ -54,7 +54,7 @@ func newWindow(o options) (w *window, err error) {
 	return w, err
 }
 
-// Update runs once for each frame that is drawn: see SetTPS in main.go.
+// Update implements ebiten.Game. It runs once for each frame that is drawn: see SetTPS in main.go.
 func (w *window) Update() error {
 	for name, code := range codes {
 		w.keys.Key(name, ebiten.IsKeyPressed(code))
@@ -71,7 +71,7 @@ func (w *window) Update() error {
 	return nil
 }
 
-// Draw draws what the player's client has.
+// Draw draws the view of the player's client.
 func (w *window) Draw(screen *ebiten.Image) {
 	screen.Fill(color.RGBA{24, 26, 32, 255})
 	w.game.Shapes(w.view.World, func(s yard.Shape) {
@@ -105,7 +105,7 @@ var (
 // Layout implements ebiten.Game.
 func (w *window) Layout(int, int) (int, int) { return yard.Length * scale, yard.Width * scale }
 
-// capture writes the last frame.
+// capture writes the screenshot, in the last frame.
 func (w *window) capture(screen *ebiten.Image) {
 	if w.o.screenshot == "" || w.frames != w.o.frames {
 		return

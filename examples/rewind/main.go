@@ -1,7 +1,7 @@
-// Command rewind shows lag compensation with nothing but plain structs. A
-// runner changes direction, a shooter aims perfectly at its screen, and a
+// Command rewind shows lag compensation with plain structs alone. A runner
+// changes direction, and a shooter aims perfectly at what its screen shows. A
 // server judges each shot in the past and, for comparison, in the present. A
-// second player claims an older view than it had, and is clamped.
+// second player claims an older view than it had, and its claims are clamped.
 //
 //	go run ./examples/rewind -rtt 150ms
 package main
@@ -21,20 +21,20 @@ import (
 const (
 	tickRate      = 30
 	tick          = time.Second / tickRate
-	interpolation = 100 * time.Millisecond // delay of the client's screen behind its newest snapshot
-	dwell         = tick                   // wait of an input in the server's buffer
+	interpolation = 100 * time.Millisecond // how far the client's screen is behind its newest snapshot
+	dwell         = tick                   // how long an input waits in the server's buffer
 	distance      = 30                     // from the shooter to the runner's track, in metres
 	me, him       = 1, 2                   // player numbers
 )
 
-// runner is the game's own struct: lagcomp knows nothing of it.
+// runner is a struct of the game: lagcomp does not use it.
 type runner struct {
 	y, speed float32
-	turnsAt  lagcomp.Tick
+	turnsAt  lagcomp.Tick // when it reverses next
 }
 
 func (r *runner) step(now lagcomp.Tick, dice *rand.Rand) {
-	if now >= r.turnsAt { // reverses every 0.3 to 0.8 s
+	if now >= r.turnsAt { // it reverses every 0.3 to 0.8 s
 		r.speed = -r.speed
 		r.turnsAt = now + 9 + lagcomp.Tick(dice.IntN(16))
 	}
@@ -50,10 +50,10 @@ func (r *runner) body() [2]lagcomp.Hitbox {
 	return [2]lagcomp.Hitbox{trunk, head.On(1, 0)}
 }
 
-// result counts the shots of one run.
+// result counts the shots of one run, and those that hit in the past and in the present.
 type result struct {
 	shots, past, present int
-	clamped              int // of the honest player's claims
+	clamped              int // how many of the honest player's claims were clamped
 	liar                 lagcomp.JudgeStats
 }
 
@@ -80,10 +80,10 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 		history.Put(7, him, 0, body[:]...)
 		history.End()
 
-		// Server measurements for both players, who have the same latency.
+		// What the server measured for both players, who have the same latency.
 		measured := lagcomp.Measured{
 			Now: now, RTT: rtt, Interpolation: interpolation, Dwell: dwell,
-			Newest: before(now, rtt+dwell).Tick, // acknowledged with this input
+			Newest: before(now, rtt+dwell).Tick, // the snapshot that this input acknowledged
 		}
 		honest.Observe(measured)
 		liar.Observe(measured)
@@ -91,7 +91,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 			continue
 		}
 
-		// The shooter fired at this moment on its screen.
+		// The shooter fired when its screen showed this moment.
 		seen := before(now, rtt+interpolation+dwell)
 		y := screen[seen.Tick] + (screen[seen.Tick+1]-screen[seen.Tick])*seen.Fraction
 		shot := lagcomp.RayTo(lagcomp.Vec{Z: 1.7}, lagcomp.Vec{X: distance, Y: y, Z: 1.7})
@@ -111,7 +111,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 	return r, nil
 }
 
-// before returns the moment d before tick now.
+// before returns the moment that is d before tick now.
 func before(now lagcomp.Tick, d time.Duration) lagcomp.Claim {
 	back := d.Seconds() * tickRate
 	if back > float64(now) {

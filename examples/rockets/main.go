@@ -1,16 +1,17 @@
 // Command rockets shows predicted spawns over a network with delay and loss. A
 // player fires rockets, which burst into fragments, and bullets. Rockets and
-// fragments are matched: they fly at once, and are replaced by the server's under
-// the same handles when those arrive. Bullets exist only on the client that fired
-// them. At times the server jams the gun, which the client cannot know; the shots
-// that it fired in that time are removed.
+// fragments are matched: they fly at once, and when the server's arrive, these
+// replace them under the same handles. Bullets exist only on the client that fired
+// them. At times the server jams the gun, which the client cannot predict; shots
+// that the client fired in that time are removed.
 //
 // Bullets are slow but still lag compensated: a hit on the shooter's screen is a
 // hit on the server. The server either moves each bullet forward to the present
 // at once, through everything that its shooter had not seen yet, or keeps it in
-// its shooter's past for the whole flight. The first never hits a player that has
-// reached cover, but the bullet appears in mid-flight. The second shows the
-// bullet leaving the gun, but it can hit players that have already moved away.
+// its shooter's past for the whole flight. With the first, no bullet hits a player
+// that has reached cover, but the bullet appears in mid-flight. With the second,
+// the bullet is seen to leave the gun, but it can hit players that have already
+// moved away.
 //
 //	go run ./examples/rockets -rtt 150ms -loss 0.05 -flight delayed
 package main
@@ -35,43 +36,43 @@ import (
 )
 
 type (
-	// Gun is the state of the gun.
+	// Gun is the state of a player's gun.
 	Gun struct {
-		Jam uint8 `net:"max=60"` // ticks
+		Jam uint8 `net:"max=60"` // for how many ticks it cannot fire
 	}
-	// Flight is the motion of everything that flies.
+	// Flight is the motion of rockets, fragments and bullets.
 	Flight struct {
 		X, Y   float32 `net:"min=-200,max=200,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-100,max=100,step=0.01"`
 		Fuse   uint8   `net:"max=120"` // ticks until it disappears
 	}
-	// Payload is the number of fragments of a burst.
+	// Payload is the number of fragments into which a rocket bursts.
 	Payload struct {
 		Fragments uint8 `net:"max=9"`
 	}
-	// Drone is a target; only the server moves it.
+	// Drone is a target. Only the server moves it.
 	Drone struct {
 		Lane uint8   `net:"max=9"`
 		Y    float32 `net:"min=-200,max=200,step=0.01,lerp"`
 	}
-	// Aim belongs to a bullet and is not sent.
+	// Aim is a component of bullets that is not sent.
 	Aim struct {
 		Fired  foretick.Tick
-		Behind float32 // ticks between the present and the world that it flies through
+		Behind float32 // how far in the past the world is that it flies through, in ticks
 	}
-	// Strike is raised when a bullet meets a drone.
+	// Strike is raised when a bullet hits a drone.
 	Strike struct {
 		Fired  foretick.Tick
-		Target ecs.Entity // handle of this end
+		Target ecs.Entity // this end's handle
 	}
 	// Command is a player's input.
 	Command struct {
 		Rocket bool `net:"oneshot"`
-		Bullet bool // held
+		Bullet bool // the trigger is held
 	}
 )
 
-// Game holds the handles of one end.
+// Game holds the handles of one end, and the figures of the report.
 type Game struct {
 	Gun     ecs.Component[Gun]
 	Flight  ecs.Component[Flight]
@@ -85,20 +86,20 @@ type Game struct {
 	Struck foretick.Event[Strike]
 
 	delayed bool                    // keeps bullets in their shooter's past
-	struck  map[foretick.Tick]uint8 // lane of the drone that the bullet of a tick hit; 0: none so far
+	struck  map[foretick.Tick]uint8 // for each tick in which a bullet was fired: the lane of the drone that it hit; 0: none so far
 
-	fired map[ecs.Entity]time.Duration // on the client: when it first existed
-	now   func() time.Duration
+	fired map[ecs.Entity]time.Duration // on the client: when each rocket or fragment appeared
+	now   func() time.Duration         // the virtual time
 	tally
 }
 
 // tally collects the figures of the report.
 type tally struct {
 	predicted, confirmed, cancelled int
-	waited                          time.Duration // total time from firing to the server's answer
+	waited                          time.Duration // from firing to the server's answer, added up
 	bullets                         int
-	onScreen, honoured, unseen      int           // bullets that hit: on screen, of these on the server, only on the server
-	flew                            foretick.Tick // total flight until they hit on the server
+	onScreen, honoured, unseen      int           // bullets that hit: on the screen, those of them that also hit on the server, only on the server
+	flew                            foretick.Tick // how long bullets flew until they hit on the server, added up
 }
 
 // Protocol declares the game.
@@ -126,8 +127,10 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("shoot", g.shoot, ecs.Write(&g.Flight, &g.Aim), ecs.Structural())
 	p.Server("patrol", g.patrol, ecs.Write(&g.Drone))
 	foretick.Hitbox(p, &g.Drone, func(d *Drone) lagcomp.Sphere { return lagcomp.Sphere{X: 10 * float32(d.Lane), Y: d.Y, R: 0.5} })
-	g.Struck.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })                              // sparks
-	g.Struck.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone)) // damage
+	// plays sparks
+	g.Struck.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })
+	// does damage
+	g.Struck.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone))
 	return p
 }
 
@@ -155,8 +158,8 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// fly moves everything. A rocket bursts and spawns its fragments in the tick in
-// which it disappears.
+// fly moves rockets and fragments. A rocket bursts and spawns its fragments in the
+// tick in which it disappears.
 func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	at := g.Flight.Slice(rows)
 	for i := range at {
@@ -176,8 +179,8 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// shoot moves the bullets on both ends: on the client through its own screen, on
-// the server through the shooter's.
+// shoot moves the bullets on both ends: on the client through what its screen
+// shows, on the server through what the shooter's screen showed.
 func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
 	at, aim := g.Flight.Slice(rows), g.Aim.Slice(rows)
 	for i := range at {
@@ -185,7 +188,7 @@ func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
 		seen, fresh := f.RewindBehind(rows.Owner(), a.Behind), a.Fired == f.Tick
 		if fresh {
 			seen = f.Rewind(rows.Owner())
-			a.Behind = seen.Behind() // and stays so, unless the bullet is caught up
+			a.Behind = seen.Behind() // it stays so, unless CatchUp moves the bullet to the present
 			g.struck[f.Tick] = 0     //foretick:allow a figure of the report
 		}
 		shot := lagcomp.Projectile{Position: lagcomp.Vec{X: b.X, Y: b.Y}, Velocity: lagcomp.Vec{X: b.VX, Y: b.VY}, Radius: 0.1}
@@ -210,14 +213,14 @@ func (g *Game) strike(f *foretick.Frame, s Strike) {
 	}
 }
 
-// patrol lets the drones cross the line of fire.
+// patrol moves the drones up and down across the line of fire.
 func (g *Game) patrol(f *foretick.Frame, rows ecs.Rows) {
 	for i, d := 0, g.Drone.Slice(rows); i < len(d); i++ {
 		d[i].Y = 4 * float32(math.Sin(f.Time().Seconds()*3.3+float64(d[i].Lane)))
 	}
 }
 
-// jam runs only on the server.
+// jam jams guns at random. It runs only on the server.
 func (g *Game) jam(f *foretick.Frame, rows ecs.Rows) {
 	for i, gun := 0, g.Gun.Slice(rows); i < len(gun); i++ {
 		if f.Rand(uint64(rows.Owner()))%90 == 0 {
@@ -238,7 +241,7 @@ func (g *Game) confirm(_ *foretick.Frame, e ecs.Entity) {
 
 func (g *Game) cancel(*foretick.Frame, ecs.Entity) { g.cancelled++ }
 
-// options are the command line.
+// options are the values of the command line's flags. run describes each.
 type options struct {
 	rtt     time.Duration
 	loss    float64
@@ -282,13 +285,13 @@ func play(o options) (tally, stats.Client, error) {
 // ticks returns the average flight of a bullet until it hit.
 func (t tally) ticks() float64 { return float64(t.flew) / float64(max(t.honoured+t.unseen, 1)) }
 
-// settle compares the client's screen with what the server did.
+// settle compares what the client's screen showed with what the server did.
 func (g *Game) settle(srv *Game) {
 	g.flew = srv.flew
 	for tick, lane := range g.struck {
 		judged, fired := srv.struck[tick]
 		switch {
-		case !fired: // jammed, or the command was too late
+		case !fired: // the gun was jammed, or the command was too late
 		case lane != 0:
 			g.onScreen++
 			if judged == lane {

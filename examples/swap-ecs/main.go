@@ -1,9 +1,9 @@
 // Swap-ecs predicts without Foretick's ECS: the game keeps its state in plain
-// structs, and package prediction drives them through two small interfaces.
+// structs, and package prediction runs them through two small interfaces.
 //
-// To plug in another ECS, write the five methods of [ship] for it. Save and
-// Load copy the local player's components to and from a slot. Step runs the
-// shared systems for the local player. Compare and Adopt compare them with the
+// To use another ECS, write the five methods of [ship] for it. Save and Load copy
+// the local player's components to and from a slot. Step runs the shared systems
+// for the local player. Compare and Adopt compare the components with the
 // server's state and replace them by it. Nothing else of the library is needed.
 package main
 
@@ -13,14 +13,14 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// State is the whole predicted state. It is a value type, so saving it is an
-// assignment.
+// State is the whole predicted state. It has no pointers, so an assignment saves
+// it.
 type State struct {
 	X, Speed float64
 	Fuel     int
 }
 
-// Input is the command of one tick.
+// Input is the command for one tick.
 type Input struct{ Thrust bool }
 
 // step is the shared rule, which server and client both run.
@@ -29,27 +29,27 @@ func step(s State, in Input) State {
 		s.Fuel--
 		s.Speed += 0.5
 	}
-	s.Speed = float64(s.Speed * 0.95) // rounded: the same on every machine
+	s.Speed = float64(s.Speed * 0.95) // rounded alike on every machine
 	s.X += s.Speed
 	return s
 }
 
-// ship is the predicted world, and the server's authority over it.
+// ship implements prediction.World and prediction.Authority.
 type ship struct {
 	now    State
-	saves  [prediction.DefaultHistory]State
-	inputs *prediction.History[Input]
-	server *prediction.History[State]
-	sounds int
+	saves  [prediction.DefaultHistory]State // the states after the newest ticks
+	inputs *prediction.History[Input]       // the commands of the newest ticks
+	server *prediction.History[State]       // the states that the server has sent
+	sounds int                              // how many sounds were played
 }
 
 // Save stores the state after a tick.
 func (s *ship) Save(slot int, _ prediction.Tick) { s.saves[slot] = s.now }
 
-// Load restores it.
+// Load restores the state after a tick.
 func (s *ship) Load(slot int, _ prediction.Tick) { s.now = s.saves[slot] }
 
-// Step runs a tick with its input; sounds play only in the first run.
+// Step runs a tick with its input. Sounds play only in a tick's first run.
 func (s *ship) Step(t prediction.Tick, replay bool) {
 	in := s.inputs.Find(t)
 	if in == nil {
@@ -61,7 +61,7 @@ func (s *ship) Step(t prediction.Tick, replay bool) {
 	s.now = step(s.now, *in)
 }
 
-// Compare compares the prediction for a tick with the server's state.
+// Compare compares the prediction of a tick with the server's state.
 func (s *ship) Compare(slot int, t prediction.Tick) prediction.Verdict {
 	if said := s.server.Find(t); said != nil && s.saves[slot] != *said {
 		return prediction.Different
@@ -74,13 +74,13 @@ func (s *ship) Adopt(t prediction.Tick) { s.now = *s.server.Find(t) }
 
 // Outcome is the result of a flight.
 type Outcome struct {
-	Shown, Server State // at the end
-	Wrong, Replay int   // corrections, and replayed ticks
+	Shown, Server State // the states at the end
+	Wrong, Replay int   // corrections, and ticks that were run again
 	Sounds        int
 }
 
-// fly plays a ship with a server whose state arrives delay ticks late. Every
-// gust ticks a gust strikes, which no client can predict; 0 means never.
+// fly flies a ship whose server's states arrive delay ticks late. Every gust ticks
+// a gust hits the ship, which no client can predict; with 0 there are none.
 func fly(ticks, delay, gust prediction.Tick) (Outcome, error) {
 	client := &ship{
 		now:    State{Fuel: 60},
@@ -95,7 +95,7 @@ func fly(ticks, delay, gust prediction.Tick) (Outcome, error) {
 	var out Outcome
 	server := client.now
 	for t := prediction.Tick(1); t <= ticks+delay; t++ {
-		if t <= ticks { // the client plays at once
+		if t <= ticks { // the client runs its ticks at once
 			client.inputs.Put(t).Thrust = t%3 != 0
 			predictor.Advance()
 		}

@@ -14,16 +14,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// A frame is a datagram after its length in two big-endian bytes. Lengths beyond MTU have special meanings.
+// A frame is a datagram after its length in two big-endian bytes. Lengths above MTU have special
+// meanings.
 const (
-	welcome = 0xFFFF // server, first: the client is accepted
-	alive   = 0xFFFE // both: only a sign of life
-	goodbye = 0xFFFD // both, last: code (2), detail's length (1), detail
+	welcome = 0xFFFF // from the server, the first frame: the client is accepted
+	alive   = 0xFFFE // from both: only shows that the end still runs
+	goodbye = 0xFFFD // from both, the last frame: code (2), detail's length (1), detail
 )
 
 const (
 	timeout  = 5 * time.Second
-	parting  = 200 * time.Millisecond // time for the farewell
+	parting  = 200 * time.Millisecond // how long the last frames may take to be sent
 	mostHead = 2 + 3 + transport.MaxDetail
 )
 
@@ -40,10 +41,10 @@ func farewell(c transport.Code, detail string) []byte {
 	return append(append(b, byte(len(detail))), detail...)
 }
 
-// hurry makes reads and writes of a closing connection return soon.
+// hurry limits how long reads and writes of a closing connection may take.
 func hurry(c net.Conn) { _ = c.SetDeadline(time.Now().Add(parting)) }
 
-// Listen returns a server's endpoint at an address; it accepts at most limit clients.
+// Listen returns a server's endpoint at an address. It accepts at most limit clients.
 func Listen(addr string, limit int) (*Endpoint, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -67,10 +68,10 @@ func Listen(addr string, limit int) (*Endpoint, error) {
 	return e, nil
 }
 
-// Addr returns the address of a server.
+// Addr returns the address of a server's endpoint.
 func (e *Endpoint) Addr() string { return e.listen.Addr().String() }
 
-// enter accepts a client, or tells it that there is no room.
+// enter accepts a client, or sends it a goodbye if there is no room.
 func (e *Endpoint) enter(c net.Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,7 +109,7 @@ func Dial(addr string) *Endpoint {
 		p.conn, p.name = c, c.RemoteAddr().String()
 		e.start(p)
 	})
-	e.running.Go(func() { // for a Close while dialling
+	e.running.Go(func() { // cancels the dialling when the endpoint is closed
 		select {
 		case <-p.leave:
 			cancel()
@@ -123,7 +124,7 @@ func (e *Endpoint) start(p *peer) {
 	e.running.Go(func() { e.write(p) })
 }
 
-// read handles frames until the connection is over.
+// read handles a peer's frames until the connection ends.
 func (e *Endpoint) read(p *peer) {
 	in := bufio.NewReader(p.conn)
 	for {
@@ -140,7 +141,7 @@ func (e *Endpoint) read(p *peer) {
 	close(p.gone)
 }
 
-// take handles one frame.
+// take reads and handles one frame.
 func (e *Endpoint) take(p *peer, in io.Reader) error {
 	var head [3]byte
 	if _, err := io.ReadFull(in, head[:2]); err != nil {
@@ -176,7 +177,7 @@ func (e *Endpoint) take(p *peer, in io.Reader) error {
 	return nil
 }
 
-// lost translates the end of a connection.
+// lost records that a connection ended, with the code for err.
 func (e *Endpoint) lost(p *peer, err error) {
 	var said *transport.CloseError
 	var late net.Error
@@ -192,7 +193,8 @@ func (e *Endpoint) lost(p *peer, err error) {
 	}
 }
 
-// write sends frames, or signs of life when there are none, until the connection is over, and then closes it.
+// write sends frames, and alive when it has had none for a while. It returns when the connection ends,
+// and closes it.
 func (e *Endpoint) write(p *peer) {
 	idle := time.NewTicker(timeout / 5)
 	defer idle.Stop()
@@ -216,15 +218,16 @@ func (e *Endpoint) write(p *peer) {
 		e.mu.Unlock()
 		if _, err := p.conn.Write(b); err != nil {
 			e.over(p, transport.Overflow, "takes nothing of what it is sent")
-			_ = p.conn.Close() // and the reader notices
+			_ = p.conn.Close() // then read returns
 			<-p.gone
 			return
 		}
 	}
 }
 
-// farewell sends the waiting frames and the goodbye, and waits until the other end has closed: closing a TCP
-// connection with unread data discards what was sent.
+// farewell sends the waiting frames and the goodbye, and waits until the other end has closed. Closing
+// a TCP
+// connection with unread data would discard what was sent.
 func (e *Endpoint) farewell(p *peer) {
 	for len(p.out) > 0 {
 		if _, err := p.conn.Write(<-p.out); err != nil {

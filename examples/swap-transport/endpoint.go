@@ -11,44 +11,46 @@ import (
 const (
 	// MTU is the largest datagram. TCP could carry larger ones, but the game's packets need no more.
 	MTU = transport.MaxDatagram
-	// waiting is the most datagrams per peer that wait for Recv, or to be sent: 190 kB.
+	// waiting is how many datagrams of a peer may wait for Recv, and how many may wait to be sent: 190
+	// kB each.
 	waiting = 160
 )
 
-// Endpoint is a server's or a client's end. It implements transport.Endpoint. Events wait in bounded queues for Recv,
+// Endpoint is a server's or a client's end. It implements transport.Endpoint. Events wait in bounded
+// queues for Recv,
 // and outgoing datagrams wait in others for TCP, so no call blocks.
 type Endpoint struct {
-	ready   chan struct{}
-	running sync.WaitGroup
+	ready   chan struct{}  // a value means that Recv may have events
+	running sync.WaitGroup // counts the goroutines
 
 	mu     sync.Mutex
-	listen net.Listener // a server's
-	limit  int          // most peers of a server
-	peers  []*peer      // peers that have, or may have, events to report
-	turn   int          // next peer in Recv
-	used   []uint32     // generations of the slots
-	free   []int        // slots
+	listen net.Listener // nil: this is a client's end
+	limit  int          // how many peers a server accepts
+	peers  []*peer      // peers that are connected or dialling, or whose end Recv has not returned yet
+	turn   int          // whose turn it is in Recv: an index into peers
+	used   []uint32     // how many peers each slot has had
+	free   []int        // slots without a peer
 	closed bool
 }
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// peer is one connection, guarded by the endpoint's lock except for its channels.
+// peer is one connection. The endpoint's lock guards all but its channels.
 type peer struct {
 	id     transport.PeerID
-	name   string
-	conn   net.Conn // nil while dialling
-	up     bool     // Send works
-	opened bool     // Connected is to be reported
-	data   [][]byte // datagrams to be reported
-	ended  bool     // Disconnected is to be reported, after the rest
-	code   transport.Code
+	name   string         // the address
+	conn   net.Conn       // nil while dialling
+	up     bool           // it can be sent to
+	opened bool           // Recv has yet to return Connected
+	data   [][]byte       // datagrams that Recv has yet to return
+	ended  bool           // Recv has yet to return Disconnected, after all others
+	code   transport.Code // why it ended
 	detail string
 	stats  transport.Stats
 
 	out   chan []byte   // frames to send
-	leave chan struct{} // closed when this end leaves; bye is then the last frame
-	left  bool
+	leave chan struct{} // closed when this end leaves; then bye is the last frame
+	left  bool          // leave is closed
 	bye   []byte
 	gone  chan struct{} // closed when nothing more can arrive
 }
@@ -79,7 +81,7 @@ func (e *Endpoint) remove(p *peer) {
 	e.free = append(e.free, p.id.Slot())
 }
 
-// find returns the peer with an id, if Send works for it, or nil.
+// find returns the peer with an id, or nil if it cannot be sent to.
 func (e *Endpoint) find(id transport.PeerID) *peer {
 	for _, p := range e.peers {
 		if p.id == id && p.up {
@@ -99,8 +101,9 @@ func (e *Endpoint) signal() {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.ready }
 
-// Recv implements transport.Endpoint: it takes one event of each peer in turn, so that a flood from one delays no
-// other.
+// Recv implements transport.Endpoint. It returns one event of each peer in turn, so that many events of
+// one peer do not
+// delay those of others.
 func (e *Endpoint) Recv(ev []transport.Event) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,7 +166,7 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint; frames leave at once.
+// Flush implements transport.Endpoint. It does nothing, since frames are sent at once.
 func (e *Endpoint) Flush() {}
 
 // Disconnect implements transport.Endpoint.
@@ -220,13 +223,13 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// connected records that Send to a peer works.
+// connected records that a peer can be sent to.
 func (e *Endpoint) connected(p *peer) {
 	p.up, p.opened = true, true
 	e.signal()
 }
 
-// received queues a datagram; a full queue drops the oldest.
+// received queues a datagram. If the queue is full, it drops the oldest one.
 func (e *Endpoint) received(p *peer, b []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -242,7 +245,7 @@ func (e *Endpoint) received(p *peer, b []byte) {
 	e.signal()
 }
 
-// over records that a peer is gone, unless this end dropped it.
+// over records that a peer's connection ended, unless this end has ended it.
 func (e *Endpoint) over(p *peer, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

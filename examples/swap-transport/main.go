@@ -1,8 +1,11 @@
-// Swap-transport plays over its own transport: length-prefixed frames over TCP, in the files endpoint.go and
-// connection.go. The game is that of examples/hello, and knows nothing of the transport.
+// Swap-transport plays over a transport of its own: frames with a length over TCP, in the files
+// endpoint.go and
+// connection.go. The game is that of examples/hello, and is the same for every transport.
 //
-// Run it with -serve in one terminal, and without in others. To write a transport for your platform (a relay, a
-// store's sockets, a serial line), keep endpoint.go, which implements the contract of transport.Endpoint. Replace
+// Run it with -serve in one terminal, and without in others. To write a transport for your platform (a
+// relay, a
+// store's sockets, a serial line), keep endpoint.go, which implements the contract of
+// transport.Endpoint. Replace
 // connection.go, which is specific to TCP, and test the result with transporttest: see main_test.go.
 package main
 
@@ -41,7 +44,7 @@ type Game struct {
 	Player ecs.Prefab
 }
 
-// Protocol declares the game; server and client build the same.
+// Protocol declares the game. Server and client build the same one.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("hello", 1)
 	p.Component(&g.Pos, foretick.Predicted())
@@ -88,7 +91,7 @@ func run(ctx context.Context, net transport.Endpoint, serve bool, say func(strin
 		if err != nil {
 			return err
 		}
-		context.AfterFunc(ctx, func() { srv.Drain("this server closes") }) // it ends with its last player
+		context.AfterFunc(ctx, func() { srv.Drain("this server closes") }) // the server ends when its last player has left
 		return srv.Run(context.Background())
 	}
 	read := func(v client.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth

@@ -1,5 +1,5 @@
-// Command bots lets bots play in the yard in virtual time, and prints how well each screen
-// agreed with the server. -help lists its flags.
+// Command bots lets bots play package yard's game in virtual time, and prints how well each
+// screen agreed with the server. -help lists its flags.
 package main
 
 import (

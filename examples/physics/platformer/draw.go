@@ -9,13 +9,14 @@ import (
 // Shape is a rectangle to draw, in tiles. Up is positive.
 type Shape struct {
 	X, Y, W, H float32           // its centre and its size
-	Owner      foretick.PlayerID // of a jumper; ecs.Nobody for the level
-	Lift       bool
+	Owner      foretick.PlayerID // the player of a jumper; ecs.Nobody for the level
+	Lift       bool              // it is the lift
 }
 
-// Shapes calls draw for each solid of the level, the lift and each jumper of a view. The lift
-// is where the own player's jumper finds it: its place follows from the tick, and so between
-// two ticks from the view's fraction. The own jumper is the last, and so before all others.
+// Shapes calls draw for each solid of the level, the lift and each jumper of a view. The lift is
+// drawn where the player's own jumper finds it: its place depends on the tick alone, and between
+// two ticks on the view's fraction. The player's own jumper is the last, so that it is drawn over
+// the others.
 func (g *Game) Shapes(v client.View, draw func(Shape)) {
 	before, after := liftAt(v.Tick-1), liftAt(v.Tick)
 	for _, s := range g.solids {

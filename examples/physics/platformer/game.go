@@ -1,6 +1,6 @@
-// Package platformer has the rules of a platformer with a lift, whose collisions are found by
-// resolv (github.com/solarlune/resolv). It is to copy for games that only need collisions: a
-// library that computes from positions has nothing to roll back, as long as the game keeps no
+// Package platformer has the rules of a platformer with a lift. The library resolv
+// (github.com/solarlune/resolv) finds the collisions. Copy it for games that only need collisions:
+// a library that computes from positions has nothing to roll back, as long as the game keeps no
 // state in its shapes. See move.
 //
 //	go run ./platformer/window   play, with bots, in a window
@@ -15,12 +15,13 @@ import (
 )
 
 type (
-	// Body is a jumper: the centre of its box, in tiles, up is positive.
+	// Body is the motion of a jumper: the centre of its box and its velocity, in tiles. Up is
+	// positive.
 	Body struct {
 		X, Y     float32 `net:"min=-4,max=64,step=0.01,lerp"`
 		VX, VY   float32 `net:"min=-40,max=40,step=0.02"`
-		Grounded uint8   `net:"max=8"` // ticks for which it may still jump
-		Wanted   uint8   `net:"max=8"` // ticks for which a press still counts
+		Grounded uint8   `net:"max=8"` // for how many ticks it may still jump
+		Wanted   uint8   `net:"max=8"` // for how many ticks a press still counts
 	}
 	// Command is a player's input.
 	Command struct {
@@ -32,12 +33,12 @@ type (
 // The level, in tiles.
 const (
 	Wide, High    = 60, 20
-	Width, Height = 0.8, 1.6 // of a jumper
+	Width, Height = 0.8, 1.6 // the size of a jumper
 	runSpeed      = 9
 	jumpSpeed     = 15
 	gravity       = 40
-	fall          = 20   // the fastest
-	skin          = 0.02 // what counts as touching
+	fall          = 20   // the fastest fall
+	skin          = 0.02 // what is nearer than this counts as touching
 	liftX         = 16
 	liftPeriod    = 120 // ticks
 )
@@ -49,13 +50,13 @@ type Game struct {
 	Jumper ecs.Prefab
 
 	bodies *ecs.Query
-	// The shapes hold no state. Those of the level never move, the lift is placed by the number
-	// of the tick, and the jumper's is placed from its component before each use. So nothing of
-	// them needs to be rolled back. They are in a slice, and not in a resolv.Space: a Space
-	// orders shapes by when they came, and IntersectionTest keeps its list in a global variable.
+	// The shapes hold no state. Those of the level never move, the lift's place depends on the tick
+	// alone, and the jumper's shape is placed from the component before each use. So none of them
+	// needs to be rolled back. They are in a slice instead of a resolv.Space: a Space sorts shapes
+	// by when they were added, and IntersectionTest keeps its list in a global variable.
 	solids []*resolv.ConvexPolygon
-	lift   *resolv.ConvexPolygon
-	box    *resolv.ConvexPolygon
+	lift   *resolv.ConvexPolygon // one of solids
+	box    *resolv.ConvexPolygon // the shape of a jumper
 }
 
 // Protocol declares the game.
@@ -81,8 +82,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// liftAt returns where the lift's centre is at the end of a tick. Both ends know it from the
-// tick, so it needs no entity.
+// liftAt returns the height of the lift's centre at the end of a tick. Both ends compute it from
+// the tick, so the lift needs no entity.
 func liftAt(t foretick.Tick) float32 {
 	phase := int32(t%liftPeriod) - liftPeriod/2
 	return 3.2 + float32(float32(max(phase, -phase))*0.1)
@@ -110,8 +111,8 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// press turns the input into a velocity. A press counts shortly before landing, and shortly
-// after running off an edge. Both counts are in the component, where they roll back.
+// press changes the velocity by the input. A press counts shortly before landing too, and shortly
+// after running off an edge. Both counts are in the component, so they are rolled back with it.
 func (b *Body) press(c Command, dt float32) {
 	b.VX += float32((float32(c.X*runSpeed) - b.VX) * 12 * dt)
 	if max(b.VX, -b.VX) < 0.1 {
@@ -127,8 +128,8 @@ func (b *Body) press(c Command, dt float32) {
 	}
 }
 
-// slide moves a jumper along one axis, in steps shorter than any solid is thick, and out of what
-// it runs into.
+// slide moves a jumper along one axis and out of what it runs into, in steps shorter than any solid
+// is thick.
 func (g *Game) slide(b *Body, x, y float32) {
 	const steps = 2
 	for range steps {
@@ -156,7 +157,7 @@ func (g *Game) overlap(b *Body, s *resolv.ConvexPolygon) resolv.Vector {
 	return resolv.Vector{}
 }
 
-// touches returns the first solid that a jumper would be in if it were higher by y.
+// touches returns the first solid that a jumper would overlap if it were higher by y, or nil.
 func (g *Game) touches(b *Body, y float32) *resolv.ConvexPolygon {
 	moved := *b
 	moved.Y += y

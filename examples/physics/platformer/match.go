@@ -16,26 +16,26 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options are the values of the command line's flags. Run describes each.
 type options struct {
 	players int
 	rtt     time.Duration
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // called after each frame of the first player; or nil
 }
 
-const rest = 6 * time.Second // until everybody stands, or rides the lift
+const rest = 6 * time.Second // how long the match goes on without input, until all jumpers stand or ride the lift
 
-// report is what came of a match.
+// report is the result of a match.
 type report struct {
-	stats   stats.Client // of all clients
-	highest float32      // that a jumper came, in tiles
-	rode    int          // ticks in which a jumper stood on the lift
+	stats   stats.Client // the sums of all clients
+	highest float32      // the greatest height that a jumper reached, in tiles
+	rode    int          // for how many ticks jumpers stood on the lift, added up
 }
 
-// Bot presses what a player might.
+// Bot returns a function that presses keys at random, as a player might.
 func Bot(seed, n uint64) func(client.View) Command {
 	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Command{}
 	return func(v client.View) Command {
@@ -48,7 +48,7 @@ func Bot(seed, n uint64) func(client.View) Command {
 	}
 }
 
-// play lets bots play for some seconds of virtual time.
+// play runs a match of bots for some seconds of virtual time.
 func play(o options) (r report, err error) {
 	m, srv := simtest.New(o.seed), &Game{}
 	_, err = m.Serve(server.Config{Protocol: srv.Protocol(), OnTick: func(f *foretick.Frame) {
@@ -105,7 +105,7 @@ func (r *report) print(w io.Writer) {
 	say("the highest jumper came %.1f tiles up, and jumpers rode the lift for %d ticks", r.highest, r.rode)
 }
 
-// picture draws a screen as text.
+// picture draws a view as text.
 func (g *Game) picture(v client.View) string {
 	var field [High + 1][Wide + 1]byte
 	for y := range field {

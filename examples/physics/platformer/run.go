@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/client"
 )
 
-// Run is the command of package bots. args are its arguments, and its result is the exit code.
+// Run is the command in folder bots. args are its arguments, and it returns the exit code.
 func Run(args []string, out, errs io.Writer) int {
 	var o options
 	var watch bool

@@ -1,2 +1,2 @@
-// Package screen tests the window of this example on a display without a screen.
+// Package screen tests this example's window on a virtual display.
 package screen

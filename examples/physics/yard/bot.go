@@ -8,19 +8,19 @@ import (
 	"github.com/foretick/foretick/client"
 )
 
-// bot drives a car from crate to crate. It knows only what is on its screen.
+// bot drives a car from crate to crate. It only knows what its screen shows.
 type bot struct {
 	*Game
 	rand   *rand.Rand
-	target uint32
-	until  foretick.Tick // when to choose another crate
-	moved  foretick.Tick // when the car last moved
-	back   foretick.Tick // when to stop backing out
+	target uint32        // the ID of the crate that it drives to
+	until  foretick.Tick // the tick in which it chooses another crate
+	moved  foretick.Tick // the last tick in which the car moved
+	back   foretick.Tick // the tick in which it stops driving backwards
 }
 
 func newBot(g *Game, seed, n uint64) *bot { return &bot{Game: g, rand: rand.New(rand.NewPCG(seed, n))} }
 
-// Bot returns the driver of a bot's car, for [client.Sample].
+// Bot returns a function that drives a bot's car, for [client.Sample].
 func Bot(g *Game, seed, n uint64) func(client.View) Command { return newBot(g, seed, n).steer }
 
 func (b *bot) steer(v client.View) (c Command) {

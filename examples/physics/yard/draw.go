@@ -5,13 +5,13 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Length and Width are the sizes of the yard in metres. Its centre is 0, 0, and up is positive.
+// Length and Width are the size of the yard in metres. Its centre is 0, 0, and up is positive.
 const Length, Width = 2 * halfLength, 2 * halfWidth
 
 // Shape is a body as a window draws it.
 type Shape struct {
 	Body
-	W, H  float32           // metres
+	W, H  float32           // its size, in metres
 	Owner foretick.PlayerID // the driver of a car; ecs.Nobody for a crate
 }
 

@@ -2,28 +2,28 @@ package yard
 
 import "github.com/jakecoffman/cp/v2"
 
-// engine steps bodies with Chipmunk. It keeps nothing from one tick to the next that could
-// change a result: what goes into a step is what components hold, and nothing else. So a tick
-// that runs again, after a rollback or on another end, has the same result bit by bit.
+// engine steps bodies with Chipmunk. From one tick to the next it keeps nothing that could change
+// a result: a step's input is what components hold, and nothing else. So a tick that runs again,
+// after a rollback or on another end, has the same result bit by bit.
 //
-// Chipmunk keeps more than positions and velocities, and each of these must go:
+// Chipmunk keeps more than positions and velocities, and each of these is prevented or removed:
 //
 //   - The order of shapes in its index decides the order of contacts, and the solver's result
-//     depends on that. So every body has a place of its own, made at the start in the same
-//     order on each end, and the bodies of a tick take them in the order of their ids.
+//     depends on that. So the engine makes Chipmunk's bodies at the start, in the same order on
+//     each end, and a tick's bodies use them in the order of their ids.
 //   - The tree that Chipmunk uses by default remembers where bodies were. The spatial hash is
 //     built again in each step.
-//   - Contacts remember the impulses of the step before. Reset forgets them.
+//   - Contacts remember the impulses of the step before. reset removes the contacts.
 //   - Position corrections wait for the next step's integration. So velocities are solved
 //     first, and positions integrate in the same step.
-//   - Sleeping bodies stay out of the step. Sleeping is off by default, and stays off.
+//   - Sleeping bodies take no part in a step. Sleeping is off by default, and stays off.
 type engine struct {
 	space *cp.Space
-	slots [kinds][]*cp.Body
-	used  [kinds]int
+	slots [kinds][]*cp.Body // the bodies that were made at the start
+	used  [kinds]int        // how many of them the current tick uses
 }
 
-// kind is the shape of a body.
+// kind is the kind of a body.
 type kind int
 
 const (
@@ -32,7 +32,7 @@ const (
 	kinds
 )
 
-// shapes are the sizes in metres, the masses, and how many bodies there may be.
+// shapes are the sizes in metres, the masses, and the largest number of bodies of each kind.
 var shapes = [kinds]struct {
 	w, h, mass float64
 	most       int
@@ -62,7 +62,7 @@ func newEngine() *engine {
 	for k, s := range shapes {
 		for range s.most {
 			b := e.space.AddBody(cp.NewBody(s.mass, cp.MomentForBox(s.mass, s.w, s.h)))
-			b.SetPositionUpdateFunc(func(*cp.Body, float64) {}) // step moves it afterwards
+			b.SetPositionUpdateFunc(func(*cp.Body, float64) {}) // get moves it
 			shape := e.space.AddShape(cp.NewBox(b, s.w, s.h, 0))
 			shape.SetFriction(0.4)
 			shape.SetElasticity(0.3)
@@ -81,7 +81,7 @@ func (e *engine) step(bodies []solid, dt float64) {
 	e.reset()
 }
 
-// put copies components in.
+// put copies the bodies' components into Chipmunk.
 func (e *engine) put(bodies []solid) {
 	e.used = [kinds]int{}
 	for _, s := range bodies {
@@ -92,7 +92,7 @@ func (e *engine) put(bodies []solid) {
 			b.SetAngularVelocity(float64(s.body.Spin))
 		}
 	}
-	for k, slots := range e.slots { // those that this tick does not have touch nothing
+	for k, slots := range e.slots { // bodies that this tick does not use are moved away
 		for i, b := range slots[e.used[k]:] {
 			b.SetPosition(cp.Vector{X: float64(1000 + 10*i), Y: float64(1000 * (k + 1))})
 			b.SetAngle(0)
@@ -102,7 +102,7 @@ func (e *engine) put(bodies []solid) {
 	}
 }
 
-// get moves the bodies, and copies components out.
+// get moves the bodies, and copies them out of Chipmunk into the components.
 func (e *engine) get(bodies []solid, dt float64) {
 	e.used = [kinds]int{}
 	for _, s := range bodies {
@@ -114,7 +114,7 @@ func (e *engine) get(bodies []solid, dt float64) {
 	}
 }
 
-// take returns the next free place for a kind of body, nil if there is none.
+// take returns the next unused body of a kind, or nil if there is none.
 func (e *engine) take(k kind) *cp.Body {
 	if e.used[k] == len(e.slots[k]) {
 		return nil

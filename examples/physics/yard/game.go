@@ -12,19 +12,19 @@ import (
 )
 
 type (
-	// Body is the motion of cars and crates.
+	// Body is the motion of a car or crate.
 	Body struct {
 		X, Y   float32 `net:"min=-24,max=24,step=0.01,lerp"`
 		Angle  float32 `net:"angle,lerp"`
 		VX, VY float32 `net:"min=-40,max=40,step=0.02"`
 		Spin   float32 `net:"min=-20,max=20,step=0.02"`
 	}
-	// ID orders bodies, alike on both ends. Players' cars have the player's number.
+	// ID gives bodies the same order on both ends. A car has its player's number.
 	ID struct {
 		N uint32
 	}
-	// Drive is the driver's current input. Others need it to guess on, and commands are not
-	// sent to them.
+	// Drive is the driver's current input. Commands are not sent to other clients, but they need
+	// it to predict the car.
 	Drive struct {
 		Held Command
 	}
@@ -39,7 +39,7 @@ const (
 	halfLength, halfWidth = 20, 12
 	topSpeed              = 14 // metres a second
 	crates                = 15
-	slow                  = 0.05 // metres or radians a second: slower bodies stop
+	slow                  = 0.05 // slower bodies stop, in metres or radians a second
 )
 
 // Game holds the handles of one end.
@@ -53,7 +53,7 @@ type Game struct {
 
 	bodies *ecs.Query
 	engine *engine
-	solids []solid // scratch of step
+	solids []solid // the bodies of a tick; step fills it
 }
 
 // Protocol declares the game.
@@ -69,7 +69,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.OnJoin(g.join)
 	// Crates are shared physics objects, because a shared system writes them with WriteOther:
 	// every client predicts them. PredictRemote predicts the other players' cars as well. So a
-	// client steps every body that the server steps, and pushes show at once.
+	// client steps every body that the server steps, and shows a push at once.
 	p.Shared("drive", g.drive, ecs.Read(&g.Cmd), ecs.Write(&g.Drive, &g.Body), ecs.Before("physics"))
 	p.Shared("physics", g.step, ecs.Once(), ecs.Read(&g.ID), ecs.WriteOther(&g.Body))
 	foretick.PredictRemote(p, &g.Cmd, func(f *foretick.Frame, avatar ecs.Entity, _ int, cmd *Command) {
@@ -96,7 +96,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-// drive turns the input into velocities: it belongs to a player's own rows.
+// drive turns a player's input into its car's velocities.
 func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
 	cmd, drive, body := g.Cmd.Slice(rows), g.Drive.Slice(rows), g.Body.Slice(rows)
 	for i := range body {
@@ -105,7 +105,7 @@ func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
 		y, x := mathf.Sincos(b.Angle)
 		ahead, aside := float32(b.VX*x)+float32(b.VY*y), float32(b.VY*x)-float32(b.VX*y)
 		ahead += float32((float32(c.Throttle*topSpeed) - ahead) * 1.5 * f.DT)
-		aside -= max(-20*f.DT, min(aside, 20*f.DT)) // tyres
+		aside -= max(-20*f.DT, min(aside, 20*f.DT)) // the tyres resist sideways motion
 		b.VX, b.VY = float32(ahead*x)-float32(aside*y), float32(ahead*y)+float32(aside*x)
 		b.Spin += float32((float32(c.Wheel*2.5) - b.Spin) * 8 * f.DT)
 	}
@@ -145,5 +145,5 @@ func (b *Body) rub(k kind, dt float32) {
 	}
 }
 
-// turn brings an angle between −π and π.
+// turn returns the same angle between −π and π.
 func turn(a float64) float32 { return float32(math.Remainder(a, 2*math.Pi)) }

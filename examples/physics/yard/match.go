@@ -15,27 +15,27 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// options are the command line.
+// options are the values of the command line's flags. Run describes each.
 type options struct {
 	players int
 	rtt     time.Duration
 	loss    float64
 	seconds int
 	seed    uint64
-	watch   func(*Game, client.View) // of the first player's frames; nil: nobody watches
+	watch   func(*Game, client.View) // called after each frame of the first player; or nil
 }
 
-const rest = 6 * time.Second // until everything stands still
+const rest = 6 * time.Second // how long the match goes on without input, until nothing moves
 
-// report is what came of a match.
+// report is the result of a match.
 type report struct {
-	stats  stats.Client // of all clients
-	audits []simtest.AuditReport
-	shoved float32 // metres that the crates were moved, on the server
+	stats  stats.Client          // the sums of all clients
+	audits []simtest.AuditReport // of each client, once nothing moves
+	shoved float32               // how far the crates were moved on the server, in metres, added up
 	offset offset
 }
 
-// play lets bots drive for some seconds of virtual time, and come to rest.
+// play runs a match of bots for some seconds of virtual time, and then lets it come to rest.
 func play(o options) (r report, err error) {
 	m, truth := simtest.New(o.seed), &Game{}
 	r.offset.was = map[moment]place{}
@@ -107,7 +107,7 @@ func (r *report) print(w io.Writer) {
 	}
 }
 
-// picture draws a screen as text.
+// picture draws a view as text.
 func (g *Game) picture(v client.View) string {
 	const wide, high = 2 * halfLength * 2, 2 * halfWidth
 	var field [high + 1][wide + 1]byte

@@ -11,24 +11,26 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// offset compares what screens showed with what the server had in the same tick. It is no part
+// offset compares what screens showed with what the server had in the same tick. It is not part
 // of the game.
 type offset struct {
-	was   map[moment]place
-	shown []frame
-	off   [3][]float64 // metres, by what it is
+	was   map[moment]place // where the server had each body
+	shown []frame          // where screens showed bodies
+	off   [3][]float64     // the distances in metres, by frame.what
 }
 
 type (
+	// moment names a body in a tick.
 	moment struct {
 		tick foretick.Tick
 		id   uint32
 	}
 	place struct{ x, y float64 }
-	// frame is a body on a screen, with the fraction of the way to its tick.
+	// frame is where a screen showed a body. It was drawn at fraction between the tick before
+	// moment.tick and that tick.
 	frame struct {
 		moment
-		what     int // 0: the own car, 1: another's, 2: a crate
+		what     int // 0: the player's own car, 1: another player's, 2: a crate
 		fraction float64
 		at       place
 	}
@@ -45,12 +47,12 @@ func (g *Game) places(w *ecs.World, found func(id uint32, owner foretick.PlayerI
 	}
 }
 
-// note records a tick of the server.
+// note records the server's positions in a tick.
 func (o *offset) note(g *Game, f *foretick.Frame) {
 	g.places(f.World, func(id uint32, _ foretick.PlayerID, _ bool, at place) { o.was[moment{f.Tick, id}] = at })
 }
 
-// look records a screen.
+// look records what a screen shows.
 func (o *offset) look(g *Game, v client.View) {
 	if v.State != client.Playing {
 		return
@@ -66,7 +68,7 @@ func (o *offset) look(g *Game, v client.View) {
 	})
 }
 
-// print prints the mean, and what 1 frame in 100 exceeds.
+// print prints the mean distance, and the distance that 1 frame in 100 exceeds.
 func (o *offset) print(w io.Writer) {
 	for _, s := range o.shown {
 		from, was := o.was[moment{s.tick - 1, s.id}]

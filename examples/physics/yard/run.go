@@ -1,7 +1,7 @@
-// Package yard is a yard in which cars push crates and one another, stepped by the physics
-// engine Chipmunk (github.com/jakecoffman/cp). Everything that touches is predicted and rolled
-// back on every client. It is to copy for games with an engine of their own: see engine.go for
-// what an engine must forget, and step in game.go for the recipe.
+// Package yard is a yard in which cars push crates and one another. The physics engine Chipmunk
+// (github.com/jakecoffman/cp) moves them. Every client predicts all bodies and rolls them back.
+// Copy the package for games with a physics engine: engine.go shows which state of an engine must
+// be removed after a step, and step in game.go shows how to use an engine.
 package yard
 
 import (

@@ -1,5 +1,5 @@
-// Window opens a window on a platformer with a lift: a and d run, w or space jumps. The server
-// and three bots are in the same process, behind a simulated line.
+// Window opens a window on a platformer with a lift: a and d run, w or space jumps. The server and
+// three bots run in the same process, behind a simulated network.
 //
 //	go run ./platformer/window                        a round trip of 100 ms, 2 % loss
 //	go run ./platformer/window -rtt 300ms -loss 0.1   a bad one
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// match is a server and its clients in this process. All of them step in Update.
+// match is a server and its clients in this process. step runs all of them.
 type match struct {
 	network *sim.Network
 	began   time.Time
