@@ -26,7 +26,7 @@ func (w *World) Conceal(but ...Owner) {
 	}
 	for _, c := range w.caches {
 		if c != nil {
-			c.at = 0 // so that each use is noticed
+			c.at = 0 // so that the next use refreshes the cache, and is noticed
 		}
 	}
 }

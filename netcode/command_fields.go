@@ -67,7 +67,7 @@ func (f commandFields) append(w *bitWriter, data, before []byte) (differ bool) {
 		differ = true
 		w.writeBits(1, 1)
 		if bits == 1 {
-			continue // it can only be the other value
+			continue // a single bit has only one other value
 		}
 		near := nearBits(bits)
 		if near > 0 {

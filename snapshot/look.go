@@ -201,7 +201,7 @@ func (s *Sender) wake() {
 			}
 		}
 	}
-	n := 0 // those that rest longest come first
+	n := 0 // s.rest begins with the ids that rest longest
 	for ; n < len(s.rest); n++ {
 		r := s.rest[n]
 		if s.src.tick-r.tick < restTicks || s.appends-r.appends < restTicks || pending && !after(oldest, r.tick) {

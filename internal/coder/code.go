@@ -58,7 +58,7 @@ func (c *Code) addResidual(p, d int32) (int32, bool) {
 		n := c.Hi - c.Lo + 1
 		return int32((int64(p)+int64(d)-c.Lo)&(n-1) + c.Lo), true
 	case Float:
-		v := ordered(ordered(p) + d) // its own inverse
+		v := ordered(ordered(p) + d) // ordered is its own inverse
 		return v, v&0x7f800000 != 0x7f800000
 	}
 	v := p + d

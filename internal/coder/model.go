@@ -31,19 +31,19 @@ const (
 	valueContexts = sorts * rows * surprises // contexts of values
 )
 
-// Sorts of values. Each has its contexts.
+// Sorts of values. Each sort has its own contexts.
 const (
 	SortScalar = iota
 	SortVector
 	SortRotation
 	sorts
-	SortRef // these are not coded as values
+	SortRef // SortRef and the sorts after it are not coded as values
 	SortText
 	SortLength // length of a slice; its elements follow
 )
 
-// Rows of value contexts: the expected difference before anything of the record is
-// known.
+// Rows of value contexts. A value's row depends on its expected difference, as far as it is known before
+// anything of the record is.
 const (
 	historyClasses = 24                 // classes of the expected error, in half octaves
 	rowHold        = historyClasses     // first row for words that constant speed predicts worse

@@ -61,8 +61,8 @@ type moving struct {
 	back         uint8 // back is 1 if the motion is downwards.
 }
 
-// predictRun predicts the words of a run. It lists those that move and returns their
-// number, and sets of the words at rest and of those that are 0 or 1.
+// predictRun predicts the words of a run. It lists the words that move, and returns their number, the set of
+// the words at rest, and the set of those that are 0 or 1.
 func (s *Scales) predictRun(ks []RunWord, w0, w1, w2 []int32, to *[RunMost]moving) (n int, rest, flags uint64) {
 	n, rest, flags = differences(ks, w0, w1, w2, to)
 	s.expect(to[:n])
@@ -74,7 +74,7 @@ func (s *Scales) predictRun(ks []RunWord, w0, w1, w2 []int32, to *[RunMost]movin
 	return n, rest, flags
 }
 
-// differences lists the words that move.
+// differences lists the words that move. It returns the same as predictRun.
 func differences(ks []RunWord, w0, w1, w2 []int32, to *[RunMost]moving) (n int, rest, flags uint64) {
 	w0, w1, w2 = w0[:len(ks)], w1[:len(ks)], w2[:len(ks)]
 	for i := range ks {

@@ -55,7 +55,7 @@ func (l leastSquares) solve(before weights) weights {
 func (s *Tally) Tables() []byte {
 	prior, t := Builtin(), &Tables{}
 	for i, n := range s.flags {
-		if i >= ctxZero { // where 0 was a symbol it counts as well
+		if i >= ctxZero { // count the values that were coded with 0 as a symbol, too
 			sym := &s.symbols[i-ctxZero]
 			if zeros := uint64(sym[symZero]); zeros > 0 {
 				for _, k := range sym[:symZero] {

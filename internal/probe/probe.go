@@ -90,8 +90,8 @@ type Server interface {
 	// late input, and calls found with each tick whose result differs. Call it before the
 	// first Step. It returns an error for a server without server.Config.LateInputs.
 	SyncTest(ticks int, found func(Desync)) error
-	// Trace returns the port of a player's trace. The records of an aside trace, and of every
-	// trace that is asked for in a replay, go to no client. Any goroutine may call it.
+	// Trace returns the port of a player's trace. If aside is true, or in a replay, no packet carries the
+	// trace's records. Any goroutine may call it.
 	Trace(player ecs.Owner, aside bool) *trace.Port
 	// StartAt makes a tick the newest of a server before its first Step. The match then begins
 	// with the tick after it, for tests.

@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	// Window is for how many ticks a cause is repeated, and how old the events of a note
-	// may be. It is longer than any client can go without a snapshot and still compare.
+	// Window is the number of ticks for which a cause is repeated, and for which an event may be in notes. It
+	// is longer than any client can go without a snapshot and still compare.
 	Window = 250
 	// MaxRaised is the most events of a note.
 	MaxRaised = 64
-	// MaxRun is the longest run of ticks without the client's own command that a note
-	// tells.
+	// MaxRun is the longest run of ticks without the client's own command that a note can hold.
 	MaxRun = 1<<12 - 1
 
 	howBits       = 3       // bits of the reason of a stand-in
@@ -25,8 +24,8 @@ const (
 // ErrNote is returned for a note that is malformed.
 var ErrNote = errors.New("foretick: malformed note")
 
-// Note travels with a snapshot and says what may have spoilt the prediction that the
-// snapshot will be compared with. It is left out when there is nothing to say.
+// Note travels with a snapshot and says what may be wrong with the prediction that the snapshot will be
+// compared with. It is left out when there is nothing to say.
 type Note struct {
 	// Substituted is 1 plus the ticks since a tick ran without the client's own command. 0 means that none did.
 	Substituted uint32
@@ -106,8 +105,8 @@ func (n *Note) Append(dst []byte) []byte {
 // earlier returns the last tick of the earlier run, by the note of the snapshot of t.
 func (n *Note) earlier(t Tick) Tick { return t - (n.Substituted - 1) - n.Run - n.Earlier.Gap }
 
-// EarlierTick returns the last tick of the earlier run, by the note of the snapshot of t.
-// ok is false if the note tells of none.
+// EarlierTick returns the last tick of the earlier run, by the note of the snapshot of t. ok is false if the
+// note has no earlier run.
 func (n *Note) EarlierTick(t Tick) (last Tick, ok bool) { return n.earlier(t), n.Earlier.Gap != 0 }
 
 func splitRun(x uint32) (prediction.StandIn, uint32) {

@@ -158,7 +158,7 @@ func (p *Player) Write(now, acked Tick, s *Substitution, always bool) {
 // next Write.
 func (p *Player) Packed() []byte { return p.packed }
 
-// oldest lists the oldest of the events that the client may still wait for.
+// oldest lists the oldest of the events that the client may not have been told of, at most MaxRaised.
 func (p *Player) oldest(now Tick) []Raised {
 	p.told = p.told[:0]
 	for _, e := range p.raised[:min(len(p.raised), MaxRaised)] {
@@ -167,8 +167,8 @@ func (p *Player) oldest(now Tick) []Raised {
 	return p.told
 }
 
-// forgetEvents drops the events that no note will tell any more: old ones, and those that the
-// client settled with a snapshot that it has.
+// forgetEvents drops the events that no later note will hold: old ones, and those that
+// are not newer than the newest snapshot that the client has.
 func (p *Player) forgetEvents(now, acked Tick) {
 	live := p.raised[:0]
 	for _, e := range p.raised {
@@ -179,9 +179,9 @@ func (p *Player) forgetEvents(now, acked Tick) {
 	p.raised = live
 }
 
-// age returns how long ago t was at now, plus 1. It is 0 when that was never or too long
-// ago, or when the client is known to have a snapshot of that tick or a later one: it has
-// then been told, and agrees with the server up to there.
+// age returns 1 plus the ticks from t to now. It returns 0 if t is 0, which means never, if t is too long ago,
+// or if the client is known to have a snapshot of t or a later tick. The client then had the note, and agrees
+// with the server up to that tick.
 func age(t, now, acked Tick) uint32 {
 	if t == 0 || now-t >= Window || acked != 0 && int32(t-acked) <= 0 {
 		return 0

@@ -9,11 +9,11 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// What a message about corrections says: its first byte.
+// Kinds of messages about corrections. The kind is the first byte.
 const (
-	AskReports = iota // a server's: report each correction of the next 30 seconds
-	ReportSaid        // a client's: a [Report]
-	CountsSaid        // a client's, unasked: its [Counts]
+	AskReports = iota // the server asks the client to report each correction of the next 30 seconds
+	ReportSaid        // the client sends a [Report]
+	CountsSaid        // the client sends its [Counts], without being asked
 )
 
 // Bounds of a report.

@@ -1,5 +1,5 @@
-// Package tape is what a server tells its recorder. Package flight has the recorder, and
-// the player of tapes, which takes a recorder's place in a replay.
+// Package tape defines what a server passes to its recorder. Package flight has the recorder, and the player of
+// tapes, which takes a recorder's place in a replay.
 package tape
 
 import (

@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// What a message of a trace says: its first byte.
+// Kinds of messages of a trace. The kind is the first byte.
 const (
-	Ask     = iota // record, and send the records
-	Stop           // no more
-	Refused        // a server's answer to Ask
+	Ask     = iota // asks the other end to record, and to send its records
+	Stop           // ends what Ask began
+	Refused        // the server's reply if it refuses an Ask
 	Piece          // a part of a record
 )
 
-// Why a server refuses: the second byte of Refused.
+// Reasons for which a server refuses. The reason is the second byte of Refused.
 const (
-	NotAllowed = 1 + iota // server.Config.AllowTrace says no
-	TooMany               // it has as many traces as it may
+	NotAllowed = 1 + iota // server.Config.AllowTrace does not allow the trace
+	TooMany               // the server has as many traces as it may have
 )
 
 // ErrMessage is returned for a malformed message.
@@ -27,7 +27,8 @@ const pieceHead = 1 + 4 + 2 + 2
 // LeastPiece is the least room for which a piece is written.
 const LeastPiece = pieceHead + 32
 
-// AppendAsk appends an Ask for entities by their names; none: those of the player.
+// AppendAsk appends an Ask for the entities with the names. Without names it asks for the player's own
+// entities.
 func AppendAsk(dst []byte, names []uint32) []byte {
 	names = names[:min(len(names), MaxEntities)]
 	dst = append(dst, Ask, byte(len(names)))
@@ -65,7 +66,8 @@ func (r *Request) Wants(name uint32) bool {
 	return r.N == 0
 }
 
-// sendWithin is how old a tick may be that is still sent: newer ones are worth more.
+// sendWithin is the number of newest ticks whose records are sent. Older records are left out, because newer
+// ones are more useful.
 const sendWithin = 8
 
 // Sender cuts the records of a ring into pieces.
@@ -74,8 +76,7 @@ type Sender struct {
 	from int    // from is where the next piece begins in b. len(b) means that all was sent.
 }
 
-// Append appends the next piece of up to room bytes to dst, nothing if all records up to a
-// tick were sent.
+// Append appends the next piece of up to room bytes to dst, nothing if all records up to tick upto were sent.
 func (s *Sender) Append(dst []byte, r *Ring, room int, upto Tick) []byte {
 	if room < LeastPiece {
 		return dst

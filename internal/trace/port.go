@@ -11,10 +11,10 @@ type State uint8
 
 // The states.
 const (
-	Off   State = iota // nobody looks, or no more
-	Asked              // from the next tick on
+	Off   State = iota // nobody looks at the trace
+	Asked              // somebody looks, but this end does not record yet
 	Armed              // this end records
-	No                 // it was refused: see Port.Status
+	No                 // the trace was refused: see Port.Status
 )
 
 // String returns off, asked, armed or refused.
@@ -83,7 +83,7 @@ func (p *Port) Status() (State, string) {
 	return p.state, p.why
 }
 
-// Told is what an end learns of its port in a tick.
+// Told is what Poll returns.
 type Told struct {
 	State    State
 	Looked   bool // Looked is true if Look was called since the last Poll.

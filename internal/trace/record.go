@@ -16,7 +16,7 @@ type Visitor interface {
 	Step(step int)
 	// Entity adds an entity. The first has number 0.
 	Entity(name uint32, prefab int, audience schema.Audience)
-	// Words gives a component's differences from before: packed, to be added to the words.
+	// Words has the packed differences of a component's words from those before. Add them to the words.
 	Words(entity, component int, differences []byte)
 	// None says that an entity no longer has a component.
 	None(entity, component int)

@@ -59,8 +59,8 @@ func (r *Ring) Records() [][]byte {
 	}
 }
 
-// nextRecord appends the oldest record that was not sent yet to dst, of the last ticks (within of them) up to
-// upto. It counts as sent from then on.
+// nextRecord appends to dst the oldest record that was not sent yet, of the newest ticks up to upto. within is
+// the number of these ticks. The record counts as sent from then on.
 func (r *Ring) nextRecord(dst []byte, within int, upto Tick) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *Ring) Free() {
 	r.records, r.any = [RingTicks]record{}, false
 }
 
-// Drop takes a tick's record out.
+// Drop removes a tick's record.
 func (r *Ring) Drop(t Tick) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

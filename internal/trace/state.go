@@ -65,7 +65,7 @@ func (c *collector) Gone(entity int) { c.addOp(op{kind: opGone, entity: entity})
 func (c *collector) More()           { c.r.More = true }
 func (c *collector) Cut()            { c.r.Cut = true }
 
-// Reach goes on to the end of a step: call it with rising steps.
+// Reach applies the record up to the end of a step. Call it with rising steps.
 func (r *Replay) Reach(step int) {
 	for ; r.next < len(r.ops) && r.ops[r.next].step <= step; r.next++ {
 		o := &r.ops[r.next]
