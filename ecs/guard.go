@@ -89,9 +89,9 @@ func (w *World) Guard(on bool) (was bool) {
 	on = on && w.guard.system != ""
 	switch {
 	case was && !on:
-		w.compareKept() // changes so far are the system's
+		w.compareKept() // the system made the changes so far
 	case on && !was:
-		w.keepAgain() // changes since then are not
+		w.keepAgain() // the system did not make the changes while the guard was off
 	}
 	w.guard.on = on
 	return was
@@ -298,7 +298,7 @@ func (w *World) compareKept() {
 				g.on = false
 				misuse("system %q writes singleton %s, which it declared only to read: name it in Write", g.system, k.d.name)
 			}
-		case k.version == k.t.version: // otherwise the rows have moved
+		case k.version == k.t.version: // the rows have not moved
 			k.d.diffRows(Rows{k.t, 0, int32(k.n)}, k.now, k.was(), w.wroteKept(k.d))
 		}
 	}
@@ -317,7 +317,7 @@ func (w *World) wroteKept(d *typeData) func(Rows, int, unsafe.Pointer) {
 			misuse("system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))
 		case g.sets.reads.Has(d.id):
 			misuse("system %q writes %s of %v, which it declared only to read: name it in Write", g.system, d.name, r.Entity(i))
-		default: // its own row, reached through the world
+		default: // a row of the system, reached through the world
 			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther, or Write", g.system, d.name, r.Entity(i))
 		}
 	}

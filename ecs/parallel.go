@@ -72,7 +72,8 @@ func (s *Schedule[C]) executeParallel(w *World, c C, render bool) {
 }
 
 func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
-	for _, i := range list { // nothing may refresh a cache while several systems read
+	// refresh now, because nothing may refresh a cache while several systems read it
+	for _, i := range list {
 		if q := s.systems[i].query; q != nil {
 			q.All(w)
 		}

@@ -231,7 +231,7 @@ func (w *World) takeIndex(e Entity, p *part) error {
 	bit := uint64(1) << (slot & (pageLen - 1))
 	if pg.home == shared || pg.away&bit != 0 {
 		if last := rowOf(place); last > 0 && last-1 != p.index {
-			w.parts[last-1].cut = w.version // its saves would bring the old entity back
+			w.parts[last-1].cut = w.version // the saves of that part would bring the old entity back
 		}
 		if pg.home == p.index {
 			pg.away &^= bit

@@ -46,7 +46,7 @@ func reduce(x float64) (r float64, quarter uint64) {
 // turns.
 func reduceFar(x float64) (r float64, quarter uint64) {
 	b := math.Float64bits(x)
-	m := (b&(1<<52-1) | 1<<52) >> 29 // a float32 has 24 bits
+	m := (b&(1<<52-1) | 1<<52) >> 29 // a float32 has 24 bits, so the others are 0
 	at := b>>52 - 1075 + 29 - 2      // at most 102
 	i, shift := at/64, at%64
 	high := turns[i]<<shift | turns[i+1]>>(64-shift)

@@ -129,9 +129,9 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	if !b.started || Newer(now, b.next) {
 		b.pass(now)
 	}
-	if b.beyond(r.head.newest, r.c.Tick) { // as in a flood, which must cost little
+	if b.beyond(r.head.newest, r.c.Tick) { // a flood of such bodies must cost little
 		b.far += uint64(r.head.count)
-		b.measureEarly(r.head.newest, at) // as arrive does
+		b.measureEarly(r.head.newest, at) // arrive would do the same
 		return nil
 	}
 	known, before := b.any, b.newest
@@ -185,7 +185,7 @@ func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
 		return
 	}
 	if t := known + 1; Newer(b.next, t) {
-		b.measureEarly(t, at) // the oldest of them is the latest
+		b.measureEarly(t, at) // of the commands in the gap, that of the oldest tick is the latest
 	}
 }
 
@@ -211,7 +211,7 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	case ahead >= b.window:
 		b.far++
 		if first {
-			b.measureEarly(c.Tick, at) // so that a client far ahead learns it
+			b.measureEarly(c.Tick, at) // the client learns from Early that it is too far ahead
 		}
 		return
 	case ahead < -b.window && !fresh:
@@ -219,7 +219,7 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		return
 	case ahead >= -b.window && b.came.has(c.Tick):
 		if ahead >= 0 && int64((c.view()-b.slotOf(c.Tick).view())<<24) > 0 {
-			b.store(c, earliness(c.Tick, at)) // made again by a client that has newer snapshots by now
+			b.store(c, earliness(c.Tick, at)) // the client made it again, with newer snapshots
 			// packets on their way may be coded relative to the first command
 			b.bases[c.Tick%basesKept].held = false
 			b.replaced++
@@ -291,7 +291,7 @@ func earliness(t Tick, at float64) int16 {
 // not returned. Data is valid until the next Read.
 func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	ahead := Distance(t, b.next)
-	if b.started && ahead < 0 { // also true for half the circle ahead
+	if b.started && ahead < 0 { // also true if t is half the circle ahead
 		return Command{}, false
 	}
 	came := ahead >= 0 && ahead < b.window && b.came.has(t)

@@ -114,7 +114,7 @@ func (r *commandReader) unusual(first bool) bool {
 			return false
 		}
 		r.bits.skip(n)
-		// the gap goes round the circle of ticks
+		// refuse a gap that goes half around the circle of ticks, or farther
 		if r.c.Tick -= Tick(skip); !Newer(r.head.newest, r.c.Tick) {
 			return false
 		}

@@ -96,7 +96,7 @@ func (c *Command) copyFrom(from Command) {
 func (s *CommandSender) Acked(t Tick, arrived bool) {
 	s.stuck, s.acked = t == s.acked, t
 	if !arrived {
-		s.based = false // so a base that the server lacks is not kept
+		s.based = false // otherwise a base that the server lacks would be kept
 	}
 	packets, kept := s.packets(), false
 	for i := s.n - 1; i >= 0; i-- { // from the oldest one

@@ -48,7 +48,7 @@ func (d *drain) addRTT(sent, rtt time.Duration) {
 	switch {
 	case !d.on || sent < d.from-drainEdge:
 	case sent < d.from:
-		// The last packets sent before the drain waited behind all the others.
+		// The last packets before the drain waited for the whole queue.
 		if !d.edged {
 			d.edged, d.before = true, rtt
 		}
@@ -94,7 +94,8 @@ func (r *rateControl) judgeDrain(now time.Duration) {
 	}
 	if d.samples < drainEnough {
 		if now-d.from > d.length+d.before+drainWait {
-			r.endDrain(now) // nothing comes back: the losses need attention
+			// hardly a round trip was measured: end the drain, so that adjust reacts to losses
+			r.endDrain(now)
 		}
 		return
 	}
@@ -106,16 +107,14 @@ func (r *rateControl) judgeDrain(now time.Duration) {
 	weak, held := sent > drainWeak*d.sending, d.sending > usesRate*d.rate
 	switch {
 	case weak && held, d.chain >= drainChain:
-		// The sending hardly fell, since headers and commands must go: nothing
-		// is proven.
+		// The sending hardly fell, because headers and commands must be sent. So the drain proves nothing.
 		d.fell = true
 		r.endDrain(now)
 	case fall >= least && !weak:
 		d.chain, d.fell = 0, true
 		r.beginDrain(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least && !weak && share > drainSure && d.chain < drainSlow:
-		// The sending fell little, so a queue would shrink slowly: try for
-		// longer.
+		// The sending fell little, so a queue would shrink slowly. Try for longer.
 		r.beginDrain(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least:
 		r.delay.raise(now, d.low)

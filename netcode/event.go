@@ -45,7 +45,7 @@ func (r *eventReader) readEvent() (id uint16, e Event, ok bool) {
 	if !ok || gap >= eventsSpan || len(b) < 1 {
 		return 0, e, false
 	}
-	if r.ids == 0 && gap != 0 { // a second way to name the first event
+	if r.ids == 0 && gap != 0 { // next names the first event: a gap would be a second encoding
 		return 0, e, false
 	}
 	if r.ids += int(gap) + 1; r.ids > eventsSpan {

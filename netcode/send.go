@@ -13,7 +13,7 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 		c.channels[i].ageEntries(now, rto, &c.stats)
 	}
 	p := &c.packet
-	if p.buf == nil { // a peer that is sent nothing costs nothing
+	if p.buf == nil { // allocated late, because a peer that is sent nothing needs none
 		p.buf = make([]byte, 0, c.cfg.MTU+maxHeader)
 	}
 	p.now, p.open, p.buf = now, true, p.buf[:0]
@@ -121,7 +121,7 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 		before := len(p.buf)
 		t, body, entries = c.channels[i].writeBody(c.scratch[:0], min(turn, messageRoom(end-before)), p.now, entries, &c.stats)
 		if len(body) == 0 {
-			break // the others must not keep using up the room that it waits for
+			break // otherwise the other channels would keep using up the room that this one waits for
 		}
 		p.putMessage(t, body)
 		s.took(i, len(p.buf)-before)

@@ -93,7 +93,7 @@ func (s *share) settleCredit() {
 			ch.credit = 0
 			continue
 		}
-		if s.sum == ch.priority { // alone: its sending makes up for having waited
+		if s.sum == ch.priority { // no other channel waits: the bytes only lower a positive credit
 			ch.credit = min(ch.credit, max(0, ch.credit-creditUnit*total))
 			continue
 		}

@@ -67,7 +67,7 @@ func (w *receiveWindow) markReceived(s Seq) {
 	i := s % windowSpan
 	w.bits[i/64] |= 1 << (i % 64)
 	if Newer(w.decided, s) {
-		w.lost-- // it came after all
+		w.lost-- // it was counted as lost, and came after all
 	}
 	d := Distance(s, w.line)
 	switch {

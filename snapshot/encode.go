@@ -137,7 +137,7 @@ func (s *Sender) findUsual(x *slotPlan, e *entity) {
 		t -= d
 		k := e.versionAt(t)
 		if x.vers[i] = int32(k); k < 0 || e.vers[k].owner != owner {
-			x.is |= planMoot // other viewers may see it otherwise
+			x.is |= planMoot // the record is not the same for all viewers
 		}
 	}
 }

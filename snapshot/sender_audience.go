@@ -81,7 +81,7 @@ func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
 // relate applies a change of an entity's audience. If a class other than the owner changed, values sent before
 // are no baselines. A change of the owner alone is visible in the entity's versions.
 func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
-	if s.cfg.Everything { // nothing else changes
+	if s.cfg.Everything { // only the ownership can change
 		s.own.put(w, s.viewerOwns(s.src.hot[s.slots[w]].owner))
 		return
 	}

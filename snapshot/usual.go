@@ -37,7 +37,7 @@ func (s *Sender) aim() {
 			}
 			d := from - s.trail.aged(age).tick
 			if t-from+d >= most || (best != 0 && gap(d, want) >= gap(best, want)) {
-				break // the others are farther still
+				break // older snapshots are no better
 			}
 			best, s.ages[i] = d, age
 		}

@@ -186,7 +186,8 @@ func (d *rangeDecoder) Next() {
 func (d *rangeDecoder) decode(p uint32) uint32 {
 	bound := d.left >> probBits * p
 	at := d.at - bound
-	zero := uint32(int32(at) >> 31) // all bits, if the flag is 0: both are below 2³¹
+	// zero has all bits set if the flag is 0, because at and bound are below 2³¹
+	zero := uint32(int32(at) >> 31)
 	d.at = at + bound&zero
 	d.left = d.left - bound + (bound+bound-d.left)&zero
 	if d.left < groupLeast {

@@ -118,7 +118,7 @@ func (s *Plan) Deduct(p, sent unsafe.Pointer, more bool) {
 		case l.Sum:
 			rest := l.loadFloat(p) - l.loadFloat(sent)
 			if !more && !(l.Stepped() && math.Abs(rest) <= l.Grid[GridPublic].Step*0.51) {
-				rest = 0 // unless rounding left it over
+				rest = 0 // drop the rest, unless it is from rounding
 			}
 			l.storeFloat(p, rest)
 		}

@@ -100,7 +100,7 @@ func (p *Past) Begin(t Tick) {
 func (p *Past) AsOf(t Tick) {
 	p.history.AsOf(t)
 	for id, ended := range p.ended {
-		if t != 0 && ended == t+1 { // it may end again in that tick, or not
+		if t != 0 && ended == t+1 { // tick t+1 runs again, and the entity may end in it or not
 			delete(p.ended, id)
 		}
 	}
@@ -117,7 +117,7 @@ func (p *Past) Put(id lagcomp.ID, e Entity, source *snapshot.Source) {
 	off := len(f.words)
 	to, grid := schema.Audience(0), schema.GridPublic
 	if e.Owner == 0 && p.game.Prefabs[e.Prefab].Common {
-		to, grid = schema.ToOwner, schema.GridSim // every client is its owner
+		to, grid = schema.ToOwner, schema.GridSim // every client counts as its owner
 	}
 	for _, comp := range b.need {
 		words := source.Words(e.Net, comp, to)

@@ -159,7 +159,7 @@ func (s *Shooter) Observe(now Tick, rtt, dwell time.Duration) {
 // allow judges the newest claim, once a tick.
 func (s *Shooter) allow(now Tick) *Verdict {
 	if s.verdict.At != now {
-		s.measured.Now = now // while a player is absent nothing newer was measured
+		s.measured.Now = now // if the player was absent, the measurement is of an earlier tick
 		if s.late {
 			s.measured.Now = s.asOf
 		}
@@ -179,7 +179,7 @@ type sight struct {
 // not have yet in the tick that a view is based on.
 func (s *Shooter) filter(t Tick) lagcomp.Filter {
 	if len(s.sights) == 0 {
-		// views within the longest rewind get different ones
+		// each tick within the longest rewind gets a sight of its own
 		s.sights = make([]sight, s.past.game.TickRate+2)
 		for i := range s.sights {
 			at := &s.sights[i]
@@ -207,7 +207,7 @@ func (s *Shooter) sees(id lagcomp.ID, t Tick) bool {
 		return false
 	}
 	if s.aheadNow(id, e) {
-		t = s.basis // it is shown as soon as it is known
+		t = s.basis // the client shows the entity as soon as it knows it
 	}
 	return int32(t-since) >= 0
 }
