@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// What rounds from 6 on add to a generated game: each in one game of three.
+// Components that generated games have from round 6 on, each in one game of three.
 type (
 	madeWild struct {
 		A float32
@@ -29,20 +29,20 @@ type (
 	madeClock struct{ N, Struck uint32 }
 )
 
-// madeExtra is what a game has of them.
+// madeExtra says which additions of round 6 a game has.
 type madeExtra struct {
 	wild    int     // the prefab whose entities have infinities, −1 for none
-	tamed   bool    // … in a component that is predicted
-	bare    bool    // there are prefabs of a tag alone, and of nothing that is sent
-	score   bool    // a singleton that only the server writes
-	clock   bool    // a singleton that shared systems advance
+	tamed   bool    // the component with infinities is predicted
+	bare    bool    // there are a prefab with only a tag, and one with nothing that is sent
+	score   bool    // there is a singleton that only the server writes
+	clock   bool    // there is a singleton that shared systems advance
 	hands   bool    // entities change their owner
-	rises   bool    // players' bodies go, and others come
-	speed   float64 // of a server that is too slow for a while, 0 for none
-	strikes uint32  // the clock turns players' components once in so many ticks
+	rises   bool    // players' bodies are destroyed, and others spawned
+	speed   float64 // speed of a server that is too slow for a while, 0 for none
+	strikes uint32  // ticks from one change of players' components by the clock to the next
 }
 
-// extend draws them.
+// extend draws the additions of a game.
 func (p *madePlan) extend(r *rand.Rand) {
 	some := func() bool { return r.IntN(3) == 0 }
 	x := &p.extra
@@ -56,20 +56,20 @@ func (p *madePlan) extend(r *rand.Rand) {
 	x.strikes = uint32(16 + r.IntN(100))
 }
 
-// madeParts are an end's handles of them.
+// madeParts are an end's handles for the additions of round 6.
 type madeParts struct {
 	wild  ecs.Component[madeWild]
 	tag   ecs.Component[madeTag]
 	hush  ecs.Component[madeHush]
 	score ecs.Singleton[madeScore]
 	clock ecs.Singleton[madeClock]
-	mark  ecs.Prefab // a tag alone
-	mute  ecs.Prefab // nothing that is sent
+	mark  ecs.Prefab // prefab with only a tag
+	mute  ecs.Prefab // prefab with nothing that is sent
 	tags  *ecs.Query
 	mutes *ecs.Query
 }
 
-// declare declares their components and prefabs.
+// declare declares the components and prefabs of the additions.
 func (x *madeParts) declare(g *made, p *foretick.Protocol) {
 	switch {
 	case g.extra.wild < 0:
@@ -93,12 +93,12 @@ func (x *madeParts) declare(g *made, p *foretick.Protocol) {
 	}
 }
 
-// wildly returns a number that no tag's range has, or one that is ordinary.
+// wildly returns an ordinary number, or one outside of every tag's range.
 func wildly(x uint64) float64 {
 	return [...]float64{math.Inf(1), math.Inf(-1), math.NaN(), 1.5, -2.25, 0}[x%6]
 }
 
-// systems adds what changes them.
+// systems declares the systems that change the additions.
 func (x *madeParts) systems(g *made, p *foretick.Protocol) {
 	if g.extra.wild >= 0 {
 		s := &madeSystem{share: 24}
@@ -150,14 +150,14 @@ func (x *madeParts) systems(g *made, p *foretick.Protocol) {
 	}
 }
 
-// happens counts what is drawn and happened, on the server.
+// happens counts something drawn that has happened, on the server.
 func (g *made) happens(what string) {
 	if g.drawn != nil {
 		g.drawn[what]++
 	}
 }
 
-// further does one of the things between ticks that rounds from 6 on have.
+// further does one of the actions between ticks that exist from round 6 on.
 func (a *madeMatch) further(r *rand.Rand) {
 	if len(a.seats) == 0 {
 		return
@@ -208,7 +208,7 @@ func (a *madeMatch) further(r *rand.Rand) {
 	}
 }
 
-// mark makes entities that nothing is sent of but that they are there, or takes one.
+// mark spawns entities of which only their existence is sent, or removes one.
 func (a *madeMatch) mark(r *rand.Rand, player foretick.PlayerID) {
 	f := a.srv.Frame()
 	for _, rows := range a.g.parts.tags.All(f.World) {
@@ -224,8 +224,8 @@ func (a *madeMatch) mark(r *rand.Rand, player foretick.PlayerID) {
 	a.g.parts.hush.Get(f.World, f.Spawn(&a.g.parts.mute, ecs.Nobody)).N = 9
 }
 
-// slow makes each of the server's ticks take longer than a tick for a while, so that it keeps
-// up that part of its speed. What else stops the server takes precedence.
+// slow makes the server's ticks take too long for a while, so that it runs at this share of its
+// speed. Other actions that stop the server take precedence.
 func (a *madeMatch) slow(speed float64, span time.Duration) {
 	end, cost := a.m.Net.Now()+span, time.Duration(float64(time.Second)/float64(a.g.rate)/speed)
 	a.m.AroundServer = func(step func()) {
@@ -241,7 +241,7 @@ func (a *madeMatch) slow(speed float64, span time.Duration) {
 	}
 }
 
-// bared returns what is wrong with entities that nothing is sent of: each end has as many.
+// bared returns the faults of entities without sent components: both ends must have equally many.
 func (a *madeMatch) bared(s *madeSeat) (faults []string) {
 	if !a.g.extra.bare {
 		return nil

@@ -22,46 +22,45 @@ type madeFuse struct{ Left uint8 }
 
 // What a generated system does.
 const (
-	madeOwn   = iota // computes a component of its rows from another, and the command
-	madeLook         // … from what all others have
-	madePush         // turns a component of an unowned or common entity
-	madeFire         // spawns
+	madeOwn   = iota // computes a component of its rows from another one and the command
+	madeLook         // computes a component of its rows from a component of all others
+	madePush         // changes a component of an unowned or common entity
+	madeFire         // spawns an entity
 	madeGrow         // adds a component to its rows, or removes it
-	madeRule         // the server's: turns a component that is predicted
-	madeTell         // the server's: turns one that is not
-	madeGraft        // adds a component to others, or removes it
+	madeRule         // runs on the server only, and changes a predicted component
+	madeTell         // runs on the server only, and changes an unpredicted component
+	madeGraft        // adds a component to other entities, or removes it
 )
 
-// madeRefs is the shape that refers to entities.
+// madeRefs is the index of the shape with references to entities.
 const madeRefs = 18
 
-// madeRound says with what games are made: 1 without references to entities, 2 without
-// systems that read others, 3 without those that give components to others or take them, 4
-// without values longer than a packet, 5 without what madeExtra lists, 6 with all. A seed's game
-// stays the same in a round.
+// madeRound says which features generated games may have. Each round adds some: 2 references to
+// entities, 3 systems that read others, 4 systems that add components to others or remove them, 5
+// values longer than a packet, 6 those of madeExtra. A seed gives the same game in each round.
 var madeRound = 6
 
 type madeSystem struct {
 	what      int
-	from, to  int // shapes
+	from, to  int // shapes that it reads and writes
 	cmd       bool
-	share     uint64 // it acts once in this many
+	share     uint64 // it acts once in this many times
 	sneaks    bool   // it does not declare its writes
 	everybody bool   // a push reaches players' entities, too
 }
 
-// plan of a generated game: all that its ends share.
+// madePlan is the plan of a generated game, which its ends share.
 type madePlan struct {
 	seed      uint64
 	rate      int
 	predicted [32]bool
 	has       [4][]int // shapes of avatar, pet, thing and shot
 	systems   []madeSystem
-	guess     bool // others' input is predicted
-	looks     bool // a shared system reads of others
-	pushes    bool // … or may: it writes others
-	reads     bool // … or unpredicted fields of its rows
-	long      bool // some entities have more than a packet holds
+	guess     bool // clients predict the input of remote players
+	looks     bool // a shared system reads components of others
+	pushes    bool // a shared system writes components of others, and so may read them
+	reads     bool // a shared system reads unpredicted fields of its rows
+	long      bool // some entities are longer than a packet
 	until     foretick.Tick
 	extra     madeExtra
 }
@@ -75,7 +74,7 @@ func newMadePlan(seed uint64) *madePlan {
 	var pool []int
 	for _, i := range r.Perm(n)[:4+r.IntN(4)] {
 		if p.guess && madeShapes()[i].coarse() {
-			continue // no client could predict others without these fields
+			continue // clients cannot predict others without these fields
 		}
 		if i == madeRefs && madeRound < 2 {
 			continue
@@ -118,7 +117,7 @@ func newMadePlan(seed uint64) *madePlan {
 			}
 			p.reads = p.reads || !p.predicted[s.from]
 		case madeLook:
-			// Others are told less of unpredicted fields, and of those for owners and allies.
+			// Others receive unpredicted fields, and fields for owners and allies, less precisely or not at all.
 			s.from = one(func(i int) bool { return mine(i) && !madeShapes()[i].coarse() })
 			if p.looks = true; madeShapes()[s.from].coarse() {
 				continue
@@ -132,7 +131,7 @@ func newMadePlan(seed uint64) *madePlan {
 		case madePush:
 			s.cmd, p.pushes = true, true
 		case madeGraft:
-			if s.from = one(mine); s.to == pool[0] { // what the game's code takes for granted
+			if s.from = one(mine); s.to == pool[0] { // the game's code relies on this shape
 				continue
 			}
 			s.cmd, p.pushes = true, true
@@ -148,7 +147,7 @@ func newMadePlan(seed uint64) *madePlan {
 	return p
 }
 
-// lengthen gives one game in four a shape that is longer than a packet, which the server turns.
+// lengthen gives one game in four a shape that is longer than a packet, and that the server changes.
 func (p *madePlan) lengthen(r *rand.Rand, long int) {
 	if r.IntN(4) > 0 {
 		return
@@ -163,7 +162,7 @@ func (p *madePlan) lengthen(r *rand.Rand, long int) {
 type made struct {
 	*madePlan
 	shapes  []shape
-	used    [32]bool // shapes that some entity or system has
+	used    [32]bool // shapes that an entity or system uses
 	cmd     ecs.Component[madeCmd]
 	fuse    ecs.Component[madeFuse]
 	gift    foretick.Request[madeGift]
@@ -173,15 +172,15 @@ type made struct {
 	pets    map[foretick.PlayerID]ecs.Entity
 	parts   madeParts
 
-	// what happened, for who judges
+	// Callbacks that tell the test what happens in the game.
 	ran    func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd)
 	ruled  func(f *foretick.Frame, owner foretick.PlayerID, by string)
 	pushed func(f *foretick.Frame, by foretick.PlayerID)
 	fault  func(f *foretick.Frame) bool
 	seen   func(f *foretick.Frame, owner foretick.PlayerID, x uint64)
-	fresh  func(f *foretick.Frame, player foretick.PlayerID) // a tick begins to run
-	drawn  map[string]int                                    // how often the server did what madeExtra lists
-	blind  bool                                              // … to find out what its systems look at
+	fresh  func(f *foretick.Frame, player foretick.PlayerID) // called when a tick begins to run
+	drawn  map[string]int                                    // how often each feature of madeExtra happened on the server
+	blind  bool                                              // the tick runs only to find out what its systems read
 }
 
 func madeMix(x, y uint64) uint64 {
@@ -189,7 +188,7 @@ func madeMix(x, y uint64) uint64 {
 	return x ^ x>>29
 }
 
-// due draws what a system does in a tick, from what both ends know.
+// due draws whether a system acts in a tick, and a number for what it does. Both ends draw the same.
 func (g *made) due(f *foretick.Frame, s *madeSystem, n int, x uint64) (uint64, bool) {
 	x = madeMix(madeMix(g.seed+uint64(n)*977, uint64(f.Tick)), x)
 	return x >> 8, f.Tick < g.until && x>>40%s.share == 0
@@ -298,7 +297,7 @@ func (g *made) rule(f *foretick.Frame, owner foretick.PlayerID, by string) {
 	}
 }
 
-// others are whose shape a system may reach.
+// query returns the query for the entities with a shape.
 func (g *made) query(p *foretick.Protocol, i int) *ecs.Query {
 	if g.queries[i] == nil {
 		g.queries[i] = ecs.NewQuery(p.Types(), ecs.With(g.shapes[i].handle()))
@@ -306,8 +305,8 @@ func (g *made) query(p *foretick.Protocol, i int) *ecs.Query {
 	return g.queries[i]
 }
 
-// matches reports whether some entity has what a system needs of its rows: a protocol
-// refuses one that would never run.
+// matches reports whether some prefab has the components that a system needs. A protocol refuses
+// a system that would never run.
 func (g *made) matches(s *madeSystem) bool {
 	if s.what != madeOwn && s.what != madeLook {
 		return true
@@ -437,7 +436,7 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 			access = []ecs.Access{ecs.With(to.handle())}
 		}
 		p.Server(name, func(f *foretick.Frame, rows ecs.Rows) {
-			if s.sneaks { // debug builds refuse it
+			if s.sneaks { // debug builds refuse undeclared writes
 				defer f.World.Guard(f.World.Guard(false))
 			}
 			for i := range rows.Len() {
@@ -468,7 +467,7 @@ func (g *made) toggle(f *foretick.Frame, to shape, e ecs.Entity, x uint64) {
 	}
 }
 
-// sample is what a player presses.
+// sample returns the script of a player's input.
 func (g *made) sample(who func() uint64) client.Sampler {
 	return client.Sample(&g.cmd, func(v client.View) madeCmd {
 		if v.Tick > g.until {

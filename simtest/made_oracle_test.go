@@ -9,16 +9,16 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// madeTold is a misprediction that a client told of.
+// madeTold is a misprediction that a client reported.
 type madeTold struct {
 	prediction.Misprediction
-	alone bool // nothing but a planted fault can have caused it
+	alone bool // only a planted fault can have caused it
 }
 
-// madeSeen is what a client's run of a tick computed with: the state ahead of it, and what its
-// systems read of others. Equal digests on both ends mean equal inputs.
+// madeSeen has digests of the inputs of a client's run of a tick: the state before it, and the
+// values of others that its systems read. Equal digests on both ends mean equal inputs.
 type madeSeen struct {
-	own, free uint64 // for the player's rows, and for unowned ones
+	own, free uint64 // inputs for the player's rows, and for unowned ones
 }
 
 func (d madeSeen) with(own bool, x uint64) madeSeen {
@@ -30,7 +30,7 @@ func (d madeSeen) with(own bool, x uint64) madeSeen {
 	return d
 }
 
-// watch notes what the seat's client computes with.
+// watch records the inputs of the ticks that the seat's client runs.
 func (s *madeSeat) watch() {
 	s.g.fresh = func(f *foretick.Frame, player foretick.PlayerID) {
 		if player == s.c.View().Player {
@@ -44,7 +44,7 @@ func (s *madeSeat) watch() {
 	}
 }
 
-// watch notes what the server computes with.
+// watch records the inputs of the ticks that the server runs.
 func (a *madeMatch) watch() {
 	a.g.fresh = func(f *foretick.Frame, _ foretick.PlayerID) {
 		if a.ahead[f.Tick] != nil {
@@ -69,7 +69,8 @@ func (a *madeMatch) watch() {
 	}
 }
 
-// snapshot notes that one came. To explain what it shows, ticks run again with other values.
+// snapshot records that a snapshot came. It stores the inputs seen so far, because ticks may run
+// again with other values to explain a correction.
 func (s *madeSeat) snapshot(t foretick.Tick) {
 	s.prior, s.last, s.had = s.last, t, map[foretick.Tick]madeSeen{}
 	for k := s.prior + 1; k <= t && s.prior != 0; k++ {
@@ -77,12 +78,12 @@ func (s *madeSeat) snapshot(t foretick.Tick) {
 	}
 }
 
-// begin notes the predicted state that a player's client has, ahead of a tick.
+// begin adds the state that a player's client predicts, as it is before a tick, to the inputs.
 func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.PlayerID) {
 	if g.seen == nil {
 		return
 	}
-	defer f.World.Guard(f.World.Guard(false)) // the system that asks declares none of this
+	defer f.World.Guard(f.World.Guard(false)) // the calling system does not declare these reads
 	if g.blind = g.concealed(f, p); g.blind {
 		return
 	}
@@ -101,8 +102,8 @@ func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.Pl
 	g.saw(f, player, own)
 }
 
-// concealed reports whether the tick runs to find out what its systems look at: queries have
-// entities that no handle finds.
+// concealed reports whether the tick runs only to find out what its systems read. In such a run
+// queries have entities that handles do not find.
 func (g *made) concealed(f *foretick.Frame, p *foretick.Protocol) bool {
 	for i := range g.shapes {
 		if !g.used[i] {
@@ -117,7 +118,7 @@ func (g *made) concealed(f *foretick.Frame, p *foretick.Protocol) bool {
 	return false
 }
 
-// saw notes what a system's run for some rows computes with.
+// saw records the inputs of a system's run for some rows.
 func (g *made) saw(f *foretick.Frame, owner foretick.PlayerID, x uint64) {
 	if g.seen == nil || g.blind {
 		return
@@ -128,7 +129,7 @@ func (g *made) saw(f *foretick.Frame, owner foretick.PlayerID, x uint64) {
 	g.seen(f, owner, x)
 }
 
-// readBy is what a system may read of a shape, whatever it makes of it.
+// readBy returns a digest of all that a system may read of a shape, whether it uses it or not.
 func (g *made) readBy(all []ecs.Rows, s shape) (sum uint64) {
 	if g.seen == nil {
 		return 0
@@ -141,17 +142,17 @@ func (g *made) readBy(all []ecs.Rows, s shape) (sum uint64) {
 	return sum
 }
 
-// onlyFault reports whether a planted fault is the only reason that a correction can have:
-// since the snapshot before, the client ran every tick with the same commands as the server,
-// ahead of it had the same state, and read the same of others. Nobody else wrote its state,
-// and what systems read of others stayed the same.
+// onlyFault reports whether only a planted fault can be the reason of a correction. Then, since the
+// snapshot before, the client ran every tick with the same commands as the server, from the same
+// state, and read the same values of others. Nobody else wrote its state, and the values of others
+// that systems read stayed the same.
 func (a *madeMatch) onlyFault(s *madeSeat, w *prediction.Misprediction) bool {
 	me := s.c.View().Player
 	if !s.fault[w.Tick] || s.prior == 0 || a.g.guess && (a.g.looks || a.g.pushes) {
-		return false // a guess of others that went wrong may be the reason, too
+		return false // a wrong prediction of remote players may be the reason, too
 	}
 	if a.g.looks && w.Tick != s.prior+1 {
-		return false // what others had in the ticks between is not known to the client
+		return false // the client does not know the values of others in the ticks between
 	}
 	for t := s.prior + 1; t <= w.Tick; t++ {
 		ran, ok := a.ran[t][me]
@@ -167,7 +168,7 @@ func (a *madeMatch) onlyFault(s *madeSeat, w *prediction.Misprediction) bool {
 			}
 		}
 		for owner, x := range a.ahead[t] {
-			if owner != me && a.ahead[t+1][owner] != x { // it may have been read before or after it changed
+			if owner != me && a.ahead[t+1][owner] != x { // the value may have been read before or after it changed
 				return false
 			}
 		}

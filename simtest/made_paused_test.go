@@ -20,8 +20,8 @@ var (
 	pausedFirst = flag.Uint64("paused-first", 0, "the seed of the first")
 )
 
-// told makes sure that the server alone computes a component of players' own entities: it
-// adds a system that turns one which is not predicted, often and until the end.
+// told adds a server system that often changes an unpredicted component of players' own entities,
+// until the end.
 func (p *madePlan) told(r *rand.Rand) {
 	p.rate = 128
 	free := []int{}
@@ -41,9 +41,9 @@ func (p *madePlan) told(r *rand.Rand) {
 	}
 }
 
-// playPaused plays a game at 128 Hz in which clients pause, from a frame's length to longer
-// than the connection lasts. Its systems stop while some pause. It returns what differs
-// when the match has been at rest for 3 and for 20 seconds.
+// playPaused plays a game at 128 Hz in which clients pause, for a frame's length up to longer
+// than the timeout of the connection. The game's systems stop during some pauses. It returns what
+// differs after 3 and after 20 seconds at rest.
 func playPaused(t *testing.T, seed uint64) (faults []string, compared int, pauses int) {
 	p := newMadePlan(seed)
 	p.told(rand.New(rand.NewPCG(seed, 163)))
@@ -73,7 +73,7 @@ func playPaused(t *testing.T, seed uint64) (faults []string, compared int, pause
 		a.m.Net.At(at, func() { a.m.Link(a.seats[r.IntN(len(a.seats))].c, a.link(), a.link()) })
 	}
 	a.m.Run(end)
-	if r.IntN(2) == 0 { // else the lines stay bad while the match rests
+	if r.IntN(2) == 0 { // otherwise the links stay bad while the match rests
 		for _, s := range a.seats {
 			a.m.Link(s.c, sim.Link{Latency: 20 * time.Millisecond}, sim.Link{Latency: 20 * time.Millisecond})
 		}
@@ -95,8 +95,8 @@ func playPaused(t *testing.T, seed uint64) (faults []string, compared int, pause
 	return faults, compared, pauses
 }
 
-// What only the server computes of a player's own entities arrives however long its client
-// paused, and whenever: at rest both ends have the same.
+// Components of a player's own entities that only the server computes arrive however long and
+// whenever its client paused: at rest both ends have the same values.
 func TestMadeGamesThatPause(t *testing.T) {
 	compared, pauses := 0, 0
 	n := *pausedSeeds

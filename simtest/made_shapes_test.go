@@ -83,7 +83,7 @@ type (
 	}
 )
 
-// twistLong changes a number of a value that is longer than a packet, and now and then all.
+// twistLong changes one number of a value that is longer than a packet, and sometimes all numbers.
 func twistLong(v *madeLong, x uint64) {
 	if len(v.L) > 0 && x%8 > 0 {
 		v.L = append([]uint32(nil), v.L...)
@@ -105,11 +105,11 @@ type shape interface {
 	turn(v ecs.Rows, i int, x uint64)
 	turnOf(w *ecs.World, e ecs.Entity, x uint64) bool
 	read(rows ecs.Rows, i int) uint64
-	digest(rows ecs.Rows, i int) uint64 // of every field
+	digest(rows ecs.Rows, i int) uint64 // digest of all fields
 	add(w *ecs.World, e ecs.Entity, x uint64)
 	remove(w *ecs.World, e ecs.Entity)
 	has(w *ecs.World, e ecs.Entity) bool
-	coarse() bool // others are told less than its owner
+	coarse() bool // others receive fewer or less precise fields than the owner
 }
 
 type shaped[T any] struct {
@@ -149,7 +149,7 @@ func (s *shaped[T]) add(w *ecs.World, e ecs.Entity, x uint64) {
 	s.c.Add(w, e, v)
 }
 
-// turned moves a float within ±45, to another value in any case.
+// turned changes a float to another value within ±45.
 func turned(v float32, x uint64) float32 {
 	if v += float32(x%32+1) / 8; v > 45 {
 		v -= 90

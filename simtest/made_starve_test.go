@@ -10,31 +10,31 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A player is starved if it receives snapshots and yet, for starveAfter, they have no news of an
-// entity that it may see, neither a value nor that it did not change. It is also starved if
-// the server takes none of its commands in that time. Nothing counts in the time after a pause
-// of its process or the server's, a new line, or its own coming.
+// A player is starved if it receives snapshots that for starveAfter say nothing about an entity
+// that it may see, neither a value nor that the entity did not change. It is also starved if the
+// server takes none of its commands in that time. Nothing counts for a while after a pause of its
+// process or the server's, a change of its link, or its own join.
 //
-// Entities that are longer than a packet have longLasts: a lossy path leaves 2 kB a second for
-// them, and four of 2 kB may be on their way at once.
+// For entities that are longer than a packet the time is longLasts: a lossy link leaves 2 kB a
+// second for them, and four of 2 kB may be on their way at once.
 const (
 	starveAfter = 2 * time.Second
 	longLasts   = 6 * time.Second
 )
 
-// madeHunger is what a seat waits for.
+// madeHunger records how long a seat waits for values and for its commands to run.
 type madeHunger struct {
-	calm   time.Duration // from when on it counts
-	asked  foretick.Tick // the tick of the snapshot that was looked at last
-	taken  uint64        // commands that the server took by then …
-	since  foretick.Tick // … and when they were fewer
+	calm   time.Duration // time from which on waits count
+	asked  foretick.Tick // tick of the last snapshot that was checked
+	taken  uint64        // commands that the server had taken by then
+	since  foretick.Tick // tick at which taken changed last
 	seen   map[ecs.Entity]foretick.Tick
-	oldest foretick.Tick // the greatest age of a value that counted
-	idle   foretick.Tick // the longest time without a command that counted
+	oldest foretick.Tick // greatest counted age of a value
+	idle   foretick.Tick // longest counted time without a command
 	looks  int
 }
 
-// upset has nothing count for a seat until a while after a time from now.
+// upset makes waits of a seat not count until starveAfter after span from now.
 func (a *madeMatch) upset(s *madeSeat, span time.Duration) {
 	s.hunger.calm = max(s.hunger.calm, a.m.Net.Now()+span+starveAfter)
 }
@@ -45,7 +45,7 @@ func (p *madePlan) lengthens(prefab string) bool {
 	return p.long && k >= 0 && slices.Contains(p.has[k], len(madeShapes())-1)
 }
 
-// feed looks at what a seat knows with a snapshot, every eighth tick.
+// feed checks the ages of a seat's values with a snapshot, every eighth tick.
 func (a *madeMatch) feed(s *madeSeat, t foretick.Tick) {
 	h, me := &s.hunger, s.c.View().Player
 	if t < h.asked+8 || me == ecs.Nobody || s.c.View().State != client.Playing {

@@ -23,7 +23,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// bulletin is a message of the match's: numbered, so that a lost one is seen.
+// bulletin is a message of the match, with a number by which a lost one is noticed.
 type bulletin struct {
 	N uint32
 	T [4]uint32
@@ -35,14 +35,14 @@ type victims struct {
 	srv     *server.Server
 	hash    uint64
 	clients []*client.Client
-	heard   []uint32 // the newest bulletin, by client
+	heard   []uint32 // number of the newest bulletin, by client
 	lost    int
 	sent    uint32
-	took    []time.Duration // by the server's steps
-	queued  int             // the most for the rogue
+	took    []time.Duration // times of the server's steps
+	queued  int             // most bytes that waited for the rogue
 }
 
-// bulletins declares the match's messages; read is what a client does with one.
+// bulletins returns a function that declares the match's messages. A client calls read for each.
 func bulletins(m *foretick.Message[bulletin], read func(bulletin)) func(*foretick.Protocol) {
 	return func(p *foretick.Protocol) {
 		m.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, b bulletin) { read(b) })
@@ -58,7 +58,7 @@ func newVictims(t *testing.T) *victims {
 		p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick%3 == 0 {
 				v.sent++
-				_ = m.Broadcast(f, bulletin{N: v.sent}) // a player that is gone is told nothing
+				_ = m.Broadcast(f, bulletin{N: v.sent}) // a player that is gone gets nothing
 			}
 		}, ecs.Once())
 	})
@@ -95,7 +95,7 @@ func newVictims(t *testing.T) *victims {
 
 var honestLink = sim.Link{Latency: 40 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05, Duplicate: 0.05}
 
-// let puts a rogue into the match, at some steps a second.
+// let adds a rogue to the match, which takes rate steps a second.
 func (v *victims) let(c *rogue, rate int, link sim.Link) {
 	c.endpoint, c.hash = v.Dial(link, link), v.hash
 	var next func()
@@ -106,7 +106,7 @@ func (v *victims) let(c *rogue, rate int, link sim.Link) {
 	v.Net.At(v.Net.Now()+time.Millisecond, next)
 }
 
-// unharmed checks that the others noticed nothing.
+// unharmed checks that the honest players noticed nothing.
 func (v *victims) unharmed(t *testing.T, name string, quiet []time.Duration) {
 	t.Helper()
 	for i, c := range v.clients {
@@ -140,7 +140,7 @@ func stream(first uint16, marks []byte, size int) []byte {
 	return b
 }
 
-// addRaw appends a message to a packet as it is, and seals it.
+// addRaw appends a message to a packet without a check, and seals the packet.
 func addRaw(b []byte, kind byte, body []byte) []byte {
 	b = append(b, kind)
 	b = binary.AppendUvarint(b, uint64(len(body)))
@@ -149,7 +149,7 @@ func addRaw(b []byte, kind byte, body []byte) []byte {
 
 const streamType, first, last = 1, 1, 2
 
-// TestMaliciousClients: each kind of malice is answered, and harms nobody else.
+// TestMaliciousClients: a client with any kind of malice is dropped, and harms nobody else.
 func TestMaliciousClients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := uint16(0)
@@ -193,7 +193,7 @@ func TestMaliciousClients(t *testing.T) {
 				ids += 3
 				return addRaw(b, streamType, stream(ids-3, marks, 256))
 			}}
-		}, 120, transport.Protocol, 2 * time.Second}, // it takes a while to be longer than any message
+		}, 120, transport.Protocol, 2 * time.Second}, // the fragments need time to become longer than any message
 		{"the most messages a packet holds", func() *rogue {
 			return &rogue{mangle: func(_ *rogue, b []byte) []byte {
 				for len(b)+2 < 1180 {
@@ -281,8 +281,8 @@ func TestDamagedPacketsAreNobodysFault(t *testing.T) {
 	v.unharmed(t, "damaged packets", v.took)
 }
 
-// TestRogueThatBehaves: an honest client built in the same way stays, so the
-// others are dropped for what they do.
+// TestRogueThatBehaves: a rogue without malice stays, so the others are dropped for
+// their malice.
 func TestRogueThatBehaves(t *testing.T) {
 	v := newVictims(t)
 	v.Run(time.Second)

@@ -36,7 +36,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	})
 	require.NoError(t, err)
 	begin := time.Now()
-	play := func(each func(now time.Duration) (done bool)) { // a minute at most
+	play := func(each func(now time.Duration) (done bool)) { // for a minute at most
 		for done := false; !done && time.Since(begin) < time.Minute; time.Sleep(2 * time.Millisecond) {
 			srv.Step(time.Now())
 			honest.Step(time.Now())

@@ -23,8 +23,8 @@ import (
 type weather struct {
 	game
 	ran   map[string]int
-	names []string // further tags, of one system each
-	mild  bool     // another build, which has no winter
+	names []string // further tags, each of one system
+	mild  bool     // the game is another build without the tag for winter
 }
 
 func (g *weather) protocol() *foretick.Protocol {
@@ -76,8 +76,8 @@ func (g *weather) runs() map[string]bool {
 	return on
 }
 
-// TestTagsOfAMatch: the server's tags of shared systems hold on its clients, whatever else the
-// ends do. Both ends run the same, so nothing is corrected that the network did not cause.
+// TestTagsOfAMatch: clients use the server's tags of shared systems, whatever else the ends do.
+// Both ends run the same systems, so only the network causes corrections.
 func TestTagsOfAMatch(t *testing.T) {
 	type way struct {
 		server func(*server.Config)
@@ -159,8 +159,8 @@ func (inlineExecutor) Run(n int, job func(int)) {
 	}
 }
 
-// TestTagsFollowTheServer: a new level keeps the tags, another server brings its own, and what
-// the client runs in between is the last server's.
+// TestTagsFollowTheServer: a new level keeps the tags, and another server brings its own. Between
+// two servers the client uses the tags of the last one.
 func TestTagsFollowTheServer(t *testing.T) {
 	m, srv := simtest.New(4), (*weather)(nil)
 	m.Watch(&simtest.Agreement{}, &simtest.Causes{})
@@ -237,8 +237,8 @@ func TestMostTags(t *testing.T) {
 	}
 }
 
-// TestTagsOfAnotherBuild: builds number their tags differently, and a client takes the
-// server's by name. A tag of one build alone is off on the client, and is told of.
+// TestTagsOfAnotherBuild: builds number their tags differently, and a client matches the server's
+// by name. A tag that only one build has is off on the client, and is reported.
 func TestTagsOfAnotherBuild(t *testing.T) {
 	m, srv, g := simtest.New(6), &weather{}, &weather{mild: true}
 	_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: []string{"storm", "deep winter"}, AllowOtherBuilds: true})

@@ -66,7 +66,7 @@ func walkOn(t *testing.T, cfg server.Config, seed uint64, n int, link sim.Link, 
 			if m.Net.Now() > d {
 				return move{}
 			}
-			// another command every tick: nothing that is lost can be guessed
+			// another command in every tick, so that a lost one cannot be guessed
 			return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/33%2) - 0.5}
 		})}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)

@@ -13,13 +13,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// searched are the checkers of a match whose packets are searched for secrets.
+// searched returns the checkers of a match whose packets are searched for secrets.
 func searched(s *simtest.Secrets) func() []simtest.Checker {
 	return func() []simtest.Checker { return append(simtest.Standard(), s) }
 }
 
-// Observers of every kind come and go in matches with every fault, and no packet to them has
-// a secret that they may not see. The players' matches are compared as ever.
+// Observers of every kind come and go in matches with every kind of fault. No packet to them has
+// a secret that they may not see. The players' states are compared as in other plans.
 func TestObserversInAPlan(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 3)) {
 		plan, secrets := everything(), &simtest.Secrets{}
@@ -34,7 +34,7 @@ func TestObserversInAPlan(t *testing.T) {
 	}
 }
 
-// A secret that reaches only observers is found: there is one player, which may see it.
+// A secret that leaks only to observers is found: the only player may see it.
 func TestLeaksToObserversAreFound(t *testing.T) {
 	plan := simtest.Plan{
 		New: func() simtest.Player { return (&club{leak: true}).player() }, Clients: 1, Observers: 1, Play: 4 * time.Second,

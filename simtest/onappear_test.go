@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// fuse counts down on what is thrown.
+// fuse counts down on a thrown ball.
 type (
 	fuse  struct{ Left uint8 }
 	armed struct{}
@@ -40,7 +40,7 @@ type juggler struct {
 	crats *ecs.Query
 	arms  *ecs.Query
 
-	deny bool // the server throws nothing: its clients' balls were never made
+	deny bool // the server throws no balls, so those that clients predicted are cancelled
 	told map[string]map[ecs.Entity]int
 	up   map[string]map[ecs.Entity]bool
 	bad  string
@@ -114,7 +114,7 @@ func (g *juggler) vanish(what string) func(*foretick.Frame, ecs.Entity) {
 	}
 }
 
-// there counts what the game has been told is there.
+// there counts the entities that have appeared and not vanished.
 func (g *juggler) there(what string) (n int) {
 	for _, up := range g.up[what] {
 		if up {
@@ -131,8 +131,8 @@ func count(q *ecs.Query, w *ecs.World) (n int) {
 	return n
 }
 
-// Whatever comes and goes, by prediction, by the server and by sight, each client is told
-// of it once, and what it was told agrees with its world in each frame.
+// Whether entities come and go by prediction, by the server or by visibility, OnAppear and
+// OnVanish run once for each. In each frame the client's world has exactly those that appeared.
 func TestAppearAndVanishOnceEach(t *testing.T) {
 	for _, deny := range []bool{false, true} {
 		for seed := range uint64(costtest.Count(2, 4)) {
@@ -211,7 +211,7 @@ func total(m map[ecs.Entity]int) (n int) {
 	return n
 }
 
-// What belongs to a level vanishes with it.
+// The entities of a level vanish with it.
 func TestVanishWithTheLevel(t *testing.T) {
 	m := simtest.New(1)
 	truth, g := &juggler{}, &juggler{}
@@ -231,7 +231,7 @@ func TestVanishWithTheLevel(t *testing.T) {
 	require.Empty(t, g.bad)
 }
 
-// A client without hooks for what moves is told nothing, and asking costs no memory.
+// On a client without hooks for the entities that move nothing is called, and nothing is allocated.
 func TestAppearAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	m := simtest.New(1)

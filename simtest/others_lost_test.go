@@ -63,14 +63,15 @@ func (g *reef) protocol() *foretick.Protocol {
 	return p
 }
 
-// A value of others that changed for one tick, of which no snapshot arrived, is not called
-// code: where one was lost, whatever is known of the value, and where none was sent, if it is
-// known to change. A fault of the code is still called so, unless such a value may be why.
+// If a value of others changed for one tick, of which no snapshot arrived, a correction does not
+// get the cause Code. If a snapshot was lost, that holds for any value. If none was sent, it
+// holds for a value that is known to change. A fault of the code still gets the cause Code,
+// unless such a value may be the reason.
 func TestWhatALostSnapshotHadIsNoCode(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		rate int     // snapshots a second, of 60 ticks
-		loss float64 // of packets
+		rate int     // snapshots a second, at 60 ticks a second
+		loss float64 // share of packets that are lost
 		bias bool
 		dark bool
 	}{

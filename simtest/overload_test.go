@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// stamped is a command that says when it was given.
+// stamped is a command with the time at which it was given.
 type stamped struct {
 	Ms uint32
 	X  float32 `net:"min=-1,max=1,step=0.0078125"`
@@ -59,8 +59,8 @@ type slowMatch struct {
 	client  *client.Client
 	now     time.Duration
 	net     *sim.Network
-	dialled *sim.Endpoint // the client's
-	next    time.Duration // the server's next Step
+	dialled *sim.Endpoint // the client's endpoint
+	next    time.Duration // time of the server's next Step
 	every   func() time.Duration
 	look    func() // called for each rendered frame
 
@@ -107,7 +107,7 @@ func (m *slowMatch) run(until time.Duration) {
 	}
 }
 
-// leads plays until a time and returns the median lead.
+// leads plays until a time and returns the median lead of the client.
 func (m *slowMatch) leads(until time.Duration) time.Duration {
 	var all []time.Duration
 	m.look = func() { all = append(all, m.client.View().Lead) }
@@ -117,7 +117,7 @@ func (m *slowMatch) leads(until time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// A server that computes fewer ticks than are due takes nobody's control away: the match goes on
+// With a server that computes fewer ticks than are due, players keep control: the match continues
 // in slow motion, inputs run soon, and three seconds after the overload all is as before.
 func TestOverloadedServerKeepsItsPlayersInControl(t *testing.T) {
 	playOverloads(t, []int{30, 60}, []int{100, 89, 50, 20}, []time.Duration{0, 300 * time.Millisecond})
@@ -129,7 +129,7 @@ func TestOverloadedServerAtAnySpeed(t *testing.T) {
 	playOverloads(t, []int{20, 30, 60}, []int{100, 89, 75, 50, 40, 30, 20, 15, 10}, []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond})
 }
 
-// A server whose steps take now longer, now shorter, does so too.
+// The same holds for a server whose steps take irregular times.
 func TestOverloadedServerWithIrregularSteps(t *testing.T) {
 	headOverloads(t)
 	for _, rate := range []int{30, 60} {
@@ -162,8 +162,8 @@ func headOverloads(t *testing.T) {
 	t.Logf("%4s %8s %6s | %6s %6s %8s %8s %8s | %8s %8s | %6s %5s", "Hz", "interval", "RTT", "taken%", "missed", "onset99", "p50", "p99", "before", "after", "resets", "code")
 }
 
-// playOverload plays a match whose server steps after every, longest at most, for a while. nil
-// means that it is not overloaded.
+// playOverload plays a match whose server is overloaded for a while: every returns the time until
+// its next step, longest at most. nil means no overload.
 func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func() time.Duration) {
 	const begins, settles, lasts = 12 * time.Second, 4 * time.Second, 16 * time.Second
 	t.Run(fmt.Sprintf("%d Hz, %v, %v", rate, longest, rtt), func(t *testing.T) {
@@ -178,7 +178,7 @@ func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func
 		buffer := m.client.Stats().Clock.InputBufferTarget + 3*time.Second/time.Duration(rate)
 		m.delays = m.delays[:0]
 		m.run(begins + settles)
-		onset := quantile99(m.delays) // with what was predicted at full speed
+		onset := quantile99(m.delays) // includes the ticks that were predicted ahead at full speed
 		m.delays = m.delays[:0]
 		m.run(begins + lasts)
 		delays := slices.Clone(m.delays)
@@ -203,7 +203,7 @@ func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func
 	})
 }
 
-// quantile99 sorts some delays, and returns what 99 of a hundred do not exceed.
+// quantile99 sorts delays, and returns their 99th percentile.
 func quantile99(delays []time.Duration) time.Duration {
 	slices.Sort(delays)
 	return delays[len(delays)*99/100]

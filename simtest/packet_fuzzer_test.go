@@ -10,9 +10,9 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// Packets that nobody would send are taken or refused, by both ends, within
-// bounds; and many of them are far enough from nonsense to be looked at. The
-// long form is go run ./examples/soak -mutate 1000000000.
+// Both ends accept or refuse packets that nobody would send, within bounds of time and memory.
+// Many of these packets are valid enough to be decoded. The long form is
+// go run ./examples/soak -mutate 1000000000.
 func TestPacketFuzzer(t *testing.T) {
 	s := simtest.PacketFuzzer{New: newClub, Seed: 1, Clock: time.Now}
 	var all simtest.Weather
@@ -32,7 +32,7 @@ func TestPacketFuzzer(t *testing.T) {
 	require.NotZero(t, all.MostBytes)
 }
 
-// A storm that does harm says where.
+// If packets do harm, the error names the life.
 func TestPacketFuzzerFinds(t *testing.T) {
 	calls := 0
 	s := simtest.PacketFuzzer{Seed: 7, New: func() simtest.Player {
@@ -49,7 +49,7 @@ func TestPacketFuzzerFinds(t *testing.T) {
 	require.ErrorContains(t, err, "life 0: a batch takes")
 }
 
-// The same life is the same storm.
+// The same life sends the same packets.
 func TestPacketFuzzerReplays(t *testing.T) {
 	s := simtest.PacketFuzzer{New: newClub, Seed: 3}
 	for life := range uint64(costtest.Count(2, 5)) {
@@ -57,7 +57,7 @@ func TestPacketFuzzerReplays(t *testing.T) {
 		require.NoError(t, err)
 		b, err := s.Live(life)
 		require.NoError(t, err)
-		a.MostBytes, b.MostBytes = 0, 0 // the collector's own are among them
+		a.MostBytes, b.MostBytes = 0, 0 // includes allocations of the garbage collector
 		require.Equal(t, a, b)
 	}
 }

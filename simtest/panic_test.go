@@ -15,7 +15,7 @@ import (
 
 type flash struct{ N uint8 }
 
-// flawed is a game whose handler of flashes panics.
+// flawed returns an end of a game whose handler of flashes panics.
 func flawed() simtest.Player {
 	g := &planted{}
 	flashes := &foretick.Event[flash]{}
@@ -31,8 +31,8 @@ func flawed() simtest.Player {
 	})
 }
 
-// A server drops the player whose handler panics, and nobody reads its log in a
-// test: the match reports the panic itself, with its location.
+// A server drops the player whose handler panics, and logs that. Since nobody reads the
+// log in a test, the match reports the panic, with its location.
 func TestPanicsAreTold(t *testing.T) {
 	told := func(s string) {
 		for _, want := range []string{"in event flash of player ", "a fault of the game's", "panic_test.go"} {
@@ -68,8 +68,7 @@ func TestPanicsAreTold(t *testing.T) {
 	require.Positive(t, heard)
 }
 
-// The initial contents of the world are created by the server's end, in each of its
-// processes.
+// Player.Begin creates the initial contents of the world, in each process of the server.
 func TestBeginFurnishes(t *testing.T) {
 	began, most := 0, 0
 	furnished := func() simtest.Player {

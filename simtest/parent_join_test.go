@@ -21,8 +21,8 @@ type (
 	strap  struct{ To ecs.Entity }
 )
 
-// porters is a game whose players hold things that run by what their holders have. A thing
-// knows its holder as its parent, or by a component that only the server writes.
+// porters is a game whose players hold things, whose system reads a component of the holder. A
+// thing refers to its holder as its parent, or in a component that only the server writes.
 type porters struct {
 	hauler ecs.Component[hauler]
 	hauled ecs.Component[hauled]
@@ -32,7 +32,7 @@ type porters struct {
 	thing  ecs.Prefab
 
 	straps bool
-	counts bool // things count everybody's straps
+	counts bool // things count the straps of all players
 	all    *ecs.Query
 	biased bool // a planted fault
 }
@@ -96,8 +96,8 @@ func (g *porters) protocol() *foretick.Protocol {
 	return p
 }
 
-// TestHolderIsKnownAtJoin: what a thing's holder is arrives a round trip after the thing. What
-// differs until then is no fault of the code, and a fault is still called so afterwards.
+// TestHolderIsKnownAtJoin: a thing's holder arrives a round trip after the thing. Corrections until
+// then do not get the cause Code. Afterwards a fault of the code still does.
 func TestHolderIsKnownAtJoin(t *testing.T) {
 	for name, c := range map[string]porters{
 		"its parent": {}, "by a component": {straps: true}, "all things'": {straps: true, counts: true}, "its parent, with a fault": {biased: true},

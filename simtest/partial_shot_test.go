@@ -21,8 +21,8 @@ type dashMove struct {
 	Shoot bool    `net:"oneshot"`
 }
 
-// muzzle is where a shot began: as the screen showed it, and where the body is after the
-// tick.
+// muzzle is where a shot begins: where the screen showed the body, and where the body is after
+// the tick.
 type muzzle struct{ Drawn, After float32 }
 
 // dash is a game of players who run and shoot.
@@ -61,8 +61,8 @@ func (g *dash) protocol() *foretick.Protocol {
 	return p
 }
 
-// The command says which part of its tick was drawn, so that a shot leaves the place where
-// the screen showed the muzzle, and at the same place on both ends.
+// The command has the part of its tick that was drawn. So a shot begins where the screen showed
+// the muzzle, and in the same place on both ends.
 func TestShotsLeaveFromWhereTheBodyWasDrawn(t *testing.T) {
 	var most [2]float64
 	for i, partial := range []bool{false, true} {
@@ -71,7 +71,7 @@ func TestShotsLeaveFromWhereTheBodyWasDrawn(t *testing.T) {
 		_, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 5 * time.Millisecond}
-		shown := map[foretick.Tick]float32{} // by the tick that takes the press
+		shown := map[foretick.Tick]float32{} // positions shown at a press, by the tick that runs it
 		var drawn float32
 		frame := 0
 		c, err := m.Join(client.Config{

@@ -54,9 +54,9 @@ type sprint struct {
 	runners      *ecs.Query
 
 	whole     bool // no system is declared with ecs.Partial
-	meddles   bool // the walk writes a place of another player's, which it may not
-	pushed    int  // by the server, in ticks
-	events    int  // on a client
+	meddles   bool // the walk writes the place of another player, which is a fault
+	pushed    int  // ticks in which the server pushed
+	events    int  // events on a client
 	told      int
 	cancelled int
 	kept      int // flags that could not be destroyed
@@ -88,7 +88,7 @@ func (g *sprint) protocol() *foretick.Protocol {
 	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
 		place := g.place.Slice(rows)
 		for i := range place {
-			if place[i].Y < 250 { // a flag stays
+			if place[i].Y < 250 { // flags have a higher Y, and stay where they are
 				if place[i].X += 20 * f.DT; place[i].X > 60 {
 					f.Destroy(rows.Entity(i))
 				}
@@ -122,7 +122,7 @@ func (g *sprint) walk(f *foretick.Frame, rows ecs.Rows) {
 		body[i].Ticks++
 	}
 	if g.meddles && !f.IsServer() {
-		defer f.World.Guard(f.World.Guard(false)) // which debug builds would find
+		defer f.World.Guard(f.World.Guard(false)) // debug builds would report the undeclared write
 		for _, other := range g.balls.All(f.World) {
 			if other.Owner() != rows.Owner() {
 				for k := range g.place.Slice(other) {
@@ -159,7 +159,7 @@ func (g *sprint) act(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// own returns the place of a client's runner, as drawn.
+// own returns the drawn place of a client's own runner.
 func (g *sprint) own(v client.View) (sprintPlace, bool) {
 	for _, rows := range g.runners.All(v.World) {
 		if rows.Owner() == v.Player && rows.Len() > 0 {
@@ -169,8 +169,8 @@ func (g *sprint) own(v client.View) (sprintPlace, bool) {
 	return sprintPlace{}, false
 }
 
-// A press shows in the first frame that reads it: half of all presses within one frame at
-// 144 a second over 30 ticks a second.
+// A press shows in the first frame that reads it. At 144 frames and 30 ticks a second, half of
+// all presses show within one frame.
 func TestPressToPicture(t *testing.T) {
 	const rate = 144
 	frame := time.Second / rate
@@ -206,7 +206,7 @@ func TestPressToPicture(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 400 {
 			m.Net.At(3*time.Second+time.Duration(n)*150*time.Millisecond+time.Duration(r.IntN(100))*time.Millisecond/2, func() {
-				if hold != 0 { // it stops, and nothing is measured
+				if hold != 0 { // the runner stops, and nothing is measured
 					hold = 0
 					return
 				}
@@ -232,11 +232,11 @@ func TestPressToPicture(t *testing.T) {
 	require.Greater(t, frames[0][len(frames[0])/2], 1.0, "by whole ticks")
 }
 
-// sprinted is what a match of sprinters was, but for how it was drawn.
+// sprinted is the result of a match of sprinters, apart from how their own bodies were drawn.
 type sprinted struct {
 	stats    []string
-	server   uint64 // of every tick's state
-	others   uint64 // of what each frame shows of others and of what flies
+	server   uint64 // digest of the server's state in every tick
+	others   uint64 // digest of other players and of flying balls in each frame
 	told     []int
 	moved    int // frames that show the own player
 	balls    int
@@ -311,9 +311,9 @@ func foldPlaces(h uint64, places []sprintPlace) uint64 {
 	return h
 }
 
-// With partial ticks and without, the same ticks are predicted, the same of them are
-// wrong, the server computes the same state in every tick, and all but the own body is
-// drawn the same in every frame. What parts of ticks spawn, destroy and raise is nothing.
+// With partial ticks and without, clients predict the same ticks and mispredict the same ones, and
+// the server computes the same state in every tick. In every frame everything except the own body
+// is drawn the same. Spawns, destructions and events in parts of ticks have no effect.
 func TestPartialTicksChangeNothing(t *testing.T) {
 	seeds := 20
 	if small {
@@ -332,15 +332,15 @@ func TestPartialTicksChangeNothing(t *testing.T) {
 	require.Greater(t, wrong, uint64(10*seeds), "else nothing was at stake")
 }
 
-// What a part of a tick writes of others shows in no frame.
+// A part of a tick that writes other entities changes no frame.
 func TestPartialTicksWriteNoOthers(t *testing.T) {
 	without, with := sprintOn(t, 3, false, false, true), sprintOn(t, 3, true, false, true)
 	require.Equal(t, without, with)
 	require.Greater(t, with.balls, 300)
 }
 
-// A body that moves evenly is drawn moving evenly, across ticks too, and a correction of
-// half a metre fades as it does by whole ticks.
+// A body that moves evenly is drawn moving evenly, across ticks too. A correction of half a metre
+// fades as it does with whole ticks.
 func TestPartialTicksAreSmooth(t *testing.T) {
 	const rate = 144
 	m := simtest.New(2)
@@ -411,7 +411,7 @@ func TestPartialTickAllocatesNothing(t *testing.T) {
 	require.Less(t, float64(mallocs)/float64(steps), 0.02)
 }
 
-// Where no part of a tick can be drawn, the configuration is refused by name.
+// If no part of a tick can be drawn, New returns an error that names the reason.
 func TestPartialTicksAreRefused(t *testing.T) {
 	end := sim.NewNetwork(1)
 	listen := end.Listen()

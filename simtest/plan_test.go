@@ -29,7 +29,7 @@ type badge struct {
 
 type tick struct{ N uint32 }
 
-// club is a small game with all that the standard checkers look at.
+// club is a small game with everything that the standard checkers check.
 type club struct {
 	pos   ecs.Component[position]
 	badge ecs.Component[badge]
@@ -154,7 +154,7 @@ func TestPlayersAreKicked(t *testing.T) {
 	require.NotZero(t, out.Kicks)
 }
 
-// Each checker finds the fault that it is there for.
+// Each checker finds the kind of fault that it checks for.
 func TestCheckersFindFaults(t *testing.T) {
 	var hoard [][]byte
 	calm := []sim.Link{sim.LAN}
@@ -251,13 +251,13 @@ func TestMatchThatNeverRests(t *testing.T) {
 	plan = simtest.Plan{New: restless, Clients: 1, Play: 20 * time.Second, Rest: -1,
 		Links: []sim.Link{sim.LAN, {Loss: 1}}, Change: 8 * time.Second, Calm: sim.Link{Latency: time.Millisecond, Loss: 1}}
 	away := 0
-	for seed := range uint64(12) { // in some the link is dead in the end, and not in the beginning
+	for seed := range uint64(12) { // with some seeds the link is dead at the end, but not at the beginning
 		if _, err = plan.Run(seed); err != nil && strings.Contains(err.Error(), "not back in the match") {
 			away++
 		}
 	}
 	require.Positive(t, away, err)
-	// So does one without any comparison.
+	// A match without any comparison fails, too.
 	plan.Calm, plan.Links, plan.Checkers = sim.LAN, plan.Links[:1], func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} }
 	_, err = plan.Run(1)
 	require.ErrorContains(t, err, "nothing was compared: no client received a snapshot of a tick that is compared, which is every 1073741824.")
@@ -278,7 +278,7 @@ func (k *keeper) Received(m *simtest.Match, c *client.Client, r simtest.MessageR
 	return k.Delivery.Received(m, c, r)
 }
 
-// A message that comes twice, out of its order or not at all is found.
+// Delivery finds a message that comes twice, out of order or not at all.
 func TestDeliveryFinds(t *testing.T) {
 	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *client.Client, r simtest.MessageReceived) error{
 		"twice": func(m *simtest.Match, d *simtest.Delivery, c *client.Client, r simtest.MessageReceived) error {
@@ -351,8 +351,8 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
-// A client's clock that is wrong, even by three percent, is tracked: except in the
-// first seconds there is no effect.
+// The server tracks a client's clock that is too fast or too slow, even by three percent: except
+// in the first seconds there is no effect.
 func TestClocksDrift(t *testing.T) {
 	m := simtest.New(3)
 	_, err := m.Serve(server.Config{Protocol: newClub().Protocol})
@@ -371,7 +371,7 @@ func TestClocksDrift(t *testing.T) {
 	}
 }
 
-// recorder is a test that fails without ending the one that looks at it.
+// recorder is a testing.TB whose failure does not end the real test.
 type recorder struct {
 	testing.TB
 	said string
@@ -396,7 +396,7 @@ func TestFailureNamesItsCommand(t *testing.T) {
 	require.Contains(t, r.said, "seed 1:")
 	tags := ""
 	if debugging {
-		tags = " -tags foretick_debug" // or the match that is played again is another
+		tags = " -tags foretick_debug" // another build would play another match
 	}
 	require.Contains(t, r.said, "SIMTEST_SEED=1 go test -count=1 -v"+tags+" -run '^TestX$/^deep$' github.com/foretick/foretick/simtest")
 	require.Contains(t, r.said, "predictions corrected (none)")
@@ -450,7 +450,7 @@ func TestAwayPlayerLooksNoFurtherBack(t *testing.T) {
 	require.LessOrEqual(t, l.MostRewind, float32(18.01))
 }
 
-// Messages that may be lost are none that a match must show to have arrived.
+// Delivery does not require that unreliable messages arrive.
 func TestOnlyEffects(t *testing.T) {
 	type spark struct{ X uint8 }
 	type at struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// clicks is a game of one runner who runs straight, and of players who press once in
-// some frame of a tick, and aim elsewhere in all others.
+// clicks is a game with one runner that runs straight, and with players that press in one
+// frame of a tick, and aim elsewhere in all other frames.
 type clicks struct {
 	pos    ecs.Component[lane]
 	tagged ecs.Component[click]
@@ -30,7 +30,7 @@ type clicks struct {
 	speed  float32
 	me     foretick.PlayerID
 	judged func(f *foretick.Frame, by foretick.PlayerID, a aimed)
-	drawn  func(f *foretick.Frame, a aimed) // on a client, as the tick is predicted
+	drawn  func(f *foretick.Frame, a aimed) // called on a client when the tick is predicted
 }
 
 type (
@@ -113,11 +113,11 @@ type clickRow struct {
 	speed     float32
 	tagged    bool
 
-	delay, above time.Duration // of the client's configuration
+	delay, above time.Duration // InputDelay and DelayAbove of the client's configuration
 }
 
-// play lets a client press in each of a tick's frames in turn, and returns the error
-// with which the server judged each press.
+// play lets a client press in each of a tick's frames in turn. It returns by how much the
+// server's judgement of each press was off.
 func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	t.Helper()
 	srv, cl := &clicks{speed: row.speed}, &clicks{}
@@ -143,14 +143,14 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	sample := func(v client.View) (c click) {
 		e := cl.target(v.World)
 		wait--
-		// The aim goes elsewhere before and after, and one jumps at times. Without
-		// tags the game keeps it, as in a click of the mouse without a move.
+		// The aim is elsewhere before and after the press, and the player jumps at times.
+		// Without tags the game keeps the aim, as in a click of the mouse without a move.
 		c = click{X: -1000, Held: int32(presses), Jump: random.IntN(3) == 0}
 		if !row.tagged {
 			c.X = kept
 		}
 		if e != ecs.None && m.Net.Now() > 6*time.Second && wait <= 0 {
-			wait = 3*row.fps/row.rate + 1 // another frame of its tick each time
+			wait = 3*row.fps/row.rate + 1 // another frame within the tick each time
 			presses++
 			c.X, c.Fire, c.Held = cl.pos.Get(v.World, e).X, true, int32(presses)
 			kept = c.X
@@ -180,8 +180,8 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	return off
 }
 
-// A shot is judged at the frame in which it was pressed, whichever of a tick's frames
-// that is, with the aim of that frame.
+// A shot is judged at the frame in which the trigger was pressed, with the aim of that frame,
+// whichever of a tick's frames it is.
 func TestPressIsJudgedAtItsFrame(t *testing.T) {
 	for _, row := range []clickRow{
 		{rate: 30, fps: 240, speed: 10, tagged: true}, {rate: 30, fps: 240, speed: 10},

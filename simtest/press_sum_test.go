@@ -16,19 +16,19 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// mouseGun turns by what a mouse moved, and fires where it points.
+// mouseGun turns by the movement of a mouse, and fires where it points.
 type mouseGun struct {
 	cmd    ecs.Component[turning]
 	prefab ecs.Prefab
 	shot   foretick.Event[turning]
-	at     int // turned so far
+	at     int // sum of all turns so far
 	shots  []int
 	tags   []uint8
 }
 
 type turning struct {
 	Turn int16 `net:"sum"`
-	Tag  uint8 `net:"press"` // names the press, as an aim would
+	Tag  uint8 `net:"press"` // identifies the press; an aim would be sent in the same way
 	Held uint8
 	Fire bool `net:"oneshot,press"`
 }
@@ -56,8 +56,8 @@ func (g *mouseGun) protocol(rate int) *foretick.Protocol {
 
 func (g *mouseGun) fired(c turning) { g.shots, g.tags = append(g.shots, g.at), append(g.tags, c.Tag) }
 
-// A press has the aim of its frame, and the movement of all frames of its tick, on both ends
-// and however late the tick is predicted. No movement is lost, and none counts twice.
+// A press has the aim of its frame, and the movement of all frames of its tick, on both ends,
+// however late the tick is predicted. No movement is lost, and none counts twice.
 func TestPressWithASumUnderDelay(t *testing.T) {
 	for _, row := range []struct {
 		rate, fps    int
@@ -81,10 +81,10 @@ func TestPressWithASumUnderDelay(t *testing.T) {
 					return c // before the clock has settled, commands come too late
 				}
 				c.Turn = int16(random.IntN(9) - 3)
-				c.Tag = uint8(random.IntN(200)) // another one in every frame
+				c.Tag = uint8(random.IntN(200)) // another tag in every frame
 				pointed += int(c.Turn)
 				if wait--; wait <= 0 {
-					wait, c.Fire = 3*row.fps/row.rate+1, true // another frame of its tick each time
+					wait, c.Fire = 3*row.fps/row.rate+1, true // another frame within the tick each time
 					shots, tags = append(shots, pointed), append(tags, c.Tag)
 				}
 				return c

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// armada is a game in which a player predicts more than the rate can carry.
+// armada is a game in which a player predicts more entities than the byte rate allows to send.
 type armada struct {
 	pos        ecs.Component[position]
 	cmd        ecs.Component[move]
@@ -36,7 +36,7 @@ func (g *armada) protocol() *foretick.Protocol {
 		}
 	})
 	p.Shared("sail", func(f *foretick.Frame, rows ecs.Rows) {
-		for i := range g.pos.Slice(rows) { // all over the place, the same on both ends
+		for i := range g.pos.Slice(rows) { // pseudo-random places, the same on both ends
 			h := f.Tick*2654435761 + uint32(i)*40503
 			g.pos.Slice(rows)[i] = position{X: float32(h>>16)/400 - 80, Y: float32(h&0xffff)/400 - 80}
 		}
@@ -44,9 +44,8 @@ func (g *armada) protocol() *foretick.Protocol {
 	return p
 }
 
-// What a player predicts is never put off by the rate: on a line that carries less than
-// that, it comes whole with each snapshot, in packets that are pressed, and others'
-// entities wait.
+// The byte rate never postpones entities that a player predicts. Even if it is too
+// small for them, all come with each snapshot, in compressed packets, and other entities wait.
 func TestOwnStateIsPressed(t *testing.T) {
 	m := simtest.New(4)
 	var truth, cl armada

@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server system that moves what clients predict in each tick is named with the field. The
-// same system is no fault as a shared one, or if it moves them now and then.
+// Check names a server system that moves predicted bodies in each tick, and the field. The same
+// system is no fault as a shared one, or if it moves the bodies only now and then.
 func TestCheckNamesTheServerSystemThatMovesPredictedBodies(t *testing.T) {
 	for name, row := range map[string]struct {
 		every  foretick.Tick

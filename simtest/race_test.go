@@ -2,6 +2,6 @@
 
 package simtest_test
 
-// raced: the race detector is on, and everything takes ten times as long. Tests that play
-// the same for many seeds and links then play fewer: data races are the same in all.
+// raced is true under the race detector, where everything takes ten times as long. Tests that
+// play many seeds and links then play fewer, since all have the same data races.
 const raced = true

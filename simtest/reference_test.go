@@ -30,7 +30,8 @@ func (*overheard) Tick(*simtest.Match) error             { return nil }
 func (*overheard) Quiet(*simtest.Match) error            { return nil }
 func (*overheard) Worked(*simtest.Match) (string, error) { return "", nil }
 
-// A reference to what a client does not know is none on it, and every packet of the match is the same whichever hidden entity is meant.
+// On a client, a reference to an entity that it does not know is none. Every packet of the match is
+// the same whichever hidden entity the reference names.
 func TestUnknownReferencesAreNone(t *testing.T) {
 	play := func(hidden int) (packets [][]byte, seen int) {
 		var pos, cpos ecs.Component[leash]

@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A cargo is the contents of a sliding crate, different in each tick.
+// cargo is the content of a sliding crate, different in each tick.
 type (
 	cargo struct {
 		X     float32  `net:"min=-64,max=64,step=0.01,lerp"`
@@ -35,7 +35,7 @@ type harbour struct {
 	berth  ecs.Component[berth]
 	cmd    ecs.Component[hook]
 	crate  ecs.Prefab
-	docker ecs.Prefab // with a separate hitbox
+	docker ecs.Prefab // its hitbox is of another component
 	mine   ecs.Entity
 	judge  func(f *foretick.Frame, rows ecs.Rows)
 }
@@ -98,7 +98,7 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 		}
 		require.Len(t, kept, 3)
 		used := seen.Used.Tick
-		for n, at := range kept { // after all of them were asked for
+		for n, at := range kept { // compared only after all were requested
 			require.Equal(t, fmt.Sprintf("%d of %d", n, used), at.Name)
 			require.Len(t, at.Marks, int(1+(used+uint32(n))%4))
 			for k, mark := range at.Marks {
@@ -123,7 +123,7 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 	require.Greater(t, between, 20)
 }
 
-// A player's own body is in the past, and does not block the player.
+// A player's own body in the past does not block the player's shot.
 func TestOwnBodyIsLeftOut(t *testing.T) {
 	m := simtest.New(5)
 	truth, g, asked := &harbour{}, &harbour{}, 0

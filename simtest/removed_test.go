@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// An entity of the player's own that the server removes, in a system or outside of them, is
-// a misprediction, whose cause is the server's.
+// If the server removes an entity of the player's own, in a system or outside of systems, that is
+// a misprediction with the cause ServerEffect.
 func TestRemovedByTheServerIsCounted(t *testing.T) {
 	d := newParade(t, 1, sim.Link{Latency: 50 * time.Millisecond}, 0)
 	d.m.Run(2 * time.Second)

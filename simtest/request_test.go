@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// say is a line of chat, buy something else that a player asks for.
+// say is a line of chat, and buy is another request of a player.
 type (
 	say struct {
 		Text string `net:"max=40"`
@@ -37,11 +37,11 @@ type shop struct {
 	say foretick.Request[say]
 	buy foretick.Request[buy]
 
-	said   []string // by whom, and what
+	said   []string // lines of chat, with the players that sent them
 	bought []uint16
-	ticks  []foretick.Tick // of each purchase
-	order  string          // of the calls in a tick
-	fails  string          // the line that the handler fails at
+	ticks  []foretick.Tick // tick of each purchase
+	order  string          // order of the calls in a tick
+	fails  string          // the line at which the handler panics
 }
 
 func (g *shop) protocol() *foretick.Protocol {
@@ -74,11 +74,11 @@ func (g *shop) open(t *testing.T, m *simtest.Match, link sim.Link, clients int) 
 	return srv, cs, gs
 }
 
-// The allowance of requests: a second, and at once.
+// The allowance of requests in a second, and at once.
 const requestRate, requestBurst = 32, 64
 
-// A player whose connection is lost again and again, at the worst moments, has each
-// of its requests handled once, in order, those made while it was away too.
+// If a player's connection is lost again and again, at the worst moments, each of its
+// requests is handled once and in order, including those made while it was away.
 func TestRequestsSurviveALostConnection(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 4)) {
 		link, dead := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}, sim.Link{Loss: 1}
@@ -96,9 +96,9 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 		m.Run(2 * time.Second)
 		play(3 * time.Second)
 		for i := range 3 {
-			m.Link(c, dead, link) // the server's packets arrive, or …
+			m.Link(c, dead, link) // only the server's packets arrive
 			if i == 1 {
-				m.Link(c, link, dead) // … are lost, and its requests arrive
+				m.Link(c, link, dead) // only the client's packets arrive
 			}
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
@@ -124,8 +124,8 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 	}
 }
 
-// A player whose place was released makes no more requests for the old one, and
-// starts over.
+// When a player's place was released, its waiting requests for the old place are dropped, and it
+// starts over as a new player.
 func TestRequestsGoWithThePlace(t *testing.T) {
 	link, dead := sim.Link{Latency: 30 * time.Millisecond}, sim.Link{Loss: 1}
 	m := simtest.New(1)
@@ -159,7 +159,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 	require.Zero(t, srv.Stats().Malformed+c.Stats().Malformed)
 }
 
-// TestRequestLimits: a request beyond the limits is refused at once, at no cost to
+// TestRequestLimits: a request beyond the limits is refused at once, without an effect on
 // others.
 func TestRequestLimits(t *testing.T) {
 	m := simtest.New(1)
@@ -191,8 +191,8 @@ func TestRequestLimits(t *testing.T) {
 	require.NoError(t, m.Err())
 }
 
-// A client may send requests as soon as it has joined: the game knows it by then.
-// Requests delayed in transit arrive together, and that is allowed.
+// A client may send requests as soon as it has joined: OnJoin has run by then. Requests that
+// were delayed in transit arrive together, which is allowed.
 func TestRequestsComeBehindJoin(t *testing.T) {
 	m := simtest.New(1)
 	link := sim.Link{Latency: 30 * time.Millisecond}
@@ -220,8 +220,8 @@ func TestRequestsComeBehindJoin(t *testing.T) {
 	require.Zero(t, srv.Stats().Offenders)
 }
 
-// A handler that panics ends the player who asked, whose other requests are not
-// looked at, and nobody else.
+// If a handler panics, only the player that sent the request is dropped, and its other
+// requests are not handled.
 func TestRequestHandlerPanics(t *testing.T) {
 	m := simtest.New(1)
 	truth := shop{fails: "boom"}
@@ -239,7 +239,7 @@ func TestRequestHandlerPanics(t *testing.T) {
 	require.Equal(t, client.Playing, cs[1].View().State)
 }
 
-// TestRequestsOfARogue: what no client sends ends the connection that it comes by.
+// TestRequestsOfARogue: requests that no client would send end their connection.
 func TestRequestsOfARogue(t *testing.T) {
 	good := []byte{7, 0, 0}
 	for name, send := range map[string]func(c *rogue){
@@ -281,7 +281,7 @@ func TestRequestsOfARogue(t *testing.T) {
 	}
 }
 
-// Requests before a Welcome, or as events, are no requests.
+// Requests before a Welcome, and requests sent as events, are not handled.
 func TestRequestsOfStrangers(t *testing.T) {
 	m := simtest.New(1)
 	link := sim.Link{Latency: 20 * time.Millisecond}
@@ -302,13 +302,13 @@ func TestRequestsOfStrangers(t *testing.T) {
 	require.NotZero(t, srv.Stats().Malformed)
 }
 
-// A build that lacks a request, has another, or has other fields in one.
+// Requests between builds: one build lacks a request, has another one, or has other fields in one.
 func TestRequestsOfAnotherBuild(t *testing.T) {
 	type Old struct{ N uint8 }
 	type New struct{ N uint8 }
 	type Offer struct {
 		Price uint8
-		Item  int32 // the younger build counts further
+		Item  int32 // the newer build has a wider type
 	}
 	elder := func(old *foretick.Request[Old], offer *foretick.Request[Offer], got *[]string) *foretick.Protocol {
 		p := foretick.NewProtocol("skewed requests", 1)
@@ -362,8 +362,8 @@ func (k *taker) Handling(m *simtest.Match, r simtest.RequestTaken) error {
 	return k.Requests.Handling(m, r)
 }
 
-// TestRequestsChecker: a request that comes twice, late, changed, for nobody or never
-// is found.
+// TestRequestsChecker: the checker finds a request that comes twice, late, changed, from nobody, or
+// never.
 func TestRequestsChecker(t *testing.T) {
 	type taken = simtest.RequestTaken
 	for name, tamper := range map[string]func(m *simtest.Match, q *simtest.Requests, c *client.Client, last taken) error{

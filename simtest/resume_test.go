@@ -15,9 +15,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A player loses its connection in the middle of streams of numbered messages,
-// comes back within the hold, and loses it again while what waited is coming: it
-// gets each of them once, in its channel's order, those sent while it was away too.
+// A player loses its connection in the middle of streams of numbered messages, reconnects
+// in time, and loses it again while the waiting messages arrive. It gets each message once and
+// in the order of its channel, including those sent while it was away.
 func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 	for _, away := range []time.Duration{6 * time.Second, 9300 * time.Millisecond, 20 * time.Second} {
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
@@ -47,9 +47,9 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		play(3 * time.Second)
 		for i := range 3 {
 			dead := sim.Link{Loss: 1}
-			m.Link(c, link, dead) // its acknowledgements arrive, or …
+			m.Link(c, link, dead) // only the client's acknowledgements arrive
 			if i == 1 {
-				m.Link(c, dead, link) // … are lost, and the server's packets arrive
+				m.Link(c, dead, link) // only the server's packets arrive
 			}
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
@@ -139,12 +139,12 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 	require.EqualValues(t, 1, srv.Stats().Overflowed)
 }
 
-// What a client says it has is believed only where it can be: else it is sent all
-// that it is not known to have.
+// The server believes the counts of received messages in a client's hello only if they are
+// possible. Otherwise it sends all messages that the client is not known to have.
 func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		taken     []uint32
-		strange   bool // by another token
+		strange   bool // it reconnects with another token
 		want      []uint16
 		malformed uint64
 	}{
@@ -188,7 +188,7 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 						pk := conn.Begin(m.Net.Now())
 						if w.Owner == 0 {
 							pk.Message(netcode.MessageHello, hello.Append(nil))
-						} else { // who sends no commands has not played, and is held no place
+						} else { // without commands it would not have played, and the server would hold no place for it
 							s := netcode.NewCommandSender(int(w.CommandSize), netcode.CommandConfig{})
 							s.Push(netcode.Command{Tick: srv.Tick() + 3, Data: make([]byte, w.CommandSize)})
 							pk.Message(netcode.MessageCommands, s.Append(nil, 500))

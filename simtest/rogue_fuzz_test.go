@@ -12,14 +12,14 @@ import (
 
 var errCostly = errors.New("costs more than its bytes may")
 
-// What a step of a server may allocate besides what its bytes may: the game's own work
-// and a new connection's buffers.
+// What a step of a server may allocate in addition to the allowance for its bytes: for the game's
+// own work, and for each new connection's buffers.
 const (
 	serverStep = 4 * costtest.Bytes
 	newcomer   = costtest.Bytes
 )
 
-// weighed bounds the memory and the time of each step by the bytes that came for it.
+// weighed returns an error if a step takes more memory or time than its received bytes allow.
 func weighed(step func() (bytes, connections int)) error {
 	bytes, connections := 0, 0
 	memory, took := costtest.Cost(func() { bytes, connections = step() })
@@ -29,13 +29,13 @@ func weighed(step func() (bytes, connections int)) error {
 	return nil
 }
 
-// costTries is how often a script may seem to cost too much: others may be at work on
-// the machine.
+// costTries is how often a script is tried until it does not cost too much: other programs on the
+// machine may slow it.
 const costTries = 5
 
-// FuzzServerSequence: whatever several peers send and do, in any order and at any
-// time, the server continues and keeps nothing of them. No step costs more than the
-// received bytes allow. The bytes are a grammar's choices, and checksums are correct.
+// FuzzServerSequence: whatever several peers send and do, in any order and at any time, the server
+// continues, and keeps no memory of them. No step costs more than its received bytes allow. The
+// fuzzer's bytes choose from a grammar, and checksums are correct.
 func FuzzServerSequence(f *testing.F) {
 	for i := range 16 {
 		r := rand.New(rand.NewPCG(uint64(i), 1))

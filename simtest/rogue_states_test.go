@@ -10,8 +10,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// prober is a rogue that a test leads into one state of the server's players after
-// another.
+// prober is a rogue that a test brings into each state that a server's peers can have.
 type prober struct {
 	*rogue
 	t *testing.T
@@ -33,7 +32,7 @@ func (p *prober) connected() {
 	require.Equal(p.t, rogueSilent, p.state)
 }
 
-// greet says an honest packet with one hello.
+// greet sends an honest packet with one hello.
 func (p *prober) greet(h netcode.Hello) {
 	p.startPacket(p.head())
 	p.say(netcode.MessageHello, h.Append(nil))
@@ -53,16 +52,16 @@ func (p *prober) playing(ticks int) {
 	}
 }
 
-// proberStates lead to every state that a server knows a peer in.
+// proberStates lead to every state that a server's peers can have.
 var proberStates = []struct {
 	name string
-	is   rogueState // afterwards
+	is   rogueState // state of the rogue afterwards
 	lead func(p *prober)
 }{
 	{"greeting", rogueSilent, (*prober).connected},
 	{"playing", roguePlays, func(p *prober) { p.playing(0) }},
 	{"playing for long", roguePlays, func(p *prober) { p.playing(40) }},
-	{"refused", rogueGreets, func(p *prober) { // what follows comes with it
+	{"refused", rogueGreets, func(p *prober) { // the test's packet arrives with the refused hello
 		p.connected()
 		p.startPacket(p.head())
 		p.say(netcode.MessageHello, netcode.Hello{Version: 77, Protocol: p.d.hash}.Append(nil))
@@ -88,7 +87,7 @@ var proberStates = []struct {
 	}},
 }
 
-// heads are headers with every value of one field, the rest honest.
+// heads calls each with changes that set one field of a header to each of its values.
 func (p *prober) heads(each func(change func(h *head))) {
 	for v := range 256 {
 		each(func(h *head) { h.flags = byte(v) })
@@ -107,9 +106,9 @@ func (p *prober) heads(each func(change func(h *head))) {
 	}
 }
 
-// TestEveryHeaderAndMessageInEveryServerState: whatever one field of a packet says,
-// and whatever type and length a message has, a server in whatever state takes it or
-// refuses it, and keeps nothing.
+// TestEveryHeaderAndMessageInEveryServerState: in every state of the peer, the server accepts or
+// refuses packets with any value of one header field, and messages of any type and length. It
+// keeps no memory of them.
 func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 	costtest.Long(t)
 	for seed, s := range proberStates {
@@ -126,7 +125,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 			d.maps, d.entities = MapEntries(d.server), d.server.World().Len()
 			packets, leads := 0, 0
 			try := func(build func()) {
-				if s.name == "back while away" && packets%16 != 0 { // it takes long to get there
+				if s.name == "back while away" && packets%16 != 0 { // this state takes long to reach
 					packets++
 					return
 				}
@@ -148,7 +147,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 					p.startPacket(h)
 				})
 			})
-			p.heads(func(change func(h *head)) { // with something to say
+			p.heads(func(change func(h *head)) { // the same headers with messages
 				if packets%5 != 0 {
 					packets++
 					return
@@ -167,7 +166,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 						p.startPacket(p.head())
 						p.say(netcode.MessageType(kind), make([]byte, size))
 						if size%2 == 1 {
-							p.buf = p.buf[:len(p.buf)-1] // it claims more than is there
+							p.buf = p.buf[:len(p.buf)-1] // the length is greater than the message
 						}
 					})
 				}

@@ -18,23 +18,23 @@ type rogue struct {
 	hash     uint64
 	welcome  netcode.Welcome
 	since    time.Duration // when the Welcome came
-	newest   netcode.Tick  // about the server's tick
+	newest   netcode.Tick  // estimate of the server's tick
 	gone     *transport.Event
 	goneAt   time.Duration
 	events   [64]transport.Event
 
-	// commands, when set, are the bodies of commands of a packet; else it sends
-	// an honest one.
+	// commands, when set, returns the bodies of the command messages of a packet.
+	// Otherwise the rogue sends an honest command.
 	commands func(c *rogue) [][]byte
 	// add, when set, adds messages to a packet.
 	add func(p *netcode.Packet)
-	// mangle, when set, changes a packet before it is sealed, from its flags on.
+	// mangle, when set, changes a packet before its checksum is set. The packet begins with its flags.
 	mangle func(c *rogue, b []byte) []byte
-	// deaf, when set, throws a packet away unread.
+	// deaf, when set, reports whether to drop a packet unread.
 	deaf   func(b []byte) bool
-	resume [16]byte // the place that it comes back to
-	taken  []uint32 // the counts that go with it
-	// times is how many packets it sends at each step; 0 means 1.
+	resume [16]byte // resume token of its hello
+	taken  []uint32 // counts of received messages in its hello
+	// times is how many packets the rogue sends at each step; 0 means 1.
 	times int
 }
 
@@ -106,7 +106,7 @@ func (c *rogue) sendPacket(now time.Duration) {
 	c.endpoint.Flush()
 }
 
-// body are commands for n ticks up to newest.
+// body returns a message body with commands for n ticks up to newest.
 func (c *rogue) body(newest netcode.Tick, n int, data []byte) []byte {
 	s := netcode.NewCommandSender(int(c.welcome.CommandSize), netcode.CommandConfig{Redundancy: 64})
 	for i := range netcode.Tick(n) {

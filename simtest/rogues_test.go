@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// Peers that know the format and break every rule do no harm: to a game whose
-// handlers kick and panic, and to one that does not. The long form is
+// Peers that know the packet format and break every rule harm neither a game whose handlers
+// kick and panic, nor one without such handlers. The long form is
 // go run ./examples/soak -rogues 1000000.
 func TestRogues(t *testing.T) {
 	for _, r := range []simtest.Rogues{
@@ -34,7 +34,7 @@ func TestRogues(t *testing.T) {
 	}
 }
 
-// The same life is the same, so that what a failure names can be played again.
+// The same life plays the same, so that a failed life can be replayed.
 func TestRoguesReplay(t *testing.T) {
 	r := simtest.Rogues{Seed: 3, Sequences: 24, Shared: true}
 	a, err := r.Live(5)
@@ -47,7 +47,7 @@ func TestRoguesReplay(t *testing.T) {
 	require.NotEqual(t, a, c)
 }
 
-// What a game keeps of rogues is found.
+// Rogues finds entities that a game keeps of rogues, and a panic that the game does not mean.
 func TestRoguesFind(t *testing.T) {
 	r := simtest.Rogues{Sequences: 24, New: func() simtest.Player {
 		var left ecs.Prefab
@@ -69,7 +69,7 @@ func TestRoguesFind(t *testing.T) {
 	require.ErrorContains(t, err, "not meant")
 }
 
-// Memory that is kept of sequences is found, here 64 kB of each of 48. The long form is
+// Rogues finds memory that is kept of sequences, here 64 kB of each of 48. The long form is
 // go run ./examples/soak -rogues 2048 -sequences 2048 -leak 1024.
 func TestRoguesFindMemory(t *testing.T) {
 	var heaps []uint64

@@ -89,7 +89,7 @@ func (g *shadows) bump(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// play returns the corrections of player 2, and those of them whose cause is a rounded value.
+// play returns the corrections of player 2 by cause, and the number whose cause is a rounded value.
 func (g shadows) play(t *testing.T, seed uint64, sample func(player, tick int) float32) (prediction.ByCause, int) {
 	t.Helper()
 	m, truth := simtest.New(seed), g
@@ -123,7 +123,7 @@ func (g shadows) play(t *testing.T, seed uint64, sample func(player, tick int) f
 	return c.Stats().ByCause, rounded
 }
 
-// walkOnce lets player 1 walk to a place that is on no step, and everybody stand still.
+// walkOnce makes player 1 walk to a position between two steps of its field. Then all stand still.
 func walkOnce(player, tick int) float32 {
 	if player == 1 && tick > 60 && tick < 80 {
 		return 0.3
@@ -131,8 +131,8 @@ func walkOnce(player, tick int) float32 {
 	return 0
 }
 
-// What a shared system computes from another player's rounded value differs from the
-// server's result, and the cause says so: it is not the code. With FullPrecision there is no
+// The result of a shared system differs from the server's if it depends on another player's
+// rounded value. The correction's cause says so, and is not Code. With FullPrecision there is no
 // such correction.
 func TestOthersRoundedValues(t *testing.T) {
 	meet := func(player, tick int) float32 { return float32(tick/20%2*2-1) * float32(3-2*player) }
@@ -164,8 +164,8 @@ func TestOthersRoundedValues(t *testing.T) {
 	}
 }
 
-// A fault of the code stays one where others' rounded values are at hand and have no part in
-// it.
+// A fault of the code gets the cause Code even if systems read others' rounded values, as long as
+// these values do not explain it.
 func TestRoundedValuesHideNoCode(t *testing.T) {
 	by, rounded := shadows{bumps: true, biased: true}.play(t, 1, walkOnce)
 	require.Greater(t, by[prediction.Code], uint64(10), "%v", by)

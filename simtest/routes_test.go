@@ -26,9 +26,9 @@ type routes struct {
 	beat   foretick.Event[routesAsk]
 	bodies *ecs.Query
 
-	system func(f *foretick.Frame) // what the server system does now and then
-	beaten func(f *foretick.Frame) // what the event's handler does
-	asked  func(f *foretick.Frame) // what the request's does
+	system func(f *foretick.Frame) // called by the server system now and then
+	beaten func(f *foretick.Frame) // called by the event's handler
+	asked  func(f *foretick.Frame) // called by the request's handler
 	hidden bool
 	stones []ecs.Entity
 	acts   int
@@ -81,7 +81,7 @@ func (g *routes) protocol() *foretick.Protocol {
 	return p
 }
 
-// routesActs are what a server may do to a player, by name.
+// routesActs are changes that a server may make to a player, by name.
 var routesActs = map[string]func(g *routes, f *foretick.Frame, e ecs.Entity){
 	"set":       func(g *routes, f *foretick.Frame, e ecs.Entity) { g.pos.Get(f.World, e).X++ },
 	"add":       func(g *routes, f *foretick.Frame, e ecs.Entity) { g.ward.Add(f.World, e, routesWard{100}) },
@@ -122,8 +122,8 @@ var routesActs = map[string]func(g *routes, f *foretick.Frame, e ecs.Entity){
 	},
 }
 
-// Whatever the server does to a player's entity, and wherever it does so: a correction says
-// that the server did it, and never that the code differs.
+// Whatever the server does to a player's entity, and in whatever function, the correction gets the
+// cause ServerEffect, and never Code.
 func TestRoutesOfTheServer(t *testing.T) {
 	for _, route := range []string{"system", "event", "request", "do", "outside"} {
 		for name, act := range routesActs {

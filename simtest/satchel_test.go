@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A satchel is a name and things, which its owner predicts.
+// satchel is a component with a name and items, which its owner predicts.
 type (
 	satchel struct {
 		Name  string       `net:"max=16"`
@@ -51,8 +51,8 @@ type satchels struct {
 	rob    bool // the server sometimes takes an item, which no client predicts
 }
 
-// rummage is what both ends do: it writes into elements, puts in, takes out of the
-// middle, and gives new arrays.
+// rummage is the shared system. It writes into elements, adds items, removes them from the
+// middle, and assigns new arrays.
 func (g *satchels) rummage(f *foretick.Frame, rows ecs.Rows) {
 	bags, cmds := g.bag.Slice(rows), g.cmd.Slice(rows)
 	for i := range bags {
@@ -79,7 +79,7 @@ func (g *satchels) rummage(f *foretick.Frame, rows ecs.Rows) {
 		}
 		at := float32(f.Tick%100) / 4
 		if *c == (handle{}) {
-			continue // at rest
+			continue // nothing is pressed
 		}
 		if b.Trail = append(b.Trail, at); len(b.Trail) > 4 {
 			b.Trail = slices.Delete(b.Trail, 0, 1)
@@ -96,7 +96,7 @@ func (g *satchels) protocol() *foretick.Protocol {
 	g.said.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v announced) { g.heard = append(g.heard, v) })
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		e := f.Spawn(&g.player, player)
-		g.bag.Get(f.World, e).Items[0].Count = 4 // nobody else's default
+		g.bag.Get(f.World, e).Items[0].Count = 4 // must not change the default of other players
 		_ = g.said.Broadcast(f, announced{Text: fmt.Sprint("welcome, ", player), Who: []uint16{uint16(player), 7}})
 	})
 	p.Shared("rummage", g.rummage, ecs.Read(&g.cmd), ecs.Write(&g.bag))
@@ -122,8 +122,8 @@ func handling(n int) func(v client.View) handle {
 }
 
 // The contents of a player's bag change alike on both ends, are corrected after
-// unpredictable actions of the server, and end the same everywhere: elements are
-// written in place, and arrays are not shared with any past state.
+// unpredictable actions of the server, and end the same on all ends. So writing elements in
+// place changes no past state: they share no arrays.
 func TestStringsAndSlicesInAMatch(t *testing.T) {
 	m := simtest.New(5)
 	var truth satchels

@@ -18,7 +18,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// longSchema is a game whose schema has about this many bytes.
+// longSchema returns a protocol whose schema has about this many bytes.
 func longSchema(bytes int, more ...string) *foretick.Protocol {
 	type Place struct {
 		X float32 `net:"min=-100,max=100,step=0.01"`
@@ -66,8 +66,8 @@ var badLines = []sim.Link{
 	{Latency: 50 * time.Millisecond, Loss: 0.2, Bandwidth: 64_000},
 }
 
-// longSchemas are the lengths played. Debug builds follow each of the hundreds of systems
-// that a long one takes, in every tick.
+// longSchemas returns the lengths of schemas to play with. A long one needs hundreds of systems,
+// and debug builds check each of them in every tick, so they play shorter ones.
 func longSchemas() []int {
 	if debugging {
 		return []int{5_000}
@@ -75,7 +75,7 @@ func longSchemas() []int {
 	return []int{5_000, 30_000, 60_000}
 }
 
-// A client of another build is let in however long the schema and however bad the line.
+// A client of another build can join however long the schema and however bad the link is.
 func TestSchemaOverABadLine(t *testing.T) {
 	for _, size := range longSchemas() {
 		slowest := time.Duration(0)

@@ -21,7 +21,7 @@ type vaultFacts struct {
 	Plan   uint64 `net:"allies"`
 }
 
-// vault is a game whose players have a secret each.
+// vault is a game in which each player has a secret.
 type vault struct {
 	pos    ecs.Component[position]
 	facts  ecs.Component[vaultFacts]
@@ -42,7 +42,7 @@ func (g *vault) protocol() *foretick.Protocol {
 		for i := range facts {
 			pos[i].X = float32(f.Tick%200) / 2
 			facts[i] = vaultFacts{Open: uint64(f.Tick), Secret: simtest.Secret(rows.Owner()), Plan: simtest.Secret(rows.Owner())}
-			if f.Tick%3 == 0 { // it comes and goes, so that it is sent again and again
+			if f.Tick%3 == 0 { // the secret comes and goes, so that it is sent again and again
 				facts[i].Secret, facts[i].Plan = 0, 0
 			}
 			if g.leaks && f.Tick > 200 {
@@ -53,8 +53,9 @@ func (g *vault) protocol() *foretick.Protocol {
 	return p
 }
 
-// Observers are never sent a byte of what is for owners or teams alone, with a public
-// grant or that of another team, while they come, lose packets and come back. A secret in a public field is found.
+// The server never sends observers a field that is only for owners or for another team, while they
+// join, lose packets and reconnect, with a public grant or that of another team. The test does find
+// a secret in a public field.
 func TestObserversAreSentNoSecrets(t *testing.T) {
 	play := func(seed uint64, leaks bool) (*simtest.Match, *simtest.Secrets) {
 		m := simtest.New(seed)
@@ -62,7 +63,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		m.Watch(secrets)
 		g := &vault{leaks: leaks}
 		_, err := m.Serve(server.Config{Protocol: g.protocol(), Observe: func(o server.Observer) (server.Grant, error) {
-			return server.Grant{Team: uint8(len(o.Data))}, nil // of a team without players, or public
+			return server.Grant{Team: uint8(len(o.Data))}, nil // a team without players, or the public view
 		}})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.02}
@@ -85,7 +86,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 			m.Run(m.Net.Now() + time.Second/2)
 		}
 		m.Run(6 * time.Second)
-		m.Freeze(observers[0], true) // until the server drops it, and it comes back
+		m.Freeze(observers[0], true) // until the server drops the observer, which then reconnects
 		m.Run(16 * time.Second)
 		m.Freeze(observers[0], false)
 		m.Run(22 * time.Second)

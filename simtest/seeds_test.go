@@ -16,7 +16,7 @@ import (
 )
 
 // A configuration file sets prefabs' defaults by the paths of fields. Both ends then spawn
-// with them, and ends with different files do not play together.
+// entities with them. Ends with different files do not play together.
 func TestDefaultsFromAFile(t *testing.T) {
 	file := map[string]any{"position.X": 7.5, "position.Y": -3.0}
 	load := func(g *game, file map[string]any) *foretick.Protocol {
@@ -50,7 +50,7 @@ func TestDefaultsFromAFile(t *testing.T) {
 	}
 }
 
-// Play begins once three snapshots have arrived: before, a client is not yet playing.
+// A client begins to play once three snapshots have arrived.
 func TestPlayBeginsWithAFullBuffer(t *testing.T) {
 	for seed := range uint64(10) {
 		m := simtest.New(seed)
@@ -122,8 +122,8 @@ func (g *standoff) protocol() *foretick.Protocol {
 	return p
 }
 
-// Two players fire in one tick, with round trips of 20 and 200 ms. Both die in that tick:
-// who is nearer to the server is not first.
+// Two players fire in the same tick, with round trips of 20 and 200 ms. Both die in that tick:
+// the player with less latency does not win.
 func TestLatencyIsNoAdvantageWithinATick(t *testing.T) {
 	for seed := range uint64(costtest.Count(15, 50)) {
 		m := simtest.New(seed)

@@ -42,7 +42,7 @@ type masks struct {
 	ask foretick.Request[maskFrom]
 
 	bodies map[foretick.PlayerID]ecs.Entity
-	used   []float64 // how full the world was, each time that the server systems ran
+	used   []float64 // World.Used at each run of the server systems
 }
 
 type (
@@ -60,7 +60,7 @@ type (
 	maskL struct{ On bool }
 )
 
-// all returns the components that make the sets.
+// all returns the components whose combinations are the sets.
 func (g *masks) all() []ecs.Handle {
 	m := &g.worn
 	return []ecs.Handle{&m.a, &m.b, &m.c, &m.d, &m.e, &m.f, &m.g, &m.h, &m.i, &m.j, &m.k, &m.l}
@@ -111,7 +111,7 @@ func (g *masks) wear(w *ecs.World, e ecs.Entity, set uint16) {
 type maskMatch struct {
 	*simtest.Match
 	t    *testing.T
-	game *masks // the server's
+	game *masks // the server's end of the game
 	srv  *server.Server
 }
 
@@ -136,10 +136,9 @@ func (m *maskMatch) join() (*client.Client, *masks) {
 // tables returns the number of tables that the server's world has.
 func (m *maskMatch) tables() int { return int(m.srv.World().Used()*math.MaxUint16 + 0.5) }
 
-// Players who go through component sets without end fill no world, whatever is saved of it:
-// there are about as many tables as the saves of the late inputs' window and the present
-// have. After they left, newcomers are let in, and a step costs what it did in a match
-// without them.
+// Players that use ever new component sets do not fill the world with tables: there are about as
+// many tables as the present and the saved states of the window of late inputs need. After these
+// players left, others can join, and a step costs as much as in a match without them.
 func TestComponentSetsWithoutEnd(t *testing.T) {
 	costtest.Ratio(t)
 	const window, players = 100 * time.Millisecond, 6
@@ -168,8 +167,8 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 				m.RunFor(100 * time.Millisecond)
 				most = max(most, m.tables())
 			}
-			// The saves have four ticks and the present, with one new set a player each, and
-			// about as many for the rows that wait while a request is handled.
+			// The present and four saved ticks have one new set for each player, and about as
+			// many sets for rows that wait while a request is handled.
 			require.LessOrEqual(t, most, 2*(players+1)*2*6, "tables")
 			require.Positive(t, m.srv.Stats().InputsRerun, "no late input came")
 			for _, c := range others {
@@ -199,7 +198,7 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 	}
 }
 
-// A replay recycles the same tables in the same ticks as the match: whether a world is full
+// A replay reuses the same tables in the same ticks as the match, because whether a world is full
 // must not differ.
 func TestComponentSetsOnATape(t *testing.T) {
 	for _, world := range []bool{false, true} {

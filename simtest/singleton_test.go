@@ -19,8 +19,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// tally, countdown and hidden are the state of a match: written by the server's systems,
-// predicted, and told to referees alone.
+// tally, countdown and hidden are singletons: server systems write tally, clients predict
+// countdown, and only referees receive hidden.
 type (
 	scores struct {
 		Red, Blue uint16
@@ -46,9 +46,9 @@ type rounds struct {
 	referees schema.Audience
 
 	crates ecs.Prefab
-	shots  []scores // of rendered frames
+	shots  []scores // the state in rendered frames
 	suns   []float32
-	resets int // a server system sets the countdown so often
+	resets int // how often a server system sets the countdown
 }
 
 func (g *rounds) protocol() *foretick.Protocol {
@@ -78,14 +78,14 @@ func (g *rounds) protocol() *foretick.Protocol {
 		}
 		g.count.Get(f.World).Sun += 0.5
 	}, ecs.Once(), ecs.Write(&g.count))
-	p.Shared("kick", func(f *foretick.Frame, rows ecs.Rows) { // what one player does, all others learn of
+	p.Shared("kick", func(f *foretick.Frame, rows ecs.Rows) { // one player's command changes the state for all
 		for _, cmd := range g.cmd.Slice(rows) {
 			if cmd.Y > 0.9 {
 				g.count.Get(f.World).Kicks++
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.count), ecs.After("count"))
-	p.Server("judge", func(*foretick.Frame, ecs.Rows) {}, // may write, and does not: it is blamed for nothing
+	p.Server("judge", func(*foretick.Frame, ecs.Rows) {}, // may write, but does not, so no correction may name it
 		ecs.Once(), ecs.Write(&g.count), ecs.After("kick"))
 	p.Server("churn", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
@@ -132,8 +132,8 @@ func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bo
 	return c, g
 }
 
-// The state of the match reaches every client, whatever is lost, and equals the server's
-// once it rests.
+// Singletons reach every client, whatever packets are lost, and equal the server's once the match
+// rests.
 func TestSingletonsArrive(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 5)) {
 		k := newKickoff(t, seed, server.Config{})
@@ -167,8 +167,8 @@ func TestSingletonsArrive(t *testing.T) {
 	}
 }
 
-// A late joiner has the state in its first frame, where a tight budget keeps hundreds of
-// entities back, and its age never exceeds that of a path without the crowd.
+// A late joiner has the singletons in its first frame, even if a small budget postpones hundreds
+// of entities. Their age never exceeds that on a link without these entities.
 func TestSingletonsAreNeverPostponed(t *testing.T) {
 	k := newKickoff(t, 1, server.Config{SendRate: 4000})
 	for range 400 {
@@ -250,7 +250,7 @@ func TestPredictedSingletonNamesItsCauses(t *testing.T) {
 	}
 }
 
-// Only members of an audience receive its fields.
+// Only members of an audience receive the fields for it.
 func TestSingletonAudiences(t *testing.T) {
 	k := newKickoff(t, 1, server.Config{})
 	link := sim.Link{Latency: 20 * time.Millisecond}
@@ -264,8 +264,8 @@ func TestSingletonAudiences(t *testing.T) {
 	require.EqualValues(t, 7, gb.hidden.Get(b.View().World).Public)
 }
 
-// The state outlives a level, and what the level's build function sets is there in the
-// level's first frame.
+// Singletons keep their values in a new level. Values that the level's build function sets are
+// there in the level's first frame.
 func TestSingletonsInALevel(t *testing.T) {
 	k := newKickoff(t, 1, server.Config{})
 	c, g := k.join(t, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.05}, func(t foretick.Tick) bool { return t < 60 && t%10 == 0 })

@@ -14,18 +14,18 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server whose process stalls, once for long or repeatedly, as on a busy machine,
-// blames nobody. All its players are there afterwards, and in step within two
-// seconds, or within twenty if its clients took its clock for a slow one. A player
-// that falls silent later is still found out in time.
+// A server whose process stalls, once for long or repeatedly, as on a busy machine, drops no
+// player for it. All players are there afterwards, and in step within two seconds, or within
+// twenty if the clients' clocks followed a slow server. A player that falls silent later is
+// still dropped after the timeout.
 func TestServerThatStandsStill(t *testing.T) {
 	ms := time.Millisecond
 	for i, stall := range []struct {
 		name        string
 		still, runs time.Duration
 		times       int
-		away        bool          // for so long that its clients give it up, and come back
-		calm        time.Duration // until all are in step
+		away        bool          // the stall is so long that clients end their connections and reconnect
+		calm        time.Duration // time until all clients are in step
 	}{
 		{"once", 4 * time.Second, 0, 1, false, 2 * time.Second},
 		{"for longer than its clients wait", 20 * time.Second, 0, 1, true, 2 * time.Second},
@@ -114,7 +114,7 @@ func TestInputAfterAServerStoodStill(t *testing.T) {
 			m.FreezeServer(false)
 			m.Run(m.Net.Now() + 200*time.Millisecond)
 			pushes = -0.25
-			m.Run(m.Net.Now() + 1100*time.Millisecond) // as far ahead as was predicted
+			m.Run(m.Net.Now() + 1100*time.Millisecond) // as long as inputs had been predicted ahead
 			turned := at()
 			ticks := srv.Tick()
 			m.Run(m.Net.Now() + 600*time.Millisecond)

@@ -2,12 +2,12 @@ package simtest_test
 
 import "github.com/foretick/foretick/internal/costtest"
 
-// small has tests that play the same for many seeds and links play few of them: those that
-// FORETICK_LONG adds differ in numbers alone. Under the race detector they are always few.
+// small makes tests play few of their seeds and links. FORETICK_LONG adds the others, which differ
+// only in numbers. Under the race detector small is always true.
 var small = raced || costtest.Count(0, 1) == 0
 
-// ratesOf returns the tick rates that a row of a table plays at: one of three in turn, and all
-// of them with FORETICK_LONG.
+// ratesOf returns the tick rates for a row of a table: one of three in turn, or all of them with
+// FORETICK_LONG.
 func ratesOf(row int) []int {
 	all := []int{30, 60, 128}
 	if small {

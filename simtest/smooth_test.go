@@ -18,7 +18,7 @@ import (
 type stance struct {
 	X, Y  float32 `net:"min=-64,max=64,step=0.01,lerp"`
 	Angle float32 `net:"angle,bits=12,lerp"`
-	Z     float32 `net:"min=-64,max=64,step=0.01"` // shown as it is
+	Z     float32 `net:"min=-64,max=64,step=0.01"` // not interpolated, so its corrections do not fade
 }
 
 // shove is a game in which only the server shoves a body, once.
@@ -28,7 +28,7 @@ type shove struct {
 	body  ecs.Prefab
 	by    stance
 	in    foretick.Tick
-	ran   func(f *foretick.Frame, at stance) // ahead of each tick
+	ran   func(f *foretick.Frame, at stance) // called with the state before each tick
 	stood *ecs.Query
 }
 
@@ -62,8 +62,8 @@ func (g *shove) protocol() *foretick.Protocol {
 	return p
 }
 
-// play shoves a standing or walking body. It returns what was drawn in each
-// later frame, and what was simulated and replayed in each tick.
+// play shoves a standing or walking body. It returns the drawn state in each
+// later frame, and the simulated state in each tick and replay.
 func (g *shove) play(t *testing.T, half time.Duration, walk float32) (drawn []stance, simulated []stance) {
 	m := simtest.New(3)
 	g.in = 90
@@ -85,8 +85,8 @@ func (g *shove) play(t *testing.T, half time.Duration, walk float32) (drawn []st
 
 func shortWay(a float32) float64 { return math.Remainder(float64(a), 2*math.Pi) }
 
-// A correction fades by half in each half-life, field by field; angles the short
-// way round; a field that is not interpolated is shown as it is.
+// A correction fades by half in each half-life, field by field. Angles fade along the shorter
+// way round the circle. A correction of a field that is not interpolated shows at once.
 func TestCorrectionsFadeExponentially(t *testing.T) {
 	const half = 100 * time.Millisecond
 	g := &shove{by: stance{X: 1, Z: 1, Angle: 0.5}} // the angle across the circle's end

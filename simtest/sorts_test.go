@@ -42,7 +42,7 @@ type workshop struct {
 	tally   ecs.Component[abacus]   // predicted
 	heat    ecs.Component[heat]     // predicted, but only some entities have it
 	badge   ecs.Component[medal]    // replicated, written by the server
-	secret  ecs.Component[secret]   // replicated, to its owner alone
+	secret  ecs.Component[secret]   // replicated, only to its owner
 	local   ecs.Component[local]    // not replicated
 	cmd     ecs.Component[move]
 	memo    ecs.Singleton[memo]
@@ -105,7 +105,7 @@ func (g *workshop) protocol(plant func(g *workshop, p *foretick.Protocol)) *fore
 	return p
 }
 
-// nudges adds what by says to each player's position.
+// nudges adds the result of by to each player's position.
 func nudges(by func(g *workshop, f *foretick.Frame, rows ecs.Rows, i int) float32, access func(g *workshop) []ecs.Access) func(*workshop, *foretick.Protocol) {
 	return func(g *workshop, p *foretick.Protocol) {
 		all := []ecs.Access{ecs.Write(&g.pos), ecs.With(&g.cmd), ecs.After("move")}
@@ -121,20 +121,20 @@ func nudges(by func(g *workshop, f *foretick.Frame, rows ecs.Rows, i int) float3
 	}
 }
 
-// dial turns a number into a step that the grid of positions holds.
+// dial turns a number into a distance that is a whole number of steps of a position.
 func dial(n int) float32 { return float32(n%7) / 8 }
 
-// sort of fault, and who finds it.
+// faultSort is a kind of fault, and which tests find it.
 type faultSort struct {
 	name  string
 	plant func(g *workshop, p *foretick.Protocol)
-	// sync: SyncTest in a release build names the system, or the protocol is refused with its name.
+	// sync is set if in a release build SyncTest or the protocol's error names the system.
 	sync bool
-	// debug: SyncTest in a debug build does, or the build panics with its name.
+	// debug is set if in a debug build SyncTest or a panic names the system.
 	debug bool
-	// why is the reason where neither does.
+	// why is the reason if neither names it.
 	why string
-	// quiet faults correct nothing: both ends do the same wrong.
+	// quiet faults cause no correction: both ends do the same.
 	quiet bool
 }
 
@@ -206,7 +206,7 @@ func faultSorts() []faultSort {
 			return dial(int(rows.Entity(i).Index() % 1009))
 		}, nil)},
 		{name: "a pointer's value", debug: true, plant: nudges(func(g *workshop, _ *foretick.Frame, rows ecs.Rows, i int) float32 {
-			return float32(uintptr(unsafe.Pointer(&g.pos.Slice(rows)[i]))>>4%1021) / 1024 // seven steps are equal too often
+			return float32(uintptr(unsafe.Pointer(&g.pos.Slice(rows)[i]))>>4%1021) / 1024 // the seven values of dial would be equal too often
 		}, nil)},
 		{name: "a goroutine", sync: true, debug: true, plant: nudges(func(g *workshop, _ *foretick.Frame, _ ecs.Rows, _ int) float32 {
 			done := make(chan struct{})
@@ -216,7 +216,7 @@ func faultSorts() []faultSort {
 		}, nil)},
 		{name: "a float of another precision on one end", debug: true, plant: nudges(func(g *workshop, f *foretick.Frame, rows ecs.Rows, i int) float32 {
 			y := g.pos.Slice(rows)[i].Y
-			if f.IsServer() { // as a compiler that fuses may do
+			if f.IsServer() { // like a compiler that fuses operations
 				return float32(math.Sin(float64(y) * 1e6))
 			}
 			return float32(math.Sin(float64(y * 1e6)))
@@ -324,7 +324,8 @@ func (g *workshop) sample(v client.View) move {
 	return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/9%3) - 1}
 }
 
-// accused is what this build says of a game, in words: SyncTest, the protocol, or a panic.
+// accused returns the faults that this build reports for a game: by SyncTest, by the protocol's
+// error, or by a panic.
 func accused(t *testing.T, plant func(*workshop, *foretick.Protocol)) (text string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -343,8 +344,8 @@ func accused(t *testing.T, plant func(*workshop, *foretick.Protocol)) (text stri
 	return strings.Join(faults, "\n")
 }
 
-// Of the sorts of fault that there are, SyncTest or a debug build names the system of at
-// least 20 in 24, and of each other it is known why.
+// SyncTest or a debug build names the system for at least 20 in 24 kinds of fault. For each other
+// kind the table has the reason why not.
 func TestSortsOfFault(t *testing.T) {
 	named, all := 0, faultSorts()
 	for _, s := range all {
@@ -367,7 +368,7 @@ func TestSortsOfFault(t *testing.T) {
 	require.Empty(t, accused(t, func(*workshop, *foretick.Protocol) {}), "without a fault")
 }
 
-// What a planted fault has corrected has the code as its cause, and never none.
+// A correction because of a planted fault has the cause Code, and never no cause.
 func TestSortsOfFaultAreCalledCode(t *testing.T) {
 	all, sorts := map[prediction.Cause]int{}, 0
 	for _, s := range faultSorts() {
@@ -392,10 +393,10 @@ func TestSortsOfFaultAreCalledCode(t *testing.T) {
 	require.Less(t, 100*all[prediction.Unknown], n)
 }
 
-// causesOf plays a game with a fault on a good network, where nothing else is to blame.
+// causesOf plays a game with a fault on a good network, where nothing else causes corrections.
 func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[prediction.Cause]int) {
 	by = map[prediction.Cause]int{}
-	defer func() { _ = recover() }() // refused at once
+	defer func() { _ = recover() }() // the game is refused at once
 	m := simtest.New(6)
 	g := &workshop{}
 	if _, err := m.Serve(server.Config{Protocol: g.protocol(plant)}); err != nil {
@@ -406,7 +407,7 @@ func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[p
 		g := &workshop{}
 		_, err := m.Join(client.Config{Protocol: g.protocol(plant), Sample: client.Sample(&g.cmd, g.sample),
 			OnMisprediction: func(w prediction.Misprediction) {
-				if w.Tick > 60 { // at first it has sent no command
+				if w.Tick > 60 { // at first the client has sent no command
 					by[w.Cause]++
 				}
 			}}, simtest.Seat{Up: link, Down: link})
@@ -416,8 +417,8 @@ func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[p
 	return by
 }
 
-// A server's system that writes predicted state without declaring it is named, and the
-// code is not blamed. Debug builds refuse it.
+// A correction names a server system that writes predicted state without declaring it, and does
+// not get the cause Code. Debug builds refuse such a system.
 func TestUndeclaredServerWriteIsNamed(t *testing.T) {
 	by := causesOf(t, func(g *workshop, p *foretick.Protocol) {
 		p.Server("sneak", func(f *foretick.Frame, rows ecs.Rows) {

@@ -42,9 +42,9 @@ func newStall(t *testing.T, link sim.Link) *stallMatch {
 	return m
 }
 
-// When nothing comes from the server any more the client predicts as far as its
-// history reaches, stops there and says so, and plays on when the server is heard
-// again: in the same body, without a new connection.
+// When the server's packets stop, the client predicts as far as its history reaches, stops
+// there, and its state says so. It plays on when packets arrive again, with the same body and
+// connection.
 func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	for _, silent := range []time.Duration{500 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
@@ -87,9 +87,8 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 	}
 }
 
-// After twenty seconds without a network, the client is back within two seconds
-// of the network's return, whenever that is; until then its state says what it
-// does.
+// After twenty seconds without a network, the client plays again within two seconds of the
+// network's return. Until then its state says what it does.
 func TestBlackhole(t *testing.T) {
 	for _, extra := range []time.Duration{0, 700 * time.Millisecond, 1900 * time.Millisecond, 3300 * time.Millisecond, 4700 * time.Millisecond} {
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
@@ -104,7 +103,7 @@ func TestBlackhole(t *testing.T) {
 			}
 			states[name] = true
 		}
-		m.Run(30 * time.Second) // a place is held only as long as its player had played
+		m.Run(30 * time.Second) // a place is held no longer than its player has played
 		clear(states)
 		dead := sim.Link{Loss: 1}
 		m.Link(m.client, dead, dead)
@@ -128,8 +127,9 @@ func TestBlackhole(t *testing.T) {
 	}
 }
 
-// After a stall of the server, a client makes commands again that it sent already. They
-// travel in several packets like all others, so a lost packet does not let the first ones run.
+// After a stall of the server, a client makes new commands for ticks whose commands it sent
+// already. The new ones are sent in several packets like all others, so after a lost packet the
+// old ones do not run.
 func TestCommandsMadeAgainArriveDespiteLoss(t *testing.T) {
 	frames, stalls, n := 0, 0, 0
 	link := sim.Link{Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}

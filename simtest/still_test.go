@@ -35,7 +35,7 @@ type stillGame struct {
 	tide  bool
 	press stillMove
 	news  bool // the server sends a message in every fourth tick
-	bare  bool // it has no systems
+	bare  bool // the game has no systems
 }
 
 type stillHandles struct {
@@ -56,7 +56,7 @@ func (g *stillGame) player() simtest.Player {
 	p.Component(&h.flag)
 	p.Command(&h.move)
 	p.Prefab(&h.body, "body", &h.at, &h.tide, &h.move)
-	p.Prefab(&h.mast, "mast", &h.flag) // nobody spawns one
+	p.Prefab(&h.mast, "mast", &h.flag) // no such entity is spawned
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.body, player) })
 	if g.news { // Delivery fails a match in which a declared message never comes
 		h.news.OnClient(p, func(*foretick.Frame, foretick.Tick, stillNews) {})
@@ -137,7 +137,7 @@ func TestStill(t *testing.T) {
 			}
 			lines := strings.Join(got.lines, "\n")
 			if c.fails && got == check {
-				continue // it ended before it logs
+				continue // the test failed before it logged anything
 			}
 			if c.game.bare {
 				require.NotContains(t, lines, "systems", name)

@@ -30,8 +30,8 @@ func rowsOf(q *ecs.Query, w *ecs.World) (all []ecs.Entity) {
 	return all
 }
 
-// A client's game that destroys replicated entities between two frames, as children of an
-// entity of its own, has them back in the next. Parents that it gives them are undone.
+// If a client's game destroys replicated entities between two frames, as children of an entity of
+// its own, they are there again in the next frame. Parents that the game sets on them are undone.
 func TestDestroyedWithAClientsParent(t *testing.T) {
 	for _, flat := range []bool{false, true} {
 		d := newParade(t, 1, sim.Link{Latency: 50 * time.Millisecond}, 0, flat)
@@ -58,7 +58,7 @@ func TestDestroyedWithAClientsParent(t *testing.T) {
 			d.equal(t, "at rest")
 		}
 		wrong := c.Stats().Mispredictions
-		for _, child := range rowsOf(g.all, w) { // each below another: the client's own word
+		for _, child := range rowsOf(g.all, w) { // the client's game makes each a child of another
 			for _, parent := range rowsOf(g.all, w) {
 				_ = w.SetParent(child, parent)
 			}

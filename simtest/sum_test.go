@@ -18,7 +18,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// steering is a command of movements, which add up, with something held beside them.
+// steering is a command with movements, which add up, and a held button.
 type steering struct {
 	Yaw   float32 `net:"min=-2,max=2,step=0.01,sum"`
 	Wheel int8    `net:"max=20,sum"`
@@ -27,11 +27,11 @@ type steering struct {
 	Fire  bool `net:"oneshot"`
 }
 
-// helm runs with what was steered.
+// helm is a game whose system runs the steering command.
 type helm struct {
 	cmd    ecs.Component[steering]
 	prefab ecs.Prefab
-	ran    map[foretick.Tick]steering // the command that a tick ran with
+	ran    map[foretick.Tick]steering // command that each tick ran with
 }
 
 func (g *helm) protocol(rate int) *foretick.Protocol {
@@ -87,9 +87,9 @@ func steerFor(t *testing.T, rate, fps int, link sim.Link, seed uint64) (frames m
 	return frames, truth, cl, srv, cli
 }
 
-// What the frames of a client moved is what its ticks move, whatever the rate of either:
-// nothing is lost between two ticks, nothing counts twice where a frame makes several
-// commands, and what rounding leaves is made up for.
+// The movements of a client's frames and of its ticks have the same sum, whatever both rates are.
+// Nothing is lost between two ticks, and nothing counts twice if a frame makes several commands.
+// Rounding errors are added to the next command.
 func TestSumsAreWhole(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for _, fps := range []int{5, 13, 30, 60, 144, 240} {
@@ -110,8 +110,8 @@ func TestSumsAreWhole(t *testing.T) {
 	}
 }
 
-// Redundancy carries movement through lost packets. Only a command of which every packet
-// is lost is missing, and its movement is not made up: a stand-in moves nothing.
+// Movement survives lost packets by redundancy. A command is missing only if every packet with it
+// is lost. Its movement is then lost, since its replacement moves nothing.
 func TestSumsSurviveLoss(t *testing.T) {
 	for _, loss := range []float64{0.02, 0.05, 0.2} {
 		frames, truth, cl, srv, _ := steerFor(t, 30, 60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: loss}, 9)
@@ -141,7 +141,7 @@ func TestSumsSurviveLoss(t *testing.T) {
 	}
 }
 
-// What a tick's range cannot hold is cut and counted, and so is what the type cannot.
+// Movement beyond the range of a tick, or of the field's type, is clamped and counted.
 func TestSumsOutOfRange(t *testing.T) {
 	type turn struct {
 		Ranged int8  `net:"max=100,sum"`

@@ -29,7 +29,7 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 	costtest.Figures(t)
 	for name, c := range plantedtest.Faults() {
 		t.Run(name, func(t *testing.T) {
-			defer func() { // what a debug build, or the library, refuses at once
+			defer func() { // a debug build or the library may refuse the fault with a panic
 				if p := recover(); p != nil {
 					for _, w := range c.Want {
 						require.ErrorContains(t, p.(error), w)
@@ -50,7 +50,7 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 
 var syncTicks = flag.Int("sync.ticks", costtest.Count(3000, 40000), "ticks that a sound game rehearses without an alarm; 1000000 before a release")
 
-// A sound game raises no alarm, however long it plays.
+// SyncTest finds no fault in a sound game, however long it plays.
 func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: *syncTicks})
 	t.Logf("%d ticks, each of them rehearsed, and no alarm", *syncTicks)
@@ -61,8 +61,8 @@ func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 3000})
 }
 
-// With LateInputs the server runs ticks again, too. State in Go variables that only its branch
-// of a shared system has is found there alone, and named.
+// With LateInputs the server runs ticks again, too. Only this finds state in Go variables that a
+// shared system changes only on the server, and names the system.
 func TestSyncTestOnTheServer(t *testing.T) {
 	table := map[int]float32{1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4, 5: 0.5}
 	onServer := func(fn func(g *planted, f *foretick.Frame, rows ecs.Rows, i int) float32) func(g *planted, p *foretick.Protocol) {
@@ -127,8 +127,8 @@ func TestSyncTestOnTheServer(t *testing.T) {
 	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
 }
 
-// Sound games raise no alarm there: one with shots and effects of the server, one with
-// predicted spawns, and the same on paths where inputs do come late.
+// SyncTestServer finds no fault in sound games: one with shots and effects of the server, one with
+// predicted spawns, and both on links on which inputs do come late.
 func TestSyncTestOnTheServerIsSilent(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
@@ -152,7 +152,7 @@ func TestSyncTestOnTheServerIsSilent(t *testing.T) {
 	require.Equal(t, traces[0], traces[1], "the test changes nothing in the match")
 }
 
-// A match that tests nothing does not pass.
+// SyncTest fails if a match tests nothing.
 func TestSyncTestNeedsSomethingToTest(t *testing.T) {
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		return simtest.Player{Protocol: foretick.NewProtocol("empty", 1)}

@@ -22,7 +22,7 @@ type (
 	}
 )
 
-// bareGame has prefabs of nothing but components without anything to send.
+// bareGame is a game with prefabs that only have components without sent fields.
 type bareGame struct {
 	flag    ecs.Component[bareFlag]
 	armed   ecs.Component[bareArm] // predicted
@@ -49,8 +49,8 @@ func (g *bareGame) protocol() *foretick.Protocol {
 	return p
 }
 
-// A prefab of nothing but tags, or of fields that are not sent, arrives with its components,
-// at its owner and at others, and its owner predicts it without a correction.
+// An entity whose prefab has only tags, or only fields that are not sent, arrives with its
+// components at its owner and at others. Its owner predicts it without a correction.
 func TestTagsAloneArrive(t *testing.T) {
 	m := simtest.New(1)
 	srv, err := m.Serve(server.Config{Protocol: (&bareGame{}).protocol()})

@@ -36,8 +36,8 @@ func (g *tagged) protocol() *foretick.Protocol {
 	return p
 }
 
-// TestTagsOfTheGamesOwn: systems with tags of the game's own run where a config names them;
-// a server that asks for it runs the render systems.
+// TestTagsOfTheGamesOwn: systems with the game's own tags run on ends whose configuration names
+// these tags. A server whose configuration names the render tag runs render systems.
 func TestTagsOfTheGamesOwn(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		m := simtest.New(1)

@@ -22,7 +22,7 @@ type (
 	}
 )
 
-// tapGame returns an end of a game with a command of either type. The script makes it.
+// tapGame returns an end of a game whose command has type T. The script makes the commands.
 func tapGame[T any](script func(tick foretick.Tick) T) func() simtest.Player {
 	return func() simtest.Player {
 		var at ecs.Component[position]
@@ -38,8 +38,8 @@ func tapGame[T any](script func(tick foretick.Tick) T) func() simtest.Player {
 	}
 }
 
-// Check and SyncTest say which bool of the command the script only taps, if it has no tag
-// oneshot. What is held is no tap.
+// Check and SyncTest name the bools of the command that the script only taps, and that have no tag
+// oneshot. A held bool is not named.
 func TestTapsWithoutOneShotAreLogged(t *testing.T) {
 	const word = "set for single ticks in the command, without the tag oneshot: tapBare.Jump. If"
 	walk := func(t foretick.Tick) bool { return t/20%2 == 0 }

@@ -20,8 +20,8 @@ type loose struct {
 	N uint8   // no tolerance
 }
 
-// breeze is a game whose server blows bodies about, a little or a lot; no client
-// knows of it.
+// breeze is a game whose server moves bodies, a little or a lot, which clients cannot
+// predict.
 type breeze struct {
 	at    ecs.Component[loose]
 	cmd   ecs.Component[move]
@@ -75,8 +75,8 @@ func (g *breeze) play(t *testing.T) (truth, cl loose, st stats.Client, m *simtes
 	return g.at.Slice(g.stood.All(w)[0])[0], cg.at.Slice(cg.stood.All(v)[0])[0], c.Stats(), m
 }
 
-// A difference within a field's tolerance runs nothing again, and yet the client
-// ends at the server's value, however many of them add up.
+// A difference within a field's tolerance makes no tick run again. The client still ends at
+// the server's value, however many such differences add up.
 func TestToleranceSparesTheReplay(t *testing.T) {
 	g := &breeze{every: 20, gust: 0.2, until: 320}
 	srv, cl, st, _ := g.play(t)

@@ -36,9 +36,10 @@ type hoardWork struct {
 	N uint64
 }
 
-// hoard is a generated game: entities whose fields hold their owner's secret change owners,
-// are hidden and shown, come and go, and refer to one another. Entities that are hidden from
-// their own player, and what only the server has, hold the secret of a player that never joins.
+// hoard is a generated game. Entities whose fields hold their owner's secret change owners, are
+// hidden and shown, are spawned and destroyed, and refer to one another. Entities that are hidden
+// from their own player, and components that only the server has, hold the secret of a player that
+// never joins.
 type hoard struct {
 	seed   uint64
 	body   ecs.Component[hoardBody]
@@ -80,7 +81,7 @@ func (g *hoard) protocol() *foretick.Protocol {
 			g.fill(f, e, player)
 			g.boxes = append(g.boxes, e)
 		}
-		// One that its own player may not see.
+		// An entity that its own player may not see.
 		e := f.Spawn(&g.shade, player)
 		f.SetVisible(player, e, false)
 		*g.body.Get(f.World, e) = hoardBody{X: 1, Purse: simtest.Secret(stranger), Plan: simtest.Secret(stranger)}
@@ -114,7 +115,7 @@ func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
 	e := g.boxes[n]
 	owner := f.World.Owner(e)
 	switch g.r.IntN(5) {
-	case 0: // what is hidden holds what nobody may see
+	case 0: // a hidden entity holds a secret that nobody may see
 		if g.hidden[e] = !g.hidden[e]; g.hidden[e] {
 			f.SetVisible(owner, e, false)
 			g.body.Get(f.World, e).Purse = simtest.Secret(stranger)
@@ -124,7 +125,7 @@ func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
 		f.SetVisible(owner, e, true)
 	case 1:
 		g.body.Get(f.World, e).Friend = g.boxes[g.r.IntN(len(g.boxes))]
-	case 2: // every tick between carries the new owner's own
+	case 2: // the new entity holds the secret of its own owner
 		if to := 1 + foretick.PlayerID(g.r.IntN(3)); f.World.Owner(g.boxes[0]) != ecs.Nobody {
 			f.Destroy(e)
 			e = f.Spawn(&g.box, to)
@@ -136,16 +137,16 @@ func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
 			g.fill(f, e, owner)
 			g.body.Get(f.World, e).Purse = 0
 		}
-	case 4: // the tick's later values are the new owner's
+	case 4: // from here on in the tick the entity holds the new owner's secret
 		if to := 1 + foretick.PlayerID(g.r.IntN(3)); !g.hidden[e] && f.World.Transfer(e, to) == nil {
 			g.fill(f, e, to)
 		}
 	}
 }
 
-// No packet with pieces of traces, and no record that a client put together of them, holds
-// another player's secret, that of an entity that the player may not see, or what only the
-// server has. The player's own is there, so there was something to find.
+// No packet with pieces of traces, and no record that a client assembles from them, holds
+// another player's secret, or a secret of a hidden entity or of a component that only the
+// server has. The player's own secret is there, so the search does find secrets.
 func TestTracesHoldNoSecrets(t *testing.T) {
 	own, searched, ticks := 0, 0, 0
 	for seed := range uint64(*hoards) {

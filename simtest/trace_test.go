@@ -93,8 +93,8 @@ func drifted(g *planted, p *foretick.Protocol) {
 // driftedIn is where drifted writes.
 var driftedIn = plantedtest.Place{System: "planted", Prefab: "player", Component: "position", Field: "X"}
 
-// A match without a fault names nothing, on lossy links and with late inputs, and although the
-// server alone moves the player.
+// A trace of a match without a fault finds nothing, on lossy links and with late inputs, even if
+// the server alone moves the player.
 func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 	moved := func(g *planted, p *foretick.Protocol) {
 		p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
@@ -135,7 +135,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 	}
 }
 
-// Matches of one seed run the same with traces and without.
+// Matches of one seed are the same with traces and without.
 func TestTraceChangesNothing(t *testing.T) {
 	play := func(look bool, plant plantedtest.Plant) (all []uint64) {
 		m := newTraced(t, 3, 3, lossy, server.Config{AllowTrace: everybody, LateInputs: 100 * time.Millisecond}, plant)
@@ -163,7 +163,7 @@ func TestTraceChangesNothing(t *testing.T) {
 	}
 }
 
-// The server's program sees the same from its end, without AllowTrace.
+// The server's own program gets the same trace, without AllowTrace.
 func TestTraceFromTheServer(t *testing.T) {
 	m := newTraced(t, 5, 2, steady, server.Config{}, drifted)
 	m.Run(2 * time.Second)
@@ -191,8 +191,8 @@ func TestTraceFromTheServer(t *testing.T) {
 	require.Zero(t, m.server.Stats().Malformed)
 }
 
-// A server refuses whom AllowTrace refuses, and more than four traces; without AllowTrace it
-// refuses every address that is not this machine's.
+// A server refuses traces to players that AllowTrace refuses, and more than four traces. Without
+// AllowTrace it refuses every address that is not this machine's.
 func TestTraceIsRefused(t *testing.T) {
 	m := newTraced(t, 7, 6, steady, server.Config{AllowTrace: func(player foretick.PlayerID) bool { return player != 1 }}, nil)
 	m.Run(2 * time.Second)
@@ -221,7 +221,7 @@ func TestTraceIsRefused(t *testing.T) {
 	require.Contains(t, why, "AllowTrace")
 }
 
-// A trace lapses 30 seconds after nobody looks.
+// A trace ends 30 seconds after the last look.
 func TestTraceLapses(t *testing.T) {
 	m := newTraced(t, 9, 1, steady, server.Config{AllowTrace: everybody}, nil)
 	m.Run(2 * time.Second)
@@ -241,7 +241,7 @@ func TestTraceLapses(t *testing.T) {
 	require.Greater(t, m.server.Stats().BytesOut-n-quiet, 2*quiet+500)
 }
 
-// When it is armed, a client records the ticks before from its history.
+// A client whose trace is armed also records earlier ticks, from its history.
 func TestTraceOfPastTicks(t *testing.T) {
 	m := newTraced(t, 11, 1, sim.Link{Latency: 150 * time.Millisecond}, server.Config{AllowTrace: everybody}, nil)
 	m.Run(3 * time.Second)
@@ -256,7 +256,7 @@ func TestTraceOfPastTicks(t *testing.T) {
 	require.Equal(t, "move", first.Rows[len(first.Rows)-1].System)
 }
 
-// An export is read by the trace of another server of the protocol, and nothing else is.
+// The trace of another server of the same protocol can import an export, and nothing else.
 func TestTraceExport(t *testing.T) {
 	m := newTraced(t, 13, 1, steady, server.Config{AllowTrace: everybody}, drifted)
 	m.Run(2 * time.Second)

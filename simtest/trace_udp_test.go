@@ -31,11 +31,11 @@ type udpTrace struct {
 	server  *server.Server
 	clients []*client.Client
 	trace   *trace.Trace
-	since   foretick.Tick // the client's tick when it first looked; 0: it did not yet
+	since   foretick.Tick // the client's tick at its first look; 0: it has not looked yet
 	found   *trace.Finding
-	took    foretick.Tick // ticks from then to the finding
+	took    foretick.Tick // ticks from the first look to the finding
 	both    map[trace.Tick]bool
-	pages   [2]*page // of the client and the server
+	pages   [2]*page // pages of the client and of the server
 }
 
 // page is an inspector's page that shows the trace.
@@ -46,13 +46,13 @@ type page struct {
 	both  map[trace.Tick]bool
 }
 
-// shownFinding is what a page says of a fault.
+// shownFinding is a fault as a page shows it.
 type shownFinding struct {
 	plantedtest.Place
 	Before, After struct{ Client, Server *float64 }
 }
 
-// look asks a page as a browser does.
+// look requests the trace from a page, as a browser does.
 func (p *page) look(t *testing.T) {
 	request, answer := httptest.NewRequest(http.MethodGet, "http://localhost/inspect/trace.json?"+p.query, nil), httptest.NewRecorder()
 	p.ServeHTTP(answer, request)
@@ -98,7 +98,7 @@ func newUDPTrace(t *testing.T, name string, fault plantedtest.Fault) *udpTrace {
 	return m
 }
 
-// step plays, and reads the trace every tenth of a second.
+// step plays a part of the match, and reads the trace every tenth of a second.
 func (m *udpTrace) step(look bool) {
 	m.server.Step(time.Now())
 	playing := true
@@ -132,13 +132,13 @@ func (m *udpTrace) step(look bool) {
 	}
 }
 
-// tracedAtOnce is how many matches are played at a time: few enough that every tick is looked
-// at while both ends hold it, where the race detector watches on a busy machine.
+// tracedAtOnce is how many matches are played at a time. They are few, so that every tick is read
+// while both ends still hold it, even under the race detector on a busy machine.
 const tracedAtOnce = 4
 
-// playTraced plays a match without a fault and one with each sort of fault, a few at a time,
-// until all pages have named what they will. A machine that stands still for seconds ends every
-// session: then these matches begin anew.
+// playTraced plays a match without a fault and one with each kind of fault, a few at a time,
+// until all pages have shown their findings. If the machine stalls for seconds, every session
+// ends, and these matches start again.
 func playTraced(t *testing.T) (sound *udpTrace, matches []*udpTrace) {
 	makes := []func() *udpTrace{func() *udpTrace { return newUDPTrace(t, "no fault", plantedtest.Fault{}) }}
 	for name, fault := range plantedtest.Faults() {
@@ -153,7 +153,7 @@ func playTraced(t *testing.T) (sound *udpTrace, matches []*udpTrace) {
 	return matches[0], matches
 }
 
-// playSome plays some matches at the same time, of which the first may be the one without a fault.
+// playSome plays some matches at the same time. sound says that the first one has no fault.
 func playSome(t *testing.T, makes []func() *udpTrace, sound bool) (matches []*udpTrace) {
 	for range 3 {
 		matches = nil
@@ -185,7 +185,7 @@ func playSome(t *testing.T, makes []func() *udpTrace, sound bool) (matches []*ud
 	return matches
 }
 
-// done reports whether the trace and both pages have shown all that is asked of them.
+// done reports whether the trace and both pages have shown everything that the test requires.
 func (m *udpTrace) done(sound bool) bool {
 	if sound {
 		return min(len(m.both), len(m.pages[0].both), len(m.pages[1].both)) > 120
@@ -194,8 +194,8 @@ func (m *udpTrace) done(sound bool) bool {
 }
 
 // In release builds over real sockets a trace names the system, the field and both values of
-// every sort of fault that recurs, and nothing in a match without one. So do the pages of the
-// client and of the server. The server has no AllowTrace: its clients are on the same machine.
+// every kind of fault that recurs, and nothing in a match without a fault. So do the pages of the
+// client and of the server. The server needs no AllowTrace: its clients are on the same machine.
 func TestTraceOverUDP(t *testing.T) {
 	costtest.Concurrent(t)
 	costtest.Sockets(t)

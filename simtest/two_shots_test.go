@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// popups is a game of a target that stands 20 m to one side, and goes to the other when it is
-// hit. Players fire at where they see it.
+// popups is a game with a target that stands 20 m to one side, and moves to the other side when it
+// is hit. Players fire at where they see it.
 type popups struct {
 	at     ecs.Component[popupAt]
 	cmd    ecs.Component[popupCmd]
@@ -25,7 +25,7 @@ type popups struct {
 	fired  foretick.Event[popupCmd]
 	all    *ecs.Query
 
-	counts bool // its lives are counted by LifeID, and not told with Teleport
+	counts bool // a new life is marked with LifeID, and not with Teleport
 	judged func(f *foretick.Frame, side float32, hit bool)
 }
 
@@ -81,13 +81,13 @@ func (g *popups) place(w *ecs.World) (x float32) {
 	return x
 }
 
-// Of two shots that are judged in one tick, the second does not hurt the life that began with
-// the first: whoever fired it saw the life before. That holds for shots of the tick after as
-// well, and where whole ticks run again.
+// If two shots are judged in one tick, the second does not hurt the life that began with the hit of
+// the first, because its player fired at the life before. That also holds for shots in the tick
+// after, and when whole ticks run again.
 func TestTwoShotsInATick(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts bool
-		later  int // how many ticks after the first player the second fires
+		later  int // how many ticks the second player fires after the first
 		cfg    server.Config
 	}{
 		"teleport":             {false, 0, server.Config{}},
@@ -100,7 +100,7 @@ func TestTwoShotsInATick(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, g := simtest.New(3), &popups{counts: c.counts}
 			kills, again, killed := 0, 0, foretick.Tick(0)
-			side := float32(0) // of the newest kill
+			side := float32(0) // side of the newest hit
 			g.judged = func(f *foretick.Frame, x float32, hit bool) {
 				if f.Replay || !hit {
 					return

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// ribbon is what only the server writes.
+// ribbon is a component that only the server writes.
 type ribbon struct {
 	N  uint8
 	To ecs.Entity
@@ -32,7 +32,7 @@ type badges struct {
 	flag   ecs.Prefab
 	all    *ecs.Query
 	wears  *ecs.Query
-	remote bool // players predict each other
+	remote bool // clients predict remote players
 }
 
 func (g *badges) protocol() *foretick.Protocol {
@@ -72,14 +72,14 @@ func (g *badges) worn(w *ecs.World) (all []ribbon) {
 	return all
 }
 
-// play begins a match of two and a crate, and returns the server's game and world and
-// the clients with theirs.
+// play begins a match of two players and a crate. It returns the server, the clients, and the
+// clients' games.
 func (g *badges) play(t *testing.T) (*simtest.Match, *server.Server, []*client.Client, []*badges) {
 	m := simtest.New(3)
 	srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 	require.NoError(t, err)
 	srv.Frame().Spawn(&g.crate, ecs.Nobody)
-	link := sim.Link{Latency: 2 * time.Millisecond} // far less than the interpolation
+	link := sim.Link{Latency: 2 * time.Millisecond} // far less than the interpolation delay
 	var clients []*client.Client
 	var games []*badges
 	for range 2 {
@@ -92,9 +92,8 @@ func (g *badges) play(t *testing.T) (*simtest.Match, *server.Server, []*client.C
 	return m, srv, clients, games
 }
 
-// A component that only the server computes is added and removed on all entities that
-// clients predict: their own, common ones and those of players whose input they
-// predict.
+// The server adds and removes a component that only it computes, and all entities that clients
+// predict follow: their own, common ones, and those of predicted remote players.
 func TestUnpredictedComponentsAreRemoved(t *testing.T) {
 	for name, remote := range map[string]bool{"own and shared": false, "remote players": true} {
 		t.Run(name, func(t *testing.T) {
@@ -131,8 +130,8 @@ func TestUnpredictedComponentsAreRemoved(t *testing.T) {
 	}
 }
 
-// A reference to what a client draws later than it learns of it is looked up again once
-// its target is there.
+// If the target of a reference appears later than the reference, because it is interpolated, the
+// client looks the reference up again once the target is there.
 func TestReferencesAreLookedUpAgain(t *testing.T) {
 	for name, remote := range map[string]bool{"own and shared": false, "remote players": true} {
 		t.Run(name, func(t *testing.T) {

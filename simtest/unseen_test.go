@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// census is a game in which every player's sum grows by what all others count, wherever they
-// are and whoever is shown them.
+// census is a game in which every player's sum grows by the counts of all others, including
+// others that the player does not receive.
 type census struct {
 	at    ecs.Component[censusAt]
 	count ecs.Component[censusCount]
@@ -29,8 +29,8 @@ type census struct {
 	load  ecs.Prefab // longer than a snapshot can have
 	all   *ecs.Query
 
-	near   bool // players are sent what is near
-	meets  bool // only those are read that touch
+	near   bool // players receive only entities that are near
+	meets  bool // the system reads only entities that touch
 	biased bool // a planted fault
 	bodies map[foretick.PlayerID]ecs.Entity
 }
@@ -115,9 +115,9 @@ func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.
 	return by
 }
 
-// A client does not have what is hidden from it, what is too far away, and what the server does
-// not send at all. Where a shared system reads that on the server, its result differs, and the
-// code is not to blame.
+// A client does not have entities that are hidden or too far away, and components that the server
+// does not send. If a shared system reads these on the server, its result differs, and the
+// correction does not get the cause Code.
 func TestUnseenOthersAreNoCode(t *testing.T) {
 	hide := func(srv *server.Server, e ecs.Entity) { srv.Frame().SetVisible(2, e, false) }
 	for name, c := range map[string]struct {
@@ -158,12 +158,12 @@ func TestUnseenOthersAreNoCode(t *testing.T) {
 	}
 }
 
-// A fault is called so although others are too far away, where those that are near make no
-// difference, and although others were hidden once.
+// A fault of the code gets the cause Code even if other entities are too far away, as long as the
+// near ones make no difference, and even if others were hidden once.
 func TestUnseenOthersHideNoCode(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 	by := census{near: true, meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *server.Server) {
-		g.at.Get(srv.World(), srv.Frame().Spawn(&g.pet, ecs.Nobody)).X = 220 // near, and touches nobody
+		g.at.Get(srv.World(), srv.Frame().Spawn(&g.pet, ecs.Nobody)).X = 220 // an entity that is near, and touches nobody
 	})
 	t.Log(by)
 	require.Greater(t, by[prediction.Code], uint64(15))

@@ -27,7 +27,7 @@ type garage struct {
 	car   ecs.Prefab
 	body  ecs.Prefab
 	cars  *ecs.Query
-	drove func(f *foretick.Frame, at position) // behind each tick of the car
+	drove func(f *foretick.Frame, at position) // called after each tick of the car
 }
 
 func (g *garage) protocol() *foretick.Protocol {
@@ -52,9 +52,9 @@ func (g *garage) protocol() *foretick.Protocol {
 	return p
 }
 
-// Prediction goes with the owner: the driver feels the car at once and predicts
-// it exactly, the other sees it where the server had it, and when the driver
-// changes both change places.
+// The owner of a car predicts it: the driver drives it without delay and predicts it exactly,
+// and the other player sees it where the server had it. When the driver changes, prediction
+// moves to the new one.
 func TestVehicleChangesDriver(t *testing.T) {
 	m := simtest.New(6)
 	g := &garage{}
@@ -64,7 +64,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 	require.NoError(t, err)
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	var clients []*client.Client
-	predicted := [3]map[foretick.Tick]position{{}, {}, {}} // by owner
+	predicted := [3]map[foretick.Tick]position{{}, {}, {}} // predicted positions, by owner
 	for range 2 {
 		cg := &garage{}
 		var c *client.Client
@@ -104,7 +104,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 		}
 		return player
 	}
-	settled := func(k foretick.Tick) bool { // far enough from the change of drivers
+	settled := func(k foretick.Tick) bool { // reports whether a tick is far enough from a change of drivers
 		for _, c := range changes {
 			if k+30 > c && k < c+30 {
 				return false
@@ -121,7 +121,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 			case driver(k) != player:
 				foreign++
 			default:
-				// Predicted values are not snapped yet, on either end.
+				// The values on both ends are not rounded yet.
 				if at == truth {
 					exact++
 				} else {

@@ -15,13 +15,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Who acknowledges packets, and none that carries a snapshot, is dropped with that
-// reason when the time-out is over; at few snapshots a second, when 16 were lost.
+// A client that acknowledges packets, but none with a snapshot, is dropped with that reason after
+// the timeout. With few snapshots a second it is dropped after 16 snapshots.
 func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 	for _, row := range []struct {
 		rate    int
 		timeout time.Duration
-		from    int // the snapshot that is the first not to be acknowledged
+		from    int // number of the first snapshot that is not acknowledged
 		most    time.Duration
 	}{
 		{15, 0, 0, 6 * time.Second},
@@ -60,9 +60,9 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 	}
 }
 
-// Honest clients never match this pattern: not at one snapshot a second with a short
-// timeout, not with a quarter of the packets lost in bursts, not at 2 kB a second, not
-// across level changes, and not after two seconds without a network.
+// An honest client is never dropped for this: not at one snapshot a second with a short timeout,
+// not with a quarter of the packets lost in bursts, not at 2 kB a second, not across level
+// changes, and not after two seconds without a network.
 func TestHonestClientsAcknowledgeSnapshots(t *testing.T) {
 	bad := sim.Link{Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond, Loss: 0.25, Burst: 8}
 	for name, row := range map[string]struct {
