@@ -22,7 +22,7 @@ const (
 )
 
 // roll lists the running matches, and holds the figures of matches that have ended. It is published as
-// one value: a reader counts every match once, and makes nobody wait.
+// one value: a reader counts every match once, and no goroutine waits for a reader.
 type roll struct {
 	matches []*match
 	kinds   []figures.Kind // sorted by name; Sum covers matches that have ended

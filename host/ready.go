@@ -6,7 +6,7 @@ import (
 )
 
 // A host that is overloaded, or has a stuck match, is alive but not ready: a fleet sends its new
-// matches elsewhere, and nobody ends the running ones.
+// matches elsewhere, but does not end the running ones.
 const (
 	// sliceOfLoad is the time over which ticks are judged together.
 	sliceOfLoad = time.Second
@@ -100,8 +100,8 @@ func (h *Host) judgeLoad(now time.Duration) {
 
 // Live reports whether the host does its work. It returns false if no worker has finished a round for
 // Config.Stall, or if every match is stuck. Restart the process then, and for no other reason: a
-// restart loses every match that still runs. In Step's virtual time, where nobody watches, it returns
-// true.
+// restart loses every match that still runs. In Step's virtual time nothing measures that, and it
+// returns true.
 func (h *Host) Live() bool {
 	matches, round := h.tally.matches.Load(), h.load.round.Load()
 	if matches == 0 || round == 0 {

@@ -16,7 +16,7 @@ type worker struct {
 	load atomic.Int64 // number of matches
 
 	// Host.watchWorkers reads these fields.
-	number atomic.Uint64 // number of the worker's goroutine; 0 in virtual time, where nobody watches
+	number atomic.Uint64 // number of the worker's goroutine; 0 in virtual time, where watchWorkers does not run
 	busy   atomic.Int64  // nanoseconds spent in rounds
 	// since is when the running step began, in the time of Host.elapsed. It is 0 if no step runs, and
 	// taken if the watch took the list of matches during the step.
@@ -146,7 +146,8 @@ func (w *worker) stepMatch(h *Host, m *match, now time.Time) (there bool) {
 	return there
 }
 
-// begins records that a step of a match begins. In virtual time nobody watches, and it does nothing.
+// begins records that a step of a match begins. In virtual time it does nothing, since watchWorkers
+// does not run there.
 func (w *worker) begins(h *Host, m *match) {
 	if w.number.Load() != 0 {
 		w.current.Store(m)

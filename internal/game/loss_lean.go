@@ -4,8 +4,8 @@ import "github.com/foretick/foretick/ecs"
 
 // pastWords returns words of earlier ticks.
 type pastWords interface {
-	// WordsBack returns an entity's words of a component at the end of the tick that was so many ticks
-	// before the current one, or nil if they are not known.
+	// WordsBack returns an entity's words of a component at the end of the tick that was the given
+	// number of ticks before the current one, or nil if they are not known.
 	WordsBack(e ecs.Entity, comp int, ticks Tick) []int32
 }
 
