@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// BenchmarkServerTick is one tick of a server with 64 clients that all move:
-// commands in, systems, snapshots out, every packet over a simulated network.
+// BenchmarkServerTick measures a tick of a server with 64 clients that all move: it reads
+// commands, runs systems and sends snapshots, all over a simulated network.
 func BenchmarkServerTick(b *testing.B) {
 	m := simtest.New(1)
 	var truth Walk
@@ -48,8 +48,8 @@ func BenchmarkServerTick(b *testing.B) {
 	b.ReportMetric(float64(srv.Stats().BytesOut-bytes)/ticks/64, "B/client-tick")
 }
 
-// BenchmarkManySystems is one tick of a server with 250 systems, half of which both ends run, and
-// ten bodies that nobody owns: what runs around a system is most of it.
+// BenchmarkManySystems measures a tick of a server with 250 systems, half of which are shared,
+// and ten bodies without an owner. Most of the time is spent around the systems.
 func BenchmarkManySystems(b *testing.B) {
 	type spot struct{ X float32 }
 	var pos ecs.Component[spot]
@@ -78,8 +78,8 @@ func BenchmarkManySystems(b *testing.B) {
 	b.ReportMetric(float64(took.Nanoseconds())/float64(b.N), "thread-ns/op")
 }
 
-// swarm is the walkers' game with 64 bodies of 16 volumes, of which a client
-// shoots at some.
+// swarm is the game of walking players with 64 bodies of 16 hitboxes each, at which a client
+// shoots.
 type swarm struct {
 	Walk
 	Limbs ecs.Component[Limbs]
@@ -88,7 +88,7 @@ type swarm struct {
 	fire  func(f *foretick.Frame, by foretick.PlayerID)
 }
 
-// Limbs is what a body's volumes are placed by.
+// Limbs decides where a body's hitboxes are.
 type Limbs struct {
 	Phase float32 `net:"angle,bits=12,lerp"`
 }
@@ -124,9 +124,9 @@ func (g *swarm) protocol() *foretick.Protocol {
 	return p
 }
 
-// BenchmarkRewind judges the first shot of a player in a tick among 64 bodies of
-// 16 volumes: the view is built of interpolated components, then asked. again
-// is a further shot of the same tick, and behind is one at another moment.
+// BenchmarkRewind measures a player's first shot in a tick among 64 bodies of 16 hitboxes: it
+// builds the view from interpolated components, and then uses it. again is a second shot in the
+// same tick, and behind is a shot at another moment.
 func BenchmarkRewind(b *testing.B) {
 	m := simtest.New(1)
 	g := &swarm{}

@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestStatsWhileRunning: any goroutine reads what is counted and who plays while Run
-// runs in others. The race detector watches.
+// TestStatsWhileRunning: any goroutine may read the figures and the players while Run runs in
+// others. The race detector checks it.
 func TestStatsWhileRunning(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
@@ -61,8 +61,7 @@ func TestStatsWhileRunning(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestLogLinesSayWho: every line about a player has the address, the identity and the
-// session.
+// TestLogLinesSayWho: every line about a player has the player's address, identity and session.
 func TestLogLinesSayWho(t *testing.T) {
 	var out bytes.Buffer
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
@@ -86,7 +85,7 @@ func TestLogLinesSayWho(t *testing.T) {
 	require.GreaterOrEqual(t, len(lines), 3, "joined, panic, left")
 	for _, line := range lines {
 		if strings.Contains(line, "foretick_debug") {
-			continue // of the build, not of a player
+			continue // a line about the build, rather than a player
 		}
 		for _, key := range []string{" player=1 ", " session=", " address=127.0.0.1", " identity="} {
 			require.Contains(t, line, key)

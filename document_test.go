@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// labelledGame declares one game with labels or without.
+// labelledGame declares the same game with labels or without them, by its types.
 func labelledGame[Body, Input, Talk any](body *ecs.Component[Body], input *ecs.Component[Input], body2 *ecs.Prefab, move func(*Body)) *foretick.Protocol {
 	p := foretick.NewProtocol("labelled", 1)
 	p.Component(body, foretick.Predicted())
@@ -102,8 +102,8 @@ func TestFaultyLabelsAreNamed(t *testing.T) {
 	require.ErrorContains(t, p.Err(), "Body.Speed: label")
 }
 
-// Units and names of values reach explanations of mispredictions, logs, editors by path, and
-// tools without the game's types.
+// Labels' units and names are shown in explanations of mispredictions, in logs, in editors that
+// use paths, and in tools without the game's types.
 func TestLabelsAreShown(t *testing.T) {
 	m := simtest.New(3)
 	truth, cl := newShownGame(), newShownGame()
@@ -145,13 +145,13 @@ func TestLabelsAreShown(t *testing.T) {
 	require.Equal(t, "1", got)
 }
 
-// Wheels are shown with units and named gears, in documents, logs and tools.
+// Wheels has units and named gears, which documents, logs and tools show.
 type Wheels struct {
 	Speed float32 `net:"min=0,max=80,step=0.5" name:"ground speed" unit:"m/s"`
 	Gear  uint8   `net:"max=2" enum:"reverse,neutral,drive"`
 }
 
-// A document of the protocol for the rest of the team.
+// Document describes the protocol for other members of the team.
 func ExampleProtocol_Document() {
 	var wheels ecs.Component[Wheels]
 	var car ecs.Prefab

@@ -8,7 +8,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A client gives each entity that comes to its screen a model, and takes it away again.
+// A client makes a model for each entity that appears on its screen, and removes the model when
+// the entity disappears.
 func ExampleProtocol_OnAppear() {
 	server, _, crate := ofThings("stage")
 	client, things, seen := ofThings("stage")

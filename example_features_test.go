@@ -15,10 +15,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// far is a line of 100 ms round trip.
+// far has a round trip of 100 ms.
 var far = simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 
-// play begins a match of one server and one client.
+// play starts a match of one server and one client.
 func play(truth, cl *foretick.Protocol, sample client.Sampler) (*simtest.Match, *server.Server, *client.Client) {
 	match := simtest.New(1)
 	srv, err := match.Serve(server.Config{Protocol: truth})
@@ -32,8 +32,8 @@ func play(truth, cl *foretick.Protocol, sample client.Sampler) (*simtest.Match, 
 	return match, srv, cli
 }
 
-// A shot sounds at once on the client that predicts it; what it costs is the server's
-// to say. Each end raises the event itself, and nothing of it travels.
+// A shot is heard at once on the client that predicts it, and only the server decides what
+// it costs. Each end raises the event itself, and no message is sent for it.
 func ExampleEvent() {
 	shooter := func() (*foretick.Protocol, *Rockets) {
 		g := &Rockets{}
@@ -72,7 +72,7 @@ func ExampleEvent() {
 	// server: player 1 has 0 left
 }
 
-// Score arrives for certain and in order; a Spark that is lost is not sent again.
+// Score must arrive, and in order. A Spark that is lost is not sent again.
 type Score struct {
 	Points uint16
 }
@@ -80,8 +80,8 @@ type Spark struct {
 	X float32 `net:"min=-100,max=100,step=0.1"`
 }
 
-// Messages that must arrive take the channel that every protocol has. Effects that are
-// worth nothing later take one that is not reliable.
+// Messages that must arrive use the channel that every protocol has. Effects that are of no
+// use when they are late use a channel that is not reliable.
 func ExampleMessage() {
 	match := simtest.New(1)
 	protocol := func(read func(Score)) *foretick.Protocol {
@@ -116,8 +116,8 @@ func ExampleMessage() {
 	// score 3
 }
 
-// A shot is judged where its shooter saw the target, half a metre away from where the
-// server has it by then.
+// A shot is judged where its shooter saw the target. On the server the target is then half a
+// metre away from there.
 func ExampleFrame_Rewind() {
 	type game struct {
 		Rockets
@@ -155,7 +155,7 @@ func ExampleFrame_Rewind() {
 	// Output: tick 61 hit: true the target ran on by more than half a metre: true
 }
 
-// A teleport: no client draws the way between, and nothing is interpolated across it.
+// After a teleport, no client draws the entity between the two places.
 func ExampleFrame_Teleport() {
 	protocol := func(g *Walk) *foretick.Protocol {
 		p := g.Protocol()
@@ -184,14 +184,14 @@ func ExampleFrame_Teleport() {
 	// Output: drawn between the places: 0
 }
 
-// Health goes to a player's team, and Ammo to the player alone.
+// Health has Points, which the player's team receives, and Ammo, which only the player receives.
 type Health struct {
 	Points uint8  `net:"allies"`
 	Ammo   uint16 `net:"owner"`
 }
 
-// A player receives nothing of what its team may not see: of its enemy not even that the
-// component is there.
+// A player does not receive what its team may not see: of an enemy it does not even receive
+// that the component exists.
 func ExampleFrame_SetTeam() {
 	type game struct {
 		Walk
@@ -229,7 +229,7 @@ func ExampleFrame_SetTeam() {
 	// player 1 knows of player 3: {Points:75 Ammo:0}
 }
 
-// A player receives entities that are near to its own.
+// A player receives the entities that are near its own.
 func ExampleInterest() {
 	protocol := func(g *Walk) *foretick.Protocol {
 		p := g.Protocol()
@@ -253,11 +253,11 @@ func ExampleInterest() {
 	// player 1 at 0
 }
 
-// Weight is what tells a crate from a player.
+// Weight is a component that only crates have.
 type Weight struct{ Kilos uint8 }
 
-// A crate that players push: a shared system writes it through the world, so every
-// client predicts it together with its own player.
+// Players push a crate. A shared system writes the crate through the world, so every client
+// predicts it together with its own player.
 func ExampleProtocol_Shared() {
 	type game struct {
 		Walk

@@ -21,12 +21,12 @@ type Archery struct {
 
 	Archer, Shaft, Target ecs.Prefab
 
-	Hit  foretick.Event[foretick.Tick] // when the arrow was shot
+	// Hit is raised with the tick in which the arrow was shot.
+	Hit  foretick.Event[foretick.Tick]
 	hits map[foretick.Tick]bool
 }
 
-// Arrow is what either end knows of an arrow of its own. A client has nothing that
-// lies behind.
+// Arrow is what an end knows of its own arrow; it is not sent. On a client Behind is 0.
 type Arrow struct {
 	Shot   foretick.Tick
 	Behind float32
@@ -65,8 +65,8 @@ func (g *Archery) Protocol() *foretick.Protocol {
 	return p
 }
 
-// fly is one body for both ends: through what the archer's screen shows on the one,
-// and what it showed on the other.
+// fly runs on both ends: on the client an arrow flies through what its archer's screen shows,
+// on the server through what that screen showed.
 func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 	at, arrow := g.Pos.Slice(rows), g.Arrow.Slice(rows)
 	for i := range at {
@@ -76,7 +76,8 @@ func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 			seen = f.Rewind(rows.Owner())
 		}
 		_, hit := seen.Advance(&shaft, f.DT)
-		if arrow[i].Shot == f.Tick && !hit { // without this, and Behind from seen.Behind, it keeps its delay
+		// Without CatchUp, and with Behind set from seen.Behind, the arrow would keep its delay.
+		if arrow[i].Shot == f.Tick && !hit {
 			arrow[i].Behind, _, hit = seen.CatchUp(&shaft)
 		}
 		if hit {
@@ -88,9 +89,9 @@ func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// An arrow that takes half a second to its target hits what it hits on the screen of
-// its archer, a hundred and fifty milliseconds away: the server brings it up to the
-// present through the past that he saw.
+// An arrow flies half a second to its target, and its archer's round trip is 150 ms. It hits
+// on the server what it hits on the archer's screen: the server moves it forward to the
+// present, through the past that the archer saw.
 func ExampleHitView_CatchUp() {
 	match := simtest.New(1)
 	var truth, game Archery

@@ -13,7 +13,7 @@ type hop struct {
 	Height float32 `net:"min=0,max=10,step=0.01"`
 }
 
-// A frog is on the ground in each tick, and in the air between two of them: on screens, and
+// A frog is on the ground in each tick and in the air between two ticks, both on screens and
 // for shots at it.
 func ExampleInterpolate() {
 	var place ecs.Component[hop]
@@ -48,8 +48,8 @@ func ExampleInterpolate() {
 	// Output: it was drawn in the air: true
 }
 
-// A pet belongs to a player, and only the server moves it: its owner sees it in the past,
-// as everybody does, until the owner rides it.
+// A pet belongs to a player, but only the server moves it. So its owner sees it in the past,
+// as other players do, until the owner rides it.
 func ExampleProtocol_Interpolated() {
 	declare := func() (*foretick.Protocol, *ecs.Component[hop], *ecs.Prefab) {
 		p, place, pet := foretick.NewProtocol("pets", 1), &ecs.Component[hop]{}, &ecs.Prefab{}

@@ -21,18 +21,18 @@ type Rails struct {
 	all   *ecs.Query
 }
 
-// Track is where a wagon is, and how fast.
+// Track is a wagon's place on the track and its velocity.
 type Track struct {
 	X float32 `net:"min=-100,max=100,step=0.01,lerp"`
 	V float32 `net:"min=-20,max=20,step=0.01"`
 }
 
-// Hand is what a player presses.
+// Hand is a player's input.
 type Hand struct {
 	Push float32 `net:"min=-1,max=1,step=0.25"`
 }
 
-// Lever is what he pressed last, for others to go on with.
+// Lever is the player's last input, from which other clients guess the next one.
 type Lever struct {
 	Push float32 `net:"min=-1,max=1,step=0.25"`
 }
@@ -56,14 +56,14 @@ func (g *Rails) Protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.Hand), ecs.Write(&g.At, &g.Lever))
 	foretick.PredictRemote(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
-		hand.Push = g.Lever.Get(f.World, wagon).Push // he goes on pressing what he pressed
+		hand.Push = g.Lever.Get(f.World, wagon).Push // the player probably holds what it held
 	}, foretick.RemoteConfig{})
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.At))
 	return p
 }
 
-// bump changes how fast a wagon is that touches another. It looks at all of them as they
-// were before the tick and writes its own, so that their order is of no account.
+// bump changes the velocity of wagons that touch another one. It reads all wagons as they were
+// before the tick and writes only those of rows, so the order of wagons does not matter.
 func (g *Rails) bump(f *foretick.Frame, rows ecs.Rows) {
 	at := g.At.Slice(rows)
 	for i := range at {
@@ -79,8 +79,8 @@ func (g *Rails) bump(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// Two who drive at each other crash on both screens when they crash on the server, a
-// hundred and fifty milliseconds away: neither was mispredicted.
+// Two players with a round trip of 150 ms drive at each other. They crash on both screens in
+// the tick in which they crash on the server, and neither is mispredicted.
 func ExamplePredictRemote() {
 	match := simtest.New(1)
 	var srv Rails
@@ -92,10 +92,10 @@ func ExamplePredictRemote() {
 		game := &Rails{}
 		config := client.Config{Protocol: game.Protocol()}
 		config.Sample = client.Sample(&game.Hand, func(v client.View) Hand {
-			if match.Net.Now() < 2*time.Second { // until both are there
+			if match.Net.Now() < 2*time.Second { // until both have joined
 				return Hand{}
 			}
-			return Hand{Push: 3 - 2*float32(v.Player)} // the first to the right, the second to the left
+			return Hand{Push: 3 - 2*float32(v.Player)} // player 1 drives to the right, player 2 to the left
 		})
 		link := sim.Link{Latency: 75 * time.Millisecond}
 		c, err := match.Join(config, simtest.Seat{Up: link, Down: link})

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// Runner runs along a line. Mine goes off some ticks after it was triggered.
+// Runner runs along a line. Mine explodes some ticks after it was triggered.
 type (
 	Runner struct {
 		X float32 `net:"min=-100,max=100,step=0.01,lerp"`
@@ -54,8 +54,8 @@ func (g *Mines) Protocol() *foretick.Protocol {
 	return p
 }
 
-// explode asks who was near a mine when it was triggered. Where they are now does not
-// matter: whoever ran on is hit, and whoever came later is not.
+// explode finds the runners that were near a mine when it was triggered, wherever they are now:
+// a runner that has left is hit, and one that came later is not.
 func (g *Mines) explode(f *foretick.Frame, mines ecs.Rows) {
 	for i := range g.Mine.Slice(mines) {
 		mine := &g.Mine.Slice(mines)[i]
@@ -74,7 +74,7 @@ func (g *Mines) explode(f *foretick.Frame, mines ecs.Rows) {
 	}
 }
 
-// A mine is judged by the moment of its trigger, not by that of the blast.
+// A mine hits what was near it at its trigger, rather than at its blast.
 func ExampleFrame_RewindTo() {
 	preview, err := preview.New(server.Config{Protocol: (&Mines{}).Protocol()}, client.Config{})
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Points are written by the server; Remaining runs on both ends.
+// The server writes Points. Both ends compute Remaining.
 type (
 	Points    struct{ Red, Blue uint8 }
 	Remaining struct{ Left uint16 }
 )
 
-// Round is the state of a match, beside the players who walk in it.
+// Round is the game of walking players, with two singletons for the state of the match.
 type Round struct {
 	Walk
 	Score ecs.Singleton[Points]
@@ -34,8 +34,8 @@ func (g *Round) Protocol() *foretick.Protocol {
 	return p
 }
 
-// The score arrives from the server, and the clock is predicted: a client shows it as the
-// server will have it when the player's input gets there.
+// The score is sent by the server, and the clock is predicted: a client shows the value that
+// the clock will have on the server when the player's input arrives there.
 func ExampleProtocol_Singleton() {
 	var server, cl Round
 	match, srv, cli := play(server.Protocol(), cl.Protocol(), client.Sample(&cl.Move, func(client.View) Move { return Move{} }))

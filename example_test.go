@@ -20,8 +20,7 @@ type Move struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// Walk is a game in which everybody walks. Server and clients each build their
-// own.
+// Walk is a game in which players walk. Server and clients each make a Walk of their own.
 type Walk struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
@@ -37,15 +36,15 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
-			pos[i].X += float32(move[i].X * 5 * f.DT) // rounded: every machine gets the same sum
+			pos[i].X += float32(move[i].X * 5 * f.DT) // float32: rounded alike on every machine
 			pos[i].Y += float32(move[i].Y * 5 * f.DT)
 		}
 	}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
 	return p
 }
 
-// A whole match in virtual time: the client's player moves at once, a hundred
-// milliseconds away from its server, and both ends agree.
+// A whole match in virtual time. The client's player moves at once, though the round trip to
+// the server is 100 ms, and both ends agree.
 func Example() {
 	match := simtest.New(1)
 	var srv Walk
@@ -110,8 +109,8 @@ func (g *Rockets) Protocol() *foretick.Protocol {
 	return p
 }
 
-// A shared system spawns for both ends: the player's own rocket flies at once, and
-// becomes the server's when that arrives.
+// A shared system spawns rockets on both ends. The player's client draws the rocket at once,
+// and matches it with the server's when that arrives.
 func ExampleFrame_SpawnBy() {
 	match := simtest.New(1)
 	var srv Rockets
@@ -131,7 +130,7 @@ func ExampleFrame_SpawnBy() {
 	// Output: true true 0 0
 }
 
-// Say is what a player types; Line is what everybody reads.
+// Say is what a player types. Line is what all players read.
 type Say struct {
 	Text string `net:"max=80"`
 }
@@ -140,7 +139,7 @@ type Line struct {
 	Text string `net:"max=80"`
 }
 
-// Chat is the walking game, in which players talk.
+// Chat is the game of walking players with a chat.
 type Chat struct {
 	Walk
 	Say  foretick.Request[Say]
@@ -151,14 +150,14 @@ type Chat struct {
 func (g *Chat) Protocol() *foretick.Protocol {
 	p := g.Walk.Protocol()
 	g.Say.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v Say) {
-		_ = g.Line.Broadcast(f, Line{uint16(player), v.Text}) // who is gone reads nothing
+		_ = g.Line.Broadcast(f, Line{uint16(player), v.Text}) // an error means that a player is gone
 	})
 	g.Line.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Line) { g.Read(v) })
 	return p
 }
 
-// A player tells the server something beside its commands, and the server tells
-// everybody.
+// A player sends the server a text, which is no part of its commands, and the server sends it
+// to all players.
 func ExampleRequest() {
 	match := simtest.New(1)
 	var srv Chat
@@ -183,8 +182,7 @@ func ExampleRequest() {
 	// 1: Hello?
 }
 
-// A protocol that cannot work says everything that is wrong with it before the
-// first tick.
+// A protocol that cannot work reports all its faults before the first tick.
 func ExampleProtocol_Err() {
 	var g Walk
 	p := g.Protocol()

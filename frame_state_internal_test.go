@@ -9,7 +9,8 @@ import (
 	"github.com/foretick/foretick/internal/game"
 )
 
-// aloneEnd is an end of its own that runs shared systems, and does nothing optional.
+// aloneEnd is an end outside of server and client. It runs shared systems and implements nothing
+// optional.
 type aloneEnd struct {
 	p     *compiled
 	world *ecs.World
@@ -35,7 +36,7 @@ func (a *aloneEnd) step(player PlayerID) {
 	a.p.Schedule.ExecutePlayer(a.world, &a.frame, player)
 }
 
-// A frame needs six methods of its end, and has stand-ins for the rest.
+// A frame needs six methods of its end. For the others it has defaults.
 func TestAThirdEndPlaysSharedSystems(t *testing.T) {
 	type spot struct {
 		X float32 `net:"min=-8,max=8,step=0.25,lerp"`

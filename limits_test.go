@@ -25,8 +25,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// limits tries each row of the page about limits that an error tells of. A row's function
-// declares, or configures, n of what its first column names.
+// limits has those rows of the page about limits that an error reports, by the row's first column.
+// The function declares or configures n of what the row is about, and returns the error.
 var limits = map[string]func(n int) error{
 	"replicated components": of(func(p *foretick.Protocol, n int) {
 		cs, _, _ := madeTypes()
@@ -41,7 +41,7 @@ var limits = map[string]func(n int) error{
 		}
 	}),
 	"types": func(n int) error {
-		const own = 1 // the library's
+		const own = 1 // the library's own type
 		return crowd(10, 40, n-10-40-own, nil).Err()
 	},
 	"prefabs": of(func(p *foretick.Protocol, n int) {
@@ -184,7 +184,7 @@ func (shapeless) Cast(lagcomp.Hitbox, lagcomp.Vec, lagcomp.Vec, float32, float32
 }
 func (shapeless) Closest(lagcomp.Hitbox, lagcomp.Vec) (c lagcomp.Contact) { return }
 
-// shown names, for the other rows, the test that goes one above the limit.
+// shown has the other rows, with the name of the test that goes one above the limit.
 var shown = map[string]string{
 	"bytes of an entity's state, by the max of its fields": "TestRecordsTooLong",
 	"entities that one player is shown":                    "TestMoreThanAPlayerCanBeShown",
@@ -202,11 +202,11 @@ var shown = map[string]string{
 	"time that a shot looks back":                         "TestJudgeBounds",
 	"combinations of components and owners at once":       "TestFullWorld",
 	"groups of entities that a client holds":              "TestServerFillsTheWorld",
-	"entities in a world":                                 "", // 16 million take minutes
+	"entities in a world":                                 "", // not tested: 16 million take minutes
 }
 
-// TestLimits reads docs/guide/limits.md, and tries each row of it: at the limit there is no
-// error, and one above it the one that the page quotes.
+// TestLimits tries each row of docs/guide/limits.md: at the limit there is no error, and one above
+// it there is the error that the page quotes.
 func TestLimits(t *testing.T) {
 	page, err := os.ReadFile("docs/guide/limits.md")
 	require.NoError(t, err)
@@ -267,7 +267,7 @@ func testNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// of returns the error of a protocol with n of something.
+// of returns a function that returns the error of a protocol with n of something.
 func of(declare func(p *foretick.Protocol, n int)) func(int) error {
 	return func(n int) error {
 		p := foretick.NewProtocol("limits", 1)
@@ -276,7 +276,7 @@ func of(declare func(p *foretick.Protocol, n int)) func(int) error {
 	}
 }
 
-// read returns the error of a protocol, or that of who reads its schema.
+// read returns the error of a protocol, or if there is none, the error of reading its schema.
 func read(p *foretick.Protocol) error {
 	if err := p.Err(); err != nil {
 		return err
@@ -285,7 +285,8 @@ func read(p *foretick.Protocol) error {
 	return err
 }
 
-// field returns the error of a component with one field, whose type and tag have n of something.
+// field returns a function that returns the error of a component with one field. made chooses the
+// field's type and tag, with n of something.
 func field(made func(n int) (reflect.Type, string)) func(int) error {
 	return func(n int) error {
 		of, tag := made(n)
@@ -315,7 +316,7 @@ func joins(set func(c *client.Config, n int)) func(int) error {
 	}
 }
 
-// made is a type of its own for each pair of digits.
+// made is a different type for each pair of digits.
 type made[A, B any] struct {
 	V int16
 }
@@ -339,7 +340,7 @@ type (
 	digit15 struct{}
 )
 
-// madeRow returns a component and a singleton of each type that begins with a digit.
+// madeRow returns a component and a singleton of each type made whose first argument is A.
 func madeRow[A any]() (comps, singles []ecs.Handle) {
 	comps = []ecs.Handle{
 		new(ecs.Component[made[A, digit0]]), new(ecs.Component[made[A, digit1]]), new(ecs.Component[made[A, digit2]]), new(ecs.Component[made[A, digit3]]),
@@ -356,8 +357,8 @@ func madeRow[A any]() (comps, singles []ecs.Handle) {
 	return comps, singles
 }
 
-// madeTypes returns 144 components of types of their own, and 144 singletons of others. more
-// are components of the types of the singletons.
+// madeTypes returns 144 components and 144 singletons, all of different types, and components of
+// the singletons' types in more.
 func madeTypes() (comps, singles, more []ecs.Handle) {
 	rows := []func() (c, s []ecs.Handle){
 		madeRow[digit0], madeRow[digit1], madeRow[digit2], madeRow[digit3], madeRow[digit4], madeRow[digit5], madeRow[digit6], madeRow[digit7], madeRow[digit8],
@@ -374,7 +375,8 @@ func madeTypes() (comps, singles, more []ecs.Handle) {
 	return comps, singles, more
 }
 
-// crowd is a game of many components, singletons and local components. Four are in a prefab.
+// crowd declares a game of many components, singletons and local components. Four components are
+// in a prefab.
 func crowd(comps, singles, locals int, also func(p *foretick.Protocol, k *ecs.Prefab)) *foretick.Protocol {
 	p := foretick.NewProtocol("crowd", 1)
 	cs, ss, more := madeTypes()
@@ -395,8 +397,8 @@ func crowd(comps, singles, locals int, also func(p *foretick.Protocol, k *ecs.Pr
 	return p
 }
 
-// What is at a limit is declared without an error. One more gets one that names the number by
-// kind and the limit.
+// What is at a limit is declared without an error. One more makes an error that names the kind, the
+// number and the limit.
 func TestTypeLimits(t *testing.T) {
 	spawns := func(p *foretick.Protocol, k *ecs.Prefab) { p.Spawns(k, foretick.SpawnConfig{}) }
 	for _, row := range []struct {
@@ -429,7 +431,7 @@ func TestTypeLimits(t *testing.T) {
 	}
 }
 
-// A command that is too long is refused at its declaration, with its length.
+// A command that is too long is an error at its declaration, which names the length.
 func TestCommandTooLong(t *testing.T) {
 	type (
 		longest struct{ Keys [256]int32 }

@@ -31,23 +31,23 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// What a connection may cost in live heap, transport included, in bytes.
+// How many bytes of live heap a connection may take, the transport's included.
 const (
-	silentCost = 8_000   // before its hello
-	playerCost = 100_000 // of a player in a match of eight, on the server
+	silentCost = 8_000   // a connection that has not sent its hello
+	playerCost = 100_000 // a player in a match of eight, on the server
 
-	// What the client's ends let go of as the server closes is in these, and buffers that
-	// handshakes took; a WebSocket has four buffers of a datagram each.
+	// These include what the clients' ends free when the server closes, and the buffers of
+	// handshakes. A WebSocket has four buffers, each for a datagram.
 	silentDTLS = 16_000
 	silentWS   = 24_000
 )
 
-// With -heap DIR the tests of memory write a profile of what lives into DIR:
+// With -heap DIR the memory tests write a profile of the live heap into DIR:
 //
 //	go test . -run Heap -v -heap /tmp -memprofilerate 512
 var heapProfiles = flag.String("heap", "", "a directory for heap profiles")
 
-// heap is what lives.
+// heap returns how many bytes of the heap are live.
 func heap() int {
 	runtime.GC()
 	runtime.GC()
@@ -56,24 +56,24 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// hall is a server, who comes to it, and their time, which passes as fast as it can.
+// hall is a server with clients and silent peers, in a time that runs as fast as it can.
 type hall struct {
 	t        testing.TB
 	srv      *server.Server
 	listen   *streets
 	dial     func() transport.Endpoint
-	pass     func() // a tick's time, for packets to arrive
+	pass     func() // waits a tick's time, so that packets arrive
 	now      time.Time
-	interval time.Duration // that a tick adds to it
+	interval time.Duration // how much a tick adds to now
 	clients  []*client.Client
-	peers    []transport.Endpoint // of who says nothing
+	peers    []transport.Endpoint // peers that send no hello
 }
 
-// streets has each peer come from an address of its own, as connections of one
-// address are limited.
+// streets reports another address for each peer, since a server limits the connections of
+// one address.
 type streets struct {
 	transport.Endpoint
-	came int // who is connected
+	came int // how many peers are connected
 }
 
 func (s *streets) Recv(ev []transport.Event) int {
@@ -131,7 +131,7 @@ func wsHall(t testing.TB) *hall {
 	return socketHall(t, listen, func() (transport.Endpoint, error) { return ws.Dial(url, ws.Config{}) })
 }
 
-// socketHall is one whose time is real.
+// socketHall returns a hall that uses sockets, and so real time.
 func socketHall(t testing.TB, listen transport.Endpoint, dial func() (transport.Endpoint, error)) *hall {
 	h := &hall{t: t, listen: &streets{Endpoint: listen}, now: time.Now()}
 	h.dial = func() transport.Endpoint {
@@ -164,13 +164,13 @@ func (h *hall) tick() {
 	}
 }
 
-// close takes the server out.
+// close closes the server and drops all references to it.
 func (h *hall) close() {
 	_ = h.listen.Close(transport.Closed, "")
 	h.srv, h.listen = nil, nil
 }
 
-// leave takes the clients out.
+// leave closes the clients and drops all references to them.
 func (h *hall) leave() {
 	for _, c := range h.clients {
 		_ = c.Close()
@@ -181,7 +181,7 @@ func (h *hall) leave() {
 	h.clients, h.peers, h.dial = nil, nil, nil
 }
 
-// duel is the walkers' game, in which everybody shoots.
+// duel is the game of walking players, in which they shoot.
 type duel struct {
 	Walk
 	shot foretick.Event[Position]
@@ -207,7 +207,7 @@ func (g *duel) protocol() *foretick.Protocol {
 	return p
 }
 
-// play has so many clients play for so long.
+// play runs a match of n clients for the given number of ticks.
 func (h *hall) play(n int, ticks int) {
 	h.serve(new(duel).protocol())
 	for range n {
@@ -225,8 +225,8 @@ func (h *hall) play(n int, ticks int) {
 	}
 }
 
-// serverCost is what a server with so many players costs, in bytes, and what each
-// of them costs as a client.
+// serverCost returns how many bytes a server with n players takes, and how many each of them
+// takes as a client.
 func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (srv, cl int) {
 	h := open(t)
 	h.play(n, 600)
@@ -238,7 +238,7 @@ func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (srv, cl int) 
 	return with - without, (without - heap()) / max(n, 1)
 }
 
-// TestPlayersHeap: what a player in a match of eight costs the server, and itself.
+// TestPlayersHeap measures what a player in a match of eight costs the server and its own process.
 func TestPlayersHeap(t *testing.T) {
 	costtest.Memory(t)
 	for name, open := range map[string]func(testing.TB) *hall{"sim": simHall, "udp": udpHall} {
@@ -252,10 +252,10 @@ func TestPlayersHeap(t *testing.T) {
 	}
 }
 
-// silence has n connections come that say nothing, a few at a time, as what a crowd needs
-// on the way in is no connection's.
+// silence connects n peers that send no hello. It connects a few at a time, since the memory
+// that many need while they connect belongs to no connection.
 func (h *hall) silence(n int) {
-	h.interval = 100 * time.Microsecond // the first must not have said nothing for too long when the last comes
+	h.interval = 100 * time.Microsecond // the first must not time out before the last has connected
 	for wait := 0; h.listen.came < n && wait < 20_000; wait++ {
 		for len(h.peers) < min(n, h.listen.came+8) {
 			h.peers = append(h.peers, h.dial())
@@ -265,7 +265,7 @@ func (h *hall) silence(n int) {
 	require.Equal(h.t, n, h.listen.came, "all are connected")
 }
 
-// TestSilentHeap: what a connection costs that has said nothing.
+// TestSilentHeap measures what a connection costs that has sent no hello.
 func TestSilentHeap(t *testing.T) {
 	costtest.Memory(t)
 	for _, c := range []struct {
@@ -288,9 +288,8 @@ func TestSilentHeap(t *testing.T) {
 	}
 }
 
-// TestHoardingHeap: who says no hello, and all else that a server takes in, makes it
-// keep no more than who says nothing may; nor does who asks for the schema, but for the
-// schema.
+// TestHoardingHeap: a peer that sends no hello, but all else that a server keeps, costs no more
+// than a silent peer may. One that asks for the schema may cost the schema too.
 func TestHoardingHeap(t *testing.T) {
 	costtest.Memory(t)
 	const n = 200
@@ -304,7 +303,7 @@ func TestHoardingHeap(t *testing.T) {
 			h := simHall(t)
 			h.serve(new(duel).protocol())
 			h.silence(n)
-			for range 10 { // for the peers to know that they are connected
+			for range 10 { // until the peers know that they are connected
 				h.tick()
 			}
 			for _, e := range h.peers {
@@ -324,8 +323,8 @@ func TestHoardingHeap(t *testing.T) {
 	}
 }
 
-// hoard has a peer send what the server must keep: messages on both channels of which
-// the first is missing, and some that nobody takes.
+// hoard makes a peer send what a server keeps: messages on two channels whose first message is
+// missing, and messages of a kind that nothing reads.
 func hoard(t testing.TB, h *hall, e transport.Endpoint, asks bool) {
 	channels := []netcode.Channel{{Reliable: true}, {Reliable: true}}
 	c := netcode.NewConn(netcode.Config{Channels: channels, MTU: netcode.MinMTU, Rate: 1 << 30, FixedRate: true})
@@ -346,12 +345,12 @@ func hoard(t testing.TB, h *hall, e transport.Endpoint, asks bool) {
 			require.NoError(t, c.SendOn(channel, 0, 1, make([]byte, 250)))
 		}
 	}
-	for i := range 199 { // two of the first are kept, and of the last none may be
+	for i := range 199 { // two of the first are kept, and none of the last may be
 		send(99, 0, i != 2 && i != 3 && i < 196)
 	}
 }
 
-// profile writes what lives, where a directory was given for it.
+// profile writes a profile of the live heap, if -heap names a directory.
 func profile(t testing.TB, name string) {
 	if *heapProfiles == "" {
 		return

@@ -28,15 +28,15 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// misuse is a call that cannot be right, and what its error is to say.
+// misuse is a wrong call, and what its error must contain.
 type misuse struct {
 	name string
 	call func() error
-	want string // each line of it
+	want string // the error must contain each of these lines
 }
 
-// refused runs a misuse. A panic counts as an error where it is one of the library's
-// own, which names the fix.
+// refused runs a misuse and checks its error. A panic counts as an error if it is one of the
+// library's own, which name the fix.
 func (m misuse) refused(t *testing.T) {
 	t.Helper()
 	err := func() (err error) {
@@ -72,8 +72,8 @@ type (
 	}
 )
 
-// TestMisuseOfProtocol: what a game declares wrongly is an error of Err, which names
-// what to do, and no panic in a tick.
+// TestMisuseOfProtocol: wrong declarations are errors of Err, which name the fix, rather than panics
+// in a tick.
 func TestMisuseOfProtocol(t *testing.T) {
 	var nilPlace *ecs.Component[place]
 	var nilPad *ecs.Component[pad]
@@ -203,7 +203,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
 		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
 
-		// Undeclared, foreign and of the wrong sort.
+		// Handles that are undeclared, of another protocol, or of the wrong sort.
 		{"default of an undeclared prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.prefabs[0], &h.place, place{}) }, "call Prefab first"},
 		{"default of what the prefab has not", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.secret, secret{}) }, "has no"},
 		{"default of an undeclared component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.purse, purse{}) }, "declare it first"},
@@ -447,7 +447,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 	}
 }
 
-// TestMisuseOfVersion: a version fits 32 bits, wherever an int has more.
+// TestMisuseOfVersion: a version must fit in 32 bits, even if an int has more.
 func TestMisuseOfVersion(t *testing.T) {
 	if math.MaxInt > math.MaxInt32 {
 		misuse{"version", func() error { return foretick.NewProtocol("a", math.MaxInt).Err() }, "use −2³¹ to 2³¹−1"}.refused(t)
@@ -458,12 +458,12 @@ type absentModule struct{ h *handles }
 
 func (m *absentModule) Declare(p *foretick.Protocol) { p.Component(&m.h.place) }
 
-// pool is an executor, which is nil here.
+// pool is a type of executor; the tests pass a nil one.
 type pool struct{}
 
 func (*pool) Run(int, func(int)) {}
 
-// TestMisuseOfConfigs: what a configuration cannot mean is an error at the start.
+// TestMisuseOfConfigs: meaningless values in a config are errors when the end is made.
 func TestMisuseOfConfigs(t *testing.T) {
 	n := sim.NewNetwork(1)
 	h := &handles{}
@@ -588,7 +588,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 	}
 }
 
-// onFrame runs something on a server's frame between ticks.
+// onFrame calls something with a server's frame between two ticks.
 func onFrame(call func(h *handles, f *foretick.Frame)) func() error {
 	return func() error {
 		var h *handles
@@ -602,8 +602,7 @@ func onFrame(call func(h *handles, f *foretick.Frame)) func() error {
 	}
 }
 
-// TestMisuseOfTransports: the same of what carries the packets, and of what plays
-// matches for tests.
+// TestMisuseOfTransports: wrong calls of the transports and of simtest are errors too.
 func TestMisuseOfTransports(t *testing.T) {
 	udpWith := func(c udp.Config) func() error {
 		return func() error { _, err := udp.Listen("127.0.0.1:0", c); return err }
@@ -670,7 +669,7 @@ func TestMisuseOfTransports(t *testing.T) {
 	}
 }
 
-// twice is a game whose Protocol is called for the server and again for the client.
+// twice is a game whose one value makes the protocols of both the server and the client.
 type twice struct {
 	pos    ecs.Component[place]
 	cmd    ecs.Component[pad]
@@ -688,7 +687,7 @@ func (g *twice) protocol(command bool) *foretick.Protocol {
 	return p
 }
 
-// Two frequent mistakes: each line of the error names the fix, and none a wrong one.
+// Two frequent mistakes. Each line of the error names a fix, and no fix is wrong.
 func TestMisuseNamesTheRightFix(t *testing.T) {
 	g := &twice{}
 	require.NoError(t, g.protocol(true).Err())

@@ -41,7 +41,7 @@ type boats struct {
 	nowhere ecs.Prefab
 }
 
-// remotePredicted declares a sound game that predicts remote players, spoilt by a test before or after it does.
+// remotePredicted declares a correct game that predicts remote players. spoil changes the declarations.
 func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g *boats, c *foretick.RemoteConfig)) *foretick.Protocol {
 	g := &boats{}
 	p := foretick.NewProtocol("boats", 1)
@@ -80,7 +80,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(g *boats, p *foretick.Protocol)
 		opts  []func(*boats, *foretick.RemoteConfig)
-		want  []string // none: it is no fault
+		want  []string // empty: it is no fault
 	}{
 		"coarser for others": {
 			nil, []func(*boats, *foretick.RemoteConfig){along(func(g *boats) *ecs.Prefab { return &g.buoy })},
@@ -136,7 +136,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 	}
 }
 
-// Both ends must foresee the same: the hash covers it, and the schema says it.
+// Both ends must predict the same prefabs: so the hash covers them, and the schema has them.
 func TestRemotePredictionTravels(t *testing.T) {
 	along := func(g *boats, c *foretick.RemoteConfig) { c.Also = append(c.Also, &g.shell) }
 	one, other := remotePredicted(nil), remotePredicted(nil, along)
@@ -158,7 +158,7 @@ func TestRemotePredictionTravels(t *testing.T) {
 	require.False(t, s.PredictsRemote)
 }
 
-// The names of parts of clients' worlds are nobody's.
+// ecs.Common and ecs.ClientOnly name parts of clients' worlds. A game spawns nothing for them.
 func TestSpawnForAPartIsRefused(t *testing.T) {
 	g := &boats{}
 	p := foretick.NewProtocol("boats", 1)
@@ -174,10 +174,10 @@ func TestSpawnForAPartIsRefused(t *testing.T) {
 	require.NotEqual(t, ecs.None, srv.Frame().Spawn(&g.buoy, ecs.Nobody))
 }
 
-// regatta is a game of boats that fire, predicted with what they fire.
+// regatta is a game of boats that fire. Remote boats are predicted together with what they fire.
 type regatta struct {
 	at    ecs.Component[flying]
-	heard ecs.Component[float] // what the helm was last told
+	heard ecs.Component[float] // the last input of the helm
 	cmd   ecs.Component[pad]
 	boat  ecs.Prefab
 	shell ecs.Prefab
@@ -213,13 +213,13 @@ func (g *regatta) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.at), ecs.Without(&g.cmd), ecs.Structural())
 	foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *pad) {
 		cmd.X = g.heard.Get(f.World, e).X
-		cmd.Jump = ahead == 3 // a shell that never was
+		cmd.Jump = ahead == 3 // predicts a shell that is never fired
 	}, foretick.RemoteConfig{Also: []*ecs.Prefab{&g.shell}})
 	return p
 }
 
-// Predicting others, being wrong and replaying them allocates nothing once a match
-// runs evenly, and neither does what they spawn meanwhile.
+// Predicting remote players, correcting them and replaying ticks allocates nothing once a match runs
+// evenly. Nor does what they spawn.
 func TestRemotePredictionAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	n := sim.NewNetwork(3)
@@ -266,6 +266,6 @@ func TestRemotePredictionAllocatesNothing(t *testing.T) {
 	require.Greater(t, st.RemoteMispredicted-before.RemoteMispredicted, uint64(200))
 	require.Greater(t, st.Resimulated-before.Resimulated, uint64(500))
 	require.Zero(t, st.Mispredictions, "nobody bears on anybody")
-	// The runtime itself allocates now and then while the counters are read.
+	// The runtime itself may allocate while the counters are read.
 	require.Less(t, float64(mallocs)/float64(steps), 0.1)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// The schedule of a game. The camera comes after the systems whose writes it reads, but of
-// "move" and "wind", which write the same, only the declaration says which comes first.
+// Graph describes the schedule of a game. The camera runs after the systems whose writes it reads.
+// "move" and "wind" write the same component, so the order of their declarations decides.
 func ExampleProtocol_Graph() {
 	var g Walk
 	p := g.Protocol()
@@ -57,7 +57,7 @@ func TestGraph(t *testing.T) {
 	require.Contains(t, dot, `"b" -> "a"`)
 }
 
-// Reports name the handlers of events by type, and tell two of one type apart.
+// Reports name event handlers by the event's type, and number those of the same type.
 func TestNamesOfEventHandlers(t *testing.T) {
 	p := foretick.NewProtocol("events", 1)
 	var shot, burst foretick.Event[hit]
@@ -72,7 +72,7 @@ func TestNamesOfEventHandlers(t *testing.T) {
 	}
 }
 
-// One system calls all OnServer handlers of an event, so it touches what each of them declares.
+// One system calls all OnServer handlers of an event, so its access is that of all of them together.
 func TestHandlersOfOneEventShareTheirAccess(t *testing.T) {
 	var g Walk
 	p := g.Protocol()

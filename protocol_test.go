@@ -63,7 +63,7 @@ type handles struct {
 
 func nothing(*foretick.Frame, ecs.Rows) {}
 
-// declare makes a sound protocol and then lets a test spoil it.
+// declare makes a correct protocol, which spoil then changes.
 func declare(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
 	h := &handles{}
 	p := foretick.NewProtocol("test", 1)
@@ -89,8 +89,7 @@ type (
 	}
 )
 
-// spoiltBy declares a command with a fault, and everything that a game does with
-// one.
+// spoiltBy declares a command with a fault, and uses it in all ways in which a game can.
 func spoiltBy[T any](p *foretick.Protocol) {
 	var h struct {
 		place ecs.Component[place]
@@ -106,8 +105,7 @@ func spoiltBy[T any](p *foretick.Protocol) {
 	p.Shared("move", nothing, ecs.Read(&h.cmd), ecs.Write(&h.place))
 }
 
-// What is wrong with a component is said once: nothing that rests on it complains
-// as well.
+// A component's fault is reported once, and not again for what uses the component.
 func TestAFaultIsToldOnce(t *testing.T) {
 	once := func(err error) { require.Len(t, err.(interface{ Unwrap() []error }).Unwrap(), 1, err) }
 	p := foretick.NewProtocol("", 1)
@@ -126,13 +124,13 @@ func TestAFaultIsToldOnce(t *testing.T) {
 	}).Err())
 	once(declare(func(h *handles, p *foretick.Protocol) {
 		var k ecs.Prefab
-		p.Prefab(&k, "player", &h.health) // the name is taken
+		p.Prefab(&k, "player", &h.health) // the name is used already
 		foretick.Default(p, &k, &h.health, health{})
 		p.Spawns(&k, foretick.SpawnConfig{})
 	}).Err())
 }
 
-// A type with several faults has all of them told, one by one.
+// All faults of a type are reported, each by itself.
 func TestEveryFaultOfATypeIsTold(t *testing.T) {
 	type spoilt struct {
 		X float32 `net:"step=0.1"`
@@ -285,9 +283,8 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 	}
 }
 
-// What a bullet knows of its shot is each end's own: shared systems fly it by that
-// where none but prefabs with the policy ClientOnly carry it. Of others' bullets a client
-// has none.
+// A bullet's local component is not sent. Shared systems may use it if only prefabs with the policy
+// ClientOnly have it. A client does not have other players' bullets.
 func TestLocalComponentsOfLocalKinds(t *testing.T) {
 	var bullets ecs.Prefab
 	bullet := func(h *handles, p *foretick.Protocol, clientOnly bool) {
@@ -411,8 +408,8 @@ func TestClientRefusesAForeignSampler(t *testing.T) {
 	require.ErrorContains(t, err, "not the protocol's Command")
 }
 
-// A history too short for the round trips it is to serve is found at the start,
-// with the number that would do.
+// A history that is too short for the round trips is an error at the start, which names a length
+// that is enough.
 func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	n := sim.NewNetwork(1)
 	at := func(rate, history int, rtt time.Duration) error {
@@ -428,7 +425,7 @@ func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	require.ErrorContains(t, at(30, 0, time.Minute), "MaxRTT")
 }
 
-// What a protocol says of itself does not hang on when it is asked.
+// A protocol's description is the same before and after Err.
 func TestDescriptionBeforeAndAfterErr(t *testing.T) {
 	first, later := declare(nil), declare(nil)
 	hash, text, schema := first.Hash(), declare(nil).Describe(), declare(nil).Schema(nil)
@@ -440,8 +437,7 @@ func TestDescriptionBeforeAndAfterErr(t *testing.T) {
 	require.Equal(t, hash, first.Hash())
 }
 
-// A server promises no more places than its transport has connections; where it says
-// nothing, they are as many.
+// A server cannot have more places than its transport has connections. By default it has as many.
 func TestClientsAndPeersAreOneLimit(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 70})
 	require.NoError(t, err)
@@ -458,10 +454,10 @@ func TestClientsAndPeersAreOneLimit(t *testing.T) {
 	}
 }
 
-// thing is the component of a protocol that has one alone.
+// thing is the only component of ofThings' protocol.
 type thing struct{ N uint32 }
 
-// ofThings is a protocol of one component and one prefab.
+// ofThings declares a protocol with one component and one prefab.
 func ofThings(name string) (*foretick.Protocol, *ecs.Component[thing], *ecs.Prefab) {
 	p, c, prefab := foretick.NewProtocol(name, 1), &ecs.Component[thing]{}, &ecs.Prefab{}
 	p.Component(c)

@@ -29,7 +29,7 @@ type hit struct {
 	Where  float32
 }
 
-// declareAll is a protocol with something of everything that its schema says.
+// declareAll declares a protocol that has something of all that a schema describes.
 func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
 	return declare(func(h *handles, p *foretick.Protocol) {
 		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
@@ -48,7 +48,8 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 	})
 }
 
-// TestSchemaRoundTrip: what was written and read says the same, by hash too.
+// TestSchemaRoundTrip: a schema that was written and read describes the same protocol, and has the
+// same hash.
 func TestSchemaRoundTrip(t *testing.T) {
 	for _, p := range []*foretick.Protocol{declare(nil), declareAll(nil), foretick.NewProtocol("empty", -3)} {
 		require.NoError(t, p.Err())
@@ -62,7 +63,7 @@ func TestSchemaRoundTrip(t *testing.T) {
 			_, err := schema.ReadProtocol(b[:n])
 			require.ErrorIs(t, err, schema.ErrMalformed, "cut at %d", n)
 		}
-		for i := range b { // whatever byte differs, the hash does, or it is refused
+		for i := range b { // if a byte differs, the hash differs or the schema is an error
 			other := append([]byte(nil), b...)
 			other[i] ^= 1
 			if s, err := schema.ReadProtocol(other); err == nil {
@@ -82,8 +83,8 @@ func TestSchemaRoundTrip(t *testing.T) {
 	require.Equal(t, "hit", s.Requests[0].Name())
 }
 
-// TestSchemaGolden holds a schema's bytes against testdata, and a reader written
-// from docs/STANDARD.md against what they say. The registry has its own.
+// TestSchemaGolden compares a schema's bytes with testdata, and what a reader written from
+// docs/STANDARD.md finds in them with the protocol. The registry has a test of its own.
 func TestSchemaGolden(t *testing.T) {
 	b := declareAll(nil).Schema(nil)
 	var text strings.Builder
@@ -133,8 +134,8 @@ func TestSchemaGolden(t *testing.T) {
 	require.Empty(t, b)
 }
 
-// TestHashCoversChannelsAndEvents: how messages travel, and what events there are,
-// by number, is agreed on.
+// TestHashCoversChannelsAndEvents: both ends must agree on the channels of messages, and on the
+// events and their numbers.
 func TestHashCoversChannelsAndEvents(t *testing.T) {
 	base := declareAll(nil)
 	require.NoError(t, base.Err())
@@ -182,7 +183,7 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	other := declare(func(h *handles, p *foretick.Protocol) {
 		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
 		p.Channel("effects", netcode.Channel{})
-		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}) // by the channel of all
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}) // on the channel that every protocol has
 		h.hit.Channel = "effects"
 		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
@@ -261,8 +262,8 @@ func TestSchemaTagsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSchemaMustTravel: a server that lets other builds in finds at its start that
-// its schema is too long for a message, or cannot be read by anybody.
+// TestSchemaMustTravel: if a server admits clients of other builds, a schema that is too long for a
+// message, or that no reader accepts, is an error at its start.
 func TestSchemaMustTravel(t *testing.T) {
 	for name, change := range map[string]func(h *handles, p *foretick.Protocol){
 		"long": func(h *handles, p *foretick.Protocol) {
@@ -279,8 +280,8 @@ func TestSchemaMustTravel(t *testing.T) {
 	}
 }
 
-// FuzzReadSchema: what is accepted describes itself; the rest is refused; neither
-// costs more than its size allows.
+// FuzzReadSchema: a schema that is accepted describes itself; all others are errors. Neither costs
+// more than the input's size allows.
 func FuzzReadSchema(f *testing.F) {
 	f.Add(declareAll(nil).Schema(nil))
 	f.Add(declare(nil).Schema(nil))
@@ -307,8 +308,8 @@ type longList struct {
 	Numbers []int16 `net:"max=1000"`
 }
 
-// TestReadSchemaAllocation: a few bytes claim messages of thousands of elements each;
-// no more is allocated than for those that a protocol may have.
+// TestReadSchemaAllocation: a few bytes that claim thousands of elements allocate no more than a
+// protocol's most elements need.
 func TestReadSchemaAllocation(t *testing.T) {
 	costtest.Allocations(t)
 	p := foretick.NewProtocol("g", 1)
