@@ -86,7 +86,7 @@ func (c *Component) ByteSize() int {
 	return int(c.Size)
 }
 
-// localRefs names entities of one world.
+// localRefs is the schema.Refs for values that are compared within one world only.
 type localRefs struct{}
 
 // Net returns a number for an entity.

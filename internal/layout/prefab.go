@@ -17,11 +17,11 @@ type Prefab struct {
 // Spawn is how clients predict the entities of a prefab that shared systems spawn.
 type Spawn uint8
 
-// The ways.
+// Ways to predict spawned entities.
 const (
-	NotSpawned       Spawn = iota // shared systems do not spawn it
+	NotSpawned       Spawn = iota // shared systems do not spawn entities of the prefab
 	SpawnMatched                  // the client's entity becomes the server's
-	SpawnedForClient              // each client has its own
+	SpawnedForClient              // each client has its own entity
 )
 
 // Matched reports whether a client's own entity becomes the server's.

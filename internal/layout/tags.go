@@ -6,7 +6,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// The tags that the package gives the ends.
+// Tags with a meaning of their own. The worlds of the server and the clients have them.
 const (
 	TagServer = "server"
 	TagClient = "client"

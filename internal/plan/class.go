@@ -96,40 +96,40 @@ func Families() map[string]func(Class) bool {
 // Known reports whether there is such a class.
 func (c Class) Known() bool { return c < NumClasses }
 
-// Integer reports whether it is an integer or a bool.
+// Integer reports whether a field of the class is an integer or a bool.
 func (c Class) Integer() bool { return c.in(integers) }
 
-// Counts reports whether it is an integer and no bool.
+// Counts reports whether a field of the class is an integer and no bool.
 func (c Class) Counts() bool { return c.in(signed | unsigned) }
 
-// Signed reports whether it is a signed integer.
+// Signed reports whether a field of the class is a signed integer.
 func (c Class) Signed() bool { return c.in(signed) }
 
-// Unsigned reports whether it is an unsigned integer.
+// Unsigned reports whether a field of the class is an unsigned integer.
 func (c Class) Unsigned() bool { return c.in(unsigned) }
 
-// Raw reports whether it is a float that is sent as its bits.
+// Raw reports whether a field of the class is a float that is sent as its bits.
 func (c Class) Raw() bool { return c.in(raw) }
 
-// Stepped reports whether it is a float on a grid. Angles are.
+// Stepped reports whether a field of the class is a float on a grid. Angles are.
 func (c Class) Stepped() bool { return c.in(steps | angles) }
 
-// angle reports whether it is a float that wraps.
+// angle reports whether a field of the class is a float that wraps.
 func (c Class) angle() bool { return c.in(angles) }
 
-// Number reports whether it is an integer, a bool or a float.
+// Number reports whether a field of the class is an integer, a bool or a float.
 func (c Class) Number() bool { return c.in(numbers) }
 
-// Moves reports whether it is a number that has values between two others.
+// Moves reports whether a field of the class is a number that has values between two others.
 func (c Class) Moves() bool { return c.in(numbers &^ (1 << Bool)) }
 
-// single reports whether it is a float32.
+// single reports whether a field of the class is a float32.
 func (c Class) single() bool { return c.in(single) }
 
 // Varies reports whether values differ in size when sent: strings and slices.
 func (c Class) Varies() bool { return c.in(varying) }
 
-// long reports whether it takes more than two words.
+// long reports whether a field of the class takes more than two words.
 func (c Class) long() bool { return c.in(long) }
 
 // Size returns the number of bytes of memory that a class takes. A rotation's elements

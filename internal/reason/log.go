@@ -47,8 +47,7 @@ type Evidence interface {
 	// and that had another value on the server. It returns its owner and the component, ""
 	// for an entity that one end did not have.
 	OthersDiffered(t Tick) (owner uint16, component string, ok bool)
-	// OthersUnknown reports whether shared systems may have read of others what no snapshot
-	// had.
+	// OthersUnknown reports whether shared systems may have read a value of others that no snapshot had.
 	OthersUnknown(t Tick) bool
 	// OthersUnseen reports whether shared systems read entities of others, some of which this
 	// client may not be sent.
@@ -191,15 +190,15 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 	} else if component, ok := e.OwnDiffered(w.Tick); ok {
 		w.Cause, w.Read = prediction.Untracked, component
 	} else if e.OthersUnknown(w.Tick) || e.OthersUnseen(w.Tick) {
-		// This says less than the next case, and is true of both.
+		// Untracked claims less than the causes of eliminate, and may be true together with them.
 		w.Cause = prediction.Untracked
 	} else {
 		l.eliminate(w, e, remade, ticks)
 	}
 }
 
-// eliminate finds the cause of a misprediction that nothing else explains. Each reason has a rule of its own,
-// and the code is what is left.
+// eliminate finds the cause of a misprediction that nothing else explains. If it finds none, the cause stays
+// prediction.Code.
 func (l *Log) eliminate(w *prediction.Misprediction, e Evidence, remade Tick, ticks uint32) {
 	certain, may := false, false
 	if remade != 0 {
