@@ -69,7 +69,7 @@ var plausible = []struct {
 	{"a right CCS", record(20, 0, 1<<30, 1)},
 }
 
-// Records forged on the path of a live session, or replayed, change nothing.
+// Records that are forged on the path of a live session, or replayed, change nothing.
 func TestSpoofedRecordsEndNothing(t *testing.T) {
 	cert := certificate(t)
 	for _, mode := range []string{"ticket", "certificate"} {
@@ -100,7 +100,7 @@ func TestSpoofedRecordsEndNothing(t *testing.T) {
 
 			up, down := a.Seen()
 			replayed := srv.Counters().Replayed
-			for _, b := range append(up, down...) { // its own words too
+			for _, b := range append(up, down...) { // the connection's own datagrams too
 				a.Forge(b)
 			}
 			talk(t, srv, cli, toServer, toClient)
@@ -111,7 +111,7 @@ func TestSpoofedRecordsEndNothing(t *testing.T) {
 	}
 }
 
-// The same during the handshake, after each datagram: records of other kinds do not disturb it.
+// Records of other kinds that are forged after each datagram of a handshake do not disturb it.
 func TestSpoofsDisturbNoHandshake(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	for _, s := range spoofs {
@@ -136,7 +136,7 @@ func TestForgedHandshakeMessages(t *testing.T) {
 	dtls.SetHandshakeTime(srv, time.Second)
 	for _, s := range plausible {
 		a := nettest.NewAttacker(t, addr(srv))
-		a.Meddle(s.b, dtls.Sum(bytes.Clone(s.b))) // without a sum, none of it is looked at
+		a.Meddle(s.b, dtls.Sum(bytes.Clone(s.b))) // a datagram without a checksum is ignored
 		cli := dial(t, a.Addr(), dtls.Config{Ticket: issue(t, "ann")})
 		dtls.SetHandshakeTime(cli, time.Second)
 		var ev [1]transport.Event
@@ -161,7 +161,8 @@ func TestForgedHandshakeMessages(t *testing.T) {
 	talk(t, srv, cli, toServer, toClient)
 }
 
-// The transport below has its own ends, which are not authentic: neither does a session end by them.
+// The transport below can end a connection itself, but its messages are not authentic. They do not end
+// a session either.
 func TestForgedCloseBelow(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	a := nettest.NewAttacker(t, addr(srv))
@@ -255,7 +256,7 @@ func TestOtherSuitesAreRefused(t *testing.T) {
 			} else {
 				var tk ticket.Ticket
 				require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
-				sealed = tk.Sealed // a right one, with the right secret: it is not for this that they are refused
+				sealed = tk.Sealed // a valid ticket with the right secret: the suite alone is the reason for the refusal
 				c.client.PSKIdentityHint = sealed
 				c.client.PSK = func([]byte) ([]byte, error) { return tk.Secret[:], nil }
 			}
@@ -271,12 +272,12 @@ func TestOtherSuitesAreRefused(t *testing.T) {
 			for begin := time.Now(); srv.Counters().Failed == 0; time.Sleep(5 * time.Millisecond) {
 				require.Less(t, time.Since(begin), nettest.Patience, "%+v", srv.Counters())
 			}
-			pair(t, srv, dial(t, addr(srv), client)) // it lives, and serves others
+			pair(t, srv, dial(t, addr(srv), client)) // the server still works, and serves others
 		})
 	}
 }
 
-// A client of the library's own, with nothing of this package's but the suite, is understood, and understands.
+// A client that uses only the library and this package's suite can connect, send and receive.
 func TestInteroperates(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	var tk ticket.Ticket
@@ -296,7 +297,7 @@ func TestInteroperates(t *testing.T) {
 		return string(buf[:n])
 	}
 	assert.Equal(t, "\x02", read(), "the accept")
-	for range 300 { // more than a window
+	for range 300 { // more than the window of accepted sequence numbers
 		conn.Write([]byte("\x00from the library"))
 		assert.Equal(t, "from the library", string(wait(t, srv, transport.Data).Data))
 		require.NoError(t, srv.Send(p, []byte("to it")))
@@ -304,23 +305,24 @@ func TestInteroperates(t *testing.T) {
 	}
 	conn.Write([]byte{3, 1})
 	assert.Equal(t, "\x03\x00", read(), "an alive")
-	conn.Close() // which says close_notify
+	conn.Close() // sends close_notify
 	assert.Equal(t, transport.Closed, wait(t, srv, transport.Disconnected).Code)
 }
 
-// Clients that prove their address and then say nothing, or only the first word, keep nobody out and are cut off.
+// Clients that prove their address and then send nothing, or only their first message, keep no other
+// client out and time out.
 func TestSilentHandshakes(t *testing.T) {
 	costtest.Sockets(t)
 	const crowd, began, cutOff = 40, 15, 4 * time.Second
 	srv := listen(t, dtls.Config{MaxHandshakes: 16, MaxHandshakesPerAddr: 16})
 	dtls.SetHandshakeTime(srv, cutOff)
-	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...) // half of one
+	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...) // half of a hello
 	come := func() *carried {
 		var tk ticket.Ticket
 		require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
 		return carry(t, addr(srv), tk.Sealed)
 	}
-	for range began { // before the crowd, which would take the places of those not yet heard
+	for range began { // before the others, which would take the places of those that have sent nothing
 		come().Write(hello)
 	}
 	nettest.Until(t, "their handshakes began", func() bool { return srv.Counters().Handshakes >= began })
@@ -337,7 +339,8 @@ func TestSilentHandshakes(t *testing.T) {
 	talk(t, srv, cli, toServer, toClient)
 }
 
-// When all handshakes that there may be are under way, a new one takes the place of the oldest; one address has its
+// When the largest number of handshakes is under way, a new one takes the place of the oldest. One
+// address has only a
 // share of them.
 func TestHandshakesAreBounded(t *testing.T) {
 	srv := listen(t, dtls.Config{MaxHandshakes: 4, MaxHandshakesPerAddr: 4})
@@ -351,7 +354,7 @@ func TestHandshakesAreBounded(t *testing.T) {
 	for range 12 {
 		begin(srv)
 	}
-	met := func() (begun, not uint64) { // one that is heard late may have lost its place to a newer one
+	met := func() (begun, not uint64) { // a hello that arrives late may have lost its place to a newer one
 		c := srv.Counters()
 		return c.Handshakes, c.Limited + c.Evicted
 	}
@@ -366,7 +369,7 @@ func TestHandshakesAreBounded(t *testing.T) {
 
 func TestHandshakeEviction(t *testing.T) {
 	srv := listen(t, dtls.Config{MaxHandshakes: 3, MaxHandshakesPerAddr: 3})
-	dtls.ForgetAddrs(srv) // as if each came from elsewhere
+	dtls.ForgetAddrs(srv) // as if each came from another address
 	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)
 	for range 8 {
 		var tk ticket.Ticket
@@ -408,7 +411,7 @@ func TestSoakSpoofedFlood(t *testing.T) {
 	})
 }
 
-// stranger is an address that proved nothing, and a server that hears from it.
+// stranger is an address that has proved nothing, and a server that it sends to.
 type stranger struct {
 	net.Conn
 	mark uint64
@@ -429,7 +432,7 @@ func (s *stranger) ask(b []byte) (got int) {
 	s.mark++
 	s.Write(b)
 	s.Write(binary.BigEndian.AppendUint64([]byte{0xA4}, s.mark))
-	_ = s.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // it may be left unanswered
+	_ = s.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // the server may send no reply
 	for {
 		n, err := s.Read(s.buf[:])
 		if err != nil || n == 9 && s.buf[0] == 0xAA && binary.BigEndian.Uint64(s.buf[1:]) == s.mark {
@@ -439,7 +442,8 @@ func (s *stranger) ask(b []byte) (got int) {
 	}
 }
 
-// inputs are what of an input is tried: it, as it is and with a right checksum, and as a datagram of a connection.
+// inputs returns the variants of an input that are tried: as it is, with a valid checksum, and as a
+// datagram of a connection.
 func inputs(b []byte) [][]byte {
 	in := [][]byte{b, append([]byte{0xA4, 1, 2, 3, 4, 5, 6, 7, 8}, b...)}
 	if len(b) >= 4 {
@@ -448,7 +452,7 @@ func inputs(b []byte) [][]byte {
 	return in
 }
 
-// corpus returns inputs that have found a bug before, or might.
+// corpus returns inputs that found a bug once, or might.
 func corpus() (all [][]byte) {
 	all = [][]byte{nettest.Hello(nil, 7, 0), nettest.Hello(nil, 7, 9), {}, nettest.Hello(nil, 7, 0)[:1199]}
 	for kind := byte(0xA0); kind <= 0xAC; kind++ {
@@ -462,7 +466,7 @@ func corpus() (all [][]byte) {
 	return all
 }
 
-// Until an address is proved, it is sent no more than it sent, whatever that is.
+// An address that is not proved is sent no more bytes than it sent, whatever these contain.
 func TestAmplification(t *testing.T) {
 	costtest.Figures(t)
 	costtest.Sockets(t)
@@ -481,7 +485,7 @@ func TestAmplification(t *testing.T) {
 	assert.Positive(t, worst)
 }
 
-// FuzzAmplification looks for an input that is answered with more.
+// FuzzAmplification searches for an input whose reply is longer.
 func FuzzAmplification(f *testing.F) {
 	s := newStranger(f, listen(f, dtls.Config{HelloRate: 1 << 20}))
 	for _, b := range corpus()[:4] { // TestAmplification has the rest
@@ -499,7 +503,7 @@ func FuzzAmplification(f *testing.F) {
 	})
 }
 
-// A refused client is told why, with an authentic message from the server.
+// A refused client gets the reason, in an authentic message of the server.
 func TestTickets(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
@@ -533,7 +537,7 @@ func TestTickets(t *testing.T) {
 	g.Ban([]byte("mallory"), time.Now().Add(time.Hour))
 	refused(dtls.Config{Ticket: issue(t, "mallory")}, transport.Refused, ticket.ErrBanned.Error())
 
-	// A correct sealed part without the secret: intercepted, for example.
+	// A valid sealed part without its secret, for example an intercepted one.
 	var stolen ticket.Ticket
 	require.NoError(t, stolen.UnmarshalBinary(issue(t, "bob")))
 	whole := stolen
@@ -556,7 +560,7 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// Another server, with another certificate, is not spoken to.
+// A client refuses a server with another certificate.
 func TestPins(t *testing.T) {
 	cert, other := certificate(t), certificate(t)
 	srv := listen(t, dtls.Config{Certificate: cert, Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) {
@@ -580,7 +584,7 @@ func TestPins(t *testing.T) {
 	assert.Contains(t, ev.Detail, "certificate")
 }
 
-// Nothing that is private passes in the clear.
+// Nothing private is sent in the clear.
 func TestNothingIsReadable(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	a := nettest.NewAttacker(t, addr(srv))

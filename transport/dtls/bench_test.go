@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// BenchmarkRatioDTLS holds an endpoint against raw sockets: its metric x_raw.
+// BenchmarkRatioDTLS compares an endpoint with raw sockets, in its metric x_raw.
 func BenchmarkRatioDTLS(b *testing.B) {
 	srv := listen(b, dtls.Config{})
 	cli := dial(b, addr(srv), dtls.Config{})

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// When the clock wraps, after 6.8 years, a handshake keeps its time limit.
+// When the clock wraps, after 6.8 years, a handshake still has its time limit.
 func TestClockBeginsAnew(t *testing.T) {
 	for _, s := range []state{waiting, shaking, greeting} {
 		e := newEndpoint(deaf{}, Config{}.withDefaults())

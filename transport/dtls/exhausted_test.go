@@ -16,8 +16,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// When an end's sequence numbers are used up, by data or by keep-alives alone, both ends hear why at once, no number is
-// used twice, and the client can connect again.
+// When an end has used all its sequence numbers, for data or for keep-alives alone, both ends report
+// that at once, no
+// number is used twice, and the client can connect again.
 func TestSequenceNumbersUsedUp(t *testing.T) {
 	const left = 100
 	for _, c := range []struct {
@@ -71,7 +72,8 @@ func TestSequenceNumbersUsedUp(t *testing.T) {
 	}
 }
 
-// flood sends from several goroutines until there is no peer, and returns how many were taken.
+// flood sends from several goroutines until the peer is gone, and returns how many datagrams were
+// accepted.
 func flood(ep *dtls.Endpoint, p transport.PeerID) int64 {
 	var sent atomic.Int64
 	var busy sync.WaitGroup
@@ -85,7 +87,7 @@ func flood(ep *dtls.Endpoint, p transport.PeerID) int64 {
 	return sent.Load()
 }
 
-// Connections that begin no handshake, all from one address, keep nobody out.
+// Many connections from one address that begin no handshake do not keep other clients out.
 func TestSilentCrowdKeepsNobodyOut(t *testing.T) {
 	const crowd, room = 60, 16
 	cert := certificate(t)

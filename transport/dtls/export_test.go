@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Vanish closes the endpoint without a word that is believed, as the end of its process does.
+// Vanish closes the endpoint without an authentic message, as the end of its process would.
 func Vanish(e *Endpoint) {
 	e.mu.Lock()
 	for _, p := range e.links {
@@ -36,7 +36,7 @@ func Held(e *Endpoint) int {
 		e.silent.Len()
 }
 
-// UseUp leaves an endpoint n sequence numbers for records to a peer before it ends the connection.
+// UseUp leaves an endpoint n sequence numbers for records to a peer, after which the connection ends.
 func UseUp(e *Endpoint, id transport.PeerID, n uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,7 +59,7 @@ func Links(e *Endpoint) int {
 	return len(e.links)
 }
 
-// ForgetAddrs lifts the bound on one address's handshakes.
+// ForgetAddrs resets how many handshakes each address has begun.
 func ForgetAddrs(e *Endpoint) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

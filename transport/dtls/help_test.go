@@ -16,7 +16,7 @@ import (
 
 var (
 	key    = ticket.NewKey()
-	public = netip.MustParseAddrPort("192.0.2.7:27015") // what tickets call the servers of these tests
+	public = netip.MustParseAddrPort("192.0.2.7:27015") // the servers' address in the tests' tickets
 )
 
 func gate(t testing.TB) *ticket.Gate {
@@ -68,7 +68,7 @@ func dial(t testing.TB, to string, cfg dtls.Config) *dtls.Endpoint {
 	return cli
 }
 
-// wait, pair and talk are what tests of all transports do.
+// wait, pair and talk are helpers that the tests of all transports share.
 var (
 	wait = nettest.Wait
 	pair = nettest.Pair

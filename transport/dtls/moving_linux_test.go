@@ -11,7 +11,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A client stays in play while its own address goes and another comes: no other handshake, the same keys.
+// A client keeps its connection while it loses its address and gets another one: there is no new
+// handshake, and the keys
+// stay the same.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

@@ -76,7 +76,7 @@ func TestGoldenRecord(t *testing.T) {
 	assert.ErrorIs(t, err, errSequence)
 }
 
-// The library's records and ours never share a nonce.
+// Records of the library and of this package never share a nonce.
 func TestLibraryStaysBelow(t *testing.T) {
 	s := &suite{psk: true}
 	r := &recordlayer.RecordLayer{Header: recordlayer.Header{Epoch: 1, SequenceNumber: firstSequence,
@@ -92,7 +92,7 @@ func TestLibraryStaysBelow(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// The window lets each number through once, unless it is too old to tell: as a set would.
+// The window accepts each number once, as a set would, but rejects those that are too old to know.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w window
@@ -197,7 +197,7 @@ func TestGuard(t *testing.T) {
 	assert.False(t, outward([]byte{1}))
 }
 
-// FuzzGuard hands datagrams to the guard and to what opens records, as the pump does.
+// FuzzGuard passes datagrams to the guard and to the opening of records, as the endpoint does.
 func FuzzGuard(f *testing.F) {
 	k := testKeys(f)
 	w := writer{half: k.write, next: firstSequence}

@@ -13,8 +13,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestSeveralAddresses: a server on a wildcard address is reached by each of this machine's addresses, as package udp
-// tests at length.
+// TestSeveralAddresses: a server on a wildcard address can be reached at each of this machine's
+// addresses. Package udp
+// tests that in more detail.
 func TestSeveralAddresses(t *testing.T) {
 	costtest.Sockets(t)
 	cert := certificate(t)

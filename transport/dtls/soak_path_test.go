@@ -20,7 +20,7 @@ import (
 
 const ms = time.Millisecond
 
-// Connecting over a link that is worse than anybody's.
+// Clients connect over a link that is worse than any real one.
 func TestSoakConnecting(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)
@@ -33,7 +33,7 @@ func TestSoakConnecting(t *testing.T) {
 	t.Logf("%+v", srv.Counters())
 }
 
-// A client whose NAT gives it another port plays on: no other handshake, no loss of the connection.
+// A client whose NAT gives it another port keeps its connection: there is no new handshake.
 func TestSoakRebinding(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)
@@ -54,7 +54,9 @@ func TestSoakRebinding(t *testing.T) {
 	}
 }
 
-// A server that is killed and comes back at its port: the client notices, is back soon, and nothing of before is heard.
+// A server is killed and restarted at its port. The client notices it and reconnects soon, and no event
+// of the old
+// connection follows.
 func TestSoakRestart(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)
@@ -69,7 +71,7 @@ func TestSoakRestart(t *testing.T) {
 	}).Run(t)
 }
 
-// Peers that come and go leave nothing behind.
+// When peers have come and gone, an endpoint holds nothing of them.
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	srv := listen(t, dtls.Config{})
@@ -89,7 +91,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	nettest.Until(t, "nothing is left", func() bool { return dtls.Held(srv) == 0 })
 }
 
-// The layer wraps any endpoint: here one whose datagrams are delayed, duplicated and reordered.
+// The package can wrap any endpoint: here one that delays, duplicates and reorders datagrams.
 func TestWrap(t *testing.T) {
 	low, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})
 	require.NoError(t, err)
@@ -123,7 +125,8 @@ func TestWrap(t *testing.T) {
 		for _, times := range got {
 			assert.Equal(t, 1, times, "a datagram came twice")
 		}
-		// Jitter delays a datagram beyond a window of later ones only if there are that many; damage loses a few.
+		// Jitter delays a datagram beyond the window only if there are enough later ones; damage loses
+		// a few.
 		assert.Greater(t, len(got), n*8/10)
 	}
 	assert.NotZero(t, srv.Counters().Replayed+cli.Counters().Replayed)

@@ -36,7 +36,7 @@ func TestWrapConformance(t *testing.T) {
 		timeout time.Duration
 	}{
 		{"perfect", sim.Link{}, 500 * time.Millisecond},
-		{"slow", slow, 0}, // timeouts are the inner endpoint's, and no others
+		{"slow", slow, 0}, // the timeouts are only those of the inner endpoint
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			transporttest.Run(t, func(t testing.TB) transporttest.Net {

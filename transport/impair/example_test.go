@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A game on a bad network: its endpoint is wrapped, and nothing else changes.
+// A game on a bad network: only its endpoint is wrapped.
 func ExampleWrap() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {
@@ -47,8 +47,9 @@ func ExampleWrap() {
 	// 100 sent, 21 will not arrive
 }
 
-// A bad network as a separate program between a client and a server that know nothing of it. Here it is a phone on a
-// train whose NAT changes its port.
+// NewProxy makes a bad network for a client and a server that are not changed. Here the client is a
+// phone on a train
+// whose NAT changes its port.
 func ExampleNewProxy() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {
@@ -62,7 +63,7 @@ func ExampleNewProxy() {
 		return
 	}
 	defer proxy.Close()
-	cli, err := udp.Dial(proxy.Addr().String(), udp.Config{}) // not the server's address
+	cli, err := udp.Dial(proxy.Addr().String(), udp.Config{}) // the proxy's address instead of the server's
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,7 +23,7 @@ const ms = time.Millisecond
 // next returns the next event of a kind, and skips data events.
 var next = nettest.Wait
 
-// Of the same link and seed, the wrapper loses the very datagrams that a simulation loses.
+// With the same link and seed, a wrapper loses the same datagrams as a simulation.
 func TestWrapDecidesAsSimDoes(t *testing.T) {
 	link := sim.Link{Loss: 0.3, Burst: 3, Duplicate: 0.2, Corrupt: 0.1}
 	srv := listen(t, udp.Config{ReceiveQueue: 1000})
@@ -83,7 +83,7 @@ func TestWrapDelays(t *testing.T) {
 	assert.Equal(t, transport.Kicked, ev.Code)
 }
 
-// newProxy returns a proxy before a new server.
+// newProxy returns a proxy in front of a new server.
 func newProxy(t testing.TB, cfg udp.Config, up, down sim.Link) (*impair.Proxy, *udp.Endpoint) {
 	t.Helper()
 	srv := listen(t, cfg)
@@ -94,7 +94,8 @@ func newProxy(t testing.TB, cfg udp.Config, up, down sim.Link) (*impair.Proxy, *
 	return p, srv
 }
 
-// A rebinding changes the port that the server sees, and the client plays on. (How quickly is a test of package udp's.)
+// A rebinding changes the port that the server sees, and the client keeps its connection. Package udp
+// tests how soon.
 func TestRebinding(t *testing.T) {
 	link := sim.Link{Latency: 5 * ms}
 	p, srv := newProxy(t, udp.Config{}, link, link)
@@ -119,7 +120,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// A blackhole holds for those who come while it lasts, of a proxy's clients and of a wrapper's peers.
+// A blackhole is also in effect for a proxy's clients and a wrapper's peers that connect while it
+// lasts.
 func TestBlackholeHoldsForNewcomers(t *testing.T) {
 	p, srv := newProxy(t, udp.Config{}, sim.Link{}, sim.Link{})
 	begin := time.Now()

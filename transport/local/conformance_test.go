@@ -15,8 +15,8 @@ import (
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		outer  bool // the server's endpoint has a network too …
-		remote bool // … by which the clients come
+		outer  bool // the server's endpoint also has a network
+		remote bool // the clients connect over that network
 	}{{name: "alone"}, {name: "beside a network", outer: true}, {name: "over the network", outer: true, remote: true}} {
 		t.Run(c.name, func(t *testing.T) {
 			transporttest.Run(t, func(t testing.TB) transporttest.Net {
@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Identities are told, limited and banned.
+// Identities are reported, limited and banned.
 func TestDialing(t *testing.T) {
 	h := local.Host(nil)
 	var ev [4]transport.Event

@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// house is a joined server, and its addresses.
+// house is a server of joined endpoints, with their addresses.
 type house struct {
 	*multi.Endpoint
 	udp, ws string
@@ -37,7 +37,7 @@ func open(t testing.TB, u udp.Config, w ws.Config) *house {
 	return &house{Endpoint: e, udp: ue.LocalAddr().String(), ws: "ws://" + we.LocalAddr().String() + "/"}
 }
 
-// dial connects by UDP and WebSocket in turn.
+// dial connects by UDP and by WebSocket in turn.
 func (h *house) dial(t testing.TB, token string) transport.Endpoint {
 	t.Helper()
 	var e transport.Endpoint
@@ -57,7 +57,7 @@ func TestConformance(t *testing.T) {
 		return transporttest.Net{
 			Concurrent: true,
 			Timeout:    timeout,
-			Allocs:     3, // of a WebSocket
+			Allocs:     3, // those of a WebSocket
 			Server:     func() transport.Endpoint { return open(t, udp.Config{}, ws.Config{}) },
 			Client:     func(srv transport.Endpoint) transport.Endpoint { return srv.(*house).dial(t, "") },
 			Refuse: func(c transport.Code, detail string) transport.Endpoint {
@@ -72,7 +72,7 @@ func TestConformance(t *testing.T) {
 
 func echo(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }
 
-// events reads what comes within a second, until it is enough.
+// events collects events until there are enough of them, for at most ten seconds.
 func events(t testing.TB, e transport.Endpoint, enough int) (all []transport.Event) {
 	t.Helper()
 	var ev [4]transport.Event
@@ -111,7 +111,7 @@ func TestPartsStayApart(t *testing.T) {
 	require.IsType(t, &udp.Endpoint{}, h.Part("udp"))
 	require.Nil(t, h.Part("dtls"))
 
-	// A ban reaches every part.
+	// A ban is in effect in every part.
 	h.Ban([]byte("ann"), time.Time{}, "enough")
 	for _, ev := range events(t, h, 2) {
 		require.Equal(t, transport.Disconnected, ev.Kind)

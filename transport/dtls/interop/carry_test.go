@@ -25,14 +25,14 @@ type carried struct {
 	mu       sync.Mutex
 	deadline time.Time
 	closed   bool
-	up, down [][]byte // what passed, to the peer and from it
+	up, down [][]byte // all datagrams: to the peer, and from it
 	meddle   func(b []byte) [][]byte
 	extra    [][]byte
-	sums     int  // of a client's datagrams, which were taken off
-	hold     bool // only collects written datagrams in up
+	sums     int  // of datagrams with a client's checksum, which was removed
+	hold     bool // written datagrams are only collected in up
 }
 
-// accept waits for an endpoint's peer.
+// accept waits for an endpoint's next peer.
 func accept(t testing.TB, ep *udp.Endpoint) *carried {
 	t.Helper()
 	c := &carried{ep: ep}
@@ -97,7 +97,8 @@ func (c *carried) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// arrived takes the sum off that ends a datagram of our handshake, and has it meddled with.
+// arrived removes the checksum that ends a datagram of our handshake, and lets meddle change the
+// datagram.
 func (c *carried) arrived(b []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,7 +45,7 @@ func gate(t testing.TB) *ticket.Gate {
 	return g
 }
 
-// next waits for an event of a kind.
+// next returns the next event of a kind, and skips others.
 func next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
 	t.Helper()
 	var ev [1]transport.Event
@@ -195,7 +195,7 @@ func TestInteroperation(t *testing.T) {
 			tamper(t, us, them)
 			them.write(t, "\x03\x01")
 			assert.Equal(t, "\x03\x00", heard(t, them), "an alive")
-			require.NoError(t, them.Close()) // says close_notify
+			require.NoError(t, them.Close()) // sends close_notify
 			assert.Equal(t, transport.Closed, next(t, us.ep, transport.Disconnected).Code)
 			them.wire.mu.Lock()
 			defer them.wire.mu.Unlock()
@@ -206,7 +206,8 @@ func TestInteroperation(t *testing.T) {
 	}
 }
 
-// heard returns their next message that is no hello of ours, as ours are repeated, and no alive without a question.
+// heard returns the next message from them, except our hellos, which are repeated, and alive messages
+// that ask nothing.
 func heard(t *testing.T, them *theirs) string {
 	t.Helper()
 	for {
@@ -282,7 +283,7 @@ func tamper(t *testing.T, us *ours, them *theirs) {
 	assert.Equal(t, before.Connections, after.Connections)
 }
 
-// An end that was given another secret, or another certificate, is not spoken to, whichever end it is.
+// An end with another secret or another certificate is refused, whether it is the client or the server.
 func TestDisagreement(t *testing.T) {
 	srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Gate: gate(t)})
 	require.NoError(t, err)
@@ -298,7 +299,7 @@ func TestDisagreement(t *testing.T) {
 	assert.Error(t, c.HandshakeContext(ctx))
 	assert.Zero(t, srv.Counters().Connections)
 
-	// A suite of theirs that is not RFC 7905's.
+	// A suite of the other implementation that is not RFC 7905's.
 	tk = issue(t, "eve")
 	wire = dialBelow(t, srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), tk.Sealed)
 	c, err = v3.ClientWithOptions(wire, somewhere{}, v3.WithCipherSuites(v3.TLS_PSK_WITH_AES_128_GCM_SHA256),

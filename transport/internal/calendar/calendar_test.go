@@ -35,7 +35,8 @@ func (b *both) push(at time.Duration) {
 	b.oracle.Push(at, b.pushed)
 }
 
-// pop takes one value that is due by limit from each and compares them; it reports whether there was one.
+// pop takes one value that is due by limit from each and compares the two. It reports whether there was
+// one.
 func (b *both) pop(limit time.Duration) bool {
 	want, due := b.oracle.Next()
 	next, any := b.queue.Next()
@@ -93,7 +94,7 @@ func TestQueueAgreesWithAHeap(t *testing.T) {
 	})
 }
 
-// A million events as a simulation makes them: each that is popped pushes another.
+// A million events as in a simulation: each event that is popped pushes another one.
 func TestQueueAgreesWithAHeapForLong(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := newBoth(t)

@@ -26,7 +26,7 @@ func TestNetwork(t *testing.T) {
 	assert.False(t, crowd.Network(netip.Addr{}).IsValid())
 }
 
-// A flood from one network displaces itself, whatever the addresses it has of it.
+// A flood from one network displaces only connections of that network, whatever addresses it uses.
 func TestOldestOfTheMost(t *testing.T) {
 	var c crowd.Crowd[int]
 	_, ok := c.Oldest()
@@ -46,7 +46,7 @@ func TestOldestOfTheMost(t *testing.T) {
 	require.Zero(t, c.Len())
 }
 
-// It holds what a slice would.
+// A crowd holds the same connections as a slice would.
 func TestCrowd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c crowd.Crowd[int]

@@ -68,7 +68,7 @@ func TestSignal(t *testing.T) {
 	assert.Empty(t, in.Ready())
 }
 
-// Whatever happens, each peer's events come in order, and none of a peer that was dropped.
+// In all cases the events of a peer come in order, and none comes after the peer was dropped.
 func TestInboxAgreesWithAModel(t *testing.T) {
 	const limit = 4
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +76,7 @@ func TestInboxAgreesWithAModel(t *testing.T) {
 		type peer struct {
 			id   transport.PeerID
 			q    *inbox.Queue
-			want []byte // kinds and data to come: 0xF0 connected, 0xFF disconnected
+			want []byte // kinds and data that are expected: 0xF0 connected, 0xFF disconnected
 			data int
 		}
 		var peers []*peer

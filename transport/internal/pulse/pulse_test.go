@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// A beat that took long, as a stopped process does, counts for four ticks at most;
-// the end comes with done.
+// A beat that is very late, as in a process that was stopped, counts for at most four ticks. Run
+// returns when done is closed.
 func TestRun(t *testing.T) {
 	done, over := make(chan struct{}), make(chan struct{})
 	var passed []uint32

@@ -9,8 +9,9 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// The clock of ticks keeps up with the time, also where a beat comes a little before a tick is over. Only a stall of the
-// whole process may hold it up: it has several tries.
+// The clock of ticks is not slower than the real time, even where a beat comes shortly before a tick is
+// over. A stall of the
+// whole process can delay it, so the test tries several times.
 func TestKeepsUp(t *testing.T) {
 	for _, every := range []time.Duration{1, 2, 3, 5} {
 		best := 0.0
@@ -29,7 +30,7 @@ func count(every time.Duration) (counted, took time.Duration) {
 	done, begin := make(chan struct{}), time.Now()
 	pulse.Run(done, tick/every, tick, func(passed uint32) {
 		if counted >= 300*time.Millisecond {
-			return // it ends with the next beat at the latest
+			return // it returns at the next beat at the latest
 		}
 		counted += time.Duration(passed) * tick
 		took = time.Since(begin)

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/refused"
 )
 
-// TestTally: an error is counted by its reason, with its newest words.
+// TestTally: an error is counted by its reason, and the newest text is kept.
 func TestTally(t *testing.T) {
 	var y refused.Tally
 	require.Empty(t, y.Append(nil, "udp"))
@@ -33,7 +33,8 @@ func TestTally(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { y.Append(dst, "udp") }))
 }
 
-// TestReasonsAreBounded: a hook that invents reasons fills no memory, and none is lost.
+// TestReasonsAreBounded: a hook that returns ever new reasons takes a bounded memory, and all its
+// refusals are counted.
 func TestReasonsAreBounded(t *testing.T) {
 	var y refused.Tally
 	for i := range 1000 {

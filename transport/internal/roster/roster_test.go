@@ -69,7 +69,7 @@ func TestNobody(t *testing.T) {
 	assert.Zero(t, r.Len())
 }
 
-// The roster agrees with a list, and keeps nothing of peers that are gone.
+// The roster agrees with a list, and holds nothing of peers that are gone.
 func TestRoster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r roster.Roster[int]
