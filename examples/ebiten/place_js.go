@@ -5,8 +5,7 @@ import (
 	"syscall/js"
 )
 
-// placeKey names this game's entry in sessionStorage. Each tab has a sessionStorage of its own, which
-// is
+// placeKey names this game's entry in sessionStorage. Each tab has a sessionStorage of its own, which is
 // kept when the page is loaded again. In localStorage two tabs would take one place from each other.
 const placeKey = "duel.place"
 

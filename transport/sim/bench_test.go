@@ -30,7 +30,8 @@ func connected(t testing.TB, ep *sim.Endpoint) transport.PeerID {
 var bad = sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Burst: 3, Duplicate: 0.02,
 	Reorder: 0.02, Corrupt: 0.01, Bandwidth: 10e6}
 
-// crowd is 16 clients that exchange datagrams with a server over bad links, one each way a tick.
+// crowd is 16 clients that exchange datagrams with a server over bad links, one in each direction in
+// each tick.
 type crowd struct {
 	net     *sim.Network
 	srv     *sim.Endpoint
@@ -95,8 +96,9 @@ func BenchmarkDatagram(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N*2*len(c.clients)), "ns/datagram")
 }
 
-// BenchmarkRatioSim compares that with sending and receiving 200 B by UDP sockets in the same run: x_raw_time is the
-// simulated datagram's time as a share of the real one's.
+// BenchmarkRatioSim compares a simulated datagram with one of 200 B over UDP sockets in the same run:
+// x_raw_time is the
+// first one's time as a share of the second one's.
 func BenchmarkRatioSim(b *testing.B) {
 	listen := func() *net.UDPConn {
 		s, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

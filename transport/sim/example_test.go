@@ -39,7 +39,7 @@ func Example() {
 	// 220ms: you said hello
 }
 
-// A link that fails for two seconds: faults use the same clock as the match, and depend on the seed.
+// A link fails for two seconds. Faults use the same clock as the match, and depend on the seed.
 func ExampleNetwork_Blackhole() {
 	net := sim.NewNetwork(7)
 	srv := net.Listen()

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// An accept hook may close or kill its own endpoint, or drop connected clients: the client that it
-// decides on is then not connected to a closed endpoint.
+// An accept hook may close or kill its own endpoint, or drop connected clients. Then the client that
+// it decides about is not connected to a closed endpoint.
 func TestAcceptHookCallsBack(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -24,8 +24,8 @@ func kinds(e *sim.Endpoint) (got []transport.EventKind, code transport.Code) {
 	return got, code
 }
 
-// A killed server says nothing: its clients notice by the silence. A client
-// that dials in the meantime reaches the process that takes the address over.
+// A killed server sends nothing more, and its clients time out. A client that dials meanwhile reaches
+// the process that listens at the address next.
 func TestKillAndRestart(t *testing.T) {
 	net := sim.NewNetwork(1)
 	srv := net.Listen()
@@ -62,7 +62,7 @@ func TestKillAndRestart(t *testing.T) {
 	require.Equal(t, sim.Addr(srv.ID()), "sim:0")
 }
 
-// A killed client is missed by its server after the timeout, not before.
+// A server notices a killed client after the timeout, and not before.
 func TestKillClient(t *testing.T) {
 	net := sim.NewNetwork(1)
 	srv := net.Listen()

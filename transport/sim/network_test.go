@@ -36,13 +36,13 @@ func TestEventsRunInOrder(t *testing.T) {
 	at, ok := n.Next()
 	assert.True(t, ok)
 	assert.Equal(t, 30*ms+1, at)
-	n.Run(0) // never back
+	n.Run(0) // the time never runs backwards
 	assert.Equal(t, 30*ms, n.Now())
 	n.At(40*ms, func() { assert.Panics(t, func() { n.Run(50 * ms) }) })
 	n.Run(time.Second)
 }
 
-// trace runs a crowd for a while and returns a hash of all that was sent and of all that arrived.
+// trace runs a crowd for a while and returns a hash of all that was sent and received.
 func trace(t *testing.T, seed uint64) [32]byte {
 	h := sha256.New()
 	c := newCrowd(t, seed, sim.Hell)
@@ -73,7 +73,7 @@ func trace(t *testing.T, seed uint64) [32]byte {
 
 func TestSameSeedSameTrace(t *testing.T) {
 	want := trace(t, 7)
-	// The same on every machine, and until the package says otherwise.
+	// It is the same on every machine, and changes only when the package changes how it decides.
 	assert.Equal(t, "e025489b09c7289fa3931cfa6db6fbca93be2c9aa5b874c123ffd8a2217fab7b", hex.EncodeToString(want[:]))
 	old := runtime.GOMAXPROCS(1)
 	assert.Equal(t, want, trace(t, 7))
@@ -82,7 +82,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	assert.NotEqual(t, want, trace(t, 8))
 }
 
-// What one client sends changes nothing for another.
+// What one client sends does not change the losses of another.
 func TestClientsHaveTheirOwnLuck(t *testing.T) {
 	arrivals := func(noise int) (at []time.Duration) {
 		n := sim.NewNetwork(3)
@@ -133,7 +133,7 @@ func TestConnectingOverHell(t *testing.T) {
 	for seed := range uint64(1000) {
 		n := sim.NewNetwork(seed)
 		cli := n.Dial(n.Listen(), sim.Hell, sim.Hell)
-		if seed%10 == 0 { // the share of clients in a two-second blackhole that comes every 20 s
+		if seed%10 == 0 { // clients in a blackhole: it lasts two seconds and comes every 20 s
 			n.Blackhole(cli, 0, time.Duration(seed)*2*time.Second/1000)
 		}
 		for len(cli.Ready()) == 0 {
@@ -167,7 +167,7 @@ func TestDialGivesUp(t *testing.T) {
 	assert.False(t, more, "nothing goes on for connections that ended")
 }
 
-// A close gets through a link on which nearly everything is lost, as the far end asks.
+// A close gets through a link that loses nearly everything, since the other end asks again.
 func TestCloseIsToldAgain(t *testing.T) {
 	n := sim.NewNetwork(4)
 	srv, cli, to, _ := pair(t, n, sim.Link{}, sim.Link{})
@@ -242,7 +242,7 @@ func TestNoAllocationPerDatagram(t *testing.T) {
 	assert.NotZero(t, c.got)
 }
 
-// Connections leave nothing behind: the heap holds no more after many of them than after a few.
+// Ended connections hold no memory: the heap is no larger after many of them than after a few.
 func TestConnectionsLeaveNothing(t *testing.T) {
 	n := sim.NewNetwork(1)
 	srv := n.Listen()

@@ -62,7 +62,7 @@ func TestLossAndBursts(t *testing.T) {
 		{sim.Link{Loss: 0.05, Burst: 6}, 6, 0},
 		{sim.Link{Loss: 0.25, Burst: 4}, 4, 0},
 		{sim.Link{Loss: 0.25, Burst: 4, MaxBurst: 10}, 3.77, 10},
-		{sim.Link{Loss: 0.9, Burst: 2}, 9, 0}, // longer than asked for, as 90 % cannot be lost in pairs
+		{sim.Link{Loss: 0.9, Burst: 2}, 9, 0}, // longer runs than the link asks for, since 90 % cannot be lost in pairs
 	} {
 		fates, p := sample(c.link, 3, 200_000)
 		share, mean, longest := losses(fates)
@@ -171,7 +171,7 @@ func TestBandwidth(t *testing.T) {
 	assert.InDelta(t, 1280, arrived, 3)
 	assert.InDelta(t, float64(2018*ms), float64(longest), float64(10*ms))
 	assert.NotZero(t, p.Stats().Overrun)
-	f := p.Send(20*time.Second, 97) // and it drains
+	f := p.Send(20*time.Second, 97) // then the queue is empty again
 	assert.Equal(t, 20*time.Second+10*ms+time.Second/128, f.At[0])
 }
 
@@ -189,7 +189,7 @@ func TestBlackholeAndOutage(t *testing.T) {
 	assert.EqualValues(t, math.Round(share*200_000), p.Stats().Dark)
 }
 
-// What a datagram meets does not hang on what befell those before it: knobs draw the same chances.
+// A setting of the link does not change what other settings do: all draw the same random numbers.
 func TestKnobsAreIndependent(t *testing.T) {
 	one, _ := sample(sim.Link{Latency: 5 * ms, Jitter: 30 * ms, Duplicate: 0.1}, 9, 5000)
 	two, _ := sample(sim.Link{Latency: 5 * ms, Jitter: 30 * ms, Duplicate: 0.1, Loss: 0.3, Burst: 3}, 9, 5000)

@@ -5,7 +5,7 @@ import "crypto/rand"
 // Remembered returns how many used tickets a gate remembers.
 func Remembered(g *Gate) int { return len(g.used) }
 
-// Seal seals anything.
+// Seal seals any bytes.
 func Seal(key, plain []byte) []byte {
 	aead, err := sealer(key)
 	if err != nil {

@@ -46,11 +46,13 @@ func TestKeysRotate(t *testing.T) {
 	require.NoError(t, accept(mine))
 }
 
-// TestExpiredNamesBothClocks: a server whose clock is wrong says so, in place of blaming each ticket.
+// TestExpiredNamesBothClocks: the error names the ticket's time and the server's, so that a wrong clock
+// of the server is
+// noticed.
 func TestExpiredNamesBothClocks(t *testing.T) {
 	key := ticket.NewKey()
 	for _, c := range []struct {
-		off  time.Duration // of the server's clock
+		off  time.Duration // the error of the server's clock
 		text string
 	}{
 		{31 * time.Second, "ticket: expired at 2023-11-14 22:13:50 UTC by the matchmaker's clock; this server's clock says 2023-11-14 22:13:51 UTC, 1s later"},

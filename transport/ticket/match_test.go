@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// A ticket carries its match to the gate, which shows both; identities of plain tickets cannot
-// claim a match.
+// A ticket contains its match, which the gate reports. The identity of a plain ticket cannot pretend
+// to a match.
 func TestMatchOfATicket(t *testing.T) {
 	key, at := ticket.NewKey(), netip.MustParseAddrPort("192.0.2.1:27015")
 	gate, err := ticket.NewGate(key, []netip.AddrPort{at}, nil)
@@ -31,7 +31,7 @@ func TestMatchOfATicket(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "duel 7", match)
 	require.Equal(t, "ann", string(identity))
-	gate.Ban([]byte("ann"), time.Time{}) // in every match
+	gate.Ban([]byte("ann"), time.Time{}) // the ban is in effect in every match
 	again, err := ticket.Issue(key, claims)
 	require.NoError(t, err)
 	_, err = gate.Accept(at, again.Sealed)
@@ -48,7 +48,7 @@ func TestMatchOfATicket(t *testing.T) {
 	require.ErrorContains(t, err, "which marks a match")
 }
 
-// Only what JoinIdentity made is split.
+// Only identities that JoinIdentity made are split.
 func TestSplitIdentity(t *testing.T) {
 	for _, b := range []string{"", "ann", "\x00M", "\x00M\x00ann", "\x00M\x05abc", "\x00M\x41" + strings.Repeat("a", 80)} {
 		_, _, ok := ticket.SplitIdentity([]byte(b))

@@ -123,7 +123,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// Used tickets are forgotten when they have expired, and of many at once the same one is let in once.
+// A gate forgets used tickets when they have expired. Of many uses of the same ticket at a time, it
+// accepts one.
 func TestGateForgets(t *testing.T) {
 	key := ticket.NewKey()
 	now := &clock{start}
@@ -178,7 +179,8 @@ func TestFaultsOfTheCaller(t *testing.T) {
 	assert.Len(t, issue(t, key, full).Sealed, ticket.MaxSealed)
 }
 
-// FuzzTicket hands bytes to what a client parses and to what a server opens, also with a seal that is right.
+// FuzzTicket passes bytes to the client's parser and to the server's opening of tickets, also with a
+// valid seal.
 func FuzzTicket(f *testing.F) {
 	key := bytes.Repeat([]byte{7}, ticket.KeySize)
 	g := gate(f, key, &clock{start}, here)
@@ -208,9 +210,9 @@ func FuzzTicket(f *testing.F) {
 	})
 }
 
-// What a matchmaker does, and what a server does.
+// The matchmaker issues a ticket, and the server's gate checks it.
 func Example() {
-	key := ticket.NewKey() // in the configuration of both
+	key := ticket.NewKey() // the configuration of both has it
 	server := netip.MustParseAddrPort("192.0.2.7:27015")
 
 	t, err := ticket.Issue(key, ticket.Claims{Identity: []byte("player 4711"),

@@ -179,7 +179,7 @@ var callFaults = []fault{
 	{name: "a second Close waits for ever", hangs: true, caught: "ConcurrentClose", server: func(_ *world, ep *locked) transport.Endpoint {
 		var once sync.Mutex
 		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error {
-			once.Lock() // and never unlocked
+			once.Lock() // never unlocked
 			return ep.Close(c, detail)
 		}}
 	}},
@@ -191,7 +191,7 @@ var callFaults = []fault{
 		return &bent{Endpoint: ep, send: func(p transport.PeerID, d []byte) error {
 			select {
 			case inside <- struct{}{}:
-				time.Sleep(20 * time.Microsecond) // so that others come
+				time.Sleep(20 * time.Microsecond) // so that other goroutines run
 				err := ep.Send(p, d)
 				<-inside
 				return err

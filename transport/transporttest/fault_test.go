@@ -19,14 +19,14 @@ type fault struct {
 	client func(w *world, ep *locked) transport.Endpoint
 }
 
-// is returns what changes events of one kind.
+// is returns a fault that changes events of one kind.
 func is(k transport.EventKind, change func(ev *transport.Event) bool) func(w *world, ep *locked) transport.Endpoint {
 	return func(_ *world, ep *locked) transport.Endpoint {
 		return changed(ep, func(ev *transport.Event) bool { return ev.Kind != k || change(ev) })
 	}
 }
 
-// twice tells events of a kind twice, as often as one in every.
+// twice returns a fault that reports events of a kind twice: one in every.
 func twice(k transport.EventKind, every int) func(w *world, ep *locked) transport.Endpoint {
 	return func(_ *world, ep *locked) transport.Endpoint {
 		n := 0
@@ -43,7 +43,7 @@ func twice(k transport.EventKind, every int) func(w *world, ep *locked) transpor
 
 func drop(*transport.Event) bool { return false }
 
-// every returns true each n-th time.
+// every returns a function that returns true each n-th time.
 func every(n int) func() bool {
 	var k atomic.Int64
 	return func() bool { return k.Add(1)%int64(n) == 0 }
@@ -114,7 +114,7 @@ var eventFaults = []fault{
 	}},
 }
 
-// reusesIDs tells of a slot's every connection by the id of its first.
+// reusesIDs reports all connections of a slot by the id of the first one.
 func reusesIDs(_ *world, ep *locked) transport.Endpoint {
 	now := make(map[transport.PeerID]transport.PeerID)
 	b := changed(ep, func(ev *transport.Event) bool {

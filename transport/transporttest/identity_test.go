@@ -13,13 +13,13 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// lax is a doorkeeper that does some of its work badly.
+// lax is a doorkeeper that does some of its work wrong.
 type lax struct {
 	*udp.Endpoint
 	ban        func(e *udp.Endpoint, identity []byte, until time.Time, detail string)
 	unban      func(e *udp.Endpoint, identity []byte)
 	disconnect func(e *udp.Endpoint, identity []byte, c transport.Code, detail string) bool
-	untold     bool // keeps ends by its own hand to itself
+	untold     bool // it does not report connections that it ended itself
 }
 
 func (l *lax) Ban(identity []byte, until time.Time, detail string) {
@@ -70,7 +70,7 @@ func doors(fault lax, same func(transport.Same) transport.Same, room int) func(t
 	}
 }
 
-// The suite of identities finds each way to treat them badly, and nothing wrong with the good.
+// The suite of identities finds each fault of a doorkeeper, and none in a correct one.
 func TestIdentitySuite(t *testing.T) {
 	patience := transporttest.SetPatience(300 * time.Millisecond)
 	defer transporttest.SetPatience(patience)

@@ -27,7 +27,7 @@ func network(f *fault) func(t testing.TB) transporttest.Net {
 		}
 		allocs := 0.0
 		if f.caught != "" && f.caught != "Allocation" {
-			allocs = 1000 // what bends an endpoint allocates, which is not the fault
+			allocs = 1000 // the wrapper that makes the fault allocates too
 		}
 		return transporttest.Net{
 			Server:     func() transport.Endpoint { return wrap(w.listen(), f.server) },
@@ -46,7 +46,7 @@ func network(f *fault) func(t testing.TB) transporttest.Net {
 	}
 }
 
-// The suite finds nothing wrong with a transport that does as it must, not even when its events are copied about.
+// The suite finds no fault in a correct transport, not even if its events are copied.
 func TestSuitePassesTheGood(t *testing.T) {
 	same := func(_ *world, ep *locked) transport.Endpoint {
 		return changed(ep, func(*transport.Event) bool { return true })
@@ -58,10 +58,10 @@ func TestSuitePassesTheGood(t *testing.T) {
 	}
 }
 
-// The example works.
+// The example passes the suite.
 func TestExample(t *testing.T) { conforms(t) }
 
-// The suite finds each fault, by the case that is meant for it.
+// The suite finds each fault with the case that is meant for it.
 func TestSuiteCatchesTheFaulty(t *testing.T) {
 	defer transporttest.SetStuck(time.Minute)
 	patience := transporttest.SetPatience(10 * time.Second)
@@ -76,7 +76,7 @@ func TestSuiteCatchesTheFaulty(t *testing.T) {
 			transporttest.SetStuck(500 * time.Millisecond)
 		}
 		transporttest.SetPatience(patience)
-		if f.caught == "Leak" { // which waits in real time, and in vain
+		if f.caught == "Leak" { // this case waits in real time, and finds nothing
 			transporttest.SetPatience(time.Second)
 		}
 		said := failed(f.caught, network(&f))

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/transporttest"
 )
 
-// recorder is a testing.TB that notes failures and has none.
+// recorder is a testing.TB that records failures without failing the test.
 type recorder struct {
 	testing.TB // nil: for methods that the suite does not use
 	mu         sync.Mutex
@@ -100,7 +100,7 @@ func (w *world) dial(srv *locked) *locked {
 	return &locked{w, w.net.Dial(srv.ep, sim.Link{}, sim.Link{})}
 }
 
-// vanish cuts a client off.
+// vanish cuts a client off from the network.
 func (w *world) vanish(cli *locked) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func (b *bent) Close(c transport.Code, detail string) error {
 	return b.Endpoint.Close(c, detail)
 }
 
-// edited is an endpoint each of whose events is replaced by what edit makes of it.
+// edited wraps an endpoint: each of its events is replaced by those that edit returns for it.
 func edited(ep transport.Endpoint, edit func(ev transport.Event) []transport.Event) *bent {
 	var waiting []transport.Event
 	return &bent{Endpoint: ep, recv: func(ev []transport.Event) int {
@@ -208,7 +208,7 @@ func edited(ep transport.Endpoint, edit func(ev transport.Event) []transport.Eve
 	}}
 }
 
-// changed is edited for what changes an event in place; false: it is left out.
+// changed wraps an endpoint: change may change each event, and returns false to leave it out.
 func changed(ep transport.Endpoint, change func(ev *transport.Event) bool) *bent {
 	return edited(ep, func(ev transport.Event) []transport.Event {
 		if !change(&ev) {

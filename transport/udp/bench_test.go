@@ -8,8 +8,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// BenchmarkRatioUDP holds an endpoint against raw sockets: its metric x_raw. One on a wildcard address also reads
-// which address each datagram was sent to.
+// BenchmarkRatioUDP compares an endpoint with raw sockets, in its metric x_raw. An endpoint on a
+// wildcard address also reads
+// the address that each datagram was sent to.
 func BenchmarkRatioUDP(b *testing.B) {
 	for _, at := range []string{"127.0.0.1", "0.0.0.0"} {
 		b.Run(at, func(b *testing.B) {

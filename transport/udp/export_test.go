@@ -6,7 +6,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Vanish closes the endpoint without a word to anyone, as the end of its process does.
+// Vanish closes the endpoint without any message, as the end of its process would.
 func Vanish(e *Endpoint) {
 	e.mu.Lock()
 	for i := range e.peers.Slots() {
@@ -18,7 +18,7 @@ func Vanish(e *Endpoint) {
 	e.Close(0, "")
 }
 
-// ConnectionID returns what a connection is known by on the wire.
+// ConnectionID returns the number that identifies a connection in its datagrams.
 func ConnectionID(e *Endpoint, id transport.PeerID) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -26,7 +26,7 @@ func ConnectionID(e *Endpoint, id transport.PeerID) string {
 	return fmt.Sprintf("connection %x", p.conn)
 }
 
-// CookieKey tells the keys apart under which servers make cookies.
+// CookieKey returns a value that differs for servers that make cookies with different keys.
 func CookieKey(e *Endpoint) string {
 	h := e.mint.keys[1] // the reading goroutine uses the other one for the first minute
 	h.Reset()

@@ -12,8 +12,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// An IPv4 address is the same in either form, for clients that dial it and for the server's reports
-// of its clients.
+// An IPv4 address in either of its forms is the same, for clients that dial it and in the addresses
+// that the server
+// reports.
 func TestAddressForms(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{
 		{"127.0.0.1:0", "127.0.0.1"},

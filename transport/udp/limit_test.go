@@ -17,8 +17,9 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// A meter passes everything that fits, and never more. When not everything fits, a client that always comes at the
-// same time of a tick has the same chance as others.
+// A meter accepts everything that fits, and never more. If not everything fits, a client that always
+// sends at the same time
+// of a tick has the same chance as others.
 func TestMeter(t *testing.T) {
 	var m meter
 	for tick := uint32(10); tick < 20; tick++ {
@@ -44,7 +45,7 @@ func TestMeter(t *testing.T) {
 	assert.True(t, m.allow(1e6, 50), "a flood that is over is forgotten")
 }
 
-// An address, or a network of IPv6, has one meter whatever its port; others have others.
+// All ports of an address, or of a network of IPv6, share one meter. Other addresses have others.
 func TestMetersByAddress(t *testing.T) {
 	l := newLimits(1000)
 	slot := func(a string) uint64 { return l.meterOf(netip.MustParseAddrPort(a)) }
@@ -61,7 +62,9 @@ func TestMetersByAddress(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { l.reply(1, a); l.allowAsk(1, a) }))
 }
 
-// An address that sends hellos as fast as it can gets its share of replies and of the accept hook; others get theirs.
+// An address that sends hellos as fast as it can gets its share of replies and of calls of the accept
+// hook, and others get
+// theirs.
 func TestOneAddressHasItsShare(t *testing.T) {
 	const rate = 400 // a second: 20 a tick
 	var asked atomic.Int64

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A client stays in play while its own address goes and another comes.
+// A client keeps its connection while it loses its address and gets another one.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

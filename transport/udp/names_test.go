@@ -14,8 +14,9 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// TestFarNames: a server that replies only after the next address of its name was tried is still
-// connected, whichever of the addresses is its own.
+// TestFarNames: a server whose reply arrives only after the next address of its name was tried is still
+// connected,
+// whichever of the addresses is its own.
 func TestFarNames(t *testing.T) {
 	t.Parallel()
 	const oneWay = 650 * time.Millisecond

@@ -15,18 +15,19 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// way is an address to send from, and where to.
+// way is a pair of addresses: one to send from, and one to send to.
 type way struct {
 	from netip.Addr
 	to   netip.AddrPort
 }
 
-// relay passes datagrams on, by source, except those of a source that is cut off. Two ways lead to it.
+// relay forwards datagrams to a server, except those of a source that is cut off. Clients can reach it
+// by two ways.
 type relay struct {
 	ways   [2]way
 	server netip.AddrPort
 	mu     sync.Mutex
-	off    netip.Addr // nothing passes from it or to it; unspecified: all are cut off
+	off    netip.Addr // datagrams from it and to it are dropped; unspecified: all are
 	backs  map[netip.AddrPort]*net.UDPConn
 }
 
@@ -44,7 +45,7 @@ func newRelay(t *testing.T, server netip.AddrPort) *relay {
 	at, err := listen("127.0.0.1:0")
 	require.NoError(t, err)
 	r.ways = [2]way{{at.Addr(), at}, {netip.MustParseAddr("127.0.0.2"), at}}
-	if at, err = listen("[::1]:0"); err == nil { // which every system has where it has IPv6
+	if at, err = listen("[::1]:0"); err == nil { // a system with IPv6 has it
 		r.ways[1] = way{at.Addr(), at}
 	}
 	t.Cleanup(func() {
@@ -63,7 +64,7 @@ func (r *relay) cutOff(a netip.Addr) {
 	r.off = a
 }
 
-// back returns the socket for a source of datagrams to a front, or nil where it is cut off.
+// back returns the socket for a source of datagrams to a front, or nil if the source is cut off.
 func (r *relay) back(front *net.UDPConn, from netip.AddrPort) *net.UDPConn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +104,9 @@ func (r *relay) run(front *net.UDPConn) {
 	}
 }
 
-// TestSilenceMoves: a client whose datagrams leave, but from an address to which nothing comes back, goes on from the
-// one that the system would choose now. Where that is the same one, it keeps its socket and waits.
+// TestSilenceMoves: a client's datagrams are sent from an address to which no reply comes. The client
+// then uses the address
+// that the system would choose now. If that is the same one, the client keeps its socket and waits.
 func TestSilenceMoves(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)
@@ -148,7 +150,7 @@ func TestSilenceMoves(t *testing.T) {
 	})
 	nettest.Talk(t, srv, cli, toServer, toClient)
 
-	// A second time, and then back, while nothing is sent but what the endpoint sends itself.
+	// A second time, and then back, while only the endpoint itself sends.
 	r.cutOff(second)
 	way.Store(0)
 	nettest.Until(t, "it goes back", func() bool { return moves() == 2 })

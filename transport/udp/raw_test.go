@@ -19,7 +19,7 @@ func listenRaw(t testing.TB) *net.UDPConn {
 	return c
 }
 
-// drain takes what waits at a socket and returns how many bytes it was.
+// drain reads all datagrams that wait at a socket, and returns how many bytes they had.
 func drain(c *net.UDPConn, buf []byte) (total int) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// Who reads a sealed connection's traffic cannot end it; one that is truly at its end is given up after a second.
+// An attacker that reads a sealed connection's traffic cannot end the connection. If the other end is
+// really gone, the
+// connection ends after a second.
 func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	t.Parallel()
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})
@@ -38,7 +40,7 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	assert.GreaterOrEqual(t, cli.Counters().Unbelieved, uint64(10))
 
 	for begin := time.Now(); time.Since(begin) < 1500*time.Millisecond; time.Sleep(20 * time.Millisecond) {
-		require.NoError(t, cli.Send(toServer, []byte("on and on"))) // the rumours come to nothing
+		require.NoError(t, cli.Send(toServer, []byte("on and on"))) // the forged messages have no effect
 		require.NoError(t, srv.Send(toClient, []byte("on and on")))
 		var ev [8]transport.Event
 		for _, e := range append(ev[:srv.Recv(ev[:4]):4], ev[4:4+cli.Recv(ev[4:])]...) {
@@ -57,7 +59,7 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	assert.Greater(t, time.Since(begin), 500*time.Millisecond)
 }
 
-// forge sends a close to both ends, and a gone to the client.
+// forge sends a forged close to both ends, and a forged gone to the client.
 func forge(a *nettest.Attacker) {
 	id := a.ID()
 	b := nettest.Sum(append(append([]byte{0xA9}, id...), 0, byte(transport.Closed), 0))

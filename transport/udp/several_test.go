@@ -15,9 +15,10 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestSeveralAddresses: a server on a wildcard address answers each client from the address that it was spoken to.
-// On loopback every address of 127.0.0.0/8 is this machine's, and the system answers from 127.0.0.1 if it is not
-// told otherwise.
+// TestSeveralAddresses: a server on a wildcard address replies to each client from the address that the
+// client sent to. On
+// loopback every address of 127.0.0.0/8 is this machine's, and the system would reply from 127.0.0.1 by
+// itself.
 func TestSeveralAddresses(t *testing.T) {
 	costtest.Sockets(t)
 	for _, at := range []string{":0", "0.0.0.0:0", "[::]:0"} {
@@ -37,7 +38,8 @@ func TestSeveralAddresses(t *testing.T) {
 	}
 }
 
-// TestWildcardAllocatesNothing: naming the address to answer from, and reading it, allocate nothing.
+// TestWildcardAllocatesNothing: setting the address to send from and reading the address sent to
+// allocate nothing.
 func TestWildcardAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	for _, batch := range []int{0, 32} {
@@ -68,7 +70,7 @@ func TestWildcardAllocatesNothing(t *testing.T) {
 	}
 }
 
-// meet has a client of a server's address connect, and exchange datagrams.
+// meet connects a client to an address of the server, and exchanges datagrams.
 func meet(t *testing.T, srv *udp.Endpoint, addr string) {
 	cli, err := udp.Dial(addr, udp.Config{})
 	require.NoError(t, err)
@@ -100,7 +102,7 @@ func meet(t *testing.T, srv *udp.Endpoint, addr string) {
 	}, 5*time.Second, time.Millisecond, "%s says no farewell", addr)
 }
 
-// connected returns the peer of a Connected event that waits, or the one that was known.
+// connected returns the peer of a waiting Connected event, or else known.
 func connected(e *udp.Endpoint, known transport.PeerID) transport.PeerID {
 	var ev [8]transport.Event
 	for _, e := range ev[:e.Recv(ev[:])] {

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// Connecting over an extremely bad link, with additional outages.
+// Clients connect over an extremely bad link, with additional outages.
 func TestSoakConnecting(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

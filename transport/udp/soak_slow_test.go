@@ -15,8 +15,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A receiver that takes nothing costs its sender, and everyone else, nothing: what waits for it is bounded, the oldest
-// goes first, and the server's tick never waits.
+// A receiver that reads nothing costs its sender and all others nothing: a bounded number of datagrams
+// waits for it, the
+// oldest are dropped first, and the server's tick never waits.
 func TestSoakSlowConsumer(t *testing.T) {
 	costtest.Sockets(t)
 	d := nettest.Length(t, "slow for", time.Second, 30*time.Second)
@@ -63,7 +64,7 @@ func TestSoakSlowConsumer(t *testing.T) {
 	}
 	grown := int64(nettest.Heap()) - int64(before)
 	var info transport.Info
-	for still := 0; still < 20; { // until all has come that will
+	for still := 0; still < 20; { // until no more datagrams arrive
 		was := info.Stats.Received
 		time.Sleep(10 * ms)
 		k := quick.Recv(ev[:])
@@ -86,7 +87,7 @@ func TestSoakSlowConsumer(t *testing.T) {
 	assert.EqualValues(t, info.Stats.Received, info.Stats.ReceiveDropped+uint64(waiting))
 	assert.Equal(t, sent, newest, "the newest is there")
 	assert.Less(t, newest-oldest, waiting+backlog+sent/20, "the oldest went")
-	held, most := ticks[len(ticks)/2], 80*ms // of few ticks a busy machine spoils the 99th by itself
+	held, most := ticks[len(ticks)/2], 80*ms // with few ticks, a busy machine spoils the 99th percentile
 	if *nettest.Soak {
 		held, most = ticks[len(ticks)*99/100], 8*ms
 	}
@@ -96,7 +97,8 @@ func TestSoakSlowConsumer(t *testing.T) {
 
 func number(b []byte, n int) { copy(b, fmt.Sprintf("%016d", n)) }
 
-// drainNumbers takes all that waits, and returns how many datagrams and the numbers of the first and last.
+// drainNumbers reads all waiting datagrams, and returns how many there were and the numbers of the
+// first and last.
 func drainNumbers(t *testing.T, ep *udp.Endpoint) (n, first, last int) {
 	var ev [64]transport.Event
 	for k := len(ev); k == len(ev); {

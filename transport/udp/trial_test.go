@@ -58,11 +58,11 @@ func TestTrial(t *testing.T) {
 
 	up(stranger, 1200)
 	received()
-	up(p.addr, 50) // the client lives where it was
+	up(p.addr, 50) // the client still sends from its own address
 	send(10)
 	assert.Zero(t, received())
 
-	// A proof that is wrong moves nothing; the right one does, and ends the trial.
+	// A wrong proof changes nothing. The right one moves the connection, and ends the trial.
 	up(stranger, 1200)
 	e.serveDatagram(e.in.Buffer(), copy(e.in.Buffer(), appendPair(nil, typeResponse, p.conn, 5)), stranger)
 	assert.NotEqual(t, stranger, p.addr)

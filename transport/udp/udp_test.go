@@ -45,7 +45,7 @@ func TestTokenAndIdentity(t *testing.T) {
 	to := srv.LocalAddr().String()
 	token := []byte("player one")
 	cli := dial(t, to, udp.Config{Token: token})
-	token[0] = 'X' // the config keeps its own
+	token[0] = 'X' // the endpoint has its own copy of the token
 	wait(t, cli, transport.Connected)
 	var info transport.Info
 	require.True(t, srv.Info(wait(t, srv, transport.Connected).Peer, &info))
@@ -89,7 +89,8 @@ func TestNobodyThere(t *testing.T) {
 	assert.Equal(t, transport.Unreachable, ev.Code)
 }
 
-// A name whose first address gives no reply is tried at the next: localhost is ::1 first where there is IPv6.
+// If the first address of a name does not reply, the next one is tried: localhost is ::1 first where
+// there is IPv6.
 func TestNames(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	_, port, err := net.SplitHostPort(srv.LocalAddr().String())
@@ -130,8 +131,9 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 }
 
-// A server that dies without a word and comes back at the same port tells its old clients that it does not know them,
-// and takes nothing of theirs for new.
+// A server ends without a message and restarts at the same port. It tells its old clients that it does
+// not know them, and
+// does not take their datagrams for those of new ones.
 func TestServerRestarts(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	addr := srv.LocalAddr().String()
@@ -153,7 +155,8 @@ func TestServerRestarts(t *testing.T) {
 	wait(t, dial(t, addr, udp.Config{}), transport.Connected)
 }
 
-// A server that disappears is noticed by its silence, and sooner when the system reports that nobody listens.
+// A client notices by the silence that its server is gone, or sooner, if the system reports that nobody
+// listens.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	srv := listen(t, "127.0.0.1:0", udp.Config{})

@@ -60,7 +60,7 @@ func TestGoldenHello(t *testing.T) {
 	assert.Equal(t, hello{0x0102030405060708, goldenCookie, []byte("ticket")}, h)
 }
 
-// The document quotes the vectors.
+// The document contains the test vectors.
 func TestDocumentHoldsTheVectors(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/STANDARD-udp.md")
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestAnyFlippedBitIsFound(t *testing.T) {
 	}
 }
 
-// parseAny reports whether any decoder takes b, and panics if one goes out of bounds.
+// parseAny reports whether any decoder accepts b. It panics if one reads out of bounds.
 func parseAny(b []byte) bool {
 	if len(b) == 0 {
 		return false
@@ -122,7 +122,7 @@ func FuzzDecoders(f *testing.F) {
 	f.Add(appendHello(nil, &hello{nonce: 1, token: []byte("t")}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		costtest.Bound(t, len(b), func() { parseAny(b) })
-		// Also with a right checksum, which no mutation would find.
+		// Also with a valid checksum, which mutations would not find.
 		if len(b) >= sumSize {
 			parseAny(appendSum(bytes.Clone(b[:len(b)-sumSize]), 0))
 		}
@@ -156,7 +156,8 @@ func TestCookies(t *testing.T) {
 	assert.False(t, m.proven(200, p, 8, 0, addr))
 }
 
-// newMeasured returns a server, the address of a stranger, and what counts the bytes that the stranger received.
+// newMeasured returns a server, the address of a stranger, and a function that returns how many bytes
+// the stranger received.
 func newMeasured(t testing.TB) (e *Endpoint, from netip.AddrPort, received func() int) {
 	e, err := Listen("127.0.0.1:0", Config{})
 	require.NoError(t, err)
@@ -210,7 +211,7 @@ func FuzzAmplification(f *testing.F) {
 				g.told = 0
 			}
 			e.mu.Unlock()
-			e.limits.all = meter{} // the limits are not what saves us
+			e.limits.all = meter{} // the limits are not what keeps replies short
 			e.serveDatagram(buf, copy(buf, b), from)
 			if n := received(); n > len(b) {
 				t.Fatalf("%d bytes answered with %d", len(b), n)
@@ -221,7 +222,7 @@ func FuzzAmplification(f *testing.F) {
 			if peers > 1 || moved {
 				t.Fatalf("%x made a connection, or moved one", b)
 			}
-			if peers == 0 { // a close that was right: the id is the key
+			if peers == 0 { // b was a valid close: its id is the connection's
 				e.mu.Lock()
 				known.id = e.peers.Add(known)
 				known.q = e.in.Add(known.id, false)
