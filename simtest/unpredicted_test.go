@@ -72,8 +72,8 @@ func (g *badges) worn(w *ecs.World) (all []ribbon) {
 	return all
 }
 
-// play begins a match of two players and a crate. It returns the server, the clients, and the
-// clients' games.
+// play begins a match of two players and a crate. It returns the match, the server, the clients,
+// and the clients' games.
 func (g *badges) play(t *testing.T) (*simtest.Match, *server.Server, []*client.Client, []*badges) {
 	m := simtest.New(3)
 	srv, err := m.Serve(server.Config{Protocol: g.protocol()})

@@ -1,7 +1,7 @@
 // Package pair plays a game over UDP, with the server in one process and its clients in
 // another. The two may be on machines of different architectures. A client that predicts
-// must get the server's results to the last bit, and [simtest.SyncTest] sees one machine
-// only.
+// must get the server's results to the last bit, and [simtest.SyncTest] only tests one
+// machine.
 //
 // A game's test is one line, with the function that [simtest.Check] takes:
 //
@@ -17,5 +17,5 @@
 // server may play longer than its clients. The clients' end prints its figures. The test
 // fails if nothing was predicted, or if a misprediction has [prediction.Code] as its cause.
 //
-// [Serve] and [Join] are the same for programs.
+// [Serve] and [Join] are the two ends for programs.
 package pair

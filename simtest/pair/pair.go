@@ -26,9 +26,9 @@ const joinTime = 30 * time.Second
 
 // Result has the figures of the clients of one process.
 type Result struct {
-	Architecture string // of this process, as in GOARCH
+	Architecture string // GOARCH of this process
 	Clients      int
-	Stats        stats.Client // of all clients together
+	Stats        stats.Client // sum of the statistics of all clients
 }
 
 // Share returns the mispredictions with a cause for each 1000 compared ticks.
@@ -63,7 +63,7 @@ func (r *Result) Err() error {
 	return nil
 }
 
-// Serve is the server's end. It listens at an address, such as ":7777", calls ready with
+// Serve runs the server's end. It listens at an address, such as ":7777", calls ready with
 // the address that it got, and plays until the context ends. Then it returns nil. ready may
 // be nil.
 func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, ready func(netip.AddrPort)) error {
@@ -74,7 +74,7 @@ func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, re
 	p := newPlayer()
 	srv, err := server.New(server.Config{
 		Protocol: p.Protocol, Transport: end,
-		MaxWaitingPerAddress: -1, // all clients are one process
+		MaxWaitingPerAddress: -1, // all clients come from one address
 	})
 	if err != nil {
 		_ = end.Close(transport.Closed, "")
@@ -92,8 +92,8 @@ func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, re
 	return nil
 }
 
-// Join is the clients' end. It plays with that number of clients (at least 1) against the
-// server at an address, and returns their figures. The time d begins when all of them play,
+// Join runs the clients' end. It plays with this number of clients (at least 1) against the
+// server at an address, and returns their figures. The time d begins when all clients play,
 // which must be within 30 s.
 func Join(ctx context.Context, addr string, clients int, d time.Duration, newPlayer func() simtest.Player) (Result, error) {
 	r := Result{Architecture: runtime.GOARCH, Clients: clients}
@@ -115,7 +115,7 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 	}
 	ticker := time.NewTicker(frame)
 	defer ticker.Stop()
-	var from time.Time // when all played
+	var from time.Time // the time at which all played
 	for begin := time.Now(); from.IsZero() || time.Since(from) < d; {
 		playing := 0
 		for i := range all {
@@ -164,7 +164,7 @@ func (s *seat) dialServer(addr string, p simtest.Player) error {
 	return err
 }
 
-// stepFrame is a rendered frame. It returns 1 while the client plays.
+// stepFrame renders a frame. It returns 1 while the client plays.
 func (s *seat) stepFrame() (playing int, err error) {
 	v := s.client.Step(time.Now())
 	switch v.State {

@@ -75,7 +75,7 @@ func TestPlay(t *testing.T) {
 	require.Contains(t, r.String(), "3 clients on "+runtime.GOARCH)
 }
 
-// TestOtherCode: clients whose code does something else are found, with how often.
+// TestOtherCode: the test finds clients whose code does something else, and counts how often.
 func TestOtherCode(t *testing.T) {
 	r, err := play(t, honest, func() simtest.Player { return (&game{bias: 0.25}).player() })
 	require.NoError(t, err)

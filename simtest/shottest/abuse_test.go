@@ -28,16 +28,16 @@ const (
 	duelEnd   = 40 * time.Second
 )
 
-// duel plays the same match twice: with an honest shooter, and with a liar in the
-// same place. The server grants no growth.
+// duel plays the same match twice: once with an honest shooter, and once with a liar in
+// its place. The server has RewindGrowth off.
 func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) (honest, cheat outcome) {
 	t.Helper()
 	set := setting{rate: rate, snapshot: rate, growth: -1}
 	return duelOn(t, 3, set, link, every, &liar{}, nil), duelOn(t, 3, set, link, every, l, lie)
 }
 
-// duelOn plays one match; with one seed, the same happens to the packets whoever
-// plays.
+// duelOn plays one match. With the same seed the same happens to packets, with an honest
+// shooter or a liar.
 func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) outcome {
 	t.Helper()
 	m, err := newRange(seed, set.rate, server.Config{SnapshotRate: set.snapshot, RewindGrowth: set.growth})
@@ -61,12 +61,12 @@ func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretic
 // outcome is the rewind that the server granted a shooter.
 type outcome struct {
 	shots, hits  int
-	most, mean   float64 // rewind, ticks
+	most, mean   float64 // rewind in ticks
 	claims       lagcomp.JudgeStats
 	clamped      uint64
-	backwards    int     // moments used that were earlier than one before
-	beyond       int     // moments used that were not past
-	confirmedPer float64 // of a hundred shots
+	backwards    int     // moments used that were earlier than the one before
+	beyond       int     // moments used that were not in the past
+	confirmedPer float64 // confirmed hits in a hundred shots
 }
 
 func (m *rangeMatch) outcome(s *shooter) outcome {
@@ -98,7 +98,7 @@ func (m *rangeMatch) outcome(s *shooter) outcome {
 	return o
 }
 
-// duelLink is a round trip of 100 ms.
+// duelLink has a round trip of 100 ms.
 var duelLink = sim.Link{Latency: 50 * time.Millisecond}
 
 // older makes every claim of a command older by some ticks.
@@ -110,8 +110,8 @@ func older(ticks uint32) func(time.Duration, *netcode.Command) {
 	}
 }
 
-// A claim that the server's own measurements do not explain is moved to the
-// nearest moment that they do, and counted; it gains no rewind and no hits.
+// A claimed moment that the server's own measurements do not explain is moved to the
+// nearest moment that they explain, and counted. It gains no rewind and no hits.
 func TestAbuseClaims(t *testing.T) {
 	costtest.Figures(t)
 	set := func(to func(c *netcode.Command)) func(time.Duration, *netcode.Command) {
@@ -138,7 +138,7 @@ func TestAbuseClaims(t *testing.T) {
 		{"before the beginning", duelLink, 0, lagcomp.TooFar, set(func(c *netcode.Command) { c.Render, c.Fraction = 0, 255 })},
 		{"backwards", shaky, 1, lagcomp.Backwards, set(func(c *netcode.Command) {
 			if c.Tick/2%2 == 0 {
-				c.Render, c.Fraction = c.Tick-3, 0 // later than honest, then earlier
+				c.Render, c.Fraction = c.Tick-3, 0 // claims a later moment than the true one, then an earlier one
 			}
 		})},
 	} {
@@ -188,9 +188,9 @@ func abusePaths() []abusePath {
 // delays are lies that make a connection look slower once it has settled.
 var delays = []struct {
 	name string
-	most float64 // ticks over the honest twin; where fewer than one packet in 25 is lost, a tick
-	mean float64 // most ticks over it in the mean of eight seeds and more
-	of8  uint64  // how many of eight seeds; fewer than all on the lossy paths alone
+	most float64 // most ticks of rewind above the honest shooter's; 1 if fewer than one packet in 25 is lost
+	mean float64 // most ticks above it in the mean of eight or more seeds
+	of8  uint64  // how many of eight seeds to play; fewer than eight only on lossy links
 	tell func(rate int) *liar
 }{
 	{"acknowledgements held back by 200 ms", 1, 0.6, 8, func(rate int) *liar {
@@ -224,15 +224,16 @@ var delays = []struct {
 	}},
 }
 
-// If a game grants no growth, a delay that begins after the connection has settled
-// gains nothing over an honest twin with the same losses: at most a tick of rewind
-// for any shot, and no hits. A cheater who always claims the full tolerance gains a
-// little more where a tenth of the packets is lost.
+// With RewindGrowth off, a delay that begins after the connection has settled gains nothing
+// over an honest shooter with the same losses: at most a tick of rewind for any shot, and no
+// hits. A cheater that always claims the full tolerance gains a little more if a tenth of the
+// packets is lost.
 //
-// There the greatest rewind of hundreds of shots, and their mean, are luck, and the twin's too:
-// the cheater is always at the limit, and the twin seldom. Of 200 seeds at 30 Hz one in eight
-// gains more than 1.2 ticks by one of the two, and none more than 1.75. So the mean of the
-// gains over the seeds is bounded too, by less than a tick.
+// With such losses the greatest and the mean rewind of hundreds of shots are random, for the
+// cheater and for the honest shooter. The cheater is always at the limit, and the other seldom.
+// Of 200 seeds at 30 Hz one in eight gains more than 1.2 ticks in the greatest or the mean
+// rewind, and none more than 1.75. So the test also bounds the mean gain of the seeds, by less
+// than a tick.
 func TestAbuseDelay(t *testing.T) {
 	costtest.Figures(t)
 	for _, path := range abusePaths() {
@@ -284,8 +285,9 @@ func TestAbuseDelay(t *testing.T) {
 	}
 }
 
-// By default such a delay gains what a slower path is granted, and a tick. Where a tenth of the
-// packets is lost, that is the mean of some seeds: the twin's luck is half a tick, as above.
+// By default such a delay gains at most what the server grants a slower link, plus a tick. If a
+// tenth of the packets is lost, that holds for the mean of some seeds: the honest shooter's
+// rewind varies by half a tick, as above.
 func TestAbuseDelayByDefault(t *testing.T) {
 	costtest.Figures(t)
 	for _, path := range abusePaths() {
@@ -322,8 +324,8 @@ func TestAbuseDelayByDefault(t *testing.T) {
 	}
 }
 
-// A latency that rises in the middle of a fight, on both ways or on the way
-// down alone, is not granted then either, whether or not it is true.
+// With RewindGrowth off, a latency that rises in the middle of a fight, in both directions or only
+// on the way down, gives no more rewind, whether it is true or faked.
 func TestAbuseRaisedPing(t *testing.T) {
 	costtest.Figures(t)
 	for _, both := range []bool{true, false} {
@@ -360,7 +362,7 @@ func TestAbuseFakedFromTheStart(t *testing.T) {
 	require.Greater(t, cheat.claims.By[lagcomp.Cap], uint64(200))
 }
 
-// turn is what befalls the runner that is shot at, and what must hold of shots.
+// turn is something that happens to the runner that is shot at, and what must hold for shots.
 type turn struct {
 	name  string
 	begin func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
@@ -403,7 +405,7 @@ func testTurn(t *testing.T, row turn) {
 	require.NoError(t, err)
 	m.game.still = true
 	link := sim.Link{Latency: 100 * time.Millisecond}
-	var between []float32 // where the screen showed the runner, as far as it was at neither end
+	var between []float32 // shown positions of the runner, without those at either end
 	s := (*shooter)(nil)
 	s, err = m.seatAs(simtest.Seat{Up: link, Down: link, After: func(v client.View) {
 		if e := s.game.number(v.World, s.target); e != ecs.None {

@@ -19,24 +19,24 @@ import (
 
 var fullAccuracy = flag.Bool("accuracy", false, "play the accuracy test's whole table, which takes minutes")
 
-// cell is one link in one setting, and what became of its shots.
+// cell is one link in one setting, and the results of its shots.
 type cell struct {
 	rtt, jitter time.Duration
 	loss        float64
 
 	shots, wide, held   int
-	heldHits, heldSame  int // hits on the screen of held targets; the same heads by the server
-	onScreen, confirmed int // hits on the screen; the same heads by the server
-	missed, unseen      int // misses on the screen; heads hit by the server
+	heldHits, heldSame  int // hits of held targets on the screen; those for which the server hit the same head
+	onScreen, confirmed int // hits on the screen; those for which the server hit the same head
+	missed, unseen      int // misses on the screen; those for which the server hit a head
 	wideHit             int
 	clamped             int
-	lost                int // the command never reached the server in time
+	lost                int // shots whose command did not reach the server in time
 	errors              []float64
 	median, p99         float64
-	rewind              float64 // the most, in ticks
+	rewind              float64 // the greatest rewind, in ticks
 }
 
-// setting is a server's.
+// setting is the settings of a server and its shooters.
 type setting struct {
 	name     string
 	rate     int
@@ -44,14 +44,14 @@ type setting struct {
 	cap      time.Duration
 	without  bool // no lag compensation
 	growth   time.Duration
-	taps     bool // its shooters press between ticks, at 240 frames a second
+	taps     bool // the shooters press between ticks, at 240 frames a second
 }
 
 func (c *cell) link() sim.Link {
 	return sim.Link{Latency: c.rtt / 2, Jitter: c.jitter, Loss: c.loss}
 }
 
-// grid are the links of the table.
+// grid returns the links of the table.
 func grid(full bool) []*cell {
 	var out []*cell
 	add := func(rtt int, jitter int, loss float64) {
@@ -75,8 +75,8 @@ func grid(full bool) []*cell {
 	return out
 }
 
-// play lets one shooter per link shoot, and matches what they saw with what the
-// server judged.
+// play lets one shooter per link shoot, and compares the hits on their screens with the
+// server's hits.
 func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	t.Helper()
 	m, err := newRangeOf(&shootingRange{taps: s.taps}, 7, s.rate, server.Config{
@@ -94,7 +94,7 @@ func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	}
 }
 
-// join is the checker: each shot of the client's own log against the server's.
+// join compares each shot in the client's own log with the server's.
 func (c *cell) join(m *rangeMatch, s *shooter, judged map[foretick.Tick]judgedShot) {
 	var ticks []foretick.Tick
 	for t := range s.seen {
@@ -174,7 +174,7 @@ func table(s setting, cells []*cell) string {
 	return b.String()
 }
 
-// settings are the table's servers.
+// settings returns the settings of the table.
 func settings() []setting {
 	return []setting{
 		{"30 Hz, cap 1 s", 30, 30, time.Second, false, 0, false},
@@ -193,8 +193,8 @@ func accuracyTime() time.Duration {
 	return 40 * time.Second
 }
 
-// What a shooter hits on its screen is hit on the server, and nothing else is:
-// within a cap that serves the latency.
+// Heads that a shooter hits on its screen are hit on the server, and no others, if the
+// rewind limit is large enough for the latency.
 func TestAccuracy(t *testing.T) {
 	for i, s := range settings() {
 		if small && !*fullAccuracy && i > 0 {
@@ -209,7 +209,7 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// check holds a cell to the bars.
+// check requires that the results of a cell are within their limits.
 func (c *cell) check(t *testing.T, s setting) {
 	t.Helper()
 	name := fmt.Sprintf("%s, RTT %v, jitter %v, loss %v", s.name, c.rtt, c.jitter, c.loss)
@@ -220,7 +220,7 @@ func (c *cell) check(t *testing.T, s setting) {
 	require.Greater(t, c.onScreen, 100, name)
 	require.GreaterOrEqual(t, percent(c.confirmed, c.onScreen), bar, name)
 	require.Greater(t, c.missed, 20, name)
-	require.LessOrEqual(t, c.unseen, max(1, c.missed/100), name) // one of a short form's fifty is no share
+	require.LessOrEqual(t, c.unseen, max(1, c.missed/100), name) // allows one even if the short form has only fifty misses
 	require.Greater(t, c.wide, 50, name)
 	require.Zero(t, c.wideHit, name)
 	require.LessOrEqual(t, c.median, placeStep/2, name)
@@ -229,8 +229,8 @@ func (c *cell) check(t *testing.T, s setting) {
 	}
 }
 
-// With the default cap, everything within it is as accurate, and everything
-// beyond is clamped and counted.
+// With the default rewind limit, shots within it are as accurate, and shots
+// beyond it are clamped and counted.
 func TestAccuracyDefaultCap(t *testing.T) {
 	s := setting{"30 Hz, default cap (600 ms)", 30, 30, 0, false, 0, false}
 	cells := grid(*fullAccuracy)
@@ -239,7 +239,7 @@ func TestAccuracyDefaultCap(t *testing.T) {
 	t.Log(table(s, append(cells, beyond)))
 	for _, c := range cells {
 		if c.rtt <= 300*time.Millisecond || c.jitter == 0 {
-			c.check(t, s) // a round trip of 400 ms is served
+			c.check(t, s) // the default limit is enough for a round trip of 400 ms
 		}
 		require.LessOrEqual(t, c.rewind, 0.6*30+0.001)
 	}
@@ -248,7 +248,7 @@ func TestAccuracyDefaultCap(t *testing.T) {
 	require.Less(t, percent(beyond.confirmed, beyond.onScreen), 50.0)
 }
 
-// Without compensation hardly a shot at a running target counts.
+// Without lag compensation hardly a shot at a running target hits.
 func TestAccuracyWithoutCompensation(t *testing.T) {
 	s := setting{"30 Hz, no lag compensation", 30, 30, 0, true, 0, false}
 	cells := grid(*fullAccuracy)

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// heads are those that can be hit in a view, by number.
+// heads returns the heads that can be hit in a view, by number.
 func (g *shootingRange) heads(w *ecs.World, seen foretick.HitView) map[uint8]lagcomp.Vec {
 	out := map[uint8]lagcomp.Vec{}
 	for _, hit := range seen.Overlap(lagcomp.Sphere{R: 200}, nil) {
@@ -26,8 +26,8 @@ func (g *shootingRange) heads(w *ecs.World, seen foretick.HitView) map[uint8]lag
 	return out
 }
 
-// comers has runners come and go: new ones that live for a while, and one of the
-// first that is hidden and shown again. It notes when each came into sight.
+// comers makes runners come and go: new ones that live for a while, and one of the
+// first, which is hidden and shown again. It returns when each came into sight.
 func (m *rangeMatch) comers(player func() foretick.PlayerID) (came map[uint8][]foretick.Tick) {
 	came = map[uint8][]foretick.Tick{}
 	g, next, alive := m.game, uint8(runners), []ecs.Entity(nil)
@@ -107,7 +107,7 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 				}
 				for n := range drawn[tick] {
 					for _, at := range came[n] {
-						// In its first frames, while nothing has disappeared again.
+						// These are the runner's first frames, and no runner has disappeared again.
 						if age := int32(used[tick] - at); age >= 0 && age < 6 && tick-at < 4*17 {
 							require.Contains(t, there, n, "tick %d, judged at %d: %d came at %d and is drawn", tick, used[tick], n, at)
 							first[fmt.Sprint(n, " ", at)] = true
@@ -120,8 +120,8 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 	}
 }
 
-// A projectile in its shooter's past meets entities that came into sight there since the
-// shot, and not before.
+// A projectile in its shooter's past hits an entity that came into sight after the shot, but only
+// from the moment on at which the entity came into sight.
 func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	const behind = 8
 	m, err := newRange(29, 30, server.Config{})

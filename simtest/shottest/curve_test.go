@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Kites go round in circles, by every way there is from one snapshot to the next.
+// Kites move in circles. They use every kind of interpolation between two snapshots.
 type (
 	kite struct {
 		X    float32    `net:"min=-64,max=64,step=0.01,hermite"`
@@ -47,13 +47,13 @@ type kites struct {
 	seen   func(f *foretick.Frame, by foretick.PlayerID)
 	drawn  func(f *foretick.Frame)
 	leaps  bool
-	own    bool // the game interpolates
+	own    bool // the game's own function interpolates
 }
 
 const kiteCount = 8
 
-// where a kite is after some seconds. Some rest now and then, and each leaps to the
-// other side every few seconds.
+// where returns a kite's state after s seconds. Some kites rest now and then. With leaps each
+// leaps to the other side every few seconds.
 func where(n int, s float64, leaps bool) (k kite) {
 	if n%4 == 3 {
 		s = math.Floor(s) + max(0, math.Mod(s, 1)*2-1) // rests half of each second
@@ -121,7 +121,7 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 	return p
 }
 
-// pictured is a kite at one end: its hitboxes, and its recorded history.
+// pictured is a kite in the view of one end: its hitboxes, and its recorded component.
 type pictured struct {
 	hitboxes [3]lagcomp.Vec
 	kite     kite
@@ -144,7 +144,7 @@ func (g *kites) frame(w *ecs.World, s foretick.HitView) map[uint8]pictured {
 				p.hitboxes[k], ok = lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, ok && found
 			}
 			if !ok {
-				continue // it leapt since: no shot reaches back before that
+				continue // the kite has leapt since, and no shot reaches back before that
 			}
 			if hit, ok := s.Only(rows.Entity(i)).Nearest(p.hitboxes[0], 1); ok {
 				p.held = hit.Held
@@ -155,7 +155,7 @@ func (g *kites) frame(w *ecs.World, s foretick.HitView) map[uint8]pictured {
 	return out
 }
 
-// find is the kite of a number.
+// find returns the kite with a number.
 func (g *kites) find(w *ecs.World, n uint8) ecs.Entity {
 	for _, rows := range g.all.All(w) {
 		for i, at := range g.kite.Slice(rows) {
@@ -167,9 +167,9 @@ func (g *kites) find(w *ecs.World, n uint8) ecs.Entity {
 	return ecs.None
 }
 
-// What a client draws along curves is where the server looks for it, within less than
-// the step: with losses, with fewer snapshots than ticks, when things rest and leap,
-// and where many of them are put off.
+// Kites that a client draws along curves have the same places in the server's view, within
+// less than a step: with losses, with fewer snapshots than ticks, when kites rest and leap,
+// and when many of them are postponed.
 func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 	for _, row := range []struct {
 		rate, snapshots, sendRate, crowd int
@@ -194,10 +194,10 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		srv1.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = srv1.frame(f.World, f.Rewind(by)) }
 		var cli *client.Client
 		cl.drawn = func(f *foretick.Frame) { drawn[f.Tick] = cl.frame(f.World, f.Rewind(cli.View().Player)) }
-		var curve, line []float64 // distance from the truth
+		var curve, line []float64 // distances from the true position
 		cli, err = m.Join(client.Config{Protocol: cl.protocol(row.rate), Sample: client.Sample(&cl.cmd, func(v client.View) whistle {
 			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
-		})}, simtest.Seat{Up: row.link, Down: row.link, FrameRate: 48, After: func(v client.View) { // frames fall between ticks
+		})}, simtest.Seat{Up: row.link, Down: row.link, FrameRate: 48, After: func(v client.View) { // so that frames are between ticks
 			if v.State != client.Playing || m.Net.Now() < 6*time.Second {
 				return
 			}
@@ -211,7 +211,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 			}
 		}})
 		require.NoError(t, err)
-		for n := range 50 { // some are out of sight for a while
+		for n := range 50 { // hides and shows kites in turn
 			m.Run(6*time.Second + time.Duration(n)*200*time.Millisecond)
 			if e := srv1.find(srv.World(), uint8(n/2%kiteCount)); row.leaps {
 				require.True(t, srv.Frame().SetVisible(cli.View().Player, e, n%2 == 1))
@@ -238,7 +238,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 					bent++
 				}
 				if saw.held && math.Abs(float64(a.Line-b.Line)) > placeStep {
-					continue // a value that came between frame and command: see Hit.Held
+					continue // a value arrived between frame and command: see Hit.Held
 				} else if saw.held {
 					if held++; worst > placeStep {
 						elsewhere++
@@ -273,7 +273,7 @@ func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
 	judgedWithoutAllocating(t, false)
 }
 
-// Nor does judging what the game interpolates.
+// Judging targets that the game's own function interpolates allocates nothing, either.
 func TestOwnInterpolationAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	judgedWithoutAllocating(t, true)
@@ -311,5 +311,5 @@ func judgedWithoutAllocating(t *testing.T, own bool) {
 	require.NoError(t, err)
 	m.Run(10 * time.Second)
 	require.Greater(t, n, 100)
-	require.Less(t, mallocs, uint64(n)/4) // a collection of garbage empties every pool
+	require.Less(t, mallocs, uint64(n)/4) // a garbage collection empties every pool
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // TestShotsInTheFirstSecond: a shot is judged where its shooter saw the target, from the first
-// tick of play on, and from the first one after a lost connection. The error is in ticks of a
-// runner, beside that of later shots.
+// tick of play on, and from the first tick after a reconnect. The test logs the error in ticks of a
+// runner's movement, next to that of later shots.
 func TestShotsInTheFirstSecond(t *testing.T) {
 	const away = 6 * time.Second // the connection is lost
 	for _, rate := range []int{30, 60} {

@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// onShots plays a shooter and hands each of its shots to check, on the server.
+// onShots plays a shooter and calls check for each of its shots, on the server.
 func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot)) (*rangeMatch, *shooter) {
 	t.Helper()
 	m, err := newRange(11, 30, server.Config{})
@@ -99,7 +99,7 @@ func TestHitViewComponent(t *testing.T) {
 	require.Greater(t, moved, 50)
 }
 
-// A shot laid open holds the body where it was judged, and where it is.
+// The explanation of a shot has the body where it was judged, and where it is now.
 func TestHitViewExplain(t *testing.T) {
 	apart := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
@@ -146,11 +146,11 @@ func TestHitViewProjectile(t *testing.T) {
 		up.Position.Z += 1
 		behind, _, ok := seen.CatchUp(&up)
 		require.False(t, ok)
-		// A unit a tick, up to the newest tick recorded, which is the last one.
+		// The projectile flies a unit a tick, up to the newest recorded tick, which is the last one.
 		require.InDelta(t, hit.Point.Z+1+seen.Behind()-behind, up.Position.Z, 0.01)
 		require.GreaterOrEqual(t, behind, float32(1))
 		require.Less(t, behind, float32(2))
-		// One that waits where the head will be two ticks later meets it there.
+		// A projectile that waits where the head will be two ticks later hits the head there.
 		later, ok := f.RewindBehind(by, seen.Behind()-2).Hitbox(hit.Entity, hit.Index)
 		require.True(t, ok)
 		ball := later.Bound()
@@ -236,8 +236,8 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	require.NotZero(t, s.game.number(s.client.View().World, s.target))
 }
 
-// A hidden entity cannot be hit from that moment on, in that same tick and by any
-// query. An entity hidden and shown within a tick was never out of sight.
+// From the moment on at which an entity is hidden, no query hits it, even in the same tick.
+// An entity that is hidden and shown within a tick was never out of sight.
 func TestHiddenAtOnce(t *testing.T) {
 	m, err := newRange(31, 30, server.Config{SnapshotRate: 10})
 	require.NoError(t, err)
@@ -273,12 +273,12 @@ func TestHiddenAtOnce(t *testing.T) {
 	require.NotZero(t, s.game.number(s.client.View().World, s.target))
 }
 
-// Without bandwidth for every entity in every snapshot, a target is drawn from
-// other values than those of the snapshots around the frame's time. The server
-// knows which entities it had postponed, and judges such shots between the
-// client's own ticks of that target. The client still marks them: the server
-// cannot distinguish a value that came between frame and command from one that was
-// drawn.
+// If there is no bandwidth for every entity in every snapshot, a client draws some
+// targets from older values than those of the snapshots around the frame's time. The
+// server knows which entities it had postponed, and judges such shots between the ticks
+// that the client has of that target. The client still marks these shots as held: the
+// server cannot tell whether a value that arrived before the command was drawn in the
+// frame.
 func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	var all cell
 	elsewhere := 0
@@ -294,7 +294,7 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	for rate := 2500; rate <= 4500; rate += step { // bytes a second: from far too few to enough
 		play(rate, 60)
 	}
-	for crowd := 150; crowd <= 450; crowd += 300 * step / 500 { // each of whom is sent only every three seconds at last
+	for crowd := 150; crowd <= 450; crowd += 300 * step / 500 { // in the largest crowd each is sent only every three seconds
 		play(2500, crowd)
 	}
 	t.Logf("%d held, %d of them elsewhere, %d of %d hits confirmed; %d of %d others", all.held, elsewhere, all.heldSame, all.heldHits, all.confirmed, all.onScreen)
@@ -341,8 +341,8 @@ func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 	return c, elsewhere
 }
 
-// What a client has not received yet is not there for its shots, though it was
-// there at the moment that the client claims to have seen.
+// A client's shot does not hit an entity that the client has not received yet, even if the
+// entity existed at the moment that the client claims to have seen.
 func TestUnknownIsNotSeen(t *testing.T) {
 	const crowd = 400
 	m, err := newRange(19, 30, server.Config{SendRate: 3000 + trailRate})

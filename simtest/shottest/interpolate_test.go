@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// hop goes from one value to the next in an arch that no tag makes.
+// hop interpolates between two values along an arch, which no tag can do.
 func hop(from, to kite, t float32) kite {
 	from.Line += float32((to.Line - from.Line) * t)
 	from.Y = from.Line
@@ -23,8 +23,8 @@ func hop(from, to kite, t float32) kite {
 	return from
 }
 
-// TestOwnInterpolationIsJudgedWhereDrawn: what the game interpolates is drawn so on
-// screens, and shots at it are judged there.
+// TestOwnInterpolationIsJudgedWhereDrawn: screens draw a target with the game's own interpolation,
+// and shots at it are judged where it is drawn.
 func TestOwnInterpolationIsJudgedWhereDrawn(t *testing.T) {
 	m := simtest.New(3)
 	truth, cl := kites{own: true}, kites{own: true}

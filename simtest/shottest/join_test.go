@@ -13,7 +13,7 @@ import (
 )
 
 // TestJoinWithThousandsOfEntities: a client that joins a full world soon has all
-// of it, in packets that fit, and can play in the meantime.
+// entities, in packets within the MTU, and can play in the meantime.
 func TestJoinWithThousandsOfEntities(t *testing.T) {
 	const crowd = 4000
 	m, err := newRange(23, 30, server.Config{})

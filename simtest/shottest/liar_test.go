@@ -17,18 +17,18 @@ import (
 type liar struct {
 	transport.Endpoint
 	now func() time.Duration
-	// claim changes a command before it leaves.
+	// claim changes a command before it is sent.
 	claim func(now time.Duration, c *netcode.Command)
 	// hold returns the delay of acknowledgements.
 	hold func(now time.Duration) time.Duration
-	// deny tells which packets are said to be lost that are not.
+	// deny reports whether to claim that a received packet was lost.
 	deny func(now time.Duration, seq uint16) bool
 
-	size   int // of a command, as the Welcome says
+	size   int // bytes of a command, from the Welcome
 	fields []uint8
 	in     *netcode.CommandBuffer
 	out    *netcode.CommandSender
-	newest netcode.Tick // after the newest command read
+	newest netcode.Tick // the tick after the newest command that was read
 	acks   []heldAck
 	lied   int
 	buffer []byte
@@ -39,7 +39,7 @@ type heldAck struct {
 	bytes []byte // flags and ack fields of a header
 }
 
-// Recv looks for the Welcome, which tells the size of commands.
+// Recv looks for the Welcome, which has the size of commands.
 func (l *liar) Recv(ev []transport.Event) int {
 	n := l.Endpoint.Recv(ev)
 	for i := range ev[:n] {
@@ -58,7 +58,7 @@ func (l *liar) Recv(ev []transport.Event) int {
 	return n
 }
 
-// Send rewrites the packet and sends that.
+// Send sends a falsified packet instead of b.
 func (l *liar) Send(p transport.PeerID, b []byte) error {
 	now := l.now()
 	seq, ack, messages := packettest.Fields(b)
@@ -91,11 +91,11 @@ func (l *liar) Send(p transport.PeerID, b []byte) error {
 	return l.Endpoint.Send(p, out)
 }
 
-// denied is the flags and ack fields of a header, without the packets that are
-// said not to have come.
+// denied returns the flags and ack fields of a header without the packets that are
+// claimed to be lost.
 func denied(fields []byte, is func(seq uint16) bool) []byte {
 	line, bits, at := binary.LittleEndian.Uint16(fields[1:]), uint64(1)<<32, 3
-	for i := range 4 { // bit 32−n: line−n came
+	for i := range 4 { // bit 32−n is set if packet line−n was received
 		b := byte(0xff)
 		if fields[0]&(1<<i) != 0 {
 			b = fields[at]

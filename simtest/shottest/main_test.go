@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain lets the heap grow further than usual before it is collected: matches come and
-// go here, and hold little. The collector would take a tenth of the processor's time.
+// TestMain lets the heap grow further than usual before a garbage collection. The tests create and
+// drop many small matches, for which the collector would take a tenth of the processor's time.
 func TestMain(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

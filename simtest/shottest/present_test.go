@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A shot without a shooter hits bodies in the newest complete tick, and leaves
-// out only the named one: with players and without, also after one has left.
+// A shot without a shooter hits bodies as they were in the newest complete tick, except the
+// named entity: with players and without, also after one has left.
 func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
 	m, err := newRange(61, 30, server.Config{})
 	require.NoError(t, err)

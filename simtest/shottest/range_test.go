@@ -14,10 +14,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The shooting range: runners that turn back every 0.3 to 0.8 s, and players
-// that shoot at their heads. A head is a bone, moved by a clip and a phase that
-// are replicated along with the position. Runners are immortal, ammunition is
-// free.
+// The shooting range has runners that turn back every 0.3 to 0.8 s, and players
+// that shoot at their heads. A head is a bone, moved by an animation clip and a phase
+// that are replicated along with the position. Runners do not die, and ammunition is
+// unlimited.
 type (
 	place struct {
 		X, Y float32 `net:"min=-128,max=128,step=0.01,lerp"`
@@ -57,8 +57,8 @@ type (
 // How a shot is aimed.
 const (
 	aimCentre uint8 = iota
-	aimNear         // up to two radii off
-	aimWide         // three radii off
+	aimNear         // up to two radii beside the head
+	aimWide         // three radii beside the head
 	aimKinds
 )
 
@@ -73,7 +73,7 @@ const (
 	runSpeed    = 6
 	strafeSpeed = 2
 	runners     = 3
-	tapFrames   = 240 // a second
+	tapFrames   = 240 // frames a second of shooters that tap
 	placeStep   = 0.01
 )
 
@@ -88,7 +88,7 @@ type shootingRange struct {
 	runner ecs.Prefab
 	shot   foretick.Event[shot]
 	still  bool                    // runners do not run
-	script func(f *foretick.Frame) // what befalls the runners
+	script func(f *foretick.Frame) // changes the runners in each tick
 
 	runners *ecs.Query
 	judged  func(f *foretick.Frame, by foretick.PlayerID, s shot)
@@ -175,7 +175,7 @@ func (g *shootingRange) fire(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// command is the handle of the command that this range has.
+// command returns the handle of the command that this range uses.
 func (g *shootingRange) command() ecs.Handle {
 	if g.taps {
 		return &g.tap
@@ -183,7 +183,7 @@ func (g *shootingRange) command() ecs.Handle {
 	return &g.cmd
 }
 
-// pull is the command of a row.
+// pull returns the command of a row.
 func (g *shootingRange) pull(rows ecs.Rows, i int) pull {
 	if g.taps {
 		return pull(g.tap.Slice(rows)[i])
@@ -211,7 +211,7 @@ func (g *shootingRange) run(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// people puts the runners on their lanes.
+// people spawns the runners on their lanes.
 func (g *shootingRange) people(s *server.Server) {
 	for n := range runners {
 		e := s.Frame().Spawn(&g.runner, ecs.Nobody)
@@ -221,7 +221,7 @@ func (g *shootingRange) people(s *server.Server) {
 	}
 }
 
-// number finds the runner of a number in a world; None when it is not there.
+// number returns the runner with a number in a world, None if it is not there.
 func (g *shootingRange) number(w *ecs.World, n uint8) ecs.Entity {
 	for _, rows := range g.runners.All(w) {
 		how := g.pose.Slice(rows)
@@ -240,18 +240,18 @@ type shooter struct {
 	client *client.Client
 	rand   *rand.Rand
 	every  foretick.Tick // ticks between shots
-	from   time.Duration // begins to shoot
-	until  time.Duration // stops
+	from   time.Duration // time of the first shot
+	until  time.Duration // time after which it does not shoot
 	net    *sim.Network
 	target uint8
 
 	last   foretick.Tick
 	kind   uint8
-	angle  float64 // of the offset
-	off    float64 // in radii
-	held   pull    // as last aimed
-	wait   int     // where it taps: frames until it does …
-	frames int     // … of this many a tick
+	angle  float64 // direction of the offset from the head's centre
+	off    float64 // size of the offset, in radii
+	held   pull    // the last aim
+	wait   int     // frames until it taps
+	frames int     // frames in a tick
 
 	seen map[foretick.Tick]seenShot
 }
@@ -259,7 +259,7 @@ type shooter struct {
 // seenShot is a shot on its shooter's screen.
 type seenShot struct {
 	kind   uint8
-	hit    bool // a head
+	hit    bool // the shot hit a head
 	number uint8
 	held   bool
 	shown  bool // the target was on the screen
@@ -279,14 +279,14 @@ func (s *shooter) sample(v client.View) pull {
 		cmd.Z = at.Z + float32(sin*s.off*headRadius)
 		s.held = cmd
 	}
-	// It shoots at a vanished runner's last position on the screen.
+	// It shoots at the last shown position of a runner that has vanished.
 	now := s.net.Now()
 	cmd.Shoot = s.held != pull{} && now >= s.from && now < s.until && v.Tick-s.last >= s.every
 	return cmd
 }
 
-// tap presses in one frame of a tick alone, any of them, and aims elsewhere in all
-// others.
+// tap presses in a single, random frame of a tick, and aims elsewhere in all other
+// frames.
 func (s *shooter) tap(v client.View) tapped {
 	cmd := s.sample(v)
 	switch {
@@ -302,7 +302,7 @@ func (s *shooter) tap(v client.View) tapped {
 	return tapped(cmd)
 }
 
-// fired records what the shot seems to hit, and aims again.
+// fired records what the shot hits on the screen, and chooses the next aim.
 func (s *shooter) fired(f *foretick.Frame, sh shot) {
 	seen := f.Rewind(s.client.View().Player)
 	out := seenShot{kind: sh.Kind}
@@ -328,14 +328,14 @@ func (s *shooter) fired(f *foretick.Frame, sh shot) {
 	}
 }
 
-// judgedShot is the server's word on a shot.
+// judgedShot is a shot as the server judged it.
 type judgedShot struct {
-	hit    bool // the head of some runner
+	hit    bool // the shot hit the head of a runner
 	number uint8
 	head   lagcomp.Vec
 	exists bool
 	reason lagcomp.Reason
-	rewind float64 // ticks
+	rewind float64 // rewind in ticks
 	used   lagcomp.Claim
 }
 

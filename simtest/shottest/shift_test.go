@@ -18,14 +18,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// shifts are what becomes of an honest player's path in mid-play, of a round trip of
-// 100 ms with 10 ms of jitter on each way.
+// shifts are changes of an honest player's link in mid-play, from a round trip of
+// 100 ms with 10 ms of jitter in each direction.
 var shifts = []struct {
 	name   string
-	rtt    time.Duration // more of it, half on each way
-	jitter time.Duration // on each way
+	rtt    time.Duration // increase of the round trip, half of it in each direction
+	jitter time.Duration // new jitter in each direction
 	loss   float64
-	harms  bool // its shots, unless the server allows for it
+	harms  bool // shots miss, unless the server grants growth
 }{
 	{"nothing", 0, 10 * time.Millisecond, 0, false},
 	{"RTT 50 ms less", -50 * time.Millisecond, 10 * time.Millisecond, 0, false},
@@ -41,19 +41,19 @@ var shifts = []struct {
 
 const (
 	shiftAt   = 12 * time.Second
-	shiftSoon = time.Second      // from when on its hits are to be confirmed
-	shiftPart = 30 * time.Second // counted after the shift, and after the server has remeasured
-	shiftWait = 9 * time.Second  // for new measurements to settle
+	shiftSoon = time.Second      // time after the change from which on hits must be confirmed
+	shiftPart = 30 * time.Second // counted time after the change, and after the server has remeasured
+	shiftWait = 9 * time.Second  // time for new measurements to settle
 )
 
-// ways are those on which a path shifts, and how much of the round trip each takes.
+// ways are the directions in which a link changes.
 var ways = []struct {
 	name     string
 	up, down bool
 }{{"both", true, true}, {"up", true, false}, {"down", false, true}}
 
-// shifted plays a shooter whose path shifts, and returns what became of its shots
-// with the new path, from so long after on, and once the server has resettled, if it is to.
+// shifted plays a shooter whose link changes. It returns the results of its shots from this time
+// after the change on, and of those after the server has remeasured, if remeasure is set.
 func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from time.Duration, remeasure bool) (then, remeasured cell, claims lagcomp.JudgeStats) {
 	t.Helper()
 	m, err := newRange(37, rate, server.Config{RewindGrowth: growth})
@@ -102,8 +102,8 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 	return during(shiftAt+from, again), during(again+shiftWait, end), claims
 }
 
-// An honest player whose network gets slower during the match continues to hit its
-// targets on screen, from a second later on, whichever direction became slower.
+// An honest player whose network gets slower during the match continues to hit the targets on
+// its screen, from one second later on, whichever direction became slower.
 func TestHonestPathShifts(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
@@ -124,9 +124,8 @@ func TestHonestPathShifts(t *testing.T) {
 	}
 }
 
-// A game may grant no growth. Then a path that becomes slower costs an honest player
-// its hits, each is clamped and counted, and they count again once the server has
-// resettled.
+// With RewindGrowth off, an honest player whose link becomes slower misses: each shot is clamped
+// and counted. Its shots hit again once the server has remeasured.
 func TestHonestPathWithoutGrowth(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
@@ -150,20 +149,20 @@ func TestHonestPathWithoutGrowth(t *testing.T) {
 	}
 }
 
-// What a server grants a slower network, a liar gains: that much, no faster than
-// 200 ms a second, no more by faking both a round trip and a drawing delay or one
-// after the other, and nothing any more 2 s after it stopped.
+// A liar gains the rewind that a server grants a slower network. It gains no more than that, no
+// faster than 200 ms a second, and no more by faking both a round trip and a drawing delay, or
+// one after the other. Two seconds after it stops it gains nothing any more.
 func TestAbuseGrowth(t *testing.T) {
 	costtest.Figures(t)
 	const rate, early, stop, back = 30, lieFrom + time.Second/4, 20 * time.Second, 22 * time.Second
 	type deceit struct {
 		held time.Duration
-		turn bool // now holds back, now claims
+		turn bool // fakes a round trip and a drawing delay in turn
 	}
 	on := func(now time.Duration) bool { return now >= lieFrom && (now < stop || now >= 30*time.Second) }
 	for _, row := range []struct {
 		growth  time.Duration
-		granted float64 // ticks
+		granted float64 // ticks of rewind that the server grants
 	}{{0, 4.5}, {100 * time.Millisecond, 3}, {-1, 0}} {
 		most := func(lie deceit, lies bool) (first, all, stopped float64) {
 			m, err := newRange(41, rate, server.Config{RewindGrowth: row.growth})

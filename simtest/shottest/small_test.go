@@ -2,6 +2,6 @@ package shottest
 
 import "github.com/foretick/foretick/internal/costtest"
 
-// small has tests that play the same for many seeds and links play few of them: those that
-// FORETICK_LONG adds differ in numbers alone.
+// small makes tests play few of their seeds and links. FORETICK_LONG adds the others, which differ
+// only in numbers.
 var small = costtest.Count(0, 1) == 0
