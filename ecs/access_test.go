@@ -23,7 +23,7 @@ func TestHandlesThatNeverWereAreNotFound(t *testing.T) {
 	h := w.NewHistory(1)
 	h.Save(0)
 	for _, e := range spread(w, &g.mover, 300, 5) {
-		alive[e] = false // of a timeline that the restore discards
+		alive[e] = false // the restore discards these
 	}
 	h.Restore(0)
 	v := g.pos.View(w)

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A partition reports its owner, and neither runs nor rolls back with the rest of the
-// owner's entities.
+// A second part of an owner's entities reports the owner. It neither runs nor rolls back with the owner's other
+// entities.
 func TestApart(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
@@ -54,7 +54,7 @@ func TestApartFindsAFreeName(t *testing.T) {
 	require.Equal(t, ecs.ClientOnly-2, w.Partition(1))
 }
 
-// Systems that leave owners out see nothing of them; the order of the rest is theirs.
+// Systems that leave owners out get none of their rows. The order of the other rows does not change.
 func TestExecutePartsWhere(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})

@@ -215,7 +215,7 @@ type hurts struct {
 func (h hurts) Before(f *frame, _ int) { h.g.hp.Get(f.w, h.whom).Points++ }
 func (h hurts) After(f *frame, _ int)  { h.g.hp.Get(f.w, h.whom).Points++ }
 
-// What a hook does is not the system's doing.
+// Changes that a hook makes are not the system's.
 func TestHooksAreNotWatched(t *testing.T) {
 	g := newGame(t)
 	s := ecs.NewSchedule[*frame](g.types)

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// None is no entity's handle for any method of a world: after a call with it, nothing is
-// alive that was not, and no handle that the world gives out is None, stale, or given twice.
+// No method of a world takes None for an entity. After a call with it, nothing is alive that was not before,
+// and no handle that the world returns is None, stale, or returned twice.
 func TestNoneIsNoIdentity(t *testing.T) {
 	entity := reflect.TypeFor[ecs.Entity]()
 	tried := 0

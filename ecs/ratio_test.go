@@ -388,7 +388,7 @@ func saves(b *testing.B, save bool) {
 			setup := func(int) {}
 			if save {
 				setup = func(int) { change() }
-				rounds = -ring // or the slot holds the structure already
+				rounds = -ring // otherwise the slot would hold the structure already
 			}
 			r := ratio(b, rounds, subject{setup: setup, run: base.run}, subject{setup: setup, run: func(n int) {
 				for range n {

@@ -46,7 +46,7 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 			reservedHandles = append(reservedHandles, e)
 			require.NoError(t, w.Place(e, &g.mover, 1))
 			g.pos.Get(w, e).X = float32(step)
-		case 2: // what a rollback took away comes back by its handle
+		case 2: // an entity that a rollback removed comes back with its handle
 			for _, e := range reservedHandles {
 				if !w.Alive(e) && rng.IntN(2) == 0 {
 					again++
@@ -91,7 +91,7 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 				w.Destroy(e.e)
 				require.True(t, w.Unreserve(e.e))
 			}
-			for slot := range slots { // no save may know them any more
+			for slot := range slots { // so that no save has the entities any more
 				own.Save(slot)
 				common.Save(slot)
 				saves[slot] = list(1)

@@ -40,7 +40,7 @@ func (g *churnGame) breed(f *frame, r ecs.Rows) {
 	for i := range pos {
 		e := r.Entity(i)
 		switch n := int(pos[i].X); {
-		case n%7 == 3 && r.Len() < 40: // not w.Len: that is other players' too
+		case n%7 == 3 && r.Len() < 40: // not w.Len, because that counts other players' rows too
 			c := f.w.SpawnIn(g.rng, &g.mover, r.Owner())
 			g.pos.Get(f.w, c).X = float32(n % 50)
 			g.vel.Get(f.w, c).X = float32(n % 3)
@@ -54,7 +54,7 @@ func (g *churnGame) breed(f *frame, r ecs.Rows) {
 	}
 }
 
-// input is what a tick takes, besides the world.
+// input applies the input of a tick.
 func (g *churnGame) input(w *ecs.World, o ecs.Owner, v int) {
 	e := w.SpawnIn(g.rng, &g.mover, o)
 	g.pos.Get(w, e).X = float32(v)

@@ -21,8 +21,8 @@ func TestSpawnHasTheKindsDefaults(t *testing.T) {
 	require.Equal(t, 1, w.Len())
 }
 
-// Of two calls that destroy an entity before the flush, the first one counts, also in a
-// slot that is used again.
+// Of two calls that destroy an entity before the flush, only the first one counts, even in a slot that is used
+// again.
 func TestAnEntityIsDestroyedOnce(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
@@ -116,7 +116,7 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	require.Empty(t, q.Owned(w, 77))
 }
 
-// What a system adds and removes waits, and can be looked at until then.
+// Components that a system adds and removes wait for the flush, and can be read until then.
 func TestDeferredChanges(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})

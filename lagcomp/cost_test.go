@@ -70,10 +70,9 @@ func bestOf(attempts int, enough float64, ratio func() float64) float64 {
 	return best
 }
 
-// TestRatios keeps what a tick and a ray cost, as ratios taken in one run:
-// recording against copying the same bytes, the broad phase against testing
-// every volume, and a ray into a tick that nobody asked for before, which pays
-// for the bounding spheres of two ticks.
+// TestRatios keeps what a tick and a ray cost, as ratios taken in one run: recording against copying the same
+// bytes, the broad phase against testing every volume, and the first ray into a tick, for which the bounding
+// spheres of two ticks are computed.
 func TestRatios(t *testing.T) {
 	costtest.Ratio(t)
 	c := newCrowd(t, 64)

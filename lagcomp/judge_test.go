@@ -214,7 +214,8 @@ func claimOf(x float64) lagcomp.Claim {
 	return lagcomp.Claim{Tick: lagcomp.Tick(whole), Fraction: float32(x - whole)}
 }
 
-// TestDelayFromTheFirstPacket cannot be told from a true one: the cap holds it.
+// TestDelayFromTheFirstPacket: a delay that is faked from the first packet on cannot be distinguished from a
+// true one. The cap limits it.
 func TestDelayFromTheFirstPacket(t *testing.T) {
 	j := lagcomp.NewJudge(lagcomp.Config{})
 	for now := lagcomp.Tick(100); now < 400; now++ {

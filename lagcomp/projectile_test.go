@@ -88,7 +88,7 @@ func TestCatchUpFalls(t *testing.T) {
 	require.InDelta(t, -9.81*.2, shot.Velocity.Z, 1e-4)
 }
 
-// TestResting: what does not move is met by what comes to it, and only then.
+// TestResting: a projectile at rest is hit by an entity that moves onto it, and only then.
 func TestResting(t *testing.T) {
 	h := crossing(t)
 	for k := lagcomp.Tick(10); k <= 30; k++ {

@@ -234,7 +234,7 @@ func TestExplain(t *testing.T) {
 	require.Empty(t, x.Bodies, "nobody near")
 }
 
-// TestExplainMargin: what came near the line of fire is told, and no other.
+// TestExplainMargin: Explain returns the entities near the line of fire, and no others.
 func TestExplainMargin(t *testing.T) {
 	h := newHistory(t, lagcomp.Config{})
 	h.Begin(1)

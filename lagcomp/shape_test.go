@@ -131,7 +131,7 @@ func TestFarAway(t *testing.T) {
 				lagcomp.Filter{Layers: 1})
 			return ok
 		}
-		// RayTo ends at the aim, beside the centre, so it reaches the volume.
+		// RayTo ends at the aim, next to the centre, so it reaches the volume.
 		require.True(t, aim(0))
 		require.True(t, aim(.24))
 		require.True(t, aim(-.24))

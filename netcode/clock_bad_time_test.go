@@ -38,8 +38,7 @@ func eachPath(t *testing.T, play func(t *testing.T, m *match)) {
 	}
 }
 
-// A client that joins on a calm path gives up what it runs ahead by for safety within two
-// seconds.
+// A client that joins on a calm path runs ahead a little more for safety. It gives this up within two seconds.
 func TestLeadOfANewClientSettlesSoon(t *testing.T) {
 	eachPath(t, func(t *testing.T, m *match) {
 		m.run(30 * time.Second)
@@ -97,7 +96,7 @@ func TestBadTimesThatComeBackAreExpected(t *testing.T) {
 	}
 }
 
-// No sample comes during a stall, so those before it did not come close together.
+// No sample comes during a stall, so the samples before it did not come close together.
 func TestAStallMakesNoBadTime(t *testing.T) {
 	missing, ticks := 0, 0
 	for seed := range uint64(30) {

@@ -39,8 +39,8 @@ func (m *match) delays(t *testing.T, length time.Duration) (delay, lead float64,
 	return delay / float64(n), lead / float64(n), changes
 }
 
-// What inputs must run ahead beyond Reach is input delay, within a tenth, and it does not
-// change to and fro. No more inputs are missed than without.
+// The part of the lead beyond Reach becomes input delay, to within a tenth, and the delay does not change
+// back and forth. No more inputs are missed than without Reach.
 func TestReachDelaysTheRest(t *testing.T) {
 	for _, row := range []struct {
 		rate, interval, frames int
@@ -97,7 +97,7 @@ func TestFixedInputDelay(t *testing.T) {
 	}
 }
 
-// Wherever the lead lies between two ticks, the delay stays at one of them.
+// Wherever the lead is between two ticks, the delay stays at one of them.
 func TestDelayDoesNotFlutter(t *testing.T) {
 	for reach := 4.; reach < 5; reach += 0.1 {
 		m := newMatch(30, 350*ms, 20*ms, 0.02, 3)

@@ -10,10 +10,10 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// onTCP plays a match over a path that repairs losses as TCP does: what was lost comes late, and
-// all behind it waits. It returns the median time from a command to the frame in which another
-// client of the same path draws its tick, the share of frames in which remote entities stand still,
-// and the share of ticks without their command.
+// onTCP plays a match over a path that repairs losses as TCP does: a lost packet comes late, and all packets
+// after it wait. It returns the median time from a command to the frame in which another client of the same
+// path draws its tick, the share of frames in which remote entities stand still, and the share of ticks without
+// their command.
 func onTCP(share float64, seed uint64) (shown time.Duration, stalled, missing float64) {
 	m := newMatch(30, 100*time.Millisecond, 0, 0.02, seed)
 	m.up.repair, m.down.repair = 133*time.Millisecond, 133*time.Millisecond

@@ -390,8 +390,8 @@ func TestClockBeforeTheFirstSnapshot(t *testing.T) {
 	require.Zero(t, c.Advance(time.Second).Ticks, "time that runs back stands still")
 }
 
-// The first frame takes 83 ms and the second 16, with no snapshot in between: what was
-// measured during slow frames is dropped, and the clock still tells the time.
+// The first frame takes 83 ms and the second 16, with no snapshot in between. What was measured during slow
+// frames is dropped, and the clock still returns the right time.
 func TestFramesBecomeFastBeforeASnapshot(t *testing.T) {
 	for _, slow := range []time.Duration{83 * ms, 200 * ms, 490 * ms} {
 		c := netcode.NewClock(netcode.ClockConfig{TickRate: 30})

@@ -123,8 +123,8 @@ func TestCommandsLateDuplicateAndFarAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, malformed)
 }
 
-// Of several commands for one tick the one whose maker saw the most runs, whichever
-// comes last, if it comes in time.
+// Of several commands for one tick, the one that was made with the newest view runs. It need not come last, but
+// it must come in time.
 func TestCommandsMadeAnew(t *testing.T) {
 	made := func(tick, render netcode.Tick, fraction, value byte) []byte {
 		s := netcode.NewCommandSender(1, netcode.CommandConfig{})
@@ -165,8 +165,8 @@ func TestCommandsMadeAnew(t *testing.T) {
 	require.EqualValues(t, 2, b.Replaced())
 }
 
-// Of a tick whose command is made again, the server may acknowledge the first command. The
-// second one still travels in three packets, and then costs no more bytes.
+// If a tick's command is made again, the server may acknowledge the first command. The second one is still sent
+// in three packets. After that it costs no more bytes.
 func TestCommandsMadeAgainTravelInThreePackets(t *testing.T) {
 	s, b := netcode.NewCommandSender(1, netcode.CommandConfig{}), netcode.NewCommandBuffer(1, 64)
 	for k := netcode.Tick(101); k <= 120; k++ {
@@ -255,7 +255,7 @@ func TestCommandsGivenUpAreMeasured(t *testing.T) {
 	b := netcode.NewCommandBuffer(1, 32)
 	require.NoError(t, b.Read(body(100), 99.5))
 	b.Early()
-	// 101 was lost, its tick passed, the client was told and left it out.
+	// The command of 101 was lost, and its tick passed. The client learned that and left the command out.
 	require.NoError(t, b.Read(body(102), 101.75))
 	early, ok := b.Early()
 	require.True(t, ok)
@@ -371,7 +371,7 @@ func TestEveryCommandInThreePackets(t *testing.T) {
 		}
 		for at, n := range times {
 			switch {
-			case frame > 21: // no more are kept
+			case frame > 21: // the sender keeps no more
 				require.LessOrEqual(t, n, 3)
 			case at < k-netcode.Tick(2*frame):
 				require.Equal(t, 3, n, "%d commands a packet, tick %d", frame, at)
@@ -380,8 +380,8 @@ func TestEveryCommandInThreePackets(t *testing.T) {
 	}
 }
 
-// With Late all that can still be of use go in every other packet, and in every one while the
-// acknowledgement stands still.
+// With Late, all commands that can still be of use go into every other packet, and into every packet while the
+// same tick is acknowledged.
 func TestLateCommandsAreSent(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		s := netcode.NewCommandSender(1, netcode.CommandConfig{Late: 5})
@@ -408,8 +408,8 @@ func TestLateCommandsAreSent(t *testing.T) {
 	}
 }
 
-// A buffer that keeps late commands has each once, for as many ticks as it was told, and
-// acknowledges no tick that still waits.
+// A buffer that keeps late commands returns each once, for as many ticks as KeepLate says, and acknowledges no
+// tick that still waits.
 func TestLateCommandsAreKept(t *testing.T) {
 	s := netcode.NewCommandSender(2, netcode.CommandConfig{Redundancy: 8})
 	for _, start := range []netcode.Tick{100, 1<<32 - 3} {

@@ -64,7 +64,7 @@ func TestEventRepeats(t *testing.T) {
 			require.EqualValues(t, min(lost+1, repeat), s.EventsCarried+s.EventsRepeated, "acked at once")
 		}
 	}
-	// Without acks it goes out in full, and the receiver tells it from others.
+	// Without acks an event goes out as often as configured, and the receiver recognizes the duplicates.
 	a, b := netcode.NewConn(netcode.Config{Channels: eightChannels}), netcode.NewConn(netcode.Config{Channels: eightChannels})
 	var got []netcode.Tick
 	for i := range 10 {
@@ -81,7 +81,7 @@ func TestEventRepeats(t *testing.T) {
 	require.EqualValues(t, 4, b.Stats().EventsDuplicate)
 }
 
-// What finds no room is dropped when it is stale, oldest first, and counted.
+// An event that finds no room is dropped when it is stale, the oldest first, and counted.
 func TestEventIsDroppedWhenStaleOrOverBudget(t *testing.T) {
 	d := newDuo(t, netcode.Config{Channels: []netcode.Channel{{Reliable: true}, {MaxAge: 100 * ms}}, Rate: 3000, MinRate: 3000, FixedRate: true})
 	d.fill, d.own = true, true

@@ -43,9 +43,9 @@ func (x *teller) drain(t *testing.T, peer *teller) {
 	}
 }
 
-// TestFateIsToldOnce: whatever the path does, every packet has one fate, told once;
-// delivered at once, with the first packet that says so and only if the peer took
-// it; lost only if no packet that came had said so. Sequence numbers go round.
+// TestFateIsToldOnce: whatever the path does, each packet has one fate, which is reported once. It is delivered
+// with the first packet that acknowledges it, and only if the peer accepted it. It is lost only if no packet
+// that arrived acknowledged it. Sequence numbers wrap.
 func TestFateIsToldOnce(t *testing.T) {
 	for loss, packets := range map[float64]int{0: 5_000, 0.05: 10_000, 0.3: 70_000} {
 		t.Run(fmt.Sprintf("loss %v", loss), func(t *testing.T) {

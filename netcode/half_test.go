@@ -68,7 +68,7 @@ func TestHalfTheCircleInTheCommandBuffer(t *testing.T) {
 			require.NoError(t, b.Read(s.Append(nil, 100), float64(now)))
 			_, ok = b.Take(now + 2)
 			require.True(t, ok, "now %d, after a command %d further", now, d)
-			// Nor does a tick half the circle away become the present.
+			// A Take of a tick half the circle away does not move the present either.
 			_, ok = b.Take(now + 3 + half)
 			require.False(t, ok)
 			require.Equal(t, now+2, b.Ack())

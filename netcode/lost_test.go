@@ -33,7 +33,7 @@ func TestLostInIsWhatTheNetworkLost(t *testing.T) {
 			case roll < 15:
 				_ = to.Receive(now, append([]byte(nil), b...))
 			}
-			_ = to.Receive(now, append([]byte(nil), b...)) // of those sent twice
+			_ = to.Receive(now, append([]byte(nil), b...)) // some packets arrive twice
 			if held != nil && (i%50 == 0 || i > packets-60) {
 				require.NoError(t, to.Receive(now, held), "later than 32 others, or not")
 				held = nil

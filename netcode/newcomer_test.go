@@ -91,8 +91,8 @@ func TestNewcomerKeepsLittle(t *testing.T) {
 	require.Greater(t, admitted, 100_000, "the messages make it keep much")
 }
 
-// TestNewcomerMayAsk: what an honest peer says before it is admitted gets through,
-// and all the rest once it is.
+// TestNewcomerMayAsk: the messages of an honest peer before it is admitted get through, and all others do once
+// it is admitted.
 func TestNewcomerMayAsk(t *testing.T) {
 	c := netcode.NewConn(netcode.Config{Channels: roomy, Newcomer: true})
 	require.NoError(t, c.Receive(0, bare(0, 40, 1, 5)))

@@ -14,7 +14,7 @@ import (
 // bottleneck is a link of limited bytes a second with a queue in front.
 type bottleneck struct {
 	rate  float64
-	queue time.Duration // of capacity; what finds it full is dropped
+	queue time.Duration // queue is the capacity of the queue. A packet that finds it full is dropped.
 	busy  time.Duration // until when
 	path
 }

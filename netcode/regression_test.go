@@ -360,7 +360,7 @@ func TestLostEntryIsSentAgainAsSoonAsThreeNewerPacketsArrived(t *testing.T) {
 	require.Zero(t, c.Pending())
 }
 
-// What could be written in two ways is refused in all but one.
+// If a message could be written in several ways, all but one are refused.
 func TestOneEncodingOnly(t *testing.T) {
 	// Bits, first to last, and zeros to the end of their byte.
 	commands := func(bits string) error {

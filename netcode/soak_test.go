@@ -37,7 +37,7 @@ func (r *rough) send(now time.Duration, b []byte) {
 	}
 }
 
-// event fills b as the n-th event; checkEvent tells which it is.
+// event fills b as the n-th event; checkEvent returns n.
 func event(b []byte, n uint32) {
 	rng := rand.New(rand.NewPCG(uint64(n), 1))
 	binary.LittleEndian.PutUint32(b[4:], n)

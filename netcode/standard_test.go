@@ -316,7 +316,7 @@ func describeStream(out *strings.Builder, w *wire) {
 func describeEvents(out *strings.Builder, w *wire) {
 	channel, id, tick := w.unsigned(1), uint16(w.unsigned(2)), uint32(0)
 	w.bad = w.bad || channel < 4 || channel > 7
-	last := -1 // of the span
+	last := -1 // last is the number of the last event, counted from the first
 	for len(w.b) > 0 && !w.bad {
 		skip := w.varint()
 		if skip > 255 || last < 0 && skip != 0 || last+1+int(skip) > 255 {
@@ -402,8 +402,8 @@ func (w *wire) bitVarint() (v uint64) {
 	return 0
 }
 
-// describeCommands reads a body of commands. A body with a base other than the given one is
-// only told.
+// describeCommands reads a body of commands. If the body has a base other than the given one, only that is
+// written.
 func describeCommands(out *strings.Builder, w *wire, size int, base commandBase) {
 	based, count := w.bits(1) == 1, w.bits(2)+1
 	if count == 4 {

@@ -87,9 +87,8 @@ func TestEverySequenceInEveryState(t *testing.T) {
 	}
 }
 
-// TestEveryHeaderByteInEveryState: every value of the flags, the delay and each byte
-// of the ack's bits, with acks at every edge, tells each fate at most once and of a
-// packet that was sent.
+// TestEveryHeaderByteInEveryState: every value of the flags, the delay and each byte of the ack's bits, with
+// acks at every edge, gives each fate at most once, and only for a packet that was sent.
 func TestEveryHeaderByteInEveryState(t *testing.T) {
 	for _, s := range connStates() {
 		c, fresh := s.conn, newReceiveWindow()

@@ -31,7 +31,7 @@ func (r *reliables) message(channel uint8) []byte {
 	return b
 }
 
-// check tells a message's number.
+// check checks a message and returns its number.
 func (r *reliables) check(t require.TestingT, b []byte) uint32 {
 	n := binary.LittleEndian.Uint32(b)
 	for i := 4; i < len(b); i++ {
@@ -141,7 +141,7 @@ func TestTakeOverByThePeersCount(t *testing.T) {
 			if c.err != nil || c.taken == netcode.Forgotten {
 				return
 			}
-			// And by another one: the count continues.
+			// Another connection takes over next: the count continues.
 			again := netcode.NewConn(cfg)
 			require.NoError(t, again.TakeOver(n, 1, 6))
 			require.Zero(t, again.Pending())
@@ -159,7 +159,7 @@ func TestTakeOverByThePeersCount(t *testing.T) {
 	require.Equal(t, netcode.ErrNoChannel, netcode.NewConn(netcode.Config{}).TakeOver(a, 1, 0))
 }
 
-// Who knows nothing of the connections before counts from 0, as the server does.
+// A peer that knows nothing of the connections before counts from 0, as the server does.
 func TestTakeOverByAPeerThatForgot(t *testing.T) {
 	cfg := netcode.Config{}
 	a, b := netcode.NewConn(cfg), netcode.NewConn(cfg)

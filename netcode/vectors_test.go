@@ -23,7 +23,7 @@ const vectorsFile = "testdata/vectors.txt"
 type vector struct {
 	name   string
 	magic  uint64
-	size   int // of commands
+	size   int // size is the size of commands.
 	base   commandBase
 	packet []byte
 }

@@ -97,8 +97,8 @@ func TestBind(t *testing.T) {
 	require.True(t, got.Fire)
 }
 
-// TestBindSnapsAndBlends: a prediction in the wider type comes to lie on the other
-// build's grid, and pictures are blended.
+// TestBindSnapsAndBlends: a prediction in the wider type snaps to the other build's grid, and drawn values are
+// blended.
 func TestBindSnapsAndBlends(t *testing.T) {
 	old, now := compile[elder](t, schema.Options{Name: "c", Predicted: true}), compile[younger](t, schema.Options{Name: "c", Predicted: true})
 	s, _ := bound(t, old, now)

@@ -20,8 +20,8 @@ type sliding struct {
 	Count uint64
 }
 
-// What an earlier value was off by is carried into a later one, inside of its
-// range and around its circle.
+// Carry adds the error of an earlier value to a later one, within its range, and around its circle for an
+// angle.
 func TestCarry(t *testing.T) {
 	s := compile[sliding](t, schema.Options{Predicted: true})
 	require.True(t, s.Tolerant())

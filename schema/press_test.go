@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// What is tagged press is copied, whatever its type, and nothing else is; a one-shot
-// that is tagged is the only one that counts.
+// Fields tagged press are copied, whatever their type, and no others. If a one-shot is tagged, only tagged ones
+// count as a press.
 func TestPress(t *testing.T) {
 	type look struct {
 		Yaw, Pitch float32 `net:"angle"`

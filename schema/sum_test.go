@@ -43,7 +43,8 @@ func TestGather(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { s.Gather(ptr(&b), ptr(&a)); s.ClampSums(ptr(&b)); s.Deduct(ptr(&b), ptr(&a), true) }))
 }
 
-// A sum that the type cannot hold is its limit. The field is told if no range tells it.
+// A sum that the type cannot hold becomes the type's limit. Gather returns the field, unless Outside finds it by
+// its range.
 func TestGatherWhatNoTypeHolds(t *testing.T) {
 	s := compile[summed](t, schema.Options{})
 	field := func(name string) int {
@@ -77,8 +78,8 @@ func TestGatherWhatNoTypeHolds(t *testing.T) {
 	require.Equal(t, field("I16"), s.Outside(ptr(&ranged), 0))
 }
 
-// What rounding left stays for the next command, and what the range cut only if more
-// commands are made at once.
+// The rest that rounding left stays for the next command. The rest beyond the range stays only if more commands
+// are made of the same input.
 func TestDeduct(t *testing.T) {
 	s := compile[summed](t, schema.Options{})
 	send := func(from summed) (sent summed) {

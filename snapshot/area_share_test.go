@@ -63,7 +63,7 @@ func TestLookAs(t *testing.T) {
 			case len(views) < 8 && r.IntN(20) == 0:
 				views = append(views, &viewer{a.NewView(), a.NewView(), []int{1, 1, 2, 3}[r.IntN(4)], r.IntN(2)})
 			case len(views) > 4 && r.IntN(60) == 0:
-				views = views[1:] // it leaves, and says so to nobody
+				views = views[1:] // the view leaves without notice
 			case len(views) > 0 && r.IntN(60) == 0:
 				views[r.IntN(len(views))].eye ^= 1
 			}

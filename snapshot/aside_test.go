@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// What is set aside is listed as postponed, whether it is new or known, the viewer's own or
-// not; all else arrives, and it arrives itself once it is not set aside any more.
+// An entity that is set aside is listed as postponed, whether it is new or known, and whether it is the
+// viewer's own or not. All others arrive. It arrives once it is no longer set aside.
 func TestSetAside(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		for _, own := range []uint16{0, 1} {

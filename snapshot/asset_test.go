@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAssets: a build lists what it needs of each end, and is told everything that
-// is missing; two builds with other pictures are one protocol.
+// TestAssets: a build lists the assets that each end needs, and reports all that are missing. Two builds with
+// other pictures have the same protocol.
 func TestAssets(t *testing.T) {
 	r, _ := registry(t)
 	before := r.Describe()

@@ -58,7 +58,7 @@ func (x *stage) put() {
 }
 
 func (x *stage) send() {
-	if x.tick > x.lag { // what was sent lag ticks ago is known to have arrived
+	if x.tick > x.lag { // the snapshot of lag ticks ago is known to have arrived
 		x.sender.Delivered(&x.sent[(x.tick-x.lag)%64])
 	}
 	x.buf = x.sender.Append(x.buf[:0], 1<<16, &x.sent[x.tick%64])

@@ -145,7 +145,8 @@ func TestNothingStarves(t *testing.T) {
 	require.NotZero(t, c.sender.Counters().Postponed)
 }
 
-// TestPostponed: what does not fit is told, so that what is left out is unchanged.
+// TestPostponed: entities that do not fit are listed as postponed, so that any other entity without a record is
+// unchanged.
 func TestPostponed(t *testing.T) {
 	c := newCrowd(t, 300, 0, snapshot.SenderConfig{})
 	for range 60 {
@@ -300,10 +301,10 @@ func TestLateJoiner(t *testing.T) {
 	at := map[schema.WireID]schema.Tick{}
 	first := map[snapshot.NetID]schema.Tick{}
 	for c.tick < 200 && len(first) < 3000 {
-		for i := range c.boxes { // and all of it goes about meanwhile
+		for i := range c.boxes { // all boxes move meanwhile
 			c.move(i)
 		}
-		c.step(1067, 3) // which no packet is over, or it fails
+		c.step(1067, 3) // step fails if the packet is over its room
 		for _, ch := range c.recv.Changes() {
 			if ch.What == snapshot.Spawned {
 				at[ch.Ghost.Wire] = c.tick

@@ -86,10 +86,10 @@ func (r *road) pass(now time.Duration) {
 	r.now = now
 }
 
-// TestConvergenceAt5PercentLossAnd20msJitter: players and a spectator, of teams and
-// audiences that change, on links of 5 % loss and 20 ms jitter each way, at 60 snapshots
-// a second, so that they overtake one another. What each has read is what it may know, and two seconds after the world comes to rest, on links as bad as before,
-// both ends of each hash alike.
+// TestConvergenceAt5PercentLossAnd20msJitter: players and a spectator, of teams and audiences that change, on
+// links of 5 % loss and 20 ms jitter each way, at 60 snapshots a second, so that they overtake one another.
+// Each end has read only what it may know. Two seconds after the world comes to rest, on links as bad as
+// before, both ends of each link have the same hash.
 func TestConvergenceAt5PercentLossAnd20msJitter(t *testing.T) {
 	costtest.Ratio(t)
 	const (

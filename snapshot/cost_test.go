@@ -38,7 +38,7 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 		took, least, err := cost(func() error { _, err := recv.Read(p); return err })
 		memory += took
 		require.LessOrEqual(t, took, uint64(readMemory+2*len(p)), "of %d bytes", len(p))
-		if runtime.GOARCH != "wasm" { // which is slow, and one try on a busy machine slower
+		if runtime.GOARCH != "wasm" { // wasm is slow, and one try on a busy machine is slower
 			require.LessOrEqual(t, least, 10*readTime*time.Duration(1+len(p)/1200), "of %d bytes", len(p))
 		}
 		bytes += len(p)
@@ -83,8 +83,8 @@ func cost(fn func() error) (memory uint64, took time.Duration, err error) {
 	return after.TotalAlloc - before.TotalAlloc, took, err
 }
 
-// TestVastIsBounded: what a snapshot costs its receiver is bounded by its bytes, though
-// they speak of hundreds of thousands of values; and an honest sender's arrives.
+// TestVastIsBounded: the cost of a snapshot for its receiver is bounded by its bytes, even if they name
+// hundreds of thousands of values. An honest sender's snapshot arrives.
 func TestVastIsBounded(t *testing.T) {
 	costtest.Memory(t)
 	recv := vastReceiver(t, 150, 400, false)

@@ -13,8 +13,8 @@ import (
 type craft struct {
 	coder.BitWriter // the bits
 	probs           []uint16
-	groups          [][2]uint64 // low and width, of 2³¹
-	low, width      uint64      // of the group at hand
+	groups          [][2]uint64 // groups has the low and the width of each group, of 2³¹.
+	low, width      uint64      // low and width are those of the group at hand.
 }
 
 // Flags by their context.
@@ -167,8 +167,8 @@ func (c *craft) noise(b []byte) {
 	}
 }
 
-// crafted makes a snapshot of the story that a script tells, byte by byte; it holds
-// what comes up, at places where it is looked for. It follows a snapshot of tick at.
+// crafted makes a snapshot from a script, which decides byte by byte what comes next, at the places where a
+// reader looks for it. The snapshot follows one of tick at.
 func crafted(script []byte, at schema.Tick) []byte {
 	c := newCraft()
 	next := func() byte {

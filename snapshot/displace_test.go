@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// What is displaced is told to all but the owner, for one Put, and each change of it is news.
-// Both kinds of viewers read what was meant for them, on paths that lose packets.
+// A displaced value is sent to all but the owner, for one Put, and each change of it is news. Both kinds of
+// viewers read the value that is meant for them, on paths that lose packets.
 func TestDisplacedForOthers(t *testing.T) {
 	type spot struct {
 		X float32 `net:"min=-10,max=10,step=0.1,lerp"`

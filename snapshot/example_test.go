@@ -102,7 +102,7 @@ func ExampleSchema_Interpolate() {
 	// Output: 4.80 4.95 5.00 4.80
 }
 
-// What cannot be sent is refused with the fix.
+// A type that cannot be sent is refused, with the fix.
 func ExampleCompile() {
 	type Lamp struct {
 		Hue float32 `net:"min=0,max=1,step=0.3"`

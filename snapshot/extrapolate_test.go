@@ -47,7 +47,7 @@ func TestExtrapolate(t *testing.T) {
 	require.ErrorContains(t, err, "needs lerp")
 }
 
-// TestBeyond: the time beyond the newest value, unless it rests, leapt or is gone.
+// TestBeyond: Beyond returns the time since the newest value, unless the entity rests, teleported or is gone.
 func TestBeyond(t *testing.T) {
 	p := newPlay(t, 0)
 	b := p.add(1, 0)

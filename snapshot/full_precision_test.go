@@ -57,7 +57,7 @@ func TestFullPrecision(t *testing.T) {
 	})
 }
 
-// What an audience does not receive is taken from a guess, and nothing else is.
+// Cover takes the fields that an audience does not receive from a guess, and no other field.
 func TestCover(t *testing.T) {
 	s := compile[glider](t, schema.Options{Predicted: true, FullPrecision: true})
 	words, guess := make([]int32, s.Words()), make([]int32, s.Words())

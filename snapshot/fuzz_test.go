@@ -17,9 +17,8 @@ import (
 
 func ptr[T any](v *T) unsafe.Pointer { return unsafe.Pointer(v) }
 
-// matchFile holds the schema and the first snapshots that a player of a match on a
-// terrible network was sent: go run ./examples/soak -snapshots. Make it anew when the
-// wire changes.
+// matchFile holds the schema and the first snapshots that a player of a match on a terrible network was sent.
+// To make it, run go run ./examples/soak -snapshots. Make it again when the wire format changes.
 const matchFile = "testdata/match.txt"
 
 func matchPackets(t tester) (*schema.Registry, [][]byte) {
@@ -58,7 +57,7 @@ func TestMatchIsRead(t *testing.T) {
 // held is a receiver in one of the states that fuzzed snapshots meet.
 type held struct {
 	registry *schema.Registry
-	packets  [][]byte // that it has read
+	packets  [][]byte // packets are the packets that the receiver has read.
 	recv     *snapshot.Receiver
 	clean    bool
 	newest   schema.Tick
@@ -148,7 +147,7 @@ func (h *held) meet(t *testing.T, p []byte) {
 		runtime.ReadMemStats(&after)
 		taken := after.TotalAlloc - before.TotalAlloc
 		if h.clean = false; err != nil {
-			h.clean = true // and was left as it was
+			h.clean = true // the receiver was left as it was
 			hash, fields := h.recv.Hash(h.newest)
 			newest, _ := h.recv.Newest()
 			require.Equal(t, []any{h.hash, h.fields, ghosts, h.newest}, []any{hash, fields, len(h.recv.Ghosts()), newest})
@@ -218,7 +217,7 @@ func FuzzCrafted(f *testing.F) {
 	all := states(f)
 	f.Fuzz(func(t *testing.T, state byte, script []byte) {
 		if len(script) > 1200 {
-			return // what it makes is longer still
+			return // the snapshot would be longer still
 		}
 		h := all[int(state)%len(all)]
 		h.meet(t, crafted(script, h.newest))

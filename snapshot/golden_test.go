@@ -124,8 +124,8 @@ func longStory(t *testing.T) *play {
 	return p
 }
 
-// TestGolden: the bytes of the stories stay what they are, and a reader written from
-// the standard finds in them what is written beside them.
+// TestGolden: the bytes of the stories do not change, and a reader written from the standard reads from them
+// the text that the files have for them.
 func TestGolden(t *testing.T) {
 	p := story(t)
 	requireGolden(t, p, "testdata/golden.txt")

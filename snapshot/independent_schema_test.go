@@ -44,7 +44,7 @@ func (d *indSchema) f64() float64 {
 	return v
 }
 
-// independentSchema describes a registry that rests on the built-in tables.
+// independentSchema describes a registry that uses the built-in tables.
 func independentSchema(b []byte) (text string, err error) {
 	d := &indSchema{b: b}
 	defer func() {
@@ -153,7 +153,7 @@ func (d *indSchema) component() (name string, zero []int32) {
 		}
 		lines, speeds = append(lines, line), append(speeds, speed)
 		zero = append(zero, words...)
-		if sort != 18 && elems > 0 { // of a slice's first element: the others are like it
+		if sort != 18 && elems > 0 { // a field of a slice's first element, which stands for the others
 			element = append(element, words...)
 			if flags&64 != 0 {
 				vecs++

@@ -20,7 +20,7 @@ type glide struct {
 	V    struct{ Y float32 }
 	Aim  float32    `net:"angle,bits=16,hermite"`
 	Turn float64    `net:"angle,bits=16,hermite=Spin"`
-	Spin float64    // of Turn
+	Spin float64    // Spin is the velocity of Turn.
 	Pos  [3]float32 `net:"vec,min=-100,max=100,step=0.01,hermite=Vel"`
 	Vel  [3]float32 `net:"vec,min=-50,max=50,step=0.01"`
 	Raw  float32    `net:"hermite"`
@@ -289,8 +289,8 @@ type inner struct {
 	Motion struct{ X, Y float32 }
 }
 
-// TestInterpolationFields: a name is looked for beside the field that has the tag,
-// member for member; and what is written of a schema says it again.
+// TestInterpolationFields: the velocity that a tag names is looked for next to the tagged field, member for
+// member. A schema that was written and read has the same velocities.
 func TestInterpolationFields(t *testing.T) {
 	type outer struct {
 		Parts [2]inner
@@ -349,8 +349,8 @@ func TestHermiteOfAnotherBuild(t *testing.T) {
 	require.Greater(t, math.Abs(got.Y-2.6), 0.05)
 }
 
-// TestBefore: the value before is that of the newest older snapshot that told it: not
-// of one that was lost or put it off, nor over a teleport, nor before its birth.
+// TestBefore: the value before is that of the newest older snapshot that had it. A snapshot that was lost or
+// postponed the entity does not count, nor one before a teleport or before the birth.
 func TestBefore(t *testing.T) {
 	p := newPlay(t, 0)
 	b := p.add(1, 0)

@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLate: the sender knows of each entity in each snapshot what its viewer
-// knows of it, also where the list of what was put off had to be made coarser.
+// TestLate: the sender knows of each entity in each snapshot what its viewer knows of it, even if the list of
+// postponed entities had to be made coarser.
 func TestLate(t *testing.T) {
 	c := newCrowd(t, 300, 0, snapshot.SenderConfig{})
 	late, slot := snapshot.NewLates(24), 0
 	put, known, coarse := 0, 0, 0
 	for n := range 400 {
 		for i := range c.boxes {
-			if i%3 != 0 || n%50 == 0 { // some rest, and lie between those put off
+			if i%3 != 0 || n%50 == 0 { // some rest, and have wire ids between those of postponed ones
 				c.move(i)
 			}
 		}

@@ -281,9 +281,8 @@ func TestSample(t *testing.T) {
 	require.False(t, ok, "before it was born")
 }
 
-// TestTeleport: the mark holds the old place until the new one, is told for
-// certain, and costs nothing afterwards; a hidden entity's teleports are nobody's
-// business.
+// TestTeleport: a teleport's mark holds the old place until the new one, surely arrives, and costs nothing
+// afterwards. Teleports of a hidden entity are not sent.
 func TestTeleport(t *testing.T) {
 	p := newPlay(t, 0)
 	b := p.add(1, 2)
@@ -338,8 +337,8 @@ func TestTeleport(t *testing.T) {
 	require.Equal(t, []any{want, m}, []any{h, n})
 }
 
-// TestBlackhole: no ack for longer than the window; what is sent meanwhile stands
-// on defaults, and is understood.
+// TestBlackhole: no ack comes for longer than the window. Snapshots of that time are coded against defaults,
+// and can be read.
 func TestBlackhole(t *testing.T) {
 	p := newPlay(t, 0)
 	b := p.add(1, 0)
@@ -436,8 +435,8 @@ func TestWindow(t *testing.T) {
 	require.Equal(t, p.src.PublicWords(1, cPosition), p.recv.Ghosts()[0].Newest().Component(cPosition))
 }
 
-// TestLateFate: the fate of a packet that is told after its wire ids went to others
-// says nothing of these.
+// TestLateFate: if the fate of a packet is reported after its wire ids went to other entities, it does not
+// count for these.
 func TestLateFate(t *testing.T) {
 	p := newPlay(t, 0)
 	p.add(1, 0)

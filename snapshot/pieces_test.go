@@ -84,7 +84,7 @@ type yard struct {
 	loss   float64
 	room   int
 	budget int    // 0: as much as the room
-	group  uint32 // of all
+	group  uint32 // group is the group of all hulks.
 	read   int    // bytes
 	all    int    // values compared
 }
@@ -93,7 +93,7 @@ type flown struct {
 	at   schema.Tick // when it arrives, or is known to be lost
 	sent *snapshot.Sent
 	b    []byte
-	told bool // it was read, and the sender is to hear of it
+	told bool // told is true if the packet was read, and the sender has yet to be told.
 	lost bool
 }
 
@@ -169,7 +169,7 @@ func (y *yard) step() {
 			y.sender.Lost(f.sent)
 		default:
 			_, err := y.recv.Read(f.b)
-			if errors.Is(err, snapshot.ErrHeavy) { // of many newcomers
+			if errors.Is(err, snapshot.ErrHeavy) { // the snapshot has many new entities
 				y.sender.Lost(f.sent)
 				continue
 			}
@@ -286,7 +286,7 @@ func TestLongRecordArrives(t *testing.T) {
 	}
 }
 
-// TestLongRecordsStarveNobody: beside any number of them, small entities are as fresh as they were.
+// TestLongRecordsStarveNobody: next to any number of long records, small entities are as fresh as without them.
 func TestLongRecordsStarveNobody(t *testing.T) {
 	for _, many := range []int{1, 9, 20} {
 		for _, loss := range []float64{0, 0.1} {
@@ -572,8 +572,8 @@ func TestLongRecordInAGroup(t *testing.T) {
 	}
 }
 
-// TestLongRecordsDoNotAllocate: once it was sent, a long record takes no memory in a tick, and
-// neither do those beside it.
+// TestLongRecordsDoNotAllocate: once it was sent, a long record takes no memory in a tick, and neither do the
+// other records.
 func TestLongRecordsDoNotAllocate(t *testing.T) {
 	costtest.Allocations(t)
 	y := newYard(t, 4, 1, 0)

@@ -12,16 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twin drives the same visible world twice, with other secrets beside it.
+// twin drives a visible world. Two twins have the same visible world, and other secrets.
 type twin struct {
 	src    *snapshot.Source
 	sender *snapshot.Sender
 	bodies []*body
-	rng    *rand.Rand // of the secrets
+	rng    *rand.Rand // rng draws the secrets.
 	ids    snapshot.NetID
 	label  map[uint32]snapshot.NetID
 	scout  map[uint32]bool
-	calm   bool // secrets of the entity that rests rest too
+	calm   bool // calm is true if the secrets of an entity at rest do not change either.
 	sent   []snapshot.Sent
 }
 
@@ -95,8 +95,8 @@ func (w *twin) mask(b *body) {
 	}
 }
 
-// meet makes the viewer something else to a body, in both worlds: from now on he may
-// receive what he could not, so it is given anew.
+// meet changes the viewer's classes for a body, in both worlds. The viewer may now receive fields that it could
+// not, so the body is sent again.
 func (w *twin) meet(b *body, dice *rand.Rand) {
 	b.team = uint8(dice.IntN(3))
 	if b.ident.ID%3 == 0 {
@@ -166,7 +166,7 @@ func TestTwoWorlds(t *testing.T) {
 		da, db := dice(), dice()
 		sizes := 0
 		for tick := schema.Tick(1); tick < 200; tick++ {
-			if tick == 20 || tick == 150 { // and at rest for longer than any history
+			if tick == 20 || tick == 150 { // the entity then rests for longer than any history
 				a.public(77, da)
 				b.public(77, db)
 			}

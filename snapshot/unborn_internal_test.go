@@ -32,7 +32,7 @@ func TestUnbornAreForgotten(t *testing.T) {
 		src.Begin(tick)
 		src.Put(passing+2, 0, 0, schema.MaskOf(0), []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
 		src.End()
-		if tick%3 == 0 { // also for viewers who are sent fewer
+		if tick%3 == 0 { // settings are dropped for viewers that are sent fewer snapshots, too
 			to.Append(nil, 1000, &sent)
 			_, shown := to.Wire(passing + 2)
 			require.False(t, shown)

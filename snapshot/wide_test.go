@@ -232,8 +232,8 @@ func seq(n int) (out []int) {
 	return out
 }
 
-// A set with ids from 64 on takes memory of its own, which a snapshot's credit pays for: a
-// snapshot of as many new sets as fit costs not more than its bound.
+// A set with ids from 64 on takes memory of its own, for which a snapshot's credit pays. A snapshot with as
+// many new sets as fit stays within its bound.
 func TestWideSetsAreBounded(t *testing.T) {
 	costtest.Memory(t)
 	reg := wideRegistry(t, 250)

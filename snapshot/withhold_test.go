@@ -20,7 +20,7 @@ type peer struct {
 	sent   [4]snapshot.Sent
 	silent bool
 	buf    []byte
-	took   time.Duration // of the last snapshot
+	took   time.Duration // took is the time of the last snapshot.
 }
 
 // throng is very many boxes that come and go.
@@ -109,8 +109,8 @@ func TestRemovalsPileUpForNobody(t *testing.T) {
 	require.LessOrEqual(t, ratio, 2.0)
 }
 
-// What a viewer holds may go all at once. Its removals then take their turns, and
-// however many wait, a snapshot costs what it costs who acknowledges them.
+// All entities that a viewer holds may go at once. Their removals then take turns. However many wait, a
+// snapshot takes about as long as for a viewer that acknowledges them.
 func TestVeryManyGoAtOnce(t *testing.T) {
 	costtest.Ratio(t)
 	c := newThrong(t, 2000, false, false)
@@ -137,7 +137,7 @@ func TestVeryManyGoAtOnce(t *testing.T) {
 	require.LessOrEqual(t, ratio, 2.0)
 }
 
-// Who begins to acknowledge again is shown what it was not.
+// A viewer that begins to acknowledge again is shown the entities that it was not.
 func TestUnsureViewerGoesOn(t *testing.T) {
 	c := newThrong(t, 0, true)
 	for i := range 200 {

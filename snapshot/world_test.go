@@ -108,7 +108,7 @@ type body struct {
 	owner   uint16
 	mask    uint64
 	jumps   int // teleports
-	told    int // of these marked in the source
+	told    int // told counts the teleports that were passed to the source.
 	ident   ident
 	pos     position
 	gun     gun
@@ -565,7 +565,7 @@ func (v *viewer) read(f *flight) {
 	}
 }
 
-// check compares all that the receiver knows of a tick with the truth.
+// check compares everything that the receiver knows of a tick with the truth.
 func (v *viewer) check(t schema.Tick) {
 	seen := map[snapshot.NetID]bool{}
 	want := v.known[t]
@@ -612,8 +612,8 @@ func (v *viewer) check(t schema.Tick) {
 	}
 }
 
-// bornBy tells whether an entity's living ghost was born by a tick: its ghost of a
-// former showing may have been told gone before it was ever received.
+// bornBy reports whether an entity's living ghost was born by a tick. Its ghost of a former showing may have
+// been removed before it was ever received.
 func (v *viewer) bornBy(id snapshot.NetID, t schema.Tick) bool {
 	for _, g := range v.recv.Ghosts() {
 		if g.Gone == 0 && g.Newest().Component(cIdent)[0] == int32(id) {

@@ -72,8 +72,8 @@ func TestFlagsComeBack(t *testing.T) {
 	})
 }
 
-// TestFlagsInParts: a record's groups are the same wherever they stand, so encoding in
-// parts makes the bytes of encoding at once.
+// TestFlagsInParts: a record's groups are the same wherever the record is, so encoding in parts makes the same
+// bytes as encoding at once.
 func TestFlagsInParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, whole := encodeFlags(drawFlags(t))

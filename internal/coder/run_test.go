@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRunIsWordByWord: what a run writes in one piece is what it writes word by word
-// while something is counted, and is read back, over words of every kind that move,
-// rest, jump to the ends of their ranges and wrap.
+// TestRunIsWordByWord: a run written in one piece has the same bytes as word by word, which is used while
+// something is counted, and it is read back. The words are of every kind: they move, rest, jump to the ends of
+// their ranges and wrap.
 func TestRunIsWordByWord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	kinds := []Code{

@@ -56,8 +56,7 @@ func took(t *testing.T, at Tick, n Note, replaced bool) *Log {
 	return &l
 }
 
-// The first cause that applies is the one told, and only what came after the last
-// agreement applies.
+// The first cause that applies is written. Only causes after the last agreement apply.
 func TestExplain(t *testing.T) {
 	all := Note{Substituted: 3, Run: 1, How: prediction.Repeated, Effect: 2, System: 4, Pushed: 1, By: 5}
 	for name, c := range map[string]struct {
@@ -136,7 +135,7 @@ func TestConcealed(t *testing.T) {
 	require.Nil(t, tell(9, 0))
 	for k := Tick(10); k <= 14; k++ {
 		p.Conceal(k, 0)
-		p.Conceal(k, 0) // it is looked twice
+		p.Conceal(k, 0) // two entities are hidden in one tick
 	}
 	require.Equal(t, Concealed(9), tell(14, 8).Concealed)
 	is(false, 9)

@@ -30,7 +30,7 @@ func TestPlayerWrites(t *testing.T) {
 	require.Nil(t, n, "the client has a snapshot of the effect")
 }
 
-// A run that follows another one, of which the client may not know yet, tells of both.
+// If a run follows another one, of which the client may not know yet, the note has both.
 func TestRunsOfSubstitutes(t *testing.T) {
 	var p Player
 	s := Substitution{Command: []byte{4, 5}}

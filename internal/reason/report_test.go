@@ -39,7 +39,7 @@ func drawReport(t *rapid.T) reason.Report {
 	return r
 }
 
-// What a client says is what its server reads, where it fits.
+// A server reads from a report what the client wrote, as far as it fits.
 func TestReportsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReport(t)

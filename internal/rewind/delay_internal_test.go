@@ -23,8 +23,8 @@ func TestDelayWaited(t *testing.T) {
 	require.Equal(t, 10*time.Millisecond, d.waited(10*time.Millisecond, 0, at30), "they come later now")
 }
 
-// Who sends everything early but what it shoots with is not taken to have looked
-// at the past for all that time.
+// A client that sends all commands early except its shots is not assumed to have looked at the past for all
+// that time.
 func TestDelayWaitedEarly(t *testing.T) {
 	var d delay
 	for range 60 {
@@ -33,8 +33,8 @@ func TestDelayWaitedEarly(t *testing.T) {
 	require.Equal(t, 20*time.Millisecond+2*at30.interval, d.waited(20*time.Millisecond, 0, at30))
 }
 
-// settled is the delay of a client that drew two ticks behind its newest snapshot while
-// that was learned, but for the third second, an unlucky one.
+// settled returns the delay of a client that drew two ticks behind its newest snapshot while the delay was
+// measured, except in the third second, which was unlucky.
 func settled(t *testing.T, p path, jitter time.Duration) *delay {
 	t.Helper()
 	d := &delay{jitter: jitter}
@@ -53,9 +53,8 @@ func settled(t *testing.T, p path, jitter time.Duration) *delay {
 
 var at30 = clock{30, time.Second / 30}
 
-// What a client draws behind is learned once. A claim that bad luck may explain gets most
-// of a tick more; one further back gets what was learned, and so does every claim but for
-// half a tick where nothing jitters or is lost.
+// The delay of a client is measured once. A claim that bad luck may explain gets an allowance on top of it. A
+// claim further back gets only the measured delay.
 func TestDelayBound(t *testing.T) {
 	for _, row := range []struct {
 		every  uint32
@@ -80,7 +79,7 @@ func TestDelayBound(t *testing.T) {
 		require.InDelta(t, lent, at(0), 1e-6)
 		require.InDelta(t, lent, at(lent+1+float64(row.every)-0.01), 1e-6, row)
 		require.InDelta(t, 1.5, at(lent+1+float64(row.every)+0.01), 1e-6, row)
-		for range 100 { // and nothing that comes later changes it
+		for range 100 { // later measurements change nothing
 			d.addMeasurement(5*at30.interval, 0, p, at30)
 			p.lost = 50
 		}

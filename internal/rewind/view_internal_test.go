@@ -222,8 +222,8 @@ func TestViewCut(t *testing.T) {
 	require.Less(t, len(y.past.cuts), 50, "cuts of what is gone are forgotten")
 }
 
-// A life that ends in the tick that is computed is no hit for the rest of it, in any kind of
-// view, also in one that was made before.
+// An entity whose life ends in the tick that is computed is no hit for the rest of the tick, in any kind of
+// view, even one that was made before.
 func TestLifeEndsWithinATick(t *testing.T) {
 	y := newYard(t, Config{})
 	y.run(15)
