@@ -63,7 +63,7 @@ func (r *Reach) grow(systems []ecs.SystemInfo) {
 	}
 }
 
-// Looks says what a shared system may read or write of other entities than its own rows.
+// Looks lists what a shared system may read or write of other entities than its own rows.
 type Looks struct {
 	System int   // System is the index in the schedule.
 	Others []int // Others has the registry indices of components of other entities.

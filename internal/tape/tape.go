@@ -21,13 +21,13 @@ type Sink interface {
 	// Begin is called by server.New. It returns what the server uses in place of its endpoint
 	// and its source of randomness.
 	Begin(h Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error)
-	// Step is the beginning of a Step. hash returns the hash of the world.
+	// Step is called at the beginning of a Step. hash returns the hash of the world.
 	Step(now time.Time, hash func() uint64)
-	// Stepped is the end of a Step, also where it panicked.
+	// Stepped is called at the end of a Step, even if the Step panicked.
 	Stepped()
-	// Panicked follows when a system has panicked in a tick.
+	// Panicked is called after Stepped if a system panicked in a tick.
 	Panicked(tick uint32, value any, stack []byte)
-	// Tick is the end of a tick, with the hash of the world.
+	// Tick is called at the end of a tick, with the hash of the world.
 	Tick(tick uint32, hash uint64)
 	// Outside is a call from outside, between Steps or by a function of Do. Other calls
 	// during a Step are the game's own, and are not recorded.
@@ -40,16 +40,16 @@ type Sink interface {
 	Value(b []byte) (value []byte, replaced bool)
 	// Observed returns what an observer may see. ask returns the game's decision.
 	Observed(ask func() Grant) Grant
-	// Touched says that the program took the world or the frame.
+	// Touched is called when the program takes the world or the frame.
 	Touched()
 	// Replays reports whether the server runs a recorded match again.
 	Replays() bool
-	// Looked is given what the server's own program asks of players' traces, at the beginning of
-	// a tick. It returns what the server does. A replay calls it in each tick.
+	// Looked takes the requests of the server's own program for players' traces, at the beginning of a tick. It
+	// returns those that the server carries out. A replay calls it in each tick.
 	Looked(asked []Look) []Look
-	// Report says that something went wrong while the match goes on.
+	// Report is called when something goes wrong while the match goes on.
 	Report(reason string)
-	// Closed says that the server is closed.
+	// Closed is called when the server is closed.
 	Closed()
 }
 
@@ -60,7 +60,7 @@ type Keeper interface {
 	Aside(wait func())
 }
 
-// Head is what a server is.
+// Head describes a server: its protocol, its config and its build.
 type Head struct {
 	Protocol uint64    // Protocol is the hash of the protocol.
 	Describe string    // Describe is the protocol's description.

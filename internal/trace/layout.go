@@ -2,7 +2,7 @@ package trace
 
 import "github.com/foretick/foretick/schema"
 
-// Layout is what both ends know of the records: it follows from the protocol.
+// Layout describes what may be in records. Both ends derive it from the protocol.
 type Layout struct {
 	// Systems are those that both ends run, in running order.
 	Systems []System
@@ -17,8 +17,8 @@ type Layout struct {
 // System is a system that both ends run.
 type System struct {
 	Name string
-	// Others is set if the system reads or writes entities besides the row that it runs for.
-	// Its results may then differ where no code is wrong.
+	// Others is set if the system reads or writes entities besides the row that it runs for. Its results may
+	// then differ although no code is wrong.
 	Others bool
 }
 
