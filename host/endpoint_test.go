@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// lobby is a host over DTLS and WebSocket whose key the matchmaker does not have.
+// lobby is a host over DTLS and WebSocket. Its key differs from the matchmaker's.
 type lobby struct {
 	*testing.T
 	host   *Host
@@ -49,7 +49,7 @@ func newLobby(t *testing.T) *lobby {
 	return l
 }
 
-// ticket returns a player's ticket of another key.
+// ticket returns a ticket for a player, made with another key than the host's.
 func (l *lobby) ticket(name string) *ticket.Ticket {
 	t, err := ticket.Issue(ticket.NewKey(), ticket.Claims{Match: "m", Identity: []byte(name), Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{l.at}})
 	require.NoError(l, err)
@@ -90,7 +90,8 @@ func (l *lobby) pass(d time.Duration) {
 	}
 }
 
-// forged returns how many peers the endpoints refused since their tickets are of another key, by layer.
+// forged returns how many peers the endpoints refused because their tickets are of another key, by
+// layer.
 func (l *lobby) forged() (udp, web int) {
 	var sum figures.Host
 	l.host.Figures(&sum)
@@ -110,7 +111,7 @@ func (l *lobby) forged() (udp, web int) {
 	return udp, web
 }
 
-// TestWrongTicketKey: a host whose key is wrong refuses everybody. Its log says so in one line a
+// TestWrongTicketKey: a host with a wrong key refuses all players. Its log reports that in one line a
 // minute, with the number, and its figures count the peers by reason, endpoint and part.
 func TestWrongTicketKey(t *testing.T) {
 	l := newLobby(t)
@@ -121,7 +122,7 @@ func TestWrongTicketKey(t *testing.T) {
 		l.knock(2)
 		l.pass(2 * time.Second)
 		require.Equal(t, 1+minute, strings.Count(l.log.String(), "peers refused"), "at once")
-		l.knock(1) // which the next line has
+		l.knock(1) // the next line counts it
 		l.pass(55 * time.Second)
 		require.Equal(t, 1+minute, strings.Count(l.log.String(), "peers refused"), "one a minute: %s", l.log.String())
 		native, web := l.forged()

@@ -22,14 +22,14 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// kindOf takes a match's kind from its name.
+// kindOf returns a match's kind, which is part of its name.
 func kindOf(name string) string {
 	kind, _, _ := strings.Cut(name, "-")
 	return kind
 }
 
-// TestFiguresBySum: a host's figures are the sums of its servers' by kind, and keep what ended
-// matches counted.
+// TestFiguresBySum: a host's figures are the sums of its servers' by kind, and include matches that
+// have ended.
 func TestFiguresBySum(t *testing.T) {
 	var clock atomic.Int64
 	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, server.Config{MaxClients: 2, Clock: func() time.Duration {
@@ -96,7 +96,7 @@ func TestFiguresBySum(t *testing.T) {
 	require.Equal(t, 3, int(sum.Kinds[0].Begun+sum.Kinds[1].Begun))
 }
 
-// TestKindsAreBounded: names of matches may come from outside.
+// TestKindsAreBounded: the number of kinds is bounded, since names of matches may come from outside.
 func TestKindsAreBounded(t *testing.T) {
 	w := newTown(t, Config{Kind: func(name string) string { return name }}, server.Config{})
 	for i := range 2 * mostKinds {
@@ -110,8 +110,8 @@ func TestKindsAreBounded(t *testing.T) {
 	require.Equal(t, otherKinds, sum.Kinds[0].Name)
 }
 
-// TestReaderStopsNoTick: a reader that never ends, in the middle of a host's and of a server's
-// figures, stops no tick.
+// TestReaderStopsNoTick: a reader that stays forever in the middle of a host's and of a server's
+// figures delays no tick.
 func TestReaderStopsNoTick(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	w.join("a", "one")
@@ -122,14 +122,14 @@ func TestReaderStopsNoTick(t *testing.T) {
 	readers.Go(func() {
 		w.host.EachMatch(func(string, string, *figures.Server) bool {
 			close(inside)
-			<-end // never, as far as the matches know
+			<-end // it never returns while the matches run
 			return false
 		})
 	})
 	<-inside
 	page := w.host.roll.Hold()
 	stop := make(chan struct{})
-	for range 2 { // and two that begin again and again
+	for range 2 { // two more, which read again and again
 		readers.Go(func() {
 			var sum figures.Host
 			var one figures.Server
@@ -169,7 +169,7 @@ func TestReaderStopsNoTick(t *testing.T) {
 	require.NoError(t, w.host.Close(""))
 }
 
-// profile is what a log or a system saw of the labels of its goroutine.
+// profile returns the profile of all goroutines, with their labels.
 func profile(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -177,7 +177,7 @@ func profile(t *testing.T) string {
 	return b.String()
 }
 
-// TestMatchesAreLabelled: a profile tells matches and kinds apart.
+// TestMatchesAreLabelled: the labels in a profile differ by match and kind.
 func TestMatchesAreLabelled(t *testing.T) {
 	w := newTown(t, Config{Kind: kindOf}, server.Config{})
 	seen := ""
@@ -207,7 +207,8 @@ func (u *unlocked) Handle(ctx context.Context, r slog.Record) error {
 	return u.Handler.Handle(ctx, r)
 }
 
-// TestLogsHoldNoLock: a log that is slow does not stop the host.
+// TestLogsHoldNoLock: the host writes no log line while it holds a lock, so a slow log does not stop
+// it.
 func TestLogsHoldNoLock(t *testing.T) {
 	var text bytes.Buffer
 	log := &unlocked{Handler: slog.NewTextHandler(&text, nil)}
@@ -241,7 +242,7 @@ func TestLogsHoldNoLock(t *testing.T) {
 	}
 }
 
-// TestLogsNamePeers: the host logs whom it turned away, once a minute for each reason.
+// TestLogsNamePeers: the host logs which peers it refused, once a minute for each reason.
 func TestLogsNamePeers(t *testing.T) {
 	w := newTown(t, Config{}, server.Config{})
 	for range 5 {

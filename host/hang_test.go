@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// desk is an endpoint whose events a test makes. A peer's identity is its match.
+// desk is an endpoint whose events the test makes. A peer's identity is the name of its match.
 type desk struct {
 	mu     sync.Mutex
 	events []transport.Event
@@ -54,7 +54,7 @@ func (d *desk) sends(id transport.PeerID, b ...byte) {
 	d.brings(transport.Event{Kind: transport.Data, Peer: id, Data: b})
 }
 
-// disconnected returns what a peer was told when the host closed it.
+// disconnected returns the detail with which the host closed a peer.
 func (d *desk) disconnected(id transport.PeerID) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,16 +94,16 @@ func matchOfIdentity(info *transport.Info) (string, []byte, error) {
 	return string(info.Identity), fmt.Append(nil, info.Identity), nil
 }
 
-// stall is a host in Run, whose matches named "stuck" hang until the test lets them go. Time for
-// the watch is the test's.
+// stall is a host in Run whose matches named "stuck" hang until the test frees them. The test decides
+// how much time passes for watchWorkers.
 type stall struct {
 	*testing.T
 	host    *Host
 	desk    *desk
 	elapsed atomic.Int64
 	log     lockedBuffer
-	free    atomic.Bool // nothing hangs any more
-	hung    atomic.Int64
+	free    atomic.Bool  // true: nothing hangs any more
+	hung    atomic.Int64 // how many calls have hung
 	ends    chan End
 	stop    context.CancelFunc
 	ran     chan error
@@ -113,7 +113,7 @@ type stall struct {
 	read  map[string]string // data that matches have read
 }
 
-// hangs are the ways in which a function of the game does not return.
+// hangs are the ways in which a function of the game can hang.
 var hangs = map[string]func(free *atomic.Bool){
 	"blocks": func(free *atomic.Bool) { blockedInGame(free) },
 	"spins":  func(free *atomic.Bool) { spinsInGame(free) },
@@ -130,7 +130,7 @@ func spinsInGame(free *atomic.Bool) {
 	}
 }
 
-// newStall runs a host of three matches, one of them stuck in the function where.
+// newStall runs a host of three matches. In one of them the function where hangs.
 func newStall(t *testing.T, cfg Config, where string, how func(*atomic.Bool)) *stall {
 	t.Helper()
 	s := &stall{T: t, desk: newDesk(), ends: make(chan End, 20), ran: make(chan error, 1), steps: map[string]int{}, read: map[string]string{}}
@@ -186,7 +186,7 @@ func newStall(t *testing.T, cfg Config, where string, how func(*atomic.Bool)) *s
 	return s
 }
 
-// hanging is a server whose Shutdown does something else first.
+// hanging is a server whose Shutdown first calls a function of the test.
 type hanging struct {
 	slow
 	closing func()
@@ -197,7 +197,7 @@ func (h *hanging) Shutdown(d string, _ time.Duration) error {
 	return h.Close(d)
 }
 
-// passes has time pass, and a little more, since no two steps begin at the same time.
+// passes lets the time d pass, and a little more, since no two steps begin at the same time.
 func (s *stall) passes(d time.Duration) { s.elapsed.Add(int64(d + time.Millisecond)) }
 
 func (s *stall) waits(what string, is func() bool) {
@@ -205,7 +205,7 @@ func (s *stall) waits(what string, is func() bool) {
 	require.Eventually(s, is, time.Minute, time.Millisecond, what)
 }
 
-// goOn waits until each match has made some more steps.
+// goOn waits until each of the matches has made some more steps.
 func (s *stall) goOn(names ...string) {
 	s.Helper()
 	s.mu.Lock()
@@ -226,9 +226,9 @@ func (s *stall) goOn(names ...string) {
 	})
 }
 
-// A match that hangs, wherever and however, costs itself alone. The other matches of its worker,
-// and new ones, go on. It is told stuck once, with its stack. Then its players are closed, and its
-// place is lost until it wakes. It ends once.
+// A match that hangs, in whichever function and way, stops only itself. The other matches of its
+// worker, and new ones, go on. It is reported as stuck once, with its stack. Then its players are
+// disconnected, and its place is lost until it goes on. It ends once.
 func TestMatchThatHangs(t *testing.T) {
 	costtest.Concurrent(t)
 	for _, where := range []string{"NewMatch", "Step", "OnEnd"} {
@@ -239,14 +239,14 @@ func TestMatchThatHangs(t *testing.T) {
 				s.passes(hungAfter)
 				s.waits("its worker is seen", func() bool { return s.host.Stats().Stalls == 1 })
 				s.goOn("a", "b")
-				s.desk.connects(9, "c") // which is not given to the worker that hangs
+				s.desk.connects(9, "c") // the worker that hangs does not get this match
 				s.goOn("a", "b", "c")
 				require.NotContains(t, s.log.String(), "does not end")
 				s.passes(5 * time.Second)
 				s.waits("it is told", func() bool { return s.host.Stats().Stuck == 1 })
 				s.waits("it is logged", func() bool { return strings.Contains(s.log.String(), "does not end") })
 				require.Contains(t, s.log.String(), "match=stuck")
-				if where != "OnEnd" { // which runs in a goroutine of its own
+				if where != "OnEnd" { // OnEnd runs in a goroutine of its own
 					require.Contains(t, s.log.String(), "InGame")
 				}
 				require.Equal(t, 1, strings.Count(s.log.String(), "does not end"))
@@ -258,7 +258,7 @@ func TestMatchThatHangs(t *testing.T) {
 				require.EqualValues(t, 1, s.host.Stats().Abandoned)
 				e := <-s.ends
 				require.Equal(t, "stuck", e.Match)
-				if where != "OnEnd" { // else it has ended before
+				if where != "OnEnd" { // otherwise the match has ended before
 					require.ErrorIs(t, e.Err, ErrStuck)
 					require.Contains(t, string(e.Stack), "InGame")
 					s.waits("its players are closed", func() bool { return s.desk.disconnected(2) == "the match does not respond" })
@@ -282,8 +282,8 @@ func TestMatchThatHangs(t *testing.T) {
 	}
 }
 
-// A match that wakes in time goes on, with the newest datagram of each peer. It has a worker of its
-// own until it has been calm for a while.
+// A hanging match that goes on in time continues with the newest datagram of each peer. It has a worker
+// of its own until it has been fast for a while.
 func TestHungMatchGoesOn(t *testing.T) {
 	costtest.Concurrent(t)
 	for how, hang := range hangs {
@@ -295,7 +295,7 @@ func TestHungMatchGoesOn(t *testing.T) {
 			for i := range byte(200) {
 				s.desk.sends(2, 'A'+i%20)
 			}
-			s.desk.connects(4, "stuck") // and reads what it sends
+			s.desk.connects(4, "stuck") // the match also reads what this peer sends
 			s.desk.sends(4, 'x')
 			s.desk.sends(4, 'y')
 			s.waits("datagrams are dropped", func() bool { return s.host.Stats().Dropped == 200 })
@@ -319,8 +319,8 @@ func TestHungMatchGoesOn(t *testing.T) {
 	}
 }
 
-// A match that takes over half of its worker's time gets a worker of its own, until it takes less
-// than a quarter for a while. One line says so.
+// A match that takes over half of its worker's time gets a worker of its own, until it takes less than
+// a quarter for a while. One log line reports that.
 func TestMatchThatIsSlow(t *testing.T) {
 	costtest.Concurrent(t)
 	var s *stall
@@ -328,7 +328,7 @@ func TestMatchThatIsSlow(t *testing.T) {
 	loners := func() int { s.host.mu.Lock(); defer s.host.mu.Unlock(); return len(s.host.loners) }
 	s.waits("it has a worker", func() bool { return loners() == 1 })
 	s.goOn("a", "b", "stuck")
-	for range 20 { // no time passes but in its steps
+	for range 20 { // time passes only in the match's steps
 		s.goOn("stuck")
 		require.Equal(t, 1, loners())
 	}
@@ -346,7 +346,7 @@ func TestMatchThatIsSlow(t *testing.T) {
 	require.Zero(t, s.host.Stats().Stalls)
 }
 
-// A match that wakes by a panic, or by ending its goroutine, ends as if it had not hung.
+// A hanging match that ends by a panic, or by ending its goroutine, ends as if it had not hung.
 func TestHungMatchFails(t *testing.T) {
 	costtest.Concurrent(t)
 	for _, given := range []bool{false, true} {
@@ -378,14 +378,15 @@ func TestHungMatchFails(t *testing.T) {
 	}
 }
 
-// Run ends without a match that hangs, a moment after Linger, wherever it hangs. So it does after
-// Shutdown, and after Drain once the match is given up. The goroutine ends when the match wakes.
+// Run ends soon after Linger without a match that hangs, in whichever function. It also does so after
+// Shutdown, and after Drain once the match is given up. The match's goroutine ends when the function
+// returns.
 func TestRunEndsWithoutHungMatch(t *testing.T) {
 	costtest.Concurrent(t)
 	for _, by := range []string{"context", "Shutdown", "Drain"} {
 		for _, where := range []string{"NewMatch", "Step", "Shutdown", "OnEnd"} {
 			if by == "Drain" && where == "Shutdown" {
-				continue // which is not called
+				continue // it is not called
 			}
 			t.Run(by+" "+where, func(t *testing.T) {
 				goroutines := runtime.NumGoroutine()
@@ -427,7 +428,7 @@ func TestRunEndsWithoutHungMatch(t *testing.T) {
 				require.EqualValues(t, 3, s.host.Stats().Ended)
 				require.EqualValues(t, 1, s.host.Stats().Lost)
 				s.free.Store(true)
-				s.waits("its goroutine ends", func() bool { return runtime.NumGoroutine() <= goroutines+1 }) // this one
+				s.waits("its goroutine ends", func() bool { return runtime.NumGoroutine() <= goroutines+1 }) // and the test's own
 			})
 		}
 	}
@@ -439,8 +440,8 @@ type standing struct{ slow }
 func (standing) Step(time.Time)  {}
 func (standing) Next() time.Time { return time.Unix(1<<40, 0) }
 
-// A datagram beyond a full inbox costs the same in a match of 4 as in one of 256, whether its step
-// hangs or not.
+// A datagram beyond a full inbox costs the same in a match of 4 players as in one of 256, whether the
+// match's step hangs or not.
 func TestFloodOfStandingMatch(t *testing.T) {
 	costtest.Ratio(t)
 	cost := func(players int, held bool) time.Duration {
@@ -475,8 +476,8 @@ func TestFloodOfStandingMatch(t *testing.T) {
 	}
 }
 
-// Peers that come and go while a match stands leave nothing in its queue, and the match hears of
-// none of them.
+// Peers that connect and disconnect while a match hangs leave nothing in its queue, and the match does
+// not get their events.
 func TestPeersOfStandingMatch(t *testing.T) {
 	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Server, error) { return &standing{}, nil }})
 	require.NoError(t, err)

@@ -117,7 +117,7 @@ func TestGoexitEndsOneMatch(t *testing.T) {
 	require.ErrorIs(t, <-ran, context.Canceled)
 }
 
-// exiting is a server whose Close does something else first.
+// exiting is a server whose Close first calls a function of the test.
 type exiting struct {
 	slow
 	closing func()

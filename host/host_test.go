@@ -151,8 +151,8 @@ func (w *town) leave(b *bots.Light) {
 	require.NoError(w, b.Close())
 }
 
-// Players are brought to the matches that their tickets name, identities are unique in each
-// match, and nobody sees a player of another match.
+// Players join the matches that their tickets name, identities are unique within a match, and no player
+// sees a player of another match.
 func TestMatchesAreApart(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	for _, m := range []string{"a", "b", "c"} {
@@ -172,14 +172,14 @@ func TestMatchesAreApart(t *testing.T) {
 		require.NoError(t, w.errs[b])
 		require.Zero(t, b.Stats().Malformed)
 	}
-	// A ban holds in one match.
+	// A ban is in effect in one match.
 	require.NoError(t, w.servers["a"].Do("ban", func(f *foretick.Frame) { f.Ban(1, time.Time{}, "enough") }))
 	w.run(time.Second)
 	require.ErrorContains(t, w.errs[w.bots[0]], "enough")
 	require.NoError(t, w.errs[w.bots[4]])
 	require.Len(t, w.servers["a"].Players(nil), 3)
 	require.Len(t, w.servers["b"].Players(nil), 4)
-	// A match that ends from inside is forgotten, and its name is free.
+	// A match that ends itself is removed, and its name is free.
 	require.NoError(t, w.servers["b"].Do("over", func(*foretick.Frame) { _ = w.servers["b"].Close("it is over") }))
 	w.run(time.Second)
 	require.Equal(t, []string{"a", "c"}, w.host.Matches(nil))
@@ -195,8 +195,8 @@ func TestMatchesAreApart(t *testing.T) {
 	require.ErrorIs(t, w.host.Allocate("x"), transport.ErrClosed)
 }
 
-// An identity plays once in a match, also where two endpoints behind one host do not know of
-// each other, and in as many matches as it likes.
+// An identity can play only once in a match, even if two endpoints of the host both admit it. It can
+// play in any number of matches.
 func TestSameIdentity(t *testing.T) {
 	for same, want := range map[transport.Same]struct {
 		first, second string
@@ -207,7 +207,7 @@ func TestSameIdentity(t *testing.T) {
 		transport.AllowBoth:  {"", "", 2},
 	} {
 		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, server.Config{Same: same})
-		plain := w.join("a", "") // no identity is nobody's
+		plain := w.join("a", "") // peers without an identity do not exclude each other
 		first, elsewhere := w.join("a", "ann"), w.join("b", "ann")
 		w.run(time.Second)
 		for _, b := range []*bots.Light{plain, first, elsewhere} {
@@ -237,7 +237,7 @@ func TestSameIdentity(t *testing.T) {
 	require.ErrorContains(t, err, "Config.Same is 9")
 }
 
-// Who cannot play learns why, and the limits hold.
+// Peers that cannot play get the reason, and the limits are observed.
 func TestLimits(t *testing.T) {
 	heap := uint64(10)
 	w := newTown(t, Config{MaxMatches: 3, MaxPlayers: 5, PlayersPerMatch: 2, HeapLimit: 100, OnDemand: true, heap: func() uint64 { return heap }}, server.Config{})
@@ -250,7 +250,7 @@ func TestLimits(t *testing.T) {
 	for i := range 2 {
 		w.join("a", fmt.Sprint(i+1))
 	}
-	spare := []transport.Endpoint{w.dial("a", "x"), w.dial("a", "y")} // connected, and not playing
+	spare := []transport.Endpoint{w.dial("a", "x"), w.dial("a", "y")} // connected but not playing
 	w.run(time.Second)
 	refused := func(match, who, why string) {
 		t.Helper()
@@ -296,7 +296,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A panic in a system ends its match alone. The others lose no tick.
+// A panic in a system ends only its own match. The others lose no tick.
 func TestPanicEndsOneMatch(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	bad := &game{each: func(f *foretick.Frame) {
@@ -328,7 +328,7 @@ func TestPanicEndsOneMatch(t *testing.T) {
 	require.NoError(t, w.errs[w.bots[12]])
 }
 
-// A flood of one peer drops its own datagrams only.
+// When one peer sends too much, only its own datagrams are dropped.
 func TestInboxIsBounded(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, Inbox: 8}, server.Config{})
 	loud, quiet := w.dial("a", "loud"), w.dial("a", "quiet")
@@ -352,7 +352,7 @@ func TestInboxIsBounded(t *testing.T) {
 	require.Equal(t, []byte{42, 43, 44, 45, 46, 47, 48, 49}, bytes.ReplaceAll(got, []byte{99}, nil), "the newest of the flood")
 	require.Contains(t, got, byte(99))
 	require.EqualValues(t, 42, w.host.Stats().Dropped)
-	for range 10000 { // nobody reads: the match stands
+	for range 10000 { // the match is not stepped and reads nothing
 		for id := range p.peers {
 			p.data(id, []byte{1}, time.Time{})
 		}
@@ -376,8 +376,8 @@ func TestMatchCallsTheHost(t *testing.T) {
 	require.Equal(t, []string{"asked"}, w.host.Matches(nil))
 }
 
-// A draining host refuses newcomers in every match and lets players reconnect. It is done when
-// the last match is.
+// A draining host refuses new players in every match and lets players reconnect. The drain is complete
+// when the last match has ended.
 func TestDrain(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	for i := range 10 {
@@ -409,7 +409,7 @@ func TestDrain(t *testing.T) {
 	require.Len(t, w.ends, 10)
 }
 
-// Thousands of matches come and go, and leave nothing behind.
+// Thousands of matches are made and end, and the host holds nothing of them.
 func TestNothingLeaks(t *testing.T) {
 	rounds := costtest.Count(300, 400)
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
@@ -453,7 +453,7 @@ func heapNow() uint64 {
 	return m.HeapAlloc
 }
 
-// slow is a server that a test steps.
+// slow is a server whose steps the test decides.
 type slow struct {
 	step func()
 	end  transport.Endpoint
@@ -483,8 +483,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Over sockets, with tickets and several workers: matches are made on demand, players come back
-// during a drain, matches change workers, and Run ends with the last match.
+// Over sockets, with tickets and several workers: matches are made on demand, players reconnect during
+// a drain, matches change workers, and Run ends with the last match.
 func TestRun(t *testing.T) {
 	key, public := ticket.NewKey(), netip.MustParseAddrPort("127.0.0.1:27015")
 	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// measured is what a match of three players comes to, whose servers look at the network every
-// 5 ms, and how often the match was stepped.
+// measured is the result of a match of three players whose servers read the network every 5 ms, and how
+// often the match was stepped.
 type measured struct {
 	server  stats.Server
 	players []stats.Player
@@ -24,7 +24,7 @@ type measured struct {
 	begun   time.Duration
 }
 
-// measure plays it in a host, or alone from a time on.
+// measure plays that match in a host or alone. Its result counts from a time on.
 func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	g := &game{}
@@ -62,7 +62,7 @@ func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 		}
 	}
 	srv := w.servers["a"]
-	srv.Step(w.now()) // what came since the last tick
+	srv.Step(w.now()) // reads what arrived since the last tick
 	out.server = srv.Stats()
 	for _, player := range srv.Players(nil) {
 		st, ok := srv.Player(player)
@@ -79,8 +79,8 @@ func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 	return out
 }
 
-// A match of a host is stepped for its ticks alone, and comes to what it does when it looks at
-// each datagram at once: the same delays, inputs and packets.
+// A host steps a match for its ticks alone. The result is the same as if the match read each datagram
+// at once: the same delays, inputs and packets.
 func TestMailWaitsForTheTick(t *testing.T) {
 	waiting := measure(t, true, 0)
 	at := measure(t, false, waiting.begun)
@@ -92,7 +92,8 @@ func TestMailWaitsForTheTick(t *testing.T) {
 	require.Greater(t, at.steps, 4*waiting.steps)
 }
 
-// A peer that fills its inbox, comes or goes does not wait for a tick.
+// For a peer that fills its inbox, connects or disconnects, the host steps the match before the next
+// tick.
 func TestHurry(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, Inbox: 8}, server.Config{})
 	e := w.dial("a", "loud")

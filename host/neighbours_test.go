@@ -20,15 +20,15 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// street is what the good matches of a host came to in a window of time.
+// street is the result of a host's good matches in a window of time.
 type street struct {
-	expected    float64 // ticks
+	expected    float64 // the number of ticks that each match should run
 	ticks, lost map[string]uint64
 	slips       map[string]uint64
 	log         string
 }
 
-// badMatches are matches that fail in their own ways in tick 30.
+// badMatches are matches that fail in tick 30, each in another way.
 func badMatches(how func(*atomic.Bool), free *atomic.Bool) map[string]func() {
 	return map[string]func(){
 		"bad hangs":  func() { how(free) },
@@ -38,8 +38,8 @@ func badMatches(how func(*atomic.Bool), free *atomic.Bool) map[string]func() {
 	}
 }
 
-// play runs 46 matches, and four that fail or four good ones, for some seconds from the second
-// after the four fail.
+// play runs 46 matches for some seconds, with four others that fail or are good. Its result counts from
+// one second after the four fail.
 func play(t *testing.T, bad map[string]func(), window time.Duration) (out street) {
 	t.Helper()
 	var log lockedBuffer
@@ -99,8 +99,9 @@ func play(t *testing.T, bad map[string]func(), window time.Duration) (out street
 }
 
 // A match that hangs, one that panics, one that ends its goroutine and a slow one cost the other 46
-// of their host no tick, beginning a second after they fail. The log says each in one line. Runs
-// with and without the four alternate. Of some rounds one must be quiet: others use the machine.
+// matches of their host no tick, from one second after they fail. The log reports each in one line.
+// Runs with and without the four alternate. One round of several must succeed, since other programs use
+// the machine too.
 func TestNeighboursLoseNothing(t *testing.T) {
 	costtest.Ratio(t)
 	costtest.Concurrent(t)

@@ -14,12 +14,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Readiness goes after five late seconds in a row and comes back after thirty in time. A second is
-// late if more than one in a hundred of its ticks is.
+// A host is unready after five late seconds in a row, and ready again after thirty that are in time. A
+// second is late if more than one in a hundred of its ticks is.
 func TestLoad(t *testing.T) {
 	for name, c := range map[string]struct {
-		behind  func(second int) int // of 1000 ticks
-		unready string               // as intervals of seconds
+		behind  func(second int) int // how many of 1000 ticks are late in a second
+		unready string               // the expected intervals of seconds
 	}{
 		"in time":              {func(int) int { return 10 }, ""},
 		"four late seconds":    {func(s int) int { return 1000 * b2i(s%5 != 0) }, ""},
@@ -66,8 +66,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// A host whose matches get 3.9 steps a second is live, and not ready: it has no free place, and says
-// so in one line. So it does when it keeps up again.
+// A host whose matches get 3.9 steps a second is live but not ready: it has no free place, and logs
+// that in one line. It logs another one when it is ready again.
 func TestOverloadedHost(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, MaxPlayers: 100}, server.Config{})
 	for i := range 6 {
@@ -102,8 +102,8 @@ func TestOverloadedHost(t *testing.T) {
 	require.Equal(t, 1, strings.Count(w.log.String(), "the host is ready again"))
 }
 
-// A host is overloaded too that never was in time, and one that is late by less than the longest
-// tick but by more than its matches' own.
+// A host that was never in time is overloaded too. So is one that is late by less than the longest
+// tick, but by more than its matches' tick.
 func TestOverloadedByTheTick(t *testing.T) {
 	for every, inTime := range map[time.Duration]time.Duration{256 * time.Millisecond: 0, 95 * time.Millisecond: time.Second} {
 		w := newTown(t, Config{OnDemand: true}, server.Config{})
@@ -119,8 +119,8 @@ func TestOverloadedByTheTick(t *testing.T) {
 	}
 }
 
-// A match that is told stuck takes readiness, and no liveness while others run. Once it is given up
-// only its place is lost.
+// A match that is reported as stuck makes its host unready, but leaves it live while others run. Once
+// the host has given the match up, only its place is lost.
 func TestStuckMatchTakesReadiness(t *testing.T) {
 	costtest.Concurrent(t)
 	s := newStall(t, Config{Workers: 1, MaxMatches: 10}, "Step", hangs["blocks"])
@@ -143,7 +143,7 @@ func TestStuckMatchTakesReadiness(t *testing.T) {
 	require.Equal(t, 1, strings.Count(s.log.String(), "the host is ready again"))
 }
 
-// A host is live as long as any worker finishes a step.
+// A host is live while any worker finishes steps.
 func TestLiveness(t *testing.T) {
 	costtest.Concurrent(t)
 	s := newStall(t, Config{Workers: 2}, "Step", hangs["blocks"])
@@ -171,7 +171,7 @@ func TestLiveness(t *testing.T) {
 	require.True(t, s.host.Live(), "nothing is lost by waiting")
 }
 
-// What hangs outside of a step, such as an endpoint that does not flush, ends no round.
+// If the endpoint's Flush hangs, no round ends, and the host is not live.
 func TestLivenessOfEndpoint(t *testing.T) {
 	costtest.Concurrent(t)
 	s := newStall(t, Config{Workers: 1}, "", nil)

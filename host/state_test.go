@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// What a lifecycle asks of a host: its limits, who plays, and whether it drains.
+// Methods that a lifecycle calls: they return a host's limits and its numbers of matches and players,
+// and whether it drains.
 func TestState(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, MaxPlayers: 7}, server.Config{})
 	w.join("a", "ann")
@@ -40,7 +41,7 @@ func TestState(t *testing.T) {
 	require.Equal(t, -1, players, "no limit")
 }
 
-// Another goroutine may end a host while its Run begins: the race detector sees both.
+// Another goroutine may end a host while its Run begins. The race detector checks it.
 func TestShutdownWhileRunBegins(t *testing.T) {
 	for range 20 {
 		h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Server, error) { return nil, nil }})

@@ -29,7 +29,7 @@ import (
 
 var _ tape.Keeper = (*port)(nil)
 
-// fields is the game of a hosted match that is recorded.
+// fields makes the game of a hosted match that is recorded. It panics in tick panicAt.
 func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*server.Server, error), level func(*foretick.Frame)) {
 	g = &game{each: func(f *foretick.Frame) {
 		if *panicAt > 0 && f.Tick >= *panicAt {
@@ -49,8 +49,8 @@ func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*ser
 	}
 }
 
-// One of many matches panics, after players came back, a kick, a level and an edit. The others
-// lose no tick. The report names the tape, which replays to the panic, each time.
+// One of many matches panics, after reconnects, a kick, a level change and an edit. The others lose no
+// tick. The report names the tape, and each replay of the tape ends in the panic.
 func TestTapeOfOneOfMany(t *testing.T) {
 	matches, replays := min(costtest.Count(8, 8), 50), min(costtest.Count(2, 2), 20)
 	length := time.Duration(min(costtest.Count(20, 20), 600)) * time.Second
@@ -146,8 +146,8 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	}
 }
 
-// Over sockets, with several workers: a match panics and the others end by themselves, and every
-// tape replays, whatever the workers did when.
+// Over sockets and with several workers, a match panics and the others end by themselves. Every tape
+// replays, whenever workers stepped the matches.
 func TestTapesOfWorkers(t *testing.T) {
 	dir, goroutines := t.TempDir(), runtime.NumGoroutine()
 	key, public := ticket.NewKey(), netip.MustParseAddrPort("127.0.0.1:27016")
@@ -225,8 +225,8 @@ func TestTapesOfWorkers(t *testing.T) {
 	}
 }
 
-// TestRecordedMatchHasTimes: the times of a match's ticks are measured with the host's clock, also
-// where a recorder stands between the match and the host.
+// TestRecordedMatchHasTimes: the host's clock measures the times of a match's ticks, even if the match
+// is recorded.
 func TestRecordedMatchHasTimes(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, server.Config{})
 	var clock atomic.Int64

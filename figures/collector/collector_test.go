@@ -37,9 +37,9 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// Metrics of a host at /metrics.
+// A program serves the metrics of its host at /metrics.
 func Example() {
-	var h *host.Host // the program's
+	var h *host.Host // the program's host
 	mux := http.NewServeMux()
 
 	reg := prometheus.NewRegistry()
@@ -55,7 +55,7 @@ type move struct {
 	X float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// protocol is that of a small game.
+// protocol returns the protocol of a small game.
 func protocol() *foretick.Protocol {
 	var pos ecs.Component[position]
 	var cmd ecs.Component[move]
@@ -80,7 +80,7 @@ type named struct {
 	names map[string]string
 }
 
-// AppendCounts implements transport.Counted: a simulated endpoint counts nothing of its own.
+// AppendCounts implements transport.Counted: a simulated endpoint has no counters of its own.
 func (n *named) AppendCounts(dst []transport.Count) []transport.Count {
 	return append(dst, transport.Count{Layer: "sim", Name: "overrun", N: 3},
 		transport.Count{Layer: "sim", Name: "forged", Refusal: "another key", N: 312}, transport.Count{Layer: "sim", Name: "forged", Refusal: "again", N: 1})
@@ -102,7 +102,7 @@ type hall struct {
 	page *httptest.Server
 }
 
-// newHall makes a host whose ticks take as many milliseconds as its kind says.
+// newHall makes a host. Its ticks take as many milliseconds as the kind of their match says.
 func newHall(t *testing.T, cfg collector.Config) *hall {
 	t.Helper()
 	w := &hall{T: t, net: sim.NewNetwork(5)}
@@ -120,7 +120,7 @@ func newHall(t *testing.T, cfg collector.Config) *hall {
 			return server.New(server.Config{Protocol: protocol(), Transport: end, Clock: func() time.Duration { return time.Duration(clock.Add(int64(each))) }})
 		}})
 	require.NoError(t, err)
-	reg := prometheus.NewPedanticRegistry() // metrics are as described
+	reg := prometheus.NewPedanticRegistry() // it checks that the metrics are as described
 	reg.MustRegister(collector.New(w.host, cfg))
 	w.page = httptest.NewServer(promhttp.HandlerFor(reg, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	t.Cleanup(w.page.Close)
@@ -151,7 +151,7 @@ func (w *hall) run(d time.Duration) {
 	}
 }
 
-// scrape returns the page, and its series by name with labels.
+// scrape returns the page, and its values by name with labels.
 func (w *hall) scrape() (page string, series map[string]float64) {
 	w.Helper()
 	r, err := http.Get(w.page.URL)
@@ -170,14 +170,14 @@ func (w *hall) scrape() (page string, series map[string]float64) {
 	return string(b), series
 }
 
-// TestScrape: a scrape has the median and the 99th percentile of the tick time by kind of match,
-// and the figures of the servers.
+// TestScrape: a scrape has the median and the 99th percentile of the tick time by kind of match, and
+// the figures of the servers.
 func TestScrape(t *testing.T) {
 	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")
 	w.join("duel-1", "two")
 	w.join("siege-1", "one")
-	w.join("duel-\xff", "one") // not every name is UTF-8
+	w.join("duel-\xff", "one") // a name need not be UTF-8
 	w.run(3 * time.Second)
 	page, series := w.scrape()
 	var sum figures.Host
@@ -208,8 +208,8 @@ func TestScrape(t *testing.T) {
 	require.Equal(t, 313.0, series[`foretick_endpoint_refused_total{layer="sim",part="",reason="forged"}`])
 }
 
-// TestEndpoints: each counter of each endpoint over sockets is in a scrape, of a host and of a
-// server alone.
+// TestEndpoints: each counter of each endpoint over sockets is in a scrape, both of a host and of a
+// single server.
 func TestEndpoints(t *testing.T) {
 	cert, err := dtls.NewCertificate()
 	require.NoError(t, err)
@@ -250,7 +250,7 @@ func TestEndpoints(t *testing.T) {
 		}{{"udp", "udp", udp.Counters{}}, {"udp", "multi", multi.Counters{}}, {"dtls", "dtls", dtls.Counters{}}, {"dtls", "udp", udp.Counters{}}, {"ws", "ws", ws.Counters{}}} {
 			for f := range reflect.TypeOf(c.of).Fields() {
 				if f.Type.Kind() != reflect.Uint64 {
-					continue // a name, or a number of now
+					continue // a name, or a number that is not a total
 				}
 				name := strings.ToLower(regexp.MustCompile("([a-z])([A-Z])").ReplaceAllString(f.Name, "${1}_$2"))
 				require.True(t, found["foretick_endpoint_events_total "+name+" "+c.layer+" "+c.part] || found["foretick_endpoint_refused_total "+c.layer+" "+c.part+" "+name],
@@ -262,7 +262,7 @@ func TestEndpoints(t *testing.T) {
 	require.NoError(t, h.Close(""))
 }
 
-// TestText: package metrics writes the page that the client of Prometheus writes, byte for byte.
+// TestText: package metrics writes the same page as Prometheus's client, byte for byte.
 func TestText(t *testing.T) {
 	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")
@@ -276,7 +276,8 @@ func TestText(t *testing.T) {
 	require.Equal(t, strings.Split(page, "\n"), strings.Split(own.String(), "\n"))
 }
 
-// TestMatchLimit: no match has series of its own unless they are asked for, and none above the limit.
+// TestMatchLimit: matches have series of their own only if the config asks for it, and only up to the
+// limit.
 func TestMatchLimit(t *testing.T) {
 	for _, c := range []struct{ limit, matches, want int }{{0, 1, 0}, {100, 100, 100}, {3, 3, 3}, {3, 4, 0}} {
 		w := newHall(t, collector.Config{MatchLimit: c.limit})
@@ -328,7 +329,7 @@ func TestConfig(t *testing.T) {
 	require.PanicsWithValue(t, "collector: New: there is no source: pass a *host.Host, or Of a server", func() { collector.New(nil, collector.Config{}) })
 }
 
-// dashboard is what the tests read of the dashboard.
+// dashboard has the parts of the dashboard that the tests read.
 type dashboard struct {
 	Title      string `json:"title"`
 	UID        string `json:"uid"`
@@ -371,7 +372,7 @@ func TestGuide(t *testing.T) {
 	require.Equal(t, found, types)
 }
 
-// TestDashboard: the dashboard is valid, and names only metrics and labels of a scrape.
+// TestDashboard: the dashboard is valid, and all metrics and labels that it names are in a scrape.
 func TestDashboard(t *testing.T) {
 	w := newHall(t, collector.Config{MatchLimit: 100})
 	w.join("duel-1", "one")

@@ -26,8 +26,8 @@ func (arena) Figures(dst *figures.Server) {
 	dst.LossOut.Observe(1)
 }
 
-// The page of a single server has each metric's help and type once, ahead of its values, and labels
-// that need it are quoted.
+// The page of a single server has each metric's help and type once, before its values, and quotes
+// labels where necessary.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, metrics.Write(&b, metrics.Of("arena", arena{}), metrics.Config{}))
@@ -56,7 +56,7 @@ func TestPage(t *testing.T) {
 	require.NotContains(t, text, "foretick_host_")
 }
 
-// All has each metric of a page.
+// All returns each metric of a page.
 func TestAll(t *testing.T) {
 	known := map[*metrics.Metric]bool{}
 	for _, m := range metrics.All() {
@@ -69,7 +69,7 @@ func TestAll(t *testing.T) {
 	})
 }
 
-// What cannot be shown is refused at once, with the fix.
+// A config that cannot be used is an error at once, which names the fix.
 func TestCheck(t *testing.T) {
 	require.PanicsWithValue(t, "metrics: Each: there is no source: pass a *host.Host, or Of a server", func() { metrics.Each(nil, metrics.Config{}, nil) })
 	fieldtest.Config[metrics.Config](t, fieldtest.Rules{}, func(c metrics.Config) (err error) {
@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// counting is a server of which one counter is not zero.
+// counting is a server with one counter that is not zero.
 type counting struct{ at int }
 
 func (c counting) Figures(dst *figures.Server) {
@@ -90,13 +90,13 @@ func (c counting) Figures(dst *figures.Server) {
 	reflect.ValueOf(&dst.Server).Elem().Field(c.at).SetUint(77)
 }
 
-// TestEveryCounterHasAMetric: whatever a server counts is on the page, without a line of its own
-// anywhere but in stats.Server.
+// TestEveryCounterHasAMetric: the page has every counter of a server without code for it outside of
+// stats.Server.
 func TestEveryCounterHasAMetric(t *testing.T) {
 	of := reflect.TypeFor[stats.Server]()
 	for i := range of.NumField() {
 		if of.Field(i).Name == "Refused" {
-			continue // by reason: figures.Server.Refused
+			continue // figures.Server.Refused has it by reason
 		}
 		shown := 0
 		metrics.Each(metrics.Of("arena", counting{i}), metrics.Config{}, func(s *metrics.Sample) {

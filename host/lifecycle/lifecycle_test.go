@@ -23,7 +23,7 @@ import (
 
 const patience = 30 * time.Second
 
-// match is a match that ticks until it is drained and over.
+// match is a match that ticks until it has been drained and is over.
 type match struct {
 	end  transport.Endpoint
 	next time.Time
@@ -61,7 +61,7 @@ func newHost(t *testing.T) (h *host.Host, made chan *match) {
 	return h, made
 }
 
-// A real host with files: they show each phase, and a drain file drains.
+// A host with files: the files show each phase, and a drain file makes it drain.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,11 +83,11 @@ func TestFiles(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool { return status() == want }, patience, time.Millisecond, "%+v", want)
 	}
-	exists := func(name string) func() bool { // the files are written one after the other
+	exists := func(name string) func() bool { // the files are written one after another
 		return func() bool { _, err := os.Stat(name); return err == nil }
 	}
 	shows(FileStatus{"ready", 0, 0, 4, true})
-	if runtime.GOOS != "windows" { // which has no such permissions
+	if runtime.GOOS != "windows" { // Windows has no such permissions
 		info, err := os.Stat(f.StatusFile)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
@@ -115,7 +115,7 @@ func TestFiles(t *testing.T) {
 	require.Len(t, left, 2, "drain and status: %v", left)
 }
 
-// moody is a host that is not ready while a test says so.
+// moody is a host that is unready while a test wants it.
 type moody struct {
 	*host.Host
 	unready atomic.Bool
@@ -123,8 +123,8 @@ type moody struct {
 
 func (m *moody) Ready() bool { return !m.unready.Load() && m.Host.Ready() }
 
-// A host that is not ready has no ready file and no free place, until it is ready again. Its
-// matches run on, and its health is told.
+// A host that is unready has no ready file and no free place, until it is ready again. Its matches go
+// on, and its health is reported.
 func TestFilesOfUnreadyHost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -157,7 +157,7 @@ func TestFilesOfUnreadyHost(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// Without any file it does nothing, and the host runs and drains all the same. A file that cannot
+// Without any file name Files does nothing, and the host runs and drains as always. A file that cannot
 // be written is an error.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
@@ -180,7 +180,7 @@ func TestNoFiles(t *testing.T) {
 	require.Error(t, f.Counts(context.Background(), Counts{Matches: 1}))
 }
 
-// Faults of the arguments name their fix.
+// The errors of wrong arguments name the fix.
 func TestFaults(t *testing.T) {
 	h, _ := newHost(t)
 	var none *host.Host
@@ -203,8 +203,8 @@ func TestFaults(t *testing.T) {
 	require.ErrorIs(t, err, transport.ErrClosed, "and what ended the host")
 }
 
-// fickle is a manager that hangs up after each state, of which no two in a row are the same, and
-// that takes every other call.
+// fickle is a manager whose Watch ends after each state. No two states in a row are the same, and every
+// other call of Counts fails.
 type fickle struct {
 	Files
 	states, calls atomic.Int64
@@ -222,10 +222,10 @@ func (f *fickle) Counts(context.Context, Counts) error {
 	return nil
 }
 
-// A manager that changes its mind all the time gets one line a second of each kind at most.
+// A manager that changes its state all the time causes at most one log line a second of each kind.
 func TestLinesOfFickleManager(t *testing.T) {
 	t.Parallel()
-	var log strings.Builder // the host logs nothing, and the lines of Run are one after another
+	var log strings.Builder // the host logs nothing, and Run writes its lines one after another
 	var mu sync.Mutex
 	h, made := newHost(t)
 	f := &fickle{}
@@ -256,7 +256,7 @@ type locked struct {
 
 func (l locked) Write(b []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.to.Write(b) }
 
-// deaf is a manager that takes nothing.
+// deaf is a manager whose calls all fail.
 type deaf struct{}
 
 var errDeaf = errors.New("deaf")
@@ -269,7 +269,7 @@ func (deaf) Draining(context.Context) error                 { return errDeaf }
 func (deaf) Shutdown(context.Context) error                 { return errDeaf }
 func (deaf) Counts(context.Context, Counts) error           { return errDeaf }
 
-// States that wait are bounded, and the newest stay.
+// The number of waiting states is bounded, and the newest are kept.
 func TestManyStates(t *testing.T) {
 	k := &keeper{known: make(chan struct{}), news: make(chan struct{}, 1)}
 	for i := range 2 * mostStates {
@@ -280,8 +280,8 @@ func TestManyStates(t *testing.T) {
 	require.Equal(t, mostStates, k.states[0].Ports["n"])
 }
 
-// TestHooksThatFail: what a function of Config does, the host goes on. Each is logged with its
-// stack once an hour.
+// TestHooksThatFail: the host goes on whatever the functions of Config do. A failure of each is logged
+// with its stack once an hour.
 func TestHooksThatFail(t *testing.T) {
 	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
 		var log strings.Builder

@@ -47,8 +47,7 @@ func TestKeysRotate(t *testing.T) {
 }
 
 // TestExpiredNamesBothClocks: the error names the ticket's time and the server's, so that a wrong clock
-// of the server is
-// noticed.
+// of the server is noticed.
 func TestExpiredNamesBothClocks(t *testing.T) {
 	key := ticket.NewKey()
 	for _, c := range []struct {

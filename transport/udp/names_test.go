@@ -15,8 +15,7 @@ import (
 )
 
 // TestFarNames: a server whose reply arrives only after the next address of its name was tried is still
-// connected,
-// whichever of the addresses is its own.
+// connected, whichever of the addresses is its own.
 func TestFarNames(t *testing.T) {
 	t.Parallel()
 	const oneWay = 650 * time.Millisecond

@@ -16,11 +16,11 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// starved is a listener of a process that has no descriptors left for a while.
+// starved is a listener of a process that has no free descriptors for a while.
 type starved struct {
 	net.Listener
 	err   error
-	left  atomic.Int64 // calls that fail
+	left  atomic.Int64 // how many calls will still fail
 	calls atomic.Int64
 }
 
@@ -32,8 +32,8 @@ func (s *starved) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestAcceptFails: a server that cannot accept connections counts that, says so once, waits longer
-// each time, and goes on. It makes no difference whether Go calls the error temporary.
+// TestAcceptFails: a server that cannot accept connections counts that, logs it once, waits longer each
+// time, and continues. It makes no difference whether Go calls the error temporary.
 func TestAcceptFails(t *testing.T) {
 	for _, failure := range []error{syscall.EMFILE, syscall.ENOBUFS, errors.New("of another kind")} {
 		log := &nettest.Failures{}
@@ -53,7 +53,7 @@ func TestAcceptFails(t *testing.T) {
 		require.Equal(t, 1, log.Lines())
 		require.NoError(t, cli.Close(0, ""))
 
-		s.left.Store(1 << 40) // for good
+		s.left.Store(1 << 40) // permanently
 		cli, err = Dial("ws://"+l.Addr().String(), Config{})
 		require.NoError(t, err)
 		defer func() { _ = cli.Close(0, "") }()

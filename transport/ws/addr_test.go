@@ -19,13 +19,13 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// told is a ClientAddr that believes a header.
+// told is a ClientAddr that trusts a header.
 func told(r *http.Request) netip.AddrPort {
 	a, _ := netip.ParseAddrPort(r.Header.Get("Test-Addr"))
 	return a
 }
 
-// via makes a handshake as a proxy does that says where it comes from.
+// via makes a handshake like that of a proxy that reports the client's address addr.
 func via(t testing.TB, srv *site, addr string) (*websocket.Conn, int) {
 	t.Helper()
 	c, resp, err := websocket.Dial(context.Background(), srv.url(), &websocket.DialOptions{Subprotocols: []string{ws.Subprotocol},
@@ -70,7 +70,8 @@ func TestClientAddr(t *testing.T) {
 	}
 }
 
-// Limits by address are of the clients', not of the proxy's: an IPv6 /64 is one, and IPv4 is the same in either form.
+// The limits by address apply to the clients' addresses instead of the proxy's. An IPv6 /64 counts as
+// one, and IPv4 is the same in either form.
 func TestClientAddrLimits(t *testing.T) {
 	srv := listen(t, ws.Config{ClientAddr: told, MaxPendingPerAddr: 2, Timeout: 20 * time.Second})
 	defer srv.Close(0, "")
@@ -97,8 +98,8 @@ func TestClientAddrLimits(t *testing.T) {
 	nettest.Until(t, "the rest wait", func() bool { return ws.Pending(srv.Server) == 8 })
 }
 
-// TestClientAddrFails: a ClientAddr that panics or ends its goroutine refuses that client, is counted, and is
-// logged once. Others get in.
+// TestClientAddrFails: a ClientAddr that panics or ends its goroutine refuses that client, is counted,
+// and is logged once. Others can connect.
 func TestClientAddrFails(t *testing.T) {
 	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
 		log := &nettest.Failures{}

@@ -9,7 +9,8 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// BenchmarkRatioWS holds an endpoint against raw UDP sockets, to see what TCP, masks and frames cost: its metric x_raw.
+// BenchmarkRatioWS compares an endpoint with raw UDP sockets, in its metric x_raw. That shows what TCP,
+// masks and frames cost.
 func BenchmarkRatioWS(b *testing.B) {
 	srv := listen(b, ws.Config{})
 	defer srv.Close(0, "")

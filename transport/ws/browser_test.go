@@ -56,7 +56,8 @@ func silent(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// A client in js/wasm, run by Node, whose WebSocket is the browsers' interface, against native servers.
+// A client in js/wasm plays against native servers. Node runs it, whose WebSocket has the browsers'
+// interface.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	node := releasetest.Program(t, "node")
@@ -73,7 +74,7 @@ func TestBrowser(t *testing.T) {
 	defer refuses.Close(0, "")
 
 	lib := filepath.Join(goroot(t), "lib", "wasm", "wasm_exec_node.js")
-	// Node has had the browsers' WebSocket since version 20.10, by default since 22.
+	// Node has the browsers' WebSocket since version 20.10, and by default since 22.
 	cmd := exec.Command(node, "--experimental-websocket", "--stack-size=8192", lib, file, srv.url(), refuses.url(),
 		"ws"+strings.TrimPrefix(silent(t).URL, "http"), "ws://127.0.0.1:1/")
 	var out, errs strings.Builder

@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// cable is a network connection that can be cut without either end being told.
+// cable is a network connection that can be cut without a message to either end.
 type cable struct {
 	net.Conn
 	once sync.Once
@@ -51,7 +51,7 @@ func (c *cable) Write(b []byte) (int, error) {
 	}
 }
 
-// Close leaves a cable that is cut as it is.
+// Close does nothing on a cable that is cut.
 func (c *cable) Close() error {
 	select {
 	case <-c.dead:
@@ -107,7 +107,7 @@ func TestConformance(t *testing.T) {
 			Allocs:     1,
 			Vanish: func(cli transport.Endpoint) {
 				cables[cli].cut()
-				closing.Go(func() { cli.Close(0, "") }) // its farewell goes nowhere
+				closing.Go(func() { cli.Close(0, "") }) // its farewell does not arrive
 			},
 			Refuse: func(c transport.Code, detail string) transport.Endpoint {
 				cfg := cfg

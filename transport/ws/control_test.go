@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// At any pace, no more messages pass than the rate and the saved-up allowance permit, and nothing
-// honest is held back.
+// At any pace, no more messages are allowed than the rate and the saved allowance permit, and no honest
+// message is refused.
 func TestAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.IntRange(1, 1000).Draw(t, "rate")
@@ -30,7 +30,7 @@ func TestAllowance(t *testing.T) {
 			require.LessOrEqual(t, passed, rate*saved+(rate*ticks)/ticksASecond)
 		}
 	})
-	for _, rate := range []int{1, 20, 100} { // the permitted number, in bursts of a second's worth
+	for _, rate := range []int{1, 20, 100} { // the permitted number, in bursts of one second's messages
 		var a allowance
 		for second := range uint32(100) {
 			for range rate {
@@ -44,7 +44,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// A keep-alive too many drops the peer in each state that one counts in, and in the others nothing more happens.
+// One keep-alive too many ends the connection in each state in which keep-alives count. In the others
+// nothing happens.
 func TestTooManyControlMessages(t *testing.T) {
 	for _, s := range []state{greeting, open, leaving, ended, over} {
 		e := &Endpoint{}

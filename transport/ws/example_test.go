@@ -41,8 +41,9 @@ func Example() {
 	// connected, in order: true
 }
 
-// A server behind a reverse proxy, which appends the address of a request to X-Forwarded-For. Only the last entry is
-// the proxy's; the client may have written the ones before. A header in a request from elsewhere is not trusted.
+// A server runs behind a reverse proxy, which appends the address of each request to X-Forwarded-For.
+// The proxy wrote only the last entry; the client may have written those before it. The header is
+// trusted only in the proxy's requests.
 func ExampleConfig_clientAddr() {
 	proxy := netip.MustParsePrefix("10.0.0.0/24") // only the proxy connects from here
 	clientAddr := func(r *http.Request) netip.AddrPort {

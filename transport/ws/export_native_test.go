@@ -9,7 +9,7 @@ func HalfOpen(s *Server) int {
 	return s.listener.half.Len()
 }
 
-// Pending returns how many connections are not decided on.
+// Pending returns how many connections have not been accepted or refused yet.
 func Pending(s *Server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

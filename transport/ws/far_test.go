@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// late copies with a delay.
+// late copies bytes, each after the delay by.
 func late(to io.WriteCloser, from io.Reader, by time.Duration) {
 	type chunk struct {
 		at time.Time
@@ -44,7 +44,7 @@ func late(to io.WriteCloser, from io.Reader, by time.Duration) {
 	}
 }
 
-// farAway relays TCP connections, and takes some time for it each way.
+// farAway relays TCP connections, with a delay in each direction.
 func farAway(t testing.TB, to string, by time.Duration) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

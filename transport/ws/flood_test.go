@@ -24,7 +24,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// A client's frames, masked with zeros.
+// Frames of a client, masked with zeros.
 const (
 	pingFrame  = "\x89\x80\x00\x00\x00\x00"
 	pongFrame  = "\x8a\x80\x00\x00\x00\x00"
@@ -33,7 +33,7 @@ const (
 	askFrame   = "\x82\x82\x00\x00\x00\x00\x03\x01"
 )
 
-// shaken is a TCP connection whose handshake is done.
+// shaken returns a TCP connection whose WebSocket handshake is done.
 func shaken(t testing.TB, srv *site) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn := connect(t, srv.LocalAddr().String())
@@ -94,7 +94,7 @@ func TestControlFlood(t *testing.T) {
 	}
 }
 
-// What honest clients and proxies send is far below the limit, and a negative one is none.
+// Honest clients and proxies send far fewer control messages than the limit. A negative limit is none.
 func TestControlWithinTheRate(t *testing.T) {
 	for _, c := range []struct {
 		rate, pings int
@@ -104,7 +104,7 @@ func TestControlWithinTheRate(t *testing.T) {
 		nettest.Pair(t, srv, cli)
 		conn := joined(t, srv)
 		wait(t, srv, transport.Connected)
-		go func() { // which reads the replies
+		go func() { // reads the replies
 			for {
 				if _, _, err := conn.Read(context.Background()); err != nil {
 					return
@@ -124,7 +124,7 @@ func TestControlWithinTheRate(t *testing.T) {
 	}
 }
 
-// A server that floods its client is left, too.
+// A client disconnects from a server that floods it, too.
 func TestServerThatFloods(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{ws.Subprotocol}})

@@ -12,11 +12,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// busySocket takes a message when the test reads one.
+// busySocket accepts a message only when the test reads one.
 type busySocket struct {
 	socket
 	begun chan struct{} // a write waits
-	took  chan byte     // the last byte of what was written
+	took  chan byte     // the last byte of each message that was written
 }
 
 func (s busySocket) writeMessage(b []byte) error {
@@ -28,13 +28,13 @@ func (s busySocket) writeMessage(b []byte) error {
 func (s busySocket) closeSocket(int, string) {}
 func (s busySocket) abort()                  {}
 
-// What a connection has not taken when the next tick's datagrams come is replaced by them, and
-// counted. Datagrams of one tick wait together, and nobody's traffic replaces that of another.
+// Datagrams that a connection has not sent when the next tick's come are replaced by these, and
+// counted. Datagrams of one tick wait together, and those of one peer never replace those of another.
 func TestNewestReplacesWhatWaits(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		ticks    [][]byte // datagrams between two calls of Flush
-		want     []byte   // what leaves
+		want     []byte   // what is sent
 		replaced uint64
 		together time.Duration
 	}{
@@ -71,7 +71,7 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 					}
 				}
 				e.Flush()
-				require.NoError(t, e.Send(peers[1].id, []byte{9})) // that connection takes nothing at all
+				require.NoError(t, e.Send(peers[1].id, []byte{9})) // that connection sends nothing at all
 			}
 			var got []byte
 			for range c.want {

@@ -41,7 +41,8 @@ func connect(t testing.TB, to string, from ...byte) net.Conn {
 	return c
 }
 
-// closes waits until the other end has closed a connection, while drip is sent again and again.
+// closes waits until the other end has closed a connection, and sends drip again and again meanwhile.
+// It returns how long that took.
 func closes(t testing.TB, c net.Conn, drip string) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -152,7 +153,7 @@ func TestLongHeader(t *testing.T) {
 	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, resp.StatusCode)
 	nettest.Until(t, "it is gone", func() bool { return srv.Counters().Unfinished == 1 })
 
-	conn = connect(t, srv.LocalAddr().String()) // what proxies and cookies need is taken
+	conn = connect(t, srv.LocalAddr().String()) // a header as long as proxies and cookies need is accepted
 	_, err = io.WriteString(conn, upgrade+"Cookie: "+strings.Repeat("c", 12<<10)+"\r\n\r\n")
 	require.NoError(t, err)
 	resp, err = http.ReadResponse(bufio.NewReader(conn), nil)
@@ -161,8 +162,8 @@ func TestLongHeader(t *testing.T) {
 	assert.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
 }
 
-// Hundreds of connections that sent half a request, from one address or from several, keep nobody out, and no more of
-// them are held than may be.
+// Hundreds of connections that sent half a request, from one address or from several, keep no client
+// out, and the server holds no more of them than its limit.
 func TestHalfOpenKeepNobodyOut(t *testing.T) {
 	const crowd, room = 400, 64
 	for _, c := range []struct {
@@ -194,11 +195,12 @@ func TestHalfOpenKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// An address with many connections that say nothing loses its own, not those of others.
+// When an address has many connections that send nothing, a new one displaces one of that address, and
+// not those of others.
 func TestFloodDisplacesItself(t *testing.T) {
 	srv := listen(t, ws.Config{MaxPending: 32, Timeout: 20 * time.Second})
 	defer srv.Close(0, "")
-	slow := connect(t, srv.LocalAddr().String(), 127, 0, 3, 1) // an honest client on a slow link, which came first
+	slow := connect(t, srv.LocalAddr().String(), 127, 0, 3, 1) // an honest client on a slow link, which connected first
 	_, err := io.WriteString(slow, upgrade[:40])
 	require.NoError(t, err)
 	for range 200 {
@@ -213,7 +215,8 @@ func TestFloodDisplacesItself(t *testing.T) {
 	assert.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
 }
 
-// Connections of any kind are bounded in all: those that play stay, and who says nothing or goodbye makes room.
+// The number of all connections is bounded. Those of players stay, and those that send nothing, or are
+// closing, make room.
 func TestMaxConns(t *testing.T) {
 	for _, mounted := range []bool{false, true} {
 		var srv *ws.Server
@@ -249,7 +252,7 @@ func TestMaxConns(t *testing.T) {
 	}
 }
 
-// With every connection playing there is no room, and a newcomer hears so.
+// When all connections are players', there is no room, and a new client is refused with that reason.
 func TestMaxConnsAllPlaying(t *testing.T) {
 	srv := listen(t, ws.Config{MaxPeers: 2, MaxPending: 4, MaxConns: 3, Timeout: 20 * time.Second})
 	defer srv.Close(0, "")
@@ -260,7 +263,8 @@ func TestMaxConnsAllPlaying(t *testing.T) {
 	assert.Equal(t, transport.Full, ev.Code, ev.Detail)
 }
 
-// Those that wait for a slow accept hook are bounded too, and are not asked about once they are gone.
+// The connections that wait for a slow accept hook are bounded too. The hook is not called for one that
+// is gone.
 func TestWaitingForTheHookIsBounded(t *testing.T) {
 	var asked atomic.Int64
 	release := make(chan struct{})
@@ -273,7 +277,7 @@ func TestWaitingForTheHookIsBounded(t *testing.T) {
 	defer srv.Close(0, "")
 	for i := range 64 {
 		conn := connect(t, srv.LocalAddr().String(), 127, 0, 4, byte(1+i))
-		_, err := io.WriteString(conn, upgrade+"\r\n\x82\x81\x00\x00\x00\x00\x01") // and an empty hello
+		_, err := io.WriteString(conn, upgrade+"\r\n\x82\x81\x00\x00\x00\x00\x01") // with an empty hello
 		require.NoError(t, err)
 		_, err = http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// locking is a socket whose end takes the endpoint's lock, as that of a listener's connection does.
+// locking is a socket whose close locks the endpoint, as that of a listener's connection does.
 type locking struct {
 	socket
 	srv   *Server
@@ -19,7 +19,8 @@ type locking struct {
 func (l *locking) abort()      { l.srv.withLock(func() {}) }
 func (l *locking) freeSocket() { l.srv.withLock(func() { l.freed = true }) }
 
-// A connection that was cut off while its handshake was answered is let go of, without holding up the endpoint.
+// A connection that was cut off while the server replied to its handshake is released without delaying
+// the endpoint.
 func TestCutOffDuringTheHandshake(t *testing.T) {
 	srv, err := NewServer(Config{})
 	require.NoError(t, err)

@@ -41,7 +41,8 @@ func TestGoldenVectors(t *testing.T) {
 	assert.Contains(t, string(doc), Subprotocol)
 }
 
-// A code with a matching status survives the round trip, for clients that only read close frames.
+// A code with a matching status is the same after the round trip, for clients that only read close
+// frames.
 func TestStatusAndBack(t *testing.T) {
 	for c := transport.Code(0); c < 2000; c++ {
 		s := status(c)
@@ -136,7 +137,7 @@ func TestQueueAllocatesOnce(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, round))
 }
 
-// FuzzMessages hands a server and a client a message in each state, as their readers do.
+// FuzzMessages passes a message to a server and to a client in each state, as their readers do.
 func FuzzMessages(f *testing.F) {
 	for _, g := range golden {
 		f.Add(g.b)

@@ -100,7 +100,7 @@ func TestTokenAndIdentity(t *testing.T) {
 	assert.EqualValues(t, 1, srv.Counters().Refused)
 }
 
-// Listen has its port to itself, and gives it back.
+// Listen uses its port alone, and frees it when it is closed.
 func TestListen(t *testing.T) {
 	srv, err := ws.Listen("127.0.0.1:0", ws.Config{})
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestTLS(t *testing.T) {
 		require.True(t, ep.Info(wait(t, ep, transport.Connected).Peer, &info))
 		assert.True(t, info.Secure)
 	}
-	// A certificate that nobody knows.
+	// A certificate that no client trusts.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13}}}
 	bad, err := ws.DialWith(client, url, ws.Config{})
 	require.NoError(t, err)
@@ -265,7 +265,7 @@ func TestConfigFaults(t *testing.T) {
 	assert.ErrorContains(t, err, "Config.Timeout")
 }
 
-// What no client of this package sends ends the connection, with a reason.
+// A message that no client of this package sends ends the connection, with a reason.
 func TestBrokenClients(t *testing.T) {
 	binary, text := websocket.MessageBinary, websocket.MessageText
 	type message struct {
@@ -313,7 +313,7 @@ func TestBrokenClients(t *testing.T) {
 			if c.hello {
 				assert.Equal(t, c.code, wait(t, srv, transport.Disconnected).Code)
 			}
-			for range 3 { // and nobody else hears of it
+			for range 3 { // other clients can still connect
 				wait(t, dial(t, srv.url(), ws.Config{}), transport.Connected)
 				wait(t, srv, transport.Connected)
 			}
@@ -321,7 +321,7 @@ func TestBrokenClients(t *testing.T) {
 	}
 }
 
-// Close frames of other implementations have their meaning, and ours have one for them.
+// Status codes of other implementations are mapped to codes, and ours to status codes for them.
 func TestCloseCodes(t *testing.T) {
 	srv := listen(t, ws.Config{})
 	defer srv.Close(0, "")
@@ -352,7 +352,8 @@ func TestCloseCodes(t *testing.T) {
 	assert.Equal(t, transport.Unreachable, wait(t, srv, transport.Disconnected).Code, "gone without a word")
 }
 
-// A client that takes nothing costs a bounded queue, then its connection; sending to it never waits.
+// A client that reads nothing costs a bounded queue, and then loses its connection. Sending to it never
+// waits.
 func TestSlowConsumer(t *testing.T) {
 	costtest.Sockets(t)
 	srv := listen(t, ws.Config{Timeout: 1500 * time.Millisecond})
@@ -395,8 +396,9 @@ func TestSlowConsumer(t *testing.T) {
 	assert.EqualValues(t, 1, srv.Counters().Stalled)
 }
 
-// Thousands of connections that say nothing are bounded, and keep nobody out: row 9 of reliability in WebSocket's own
-// form, as a TCP connection cannot be spoofed. They come from four addresses, as fast as they can.
+// Thousands of connections that send nothing are bounded, and keep no client out: row 9 of
+// docs/RELIABILITY.md in WebSocket's form, since a TCP connection cannot be spoofed. They come from
+// four addresses, as fast as they can.
 func TestSoakHalfOpenFlood(t *testing.T) {
 	costtest.Figures(t)
 	costtest.Sockets(t)
@@ -412,7 +414,7 @@ func TestSoakHalfOpenFlood(t *testing.T) {
 	for i := range 4 {
 		busy.Go(func() {
 			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i+1))}}
-			var held []net.Conn // the newest few hundred, as the rest were cut off by the server
+			var held []net.Conn // the newest few hundred; the server has cut off the others
 			defer func() {
 				for _, c := range held {
 					c.Close()
@@ -429,7 +431,7 @@ func TestSoakHalfOpenFlood(t *testing.T) {
 					c.Write([]byte(handshake))
 					sent.Add(1)
 					if held = append(held, c); len(held) > 200 {
-						_ = held[0].(*net.TCPConn).SetLinger(0) // not to run out of ports
+						_ = held[0].(*net.TCPConn).SetLinger(0) // so that ports do not run out
 						held[0].Close()
 						held = held[1:]
 					}
@@ -459,7 +461,7 @@ func TestSoakHalfOpenFlood(t *testing.T) {
 	assert.NotZero(t, srv.Counters().Evicted)
 }
 
-// One address cannot take all the room there is for those who said nothing yet.
+// One address cannot take all the places for connections that have sent nothing yet.
 func TestPendingPerAddr(t *testing.T) {
 	t.Parallel()
 	srv := listen(t, ws.Config{MaxPendingPerAddr: 3, Timeout: 2 * time.Second})
@@ -475,8 +477,8 @@ func TestPendingPerAddr(t *testing.T) {
 	wait(t, dial(t, srv.url(), ws.Config{}), transport.Connected)
 }
 
-// By default as many connections of one address may wait as at a server of the root package: a LAN party, or an
-// office behind one NAT, connects together.
+// By default, as many connections of one address may wait as in a server.Server: a LAN party, or an
+// office behind one NAT, connects at the same time.
 func TestPendingOfOneAddress(t *testing.T) {
 	srv := listen(t, ws.Config{Timeout: 20 * time.Second})
 	defer srv.Close(0, "")
@@ -487,7 +489,7 @@ func TestPendingOfOneAddress(t *testing.T) {
 	assert.EqualValues(t, 1, srv.Counters().Limited)
 }
 
-// Connections that ended leave nothing behind.
+// The server holds nothing of connections that ended.
 func TestNothingIsLeftBehind(t *testing.T) {
 	srv := listen(t, ws.Config{})
 	defer srv.Close(0, "")

@@ -28,13 +28,13 @@ import (
 
 const patience = 30 * time.Second
 
-// fake is a host whose matches a test makes.
+// fake is a host whose matches the test makes.
 type fake struct {
 	mu      sync.Mutex
 	st      host.Stats
 	reason  string
 	sick    bool
-	full    bool // not ready
+	full    bool // the host is not ready
 	changes chan struct{}
 	hard    bool
 }
@@ -104,7 +104,7 @@ func quick() lifecycle.Config {
 	return lifecycle.Config{Every: 40 * time.Millisecond, Timeout: 500 * time.Millisecond, Failures: 3, Idle: -1}
 }
 
-// run is a run of lifecycle.Run that a test steers.
+// run is a call of lifecycle.Run that the test controls.
 type run struct {
 	*testing.T
 	host    *fake
@@ -152,7 +152,7 @@ func (r *run) ends() error {
 	}
 }
 
-// inOrder requires the order of calls that every run keeps, whatever failed.
+// inOrder requires the order of calls that every run has, whatever failed.
 func inOrder(t *testing.T, calls []string) {
 	t.Helper()
 	taken := slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasSuffix(c, "!") })
@@ -172,17 +172,17 @@ func inOrder(t *testing.T, calls []string) {
 	require.Contains(t, taken[:slices.Index(taken, "shutdown")], "health")
 }
 
-// Whatever fails, the calls come in the same order, each once, and Shutdown ends them.
+// Whatever fails, the calls are made in the same order, each once, and Shutdown is the last.
 func TestOrder(t *testing.T) {
 	ways := map[string]http.HandlerFunc{"refused": agonestest.Refuse, "hangs": agonestest.Hang, "breaks": agonestest.Break, "garbage": agonestest.Garbage, "endless": agonestest.Endless}
 	rows := map[string]func(s *agonestest.Sidecar){"nothing fails": func(*agonestest.Sidecar) {}}
 	for how, fail := range ways {
 		for _, name := range []string{"watch", "line", "ready", "allocate", "label", "shutdown", "counters", "lists", "health"} {
 			if name == "line" && how == "refused" {
-				continue // no line of a watch is a refusal
+				continue // a line of a watch cannot be refused
 			}
 			times := 2
-			if how == "hangs" { // each costs Timeout
+			if how == "hangs" { // each call takes Timeout
 				times = 1
 			}
 			rows[name+" "+how] = func(s *agonestest.Sidecar) { s.Fail(name, times, fail) }
@@ -208,7 +208,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// play takes a run through its whole life.
+// play makes a host go through all its phases.
 func play(r *run) {
 	r.Helper()
 	r.called("ready")
@@ -232,7 +232,7 @@ func play(r *run) {
 	inOrder(r.T, r.sidecar.Calls())
 }
 
-// The sidecar may start after the game: nothing is lost.
+// The sidecar may start after the game. No call is lost.
 func TestSidecarComesLater(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -245,7 +245,7 @@ func TestSidecarComesLater(t *testing.T) {
 	play(r)
 }
 
-// A process whose sidecar never comes drains and ends, and says what failed.
+// A process whose sidecar never starts drains and ends, and its error names what failed.
 func TestNoSidecar(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -256,7 +256,7 @@ func TestNoSidecar(t *testing.T) {
 	require.Empty(t, s.Calls())
 }
 
-// A Shutdown that is refused is tried three times, and Run says so.
+// A Shutdown that is refused is tried three times, and Run returns the error.
 func TestShutdownRefused(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -269,7 +269,7 @@ func TestShutdownRefused(t *testing.T) {
 	require.Equal(t, []string{"shutdown!", "shutdown!", "shutdown!"}, calls[slices.Index(calls, "shutdown!"):])
 }
 
-// Three signs of life in a row that are not taken are escalated, once. Two are not.
+// Three failed calls of Health in a row are escalated, once. Two are not.
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -304,7 +304,8 @@ func TestEscalation(t *testing.T) {
 	require.Equal(t, 1, strings.Count(strings.Join(s.Calls(), " "), "shutdown"))
 }
 
-// The capacities of an unready host are what runs now, so that allocations go elsewhere.
+// The capacities of an unready host are what runs now, so that new matches are allocated on other
+// hosts.
 func TestCountersOfUnreadyHost(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -331,7 +332,7 @@ func TestCountersOfUnreadyHost(t *testing.T) {
 	require.NoError(t, r.ends())
 }
 
-// Health is withheld while the host is not live, and the manager then removes the game server.
+// Health is not called while the host is not live, and the manager then removes the game server.
 func TestWithheldHealth(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -360,8 +361,8 @@ func TestWithheldHealth(t *testing.T) {
 	require.Equal(t, "Unhealthy", s.GameServer().State, "no call leads out of it")
 }
 
-// An allocation reaches the game with its annotations. A process that stays without a match says
-// Ready again. One that the cluster deletes drains.
+// An allocation reaches the game with its annotations. A process that has had no match for a while
+// calls Ready again. One that the cluster deletes drains.
 func TestAllocation(t *testing.T) {
 	costtest.Allocations(t)
 	t.Parallel()
@@ -392,7 +393,7 @@ func TestAllocation(t *testing.T) {
 	require.NoError(t, r.ends())
 }
 
-// Matches that do not end are shut down in time.
+// Matches that do not end in time are shut down.
 func TestDrainFor(t *testing.T) {
 	t.Parallel()
 	s := listen(t, "127.0.0.1:0")
@@ -407,8 +408,8 @@ func TestDrainFor(t *testing.T) {
 	inOrder(t, s.Calls())
 }
 
-// sdk returns the port of a real SDK server in local mode if the environment names one, and
-// otherwise that of a stand-in.
+// sdk returns the port of a real SDK server in local mode if the environment names one, and otherwise
+// that of a substitute.
 func sdk(t *testing.T) int {
 	if text := os.Getenv(agones.PortVariable); text != "" {
 		port, err := strconv.Atoi(text)
@@ -418,7 +419,7 @@ func sdk(t *testing.T) int {
 	return listen(t, "127.0.0.1:0").Port()
 }
 
-// TestConformance plays against a real SDK server where there is one:
+// TestConformance plays with a real SDK server if there is one:
 //
 //	sdk-server --local &
 //	AGONES_SDK_HTTP_PORT=9358 go test -run Conformance ./host/lifecycle/agones
@@ -488,7 +489,7 @@ func get(t *testing.T, m *agones.Manager, path string) string {
 	return b.String()
 }
 
-// flood sends JSON without an end, and counts the bytes that somebody takes.
+// flood sends endless JSON, and counts the bytes that the client reads.
 func flood(head string, taken *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, err := w.Write([]byte(head))
@@ -500,7 +501,7 @@ func flood(head string, taken *atomic.Int64) http.HandlerFunc {
 	}
 }
 
-// An answer without an end is read up to a bound, and no further.
+// An endless reply is read up to a bound.
 func TestBounds(t *testing.T) {
 	const bound = 256 << 20 // what is read, and what the buffers of sockets hold
 	s := listen(t, "127.0.0.1:0")
@@ -530,7 +531,7 @@ func TestBounds(t *testing.T) {
 	require.Less(t, taken.Load(), int64(bound))
 }
 
-// What the fleet does not declare is logged once, and stops nothing.
+// A counter or list that the fleet does not declare is logged once, and has no other effect.
 func TestUndeclared(t *testing.T) {
 	s := listen(t, "127.0.0.1:0")
 	var log bytes.Buffer
@@ -554,7 +555,7 @@ func TestUndeclared(t *testing.T) {
 	require.EqualValues(t, 9, s.GameServer().Lists["players"].Capacity)
 }
 
-// Faults of a configuration name their fix.
+// The errors of a wrong configuration name the fix.
 func TestConfig(t *testing.T) {
 	for _, c := range []struct {
 		env  string

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLine reads lines of a watch. What it reads has a state or an error, never neither.
+// FuzzLine reads lines of a watch. Each result is either a state or an error.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		`{"result":{"object_meta":{"name":"a","deletion_timestamp":"0"},"status":{"state":"Ready","address":"192.0.2.1","ports":[{"name":"default","port":7777}]}}}`,
