@@ -99,7 +99,7 @@ func (c *Conn) NextMessage() (Message, bool) {
 	for len(c.messages) > 0 {
 		t, body, rest, ok := readMessage(c.messages)
 		if !ok {
-			c.messages = nil // the caller changed the datagram under us
+			c.messages = nil // the caller changed the datagram after Receive
 			break
 		}
 		c.messages = rest

@@ -91,7 +91,7 @@ func (c *Conn) NextEvent() (Event, bool) {
 		for c.events.reader.moreEvents() {
 			id, e, ok := c.events.reader.readEvent()
 			if !ok {
-				c.events = eventCursor{} // the caller changed the datagram under us
+				c.events = eventCursor{} // the caller changed the datagram after Receive
 				break
 			}
 			seen := c.channels[e.Channel].seen

@@ -84,7 +84,7 @@ func (b *book) learn(counts *[symbols]float64, zero bool) {
 		}
 	}
 	leaves = append(leaves, packet{max(escaped, total/4096, 1e-9), []uint8{symEscape}})
-	if len(leaves) == 1 { // a code has two symbols
+	if len(leaves) == 1 { // a code needs two symbols
 		leaves = append(leaves, packet{1e-9, []uint8{0}})
 	}
 	order := func(a, b packet) int {

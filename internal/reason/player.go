@@ -98,7 +98,7 @@ func (s *Substitution) Follow(now, acked Tick) {
 // Affected notes that a server system wrote the player's predicted state in tick now.
 // The effect is sudden if there was none for calm ticks before.
 func (p *Player) Affected(now Tick, system int, calm Tick) {
-	if p.effect == 0 || int64(now)-int64(p.effect) > int64(calm) { // in a tick that runs again it is below 0
+	if p.effect == 0 || int64(now)-int64(p.effect) > int64(calm) { // the difference is below 0 in a tick that runs again
 		p.sudden = now
 	}
 	p.effect, p.system = now, system
