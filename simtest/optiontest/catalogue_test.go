@@ -14,10 +14,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// option is one setting. What has neither setter is declared by the game.
+// option is one setting. The game declares options that have no setter for a configuration.
 type option struct {
-	always bool     // each match has it
-	needs  []string // what it means nothing without
+	always bool     // every match has the option
+	needs  []string // options without which this one has no effect
 	server func(*server.Config)
 	client func(*client.Config)
 }
@@ -95,8 +95,8 @@ var catalogue = map[string]option{
 	"client.Config.Protocol":        {always: true},
 	"client.Config.Transport":       {always: true},
 	"client.Config.Sample":          {always: true},
-	"client.Config.Redial":          ofClient(func(*client.Config) {}), // the match dials
-	"client.Config.ResumeToken":     ofClient(func(*client.Config) {}), // a client comes back with it
+	"client.Config.Redial":          ofClient(func(*client.Config) {}), // the match sets it, to dial the server
+	"client.Config.ResumeToken":     ofClient(func(*client.Config) {}), // a client that comes back uses it
 	"client.Config.OnSession":       ofClient(func(c *client.Config) { c.OnSession = func(client.Session) {} }),
 	"client.Config.ReceiveRate":     ofClient(func(c *client.Config) { c.ReceiveRate = 24_000 }),
 	"client.Config.Verify":          ofClient(func(c *client.Config) { c.Verify = present }),
@@ -159,7 +159,7 @@ var catalogue = map[string]option{
 	"tag allies": declared(), "tag enemies": declared(), "tag to": declared("Protocol.Audience"), "tag tol": declared(),
 	"tag lerp": declared(), "tag slerp": declared("tag quat"), "tag hermite": declared(), "tag extrapolate": declared(), "tag snap": declared(),
 
-	// What a declaration may hold, beside what has a name in the API.
+	// Parts of declarations that have no name of their own in the API.
 	"use predicted tags": declared(), "use predicted text": declared(), "use a shared singleton": declared(),
 	"use a shared clock": declared(),
 	"use long values":    declared(), "use infinities": declared(), "use a tag alone": declared(),

@@ -16,10 +16,10 @@ func pairOf(a, b string) pair {
 	return pair{a, b}
 }
 
-// options lists all of them in order.
+// options lists all options in order.
 func options() []string { return slices.Sorted(maps.Keys(catalogue)) }
 
-// add turns an option on, with all that it needs.
+// add turns an option on, and the options that it needs.
 func (s set) add(name string) {
 	if s[name] || catalogue[name].always {
 		return
@@ -30,8 +30,8 @@ func (s set) add(name string) {
 	}
 }
 
-// setOf has some options and what they need. LateShare is content with LateWorld where
-// LateInputs does not fit.
+// setOf returns the set with these options and those that they need. LateShare gets LateWorld if
+// LateInputs cannot be combined with the others.
 func setOf(names ...string) set {
 	s := set{}
 	for _, name := range names {
@@ -46,7 +46,7 @@ func setOf(names ...string) set {
 	return s
 }
 
-// all lists what a match with the set has, in order.
+// all lists all options of a match with the set, in order.
 func (s set) all() (names []string) {
 	for _, name := range options() {
 		if s.has(name) {
@@ -56,7 +56,7 @@ func (s set) all() (names []string) {
 	return names
 }
 
-// drawn lists the options of the set that not each match has.
+// drawn lists the options of the set without those that every match has.
 func (s set) drawn() []string { return slices.Sorted(maps.Keys(s)) }
 
 // fits reports whether no table refuses two options of the set.
@@ -69,11 +69,11 @@ func (s set) fits() bool {
 	return !s["server.Config.LateInputs"] || !s["server.Config.LateWorld"]
 }
 
-// world is the pair whose second option has the first in it.
+// world is a pair whose second option includes the first.
 var world = pair{"server.Config.LateInputs", "server.Config.LateWorld"}
 
-// meetings splits all pairs into those that can be played and those that are refused, because
-// a table has them or what they need.
+// meetings splits all pairs into those that can be played and those that are refused: a pair that
+// a table has, or that needs such a pair.
 func meetings() (open map[pair]bool, refused []pair) {
 	open = map[pair]bool{}
 	names := options()
@@ -92,7 +92,7 @@ func meetings() (open map[pair]bool, refused []pair) {
 	return open, refused
 }
 
-// cover returns sets in which all pairs meet that are not refused.
+// cover returns sets such that each pair that is not refused is in one of them.
 func cover(seed uint64, most int) (sets []set) {
 	r := rand.New(rand.NewPCG(seed, 35))
 	names := options()
@@ -120,7 +120,7 @@ func cover(seed uint64, most int) (sets []set) {
 	return sets
 }
 
-// gains reports whether an option has a pair with the set that is open still.
+// gains reports whether adding an option to the set gives a pair that is still open.
 func gains(open map[pair]bool, s set, name string) bool {
 	for _, other := range s.all() {
 		if open[pairOf(name, other)] {

@@ -31,16 +31,16 @@ type (
 	lore  struct{ R rank }
 	local struct{ N int }
 	fuse  struct{ Left uint8 }
-	whole struct{ N uint8 } // written as a whole tick's system does
+	whole struct{ N uint8 } // written by a system without ecs.Partial
 	score struct{ N uint16 }
-	sign  struct{ N uint8 } // what a thing without anything else has
+	sign  struct{ N uint8 } // the only component of some entities
 )
 
-// game is one end of a game with the options that on names.
+// game is one end of a game with the options for which on returns true.
 type game struct {
 	on    func(name string) bool
-	asked map[string]bool // by options that declare
-	until foretick.Tick   // it rests from there on
+	asked map[string]bool // options that the declarations asked for
+	until foretick.Tick   // the game rests from this tick on
 
 	place                 ecs.Component[place]
 	cmd                   ecs.Component[command]
@@ -48,7 +48,7 @@ type game struct {
 	sign                  ecs.Component[sign]
 	club                  ecs.Component[word]
 	lore                  ecs.Singleton[lore]
-	tells                 bool // the server keeps lore
+	tells                 bool // the server writes lore
 	local                 ecs.Component[local]
 	fuse                  ecs.Component[fuse]
 	whole                 ecs.Component[whole]
@@ -60,21 +60,21 @@ type game struct {
 	shot                  foretick.Event[word]
 	pieces                []piece
 	uses                  uses
-	carried               []ecs.Handle // of bodies, that uses declare
+	carried               []ecs.Handle // components of bodies that uses declares
 	client                *client.Client
 	sampled               int
 	levels                int
-	everywhere            []ecs.Handle // that bodies and props have
+	everywhere            []ecs.Handle // components that bodies and props have
 	final, told, requests int
 }
 
-// has reports whether an option is on, and notes that it was asked for.
+// has reports whether an option is on, and records that it was asked for.
 func (g *game) has(name string) bool {
 	g.asked[name] = true
 	return g.on(name)
 }
 
-// rate is the tick rate.
+// rate returns the tick rate.
 func (g *game) rate() int {
 	if g.on("Protocol.SetTickRate") {
 		return 60
@@ -289,7 +289,7 @@ func (g *game) hooks(p *foretick.Protocol) {
 	}
 }
 
-// enter gives a player a body, and a thing that it carries.
+// enter spawns a player's body, and a thing that the body carries.
 func (g *game) enter(f *foretick.Frame, player foretick.PlayerID) {
 	f.SetTeam(player, uint8(1+player%2))
 	e := f.Spawn(&g.body, player)
@@ -300,7 +300,7 @@ func (g *game) enter(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-// fill makes the first entities of a match, or of a level.
+// fill spawns the first entities of a match or of a level.
 func (g *game) fill(f *foretick.Frame) {
 	for range 3 {
 		f.Spawn(&g.prop, ecs.Nobody)
@@ -356,7 +356,7 @@ func (g *game) words(p *foretick.Protocol) {
 	}
 }
 
-// sampler is what a player presses: another way every half of a second.
+// sampler returns the script of a player's input, which changes every half second.
 func (g *game) sampler(player int) client.Sampler {
 	return client.Sample(&g.cmd, func(v client.View) command {
 		if g.sampled++; v.Tick+20 > g.until {

@@ -23,7 +23,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// noOption has what the source lists beside options, with the reason.
+// noOption has the names in the source that are no options, with the reason.
 var noOption = map[string]string{
 	"Protocol.Assets": "reads", "Protocol.Describe": "reads", "Protocol.Document": "reads", "Protocol.Err": "reads",
 	"Protocol.Graph": "reads", "Protocol.Hash": "reads", "Protocol.Schema": "reads", "Protocol.TickRate": "reads",
@@ -37,7 +37,7 @@ var noOption = map[string]string{
 	"ecs.SetDefault": "foretick.Default calls it",
 }
 
-// found lists the options that the source has.
+// found lists the options in the source.
 func found(t *testing.T) (names []string) {
 	add := func(of string, name string) {
 		if token.IsExported(name) && noOption[of+"."+name] == "" {
@@ -73,8 +73,8 @@ func found(t *testing.T) (names []string) {
 	return names
 }
 
-// functions lists the functions of a package that a game declares with: those that take a
-// Protocol, and those that return an option or an access.
+// functions lists the functions of a package for declarations: those that take a Protocol, and
+// those that return an option or an access.
 func functions(t *testing.T, dir string) (names []string) {
 	files, err := filepath.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
 	require.NoError(t, err)
@@ -120,8 +120,8 @@ func tagItems(t *testing.T) []string {
 	return items
 }
 
-// TestEveryOptionIsPlayed: the catalogue has each option that the source has, and no other.
-// Each is asked for by the game's declarations or set in a config.
+// TestEveryOptionIsPlayed: the catalogue has exactly the options of the source. Each is declared
+// by the game or set in a configuration.
 func TestEveryOptionIsPlayed(t *testing.T) {
 	names := found(t)
 	require.Greater(t, len(names), 120)

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	play = 10 * time.Second // with faults and inputs
-	rest = 4 * time.Second  // until both ends are compared
+	play = 10 * time.Second // time with faults and inputs
+	rest = 4 * time.Second  // time at rest before both ends are compared
 )
 
 // bad is the network of a match, in both directions.
 var bad = sim.Link{Latency: 50 * ms, Jitter: 70 * ms, Loss: 0.06, Burst: 3, Duplicate: 0.03, Reorder: 0.03}
 
-// set are options that are on together.
+// set is a set of options that are on together.
 type set map[string]bool
 
 func (s set) has(name string) bool { return s[name] || catalogue[name].always }
@@ -51,7 +51,7 @@ type table struct {
 	m       *simtest.Match
 	rec     *flight.Recorder
 	game    *game
-	games   []*game // of the clients
+	games   []*game // the clients' ends
 	players []*client.Client
 	watcher *client.Client
 	desyncs []string
@@ -62,7 +62,7 @@ type table struct {
 func (s set) begin(seed uint64) (*table, error) {
 	t := &table{set: s, m: simtest.New(seed), game: s.game(), secrets: &simtest.Secrets{}}
 	t.m.Watch(&simtest.Agreement{}, &simtest.Limits{}, &simtest.Causes{}, t.secrets)
-	if !s["client.Config.ResumeToken"] { // another process gets again what the dead one did not acknowledge
+	if !s["client.Config.ResumeToken"] { // after a reconnect, a new process gets messages again that the dead one did not acknowledge
 		t.m.Watch(&simtest.Delivery{}, &simtest.Requests{})
 	}
 	var err error
@@ -84,7 +84,7 @@ func (s set) begin(seed uint64) (*table, error) {
 
 func (t *table) desync(d simtest.Desync) { t.desyncs = append(t.desyncs, d.String()) }
 
-// clientConfig has the options of a client, of which it leaves out some.
+// clientConfig returns a client's configuration, without the named options.
 func (t *table) clientConfig(g *game, n int, without ...string) client.Config {
 	cfg := client.Config{Protocol: g.protocol(), Sample: g.sampler(n)}
 	skip := set{}
@@ -105,7 +105,7 @@ func (t *table) clientConfig(g *game, n int, without ...string) client.Config {
 	return cfg
 }
 
-// join adds a player. The last of three predicts in any case, so that something is corrected.
+// join adds a player. The last of three always predicts, so that there are corrections.
 func (t *table) join(n int, token []byte) (*client.Client, error) {
 	g := t.set.game()
 	without := []string{"client.Config.Observe", "client.Config.ObserveData"}
@@ -140,7 +140,7 @@ func (t *table) watch(sample bool) (err error) {
 	return err
 }
 
-// comeBack ends the first client's process, and another takes its place.
+// comeBack ends the first client's process, and starts another one for the same player.
 func (t *table) comeBack() error {
 	token := t.players[0].ResumeToken()
 	t.m.KillClient(t.players[0])
@@ -149,7 +149,7 @@ func (t *table) comeBack() error {
 	return err
 }
 
-// slow makes all players' inputs take longer.
+// slow makes all players' inputs arrive later.
 func (t *table) slow(by time.Duration) {
 	up := bad
 	up.Latency += by
@@ -185,7 +185,7 @@ func (s set) run(seed uint64) error {
 			acts = append(acts, t.m.Server().NextLevel(nil, t.level(t.game, t.m.Server())))
 		}
 	})
-	if s.late() { // by chance alone, all inputs of one match in hundreds are in time
+	if s.late() { // by chance, all inputs may be in time in one of hundreds of matches
 		t.m.Net.At(8*time.Second, func() { t.slow(120 * ms) })
 		t.m.Net.At(8*time.Second+300*ms, func() { t.slow(0) })
 	}
@@ -207,7 +207,8 @@ func (s set) run(seed uint64) error {
 	return t.replay()
 }
 
-// level builds the same as the first level, with the players of now.
+// level returns a build function that makes the same level as the first one, for the current
+// players.
 func (t *table) level(g *game, srv *server.Server) func(*foretick.Frame) {
 	return func(f *foretick.Frame) {
 		for _, player := range srv.Players(nil) {
@@ -217,7 +218,7 @@ func (t *table) level(g *game, srv *server.Server) func(*foretick.Frame) {
 	}
 }
 
-// judge returns why a match that ended well does not count.
+// judge returns an error if too little happened in a match that ended well.
 func (t *table) judge() error {
 	if len(t.desyncs) > 0 {
 		return fmt.Errorf("%d faults of the sync test: %s", len(t.desyncs), t.desyncs[0])
@@ -255,7 +256,7 @@ func (t *table) judge() error {
 	return nil
 }
 
-// replay plays the tape of the match.
+// replay replays the tape of the match.
 func (t *table) replay() error {
 	var b bytes.Buffer
 	if _, err := t.rec.WriteTo(&b); err != nil {
@@ -293,7 +294,7 @@ func (t *table) replay() error {
 	return nil
 }
 
-// shrink returns the fewest options with which a match goes wrong still, and how.
+// shrink returns a smaller set of options with which the match still fails, and the error.
 func (s set) shrink(seed uint64) (set, error) {
 	err := s.run(seed)
 	for again := true; again; {

@@ -20,11 +20,11 @@ var (
 	pairsFor = flag.Duration("pairs-for", 0, "how long TestPairs goes on with the seeds after that, all their matches")
 )
 
-// refusal says how two options are refused together, and where the guide tells it.
+// refusal says how two options are refused together, and where that is documented.
 type refusal struct {
 	says string // part of the error
-	page string // of the guide, or the source whose comment tells it
-	word string // what the page says
+	page string // page of the guide, or source file whose comment documents the refusal
+	word string // text on that page
 }
 
 // refusals has every pair that is refused.
@@ -45,13 +45,13 @@ var refusals = map[pair]refusal{
 	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:                {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
 }
 
-// Pinned: what changes them says so in the changelog.
+// Expected counts. A change of them belongs in the changelog.
 const (
-	refusedPairs = 21 // with those that options need
+	refusedPairs = 21 // including pairs with options that these need
 	playedPairs  = 16449
 )
 
-// refuse starts a match with a pair and returns the error of an end that does not begin.
+// refuse starts a match with a pair and returns the error of the end that does not start.
 func (p pair) refuse() error {
 	s := setOf(p[0], p[1])
 	t, err := s.begin(1)
@@ -64,7 +64,7 @@ func (p pair) refuse() error {
 	return err
 }
 
-// TestRefusals: each refused pair has its error, and its page names it.
+// TestRefusals: each refused pair gives its error.
 func TestRefusals(t *testing.T) {
 	open, refused := meetings()
 	for _, p := range refused {
@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, playedPairs, len(open), "another number of pairs plays")
 }
 
-// TestRefusalsAreDocumented: the guide, or else the comment of a config's field, tells it.
+// TestRefusalsAreDocumented: the guide, or else the comment of a config's field, documents each refusal.
 func TestRefusalsAreDocumented(t *testing.T) {
 	for p, r := range refusals {
 		text, err := os.ReadFile(filepath.Join(releasetest.Root(t), filepath.FromSlash(r.page)))
@@ -87,7 +87,7 @@ func TestRefusalsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestRefusedOptionsPlayAlone: what is refused together plays alone.
+// TestRefusedOptionsPlayAlone: each option of a refused pair plays without the other.
 func TestRefusedOptionsPlayAlone(t *testing.T) {
 	costtest.Long(t)
 	played := set{}
@@ -103,8 +103,9 @@ func TestRefusedOptionsPlayAlone(t *testing.T) {
 	t.Logf("%d options of %d refusals play alone", len(played), len(refusals))
 }
 
-// TestPairs plays the matches in which all pairs of options meet. The usual run plays some. With
-// -pairs-for it goes on until that time is over or a match failed, and plays a seed's last match.
+// TestPairs plays matches in which each pair of options is played together. The usual run plays
+// some of them. With -pairs-for it continues until that time is over or a match fails, and ends
+// with the last match of a seed.
 func TestPairs(t *testing.T) {
 	begun, seeds, matches := time.Now(), 0, 0
 	over := func() bool { return time.Since(begun) >= *pairsFor || t.Failed() }
@@ -130,8 +131,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestSyncTestSendsNothing: a server's sync test leaves no trace in what the server sends. A
-// replay of the tape runs without it, and has the same packets.
+// TestSyncTestSendsNothing: a server's sync test does not change the packets that the server sends.
+// A replay of the tape runs without it, and sends the same packets.
 func TestSyncTestSendsNothing(t *testing.T) {
 	for _, s := range []set{
 		setOf("server.Config.LateWorld", "Request.Handle"),
@@ -144,8 +145,8 @@ func TestSyncTestSendsNothing(t *testing.T) {
 	}
 }
 
-// TestSpawnsOfALevelsFirstTick: what a player's body spawns in the first tick of a level has the
-// same name in each run of the tick. In the first run the player's client lacks the body.
+// TestSpawnsOfALevelsFirstTick: an entity that a player's body spawns in the first tick of a level
+// gets the same name in each run of the tick. In the first run the player's client lacks the body.
 func TestSpawnsOfALevelsFirstTick(t *testing.T) {
 	for _, late := range []string{"server.Config.LateWorld", "server.Config.LateInputs"} {
 		s := setOf("Protocol.OnLevel", "Protocol.Spawns", "ecs.Create", late)

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// The components of one tag each.
+// Components with one net tag each.
 type (
 	tagSim struct {
 		A float32 `net:"max=9,step=0.1,sim=0.05"`
@@ -60,7 +60,7 @@ type (
 type piece interface {
 	handle() ecs.Handle
 	turn(rows ecs.Rows, n uint32)
-	foreseeable() bool // everybody has all of it
+	foreseeable() bool // reports whether every client receives the whole component
 }
 
 type pieceOf[T any] struct {
@@ -93,7 +93,7 @@ func turned(q *[4]float32, n float32) {
 	*q = [4]float32{0, 0, float32(s), float32(c)}
 }
 
-// pieces are made anew for each end of a game.
+// pieces has functions that make the component of each tag, for each end of a game.
 var pieces = map[string]func() piece{
 	"tag sim":         made(func(v *tagSim, n float32) { v.A = n }),
 	"tag angle":       made(func(v *tagAngle, n float32) { v.A = n / 3 }),
@@ -111,14 +111,14 @@ var pieces = map[string]func() piece{
 	"tag snap":        made(func(v *tagSnap, n float32) { v.A = n }),
 }
 
-// sortLast puts pieces into one order on all ends.
+// sortLast sorts pieces, so that all ends have the same order.
 func sortLast(all []piece) {
 	slices.SortFunc(all, func(a, b piece) int {
 		return strings.Compare(fmt.Sprintf("%T", a), fmt.Sprintf("%T", b))
 	})
 }
 
-// systems declares what runs in a tick.
+// systems declares the systems.
 func (g *game) systems(p *foretick.Protocol) {
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
 	walk := []ecs.Access{ecs.Read(&g.cmd), ecs.Write(&g.place)}
@@ -232,7 +232,7 @@ func (g *game) sharedSystems(p *foretick.Protocol) {
 	}
 }
 
-// module is a part of a game.
+// module is a Module with a part of the game's declarations.
 type module struct{ g *game }
 
 func (m module) Declare(p *foretick.Protocol) {
@@ -240,7 +240,7 @@ func (m module) Declare(p *foretick.Protocol) {
 }
 
 func (g *game) serverSystems(p *foretick.Protocol) {
-	// What the server alone does to bodies makes corrections.
+	// The server moves bodies in a way that clients cannot predict, which gives corrections.
 	wind := []ecs.Access{ecs.Write(&g.place), ecs.With(&g.cmd)}
 	if g.has("ecs.Before") {
 		wind = append(wind, ecs.Before("last"))

@@ -24,19 +24,19 @@ type (
 	badge struct{}
 )
 
-// uses are what a game declares without a name of its own in the API.
+// uses are declarations of a game that have no name of their own in the API.
 type uses struct {
 	motto ecs.Component[motto]
 	scrap ecs.Component[scrap]
 	limit ecs.Component[limit]
 	badge ecs.Component[badge]
-	sheet ecs.Prefab // longer than a packet
-	token ecs.Prefab // nothing but a tag
+	sheet ecs.Prefab // its entities are longer than a packet
+	token ecs.Prefab // has only a tag
 	pace  ecs.Singleton[pace]
 	clock ecs.Singleton[clock]
 }
 
-// declare adds their components, and returns those of bodies.
+// declare declares the components of uses, and returns those that bodies have.
 func (u *uses) declare(g *game, p *foretick.Protocol, full []foretick.ComponentOption) (body []ecs.Handle) {
 	if g.has("use predicted text") {
 		p.Component(&u.motto, full...)
@@ -63,7 +63,7 @@ func (u *uses) declare(g *game, p *foretick.Protocol, full []foretick.ComponentO
 	return body
 }
 
-// fill makes their entities.
+// fill spawns the entities of uses.
 func (u *uses) fill(g *game, f *foretick.Frame) {
 	if g.on("use long values") {
 		u.scrap.Get(f.World, f.Spawn(&u.sheet, ecs.Nobody)).L = make([]uint32, 400)
@@ -73,7 +73,7 @@ func (u *uses) fill(g *game, f *foretick.Frame) {
 	}
 }
 
-// systems adds what changes them.
+// systems declares the systems that change the components of uses.
 func (u *uses) systems(g *game, p *foretick.Protocol) {
 	if g.on("use predicted text") {
 		p.Shared("boast", func(f *foretick.Frame, rows ecs.Rows) {

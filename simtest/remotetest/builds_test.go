@@ -16,10 +16,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// scene is a shooting range: the first player fires at the second, who walks past.
+// scene is a shooting range: the first player fires at the second, which walks past.
 type scene struct {
 	body  ecs.Component[chassis]
-	news  ecs.Component[load] // one build has it, and the other does not
+	news  ecs.Component[load] // only one of the builds has it
 	cmd   ecs.Component[ride]
 	man   ecs.Prefab
 	other ecs.Prefab
@@ -70,9 +70,9 @@ func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol
 	return p
 }
 
-// A client of another build predicts remote players where both builds predict the
-// same, and draws them in the past otherwise. Either way its shots are judged where
-// it saw its targets.
+// A client of another build predicts remote players if both builds predict the same
+// components, and draws them in the past otherwise. In both cases its shots are judged
+// where it saw its targets.
 func TestRemotePredictionOfTwoBuilds(t *testing.T) {
 	type way struct{ predictsRemote, along bool }
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestRemotePredictionOfTwoBuilds(t *testing.T) {
 		n, agreed := 0, 0
 		for k, at := range ends[0].hits {
 			if (k < 90 || k%90 < 15) && c.ahead {
-				continue // no client knows yet that it left, or turned
+				continue // the clients do not know yet that the target started or turned
 			}
 			n++
 			if is, ok := g.hits[k]; ok && math.Abs(float64(is-at)) < 0.002 {

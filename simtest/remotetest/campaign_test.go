@@ -29,23 +29,22 @@ var (
 	meleeFirst = flag.Uint64("melee", 1, "the seed of the first")
 )
 
-// throttle is the input from which others continue, and the server's effects on a
-// car.
+// throttle has the input that remote prediction continues, and the server's effects on a car.
 type throttle struct {
 	X, Y   float32 `net:"min=-1,max=1,step=0.0078125"`
-	Held   bool    // the trigger
-	Stun   uint8   `net:"max=60"` // ticks, which the server alone begins
-	Hidden bool    // not solid, since others cannot see it
+	Held   bool    // the trigger is held
+	Stun   uint8   `net:"max=60"` // remaining ticks of a stun, which only the server begins
+	Hidden bool    // the car is not solid, since others cannot see it
 }
 
-// trunk is what a car carries: some for all, some for allies, some for the owner.
+// trunk is a car's load, with fields for all players, for allies and for the owner.
 type trunk struct {
 	Boxes uint8  `net:"max=9"`
 	Plan  uint8  `net:"max=200,allies"`
 	Worth uint16 `net:"max=60000,owner"`
 }
 
-// score is the server's alone.
+// score is a component that only the server has.
 type score struct {
 	Hits uint16
 	Last ecs.Entity
@@ -60,11 +59,11 @@ type kick struct {
 	Drop  bool `net:"oneshot"`
 }
 
-// rules are a match's, the same at both ends.
+// rules are the settings of a match, the same on both ends.
 type rules struct {
 	rate     int
 	interest bool
-	guess    int // 0: nothing is pressed; 1: the input continues; 2: it also fires; 3: it fades
+	guess    int // guess of remote input. 0: nothing pressed; 1: the input continues; 2: it also fires; 3: it fades
 	local    bool
 	late     lateKind
 }
@@ -74,13 +73,13 @@ type lateKind int
 
 const (
 	lateNone lateKind = iota
-	lateOwn           // the late player's part runs again: nobody pushes, nobody predicts others
+	lateOwn           // only the late player's part runs again, so no car pushes and no client predicts others
 	lateWhole
 )
 
 func (k lateKind) String() string { return [...]string{"in time", "own part", "whole world"}[k] }
 
-// dice are the server's random numbers. Ticks that run again throw the same.
+// dice returns the server's random numbers. A tick that runs again gets the same.
 func (g *melee) dice(f *foretick.Frame, salt uint64) *rand.Rand {
 	if g.late == lateNone {
 		return g.rand
@@ -88,7 +87,7 @@ func (g *melee) dice(f *foretick.Frame, salt uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(f.Rand(salt), uint64(f.Tick)))
 }
 
-// boosted is a component that comes and goes: while a car has it, it is fast.
+// boosted is a component that is added and removed. A car that has it is fast.
 type boosted struct {
 	Left uint8 `net:"max=60"`
 }
@@ -110,17 +109,15 @@ type melee struct {
 	shot  foretick.Event[foretick.Tick]
 	crash foretick.Event[foretick.Tick]
 
-	// the server's
-	rand *rand.Rand
+	rand *rand.Rand // the server's, like rest, srv and told
 	rest bool
 	srv  *server.Server
-	told map[string]int // by owner, tick and event: what players' entities raised
+	told map[string]int // number of events that players' entities raised, by event, owner and tick
 	me   func() foretick.PlayerID
 
-	// a client's
-	events map[string]int // predicted and neither confirmed nor cancelled
-	ends   map[string]int
-	shells map[ecs.Entity]bool // predicted and not settled
+	events map[string]int      // on a client: predicted events that are neither confirmed nor cancelled
+	ends   map[string]int      // on a client: confirmed and cancelled events
+	shells map[ecs.Entity]bool // on a client: predicted shells that are neither confirmed nor cancelled
 	faults []string
 	n      map[string]int
 	what   string
@@ -273,12 +270,11 @@ func (g *melee) protocol() *foretick.Protocol {
 	return p
 }
 
-// watch holds each event to its course.
+// watch checks that each predicted event is later confirmed or cancelled once.
 func watch(p *foretick.Protocol, g *melee, e *foretick.Event[foretick.Tick], name string) {
 	key := func(by ecs.Entity, v foretick.Tick) string { return fmt.Sprint(name, by, v) }
 	e.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
-		// A client that does not predict is told when the screen shows it: the car may have
-		// been handed over by then, or be gone.
+		// A client that does not predict gets an event when the screen shows it. The car may then be gone.
 		if owner := f.World.Owner(by); owner != g.me() && owner != ecs.Common && !g.blind {
 			g.fault("tick %d: a %s of player %d's was told here", f.Tick, name, owner)
 		}
@@ -414,7 +410,7 @@ func (g *melee) fire(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// chaos is what only the server does.
+// chaos is the system that only the server runs.
 func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest {
 		return
@@ -438,7 +434,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 		}
 	}
 	pick := func(es []ecs.Entity) ecs.Entity { return es[r.IntN(len(es))] }
-	if n(60) && len(cars) > 0 { // another drives
+	if n(60) && len(cars) > 0 { // another player gets the car
 		to := anyone()
 		if r.IntN(4) == 0 && !g.interest {
 			to = ecs.Nobody
@@ -456,7 +452,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	if n(40) && len(cars) < 2*len(players) {
 		g.enter(f, anyone())
 	}
-	if n(40) && len(cars) > 0 { // nobody sees it any more, or all do again
+	if n(40) && len(cars) > 0 { // hides a car from all, or shows it again
 		e := pick(cars)
 		g.hide(f, e, !g.gas.Get(f.World, e).Hidden)
 	}
@@ -493,7 +489,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	}
 }
 
-// hide takes a car out of sight of all but its owner, and out of their way.
+// hide hides a car from all but its owner, and makes it not solid for them.
 func (g *melee) hide(f *foretick.Frame, e ecs.Entity, hidden bool) {
 	owner := f.World.Owner(e)
 	hidden = hidden && owner != ecs.Nobody
@@ -503,7 +499,7 @@ func (g *melee) hide(f *foretick.Frame, e ecs.Entity, hidden bool) {
 	}
 }
 
-// fray is a melee that is played.
+// fray is a match of melee.
 type fray struct {
 	m     *simtest.Match
 	g     *melee
@@ -577,7 +573,7 @@ func (b *fray) join(rules rules) {
 	b.ends[c] = g
 }
 
-// done takes what a client's end found.
+// done adds the faults and counts of a client's end.
 func (b *fray) done(c *client.Client, stayed bool) {
 	g := b.ends[c]
 	for _, f := range g.faults {
@@ -610,7 +606,7 @@ func (b *fray) done(c *client.Client, stayed bool) {
 	}
 }
 
-// sizes lists the lengths of what a client keeps.
+// sizes returns the sizes of the collections that a client keeps.
 func sizes(c *client.Client) map[string]int {
 	out := map[string]int{}
 	var walk func(name string, v reflect.Value, deep int)
@@ -634,7 +630,7 @@ func sizes(c *client.Client) map[string]int {
 	return out
 }
 
-// playMelee plays a match from its seed and returns what was wrong.
+// playMelee plays a match from its seed and returns it with its faults.
 func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]int) (b *fray) {
 	r := rand.New(rand.NewPCG(seed, 77))
 	b = &fray{m: simtest.New(seed), ends: map[*client.Client]*melee{}, seed: seed, r: r, n: map[string]int{}}
@@ -741,7 +737,7 @@ func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]
 	return b
 }
 
-// campaign plays matches from their seeds on.
+// campaign plays matches of several seeds.
 func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Client, n map[string]int) {
 	grown := map[string]int{}
 	n = map[string]int{}
@@ -769,14 +765,13 @@ func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Clien
 	return all, n
 }
 
-// Whatever happens, predicted entities come to rest where the server has them,
-// every event and spawn has its end, and every misprediction has a cause.
+// Whatever happens, both ends agree at rest, all events and spawns are settled, and mispredictions have causes.
 func TestRemotePredictedCampaign(t *testing.T) {
 	all, _ := campaign(t, *meleeFirst, uint64(*meleeSeeds), lateNone)
 	require.Positive(t, all.RemotePredicted)
 }
 
-// So it is where inputs come late, in both modes, with all that each admits.
+// The same holds with late inputs, in both modes, with every feature that each mode allows.
 func TestLateCampaign(t *testing.T) {
 	for _, late := range []lateKind{lateOwn, lateWhole} {
 		all, n := campaign(t, *meleeFirst, uint64(*meleeSeeds), late)
@@ -785,13 +780,12 @@ func TestLateCampaign(t *testing.T) {
 	}
 }
 
-// A snapshot that a newer one overtook says that an entity has another owner, which the newer
-// one put off.
+// A snapshot has an entity's new owner, and a newer snapshot, which arrives first, postponed it.
 func TestOvertakenTransfer(t *testing.T) {
 	require.Empty(t, playMelee(179, 8*time.Second, lateOwn, map[string]int{}).wrong)
 }
 
-// What a client keeps does not grow with the length of the match.
+// A client's collections do not grow with the length of the match.
 func TestRemotePredictedMemory(t *testing.T) {
 	costtest.Long(t) // a short match cannot tell what grows with time
 	short, long := map[string]int{}, map[string]int{}

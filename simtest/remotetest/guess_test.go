@@ -38,8 +38,8 @@ func orderly(t *testing.T, r rules, clients int, each func(i int, c *client.Conf
 	return b, ends
 }
 
-// A guess may press everything. Events and spawns that others then raise are dropped:
-// the server reports them.
+// A guess of remote input may press everything. Events and spawns of the predicted remote
+// players are dropped, since the server sends the true ones.
 func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 2, local: true}, 2, nil, func(_ int, v client.View) kick {
 		return kick{Held: true, Fire: v.Tick%9 == 0, Drop: v.Tick%20 == 0, X: float32(v.Tick/30%2)*2 - 1}
@@ -55,7 +55,7 @@ func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 	}
 }
 
-// A car that loses its driver rolls on without input, also on the driver's screen.
+// A car that loses its driver continues without input, also on the former driver's screen.
 func TestNobodyPressesPedals(t *testing.T) {
 	b, _ := orderly(t, rules{rate: 60, guess: 1}, 2, nil, func(int, client.View) kick { return kick{X: 0.5, Held: true} })
 	b.m.Run(2 * time.Second)
@@ -72,7 +72,7 @@ func TestNobodyPressesPedals(t *testing.T) {
 	require.Greater(t, st.Compared, before.Compared+50)
 }
 
-// Who predicts nothing has nothing to rehearse.
+// A sync test of a client that predicts nothing does nothing.
 func TestSyncTestWithoutPrediction(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *client.Config) {
 		c.NoPrediction = true
@@ -83,7 +83,7 @@ func TestSyncTestWithoutPrediction(t *testing.T) {
 	require.Empty(t, ends[0].faults)
 }
 
-// Common entities are sent to all players, however far away: an audit knows this.
+// Common entities are sent to all players, however far away. Audit expects that.
 func TestAuditOfAFarCommon(t *testing.T) {
 	b, _ := orderly(t, rules{rate: 60, interest: true}, 1, nil, func(int, client.View) kick { return kick{} })
 	b.m.Run(time.Second)
@@ -95,16 +95,16 @@ func TestAuditOfAFarCommon(t *testing.T) {
 	require.Equal(t, 2, a.Entities)
 }
 
-// A command made again after the client's clock was set back may be too late: the server
-// then ran the earlier one, which is the cause of the misprediction.
+// When a client's clock is set back, it makes new commands for some ticks. If such a command is
+// too late, the server runs the earlier one, which is the cause of the misprediction.
 func TestCauseOfCommandsMadeAnew(t *testing.T) {
 	b := playMelee(1042, 8*time.Second, lateNone, map[string]int{})
 	require.Empty(t, b.wrong)
 	require.Positive(t, b.stats.ByCause[prediction.Input])
 }
 
-// When snapshots postpone entities, a car may have another owner by now, or an unknown
-// one may be present: that, not the code, is the cause of the misprediction.
+// When snapshots postpone entities, a car may have a new owner, or there may be a car that the
+// client does not know. Then that is the cause of a misprediction, and not the code.
 func TestRemotePredictedCauseOfWhatWasPutOff(t *testing.T) {
 	remotePrediction := uint64(0)
 	for _, seed := range []uint64{18, 37, 38} {

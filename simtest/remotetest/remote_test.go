@@ -24,12 +24,12 @@ type chassis struct {
 	VX, VY float32 `net:"min=-32,max=32,step=0.01"`
 }
 
-// pedals are the driver's last input, from which others continue.
+// pedals are the driver's last input, which remote prediction continues.
 type pedals struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// load is what a car carries; only its driver knows its value.
+// load is a car's load; only its driver receives its value.
 type load struct {
 	Boxes uint8 `net:"max=9"`
 	Worth uint8 `net:"max=200,owner"`
@@ -48,22 +48,22 @@ type bumpers struct {
 	load   ecs.Component[load]
 	cmd    ecs.Component[ride]
 	car    ecs.Prefab
-	puff   ecs.Prefab // left behind by a car: drawn in the past
-	ball   ecs.Prefab // of the island
-	shell  ecs.Prefab // fired by a car, and predicted with it
+	puff   ecs.Prefab // a car leaves it behind; drawn in the past
+	ball   ecs.Prefab // an unowned entity that all clients predict
+	shell  ecs.Prefab // a car fires it; predicted with the car
 	all    *ecs.Query
 	balls  *ecs.Query
 	shot   foretick.Event[lagcomp.Ray]
 	bumped foretick.Event[foretick.Tick]
 
 	me     foretick.PlayerID
-	blind  bool // without PredictRemote
+	blind  bool // the game does not use PredictRemote
 	eager  bool // the guess is that others fire and jump all the time
 	hits   func(f *foretick.Frame, player foretick.PlayerID, hit foretick.Hit, ok bool)
 	bumps  func(f *foretick.Frame, player foretick.PlayerID)
 	traded func(f *foretick.Frame, player foretick.PlayerID)
-	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // instead of the pedals
-	honks  bool                                                        // instead of shots
+	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // guess of remote input, instead of the pedals
+	honks  bool                                                        // the command raises honks instead of shots
 	heard  func(what string, t foretick.Tick)
 	spawn  func(f *foretick.Frame, player foretick.PlayerID)
 }
@@ -79,7 +79,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 	p.Component(&g.load, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
-	foretick.Default(p, &g.car, &g.load, load{Worth: 7}) // which others are not told
+	foretick.Default(p, &g.car, &g.load, load{Worth: 7}) // others do not receive this field
 	p.Prefab(&g.puff, "puff", &g.body)
 	p.Prefab(&g.ball, "ball", &g.body)
 	p.Prefab(&g.shell, "shell", &g.body)
@@ -117,7 +117,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			g.traded(f, rows.Owner())
 		}
 		for i := range load {
-			if load[i].Worth > 100 { // of others nobody knows
+			if load[i].Worth > 100 { // clients do not know the value of others
 				load[i].Boxes = 1
 			}
 		}
@@ -186,7 +186,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 	return p
 }
 
-// bump pushes each car away from those that it touches, and the balls away from it.
+// bump pushes each car away from those that it touches, and balls away from each car.
 func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
 	body := g.body.Slice(rows)
 	for i := range body {
@@ -219,7 +219,7 @@ func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
 
 func touch(b, o *chassis) bool { return math.Hypot(float64(b.X-o.X), float64(b.Y-o.Y)) < 1 }
 
-// push changes how a car moves that touches another.
+// push changes the velocity of a car that touches another.
 func push(b, o *chassis) bool {
 	dx, dy := b.X-o.X, b.Y-o.Y
 	d := float32(math.Sqrt(float64(dx*dx + dy*dy)))
@@ -238,7 +238,7 @@ type derby struct {
 	g       *bumpers
 	cars    []*bumpers
 	clients []*client.Client
-	was     map[foretick.Tick]map[foretick.PlayerID]chassis // on the server, behind each tick
+	was     map[foretick.Tick]map[foretick.PlayerID]chassis // cars on the server after each tick
 }
 
 func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride, after func(d *derby, n int, v client.View), more ...func(c *client.Config)) *derby {
@@ -278,7 +278,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 
 func both(l sim.Link) simtest.Seat { return simtest.Seat{Up: l, Down: l} }
 
-// places is where each player's car is.
+// places returns the car of each player.
 func (g *bumpers) places(w *ecs.World) map[foretick.PlayerID]chassis {
 	at := map[foretick.PlayerID]chassis{}
 	for _, rows := range g.all.All(w) {
@@ -289,9 +289,9 @@ func (g *bumpers) places(w *ecs.World) map[foretick.PlayerID]chassis {
 	return at
 }
 
-// Two who drive at each other crash on both screens when they crash on the server:
-// nothing of it is a misprediction, though the round trip is 150 ms. Without remote prediction
-// each crashes into where the other was.
+// Two players that drive at each other crash on both screens when they crash on the server,
+// without a misprediction, although the round trip is 150 ms. Without remote prediction each
+// crashes into the place where the other was.
 func TestRemotePredictedCrash(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		bumps := []map[foretick.Tick]bool{{}, {}, {}}
@@ -339,7 +339,7 @@ func TestRemotePredictedCrash(t *testing.T) {
 	}
 }
 
-// wild presses something else now and then, and nothing any more after a while.
+// wild returns an input that changes now and then, and that is zero from until on.
 func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 	return func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 		if now := m.Net.Now(); now > until || now < time.Second {
@@ -351,7 +351,7 @@ func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, 
 	}
 }
 
-// brawl presses something else four times a second, towards the middle by and large.
+// brawl returns an input that changes four times a second, mostly towards the middle.
 func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v client.View, at chassis) ride {
 	pad := wild(until)
 	type plan struct {
@@ -375,9 +375,9 @@ func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID,
 	}
 }
 
-// The input of a player that turns all the time is mispredicted all the time. It is
-// still shown much closer to its true position, the difference has its own cause, and
-// at rest both ends agree.
+// The input of a remote player that turns all the time is mispredicted all the time. Its car is
+// still shown much closer to its true position than without remote prediction, the corrections
+// have their own cause, and at rest both ends agree.
 func TestRemotePredictedTurns(t *testing.T) {
 	for _, link := range []sim.Link{
 		{Latency: 30 * time.Millisecond},
@@ -409,7 +409,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 			d.m.Run(2 * time.Second)
 			f := d.srv.Frame()
 			f.Spawn(&d.g.ball, ecs.Nobody)
-			for player := range foretick.PlayerID(4) { // drawn in the past next to predicted entities, and destroyed again
+			for player := range foretick.PlayerID(4) { // spawns entities that are drawn in the past, next to predicted ones
 				f.Spawn(&d.g.puff, player+1)
 			}
 			d.m.Run(36 * time.Second)
@@ -442,8 +442,8 @@ func TestRemotePredictedTurns(t *testing.T) {
 	}
 }
 
-// Events and spawns of another player's predicted avatar are dropped: no handler is
-// called, and nothing is left over.
+// Events and spawns of a predicted remote player are dropped: no handler is called, and no
+// spawned entity stays.
 func TestRemotePredictedRaisesNothing(t *testing.T) {
 	ends := 0
 	var own, others int
@@ -473,7 +473,7 @@ func TestRemotePredictedRaisesNothing(t *testing.T) {
 	}
 }
 
-// Systems that RemoteConfig.Skip names see nothing of others, and the rest all of them.
+// Systems that RemoteConfig.Skip names do not run for remote players, and all others do.
 func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	ends := 0
 	seen := map[foretick.PlayerID]int{}
@@ -488,8 +488,8 @@ func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	require.Positive(t, d.clients[0].Stats().RemotePredicted)
 }
 
-// A guess is rounded like a command on the wire: inputs are predicted exactly even if
-// they are not on the wire's grid.
+// A guess is rounded like a sent command. So inputs are predicted exactly even if the guess is
+// between two steps of a field.
 func TestGuessIsRounded(t *testing.T) {
 	press := ride{X: 0.3, Y: -0.7}
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
@@ -503,8 +503,8 @@ func TestGuessIsRounded(t *testing.T) {
 	require.Equal(t, before.RemoteMispredicted, st.RemoteMispredicted)
 }
 
-// A crash into a mispredicted car did not happen: its event is cancelled, and the
-// confirmed events are the server's.
+// If a client predicts a crash into a mispredicted car, its event is cancelled. The confirmed
+// events are the server's.
 func TestRemotePredictedEvents(t *testing.T) {
 	for _, link := range []sim.Link{{Latency: 75 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1}} {
 		ends := 0
@@ -538,10 +538,10 @@ func TestRemotePredictedEvents(t *testing.T) {
 	}
 }
 
-// A player that lost its car honked for nothing since then: the server has none of the
-// events raised before the player knew.
+// A player that has lost its car still predicts honks until it knows. The server has none of these
+// events, so they are cancelled.
 func TestRemotePredictedEventsOfALostCar(t *testing.T) {
-	for _, rate := range []int{0, 2000} { // beyond it the news of its car is postponed
+	for _, rate := range []int{0, 2000} { // at a rate of 2000 the change of its car is postponed
 		lostCar(t, rate)
 	}
 }
@@ -577,7 +577,7 @@ func lostCar(t *testing.T, rate int) {
 	vain := 0
 	for at := range heard["predicted"] {
 		require.Equal(t, 1, heard["confirmed"][at]+heard["cancelled"][at], "tick %d", at)
-		if at <= lost+16 { // beyond, where the news is put off for long, no note tells
+		if at <= lost+16 { // later the postponed change may arrive without a note about the events
 			require.Equal(t, heard["server 1"][at], heard["confirmed"][at], "tick %d", at)
 		}
 		if at > lost {
@@ -587,7 +587,7 @@ func lostCar(t *testing.T, rate int) {
 	require.Greater(t, vain, 3, "he honked on until he knew")
 }
 
-// Others who turn are no tick that was shown wrongly of the player's own.
+// Mispredicted turns of remote players do not count as mispredicted ticks of the player's own.
 func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
 		g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
@@ -602,8 +602,8 @@ func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	require.Zero(t, st.Mispredictions)
 }
 
-// A shot at a remotely predicted player is judged where its shooter saw it, ahead, and
-// so is one at a common entity: while no input is mispredicted, both ends meet the
+// A shot at a predicted remote player or at a common entity is judged where its shooter saw the
+// target, which is ahead of the server: as long as no input is mispredicted, both ends hit the
 // same point. Entities drawn in the past are judged in the past.
 func TestRemotePredictedIsShotAhead(t *testing.T) {
 	type shot struct {
@@ -647,7 +647,7 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 			switch {
 			case now < 2*time.Second || now > 22*time.Second:
 				return ride{}
-			case player == 2: // up and down past the muzzle of the other
+			case player == 2: // drives up and down past the other's muzzle
 				return ride{Y: 0.5 - float32(now/(3*time.Second)%2)}
 			}
 			return ride{Fire: true}
@@ -667,7 +667,7 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		}
 		for _, s := range cl {
 			is, ok := by[s.tick]
-			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // when the change of input is not known yet
+			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // skips ticks in which the change of input is not known yet
 				continue
 			}
 			hits[s.kind]++
@@ -687,8 +687,8 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 	}
 }
 
-// SyncTest also replays remote prediction, with guesses that depend on the distance to
-// the snapshots; it still finds results that differ through the game's own fault.
+// SyncTest also replays remote prediction, with guesses that depend on how far ahead of the
+// newest snapshot they are. It still finds results that differ because of a fault in the game.
 func TestRemotePredictedIsSyncTested(t *testing.T) {
 	for _, fault := range []string{"", "a guess by a counter"} {
 		n := 0

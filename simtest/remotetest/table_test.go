@@ -20,13 +20,13 @@ import (
 
 var remotePredictionTable = flag.Bool("predict-remote", false, "play the whole table of docs/BENCHMARKS.md, and print it")
 
-// brawled is what four cars that crash into one another for half a minute gave.
+// brawled is the result of half a minute in which four cars crash into one another.
 type brawled struct {
 	stats stats.Client
 	off   []float64 // distance between others' shown and true positions, sorted
-	own   []float64 // the same for the player's own car
-	felt  int       // crashes on screens that were none
-	had   int       // crashes
+	own   []float64 // distance between shown and true positions of the player's own car
+	felt  int       // crashes on screens that did not happen on the server
+	had   int       // crashes on the server
 	down  float64   // bytes a second for each client
 }
 
@@ -50,7 +50,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	const until, players = 30 * time.Second, 4
 	out := &brawled{}
 	var sights []sight
-	felt := make([]map[foretick.Tick]bool, players+1) // the server's first, then by client
+	felt := make([]map[foretick.Tick]bool, players+1) // crashes, first the server's, then each client's
 	crashed := map[foretick.PlayerID]map[foretick.Tick]bool{}
 	ends := 0
 	d := newDerby(t, seed, players, both(link), func(g *bumpers) {
@@ -98,7 +98,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 			if s.own {
 				to = &out.own
 			}
-			// A frame between two ticks shows a moment between them.
+			// A frame between two ticks shows a time between them.
 			was := d.was[s.tick-1][s.player]
 			x, y := is.X+(was.X-is.X)*(1-s.fraction), is.Y+(was.Y-is.Y)*(1-s.fraction)
 			*to = append(*to, math.Hypot(float64(s.at.X-x), float64(s.at.Y-y)))
@@ -109,8 +109,8 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	return out
 }
 
-// RemoteInput in a brawl: others are shown where they are, crashes are real, and
-// remaining mispredictions are attributed to the others.
+// PredictRemote in a brawl: others are shown near their true positions, shown crashes mostly
+// happen, and the remaining mispredictions have causes of the other players.
 func TestRemotePredictedBrawl(t *testing.T) {
 	rtts := []time.Duration{150 * time.Millisecond}
 	losses := []float64{0.05}

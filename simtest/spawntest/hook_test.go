@@ -20,22 +20,22 @@ type position struct {
 	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
 }
 
-// rope is a predicted component that refers to what prediction spawned.
+// rope is a predicted component that refers to an entity that prediction spawned.
 type rope struct {
 	Hook  ecs.Entity
 	Chain [2]struct{ End ecs.Entity }
 	Loose []ecs.Entity `net:"max=2"`
-	Jam   uint8        `net:"max=60"` // ticks, which the server alone begins
+	Jam   uint8        `net:"max=60"` // remaining ticks of a jam, which only the server begins
 	Shot  uint16
 }
 
-// bollard is common: a player that hooks it is tied to it.
+// bollard is a component of a common entity: a player whose hook hits it is tied to it.
 type bollard struct {
 	Tied ecs.Entity
 	N    uint8
 }
 
-// anglers is a game of players who throw hooks, one at a time, and are pulled along.
+// anglers is a game of players that throw hooks, one at a time, and are pulled along.
 type anglers struct {
 	pos    ecs.Component[position]
 	rope   ecs.Component[rope]
@@ -46,8 +46,8 @@ type anglers struct {
 	hook   ecs.Prefab
 	post   ecs.Prefab
 	posts  *ecs.Query
-	shared bool // there is a post
-	remote bool // players predict each other
+	shared bool // there is a bollard
+	remote bool // clients predict remote players
 	jams   bool
 	thrown int
 }
@@ -98,7 +98,7 @@ func (g *anglers) throw(f *foretick.Frame, rows ecs.Rows) {
 		}
 		pos[i].X += cmd[i].X * f.DT
 		if r.Hook != ecs.None {
-			pos[i].Y += 2 * f.DT // pulled
+			pos[i].Y += 2 * f.DT // a tied player is pulled
 		}
 		switch {
 		case r.Jam > 0:
@@ -132,7 +132,7 @@ func (g *anglers) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// play plays a match of two anglers, who rest from until on.
+// play plays a match of two anglers, which rest from until on.
 func (g anglers) play(t *testing.T, seed uint64, link sim.Link, until time.Duration) (*simtest.Match, *anglers, []*client.Client) {
 	m, truth := simtest.New(seed), g
 	srv, err := m.Serve(server.Config{Protocol: truth.protocol()})
@@ -164,8 +164,8 @@ func (g anglers) play(t *testing.T, seed uint64, link sim.Link, until time.Durat
 	return m, &truth, clients
 }
 
-// A reference to what prediction spawned, in a field, a nested array or a slice, is no
-// misprediction while the server's name for it is on its way.
+// A reference to a predicted spawn, in a field, a nested array or a slice, causes no
+// misprediction while the server's number for the entity is in transit.
 func TestReferencesToPredictedSpawns(t *testing.T) {
 	bad := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	for name, g := range map[string]anglers{
@@ -183,7 +183,7 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 					require.Zero(t, st.ByCause[prediction.Code])
 					require.Greater(t, st.SpawnsMatched, uint64(12))
 					if g.shared && c.View().Player != 1 {
-						continue // it does not predict what the other does to the post
+						continue // this client does not predict how the other player changes the bollard
 					}
 					require.Zero(t, st.SpawnsUnpredicted+st.SpawnsCancelled)
 					require.Equal(t, st.ByCause[prediction.Input], st.Mispredictions, "but where a command was lost")
@@ -198,7 +198,7 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 	}
 }
 
-// A spawn that the server refuses is still a misprediction, and references to it end.
+// A spawn that the server refuses is still a misprediction. References to it become none.
 func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 	var cancelled, wrong uint64
@@ -214,9 +214,9 @@ func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 	require.GreaterOrEqual(t, wrong, cancelled)
 }
 
-// A server may tie players to an entity that it has just spawned, and that they do not
-// draw yet: that is no misprediction. The end of the tie is one that the prediction could
-// not know.
+// If the server ties players to an entity that it has just spawned, and that they do not draw
+// yet, that causes no misprediction. The end of the tie does, because prediction cannot know
+// it.
 func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	var at ecs.Entity

@@ -15,11 +15,11 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Of these a client's own code alone knows.
+// Local components, which only the client's own code uses.
 type (
-	pulse        struct{ Frames, Mark uint32 } // every body and hook is born with one
-	scar         struct{ Frame uint32 }        // added when it is first drawn
-	badgeOfBirth struct{}                      // every body is born with one, and loses it
+	pulse        struct{ Frames, Mark uint32 } // every body and hook is spawned with it
+	scar         struct{ Frame uint32 }        // added when an entity is first drawn
+	badgeOfBirth struct{}                      // every body is spawned with it, and loses it
 )
 
 // parlour is the anglers' game with local components, and watches in frames and ticks.
@@ -35,8 +35,8 @@ type parlour struct {
 	left    map[ecs.Entity]int
 	added   map[ecs.Entity]int
 	frames  uint32
-	lives   map[ecs.Entity]life // of hooks
-	back    int                 // were gone in a frame, and came back
+	lives   map[ecs.Entity]life // whether each hook was there in the last frame
+	back    int                 // hooks that were gone in a frame, and came back
 }
 
 // life is whether a hook was there in the last frame.
@@ -71,7 +71,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 	g.appears = ecs.NewWatch(p.Types(), ecs.With(&g.pos))
 	g.hooks = ecs.NewWatch(p.Types(), ecs.With(&g.flight))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) { // a watch of the ticks, told again where they run again
+	p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) { // polls a watch in each tick, and again when the tick runs again
 		in, _ := g.hooks.PollOwner(f.World, rows.Owner())
 		for i, r := 0, g.rope.Slice(rows); i < len(r); i++ {
 			r[i].Shot += uint16(len(in)) * 100
@@ -79,7 +79,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.rope), ecs.Before("throw"))
 	p.Shared("throw", g.throw, ecs.Read(&g.cmd), ecs.Write(&g.rope, &g.pos), ecs.Create(&g.flight, &g.pulse), ecs.Before("fly"))
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // ends of hooks and places, which no client predicts
+	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // the server ends hooks and moves players, which clients cannot predict
 		for i, at := 0, g.flight.Slice(rows); i < len(at); i++ {
 			if at[i].Fuse == 3 && f.Rand(uint64(rows.Entity(i)))%3 == 0 {
 				at[i].Fuse = 15
@@ -110,9 +110,9 @@ func (g *parlour) draw(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// State that a client's code keeps on its own entities is still there in the next frame,
-// through every rollback and when the server restores what prediction had ended; and a
-// watch reports each entity once.
+// Local components on predicted entities keep their values from frame to frame, through every
+// rollback, and when the server restores an entity that prediction had destroyed. A watch reports
+// each entity once.
 func TestLocalComponentsOutliveRollback(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	m, srv := simtest.New(2), newParlour()

@@ -18,14 +18,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A client's ClientOnly bullets continue through rollbacks, each once, whatever the
-// server jams. It never sees the server's copies of its own, and the other player
-// sees those.
+// A client's ClientOnly bullets continue through rollbacks, each once, even if the server
+// jams the gun. The client never sees the server's copies of its own bullets, but the other
+// player does.
 func TestLocalSpawns(t *testing.T) {
 	link := sim.Link{Latency: 70 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 	const until = 12 * time.Second
 	b := newBattery(t, 9, 2, link, func(g *artillery) { g.jams = true }, gunner{every: 5, until: until, bullets: true})
-	*b.gunners[1] = gunner{every: 1 << 20} // looks on
+	*b.gunners[1] = gunner{every: 1 << 20} // does not shoot
 	q := ecs.NewQuery(b.clients[0].View().World.Types(), ecs.With(&b.games[0].flight))
 	look := ecs.NewQuery(b.clients[1].View().World.Types(), ecs.With(&b.games[1].flight))
 	seen, most, last, flown := map[ecs.Entity]int{}, 0, map[ecs.Entity]float32{}, 0
@@ -133,8 +133,8 @@ func (g *minefield) protocol() *foretick.Protocol {
 	return p
 }
 
-// What a player destroys is gone at once, and back under its handle and with its
-// values when the server says that it still lives.
+// An entity that a player's prediction destroys is gone at once. It comes back with its
+// handle and its values if the server did not destroy it.
 func TestPredictedDespawns(t *testing.T) {
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.03}
 	m := simtest.New(21)
@@ -154,7 +154,7 @@ func TestPredictedDespawns(t *testing.T) {
 	for now := 2 * time.Second; now < 30*time.Second; now += time.Second / 60 {
 		g.back = g.back[:0]
 		w := c.View().World
-		var absent []ecs.Entity // destroyed by prediction, as shown before
+		var absent []ecs.Entity // entities that were shown, and that prediction destroyed
 		for e := range g.cleared {
 			if g.state.Find(w, e) == nil {
 				absent = append(absent, e)
@@ -285,7 +285,7 @@ func TestSpawnsDeclaredWrongly(t *testing.T) {
 	require.ErrorContains(t, q.Err(), "a ClientOnly entity gets no input")
 }
 
-// listener keeps what a client was sent.
+// listener stores the packets that a client receives.
 type listener struct {
 	transport.Endpoint
 	in *[][]byte
@@ -301,8 +301,8 @@ func (r listener) Recv(ev []transport.Event) int {
 	return n
 }
 
-// Only the owner learns which entity spawned what. Two matches that differ only in
-// what is shown to one player send the other player the same bytes, although the
+// Only the owner learns which entity spawned another. Two matches that differ only in
+// the entities that one player sees send the other player the same bytes, although the
 // spawn ids differ.
 func TestOriginsStayPrivate(t *testing.T) {
 	gifts := 0
@@ -310,9 +310,9 @@ func TestOriginsStayPrivate(t *testing.T) {
 		m := simtest.New(8)
 		truth := newArtillery()
 		p := truth.protocol()
-		var d ecs.Entity // shown to the one before its guns, so that these have other wire ids
+		var d ecs.Entity // shown to player 1 before its guns, so that these get other wire ids
 		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
-		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // the one's rockets become the other's
+		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // rockets of player 1 are transferred to player 2
 			if f.Tick%10 == 0 && rows.Owner() == 1 {
 				gifts++
 				require.NoError(t, f.World.Transfer(rows.Entity(0), 2))
@@ -331,7 +331,7 @@ func TestOriginsStayPrivate(t *testing.T) {
 			clients = append(clients, c)
 		}
 		m.Run(8 * time.Second)
-		if clients[0].View().Player != 1 { // by owner
+		if clients[0].View().Player != 1 { // orders both by player
 			in[0], in[1], clients[0] = in[1], in[0], clients[1]
 		}
 		return in, clients[0].Stats().SpawnsMatched
@@ -347,8 +347,8 @@ func TestOriginsStayPrivate(t *testing.T) {
 	}
 }
 
-// A SyncTest replays ticks that spawn and destroy, and finds them sound; it names
-// the prefab when a system's own memory decides what is spawned.
+// SyncTest replays ticks that spawn and destroy, and finds no fault. If a system's state outside
+// of components decides what is spawned, it names the prefab.
 func TestSyncTestSpawns(t *testing.T) {
 	for _, planted := range []bool{false, true} {
 		faults, err := simtest.FindDesyncs(func() simtest.Player {
@@ -375,8 +375,8 @@ func TestSyncTestSpawns(t *testing.T) {
 	}
 }
 
-// In a world far too busy for the budget, a player's spawns are confirmed as soon
-// as in an empty world: its own entities are never postponed for others.
+// In a world with far too many changes for the byte budget, a player's spawns are confirmed as
+// soon as in an empty world: its own entities are never postponed for others.
 func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 	play := func(crowd int) (waited foretick.Tick, st stats.Client, postponed bool) {
 		m := simtest.New(13)
@@ -385,7 +385,7 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		p.Server("swarm", func(f *foretick.Frame, rows ecs.Rows) {
 			at := truth.flight.Slice(rows)
 			for i := range at {
-				if rows.Owner() == ecs.Nobody { // they move to and fro forever
+				if rows.Owner() == ecs.Nobody { // these entities move back and forth forever
 					at[i].Fuse, at[i].VX = 100, float32(f.Rand(uint64(i))%60)-30
 				}
 			}
@@ -421,8 +421,8 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 	require.LessOrEqual(t, busy, empty+1)
 }
 
-// Volleys of a player whose inputs come late are spawned in their own tick: the server's
-// rockets match those that the client predicted, once each, in every run of a tick.
+// Volleys of late inputs are spawned in their own tick: the server's rockets match those that
+// the client predicted, once each, in every run of a tick.
 func TestLateInputsSpawn(t *testing.T) {
 	for _, world := range []bool{false, true} {
 		until := 12 * time.Second

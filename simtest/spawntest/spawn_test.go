@@ -29,17 +29,17 @@ type trigger struct {
 // ends.
 type turret struct {
 	Seat uint8 `net:"max=3"`
-	Jam  uint8 `net:"max=60"` // ticks, which the server alone begins
+	Jam  uint8 `net:"max=60"` // remaining ticks of a jam, which only the server begins
 }
 
 type flight struct {
 	X, Y   float32 `net:"min=-512,max=512,step=0.01,lerp"`
 	VX, VY float32 `net:"min=-64,max=64,step=0.01"`
-	Fuse   uint8   `net:"max=255"` // ticks
+	Fuse   uint8   `net:"max=255"` // remaining ticks
 }
 
 // artillery is a game of slow rockets, which burst into fragments, and of bullets
-// that each end keeps for itself.
+// that each end spawns for itself.
 type artillery struct {
 	late     time.Duration // server.Config.LateInputs
 	world    bool          // server.Config.LateWorld
@@ -52,13 +52,13 @@ type artillery struct {
 	fragment ecs.Prefab
 	bullet   ecs.Prefab
 
-	newer                bool // a later build, with more in it
+	newer                bool // the end is a later build, with more components and prefabs
 	decal                ecs.Prefab
 	paint                ecs.Component[paint]
 	volley, fuse, pieces int
 	jams                 bool
 
-	made                            int // by the server: rockets and fragments
+	made                            int // rockets and fragments that the server spawned
 	predicted, confirmed, cancelled map[ecs.Entity]int
 	bullets                         int
 
@@ -124,13 +124,13 @@ func (g *artillery) protocol() *foretick.Protocol {
 	return p
 }
 
-// arm gives a player two guns.
+// arm gives a player two guns whose rows have another order than on the client.
 func (g *artillery) arm(f *foretick.Frame, player foretick.PlayerID) {
 	spare := f.Spawn(&g.gun, player)
 	for seat := range 2 {
 		g.turret.Get(f.World, f.Spawn(&g.gun, player)).Seat = uint8(seat)
 	}
-	f.Destroy(spare) // the last row takes the place of the first
+	f.Destroy(spare) // the last row moves to the place of the first
 }
 
 func (g *artillery) fire(f *foretick.Frame, rows ecs.Rows) {
@@ -173,7 +173,7 @@ func (g *artillery) fly(f *foretick.Frame, rows ecs.Rows) {
 		if at[i].Fuse--; at[i].Fuse > 0 {
 			continue
 		}
-		if rows.Has(g.shrapnel.ID()) { // it bursts, and is gone in the same tick
+		if rows.Has(g.shrapnel.ID()) { // the rocket bursts, and is destroyed in the same tick
 			for n := range int(g.shrapnel.Slice(rows)[i].Pieces) {
 				g.launch(f, rows.Entity(i), &g.fragment, float32(n)*3-6, at[i].VY, 15)
 			}
@@ -182,7 +182,7 @@ func (g *artillery) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// gunner presses at given ticks, each once.
+// gunner presses once in each of the given ticks.
 type gunner struct {
 	last    foretick.Tick
 	every   foretick.Tick
@@ -229,7 +229,7 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	return b
 }
 
-// rest holds both ends against each other when everything has flown and burst.
+// rest compares both ends when all rockets have burst.
 func (b *battery) rest(t testing.TB) {
 	for i, c := range b.clients {
 		a := b.m.Audit(c)
@@ -283,10 +283,9 @@ func TestSpawnsMatch(t *testing.T) {
 	}
 }
 
-// Rockets that burst into fragments in their last tick, guns that the server jams
-// without warning, and a worse network. Spawns that the server did not make
-// disappear, unpredicted ones appear, each with its cause, and at the end both ends
-// agree.
+// Rockets burst into fragments in their last tick, the server jams guns without warning, and
+// the network is worse. Predicted spawns that the server did not make disappear,
+// unpredicted ones appear, each with its cause, and at the end both ends agree.
 func TestSpawnsThatTheServerRefuses(t *testing.T) {
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 	causes := map[prediction.Cause]int{}
@@ -299,9 +298,9 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 		for now := 3 * time.Second; now < until; now += 100 * time.Millisecond {
 			b.m.Run(now)
 			for i, c := range b.clients {
-				for e := range b.games[i].confirmed { // whatever was rolled back since, it is the server's
+				for e := range b.games[i].confirmed { // confirmed spawns are the server's, even after rollbacks
 					at := b.games[i].flight.Find(c.View().World, e)
-					if at == nil || at.Fuse > 15 || b.games[i].shrapnel.Find(c.View().World, e) == nil { // the server may not know yet that it came
+					if at == nil || at.Fuse > 15 || b.games[i].shrapnel.Find(c.View().World, e) == nil { // the server may not know yet that the spawn arrived
 						continue
 					}
 					named++
@@ -329,9 +328,9 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 	require.Zero(t, causes[prediction.Code])
 }
 
-// Levels that begin while rockets fly, a client that is cut off for longer than its
-// history and one that loses its connection: every predicted rocket still meets its
-// fate, and nothing of it stays behind.
+// Levels begin while rockets fly, a client has no network for longer than its history, and
+// another loses its connection. Every predicted rocket is still confirmed or cancelled, and none
+// is left over.
 func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	levels := time.Duration(costtest.Count(3, 5))
@@ -352,7 +351,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 		b.m.Run(k*5*time.Second + 3500*time.Millisecond)
 		b.m.Link(b.clients[1], link, link)
 	}
-	b.m.Run(until + 6*time.Second) // the third is silent for longer than its place's connection
+	b.m.Run(until + 6*time.Second) // the third client is silent for longer than the timeout of its connection
 	b.m.Link(b.clients[2], link, link)
 	b.m.Run(until + 15*time.Second)
 	b.rest(t)
@@ -365,7 +364,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	require.Greater(t, b.clients[2].Stats().Connections, uint64(1))
 }
 
-// Builds of a game whose components and prefabs have other numbers spawn alike.
+// Spawns match between two builds of a game whose components and prefabs have different numbers.
 func TestSpawnsBetweenBuilds(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	for _, newer := range []bool{false, true} {

@@ -23,7 +23,7 @@ var (
 	staleFirst = flag.Int("stale-first", 0, "the first of them")
 )
 
-// Of these only the server writes, on what players own.
+// Components that only the server writes, on entities of players.
 type (
 	coffer struct{ Coins, Gems uint16 }
 	burden struct {
@@ -40,7 +40,7 @@ type (
 	}
 )
 
-// keep is a game of what only its server computes of players, generated from a seed.
+// keep is a game, generated from a seed, whose server writes components of players' entities.
 type keep struct {
 	pos    ecs.Component[position]
 	effort ecs.Component[effort]
@@ -56,10 +56,10 @@ type keep struct {
 	rate   int
 	often  int  // writes happen once in this many ticks and entities
 	shoves bool // the server also writes predicted state
-	nudges bool // … within its tolerance
-	comes  bool // components come and go
+	nudges bool // the server also writes predicted state within its tolerance
+	comes  bool // the server adds and removes components
 	spawns bool
-	grudge bool // the players' foes are predicted
+	grudge bool // clients predict the players' foes
 	until  foretick.Tick
 	all    *ecs.Query
 }
@@ -212,8 +212,8 @@ func stale(seed int64) (string, error) {
 	}
 }
 
-// Whatever pauses a client makes, two to five seconds after the last change it shows
-// the server-computed state of its own entities correctly.
+// However a client pauses, two to five seconds after the last change it shows the correct
+// state that only the server computes of the client's own entities.
 func TestNothingIsStaleAtRest(t *testing.T) {
 	for seed := *staleFirst; seed < *staleFirst+*staleSeeds; seed++ {
 		worst, err := stale(int64(seed))
