@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// TestHistogram: bounds rise, each duration is in its bucket, and quantiles are off by less than
-// the width of a bucket.
+// TestHistogram: the bounds rise, each duration is in its bucket, and the error of a quantile is less
+// than the width of a bucket.
 func TestHistogram(t *testing.T) {
 	require.Equal(t, 10*time.Microsecond, figures.Bound(0))
 	require.Equal(t, 15*time.Microsecond, figures.Bound(1))
@@ -54,8 +54,8 @@ func TestHistogram(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { h.Observe(3 * time.Millisecond) }))
 }
 
-// TestHistogramsAdd: the sum of two has the counts and quantiles of all durations, and the
-// difference of two times what came between.
+// TestHistogramsAdd: the sum of two histograms has the counts and quantiles of all durations, and the
+// difference of two times has those in between.
 func TestHistogramsAdd(t *testing.T) {
 	var a, b, all figures.Histogram
 	for i := range 1000 {
@@ -75,7 +75,7 @@ func TestHistogramsAdd(t *testing.T) {
 	require.Equal(t, b.Sum, since.Sum)
 }
 
-// filled is a server with another number in each field.
+// filled returns figures with a different number in each field.
 func filled(from uint64) (s figures.Server) {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
@@ -104,8 +104,7 @@ func filled(from uint64) (s figures.Server) {
 	return s
 }
 
-// TestServersAdd walks the fields: none is forgotten in a sum, and gauges are left out of the sum
-// of servers that have ended.
+// TestServersAdd: a sum includes every field, and the sum of servers that have ended leaves gauges out.
 func TestServersAdd(t *testing.T) {
 	gauges := []string{"Players", "Held", "Waiting", "Observers", "QueuedBytes", "QueuedMost"}
 	for _, ended := range []bool{false, true} {

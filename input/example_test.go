@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// actions and sets of a small shooter.
+// shooter returns the actions and sets of a small shooter.
 func shooter() *input.Map {
 	m, err := input.New(
 		[]input.Action{
@@ -31,12 +31,12 @@ func shooter() *input.Map {
 		}},
 	)
 	if err != nil {
-		panic(err) // names every fault
+		panic(err) // the error names every fault
 	}
 	return m
 }
 
-// A frame: feed the devices, read the actions, end the frame.
+// A frame: feed the state of the devices, read the actions, end the frame.
 func Example() {
 	m := shooter()
 	for frame := range 3 {
@@ -72,8 +72,7 @@ func ExampleFill() {
 	// Output: {X:1 Turn:-0.5 Fire:true Jump:false}
 }
 
-// While the menu is open the game's keys rest, and the press that closes it fires
-// nothing.
+// While the menu is open the game's keys do nothing, and the press that closes it does not fire.
 func ExampleMap_Enable() {
 	m := shooter()
 	_ = m.Enable("menu")
@@ -92,7 +91,7 @@ func ExampleMap_Enable() {
 	// true
 }
 
-// Auto-fire presses the action itself, every other frame.
+// Auto-fire presses the action instead of a key, in every other frame.
 func ExampleMap_Emit() {
 	m := shooter()
 	for frame := range 4 {
@@ -114,7 +113,7 @@ func ExampleMap_NewSource() {
 	// Output: true
 }
 
-// A rebinding screen asks for keys, and stores them in a file.
+// A rebinding screen waits for keys, and saves them to a file.
 func ExampleMap_Scan() {
 	m := shooter()
 	m.Scan(func(key string) {

@@ -48,7 +48,7 @@ func TestFill(t *testing.T) {
 	m.Key("k", false)
 	require.Equal(t, command{F32: 0.5, F64: 0.5, I8: 1, I16: 1, I32: 1, I64: 1, Release: true}, func() command {
 		c := read(client.View{})
-		c.F32, c.F64 = 0.5, 0.5 // rounded: TestAnalogue has the values
+		c.F32, c.F64 = 0.5, 0.5 // rounded: see TestAnalogue
 		return c
 	}())
 }

@@ -71,7 +71,7 @@ func TestLoad(t *testing.T) {
 `
 	require.Equal(t, want, save(t, m))
 
-	// What was saved loads, and is saved, the same.
+	// What was saved can be loaded, and is saved again as the same text.
 	again := shooter()
 	_, err = again.Load(strings.NewReader(want))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 	require.Equal(t, saveAll(t, shooter()), saveAll(t, m))
 }
 
-// A second file is read over the defaults, not over the first.
+// A second file is read over the defaults instead of over the first file.
 func TestLoadTwice(t *testing.T) {
 	m := shooter()
 	_, err := m.Load(strings.NewReader(edited))
@@ -109,8 +109,7 @@ func TestSaveAll(t *testing.T) {
 `, saveAll(t, shooter()))
 }
 
-// With one set without a name the file is that of ebitengine-input's example: actions
-// and their keys.
+// With one set without a name, the file is that of ebitengine-input's example: actions and their keys.
 func TestSetWithoutName(t *testing.T) {
 	m, err := input.New([]input.Action{{Name: "Left"}, {Name: "Restart"}}, input.Set{Keymap: input.Keymap{"Left": nil, "Restart": nil}})
 	require.NoError(t, err)
@@ -143,7 +142,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	require.Equal(t, before, save(t, m), "nothing has changed")
 }
 
-// A file's numbers are held to the same bounds as the program's.
+// The numbers in a file have the same bounds as those in the program.
 func TestLoadedNumbers(t *testing.T) {
 	for _, one := range []string{`{"key":"d","scale":1e39}`, `{"key":"d","dead_zone":1}`, `{"key":"d","curve":-1}`, `{"key":"d","when":"soon"}`,
 		`{"key":"d","when":"just_pressed"}`, `{"scale":2}`, `7`, `null`, `["d"]`, `""`} {

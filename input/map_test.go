@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// play is a Map with one set, whose actions are those that the keymap names: digital,
-// but for x (analogue) and r (relative).
+// play makes a Map with one set. Its actions are those that the keymap names: x is analogue, r is
+// relative, and all others are digital.
 func play(t testing.TB, keymap input.Keymap, more ...input.Set) *input.Map {
 	t.Helper()
 	sets := append([]input.Set{{Name: "play", Group: "mode", Keymap: keymap}}, more...)
@@ -35,11 +35,11 @@ func actionsOf(sets []input.Set) (actions []input.Action) {
 	return actions
 }
 
-// run plays a script of words. "+k" and "-k" press and let go, "k=0.5" is an axis, "k~3"
-// a movement, "!a=1" an Emit, ">s" and "<s" switch a set on and off, "." ends the frame,
-// "0" releases all, "2" before + and - is a second source. "a?" wants what follows the
-// question mark: p, j, l for pressed, just pressed, just released (let go), or nothing
-// for none of them; of x and r the value.
+// run plays a script of words. "+k" and "-k" press and release the key k, "k=0.5" sets an axis, "k~3"
+// is a movement, "!a=1" an Emit, ">s" and "<s" switch a set on and off, "." ends the frame, "0"
+// releases all, and "2" before + and - means a second source. "a?" requires of the action a what
+// follows the question mark: p, j, l for pressed, just pressed, just released, or nothing for none of
+// them; for x and r the value.
 func run(t testing.TB, m *input.Map, script string) {
 	t.Helper()
 	second := m.NewSource()
@@ -214,7 +214,7 @@ func TestSets(t *testing.T) {
 	require.EqualError(t, m.Disable("x"), `input: no set is named "x"`)
 }
 
-// A set that is active stays as it is: nothing has to be let go.
+// A set that is enabled already stays as it is: no key has to be released.
 func TestEnableAgain(t *testing.T) {
 	run(t, play(t, input.Keymap{"a": input.Keys("k")}), "+k . >play a?p . -k a?l")
 }

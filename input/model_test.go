@@ -12,15 +12,15 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// model says what digital actions do, in the plainest way: it keeps what is down, by
-// source, and for each binding whether it waits, and looks at all of it after each step.
+// model computes what digital actions do in the simplest way: it keeps which keys are down, by source,
+// and which bindings wait, and looks at all of that after each step.
 type model struct {
 	keymaps map[string]input.Keymap // by set
 	group   map[string]string
-	on      []string // sets, the one enabled last at the end
+	on      []string // the sets that are on, the one enabled last at the end
 	down    map[string]bool
-	waits   map[string]bool // "set/action/binding", or "source/action" for an Emit
-	was     map[string]bool // actions
+	waits   map[string]bool // by "set/action/binding", or by "source/action" for an Emit
+	was     map[string]bool // the actions that were pressed
 	just    map[string]string
 }
 
@@ -61,7 +61,8 @@ func (m *model) live(action string) bool {
 	return false
 }
 
-// switchSets changes which sets are on: what is held and comes on so, waits.
+// switchSets changes which sets are on. Keys that are held and get an action by that wait until they
+// are released.
 func (m *model) switchSets(change func()) {
 	active, live := map[string]bool{}, map[string]bool{}
 	for set := range m.keymaps {

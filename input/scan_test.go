@@ -46,7 +46,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// What is held when a scan ends does nothing until let go.
+// A key that is held when a scan ends does nothing until it is released.
 func TestAfterScan(t *testing.T) {
 	m := play(t, input.Keymap{"a": input.Keys("f"), "b": input.Keys("g")})
 	m.Scan(func(key string) { require.NoError(t, m.Bind("play", "a", input.Keys(key)...)) })

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// A rendered frame and a tick allocate nothing once the world stands.
+// A frame and a tick allocate nothing once the world no longer grows.
 func TestPreviewAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	g := &Stroll{}

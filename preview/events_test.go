@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// A server drops an event that only clients listen to, and does not keep it for ever.
+// A server without a handler of an event drops the event, and does not keep it.
 func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	type spot struct {
 		X float32 `net:"min=-8,max=8,step=0.25,lerp"`

@@ -42,8 +42,8 @@ func (g *Stroll) Protocol() *foretick.Protocol {
 	return p
 }
 
-// An editor plays the game in one world, without a network: in slow motion, halted, tick by
-// tick. A game for one player runs the same way.
+// An editor runs the game in one world, without a network: in slow motion, paused, and tick by tick. A
+// game for one player runs the same way.
 func ExampleNew() {
 	game := &Stroll{}
 	alone, err := preview.New(

@@ -30,7 +30,7 @@ func TestPreviewFaults(t *testing.T) {
 	}
 }
 
-// A client's asset that is missing is told before there is a server, which would draw its number.
+// A client's missing asset is an error before a server is made, which would read from Config.Random.
 func TestMissingAssetMakesNoServer(t *testing.T) {
 	p := foretick.NewProtocol("bare", 1)
 	body, place := new(ecs.Prefab), new(ecs.Component[struct{ X uint8 }])

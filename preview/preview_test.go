@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// stageGame has all that a game may be told of, and writes down what it is told.
+// stageGame has every kind of hook that a game can have, and logs each call.
 type stageGame struct {
 	place  ecs.Component[stagePlace]
 	label  ecs.Component[stageLabel]
@@ -56,11 +56,11 @@ type stageGame struct {
 	me     ecs.Entity
 	turned int
 	aimed  []ecs.Entity
-	now    stageInput // what the player does
+	now    stageInput // the player's input
 	log    []string
 	drawn  []float32 // the avatar's X in each frame
 	drawDT []float32
-	mess   bool // the render system writes what it may not
+	mess   bool // the render system writes a component that it must not
 	refuse bool
 }
 
@@ -110,7 +110,7 @@ func (g *stageGame) Protocol() *foretick.Protocol {
 	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place), ecs.Create(&g.place))
 	p.Server("tilt", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range g.label.Slice(rows) {
-			g.label.Slice(rows)[i].Tilt += 0.3 // coarser when sent, and not rounded here
+			g.label.Slice(rows)[i].Tilt += 0.3 // in steps that are too fine to be sent, but are not rounded here
 		}
 		g.score.Get(f.World).N++
 	}, ecs.Write(&g.label), ecs.Write(&g.score))
@@ -162,7 +162,7 @@ func (g *stageGame) paint(f *foretick.Frame, _ ecs.Rows) {
 	}
 }
 
-// preview makes a preview of the game, and a function that steps it by so much time.
+// preview makes a preview of the game, and a function that steps it by a time.
 func (g *stageGame) preview(t *testing.T) (*preview.Preview, func(time.Duration) client.View) {
 	p, err := preview.New(server.Config{Protocol: g.Protocol()}, client.Config{
 		Sample: client.Sample(&g.input, func(client.View) stageInput {
@@ -194,8 +194,7 @@ func stripped(log []string, what string) (n int, rest []string) {
 	return n, rest
 }
 
-// Everything that a game is told on a server or a client is told in a preview, once, in the
-// order of a match.
+// In a preview every hook of a server or a client is called once, in the order of a match.
 func TestPreviewTellsEverything(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)
@@ -208,7 +207,7 @@ func TestPreviewTellsEverything(t *testing.T) {
 	require.NoError(t, g.talk.Send(p, stageTalk{"hello"}))
 	g.log = nil
 	g.now = stageInput{Fire: true}
-	step(stageTick / 2) // the press is no tick's yet
+	step(stageTick / 2) // no tick has the press yet
 	require.Empty(t, g.log)
 	step(stageTick / 2)
 	require.Equal(t, []string{"2 asked hello", "client's", "2 server 2", "2 said hello! false", "2 spawn false", "confirmed", "2 predicted 2 false", "confirmed 2", "silent 2"}, g.log)
@@ -241,8 +240,8 @@ func TestPreviewTellsEverything(t *testing.T) {
 	require.Equal(t, []string{"leave 1"}, rest)
 }
 
-// Frames are drawn between the newest two ticks, a tick is what it was without them, and
-// what a component of the client's own gets stays.
+// Frames are drawn between the newest two ticks. A tick computes the same as without frames, and writes
+// to the client's local components stay.
 func TestPreviewDrawsBetweenTicks(t *testing.T) {
 	g := &stageGame{mess: true}
 	p, step := g.preview(t)
@@ -266,7 +265,7 @@ func TestPreviewDrawsBetweenTicks(t *testing.T) {
 	})
 }
 
-// A teleport is not drawn as a way.
+// A teleport is not drawn as a movement.
 func TestPreviewDrawsNoWayAcrossATeleport(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)
@@ -282,8 +281,8 @@ func TestPreviewDrawsNoWayAcrossATeleport(t *testing.T) {
 	require.Equal(t, []float32{100, 100}, g.drawn)
 }
 
-// A paused match stands still and is drawn; a step computes one tick and shows it whole; the
-// scale changes how fast ticks come, and not what they do.
+// A paused match does not tick, but is drawn. StepTick computes one tick and shows its state. The time
+// scale changes how often ticks come, but not what they do.
 func TestPreviewTime(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)
@@ -297,7 +296,7 @@ func TestPreviewTime(t *testing.T) {
 	}
 	require.Equal(t, []float32{0, 0, 0}, g.drawn)
 	require.Equal(t, []float32{0, 0, 0}, g.drawDT)
-	g.now.Turn = 5 // pressed while time stands: for the editor, not for the game
+	g.now.Turn = 5 // pressed while no time passes: for the editor, not for the game
 	step(stageTick)
 	p.StepTick()
 	v := step(stageTick)
@@ -336,8 +335,8 @@ func nan() float64 {
 	return zero / zero
 }
 
-// Presses of all frames since the last tick count once, sums are added up, and a frame that
-// makes several commands gives its press to the first of them.
+// Presses in all frames since the last tick count once, and sums are added up. A frame that makes
+// several commands gives its press to the first one.
 func TestPreviewGathersInput(t *testing.T) {
 	g := &stageGame{}
 	_, step := g.preview(t)
@@ -359,7 +358,7 @@ func TestPreviewGathersInput(t *testing.T) {
 	require.Equal(t, 1530, g.turned)
 }
 
-// A shot is judged by the frame that the player saw, as in a match.
+// A shot is judged by what the player's frame showed, as in a match.
 func TestPreviewJudgesWhatWasDrawn(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// Shared systems with a tag run in a preview whose server.Config names it, once a tick, as in a
-// match. The client's part may not name it.
+// Shared systems with a tag run in a preview whose server.Config names the tag, once a tick, as in a
+// match. The client.Config must not name it.
 func TestPreviewHasTheServersTags(t *testing.T) {
 	for _, tags := range [][]string{nil, {"storm"}} {
 		ran := map[string]int{}

@@ -29,7 +29,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// told are all exported types of counters, by directory.
+// told has all exported types of counters, by directory.
 var told = map[string]fmt.Stringer{
 	"stats.Server":            stats.Server{},
 	"stats.Player":            stats.Player{},
@@ -45,11 +45,10 @@ var told = map[string]fmt.Stringer{
 	"transport/sim.PathStats": sim.PathStats{},
 }
 
-// untold are the fields that no line of a log has: lists, and what has a line elsewhere.
+// untold has the fields that String does not print: lists, and what other lines print.
 var untold = []string{"stats.Client.ConfirmedWithin"}
 
-// TestStatsTellTheirCounters: whoever prints one of the types of counters reads each
-// counter that is not zero.
+// TestStatsTellTheirCounters: String prints each counter that is not zero, for all types of counters.
 func TestStatsTellTheirCounters(t *testing.T) {
 	for name, v := range told {
 		nothing := v.String()
@@ -100,8 +99,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestEveryStatsTypeIsTold: no package has an exported type of counters that the table
-// above does not list.
+// TestEveryStatsTypeIsTold: told lists every exported type of counters.
 func TestEveryStatsTypeIsTold(t *testing.T) {
 	found := 0
 	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -138,8 +136,8 @@ func TestClientAddLeavesNothingOut(t *testing.T) {
 	fieldtest.Adds(t, simtest.AddStats, "Connection", "Clock")
 }
 
-// TestConfirmOfTheEnds: the shares 0 and 1 are the shortest and the longest time, and no
-// input is no time.
+// TestConfirmOfTheEnds: the shares 0 and 1 are the shortest and the longest time. Without inputs the
+// time is 0.
 func TestConfirmOfTheEnds(t *testing.T) {
 	var none, some stats.Client
 	require.Zero(t, none.Confirm(0.5))

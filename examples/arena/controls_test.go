@@ -18,17 +18,17 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// person is a client played by hand: what its screen showed, and what the server ran.
+// person is a client that is played by hand: what its screen showed, and what the server ran.
 type person struct {
 	controls *game.Controls
 	hands    func(now time.Duration) // feeds the devices, once a frame
-	shots    int                     // of the server
+	shots    int                     // how many shots the server counted
 	walked   float64                 // on the server, in metres
-	aims     map[float32]bool        // that the server's shots had
+	aims     map[float32]bool        // the aims of the server's shots
 	sent     []game.Command
 }
 
-// plays lets a person play a match alone, against nobody.
+// plays runs a match in which the person is the only player.
 func (p *person) plays(t *testing.T, length time.Duration) {
 	t.Helper()
 	m := simtest.New(3)
@@ -65,9 +65,9 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 	m.Run(length)
 }
 
-// A match is played by keys and by a pad. In mid-match a menu comes on: nothing that is
-// held then walks or fires, also when the menu goes off again, until it is let go and
-// pressed anew. Auto-fire shoots without a key held, until the menu ends it.
+// A match is played with keys and a gamepad. In the middle a menu opens: keys that are held then
+// neither walk nor fire, also after the menu has closed, until they are released and pressed again.
+// Auto-fire shoots without a held key, until the menu ends it.
 func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 	c, err := game.NewControls()
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 		}
 		in := func(from, to float64) bool { return now.Seconds() >= from && now.Seconds() < to }
 		c.Map.Key("q", in(1, 1.1))                                               // the semi-automatic gun
-		c.Map.Key("a", in(3.7, 8.5))                                             // walks, and holds on
+		c.Map.Key("a", in(3.7, 8.5))                                             // walks, and is held
 		c.Map.Key("escape", in(4, 4.2) || in(6, 6.2))                            // a menu, for two seconds
 		pad.Axis("gamepad_lstick_y", map[bool]float32{true: -0.8}[in(10, 12)])   // north, with the pad
 		pad.Axis("gamepad_rstick_x", map[bool]float32{true: -0.9}[in(12, 13)])   // aims west
@@ -100,7 +100,7 @@ func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 	shots, walked := did(2, 4)
 	require.Equal(t, 1, shots)
 	require.Greater(t, walked, 0.5)
-	for _, s := range []struct{ from, to int }{{5, 6}, {7, 9}} { // in the menu, and with what was held through it
+	for _, s := range []struct{ from, to int }{{5, 6}, {7, 9}} { // in the menu, and while keys are still held after it
 		shots, walked = did(s.from, s.to)
 		require.Zero(t, shots, s)
 		require.Less(t, walked, 0.01, s)
@@ -123,8 +123,8 @@ func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 	require.Equal(t, 1, west, "%v", p.aims)
 }
 
-// A player edited the file of bindings: arrows walk, a combination fires, one name is
-// misspelt. The match is the same as with the default keys, and the fault is named.
+// A player edited the file of bindings: arrows walk, a combination fires, and one name is misspelt. The
+// match is the same as with the default keys, and the error names the mistake.
 func TestControlsReplayAPlayersBindings(t *testing.T) {
 	const file = `{
 		"play": {

@@ -22,7 +22,7 @@ func TestLateWorldNeedsAWindow(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-late-world", "-web", ":0"}, &bytes.Buffer{}), "-web excludes -late-world")
 }
 
-// result is what a match came to.
+// result is the result of a match.
 type result struct {
 	Kills  uint32
 	Bodies []Body
@@ -40,7 +40,7 @@ func (m *match) result() result {
 	return r
 }
 
-// deaths is their number by components.
+// deaths returns the number of deaths in the components.
 func (r result) deaths() (n int) {
 	for _, life := range r.Lives {
 		n += int(life.Deaths)
@@ -80,8 +80,8 @@ func lateWorld(preset string) options {
 	return options{seconds: 25, clients: 8, tickRate: 30, seed: 4, preset: preset, lateInputs: 200 * time.Millisecond, lateWorld: true}
 }
 
-// The server's systems and handlers keep no state in Go fields: each tick runs again, with the
-// same result. What counts ticks counts each of them once.
+// The server's systems and handlers keep no state in Go fields: each tick runs again with the same
+// result. Counters of ticks count each tick once.
 func TestLateWorld(t *testing.T) {
 	for _, preset := range []string{"wifi", "lte"} {
 		o, ticks, again := lateWorld(preset), 0, 0
@@ -117,7 +117,7 @@ func TestLateWorld(t *testing.T) {
 	}
 }
 
-// The test above finds state in a Go field.
+// TestLateWorld would find state in a Go field.
 func TestLateWorldFindsACounterInAField(t *testing.T) {
 	o := lateWorld("wifi")
 	o.seconds = 2
@@ -134,8 +134,8 @@ func TestLateWorldFindsACounterInAField(t *testing.T) {
 	require.Greater(t, found, 30)
 }
 
-// A match with late inputs comes to the same as one in which they came in time. All use the
-// launcher: other shots are judged by what was shown, which differs between the two.
+// A match with late inputs has the same result as one in which they came in time. All players use the
+// launcher: the shots of other guns are judged by what was shown, which differs between the two.
 func TestLateWorldIsAsIfInTime(t *testing.T) {
 	long(t)
 	for _, preset := range []string{"wifi", "lte"} {
@@ -150,7 +150,7 @@ func TestLateWorldIsAsIfInTime(t *testing.T) {
 			before := m.game.Watch.Before
 			m.game.Watch.Before = func(f *foretick.Frame, rows ecs.Rows) {
 				before(f, rows)
-				ran[at{rows.Owner(), f.Tick}] = m.game.Cmd.Slice(rows)[0] // the last run's
+				ran[at{rows.Owner(), f.Tick}] = m.game.Cmd.Slice(rows)[0] // the command of the last run
 			}
 		})
 		o.lateInputs, o.lateWorld = 0, false
@@ -167,8 +167,8 @@ func TestLateWorldIsAsIfInTime(t *testing.T) {
 	}
 }
 
-// The referee follows which ticks ran again, who was moved by that, and which inputs were
-// refused. Without the facts about it the counts differ.
+// The referee follows which ticks ran again, which players that changed, and which inputs were refused.
+// Without the facts about that, the counts differ.
 func TestRefereeAgreesOnLateWorld(t *testing.T) {
 	long(t)
 	log := func(args ...string) string {

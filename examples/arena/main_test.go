@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // idle machine.
 const patience = time.Minute
 
-// program prepares this binary as the arena.
+// program returns a command that runs this binary as the arena.
 func program(args ...string) *exec.Cmd {
 	ctx, stop := context.WithTimeout(context.Background(), 5*patience)
 	c := exec.CommandContext(ctx, os.Args[0], args...)
@@ -102,8 +102,8 @@ func TestBadNetwork(t *testing.T) {
 	}
 }
 
-// Sixteen players cost each of them less than 3 kB/s at 30 Hz, and the profile says
-// where it goes without changing a byte.
+// Sixteen players cost each of them less than 3 kB/s at 30 Hz. The profile shows what the bytes are
+// for, without changing one.
 func TestBandwidth(t *testing.T) {
 	args := []string{"-seconds", "8", "-clients", "16"}
 	r := play(t, args...)
@@ -187,8 +187,8 @@ func TestOtherRates(t *testing.T) {
 	}
 }
 
-// At a long round trip a limit of the prediction turns the rest of the lead into input
-// delay, and fewer ticks are shown wrong. Nothing else changes.
+// With a long round trip, a limit of the prediction replaces the rest of the lead by input delay, and
+// fewer ticks are shown wrong. Nothing else changes.
 func TestDelayAbove(t *testing.T) {
 	far := []string{"-rtt", "350ms", "-seconds", "12"}
 	predicted, delayed := play(t, far...), play(t, append(far, "-mode", "delay", "-delay-above", "150ms")...)
@@ -204,8 +204,8 @@ func TestDelayAbove(t *testing.T) {
 	require.Zero(t, delayed.Desyncs)
 }
 
-// Without prediction nothing is shown wrong, the player's own shots are drawn when the
-// screen shows them, and the response is a round trip and the buffers late.
+// Without prediction nothing is shown wrong, the player's own shots are drawn when the screen shows
+// them, and the response is late by a round trip and the buffers.
 func TestInterpolateMode(t *testing.T) {
 	r := play(t, with("-mode", "interpolate")...)
 	require.Zero(t, r.Mispredictions+r.TicksShownWrong+r.ResimulatedTicks)
@@ -216,7 +216,7 @@ func TestInterpolateMode(t *testing.T) {
 	require.Zero(t, r.Desyncs)
 }
 
-// A delay that is longer than the lead is exact, and shots are judged at their frame.
+// An input delay that is longer than the lead is exact, and shots are judged at their frame.
 func TestFixedInputDelay(t *testing.T) {
 	r := play(t, "-seconds", "10", "-mode", "delay", "-input-delay", "300ms")
 	require.InDelta(t, 300, r.InputDelayMean, 1)
@@ -227,7 +227,7 @@ func TestFixedInputDelay(t *testing.T) {
 	require.Zero(t, r.Desyncs)
 }
 
-// Partial ticks change what the own player looks like in a frame, and nothing else.
+// Partial ticks change only how the player's own body is drawn in a frame.
 func TestPartialTicks(t *testing.T) {
 	whole, parts := play(t, "-seconds", "6", "-mode", "predict"), play(t, "-seconds", "6", "-mode", "partial")
 	require.Equal(t, whole.MispredictionsByCause, parts.MispredictionsByCause)
@@ -269,7 +269,7 @@ func TestAllTransportsInOneMatch(t *testing.T) {
 	require.Equal(t, 2, exitCode(run(context.Background(), []string{"-transport", "all", "-serve", ":0"}, &out), &out))
 }
 
-// All bots that are asked for find room, more than a transport has by default.
+// All bots that were asked for can join, though they are more than a transport admits by default.
 func TestManyBotsOverUDP(t *testing.T) {
 	t.Parallel()
 	r := play(t, "-transport", "udp", "-seconds", "1", "-clients", "70")
@@ -365,7 +365,7 @@ func (w *watched) says(t *testing.T, what string) {
 	require.Eventually(t, func() bool { return strings.Contains(w.text(), what) }, patience, 20*time.Millisecond, "waiting for %q", what)
 }
 
-// address returns where a server listens, once it says so.
+// address returns where a server listens, once the server has printed it.
 func (w *watched) address(t *testing.T) string {
 	t.Helper()
 	w.says(t, " Hz\n")
@@ -373,7 +373,7 @@ func (w *watched) address(t *testing.T) string {
 	return strings.Fields(rest)[0]
 }
 
-// leaves ends a process as its user would, and wants it to go in peace.
+// leaves ends a process as its user would, and requires that it exits without an error.
 func (w *watched) leaves(t *testing.T) {
 	t.Helper()
 	require.NoError(t, w.Process.Signal(syscall.SIGTERM))
@@ -403,8 +403,7 @@ func TestKilledBots(t *testing.T) {
 	late.leaves(t)
 }
 
-// A server that is told to stop refuses newcomers and keeps its players. It ends with the last
-// one.
+// A draining server refuses new players and keeps its own. It ends when the last one has left.
 func TestDrainingProcess(t *testing.T) {
 	t.Parallel()
 	server := start(t, "-serve", "127.0.0.1:0")
@@ -479,7 +478,7 @@ func TestInspectedProcesses(t *testing.T) {
 	bots.leaves(t)
 }
 
-// Bots with another tick rate are told so.
+// Bots with another tick rate get an error that names it.
 func TestMismatchedProcess(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "20")
 	addr := server.address(t)
@@ -546,7 +545,8 @@ func newPlayer() simtest.Player {
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// BenchmarkGame measures what a match costs a player. It is the same in every run; the limits are 1.3
+// times the current values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 2600, "corrections/min": 36, "server-allocs/tick": 16, "client-allocs/step": 3.3}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

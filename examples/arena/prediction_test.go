@@ -25,14 +25,14 @@ import (
 
 var fullPrediction = flag.Bool("prediction", false, "play the prediction test's whole table, which takes minutes")
 
-// predictionCell is one link at one rate, and how well prediction hid it.
+// predictionCell is the result of one match: how well prediction hid one link at one tick rate.
 type predictionCell struct {
 	rate, snapshots int
 	rtt             time.Duration
 	loss            float64
 	peaceful        bool
 
-	ticks, late int // local ticks; those that did not show the newest input
+	ticks, late int // local ticks, and how many of them did not show the newest input
 	predicted   uint64
 	byCause     [prediction.Causes]uint64
 	wrong       uint64
@@ -53,12 +53,12 @@ type probe struct {
 	match  *match
 	net    *sim.Network
 	seat   *seat
-	shadow *netcode.Conn // reads along
+	shadow *netcode.Conn // reads the same packets as the client
 
 	sampled   game.Command
 	at        time.Duration // when that was
-	arrived   foretick.Tick // newest snapshot that has come in
-	corrected foretick.Tick // newest tick corrected in this Step
+	arrived   foretick.Tick // the newest snapshot that was received
+	corrected foretick.Tick // the newest tick that this Step corrected
 	stuns     []stunned
 }
 
@@ -67,7 +67,7 @@ type stunned struct {
 	at   time.Duration
 }
 
-// Recv reads along for the ticks of the snapshots that come in.
+// Recv also reads the ticks of the snapshots that are received.
 func (p *probe) Recv(ev []transport.Event) int {
 	n := p.Endpoint.Recv(ev)
 	for i := range ev[:n] {
@@ -89,8 +89,7 @@ func (p *probe) Recv(ev []transport.Event) int {
 	return n
 }
 
-// Send keeps the shadow in step: it rejects acknowledgements of packets that it
-// never sent.
+// Send passes sent packets to the shadow, which would otherwise reject their acknowledgements.
 func (p *probe) Send(to transport.PeerID, b []byte) error {
 	pk := p.shadow.Begin(p.net.Now())
 	pk.Finish()
@@ -102,8 +101,8 @@ func (p *probe) sample(v client.View) game.Command {
 	return p.sampled
 }
 
-// turned checks a tick that runs for the first time: it plays the input that was
-// read in the same Step.
+// turned checks a tick that runs for the first time: its input must be the one that was read in the
+// same Step.
 func (p *probe) turned(f *foretick.Frame, rows ecs.Rows) {
 	if f.Replay || p.match.ended || p.net.Now() < 2*time.Second {
 		return
@@ -121,7 +120,7 @@ func (p *probe) turned(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// after looks, after a Step, for the stuns whose snapshot arrived in it.
+// after checks, after a Step, the stuns whose snapshot the Step received.
 func (p *probe) after(client.View) {
 	p.stuns = slices.DeleteFunc(p.stuns, func(s stunned) bool {
 		if s.tick > p.arrived {
@@ -197,7 +196,7 @@ func (c *predictionCell) quantile(q float64) float64 {
 	return float64(c.delays[int(q*float64(len(c.delays)-1))]) / float64(time.Millisecond)
 }
 
-// check holds a cell to the bars.
+// check compares a cell with the required values.
 func (c *predictionCell) check(t *testing.T) {
 	t.Helper()
 	require.Greater(t, c.ticks, 500, c.name())
@@ -214,7 +213,7 @@ func (c *predictionCell) check(t *testing.T) {
 	if c.loss <= 0.05 {
 		require.Less(t, float64(c.byCause[prediction.Input]), 0.005*float64(c.predicted), c.name())
 		least := 0.99
-		if c.loss > 0 && c.snapshots < c.rate { // a lost snapshot's successor comes too late for the bar
+		if c.loss > 0 && c.snapshots < c.rate { // the snapshot after a lost one comes too late
 			least -= 2 * c.loss
 		}
 		require.GreaterOrEqual(t, float64(c.within), least*float64(c.stuns), c.name())
@@ -240,9 +239,9 @@ func predictionTable(cells []*predictionCell) string {
 	return b.String()
 }
 
-// The local player never waits. It is wrong only when the server did something
-// unpredictable, and is then corrected at once: for several rates, round trips
-// and losses, with the history that start-up chooses.
+// The local player never waits. Its prediction is wrong only if the server did something unpredictable,
+// and is then corrected at once: for several rates, round trips and losses, with the history that
+// start-up chooses.
 func TestPredictionTable(t *testing.T) {
 	trips, losses := []int{0, 100, 400}, []float64{0, 0.2}
 	if longer() {

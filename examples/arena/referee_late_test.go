@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// With late inputs the referee gets the same counts as the report too: it follows which ticks
-// wait for their input, and which command each settled on. In virtual time and in real time.
+// With late inputs the referee gets the same counts as the report too: it follows which ticks wait for
+// their input, and which command each ran in the end. It does so in virtual time and in real time.
 // Wi-Fi and LTE are in the long form.
 func TestRefereeAgreesOnLateInputs(t *testing.T) {
 	for name, args := range map[string][]string{
@@ -33,7 +33,7 @@ func TestRefereeAgreesOnLateInputs(t *testing.T) {
 		require.NoError(t, err, "%s\n%s", name, out)
 		require.NotContains(t, out, "DIFFERS", name)
 		if name == "real packets" {
-			continue // how late they come is not ours to say
+			continue // how late they come differs from run to run
 		}
 		require.Greater(t, again, 3, name)
 	}

@@ -47,8 +47,8 @@ func TestRefereeAgrees(t *testing.T) {
 	}
 }
 
-// It does too where lines are out for seconds. Predictions then wait for the server, inputs come
-// back after that time, and bodies whose commands are missing keep their aim.
+// The counts also agree if links fail for seconds. Then predictions wait for the server, inputs arrive
+// after that time, and bodies whose commands are missing keep their aim.
 func TestRefereeAgreesOnOutages(t *testing.T) {
 	long(t)
 	for _, preset := range []string{"train", "hell"} {
@@ -85,8 +85,7 @@ func TestVerdictsWithoutLagCompensation(t *testing.T) {
 	out, err := recounted(t, logged(t, with("-no-lagcomp", "-seconds", "12")...))
 	require.NoError(t, err, out)
 	require.Contains(t, out, " 0 of 2", "of more than two hundred verdicts")
-	// The past is another matter: the same question asked of a match with lag
-	// compensation finds verdicts that differ.
+	// With lag compensation the verdicts differ from the present.
 	name := logged(t, with("-seconds", "12")...)
 	rewrite(t, name, func(f *Fact) {
 		if f.F == "match" {
@@ -115,7 +114,7 @@ func rewrite(t *testing.T, name string, change func(f *Fact)) {
 	require.NoError(t, os.WriteFile(name, out.Bytes(), 0o644))
 }
 
-// A log whose facts or whose report are not what happened is found out.
+// The referee finds a log whose facts or report are wrong.
 func TestRefereeFinds(t *testing.T) {
 	play := logged(t, "-seconds", "4", "-clients", "4")
 	b, err := os.ReadFile(play)

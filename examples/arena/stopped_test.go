@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process that was stopped for a while, as by a sleeping laptop, plays on in
-// its own body; nobody else is lost or has a clock as badly off, though a busy
-// machine may set back another's too.
+// A process that was stopped for a while, as by a sleeping laptop, then continues with its own body. No
+// other player leaves or has a clock as wrong, though on a busy machine another clock may be reset too.
 func TestStoppedProcess(t *testing.T) {
 	t.Parallel()
-	const silent = 5 * time.Second // the server gives up who says nothing for so long
+	const silent = 5 * time.Second // the server drops clients that are silent for this time
 	server := start(t, "-serve", "127.0.0.1:0")
 	addr := server.address(t)
 	bot := start(t, "-join", addr, "-clients", "1")
@@ -28,7 +27,7 @@ func TestStoppedProcess(t *testing.T) {
 	other.says(t, "playing")
 	for _, asleep := range []time.Duration{800 * time.Millisecond, 3 * time.Second, 7 * time.Second} {
 		if asleep > silent {
-			time.Sleep(asleep) // its place is held only as long as it had played
+			time.Sleep(asleep) // its place is held only as long as it has played
 		}
 		require.NoError(t, bot.Process.Signal(syscall.SIGSTOP))
 		stopped, heard := time.Now(), len(bot.text())
@@ -38,7 +37,7 @@ func TestStoppedProcess(t *testing.T) {
 			server.says(t, "msg=lost player=1")
 			server.says(t, "came back")
 		}
-		// The first line may be from before it noticed.
+		// The first line may have been written before the process noticed.
 		require.Eventually(t, func() bool { return strings.Count(bot.text()[heard:], "playing") > 1 }, patience, 20*time.Millisecond, asleep)
 		if time.Since(stopped) < silent {
 			require.NotContains(t, server.text(), "msg=lost", "%v", asleep)
@@ -50,7 +49,7 @@ func TestStoppedProcess(t *testing.T) {
 	require.Less(t, other.resets(t), bot.resets(t))
 }
 
-// resets is the count of hard resets that bots told last.
+// resets returns how many hard resets the bots reported last.
 func (w *watched) resets(t *testing.T) (n int) {
 	t.Helper()
 	text := w.text()

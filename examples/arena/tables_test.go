@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write game/learned.go from tables.bin")
 
-// The game's tables are those of the file that -learn writes.
+// The game's tables are those in the file that -learn writes.
 func TestTablesOfTheFile(t *testing.T) {
 	file, err := os.ReadFile("tables.bin")
 	require.NoError(t, err)

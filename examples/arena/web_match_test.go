@@ -96,14 +96,14 @@ func (p *pages) key(i int, name string, down float32) {
 	}
 }
 
-// reruns is how many late inputs of a page's player ran in their own tick.
+// reruns returns how many late inputs of a page's player made their own ticks run again.
 func (p *pages) reruns(i int) uint64 {
 	st, ok := p.match.server.Player(p.player(i))
 	require.True(p.t, ok)
 	return st.InputsRerun
 }
 
-// late walks to and fro on both pages while inputs come late.
+// late walks back and forth on both pages while inputs come late.
 func (p *pages) late() {
 	for i := range p.all {
 		p.set(i, 9, 1) // a spike
@@ -121,8 +121,8 @@ func (p *pages) late() {
 	p.run(1500 * time.Millisecond)
 }
 
-// "Late inputs" on one page is for its player alone: the other's late inputs run on in their
-// own ticks.
+// "Late inputs" on one page is an option of its own player alone: the other player's late inputs still
+// run in their own ticks.
 func TestWebLateInputsOfOnePlayer(t *testing.T) {
 	t.Parallel()
 	p := newPages(t)
@@ -143,7 +143,7 @@ func TestWebLateInputsOfOnePlayer(t *testing.T) {
 func TestWebShotShowsWhatTheServerHad(t *testing.T) {
 	t.Parallel()
 	p := newPages(t)
-	p.set(0, 1, 250) // round trip, so that what it saw is old
+	p.set(0, 1, 250) // a round trip that makes what the player saw old
 	p.run(3 * time.Second)
 	had := map[foretick.Tick][2]float32{}
 	judged := p.match.game.Watch.Explain
@@ -190,7 +190,7 @@ func TestWebShotShowsWhatTheServerHad(t *testing.T) {
 		require.Len(t, rings[used], 1)
 		require.Len(t, rings[present], 1, "what the server had")
 		tick, _ := p.state(0)["shotTick"].(float64)
-		const step = 0.25 // what it walks in a tick: the present is that before or after its own step
+		const step = 0.25 // what it walks in a tick: the present may be before or after its own step
 		require.InDelta(t, had[foretick.Tick(tick)][0], rings[present][0][0], step)
 		require.InDelta(t, had[foretick.Tick(tick)][1], rings[present][0][1], step)
 		apart = max(apart, math.Hypot(float64(rings[present][0][0]-rings[used][0][0]), float64(rings[present][0][1]-rings[used][0][1])))

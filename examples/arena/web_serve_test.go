@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// -web says what it needs: a toolchain, an address, and no flags of other ways to play.
+// -web returns an error if a toolchain or an address is missing, or if flags of other modes are set.
 func TestWebFaults(t *testing.T) {
 	var out strings.Builder
 	require.ErrorContains(t, run(t.Context(), []string{"-web", "8080"}, &out), "use an address such as :8080")
@@ -56,12 +56,12 @@ func hosted(t *testing.T, at string) string {
 	return addr
 }
 
-// Pages of other names cannot reach the match: it shows what the server knows. Nor can others
-// through a proxy. So it is at each address of this machine.
+// Pages of other hosts cannot reach the match, since it shows what the server knows. Nor can clients
+// that connect through a proxy. That is so at each address of this machine.
 func TestWebRefusesOtherHosts(t *testing.T) {
 	t.Parallel()
 	all := []string{":0", "127.0.0.1:0", "localhost:0"}
-	for _, at := range []string{"127.0.0.2:0", "[::1]:0"} { // which not every machine has
+	for _, at := range []string{"127.0.0.2:0", "[::1]:0"} { // not every machine has them
 		l, err := net.Listen("tcp", at)
 		if err != nil {
 			t.Log("not on this machine: ", err)

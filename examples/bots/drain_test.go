@@ -13,15 +13,15 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// drain is what a test of SIGTERM saw.
+// drain is what a test of SIGTERM observed.
 type drain struct {
 	refused, back int
 	late, ended   bool
 	why           error
 }
 
-// drained fills a server, sends it SIGTERM while every player loses its connection once, and lets
-// them leave.
+// drained fills a server, sends it SIGTERM while every player loses its connection once, and then makes
+// the players leave.
 func drained(server *child, o options, play time.Duration) (d drain, err error) {
 	light, err := bots.New((&Game{rate: o.rate}).Protocol(), func(dst *Command, bot int, tick uint32) { *dst = walk(bot, tick, o.rate) })
 	if err != nil {
@@ -61,7 +61,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 	time.Sleep(play) // a place is held for as long as its player has played
 	for i, b := range all {
 		if i%2 == 0 {
-			b.cut.Store(true) // half of them are away when the signal comes
+			b.cut.Store(true) // half of them are disconnected when the signal comes
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
@@ -97,7 +97,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 	return d, nil
 }
 
-// refuses reports whether a draining server refuses a newcomer.
+// refuses reports whether a draining server refuses a new player.
 func refuses(light *bots.Game, addr string) bool {
 	e, err := udp.Dial(addr, udp.Config{Token: []byte("0/newcomer")})
 	if err != nil {
@@ -117,7 +117,7 @@ func refuses(light *bots.Game, addr string) bool {
 	return false
 }
 
-// breaking is a bot that loses its connection when a test says so.
+// breaking is a bot that loses its connection when the test wants it.
 type breaking struct {
 	*bots.Light
 	cut  atomic.Bool

@@ -26,7 +26,7 @@ func options1(t *testing.T, args ...string) options {
 	return o
 }
 
-// Light bots and full clients play one match: nobody is dropped, nearly all inputs come in time.
+// Light bots and full clients play one match: no player is dropped, and nearly all inputs come in time.
 func TestOneMatch(t *testing.T) {
 	r, err := measure(context.Background(), options1(t, "-count", "24", "-seconds", "2"))
 	require.NoError(t, err)
@@ -53,7 +53,8 @@ func TestManyMatches(t *testing.T) {
 	require.Less(t, by["host"].callsPerDatagram(), 0.8*by["sockets"].callsPerDatagram())
 }
 
-// A server that is told to end while players come and go keeps those it has, and ends with them.
+// A server that is asked to end while players lose their connections keeps them, and ends when they
+// have left.
 func TestSigterm(t *testing.T) {
 	o := options1(t, "-how", "host", "-count", "60", "-matches", "15", "-full", "0", "-seconds", "1", "-ramp", "400")
 	server, err := startServer(o)

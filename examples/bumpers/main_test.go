@@ -17,9 +17,9 @@ import (
 	"github.com/foretick/foretick/simtest/pair"
 )
 
-// TestRemotePrediction: at 100 ms, crashes happen where they are felt, and bodies are
-// shown where the server has them; without remote prediction neither holds. At rest
-// both ends agree.
+// TestRemotePrediction: with a round trip of 100 ms, crashes happen on the server where players feel
+// them, and screens show bodies where the server has them. Without remote prediction neither is so. At
+// rest both ends agree.
 func TestRemotePrediction(t *testing.T) {
 	var ahead, blind report
 	for seed := range uint64(3) {
@@ -44,7 +44,7 @@ func TestRemotePrediction(t *testing.T) {
 	}
 }
 
-// match plays, and checks what holds in any match.
+// match plays a match, and checks what must be so in every match.
 func match(t *testing.T, o options) report {
 	r, err := play(o)
 	require.NoError(t, err)
@@ -60,17 +60,17 @@ func match(t *testing.T, o options) report {
 	return r
 }
 
-// add adds another match.
+// add adds the report of another match.
 func (r *report) add(o report) {
 	r.own, r.cars, r.ball = append(r.own, o.own...), append(r.cars, o.cars...), append(r.ball, o.ball...)
 	r.both, r.felt, r.real = r.both+o.both, r.felt+o.felt, r.real+o.real
 	simtest.AddStats(&r.stats, &o.stats)
 }
 
-// share is how many in a hundred crashes are of one sort.
+// share returns n as a percentage of all crashes.
 func (r *report) share(n int) float64 { return 100 * float64(n) / float64(r.both+r.felt+r.real) }
 
-// TestGoals: the ball goes in, counts once, and returns to the middle on every screen.
+// TestGoals: a goal counts once, and the ball returns to the middle on every screen.
 func TestGoals(t *testing.T) {
 	m, truth := simtest.New(1), &Game{}
 	srv, err := m.Serve(server.Config{Protocol: truth.Protocol()})
@@ -123,7 +123,8 @@ func TestRun(t *testing.T) {
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// BenchmarkGame measures what a match costs a player. It is the same in every run; the limits are 1.3
+// times the current values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 5000, "corrections/min": 1700, "server-allocs/tick": 1, "client-allocs/step": 3.5}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Thirty single steps are thirty steps; an edit shows though no time passes; a line that is no
-// command says what is one.
+// Thirty single steps are thirty ticks. An edit is shown though no time passes. The reply to a wrong
+// line names the commands.
 func TestPreview(t *testing.T) {
 	play := func(commands string) []string {
 		e, err := newEditor(3)

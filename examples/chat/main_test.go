@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/simtest/pair"
 )
 
-// Each line is heard once and by all, in whatever network; a plan reaches allies
-// alone, and names outlive the level.
+// All players receive each line once, on any network. Only allies receive a plan, and names are kept
+// across a level change.
 func TestRun(t *testing.T) {
 	for _, loss := range []string{"0", "0.1", "0.4"} {
 		var out, errs bytes.Buffer
@@ -57,7 +57,8 @@ func TestSync(t *testing.T) { simtest.SyncTest(t, player, simtest.SyncConfig{}) 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, player) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// BenchmarkGame measures what a match costs a player. It is the same in every run; the limits are 1.3
+// times the current values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 1900, "corrections/min": 1, "server-allocs/tick": 1, "client-allocs/step": 1.4}
 	simtest.Bench(b, player, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A tool without the game's types reads what is said, and what everybody sees of players over
-// a change of levels; it never learns a plan.
+// A tool without the game's types reads what is said, and what all players see of each other, also
+// after a level change. It never receives a plan.
 func TestObserve(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, run([]string{"-observe", "-loss", "0.1", "-seconds", "25"}, &out, &errs), errs.String())
@@ -25,7 +25,7 @@ func TestObserve(t *testing.T) {
 	require.NotContains(t, out.String(), "Profile.Plan")
 }
 
-// Who does not have the word may not watch.
+// An observer without the word is refused.
 func TestObserveNeedsTheWord(t *testing.T) {
 	m := simtest.New(1)
 	_, err := m.Serve(server.Config{Protocol: (&Game{}).Protocol(), Observe: admit})

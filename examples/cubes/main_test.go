@@ -59,7 +59,7 @@ func TestLearning(t *testing.T) {
 	require.Less(t, learned.Kbps, builtin.Kbps*1.02)
 }
 
-// TestScene: the scene moves, and comes back from a file as it was.
+// TestScene: the scene moves, and is the same after it was written to a file and read again.
 func TestScene(t *testing.T) {
 	frames := scene(5, 60)
 	require.NotEqual(t, frames[0], frames[59])

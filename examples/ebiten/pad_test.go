@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// Every key of the keyboard that a keymap may name is one of Ebitengine's, but for the
-// derived ones.
+// Each of the keyboard's keys that a keymap may name is one of Ebitengine's keys, except the derived
+// ones.
 func TestEveryKeyHasItsCode(t *testing.T) {
 	m, err := keys.New()
 	if err != nil {
@@ -25,7 +25,7 @@ func TestEveryKeyHasItsCode(t *testing.T) {
 	for _, k := range newPad(m).board {
 		board[k.name] = true
 	}
-	others := []string{"control", "shift", "alt"} // of either side
+	others := []string{"control", "shift", "alt"} // they mean the left or the right key
 	for _, name := range append(append(mouseButtons[:], padButtons[:]...), padAxes[:]...) {
 		if !slices.Contains(input.StandardKeys(), name) {
 			t.Errorf("package input has no key %q", name)

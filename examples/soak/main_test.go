@@ -39,7 +39,7 @@ func lines(t *testing.T, args ...string) []string {
 	return strings.Split(strings.TrimSpace(out.String()), "\n")
 }
 
-// Ten lines are all that a game needs to be played on a terrible network.
+// Ten lines are enough to play a game on a terrible network.
 func TestOwnGame(t *testing.T) {
 	simtest.Check(t, simtest.Plan{
 		New:     NewPlayer,
@@ -48,7 +48,7 @@ func TestOwnGame(t *testing.T) {
 	}, 2)
 }
 
-// Row 1 of docs/RELIABILITY.md in short.
+// The short form of row 1 of docs/RELIABILITY.md.
 func TestMatchesOnATerribleNetwork(t *testing.T) {
 	out := lines(t, "-json", "-seeds", "3", "-seconds", "20")
 	require.Len(t, out, 4)
@@ -72,8 +72,8 @@ func TestProcessesComeAndGo(t *testing.T) {
 	require.NotZero(t, m.Leaves)
 }
 
-// Matches in which clients started over while the server withheld their own entities, and
-// took old state for new.
+// Matches in which clients joined again while the server withheld their own entities, and once took old
+// state for new.
 func TestLateInputsAfterSilence(t *testing.T) {
 	long(t)
 	for _, seed := range []string{"3", "29", "58"} {
@@ -101,7 +101,7 @@ func TestLongMatch(t *testing.T) {
 	require.NotZero(t, h["left"])
 }
 
-// Who came and went leaves nothing behind.
+// The server holds nothing of connections that ended.
 func TestManyConnections(t *testing.T) {
 	var r churned
 	require.NoError(t, json.Unmarshal([]byte(lines(t, "-connections", "3000")[0]), &r))
@@ -118,7 +118,7 @@ func TestManyConnections(t *testing.T) {
 	require.ErrorContains(t, leaky.check(), "grew")
 }
 
-// Packets that nobody would send do no harm: the short form of the mutator.
+// Packets that no correct client would send do no harm: the short form of the mutator.
 func TestMutations(t *testing.T) {
 	out := lines(t, "-json", "-mutate", "300000")
 	var w simtest.Weather
@@ -140,7 +140,7 @@ func TestRogues(t *testing.T) {
 	require.Contains(t, out[len(out)-2], "came to play")
 }
 
-// The same over real sockets: a longer form is a part of .ci/run.
+// Rogue peers over real sockets do no harm either. .ci/run plays a longer form.
 func TestRoguesOverSockets(t *testing.T) {
 	for _, transport := range []string{"udp", "dtls", "ws"} {
 		t.Run(transport, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestRoguesOverSockets(t *testing.T) {
 	}
 }
 
-// What fuzzers begin from: packets of a whole match, of every shape.
+// The capture has what fuzzers begin with: packets of a whole match, of every kind.
 func TestCapture(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "match.txt")
 	require.Contains(t, lines(t, "-capture", name, "-seconds", "10", "-clients", "3")[0], "packets of")
@@ -168,7 +168,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// And what a decoder of snapshots begins from: it reads them all, in their order.
+// The capture of snapshots is what a decoder begins with: it can read them all in their order.
 func TestCaptureSnapshots(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "snapshots.txt")
 	require.Contains(t, lines(t, "-snapshots", name, "-seconds", "6", "-clients", "3")[0], "150 snapshots")
@@ -200,8 +200,8 @@ func TestRealSockets(t *testing.T) {
 	require.NotContains(t, out[0], " 0 messages")
 }
 
-// The same seed gives the same match whatever the processors do; CI compares
-// with the race detector's build as well.
+// The same seed gives the same match on any number of processors. CI compares it with the race
+// detector's build as well.
 func TestSameTraceOnAnyProcessors(t *testing.T) {
 	args := []string{"-json", "-kills", "-seconds", "15", "-clients", "6", "-seed", "9"}
 	var here line
@@ -240,7 +240,7 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 	require.Equal(t, "soak: a; b\n", said.String())
 }
 
-// A match that fails says how to play it again.
+// When a match fails, the output names the command that plays it again.
 func TestFailureNamesItsCommand(t *testing.T) {
 	c := &tally{out: &bytes.Buffer{}}
 	fault := &simtest.Fault{Checker: &simtest.Agreement{}, Err: errors.New("differs")}
@@ -259,7 +259,8 @@ func TestFailureNamesItsCommand(t *testing.T) {
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, NewPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// BenchmarkGame measures what a match costs a player. It is the same in every run; the limits are 1.3
+// times the current values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 1600, "corrections/min": 1, "server-allocs/tick": 25, "client-allocs/step": 2.2}
 	simtest.Bench(b, NewPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

@@ -9,9 +9,9 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 )
 
-// Players who withhold inputs, each as its own budget allows, make no second run more than two
-// ticks of the world again for each of its ticks, whoever asks first. An honest player with a
-// bad path keeps its late inputs.
+// Players that withhold inputs, each as much as its budget allows, make no second run more than two
+// ticks of the world again for each of its ticks, whichever of them asks first. The late inputs of an
+// honest player with a bad network are still accepted.
 func TestBudgetIsSharedFairly(t *testing.T) {
 	const rate, deep = 30, 6
 	for _, thieves := range []int{0, 1, 5} {
@@ -26,7 +26,7 @@ func TestBudgetIsSharedFairly(t *testing.T) {
 			honest := players[15]
 			var costs []int
 			for tick := range 60 * rate {
-				from := 0 // ticks that run again in this one
+				from := 0 // how many ticks run again in this one
 				ask := func(p *Player, ticks int) bool {
 					if !b.affords(ticks-from, &p.taken) {
 						return false
@@ -40,7 +40,7 @@ func TestBudgetIsSharedFairly(t *testing.T) {
 						if !ask(players[n], deep) {
 							refused++
 						}
-					case n == 15 && rng.IntN(60) == 0: // commands that a path held back come together
+					case n == 15 && rng.IntN(60) == 0: // commands that the network held back arrive together
 						for ticks := 1 + rng.IntN(5); ticks > 0; ticks-- {
 							asked++
 							if ask(honest, ticks) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first tick has none before it, and ticks go on past what an int of 32 bits holds.
+// The first tick has no tick before it, and ticks continue beyond the range of a 32-bit int.
 func TestMatchStateInAnyTick(t *testing.T) {
 	var n, other int32
 	kept := []Singleton{{unsafe.Pointer(&other), 4}, {unsafe.Pointer(&n), 4}}

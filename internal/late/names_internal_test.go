@@ -11,7 +11,7 @@ import (
 
 type spot struct{ X float32 }
 
-// yard is a world in which each tick spawns entities by name.
+// yard is a world in which each tick spawns entities with names.
 type yard struct {
 	world *ecs.World
 	kind  ecs.Prefab
@@ -42,13 +42,13 @@ func (y *yard) step(t *testing.T, spawns int) (spawned []ecs.Entity) {
 	return spawned
 }
 
-// end ends it.
+// end ends the tick.
 func (y *yard) end() {
 	y.names.look(y.world)
 	y.names.sweep(y.world, y.tick)
 }
 
-// Handles of entities that are gone are given back as fast as others are spawned.
+// Handles of entities that are gone are freed as fast as new ones are reserved.
 func TestNamesAreGivenBack(t *testing.T) {
 	y := newYard(t, 6)
 	var old []ecs.Entity
@@ -63,7 +63,7 @@ func TestNamesAreGivenBack(t *testing.T) {
 	require.Less(t, len(y.names.placed), 20*(6+3))
 }
 
-// A handle is not given back while a save holds its entity, also if it died before.
+// A handle is not freed while a save has its entity, even if the entity died before.
 func TestNamesAreKeptForSaves(t *testing.T) {
 	y := newYard(t, 6)
 	x := y.step(t, 320)[0]
@@ -76,7 +76,7 @@ func TestNamesAreKeptForSaves(t *testing.T) {
 	history.Save(0)
 	y.step(t, 0)
 	y.world.Manager().Destroy(x)
-	y.end() // x is dead, and is looked at
+	y.end() // x is dead now
 	require.Equal(t, y.tick, y.names.reserved[0].died)
 	history.Restore(0) // a late command undoes that
 	y.names.keep(y.tick - 1)
@@ -88,7 +88,7 @@ func TestNamesAreKeptForSaves(t *testing.T) {
 	require.True(t, slices.ContainsFunc(y.names.reserved, func(it *Spawn) bool { return it.Entity == x }), "a save holds x, and its handle was given back")
 }
 
-// In each run of its tick a spawn has the same name, until a tick has ended without it.
+// In each run of its tick a spawn has the same name, until a tick has ended without the spawn.
 func TestNamesEnd(t *testing.T) {
 	y := newYard(t, 6)
 	first := y.step(t, 1)[0]

@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// world is a server, a session as a page has it, and a second player that is a session too.
+// world is a server, a session as a page has it, and a second session for another player.
 type world struct {
 	t           *testing.T
 	play, truth *udp.Endpoint
@@ -102,7 +102,7 @@ func (w *world) send(m []byte) {
 	}
 }
 
-// run plays for a while in real time: the bad network has a clock of its own.
+// run runs the match for a while in real time, since the bad network has a clock of its own.
 func (w *world) run(d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(8 * time.Millisecond) {
 		w.now = time.Now()
@@ -127,7 +127,7 @@ func (w *world) state(name string) float64 {
 	return v
 }
 
-// respond presses a key and returns how long the screen took.
+// respond presses a key and returns how long it took until the screen showed it.
 func (w *world) respond() float64 {
 	var best []float64
 	for _, key := range []string{"d", "a", "w", "s"} {
@@ -158,8 +158,8 @@ func (w *world) kinds() map[int]int {
 	return n
 }
 
-// A session plays through the bad network that its panel sets, and without prediction the
-// screen shows a press a round trip later.
+// A session plays over the bad network that its panel sets. Without prediction, the screen shows a
+// press a round trip later.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,8 +191,8 @@ func TestSession(t *testing.T) {
 	require.Equal(t, "playing", w.one.State(w.now)["state"])
 }
 
-// A shot shows its line, what the shooter saw and what the server judged by. Wishes reach
-// the server: without lag compensation nothing is rewound.
+// A shot shows its line, what the shooter saw and what the server judged by. Options reach the server:
+// without lag compensation nothing is rewound.
 func TestSessionShots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -221,7 +221,7 @@ func TestSessionShots(t *testing.T) {
 	require.Greater(t, fire(), 2.)
 }
 
-// Whatever a page writes into its events, the session plays on.
+// Whatever a page writes into its events, the session continues.
 func TestSessionEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -246,7 +246,7 @@ func TestSessionEvents(t *testing.T) {
 	require.False(t, math.IsNaN(w.state("x")))
 }
 
-// A frame allocates next to nothing: what the explanations and the devices need.
+// A frame allocates very little: what the explanations and the devices need.
 func TestFrameAllocatesLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("counts allocations, which debug builds and the race detector add to: -short leaves it out")

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// TestSeeds: the game's own code is never the cause of a correction, and all screens end as the
-// server has it.
+// TestSeeds: the game's own code is never the cause of a correction, and in the end all screens agree
+// with the server.
 func TestSeeds(t *testing.T) {
 	var all stats.Client
 	found := 0
@@ -73,7 +73,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// BenchmarkGame measures what a match costs a player. It is the same in every run; the limits are 1.3
+// times the current values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 2700, "corrections/min": 80, "server-allocs/tick": 2.5, "client-allocs/step": 2.9}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

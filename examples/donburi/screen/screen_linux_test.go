@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// display starts an X server without a screen, and returns its name. It needs Xvfb,
-// libgl1-mesa-dri, and what Ebitengine builds with.
+// display starts a virtual X server, and returns its name. It needs Xvfb, libgl1-mesa-dri, and what
+// Ebitengine needs to build.
 func display(t *testing.T) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -35,8 +35,8 @@ func display(t *testing.T) string {
 	return ":" + strings.TrimSpace(line)
 }
 
-// The window draws the player's own runner, the bots' and the coins: about as many pixels of
-// each as their sizes come to. What is at the edge of the field is cut.
+// The window draws the player's own runner, the bots' and the coins, each with about as many pixels as
+// its size requires. What is at the edge of the field is cut off.
 func TestWindow(t *testing.T) {
 	dir := t.TempDir()
 	bin, shot := filepath.Join(dir, "donburi"), filepath.Join(dir, "shot.png")

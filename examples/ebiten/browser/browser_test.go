@@ -78,12 +78,12 @@ type match struct {
 	url     string
 	mu      sync.Mutex
 	at      map[foretick.PlayerID]duel.Position
-	resumed uint64    // places that were taken again
+	resumed uint64    // how many places were resumed
 	opened  time.Time // when the last page's client opened its connection
-	back    time.Time // when the last place was taken again
+	back    time.Time // when the last place was resumed
 }
 
-// serve starts a server whose packets travel over a link, each way.
+// serve starts a server behind a link, which each direction uses.
 func serve(t *testing.T, link sim.Link) *match {
 	t.Helper()
 	m := &match{at: map[foretick.PlayerID]duel.Position{}}
@@ -145,8 +145,8 @@ func (m *match) place(player foretick.PlayerID) (duel.Position, bool) {
 	return at, ok
 }
 
-// await waits until something is so. The machine may be slow: a minute and a half is for
-// two programs of 20 MB to start.
+// await waits until so returns true, for at most a minute and a half: on a slow machine two programs of
+// 20 MB need that to start.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(50 * time.Millisecond) {
@@ -161,7 +161,7 @@ func key(kind input.KeyType, code, name string) chromedp.Action {
 	return input.DispatchKeyEvent(kind).WithCode(code).WithKey(name)
 }
 
-// has counts the pixels of about a colour.
+// has counts the pixels that have nearly the colour.
 func has(img image.Image, r, g, b uint32) (n int) {
 	near := func(a, b uint32) bool { return max(a>>8, b)-min(a>>8, b) < 12 }
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
@@ -253,7 +253,7 @@ func TestTwoTabs(t *testing.T) {
 			t.Errorf("a key in one tab moved the other's player from %v to %v", other, to)
 		}
 	}
-	// One may stand on the other, which is then hidden: it goes to the farther wall until it does not.
+	// One player may cover the other: it walks towards the farther wall until both can be seen.
 	at, _ := m.place(1)
 	other, _ := m.place(2)
 	apart := func(at duel.Position) bool { return math.Abs(float64(at.X-other.X)) > 3 }
@@ -282,7 +282,7 @@ func TestTwoTabs(t *testing.T) {
 		}
 	}
 
-	// A page that is loaded again has its place again: there is no third player.
+	// A page that is loaded again resumes its place: there is no third player.
 	if err := chromedp.Run(tabs[0], chromedp.Reload()); err != nil {
 		t.Fatal(err)
 	}
@@ -298,8 +298,8 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestReloads: a page that is loaded again, ten times at a round trip of 50 ms, is the same player
-// in the same place within a second of its client's first step on the network. What comes before
+// TestReloads: a page is loaded again ten times, with a round trip of 50 ms. Each time it is the same
+// player in the same place within a second of its client's first step on the network. The time before
 // that is the page's own start: the browser loads and compiles 20 MB.
 func TestReloads(t *testing.T) {
 	program := chromium(t)
@@ -310,7 +310,7 @@ func TestReloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the page's player", func() bool { _, ok := m.place(1); return ok })
-	time.Sleep(12 * time.Second) // a place is held as long as its player had played
+	time.Sleep(12 * time.Second) // a place is held for as long as its player has played
 	before, _ := m.place(1)
 	for n := uint64(1); n <= 10; n++ {
 		if err := chromedp.Run(ctx, chromedp.Reload()); err != nil {

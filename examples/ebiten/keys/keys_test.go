@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// frames is a window's devices: each frame has keys down, as the adapter feeds them.
+// frames has a window's devices. In each frame it feeds the keys that are down, as the window does.
 type frames struct {
 	m *input.Map
 	r *keys.Rebinding
@@ -26,7 +26,7 @@ func open(t *testing.T, file string) frames {
 	return frames{m, &keys.Rebinding{Map: m, File: file}}
 }
 
-// frame reports whether fire was pressed in a frame.
+// frame runs a frame with keys down, and reports whether fire was pressed in it.
 func (f frames) frame(down ...string) (fired bool) {
 	for _, name := range input.StandardKeys() {
 		f.m.Key(name, slices.Contains(down, name))
@@ -54,7 +54,7 @@ func write(t *testing.T, text string) string {
 	return name
 }
 
-// A player edited the file: other keys walk and fire, the rest has its defaults.
+// A player edited the file: other keys walk and fire, and all other actions have their default keys.
 func TestEditedFile(t *testing.T) {
 	f := open(t, write(t, `{"fire": ["ctrl+g", "mouse_right_button"], "move_x": [{"key": "j", "scale": -1}, "l"]}`))
 	if f.press("space") || f.press("g") || !f.press("mouse_right_button") {
@@ -73,7 +73,7 @@ func TestEditedFile(t *testing.T) {
 	}
 }
 
-// A mistake in the file is named, and the game does not start without the player's keys.
+// The error names a mistake in the file, and the game does not start without the player's keys.
 func TestWrongFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"fire": ["mouse_midle_button"]}`:           `action "fire"`,

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// display starts an X server without a screen, and returns its name. It needs Xvfb,
-// libgl1-mesa-dri, and what Ebitengine builds with: see README.md.
+// display starts a virtual X server, and returns its name. It needs Xvfb, libgl1-mesa-dri, and what
+// Ebitengine needs to build: see README.md.
 func display(t *testing.T) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -38,7 +38,7 @@ func display(t *testing.T) string {
 	return ":" + strings.TrimSpace(line)
 }
 
-// has counts the pixels of about a colour.
+// has counts the pixels that have nearly the colour.
 func has(img image.Image, want color.RGBA) int {
 	n, b := 0, img.Bounds()
 	near := func(a, b uint32) bool { return max(a>>8, b>>8)-min(a>>8, b>>8) < 8 }
@@ -74,7 +74,7 @@ var (
 	onHost = color.RGBA{120, 170, 255, 255}
 )
 
-// The game's own tests, with a display.
+// Runs the game's own tests with a display.
 func TestWithDisplay(t *testing.T) {
 	cmd := exec.Command("go", "test", "-tags", "display", "..")
 	cmd.Env = append(os.Environ(), "DISPLAY="+display(t))
@@ -83,8 +83,8 @@ func TestWithDisplay(t *testing.T) {
 	}
 }
 
-// Two windows on one match: each draws its own player and the other's, and the one that
-// hosts draws the server's view over both.
+// Two windows play one match. Each draws its own player and the other's, and the one that hosts draws
+// the server's view over both.
 func TestTwoWindows(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "duel")
@@ -154,7 +154,7 @@ func TestTwoWindows(t *testing.T) {
 	}
 }
 
-// The ported game of the guide hosts a match, joins it in two windows, and stays open.
+// The guide's ported game hosts a match, joins it in two windows, and runs on.
 func TestPortedWindows(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "ported")
 	if out, err := exec.Command("go", "build", "-o", bin, "../porting/window").CombinedOutput(); err != nil {
