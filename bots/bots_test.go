@@ -49,8 +49,8 @@ func (g *game) protocol() *foretick.Protocol {
 
 func walk(dst *Move, _ int, _ uint32) { dst.X = 1 }
 
-// A light bot plays like any player: over a bad line its commands arrive in time, the server
-// moves it, and it comes back to its place.
+// A light bot plays like any player: over a bad link its commands arrive in time, the server
+// moves its body, and it reconnects to its place.
 func TestLightBotPlays(t *testing.T) {
 	net := sim.NewNetwork(5)
 	listen := net.Listen()
@@ -118,8 +118,8 @@ func TestWhatIsNoGame(t *testing.T) {
 	require.ErrorContains(t, (&bots.Crowd{Count: 1}).Run(context.Background()), "Start is required")
 }
 
-// A crowd of light bots and a full client fills a server over sockets, counts its players,
-// and leaves with the context. One that cannot start is counted.
+// A crowd of light bots and a full client fills a server over sockets, counts its players, and
+// leaves when the context ends. It counts a player that cannot start.
 func TestCrowd(t *testing.T) {
 	const count = 24
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 64})

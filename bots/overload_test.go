@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A light bot follows a server that computes fewer ticks than are due, and is back at its
-// lead three seconds after.
+// A light bot follows a server that computes fewer ticks than are due. Three seconds after the
+// overload it has its usual lead.
 func TestLightBotFollowsAnOverloadedServer(t *testing.T) {
 	for _, speed := range []int{100, 89, 75, 50, 20} {
 		for _, rtt := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond} {

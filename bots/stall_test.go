@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A light bot stays in play when its server stands still once, and is slow afterwards.
+// A light bot continues to play when its server stalls once, and is slow afterwards.
 func TestLightBotOutlastsAStall(t *testing.T) {
 	for _, slow := range []time.Duration{0, 200 * time.Millisecond, 800 * time.Millisecond} {
 		for _, still := range []time.Duration{time.Second, 3 * time.Second, 4500 * time.Millisecond} {
@@ -54,7 +54,7 @@ func TestLightBotOutlastsAStall(t *testing.T) {
 	}
 }
 
-// Each bot's function is given the number that it was joined with, and a command costs no allocation.
+// The command function gets the number with which the bot joined. A command allocates nothing.
 func TestCommandsOfBots(t *testing.T) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()

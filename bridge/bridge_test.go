@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// tale is what happened in a match: the server's world after each tick, and each screen.
+// tale is the course of a match: hashes of the server's world after each tick, and of each frame.
 type tale struct {
 	server  []uint64
 	screens []uint64
@@ -58,7 +58,7 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View
 	return out
 }
 
-// TestSameAsDirect: own entities behind a bridge give the match that the same rules give in
+// TestSameAsDirect: the same rules give the same match with own entities behind a bridge and in
 // Foretick's world, in every tick of the server and in every frame of every client.
 func TestSameAsDirect(t *testing.T) {
 	for seed := range uint64(6) {
@@ -99,8 +99,8 @@ func TestSync(t *testing.T) {
 	simtest.SyncTest(t, player(false), simtest.SyncConfig{Players: 3, Ticks: 200, LateInputs: 100 * time.Millisecond, LateWorld: true})
 }
 
-// TestCheck plays the bridged game on bad networks. Its first seed has an old snapshot with
-// the last values of a shell that is gone, which must not pass for a fault of the game.
+// TestCheck plays the bridged game on bad networks. With its first seed an old snapshot has the last
+// values of a shell that is gone, which must not count as a fault of the game.
 func TestCheck(t *testing.T) {
 	simtest.Check(t, simtest.Plan{Clients: 3, Play: 8 * time.Second, Rest: 6 * time.Second, New: player(false)}, 3)
 }

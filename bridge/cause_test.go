@@ -16,9 +16,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestFaultsOfOneSystemForAll: a system that moves every player's body in one call is not
-// another player's push. Where a client predicts the other players, what such a system
-// computes differently for the player's own body has the cause code.
+// TestFaultsOfOneSystemForAll: a system that moves every player's body in one call does not count
+// as a push by another player. If a client predicts remote players, and such a system has a fault
+// for the player's own body, the correction gets the cause Code.
 func TestFaultsOfOneSystemForAll(t *testing.T) {
 	protocol := func(g *Game) *foretick.Protocol {
 		p := g.declare()
@@ -56,7 +56,7 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 	require.Greater(t, found.ByCause[prediction.Code], uint64(10), "the fault is not found")
 }
 
-// TestSimulates: who computes what, and what it was spawned from.
+// TestSimulates: Frame.Simulates and Frame.PrefabOf return the right results on both ends.
 func TestSimulates(t *testing.T) {
 	type seen struct{ server, own, others, crates, shells int }
 	var on seen

@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// yard returns the protocol of a game of many bodies that hardly do anything, so that its
-// ticks cost what surrounds the rules.
+// yard returns the protocol of a game with many bodies that hardly do anything, so that its ticks
+// mostly measure the cost outside of the rules.
 func (g *Game) yard(bridged bool) *foretick.Protocol {
 	p := g.declare()
 	if !bridged {
@@ -87,8 +87,9 @@ func TestAllocatesNothing(t *testing.T) {
 	require.Less(t, mallocs, steps/20)
 }
 
-// BenchmarkTick prints what a server's tick costs with 1,000 bodies, by body. The difference
-// of both is the bridge: the list, the order, one component in and out.
+// BenchmarkTick prints the cost of a server's tick with 1,000 bodies, for each body. The difference
+// between both versions is the bridge's cost: the list, the order, and copying one component in
+// and out.
 func BenchmarkTick(b *testing.B) {
 	for _, c := range []struct {
 		name    string

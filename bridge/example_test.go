@@ -51,8 +51,8 @@ func (g *fleet) sail(f *foretick.Frame, active []*ship) {
 	}
 }
 
-// A game keeps its ships in Go structs. The server and the client run its system over them,
-// the client ahead, and the client draws them.
+// A game keeps its ships in Go structs. The server and the client run its system over them. The
+// client runs ahead, and draws them.
 func Example() {
 	m, srv, cl := simtest.New(1), &fleet{}, &fleet{}
 	if _, err := m.Serve(server.Config{Protocol: srv.protocol()}); err != nil {

@@ -122,7 +122,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestOtherProtocol: a bridge serves one end.
+// TestOtherProtocol: a bridge can only have systems in one protocol.
 func TestOtherProtocol(t *testing.T) {
 	g, other := &Game{}, &Game{}
 	b := bound(g)
@@ -133,7 +133,7 @@ func TestOtherProtocol(t *testing.T) {
 	require.Panics(t, func() { b.System(nil, "s", nothing) })
 }
 
-// TestNoPlace: spawn forgot a component.
+// TestNoPlace: spawn returned an own entity without one of the components.
 func TestNoPlace(t *testing.T) {
 	g := &Game{}
 	p := g.declare()
@@ -151,7 +151,7 @@ func TestNoPlace(t *testing.T) {
 	require.Fail(t, "nothing happened")
 }
 
-// TestLateInputs: they cannot be run again for one player alone.
+// TestLateInputs: LateInputs is refused, because a bridge's systems cannot run again for one player.
 func TestLateInputs(t *testing.T) {
 	g := &Game{}
 	_, err := simtest.New(1).Serve(server.Config{Protocol: g.Bridged(), LateInputs: 100 * time.Millisecond})

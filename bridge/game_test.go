@@ -47,13 +47,13 @@ type Game struct {
 
 	bodies *ecs.Query
 	seen   []near
-	spots  []spot // of seen, in the direct version
+	spots  []spot // positions of seen, in the direct version
 
 	bridge *bridge.Bridge[*thing]
-	things map[*thing]bool // the own world
+	things map[*thing]bool // the game's own world
 }
 
-// thing is an own entity.
+// thing is an entity of the game's own.
 type thing struct {
 	prefab string
 	body   Body
@@ -63,7 +63,7 @@ type thing struct {
 	stick  Stick
 }
 
-// near is a body before the tick.
+// near is the state of a body before the tick.
 type near struct {
 	id uint32
 	Body
@@ -84,7 +84,7 @@ func (b *Body) push(id uint32, others []near, dt float32) {
 	}
 	b.VX, b.VY = float32(b.VX*0.95), float32(b.VY*0.95)
 	if max(b.VX, -b.VX, b.VY, -b.VY) < 0.1 {
-		b.VX, b.VY = 0, 0 // it comes to rest
+		b.VX, b.VY = 0, 0 // a slow body stops
 	}
 	b.X, b.Y = max(-30, min(b.X+float32(b.VX*dt), 30)), max(-30, min(b.Y+float32(b.VY*dt), 30))
 }
@@ -105,7 +105,7 @@ func shell(b Body, id uint32, g Gun) (Body, uint32) {
 	return Body{X: b.X, Y: b.Y + 1.5, VX: b.VX, VY: b.VY + 12}, id*100000 + uint32(g.Shots)
 }
 
-// declare declares what both versions have.
+// declare makes the declarations that both versions have.
 func (g *Game) declare() *foretick.Protocol {
 	p := foretick.NewProtocol("bridge-test", 1)
 	p.InOrder()
@@ -257,7 +257,7 @@ func (g *Game) burnOwn(f *foretick.Frame, active []*thing) {
 	}
 }
 
-// wander presses what a player might, by its own luck.
+// wander returns random input, drawn from a seed.
 func wander(seed uint64) func(client.View) Stick {
 	luck, until, s := rand.New(rand.NewPCG(seed, 7)), foretick.Tick(0), Stick{}
 	return func(v client.View) Stick {

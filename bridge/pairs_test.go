@@ -18,7 +18,7 @@ import (
 
 // TestOrder: systems get their entities in the order of ids, on both ends.
 func TestOrder(t *testing.T) {
-	checked := [2]int{} // by end: client, server
+	checked := [2]int{} // number of checks on the client, and on the server
 	protocol := func(g *Game) *foretick.Protocol {
 		p := g.declare()
 		b := bound(g)
@@ -50,8 +50,8 @@ func TestOrder(t *testing.T) {
 	require.NotZero(t, checked[0]*checked[1])
 }
 
-// TestReplayOfAnotherPrefab: a client predicts a shell, and the replay spawns a crate in its
-// place. Every own entity is of its entity's prefab, at once and later.
+// TestReplayOfAnotherPrefab: a client predicts a shell, and the replay spawns a crate with the same
+// handle instead. Every own entity has the prefab of its entity, at once and later.
 func TestReplayOfAnotherPrefab(t *testing.T) {
 	seen := map[string]int{}
 	protocol := func(g *Game) *foretick.Protocol {

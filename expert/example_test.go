@@ -42,7 +42,7 @@ func (g *walk) protocol() *foretick.Protocol {
 	return p
 }
 
-// A page that teaches shows what prediction is for: with it the player is ahead of the newest
+// A tutorial page shows what prediction does: with it the player is ahead of the newest
 // snapshot, and without it behind.
 func ExampleSetTechniques() {
 	match := simtest.New(1)

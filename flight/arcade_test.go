@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// arcade has everything that a tick of a match may rest on.
+// arcade is a game with everything that a tick of a match may depend on.
 type (
 	arcadePlace struct {
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
@@ -64,13 +64,13 @@ type arcade struct {
 	crates  *ecs.Query
 	players *ecs.Query
 
-	counts map[string]int // of what happened in the match
+	counts map[string]int // counts of what happened in the match
 	drawn  int
-	alone  bool // nobody is kicked
-	blank  bool // nothing is drawn
+	alone  bool // the game kicks nobody
+	blank  bool // the game has no render system
 }
 
-// count notes that something happened.
+// count counts that something happened.
 func (g *arcade) count(what string) {
 	if g.counts == nil {
 		g.counts = map[string]int{}
@@ -129,7 +129,7 @@ func (g *arcade) protocol() *foretick.Protocol {
 	return p
 }
 
-// of is the body of a player.
+// of returns the body of a player.
 func (g *arcade) of(f *foretick.Frame, player foretick.PlayerID) *arcadeBody {
 	for _, rows := range g.players.Owned(f.World, player) {
 		return &g.body.Slice(rows)[0]
@@ -218,7 +218,7 @@ func (g *arcade) rules(f *foretick.Frame, _ ecs.Rows) {
 	}
 }
 
-// judge hits what the shooter's screen showed.
+// judge tests a shot against the world that the shooter's screen showed.
 func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot) {
 	for _, rows := range g.players.Owned(f.World, by) {
 		at := g.place.Slice(rows)[0]
@@ -230,7 +230,7 @@ func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot)
 		g.count("hits")
 		s := g.score.Get(f.World)
 		s.Hits++
-		s.Deaths += uint32(hit.Distance * 4096) // each bit of where it was hit counts
+		s.Deaths += uint32(hit.Distance * 4096) // depends on each bit of the distance
 		s.Deaths += uint32(f.DrawnPart(by) * 64)
 		if b := g.body.Find(f.World, hit.Entity); b != nil {
 			b.Health -= 15
@@ -248,7 +248,7 @@ func (g *arcade) sample(n uint32) client.Sampler {
 	return client.Sample(&g.input, func(v client.View) arcadeInput { return arcadeMoves(v.Tick, n) })
 }
 
-// arcadeMoves is what player n does in a tick.
+// arcadeMoves returns the input of player n for a tick.
 func arcadeMoves(tick foretick.Tick, n uint32) arcadeInput {
 	x := (tick/5 + n*977) * 2654435761
 	x ^= x >> 15
@@ -258,8 +258,8 @@ func arcadeMoves(tick foretick.Tick, n uint32) arcadeInput {
 	}
 }
 
-// record plays a match over a bad network, in which players come late, leave, lose their
-// connection and come back, and returns its tape and the state of each tick.
+// record plays a match over a bad network, in which players join late, leave, lose their
+// connection and reconnect. It returns the match's tape and the hash of each tick.
 func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []uint64) {
 	m := simtest.New(seed)
 	rec, err := flight.New(flight.Config{Name: "arcade"})
@@ -277,7 +277,7 @@ func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []
 		cfg := client.Config{Protocol: end.protocol(), Timeout: 700 * time.Millisecond, Sample: end.sample(n)}
 		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 50 + int(n)*17, After: func(v client.View) {
 			if v.State == client.Playing && v.Tick%50 == n {
-				_ = end.buy.Send(clients[n], arcadeBuy{Gold: uint8(v.Tick)}) // too many are dropped
+				_ = end.buy.Send(clients[n], arcadeBuy{Gold: uint8(v.Tick)}) // fails if too many requests are queued
 			}
 		}})
 		require.NoError(t, err)
@@ -300,8 +300,8 @@ func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []
 	return tape, hashes
 }
 
-// TestArcadeReplays: a match with everything that a tick may rest on replays from its tape,
-// tick by tick, with the state that it had.
+// TestArcadeReplays: a match with everything that a tick may depend on replays from its tape,
+// tick by tick, with the same states.
 func TestArcadeReplays(t *testing.T) {
 	met := map[string]int{}
 	for seed := range uint64(2) {
@@ -336,14 +336,14 @@ func TestArcadeReplays(t *testing.T) {
 	}
 }
 
-// TestPreviewDrawsOutsideOfTheMatch: the same game in a preview computes the same ticks whatever
-// its render system writes into what it draws, and however often it is drawn between ticks.
+// TestPreviewDrawsOutsideOfTheMatch: the same game in a preview computes the same ticks, whatever
+// its render system writes into the drawn values, and however many frames it draws between ticks.
 func TestPreviewDrawsOutsideOfTheMatch(t *testing.T) {
 	play := func(g *arcade, frames int, fire bool) (hashes []uint64) {
 		var p *preview.Preview
 		sample := client.Sample(&g.input, func(client.View) arcadeInput {
 			in := arcadeMoves(p.Server().Tick()+1, 3)
-			in.Fire = in.Fire && fire // a shot is judged by the frame that it was fired in
+			in.Fire = in.Fire && fire // a shot depends on the frame in which it was fired
 			return in
 		})
 		p, err := preview.New(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
@@ -354,7 +354,7 @@ func TestPreviewDrawsOutsideOfTheMatch(t *testing.T) {
 		g.build(g.server.Frame())
 		start := time.Unix(0, 0)
 		for i := range 900 * frames {
-			p.Step(start.Add(time.Duration(i)*time.Second/30/time.Duration(frames) + time.Duration(min(i, 1))*time.Millisecond)) // after the tick is due
+			p.Step(start.Add(time.Duration(i)*time.Second/30/time.Duration(frames) + time.Duration(min(i, 1))*time.Millisecond)) // the frames are after the time at which the tick is due
 		}
 		require.Greater(t, len(hashes), 800)
 		return hashes

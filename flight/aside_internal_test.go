@@ -28,8 +28,8 @@ type hosted struct {
 
 func (h *hosted) Aside(wait func()) { h.later = append(h.later, wait) }
 
-// A panic, or the end of a match, does not wait for a disk that stands, where other matches would
-// wait, too. The tape is whole in the end.
+// On a host, a panic or the end of a match does not wait for a blocked disk, because other matches
+// would wait, too. The tape is still written completely in the end.
 func TestNobodyWaitsForTheDisk(t *testing.T) {
 	costtest.Concurrent(t)
 	stands := make(chan struct{})
@@ -69,8 +69,8 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// The match goes on while somebody who asked for its tape waits for the disk, or takes it
-// slowly. What they get ends where they asked.
+// The match continues while a caller that asked for its tape waits for the disk, or reads it
+// slowly. The caller gets the tape up to the moment of the call.
 func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	costtest.Concurrent(t)
 	stands := make(chan struct{})
@@ -111,7 +111,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	}
 	plays("at first")
 
-	// Into a file.
+	// Save writes into a file.
 	saved := make(chan string)
 	go func() {
 		path, err := r.Save("asked for")
@@ -128,7 +128,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	path := <-saved
 	require.GreaterOrEqual(t, steps(path), 10)
 
-	// To somebody slow.
+	// WriteTo writes to a slow reader.
 	in, out := io.Pipe()
 	wrote := make(chan error)
 	go func() {
@@ -146,7 +146,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 30, tp.Info().Steps, "those before it was asked")
 
-	// The match ends meanwhile. The tape is longer than what is read at once.
+	// The match ends meanwhile. The tape is longer than a single read.
 	much := make([]byte, 2<<10)
 	for range 80 {
 		_, _ = rand.Read(much)
@@ -178,7 +178,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	require.Equal(t, 40, tp.Info().Steps)
 }
 
-// Of a match that nobody wants no file stays, also where its end is not waited for.
+// The file of a match that ends well is removed, even if nobody waits for the end of the writing.
 func TestUnwantedFileGoes(t *testing.T) {
 	costtest.Concurrent(t)
 	dir, end := t.TempDir(), &hosted{}
@@ -204,7 +204,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// What is stored is DEFLATE that any reader unpacks, also beyond one block of it.
+// Stored blocks are valid DEFLATE, even if they are longer than one DEFLATE block.
 func TestStoredBlocks(t *testing.T) {
 	for _, size := range []int{1, 5000, mostStored, mostStored + 1, maxBlock} {
 		raw := make([]byte, size)

@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/inspect/trace"
 )
 
-// besideMatch is a match in which the last player's client has a fault or none. The server
-// allows no trace. It returns that player's number and its client's trace.
+// besideMatch plays a match in which the last player's client has a fault if skew is not 0. The
+// server allows no trace. It returns the match, that player's number and its client's trace.
 func besideMatch(t *testing.T, skew float32, rec flight.Config) (m *match, player foretick.PlayerID, tr *trace.Trace) {
 	m = newMatch(t, 21, 1, rec, &game{})
 	m.skew = skew
@@ -35,8 +35,8 @@ func besideMatch(t *testing.T, skew float32, rec flight.Config) (m *match, playe
 	return m, cli.View().Player, tr
 }
 
-// A tape of the server beside what a client recorded alone: the fault is named, with both
-// values. Where there is none, nothing is.
+// Beside compares a tape of the server with a client's own trace. It names a fault with both
+// values, and nothing if there is no fault.
 func TestBeside(t *testing.T) {
 	for _, skew := range []float32{0, 0.25} {
 		m, player, tr := besideMatch(t, skew, flight.Config{})
@@ -88,7 +88,7 @@ func TestBesideMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "begin another replay")
 }
 
-// The command prints the comparison, and writes what the inspector's page opens.
+// The command prints the comparison, and with -tables what the inspector's page opens.
 func TestCommandBeside(t *testing.T) {
 	dir := t.TempDir()
 	m, player, tr := besideMatch(t, 0.25, flight.Config{Dir: dir})

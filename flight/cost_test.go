@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 )
 
-// A recorder allocates nothing in a Step that receives and sends. What packs the few full blocks
-// does now and then.
+// A recorder allocates nothing in a Step that receives and sends. Only packing, of the few full
+// blocks, allocates now and then.
 func TestRecorderAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	const steps = 300
@@ -44,7 +44,7 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// quiet is a match with a recorder, or without.
+// quiet returns a match with a recorder, or without one.
 func quiet(t testing.TB, on bool) *match {
 	if on {
 		return newMatch(t, 3, 6, flight.Config{}, &game{})
@@ -52,9 +52,9 @@ func quiet(t testing.TB, on bool) *match {
 	return newMatchWith(t, 3, 6, nil, &game{})
 }
 
-// BenchmarkRecorder compares the Steps of a server of 6 players with and without a recorder,
-// in turns: two with and two without, so that no order of theirs counts. It reports the share that recording adds to
-// the median, and to the mean of all but the slowest hundredth.
+// BenchmarkRecorder compares the Steps of a server of 6 players with and without a recorder, in
+// turns: two with and two without, so that their order does not matter. It reports the share that
+// recording adds to the median, and to the mean of all Steps but the slowest hundredth.
 func BenchmarkRecorder(b *testing.B) {
 	var took [2][]float64
 	matches := [4]*match{quiet(b, false), quiet(b, true), quiet(b, true), quiet(b, false)}
@@ -86,7 +86,7 @@ func BenchmarkRecorder(b *testing.B) {
 	b.ReportMetric(100*(on-off)/off, "%-mean")
 }
 
-// mean takes a sorted list.
+// mean returns the mean of a sorted list without its slowest hundredth.
 func mean(list []float64) (sum float64) {
 	list = list[:len(list)*99/100]
 	for _, v := range list {
@@ -100,8 +100,8 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// Keeping a match's tape in a file costs a tenth of what its Steps take without sockets, at most, which is
-// a fiftieth of what a match takes with them.
+// Writing a match's tape into a file while it runs costs at most a tenth of the time of its Steps
+// without sockets, which is a fiftieth of a match's time with sockets.
 func TestDurableCost(t *testing.T) {
 	costtest.Ratio(t)
 	f := folder(t, flight.FolderConfig{Dir: t.TempDir(), Every: time.Hour})

@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// newMeadow makes a match's server, for players and for replays.
+// newMeadow makes the server of a match, or of its replay.
 func newMeadow(cfg server.Config) (*server.Server, error) {
 	g := &game{seed: func() uint64 { return 7 }}
 	return g.serve(cfg)
@@ -28,7 +28,7 @@ func playTape(t *testing.T, path string) {
 	defer tape.Close()
 	result, err := flight.Play(tape, flight.Game{New: newMeadow})
 	require.NoError(t, err)      // each tick has the recorded hash
-	require.Nil(t, result.Panic) // and what panicked then does not any more
+	require.Nil(t, result.Panic) // the recorded panic does not happen again
 }
 
 // The regression test of the guide, with a match that panicked.
@@ -61,7 +61,7 @@ func TestHostConfig(t *testing.T) {
 	require.NoError(t, h.Close("over"))
 }
 
-// A match is recorded, and its tape played through the same code: each tick has the
+// A match is recorded, and its tape played with the same code: each tick has the
 // recorded hash.
 func ExamplePlay() {
 	network := sim.NewNetwork(1)

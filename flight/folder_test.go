@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/internal/fieldtest"
 )
 
-const killedIn = "FORETICK_TEST_TAPES" // the directory of a process that is to be killed
+const killedIn = "FORETICK_TEST_TAPES" // names the tapes' directory for the process that the test kills
 
 // tapesIn lists the tapes in a directory.
 func tapesIn(t *testing.T, dir string) []string {
@@ -37,12 +37,12 @@ func folder(t *testing.T, cfg flight.FolderConfig) *flight.Folder {
 	return f
 }
 
-// A process that is killed leaves the tape of its match, which replays up to where it ends.
+// A killed process leaves the tape of its match, which replays up to its end.
 func TestKilledProcess(t *testing.T) {
 	if dir := os.Getenv(killedIn); dir != "" {
 		f := folder(t, flight.FolderConfig{Dir: dir, Every: 20 * time.Millisecond})
 		m := newMatch(t, 9, 3, flight.Config{Name: "killed", Durable: f}, &game{})
-		for { // somebody kills it
+		for { // plays until the test kills this process
 			m.run(100 * time.Millisecond)
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -70,7 +70,7 @@ func TestKilledProcess(t *testing.T) {
 	next := folder(t, flight.FolderConfig{Dir: dir})
 	require.Equal(t, tapesIn(t, dir), next.Left(), "what the process before left")
 	tape, err := flight.Open(next.Left()[0])
-	if err != nil { // it was killed while it wrote
+	if err != nil { // the process was killed while it wrote
 		var damaged *flight.DamagedError
 		require.ErrorAs(t, err, &damaged)
 	}
@@ -84,7 +84,8 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// While a match runs its file grows; when it ends well the file goes, and when it panics it stays.
+// While a match runs its file grows. When the match ends well the file is removed, and when it
+// panics the file stays.
 func TestDurable(t *testing.T) {
 	costtest.Concurrent(t)
 	dir := filepath.Join(t.TempDir(), "tapes")
@@ -109,7 +110,7 @@ func TestDurable(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, path, "nobody asked for it yet")
 
-	// Its records are the same as those of a match that nobody wrote meanwhile.
+	// The records are the same as those of a match without a Folder.
 	same := newMatch(t, 9, 3, flight.Config{}, &game{})
 	same.run(5 * time.Second)
 	same.run(5 * time.Second)
@@ -132,7 +133,7 @@ func TestDurable(t *testing.T) {
 	require.Len(t, tapesIn(t, dir), 1)
 }
 
-// slowly takes what it is given in small pieces, and remembers it.
+// slowly is a writer that takes small pieces, slowly, and stores them.
 type slowly struct{ b bytes.Buffer }
 
 func (s *slowly) Write(p []byte) (n int, err error) {
@@ -145,7 +146,7 @@ func (s *slowly) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Whoever copies the tape of a match that is kept in a file gets the whole of it, however slowly.
+// WriteTo writes the whole tape of a match that a Folder writes, however slow the writer is.
 func TestCopyBesideFolder(t *testing.T) {
 	costtest.Concurrent(t)
 	f := folder(t, flight.FolderConfig{Dir: t.TempDir(), Every: time.Hour})
@@ -181,7 +182,7 @@ func TestCopyBesideFolder(t *testing.T) {
 	require.NoError(t, m.srv.Close("over"))
 }
 
-// The oldest tapes go where all together take too much, but none of a match that runs.
+// A Folder removes the oldest tapes if all together are too large, but none of a running match.
 func TestFolderIsTrimmed(t *testing.T) {
 	costtest.Concurrent(t)
 	dir := t.TempDir()
@@ -205,7 +206,7 @@ func TestFolderIsTrimmed(t *testing.T) {
 	require.NoError(t, m.srv.Close("over"))
 }
 
-// A full disk, or a directory that is gone, is counted, and the match goes on.
+// A full disk, or a directory that is gone, is counted, and the match continues.
 func TestFullDisk(t *testing.T) {
 	costtest.Concurrent(t)
 	dir := t.TempDir()
@@ -238,7 +239,7 @@ func TestFolderConfig(t *testing.T) {
 	})
 }
 
-// TestFolderIsOneProcess: a second Folder takes no tapes from one that runs.
+// TestFolderIsOneProcess: NewFolder fails while another Folder uses the directory.
 func TestFolderIsOneProcess(t *testing.T) {
 	cfg := flight.FolderConfig{Dir: t.TempDir()}
 	first, err := flight.NewFolder(cfg)

@@ -34,14 +34,14 @@ type Move struct {
 	Fire bool    `net:"oneshot"`
 }
 
-// Luck is state of the server alone.
+// Luck is a singleton that only the server has.
 type Luck struct{ Seed, Draws uint64 }
 
 type Say struct {
 	Text string `net:"max=80"`
 }
 
-// game is a match with a bit of everything that a tape must hold.
+// game is a game with a bit of everything that a tape must hold.
 type game struct {
 	Place ecs.Component[Place]
 	HP    ecs.Component[Health]
@@ -55,13 +55,13 @@ type game struct {
 
 	hits    []foretick.Hit
 	srv     *server.Server
-	seed    func() uint64 // an outside value
+	seed    func() uint64 // a value from outside
 	panicAt foretick.Tick
 	drained int                                    // calls of OnDrain
-	tags    []string                               // of a shared system each
-	skew    float32                                // by which move errs
+	tags    []string                               // tags, each of one shared system
+	skew    float32                                // a planted fault: the error of move
 	config  func(*server.Config)                   // changes the server's configuration
-	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
+	chance  func(f *foretick.Frame, i int) float32 // random numbers that are not recorded
 }
 
 func (g *game) protocol() *foretick.Protocol {
@@ -118,7 +118,7 @@ func (g *game) protocol() *foretick.Protocol {
 	return p
 }
 
-// fair is chance that every replay has.
+// fair returns random numbers that are the same in every replay.
 func fair(f *foretick.Frame, i int) float32 { return float32(f.Rand(uint64(i))%100) / 100 }
 
 func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
@@ -168,7 +168,7 @@ func (g *game) level(f *foretick.Frame) {
 	f.Spawn(&g.Rock, ecs.Nobody)
 }
 
-// replayed is what a test gives to a replay of a game.
+// replayed returns the flight.Game for a replay.
 func replayed(change func(g *game)) flight.Game {
 	var g *game
 	return flight.Game{
@@ -183,10 +183,10 @@ func replayed(change func(g *game)) flight.Game {
 	}
 }
 
-// named gives peers identities, and now and then has no room for a datagram.
+// named gives peers identities, and now and then refuses a datagram.
 type named struct {
 	*sim.Endpoint
-	ids  map[string]string // by address
+	ids  map[string]string // identities by address
 	sent int
 }
 
@@ -217,7 +217,7 @@ type match struct {
 	rng     *rand.Rand
 	now     time.Duration
 	died    any
-	skew    float32 // of clients that join
+	skew    float32 // planted fault of clients that join
 }
 
 var epoch = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -228,7 +228,7 @@ func newMatch(t testing.TB, seed uint64, players int, rec flight.Config, g *game
 	return newMatchWith(t, seed, players, r, g)
 }
 
-// newMatchWith is recorded by rec; nil: it is not recorded.
+// newMatchWith starts a match that rec records. With nil it is not recorded.
 func newMatchWith(t testing.TB, seed uint64, players int, rec *flight.Recorder, g *game) *match {
 	m := &match{TB: t, net: sim.NewNetwork(seed), rec: rec, game: g, hashes: map[foretick.Tick]uint64{}, ends: map[int]*sim.Endpoint{}, rng: rand.New(rand.NewPCG(seed, 1))}
 	m.listen = &named{Endpoint: m.net.Listen(), ids: map[string]string{}}
@@ -271,7 +271,7 @@ func (m *match) join() {
 	m.clients = append(m.clients, cli)
 }
 
-// run plays for a while, or until the server's panic.
+// run plays for this long, or until the server panics.
 func (m *match) run(d time.Duration) {
 	for end := m.now + d; m.now < end && m.died == nil; m.now += time.Second / 60 {
 		m.net.Run(m.now)
@@ -304,14 +304,14 @@ func (m *match) tape() *flight.Tape {
 	return t
 }
 
-// events does to a match everything that a tape must hold: lost connections that come back,
-// a player that stays away, a stall of the process, kicks, a ban, a level, edits, calls.
+// events makes everything happen in a match that a tape must hold: lost connections that come
+// back, a player that stays away, a stall of the process, kicks, a ban, a level, edits, calls.
 func (m *match) events() {
 	m.run(9 * time.Second)
 	one := 2 + m.rng.IntN(2)
 	m.net.Blackhole(m.ends[one], m.now, m.now+7*time.Second)
 	m.run(3 * time.Second)
-	m.now += 400 * time.Millisecond // more ticks than a Step catches up with
+	m.now += 400 * time.Millisecond // a stall of more ticks than a Step catches up with
 	m.run(time.Second)
 	m.srv.Frame().Kick(m.srv.Players(nil)[0], transport.FirstUserCode, "idle")
 	m.run(time.Second)

@@ -44,7 +44,7 @@ func TestReplaysToThePanic(t *testing.T) {
 		require.Equal(t, info.Panic.Text, res.Panic.Text)
 		require.Equal(t, int(info.Last), res.Ticks)
 
-		// The hashes are those of the match, and not only those that the recorder wrote.
+		// The hashes are those of the match itself, and not only those on the tape.
 		r, err := flight.NewReplay(tape, replayed(func(g *game) { g.panicAt = m.game.panicAt }))
 		require.NoError(t, err)
 		compared := 0
@@ -62,7 +62,7 @@ func TestReplaysToThePanic(t *testing.T) {
 		require.Greater(t, compared, 400)
 		r.Close()
 
-		// The panic is mended: the tape plays on to its end.
+		// Without the panic the tape plays on to its end.
 		res, err = flight.Play(tape, replayed(nil))
 		require.NoError(t, err)
 		require.Nil(t, res.Panic)

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// A tape of a match with any setting replays, with nothing set by the game: each kind of field
-// travels.
+// A tape of a match with any settings replays although Game.New sets none: the tape holds each
+// kind of field.
 func TestSettingsAreReplayed(t *testing.T) {
 	for name, set := range map[string]func(*server.Config){
 		"late":       func(c *server.Config) { c.LateInputs = 100 * time.Millisecond },
@@ -41,7 +41,7 @@ func TestSettingsAreReplayed(t *testing.T) {
 	}
 }
 
-// A tape holds which tags of shared systems the match had, also with spaces in their names.
+// A tape holds the tags of shared systems that the match had, even with spaces in their names.
 func TestTagsAreReplayed(t *testing.T) {
 	tags := []string{"wind", "strong wind", "strong"}
 	for _, on := range [][]string{nil, {"wind"}, {"strong wind"}, tags} {
@@ -72,7 +72,7 @@ func TestCallThatCannotBeMade(t *testing.T) {
 	require.ErrorContains(t, err, "TagRender")
 }
 
-// settled is a recorder whose head has one more setting.
+// settled is a recorder that adds one setting to the tape's head.
 type settled struct {
 	tape.Recorder
 	one tape.Setting
@@ -90,8 +90,8 @@ func (s settledSink) Begin(h tape.Head, e transport.Endpoint, r io.Reader) (tran
 	return s.Sink.Begin(h, e, r)
 }
 
-// A setting of another version, or one that cannot be read, is refused by its name: each kind
-// of field, and a field that is a setting no more.
+// NewReplay refuses a setting of another version, or one that cannot be read, and names it: of
+// each kind of field, and of a field that is no longer a setting.
 func TestUnknownSettings(t *testing.T) {
 	for name, want := range map[string]string{
 		"Gravity":         `the tape has server.Config.Gravity = moon, which this version of the library does not know`,
@@ -120,8 +120,8 @@ func playWith(t *testing.T, one tape.Setting) error {
 	return err
 }
 
-// Each setting that a tape has is read again: with a value that it cannot have, the tape is
-// refused by the setting's name.
+// Each setting on a tape is read: with an impossible value, NewReplay returns an error that
+// names the setting.
 func TestEverySettingIsRead(t *testing.T) {
 	m := newMatch(t, 5, 1, flight.Config{}, &game{})
 	m.run(time.Second / 10)

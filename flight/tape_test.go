@@ -38,13 +38,13 @@ func TestConfigNumbers(t *testing.T) {
 	})
 }
 
-// A game whose chance is not recorded is named at the first tick that differs, with the
-// system that uses it.
+// If a game uses random numbers that are not recorded, the error names the first tick that differs,
+// and the system that uses them.
 func TestChanceIsNamed(t *testing.T) {
 	m := newMatch(t, 5, 2, flight.Config{}, &game{})
 	m.run(3 * time.Second)
 	from := m.srv.Tick() + 1
-	clock := float32(0) // goes on between the replays, as a clock does
+	clock := float32(0) // continues from one replay to the next, like a clock
 	chance := func(f *foretick.Frame, i int) float32 {
 		if f.Tick < from {
 			return fair(f, i)
@@ -63,8 +63,8 @@ func TestChanceIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, "uses chance")
 }
 
-// What is the same in each replay, but not on the tape, is no chance: the reason names the
-// function that the tape does not hold.
+// If each replay does the same, but not what the match did, the code is not random. The reason then
+// names the function of Server.Do that the tape does not hold.
 func TestOpaqueTapeSaysSo(t *testing.T) {
 	m := newMatch(t, 6, 2, flight.Config{}, &game{})
 	m.run(3 * time.Second)
@@ -82,7 +82,7 @@ func TestOpaqueTapeSaysSo(t *testing.T) {
 	require.ErrorContains(t, err, `"heal"`)
 	require.NotContains(t, err.Error(), "chance")
 
-	// The game knows the function: the tape is whole.
+	// With Game.Call, which returns the function, the tape replays.
 	var g *game
 	known := replayed(func(is *game) { g = is })
 	known.Call = func(name string) func(*foretick.Frame) {
@@ -100,7 +100,7 @@ func TestOpaqueTapeSaysSo(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What the program does to the world between Steps is noticed.
+// A tape notes that the program changed the world between Steps.
 func TestWorldChangedBetweenSteps(t *testing.T) {
 	m := newMatch(t, 6, 2, flight.Config{}, &game{})
 	m.run(2 * time.Second)
@@ -181,8 +181,8 @@ func TestTrace(t *testing.T) {
 	require.NotContains(t, out.String(), "move")
 }
 
-// Files: a panic writes one, for the owner's eyes only; a match that ends well leaves none,
-// unless it is to be kept; a long one goes into its file as it grows.
+// A panic writes a file that only its owner can read. A match that ends well leaves no file,
+// unless Config.Keep is set. A long match is written into its file as it grows.
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tapes")
 	play := func(c flight.Config, end func(m *match)) *match {
@@ -225,7 +225,7 @@ func TestFiles(t *testing.T) {
 	require.NotNil(t, res.Panic)
 	require.NoError(t, tape.Close())
 
-	// Kept, and longer than the memory: the same records as from memory.
+	// A kept tape that is longer than Config.Memory has the same records as one in memory.
 	m = play(flight.Config{Keep: true, Memory: 1000}, func(m *match) {
 		m.run(20 * time.Second)
 		_, err := m.rec.Save("look at this")
@@ -247,7 +247,7 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, m.srv.Tick(), res.Last)
 	require.NoError(t, tape.Close())
 
-	// Not wanted: the file of a long match goes with it.
+	// Without Keep the file of a long match is removed at its end.
 	m = play(flight.Config{Memory: 1000}, func(m *match) {
 		m.run(2 * time.Minute)
 		require.Len(t, files(), 3)
@@ -274,8 +274,8 @@ func TestReportsAreWritten(t *testing.T) {
 	require.Contains(t, tape.Info().Reports[0].Text, "oh no")
 }
 
-// Without a directory the tape ends when the memory is full, and says so. What it has can be
-// replayed.
+// Without a directory the tape ends when the memory is full, and is marked as truncated. It
+// replays up to its end.
 func TestTruncated(t *testing.T) {
 	m := newMatch(t, 10, 3, flight.Config{Memory: 30_000}, &game{})
 	m.run(60 * time.Second)
@@ -289,7 +289,7 @@ func TestTruncated(t *testing.T) {
 	require.ErrorContains(t, err, "WriteTo")
 }
 
-// Bytes a second for four players.
+// Measures the bytes a second of a tape with four players.
 func TestSize(t *testing.T) {
 	costtest.Concurrent(t)
 	m := newMatch(t, 11, 4, flight.Config{}, &game{})
@@ -302,7 +302,7 @@ func TestSize(t *testing.T) {
 	require.Less(t, raw/60, int64(12_000))
 }
 
-// Errors of the caller.
+// Mistakes of the caller give errors.
 func TestMisuse(t *testing.T) {
 	m := newMatch(t, 12, 0, flight.Config{}, &game{})
 	_, err := (&game{}).serve(server.Config{Transport: m.net.Listen(), Recorder: m.rec})
@@ -318,7 +318,7 @@ func TestMisuse(t *testing.T) {
 	require.EqualValues(t, 7, m.game.Luck.Get(m.srv.World()).Draws)
 }
 
-// Values of all kinds come back as they were.
+// Server.Record returns recorded values of all kinds unchanged.
 func TestRecordedValues(t *testing.T) {
 	type sample struct {
 		A int32
@@ -361,14 +361,14 @@ func TestRecordedValues(t *testing.T) {
 	require.Equal(t, []any{-5, uint(6), true, "wind", []byte{1, 2}, sample{3, [2]float64{4, 5}}}, []any{a, b, c, d, e, f})
 }
 
-// small is a tape of a short match, without what differs between builds.
+// small returns the tape of a short match.
 func small(t testing.TB) []byte {
 	m := newMatch(t, 13, 1, flight.Config{Name: "small"}, &game{seed: func() uint64 { return 7 }})
 	m.run(time.Second)
 	return m.bytes()
 }
 
-// looked is small with an operator who looks at a player and stops.
+// looked returns the tape of a short match with an operator that traces a player and stops.
 func looked(t testing.TB) []byte {
 	m := newMatch(t, 13, 1, flight.Config{Name: "looked"}, &game{seed: func() uint64 { return 7 }})
 	m.run(time.Second)
@@ -380,7 +380,7 @@ func looked(t testing.TB) []byte {
 	return m.bytes()
 }
 
-// Damaged tapes: an error that names the place, and what comes before it is still there.
+// For a damaged tape the error names the place, and the part before it still replays.
 func TestDamaged(t *testing.T) {
 	m := newMatch(t, 14, 4, flight.Config{}, &game{})
 	m.run(60 * time.Second)
@@ -425,7 +425,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// The command prints a tape, its entities, and a trace of one.
+// The command prints a tape, its entities, and the trace of an entity.
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	m := newMatch(t, 15, 2, flight.Config{Dir: dir, Game: "forest"}, &game{})
@@ -498,7 +498,7 @@ func packed(t testing.TB, head, raw []byte) []byte {
 	return out.Bytes()
 }
 
-// play reads and plays whatever it is given.
+// play reads and replays any bytes.
 func play(b []byte) {
 	tape, _ := flight.Read(bytes.NewReader(b), int64(len(b)))
 	if tape == nil {
@@ -518,7 +518,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(b[:len(b)/2])
 	f.Add(b[:9])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// The checksums are made right, so that what is behind them is reached.
+		// Corrects the checksums, so that the code behind them runs.
 		for at := 9; at+12 <= len(b); {
 			n := int(binary.LittleEndian.Uint32(b[at:]))
 			if n > len(b)-at-12 || n < 0 {
@@ -531,7 +531,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// golden returns a tape of testdata, which make writes.
+// golden returns a tape of testdata, which the function make writes with -update.
 func golden(t *testing.T, name string, make func(testing.TB) []byte) *flight.Tape {
 	name = filepath.Join("testdata", name+".tape.hex")
 	if *update {

@@ -20,12 +20,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// operator looks at the traces of a server, as its page does.
+// operator looks at the traces of a server, as the inspector's page does.
 type operator struct {
 	*match
 	in    *inspect.Inspector
-	saw   map[string]int // states and their reasons
-	asked int            // ticks that a client recorded, too
+	saw   map[string]int // counts of the states with their reasons
+	asked int            // ticks that both ends recorded
 }
 
 func (m *match) operator() *operator {
@@ -52,8 +52,8 @@ func (o *operator) look(player foretick.PlayerID, d time.Duration, entities ...i
 	return got
 }
 
-// replays plays the match's tape and compares each tick's hash with that of the match. Packets
-// are compared by the replay.
+// replays replays the match's tape and compares each tick's hash with that of the match. The
+// replay itself compares packets.
 func (m *match) replays(change func(*game), at func(*flight.Replay)) {
 	tape := m.tape()
 	require.Empty(m, tape.Info().Opaque)
@@ -89,9 +89,9 @@ func (m *match) avatar(player foretick.PlayerID) inspect.EntityID {
 	return 0
 }
 
-// An operator looks at players' traces on the server's own page: at one, at an entity of
-// another, at more than there may be, at one whose connection is lost, at none. The tape
-// replays to the same hashes and packets.
+// An operator traces players on the server's page: one player, an entity of another one, more
+// players than allowed, and one whose connection is lost. The tape replays with the same hashes
+// and packets.
 func TestTracedWhileRecorded(t *testing.T) {
 	m := newMatch(t, 21, 6, flight.Config{}, &game{})
 	m.run(4 * time.Second)
@@ -100,7 +100,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 
 	o.look(id(1), 2*time.Second)
 	o.look(id(2), time.Second, m.avatar(id(2)))
-	o.look(id(2), time.Second, m.avatar(id(1))) // which that player does not own
+	o.look(id(2), time.Second, m.avatar(id(1))) // an entity that this player does not own
 	o.look(id(2), time.Second)
 	require.Greater(t, o.asked, 60, "clients sent their records")
 	trace.OfServer(m.srv, id(2)).Stop()
@@ -140,7 +140,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 	m.replays(nil, nil)
 }
 
-// Operators who look at anything at any time, while clients look too and inputs are late.
+// Operators trace anything at any time, while clients trace too and inputs are late.
 func TestAnyTraceWhileRecorded(t *testing.T) {
 	costtest.Ratio(t)
 	for seed := range uint64(costtest.Count(3, 4)) {
@@ -190,7 +190,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 	}
 }
 
-// Pages look from other goroutines, at any moment of a tick.
+// Pages trace from other goroutines, at any moment of a tick.
 func TestTracedByOtherGoroutines(t *testing.T) {
 	costtest.Concurrent(t)
 	m := newMatch(t, 23, 5, flight.Config{}, &game{})
@@ -226,8 +226,8 @@ func TestTracedByOtherGoroutines(t *testing.T) {
 	m.replays(nil, nil)
 }
 
-// A page that asks clients for their corrections, while it is open, is on the tape: the questions
-// are in the server's packets, and the answers in its input. A page of the replay shows the same
+// While a page is open, it requests corrections from clients. The tape holds that: the requests
+// are in the server's packets, and the replies in its input. A page of the replay shows the same
 // corrections.
 func TestReportsWhileRecorded(t *testing.T) {
 	m := newMatch(t, 31, 6, flight.Config{}, &game{})
@@ -262,8 +262,7 @@ func TestReportsWhileRecorded(t *testing.T) {
 	require.Subset(t, got, want, "the page of the replay was open throughout, and has no less")
 }
 
-// Whoever looks at traces while a tape is replayed changes nothing of the replay, and sees what
-// the server does.
+// Traces of a replay do not change the replay, and show what the server does.
 func TestTraceInAReplay(t *testing.T) {
 	m := newMatch(t, 21, 6, flight.Config{}, &game{})
 	m.run(4 * time.Second)
@@ -289,7 +288,7 @@ func TestTraceInAReplay(t *testing.T) {
 	require.Greater(t, len(seen), int(m.srv.Tick())/2)
 }
 
-// What a client asks for is on the tape, whether the server allows it or not.
+// The tape holds traces that a client requests, whether the server allows them or not.
 func TestTracedByAClient(t *testing.T) {
 	for _, may := range []bool{false, true} {
 		config := func(cfg *server.Config) { cfg.AllowTrace = func(foretick.PlayerID) bool { return may } }
@@ -307,7 +306,7 @@ func TestTracedByAClient(t *testing.T) {
 			}
 		}
 		require.Equal(t, may, both > 0)
-		// The replay has the answer from the tape, whatever the game would say now.
+		// The replay takes the result of AllowTrace from the tape, whatever the game would return now.
 		m.replays(nil, nil)
 		m.replays(func(g *game) {
 			g.config = func(cfg *server.Config) { cfg.AllowTrace = func(foretick.PlayerID) bool { return !may } }
@@ -315,8 +314,8 @@ func TestTracedByAClient(t *testing.T) {
 	}
 }
 
-// Whatever a tape says that an operator looked at: a malformed record is damage, and players and
-// entities that never were make no replay panic.
+// A malformed record of a look makes the tape damaged. Looks at players and entities that never
+// existed do not make a replay panic.
 func TestHostileLooks(t *testing.T) {
 	const look, tick = 23, 10
 	b := small(t)

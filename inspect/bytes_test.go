@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// counted is a match of one client, whose server's bytes by field are kept for each tick.
+// counted is a match of one client that stores the server's bytes by field for each tick.
 type counted struct {
 	*simtest.Match
 	t    *testing.T
@@ -93,7 +93,7 @@ func TestClientBytes(t *testing.T) {
 	require.Greater(t, m.chart("match")["bytes.place.Y"], chart["bytes.place.Y"]-1e-3)
 }
 
-// What is lost was sent, and is not received.
+// Bytes of lost packets count as sent, and not as received.
 func TestClientBytesWithLoss(t *testing.T) {
 	const loss = 0.25
 	m := count(t, sim.Link{Latency: 30 * time.Millisecond, Loss: loss}, (&game{shove: 0.3}).protocol(), (&game{}).protocol(), inspect.Config{})
@@ -104,8 +104,8 @@ func TestClientBytesWithLoss(t *testing.T) {
 	require.InDelta(t, 1-loss, sum(ours)/sum(theirs), 0.12)
 }
 
-// A client counts in the fields of its own build. What only the server's build has is with
-// the bytes of no field.
+// A client counts by the fields of its own build. Bytes of fields that only the server's build has
+// count as those of no field.
 func TestClientBytesOfAnotherBuild(t *testing.T) {
 	younger := func(p *foretick.Protocol) *foretick.Protocol {
 		type badge struct{ Rank int32 }
@@ -142,10 +142,10 @@ func TestClientBytesOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// A client's ticks are timed by the inspector's clock: its Steps, and the longest of them.
+// The inspector's clock times a client's ticks: all Steps of the tick, and the longest Step.
 func TestClientTickTime(t *testing.T) {
 	now := time.Duration(0)
-	clock := func() time.Duration { now += time.Millisecond; return now } // a Step reads it twice
+	clock := func() time.Duration { now += time.Millisecond; return now } // a Step reads the clock twice
 	times := func(cfg inspect.Config) (tick, step []float32) {
 		m := count(t, sim.Link{Latency: 20 * time.Millisecond}, (&game{}).protocol(), (&game{}).protocol(), cfg)
 		series, err := m.in.Series("player")
@@ -181,7 +181,7 @@ func TestClientTickTime(t *testing.T) {
 	}
 }
 
-// Without bytes there is no series of them, and a client counts none.
+// With NoBytes there are no series of bytes, and a client counts none.
 func TestNoBytes(t *testing.T) {
 	m := count(t, sim.Link{Latency: 20 * time.Millisecond}, (&game{}).protocol(), (&game{}).protocol(), inspect.Config{NoBytes: true})
 	require.Empty(t, m.chart("player"))

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/internal/fieldtest"
 )
 
-// Numbers out of their bounds are refused, by a panic that says which fit.
+// New panics for numbers out of their bounds, and names the bounds.
 func TestConfig(t *testing.T) {
 	fieldtest.Config[inspect.Config](t, fieldtest.Rules{}, func(c inspect.Config) (err error) {
 		defer func() {

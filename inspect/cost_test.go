@@ -18,7 +18,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// busy is a match of so many players, and what the server's steps took.
+// busy is a match with many players, and the times of the server's steps.
 type busy struct {
 	*simtest.Match
 	srv  *server.Server
@@ -57,9 +57,9 @@ func (m *busy) median() time.Duration {
 	return d
 }
 
-// A server that has an inspector which nobody looks at steps as fast as one without: their
-// ticks run in turn, and the best of some rounds counts, as other programs interrupt.
-// What looking costs is printed.
+// A server with a closed inspector steps as fast as one without an inspector. Their ticks run in
+// turn, and the best of several rounds counts, since other programs interrupt. The test prints
+// the cost of an open inspector.
 func TestCost(t *testing.T) {
 	const players, ticks = 16, 60
 	without, with, open := newBusy(t, players), newBusy(t, players), newBusy(t, players)
@@ -84,8 +84,8 @@ func TestCost(t *testing.T) {
 	require.LessOrEqual(t, best, 1.05)
 }
 
-// Nobody looks: a client's Step allocates nothing. Somebody looks: nor does one that counts
-// bytes by field and is timed.
+// With a closed inspector a client's Step allocates nothing, and neither does it with an open one
+// that counts bytes by field and times Steps.
 func TestClientAllocations(t *testing.T) {
 	costtest.Allocations(t)
 	g, m := &game{}, simtest.New(1)
@@ -112,7 +112,8 @@ func TestClientAllocations(t *testing.T) {
 	require.NotNil(t, c.Internals().CountedBytes(nil))
 }
 
-// Nobody looks: a tick allocates nothing. Somebody looks: what it allocates is printed.
+// With a closed inspector a server's tick allocates nothing. The test prints the allocations with
+// an open one.
 func TestAllocations(t *testing.T) {
 	costtest.Allocations(t)
 	m := newBusy(t, 0)

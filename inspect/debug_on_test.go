@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page of a debug build says that its bytes are not those of the game.
+// In a debug build the names of the traffic series say that the bytes are not those of the game.
 func TestTrafficOfDebugBuildIsMarked(t *testing.T) {
 	for _, s := range []Series{serverSeries[srvOut], serverSeries[srvIn], clientSeries[cliOut], clientSeries[cliIn]} {
 		require.Equal(t, "Traffic", s.Chart)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// guideWords is what the guide calls a chart, or a series that only one end has.
+// guideWords has the guide's words for a chart, or for a series that only one end has.
 var guideWords = map[string]string{
 	"Tick": "time of", "Ticks lost": "skipped ticks", "Round trip": "round trip", "Input buffer": "input buffer", "Snapshot buffer": "snapshot buffer",
 	"Time scale": "time scale", "Delay": "lead and input delay", "Rewind": "rewind", "Loss by cause": "loss by cause",
@@ -17,8 +17,8 @@ var guideWords = map[string]string{
 	"jitter_ms": "jitter", "input_buffer_target_ms": "target", "late_ms": "lateness",
 }
 
-// The guide lists the charts of a server and of a client, each with what it has and nothing
-// that only the other has.
+// The guide lists the charts of a server and of a client. Each list has the charts of that end,
+// and none that only the other end has.
 func TestGuideListsTheChartsOfEachEnd(t *testing.T) {
 	m := play(t, 1, 0)
 	require.NoError(t, m.in.AddServer("server", m.srv))

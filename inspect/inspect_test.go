@@ -51,7 +51,7 @@ type game struct {
 	score  ecs.Singleton[score]
 	player ecs.Prefab
 	chest  ecs.Prefab
-	shove  float32 // by the server's own system, in each 32nd tick
+	shove  float32 // distance that the server's system pushes players in every 32nd tick
 }
 
 func (g *game) protocol() *foretick.Protocol {
@@ -162,7 +162,7 @@ func field(t *testing.T, v inspect.Values, path string) inspect.Field {
 	return inspect.Field{}
 }
 
-// Nothing is hooked in while nobody looks, before and after somebody did, at either end.
+// A closed inspector has no hooks in either end, before it was open and after.
 func TestClosedHooksNothing(t *testing.T) {
 	m := play(t, 1, 0)
 	untouched := func() {
@@ -181,7 +181,7 @@ func TestClosedHooksNothing(t *testing.T) {
 	stop := m.in.Open()
 	again := m.in.Open()
 	stop()
-	stop() // counts once
+	stop() // a second call does nothing
 	m.run(time.Second)
 	require.NotNil(t, m.srv.Internals().Tap())
 	require.NotEmpty(t, m.clients[0].Internals().CountedBytes(nil))
@@ -200,7 +200,8 @@ func TestClosedHooksNothing(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// A reader gets every tick once, whatever it takes at a time, and passes over what is gone.
+// A reader gets every tick once, however many samples it reads at a time, and skips samples that
+// are no longer in memory.
 func TestSamples(t *testing.T) {
 	m := play(t, 2, 0)
 	defer m.in.Open()()
@@ -276,7 +277,7 @@ func TestSamplesOfAServerThatFallsBehind(t *testing.T) {
 	require.Equal(t, m.srv.Stats().TicksLost, shown())
 }
 
-// A ring that is full passes over what is gone.
+// When the ring has overwritten samples, a reader skips them.
 func TestSamplesThatAreGone(t *testing.T) {
 	m := play(t, 1, 0)
 	m.in.Remove("match")
@@ -291,12 +292,12 @@ func TestSamplesThatAreGone(t *testing.T) {
 	require.Len(t, s.Ticks, 8)
 	require.Equal(t, s.Next-8, s.First)
 	require.Equal(t, m.srv.Tick(), s.Ticks[7])
-	s, err = small.Samples("", 1<<60, 100) // of another process
+	s, err = small.Samples("", 1<<60, 100) // a number from another process
 	require.NoError(t, err)
 	require.Len(t, s.Ticks, 8)
 }
 
-// Corrections are found with their explanation, by words.
+// Events finds corrections by words, with their explanations.
 func TestEvents(t *testing.T) {
 	m := play(t, 2, 1)
 	stop := m.in.Open()
@@ -333,7 +334,7 @@ func TestEvents(t *testing.T) {
 	require.Len(t, m.in.Events(inspect.EventQuery{Kind: "correction", Most: 1000}), before, "nobody looks")
 }
 
-// Both ends show their entities and values, with what is known of each field.
+// Both ends show their entities and values, with the description of each field.
 func TestEntities(t *testing.T) {
 	m := play(t, 2, 0)
 	m.game.bag.Get(m.srv.World(), m.chests[0]).Plan = 1
@@ -366,7 +367,7 @@ func TestEntities(t *testing.T) {
 	require.Equal(t, "(singletons)", m.values("match", 0).Prefab)
 	require.Equal(t, 9., field(t, m.values("match", 0), "score.Round").Max)
 
-	// The client has what it received alone: the far chest is not there.
+	// The client has only received entities: the far chest is not there.
 	all, err = wait(m, func(ctx context.Context) (inspect.Entities, error) {
 		return m.in.Entities(ctx, "player 1", inspect.EntityQuery{Text: "chest"})
 	})
@@ -380,7 +381,8 @@ func TestEntities(t *testing.T) {
 	require.ErrorIs(t, err, ecs.ErrStale)
 }
 
-// A question to an end that stands still ends with its context, and too many are refused.
+// A call that waits for a tick of a stopped end returns when its context ends. Too many waiting
+// calls are refused.
 func TestQuestionsAreBounded(t *testing.T) {
 	m := play(t, 1, 0)
 	ctx, stop := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -401,7 +403,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 		}
 	}
 	require.Equal(t, 36, busy)
-	m.run(2 * time.Second) // what nobody waits for is passed over
+	m.run(2 * time.Second) // calls whose context has ended do not run
 	_, err := wait(m, func(ctx context.Context) (inspect.Entities, error) {
 		return m.in.Entities(ctx, "match", inspect.EntityQuery{})
 	})
@@ -410,7 +412,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	require.Nil(t, m.srv.Internals().Tap())
 }
 
-// Each rule that keeps an entity from a player is named.
+// Sight names each rule by which a player does not receive an entity.
 func TestSight(t *testing.T) {
 	m := play(t, 2, 0)
 	sight := func(player uint16, e ecs.Entity) inspect.Sight {
@@ -474,7 +476,7 @@ func TestSight(t *testing.T) {
 	require.ErrorIs(t, err, inspect.ErrClient)
 }
 
-// The list of all entities for a player says the same of each as the question about one.
+// Sights lists the same for each entity as Sight returns for one.
 func TestSights(t *testing.T) {
 	m := play(t, 3, 0)
 	f := m.srv.Frame()
@@ -538,7 +540,7 @@ func TestSights(t *testing.T) {
 	require.ErrorIs(t, err, inspect.ErrClient)
 }
 
-// Values are set through Server.Do, and only those that fit.
+// Edit sets values through Server.Do, and only those that fit their fields.
 func TestEdit(t *testing.T) {
 	m := play(t, 1, 0)
 	var asked []string
@@ -582,7 +584,7 @@ func TestEdit(t *testing.T) {
 	require.ErrorIs(t, err, inspect.ErrClient)
 }
 
-// A server and its clients join by tick in JSON lines, and the trace is JSON.
+// JSON lines of a server and its clients can be joined by tick. The Chrome trace is valid JSON.
 func TestExport(t *testing.T) {
 	m := play(t, 1, 1)
 	defer m.in.Open()()

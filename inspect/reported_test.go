@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// remote is a match whose clients are in other processes: the inspector has the server alone.
-// said is what each client itself says of its corrections.
+// remote starts a match whose inspector only has the server, as if the clients were in other
+// processes. said has the corrections that each client itself reports.
 func remote(t *testing.T, shove float32) (m *match, said map[uint16][]prediction.Misprediction) {
 	m = &match{Match: simtest.New(3), t: t, game: &game{shove: shove}, in: inspect.New(inspect.Config{})}
 	said = map[uint16][]prediction.Misprediction{}
@@ -124,7 +124,7 @@ func TestCorrectionsAreShownOnce(t *testing.T) {
 	require.Empty(t, m.reports())
 }
 
-// A client that comes back, another level, and a page that is opened again.
+// Reports continue after a reconnect, after a new level, and when a page is opened again.
 func TestReportsGoOn(t *testing.T) {
 	m, _ := remote(t, 1)
 	stop := m.in.Open()
@@ -132,7 +132,7 @@ func TestReportsGoOn(t *testing.T) {
 	more := func(what string) {
 		t.Helper()
 		at := m.srv.Tick()
-		m.run(8 * time.Second) // the next question is within five
+		m.run(8 * time.Second) // the server asks again within five seconds
 		for player := range uint16(3) {
 			n := 0
 			for _, e := range m.reports() {

@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/inspect/trace"
 )
 
-// The trace of a server's player has the values of both ends, and what the server alone did.
-// It ends with the match's client, and lapses.
+// The trace of a player on a server has the values of both ends, and what only the server did.
+// It ends when the client leaves, and 30 seconds after the last look.
 func TestTrace(t *testing.T) {
 	m := play(t, 2, 0.5)
 	require.NoError(t, m.in.AddServer("server", m.srv))
@@ -57,8 +57,8 @@ func TestTrace(t *testing.T) {
 	require.ErrorContains(t, err, "use up to 8")
 }
 
-// A client whose server refuses says so, and why. However often somebody looks, it asks its
-// server seldom enough to be no offender.
+// If the server refuses a trace, the client's trace has that state and the reason. However often
+// Look is called, the client asks its server so seldom that it is not dropped for it.
 func TestTraceRefused(t *testing.T) {
 	m := play(t, 1, 0)
 	require.NoError(t, m.in.AddServer("server", m.srv))
@@ -76,7 +76,7 @@ func TestTraceRefused(t *testing.T) {
 	require.Zero(t, m.srv.Stats().Offenders)
 }
 
-// JSON has no numbers for some values: they are texts. Floats of 32 bits have few digits.
+// Values for which JSON has no numbers become text. 32-bit floats have few digits.
 func TestTraceJSON(t *testing.T) {
 	for value, want := range map[any]string{
 		math.NaN(): `"NaN"`, math.Inf(-1): `"-Inf"`, float64(float32(0.1)): "0.1", 0.1: "0.1", uint64(1 << 60): `"1152921504606846976"`, int64(-5): "-5",

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Labels that cannot be read are counted and dropped: the observer goes on without them.
+// Labels that cannot be read are counted and dropped. The observer continues without them.
 func TestMalformedLabelsAreDropped(t *testing.T) {
 	o := &Observer{}
 	for _, bad := range [][]byte{nil, {9}, {1, 0xff, 0xff, 0xff, 0x7f}, {1, 1, 1, 'a', 0, 0, 0}, {1, 0, 0}} {

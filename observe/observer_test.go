@@ -61,7 +61,7 @@ func (g *game) protocol() *foretick.Protocol {
 	return p
 }
 
-// begin spawns what there is to see: an entity of a player, and one of nobody.
+// begin spawns an entity of a player, and one without an owner.
 func (g *game) begin(f *foretick.Frame) {
 	for _, owner := range []foretick.PlayerID{1, ecs.Nobody} {
 		e := f.Spawn(&g.player, owner)
@@ -86,8 +86,8 @@ func run(n *sim.Network, s *server.Server, o *observe.Observer, done func() bool
 	return errors.New("took too long")
 }
 
-// A tool asks a server for its protocol, observes, and prints what it sees, without the types
-// of the game.
+// A tool asks a server for its protocol, observes, and prints the entities, without the types of
+// the game.
 func Example() {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()
@@ -180,8 +180,8 @@ func TestObserverOfAnyServer(t *testing.T) {
 	require.EqualValues(t, 1, srv.Stats().Observers)
 }
 
-// TestEntities: values follow the server, and a destroyed entity goes. Who is granted
-// everything reads fields of the owner's alone.
+// TestEntities: values follow the server's, and a destroyed entity disappears. An observer that is
+// granted everything receives owner-only fields.
 func TestEntities(t *testing.T) {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()

@@ -10,8 +10,9 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// A forged snapshot makes the next unreadable for a round trip, which is no reason for a
-// report: five within two seconds are, or one more of an entity that was reported.
+// A forged snapshot makes the next ones unreadable for a round trip, which is not reported. Five
+// unreadable snapshots within two seconds are reported, and so is one more because of an entity
+// that was reported before.
 func TestUnreadIsReportedWhenSeveralFollow(t *testing.T) {
 	bad := fmt.Errorf("a record: %w", snapshot.ErrMalformed)
 	var u unread
@@ -26,7 +27,7 @@ func TestUnreadIsReportedWhenSeveralFollow(t *testing.T) {
 	require.False(t, u.due, "one was read")
 
 	u = unread{}
-	for i := range 20 { // one now and then
+	for i := range 20 { // an unreadable snapshot now and then
 		u.noteRead(r, bad, time.Duration(i)*700*time.Millisecond)
 		require.False(t, u.due)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/foretick/foretick/internal/releasetest"
 )
 
-// command returns a command in a directory, without a network: everything that a
-// game needs is in the module cache of who builds Foretick.
+// command returns a command in a directory, without a network: the module cache of a
+// machine that builds Foretick has everything that a game needs.
 func command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off")
@@ -49,7 +49,7 @@ func start(t *testing.T, cmd *exec.Cmd) <-chan string {
 		for in := bufio.NewScanner(r); in.Scan(); {
 			select {
 			case lines <- in.Text():
-			default: // nobody looks any more
+			default: // the test no longer reads lines
 			}
 		}
 	}()
@@ -75,7 +75,7 @@ func await(t *testing.T, lines <-chan string, want string) []string {
 
 // A new game passes its own tests, and two players of it see each other walk.
 func TestNewGame(t *testing.T) {
-	releasetest.Root(t) // a game of a checkout
+	releasetest.Root(t) // the game builds with a checkout
 	t.Setenv("GOPROXY", "off")
 	dir := filepath.Join(t.TempDir(), "games", "mygame")
 	var out bytes.Buffer
@@ -108,13 +108,13 @@ func TestNewGame(t *testing.T) {
 		client := command(dir, filepath.Join(dir, "client"), "-addr", addr)
 		client.Stdin = strings.NewReader(keys)
 		screens[i] = start(t, client)
-		await(t, screens[i], "playing: you are player") // so the first is player 1
+		await(t, screens[i], "playing: you are player") // waits, so that the first is player 1
 	}
 	await(t, screens[0], `you are player 1;.* 2 at 2\d\.`)
 	await(t, screens[1], `you are player 2;.* 1 at (3[1-9]|[45]\d|60)\.`)
 }
 
-// Names that make no game, and places for none, say what to write instead.
+// For invalid names and directories the error says what to write instead.
 func TestBadNames(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
@@ -143,7 +143,7 @@ func TestBadNames(t *testing.T) {
 	}
 }
 
-// A go.work that the go command refuses does not hide which names Go has.
+// Reserved names are found even if a go.work is there that the go command refuses.
 func TestReservedNames(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.work"), []byte("go 1.26.0\n\nuse ./none\n"), 0o600))
@@ -153,7 +153,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// A game inside of the checkout would be built with its go.work.
+// A game inside of the checkout is refused, because the checkout's go.work would apply to it.
 func TestInsideOfCheckout(t *testing.T) {
 	releasetest.Root(t)
 	for _, name := range []string{"game", "deep/down/game"} {
@@ -163,7 +163,7 @@ func TestInsideOfCheckout(t *testing.T) {
 	require.NoDirExists(t, "deep")
 }
 
-// A module of its own path, for a library of a tag.
+// A game with a module path of its own, and with a tagged version of the library.
 func TestRelease(t *testing.T) {
 	v, ok := released(&debug.Module{Version: "v0.1.0", Sum: "h1:x="})
 	require.True(t, ok)
@@ -181,8 +181,8 @@ func TestRelease(t *testing.T) {
 	require.Contains(t, string(client), `game "example.com/me/net"`)
 }
 
-// A window is written only where it is asked for. Package screen of examples/ebiten
-// builds and runs it.
+// The window client is only written with -ebiten. Package screen of examples/ebiten builds and
+// runs it.
 func TestWindow(t *testing.T) {
 	for _, ebiten := range []bool{false, true} {
 		g, err := newGame(filepath.Join(t.TempDir(), "mygame"), "")

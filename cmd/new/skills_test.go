@@ -35,16 +35,16 @@ func code(t *testing.T, name string) (pieces []string) {
 	return pieces
 }
 
-// put inserts text before or after a line of a file's text, which must be there once.
+// put inserts text before or after a line of a file's text. The line must be there exactly once.
 func put(t *testing.T, text *string, before, line, after string) {
 	require.Equal(t, 1, strings.Count(*text, line), "%s", line)
 	*text = strings.Replace(*text, line, before+line+after, 1)
 }
 
-// Who adds a shot to a new game, by the words of skills/shot.md and test.md alone, has a
-// game that compiles and a test that passes, and that fails without lag compensation.
+// If a shot is added to a new game as skills/shot.md and test.md say, the game compiles, and the
+// test passes. Without lag compensation the test fails.
 func TestSkills(t *testing.T) {
-	releasetest.Root(t) // a game of a checkout
+	releasetest.Root(t) // the game builds with a checkout
 	t.Setenv("GOPROXY", "off")
 	dir := filepath.Join(t.TempDir(), "mygame")
 	require.NoError(t, run([]string{dir}, io.Discard))

@@ -22,7 +22,7 @@ type step struct {
 	Env  map[string]string `yaml:"env"`
 }
 
-// workflow is what the tests read of one.
+// workflow is the part of a workflow that the tests read.
 type workflow struct {
 	Jobs map[string]struct {
 		Steps []step `yaml:"steps"`
@@ -38,8 +38,8 @@ func readWorkflow(t *testing.T, game string) (w workflow) {
 	return w
 }
 
-// A workflow is written only where it is asked for. That of a checkout clones it first; that
-// of a release names its version.
+// A workflow is only written with -ci. If the game builds with a checkout, the workflow clones it
+// first. If it builds with a release, the workflow names the version.
 func TestWorkflowSteps(t *testing.T) {
 	for _, c := range []struct {
 		replace, commit string
@@ -74,7 +74,7 @@ func TestWorkflowSteps(t *testing.T) {
 	}
 }
 
-// The replace is relative, and the workflow's place for the checkout is one that a runner has.
+// The replace is relative, and the workflow clones the checkout into a directory that a runner has.
 func TestRelativeReplace(t *testing.T) {
 	home := t.TempDir()
 	root := filepath.Join(home, "foretick")
@@ -86,7 +86,7 @@ func TestRelativeReplace(t *testing.T) {
 	require.NoError(t, err)
 	for dir, want := range map[string]string{
 		"mygame": "../foretick", "games/mygame": "../../foretick", "far/deep/mygame": "../../../foretick",
-		"link/mygame": filepath.ToSlash(real), // a shell stands in link/mygame, and its parent is another one
+		"link/mygame": filepath.ToSlash(real), // a shell's directory is link/mygame, whose parent is another one without the link
 	} {
 		for _, ci := range []bool{false, true} {
 			g, err := newGame(filepath.Join(home, filepath.FromSlash(dir)), "")
@@ -140,8 +140,8 @@ func (r *runner) edit(name, before, after string) {
 	r.git("commit", "-qam", "change "+name)
 }
 
-// checkout brings a branch into the workspace: another branch than main as the pull request
-// whose merge with main GitHub checks out.
+// checkout checks a branch out into the workspace. A branch other than main is checked out as a
+// pull request: merged with main, as on GitHub.
 func (r *runner) checkout(branch string) (game string) {
 	r.t.Helper()
 	game = filepath.Join(r.home, "work", "mygame")
@@ -157,9 +157,9 @@ func (r *runner) checkout(branch string) (game string) {
 	return game
 }
 
-// run runs all steps on a branch, each in a shell without options. before is the commit that a
-// push to main began from, as GitHub tells it. It returns the step that failed, "" if none, what
-// that step printed, and the summary.
+// run runs all steps on a branch, each in a shell without options. before is the commit of main
+// before a push, which GitHub passes to the workflow. It returns the step that failed, "" if none,
+// the output of that step, and the summary.
 func (r *runner) run(branch, before string) (failed, output, summary string) {
 	r.t.Helper()
 	game, temp := r.checkout(branch), filepath.Join(r.home, "work", "temp")
@@ -192,7 +192,7 @@ func (r *runner) run(branch, before string) (failed, output, summary string) {
 	return failed, output, string(b)
 }
 
-// wind is a server system that pushes the players who walk.
+// wind is a server system that pushes walking players.
 const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
@@ -204,16 +204,16 @@ const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
 	return p
 `
 
-// The workflow as written finds three planted regressions by comparing with main, one alone and two at once, also
-// in an earlier commit of a push; it shows the comparison where a limit is broken, and finds
-// nothing in a game that did not change. FORETICK_LONG is the number of runs for the latter;
-// above 1, all three are planted alone.
+// The workflow finds three planted regressions by comparing with main, one alone and two at once,
+// also in an earlier commit of a push. It shows the comparison if a limit is exceeded, and finds
+// nothing in a game that did not change. FORETICK_LONG is the number of runs for the last case.
+// Above 1, each regression is also planted alone.
 func TestWorkflowFindsRegressions(t *testing.T) {
 	costtest.Long(t)
 	root, home := releasetest.Root(t), t.TempDir()
 	source := filepath.Join(home, "author", "foretick")
 	r := &runner{t: t, home: home, game: filepath.Join(home, "author", "mygame"), env: append(os.Environ(),
-		"GOFLAGS=", "GOWORK=", "GIT_CONFIG_COUNT=3", // all runs have one workspace, so builds of one serve the next
+		"GOFLAGS=", "GOWORK=", "GIT_CONFIG_COUNT=3", // all runs use one workspace, so that they share built packages
 		"GIT_CONFIG_KEY_0=url."+source+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/foretick/foretick",
 		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=player", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=player@example.com")}
 	require.NoError(t, os.MkdirAll(source, 0o777))
@@ -233,7 +233,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 	r.git("init", "-q", "-b", "main")
 	r.git("add", "-A")
 	r.git("commit", "-qm", "game")
-	failed, output, summary := r.run("main", strings.Repeat("0", 40)) // as GitHub tells a first push
+	failed, output, summary := r.run("main", strings.Repeat("0", 40)) // GitHub passes zeros for a first push
 	require.Empty(t, failed, output)
 	require.Contains(t, summary, "This is the first commit")
 	first := strings.TrimSpace(r.command(r.game, "git", "rev-parse", "main"))
@@ -249,7 +249,7 @@ func TestWorkflowFindsRegressions(t *testing.T) {
 		edits     []edit
 	}
 	branches := []branch{{"step", "limit", []edit{step}}, {"others", "limit", []edit{allocation, push}}, {"limit", "- Bench", []edit{limit}}}
-	if costtest.Count(0, 1) > 1 { // each alone
+	if costtest.Count(0, 1) > 1 { // plants each regression alone
 		branches = append(branches, branch{"push", "limit", []edit{push}}, branch{"allocation", "limit", []edit{allocation}})
 	}
 	for _, c := range branches {

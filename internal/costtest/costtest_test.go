@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 )
 
-// failing notes that a test failed, and ends nothing.
+// failing is a testing.TB that records a failure and does not end the test.
 type failing struct {
 	testing.TB
 	failed bool
@@ -21,14 +21,14 @@ var kept []byte
 
 var block [512 << 10]byte
 
-// busy works for longer than 100 bytes may take: a block takes 0.3 ms and more.
+// busy works for longer than decoding 100 bytes may take: each block takes 0.3 ms or more.
 func busy() {
 	for range costtest.Time / (100 * time.Microsecond) {
 		block[0] += sha256.Sum256(block[:])[0]
 	}
 }
 
-// TestBound: what allocates or works out of proportion is found, and nothing else is.
+// TestBound: Bound fails only for functions that allocate or work too much for their bytes.
 func TestBound(t *testing.T) {
 	for name, c := range map[string]struct {
 		size   int

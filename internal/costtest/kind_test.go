@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 )
 
-// skipping notes what a test was skipped or failed for.
+// skipping is a testing.TB that records why a test was skipped or failed.
 type skipping struct {
 	testing.TB
 	skipped, failed string
@@ -19,8 +19,8 @@ func (s *skipping) Skipf(format string, _ ...any) { s.skipped = format }
 
 func (s *skipping) Fatalf(format string, _ ...any) { s.failed = format }
 
-// TestKinds: a kind that is listed is skipped, and no other; a name that is no kind fails
-// every test that declares one.
+// TestKinds: tests of a listed kind are skipped, and no others. If the list has a name that is no
+// kind, every test that declares a kind fails.
 func TestKinds(t *testing.T) {
 	declare := map[string]func(testing.TB){
 		"allocations": costtest.Allocations, "memory": costtest.Memory, "ratio": costtest.Ratio, "sockets": costtest.Sockets,

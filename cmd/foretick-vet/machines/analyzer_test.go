@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/cmd/foretick-vet/machines"
 )
 
-// planted copies the planted game to where its module may be changed.
+// planted copies the game with planted faults to a directory where its module may be changed.
 func planted(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,13 +53,13 @@ func run(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// TestPlanted: all that is planted in a game is named with its line, and nothing else.
+// TestPlanted: the tool reports every planted fault of a game with its line, and nothing else.
 func TestPlanted(t *testing.T) {
 	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./game")
 }
 
-// TestLevels: a field that OnLevel alone sets is left alone. One that a shared system writes,
-// or a server system or a handler in mid-tick, is named.
+// TestLevels: the tool does not report a field that only OnLevel sets. It reports a field that a
+// shared system writes, or a server system or a handler in mid-tick.
 func TestLevels(t *testing.T) {
 	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./levels")
 }
@@ -67,7 +67,8 @@ func TestLevels(t *testing.T) {
 // variants are five small games that differ on arm64; docs/guide/machines.md has how often.
 var variants = []string{"readme", "stepped", "raw", "turned", "wide"}
 
-// TestVariants: in each all that differs is named with its line, and the fixes leave nothing.
+// TestVariants: in each variant the tool reports all code that differs with its line, and nothing
+// after the fixes.
 func TestVariants(t *testing.T) {
 	dir := planted(t)
 	for _, v := range variants {
@@ -87,7 +88,7 @@ func TestVariants(t *testing.T) {
 	run(t, dir, "go", "vet", "./variants/...")
 }
 
-// TestRoots: functions that are named on the command line are taken for shared systems too.
+// TestRoots: functions named by the flag -machines.roots are checked like shared systems.
 func TestRoots(t *testing.T) {
 	dir, tool := planted(t), build(t)
 	out := runTool(dir, tool, "-machines.roots", "^(server|Jitter)$", "./...")
@@ -111,7 +112,7 @@ func build(t *testing.T) (tool string) {
 	return tool
 }
 
-// runTool returns all that the tool says: it fails where it finds something.
+// runTool returns the tool's output. The tool's exit code is ignored, since it fails if it reports.
 func runTool(dir, tool string, args ...string) string {
 	cmd := exec.Command(tool, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
@@ -119,7 +120,7 @@ func runTool(dir, tool string, args ...string) string {
 	return string(out)
 }
 
-// noFacts leaves out what the analyzer tells itself of other packages: the reports show it.
+// noFacts ignores the analyzer's facts, which analysistest would otherwise require to be listed.
 type noFacts struct{ testing.TB }
 
 func (t noFacts) Errorf(format string, args ...any) {
@@ -128,7 +129,7 @@ func (t noFacts) Errorf(format string, args ...any) {
 	}
 }
 
-// TestFixes: the game compiles after the fixes, and no product is left that has one.
+// TestFixes: the game compiles after the fixes, and no product is left that a fix can round.
 func TestFixes(t *testing.T) {
 	dir, tool := planted(t), build(t)
 	runTool(dir, tool, "-fix", "./...")
@@ -140,14 +141,14 @@ func TestFixes(t *testing.T) {
 	if strings.Contains(out, "math.Sincos") {
 		t.Errorf("a call is left that package mathf has too:\n%s", out)
 	}
-	for _, want := range []string{"time.Now", "math.Hypot"} { // Hypot is taken as a value
+	for _, want := range []string{"time.Now", "math.Hypot"} { // Hypot is taken as a value, for which there is no fix
 		if !strings.Contains(out, want) {
 			t.Errorf("%s has no fix, and is gone:\n%s", want, out)
 		}
 	}
 }
 
-// TestVettool: go vet runs it, and facts travel between packages there too.
+// TestVettool: go vet can run the tool, which passes facts between packages there too.
 func TestVettool(t *testing.T) {
 	dir, tool := planted(t), build(t)
 	out := runTool(dir, "go", "vet", "-vettool="+tool, "./game")

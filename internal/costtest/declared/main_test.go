@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTests: a test is found that calls costtest itself, through a function, or through a
-// variable; methods and fields of the same name lead nowhere.
+// TestTests: tests that call costtest themselves, through a function, or through a variable are
+// found. Methods and fields with the same names do not count.
 func TestTests(t *testing.T) {
 	dir := t.TempDir()
 	src := `package p
