@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A press needs something that is pressed. Only commands have presses and sums.
+// The tag press needs a one-shot in the command. Only commands may have the tags press and sum.
 func TestTagsOfCommands(t *testing.T) {
 	type aim struct {
 		Yaw  float32 `net:"angle,press"`

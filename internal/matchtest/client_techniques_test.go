@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// pushed is a walk in which the server pushes a player now and then.
+// pushed is a match in which the server pushes a walking player now and then.
 type pushed struct {
 	t      *testing.T
 	match  *simtest.Match
@@ -24,13 +24,13 @@ type pushed struct {
 	game   Walk
 	truth  map[foretick.Tick]float32
 	held   bool
-	walked time.Duration // when the key went down
-	moved  time.Duration // when the screen showed it
-	shown  []float32     // X of every frame
-	other  []float32     // the same of the other player, without repeats
+	walked time.Duration // time at which the key was pressed
+	moved  time.Duration // time at which the screen showed the move
+	shown  []float32     // X of the player in every frame
+	other  []float32     // X of the other player, without repeats
 }
 
-const halfTrip = 100 * time.Millisecond // each way
+const halfTrip = 100 * time.Millisecond // latency in each direction
 
 func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 	t.Helper()
@@ -83,7 +83,7 @@ func (w *pushed) join(g *Walk, link sim.Link, held func(client.View) bool, after
 	}
 }
 
-// at returns where a body is drawn.
+// at returns the drawn position of a body.
 func (w *pushed) at(g *Walk, v client.View, own bool) Position {
 	e := w.body(g, v, own)
 	if e == ecs.None {
@@ -101,7 +101,7 @@ func (w *pushed) body(g *Walk, v client.View, own bool) ecs.Entity {
 	return ecs.None
 }
 
-// respond presses the key for a while, and returns how long the screen took.
+// respond presses the key for a while, and returns the time until the screen shows the move.
 func (w *pushed) respond() time.Duration {
 	w.match.Run(w.match.Net.Now() + time.Second)
 	w.held, w.walked, w.moved = true, w.match.Net.Now(), 0
@@ -113,9 +113,9 @@ func (w *pushed) respond() time.Duration {
 	return d
 }
 
-// Prediction, reconciliation and interpolation go off and on in mid-match: with prediction
-// the player responds at once, without it a round trip later; without reconciliation what
-// the server did to it is missing; without interpolation others are at the newest snapshot.
+// Prediction, reconciliation and interpolation are switched off and on in mid-match. With
+// prediction the player responds at once, without it a round trip later. Without reconciliation
+// the server's pushes do not show. Without interpolation others are drawn at the newest snapshot.
 func TestTechniquesSwitchInMidMatch(t *testing.T) {
 	w := newPushed(t, 0, sim.Link{Latency: halfTrip})
 	set := func(to expert.Techniques) {
@@ -162,7 +162,7 @@ func TestTechniquesSwitchInMidMatch(t *testing.T) {
 	require.NotZero(t, a.Fields)
 }
 
-// Without smoothing a correction is on the screen in the frame in which it comes.
+// Without smoothing a correction shows in the frame in which it arrives.
 func TestNoSmoothing(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		w := newPushed(t, 0, sim.Link{Latency: halfTrip})
@@ -186,7 +186,7 @@ func TestNoSmoothing(t *testing.T) {
 	}
 }
 
-// What was received is told with its tick, and nothing of what was not.
+// Received returns received values with their tick, and false for values that were not received.
 func TestReceived(t *testing.T) {
 	w := newPushed(t, 0, sim.Link{Latency: halfTrip})
 	v := w.client.View()
@@ -200,13 +200,13 @@ func TestReceived(t *testing.T) {
 	require.False(t, ok, "commands are not sent back")
 }
 
-// Late inputs of one player go off and on, and the others' stay as they are.
+// Late inputs of one player are switched off and on, without an effect on those of others.
 func TestSetLateInputs(t *testing.T) {
 	w := newPushed(t, 200*time.Millisecond, sim.Link{Latency: 60 * time.Millisecond, Jitter: 60 * time.Millisecond, Loss: 0.2, Burst: 5})
 	w.held = true
 	count := func(until uint64) uint64 {
 		before := w.server.Stats().InputsRerun
-		for n := 0; n < 80 || n < 800 && w.server.Stats().InputsRerun-before < until; n++ { // the line is at times slower than the clock foresees
+		for n := 0; n < 80 || n < 800 && w.server.Stats().InputsRerun-before < until; n++ { // now and then the link is slower than the client's clock expects
 			w.match.Run(w.match.Net.Now() + 500*time.Millisecond)
 			w.held = !w.held
 		}
@@ -223,5 +223,5 @@ func TestSetLateInputs(t *testing.T) {
 	w.held = false
 	w.match.Run(w.match.Net.Now() + 2*time.Second)
 	a := simtest.Audit(w.server, 1, w.client)
-	require.LessOrEqual(t, a.Differences, 2, a.First) // the other player walks on, and a push may be on its way
+	require.LessOrEqual(t, a.Differences, 2, a.First) // the other player walks on, and a push may be in transit
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// TestSharedSystemsAskNoViews: what a player saw differs between the ends. A shared system
-// that asks for it is refused on the end that asks, whichever that is.
+// TestSharedSystemsAskNoViews: what a player saw differs between the ends. So a shared system
+// that asks for it panics, on either end.
 func TestSharedSystemsAskNoViews(t *testing.T) {
 	asks := map[string]func(f *foretick.Frame){
 		"Rewind":       func(f *foretick.Frame) { f.Rewind(1) },
@@ -36,8 +36,7 @@ func TestSharedSystemsAskNoViews(t *testing.T) {
 	}
 }
 
-// askInShared plays a game whose shared system does something, and returns what it panicked
-// with.
+// askInShared plays a game whose shared system calls do, and returns the error of its panic.
 func askInShared(t *testing.T, do func(f *foretick.Frame)) (said error) {
 	t.Helper()
 	end := func() (*Walk, *foretick.Protocol) {

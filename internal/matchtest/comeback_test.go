@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// joinAgain has a client come that dials again, whatever server is there then.
+// joinAgain adds a client with Redial, which dials the server that runs at that time.
 func (h *venue) joinAgain(addr string) *client.Client {
 	h.t.Helper()
 	g := &Walk{}
@@ -35,14 +35,14 @@ func (h *venue) reopen() {
 	require.NoError(h.t, err)
 }
 
-// A client with Redial comes back to a server that another one replaces, however the
-// first one ended; who was meant to go does not come back.
+// A client with Redial connects to the next server if its server was killed or restarted. If
+// the connection ended on purpose, it does not reconnect.
 func TestWhoComesBack(t *testing.T) {
 	const player = foretick.PlayerID(1)
 	for _, row := range []struct {
 		name string
 		end  func(h *venue)
-		code transport.Code // that the client ends with; None: it plays again
+		code transport.Code // code with which the client ends; None: it plays again
 	}{
 		{"killed", func(h *venue) { h.net.Kill(h.listen.Endpoint) }, transport.None},
 		{"closed for a restart", func(h *venue) { _ = h.srv.CloseForRestart("a new build") }, transport.None},
@@ -65,7 +65,7 @@ func TestWhoComesBack(t *testing.T) {
 				h.run(2 * time.Second)
 				if row.code == transport.None {
 					if row.name == "killed" {
-						h.run(6 * time.Second) // nobody says gone here: the silence has to be noticed
+						h.run(6 * time.Second) // without a notice the client only finds out by the silence
 					}
 					require.Equal(t, client.Playing, c.View().State, "%v", c.View().Err)
 					require.EqualValues(t, 2, c.Stats().Connections)
@@ -79,8 +79,8 @@ func TestWhoComesBack(t *testing.T) {
 	}
 }
 
-// Sixty players of one address come back to a server that was killed: those for whom
-// there is no room yet are told so, and try again.
+// Sixty players of one address reconnect to a server that was killed. Those for whom there is
+// no room yet are refused with that reason, and try again.
 func TestManyOfOneAddressComeBack(t *testing.T) {
 	costtest.Memory(t)
 	h := newVenue(t, server.Config{})

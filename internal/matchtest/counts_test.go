@@ -62,7 +62,7 @@ func TestFiguresOfPaths(t *testing.T) {
 	require.InDelta(t, link.Loss, f.LossIn.Mean(), 0.02)
 	require.InDelta(t, link.Loss, f.LossOut.Mean(), 0.02)
 
-	// What was reported on a connection is not reported again on the next one.
+	// Counts that were reported on one connection are not reported again on the next one.
 	m.Freeze(players[0], true)
 	m.RunFor(8 * time.Second)
 	m.Freeze(players[0], false)
@@ -80,7 +80,7 @@ func TestFiguresOfPaths(t *testing.T) {
 	require.Greater(t, now[prediction.ServerEffect], want[prediction.ServerEffect])
 	require.Equal(t, now, f.Corrections)
 
-	// Without losses the newest shares are 0. The player that came back has other paths.
+	// Without losses the newest shares are 0. The player that reconnected keeps its lossy link.
 	for _, c := range players[1:] {
 		m.Link(c, sim.Link{Latency: link.Latency}, sim.Link{Latency: link.Latency})
 	}

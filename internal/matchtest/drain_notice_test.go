@@ -16,10 +16,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// notice says by when a match ends that its server wants to end. It is empty before.
+// notice has the tick by which a draining match ends. It is zero before.
 type notice struct{ Ends foretick.Tick }
 
-// noticed is a match that tells its players so.
+// noticed is a match that sends its players this notice.
 type noticed struct {
 	Walk
 	Notice ecs.Singleton[notice]
@@ -31,8 +31,9 @@ func (g *noticed) Protocol() *foretick.Protocol {
 	return p
 }
 
-// TestDrainNotice: OnDrain is called once, with the first reason, in the tick after Drain, and what it
-// sets reaches those who play and who comes back, also while ticks run again for late inputs.
+// TestDrainNotice: OnDrain is called once, with the first reason, in the tick after Drain. State that it
+// sets reaches players in the match and players that reconnect, also while ticks run again for
+// late inputs.
 func TestDrainNotice(t *testing.T) {
 	for _, late := range []time.Duration{0, 200 * time.Millisecond} {
 		var g noticed
@@ -71,8 +72,8 @@ func TestDrainNotice(t *testing.T) {
 	}
 }
 
-// TestDrainNoticeFails: a panic in OnDrain is counted and logged, and the match goes on. Nobody is
-// told where nobody is.
+// TestDrainNoticeFails: a panic in OnDrain is counted and logged, and the match continues. Without
+// players OnDrain is not called.
 func TestDrainNoticeFails(t *testing.T) {
 	calls := 0
 	cfg := server.Config{OnDrain: func(*foretick.Frame, string) { calls++; panic("planted") }}

@@ -15,14 +15,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server that drains refuses newcomers, keeps those who come back, whether it noticed their
-// loss or not, and closes itself when the last one is gone.
+// A draining server refuses new players. It accepts players that reconnect, whether it has noticed
+// the loss of their connection or not. It closes itself when the last player is gone.
 func TestDrain(t *testing.T) {
 	h := newVenue(t, server.Config{Observe: func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }})
 	stays, sleeps, breaks := h.enters("1.0.0.1:1"), h.enters("1.0.0.2:1"), h.enters("1.0.0.3:1")
 	h.run(10 * time.Second)
 	sleeps.asleep = true
-	h.run(6 * time.Second) // its loss is noticed
+	h.run(6 * time.Second) // the server notices the loss of its connection
 	h.srv.Drain("this server is replaced")
 	h.srv.Drain("a later reason does not count")
 	h.run(time.Second)
@@ -69,7 +69,7 @@ func TestDrain(t *testing.T) {
 	require.Contains(t, h.heard, "leave 3")
 }
 
-// A place that is held keeps a draining server open until nobody can come back to it.
+// A draining server stays open as long as it holds a place for a player.
 func TestDrainWaitsForHeldPlaces(t *testing.T) {
 	h := newVenue(t, server.Config{ReconnectWindow: 8 * time.Second})
 	c := h.enters("1.0.0.1:1")
@@ -82,7 +82,7 @@ func TestDrainWaitsForHeldPlaces(t *testing.T) {
 	require.ErrorIs(t, h.srv.Close(""), transport.ErrClosed)
 }
 
-// Run ends when nobody is left, and other goroutines may ask for it.
+// Server.Run returns when a draining server has no players left. Other goroutines may call Drain.
 func TestDrainEndsRun(t *testing.T) {
 	srv := newVenue(t, server.Config{}).srv
 	go srv.Drain("the process ends")
@@ -91,7 +91,7 @@ func TestDrainEndsRun(t *testing.T) {
 	require.ErrorIs(t, srv.Run(ctx), transport.ErrClosed)
 }
 
-// scored keeps the messages that a client received.
+// scored stores the messages that a client received.
 type scored struct {
 	Walk
 	Score foretick.Message[thing]
@@ -104,11 +104,11 @@ func (g *scored) protocol() *foretick.Protocol {
 	return p
 }
 
-// closed notes when a server closes its endpoint.
+// closed records when a server closes its endpoint.
 type closed struct {
 	*sim.Endpoint
 	at func() time.Duration
-	by time.Duration // 0: not yet
+	by time.Duration // time of the Close; 0: not closed yet
 }
 
 func (c *closed) Close(code transport.Code, detail string) error {
@@ -116,8 +116,8 @@ func (c *closed) Close(code transport.Code, detail string) error {
 	return c.Endpoint.Close(code, detail)
 }
 
-// The last messages of a match arrive before it closes, over a path that loses more than half. Close
-// alone loses them, and a path that carries nothing holds the server for the time given.
+// With Shutdown the last messages of a match arrive before it closes, over a link that loses more
+// than half of all packets. Close loses them. A dead link delays the server for the given time.
 func TestShutdownDeliversLastMessages(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -193,7 +193,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 	}
 }
 
-// Close ends a Shutdown that lingers.
+// Close ends a Shutdown that waits for deliveries.
 func TestCloseEndsLingering(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	h.enters("1.0.0.1:1")

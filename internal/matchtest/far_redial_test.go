@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// slowDoor is an endpoint whose handshake takes some time before anything is known of
-// it, as those of TCP, TLS and DTLS do.
+// slowDoor is an endpoint whose handshake takes time before the connection is up, as with
+// TCP, TLS and DTLS.
 type slowDoor struct {
 	transport.Endpoint
 	net   *sim.Network
@@ -45,8 +45,8 @@ func (s *slowDoor) Close(c transport.Code, detail string) error {
 	return s.Endpoint.Close(c, detail)
 }
 
-// TestFarClientsComeBack: who is two seconds away and back, where a handshake takes
-// four round trips, comes back after its connection is lost.
+// TestFarClientsComeBack: a client with a round trip of two seconds and a handshake of four round
+// trips reconnects after its connection is lost.
 func TestFarClientsComeBack(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()

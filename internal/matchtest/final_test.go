@@ -30,9 +30,9 @@ type Siege struct {
 	fallen  foretick.Message[Fallen]
 
 	bodies, doors *ecs.Query
-	rows          []Row           // what the database has
-	told          map[Fallen]int  // on a client
-	unsure        []foretick.Tick // on a client: smashed, as predicted
+	rows          []Row           // rows of the database
+	told          map[Fallen]int  // messages on a client
+	unsure        []foretick.Tick // on a client: ticks of predicted smashes
 }
 
 type (
@@ -41,7 +41,7 @@ type (
 		X    float32 `net:"min=0,max=100,step=0.01,lerp"`
 		Dead bool
 	}
-	// Gate is open for the rest of the match once it was smashed.
+	// Gate stays open for the rest of the match once it was smashed.
 	Gate struct{ Open bool }
 	// Tally is a player's score.
 	Tally struct{ Smashed uint16 }
@@ -53,9 +53,9 @@ type (
 	Smashed struct{ Tick foretick.Tick }
 	// Death is the end of a player's body.
 	Death struct{ Of foretick.PlayerID }
-	// Fallen is a line for everybody.
+	// Fallen is a message to all players.
 	Fallen struct{ Player foretick.PlayerID }
-	// Row is one of a database.
+	// Row is a row of a database.
 	Row struct {
 		Player foretick.PlayerID
 		Tick   foretick.Tick
@@ -102,7 +102,7 @@ func (g *Siege) declareFinal(p *foretick.Protocol) {
 
 func (g *Siege) open(f *foretick.Frame, _ foretick.PlayerID, _ Smashed) {
 	for _, rows := range g.doors.All(f.World) {
-		g.gate.Slice(rows)[0].Open = true // for good: no input of the past closes it again
+		g.gate.Slice(rows)[0].Open = true // stays open: no late input closes it again
 	}
 }
 
@@ -128,8 +128,8 @@ func (g *Siege) save(f *foretick.Frame, by foretick.PlayerID, s Smashed) {
 }
 
 // Each ram smashes the gate once, dies, scores, and is in the database once, with the tick that
-// its own client predicted, however late its inputs came. With LateWorld the handlers of what
-// is final run again, with their tick, and the database has each row once all the same.
+// its own client predicted, however late its inputs came. With LateWorld final handlers run again
+// with their tick, and the database still has each row once.
 func TestWhatCannotBeTakenBack(t *testing.T) {
 	costtest.Ratio(t)
 	for _, world := range []bool{false, true} {
@@ -192,7 +192,7 @@ func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated in
 		}
 		n := slices.IndexFunc(g.rows, func(r Row) bool { return r.Player == player })
 		require.GreaterOrEqual(t, n, 0, "seed %d: player %d is in the database", seed, player)
-		if st, _ := srv.Player(player); st.InputsRerun == st.InputsMissing { // else the server ran a tick without its input
+		if st, _ := srv.Player(player); st.InputsRerun == st.InputsMissing { // otherwise the server ran a tick without its input
 			require.Equal(t, games[i].unsure[len(games[i].unsure)-1], g.rows[n].Tick, "seed %d", seed)
 		}
 		require.Equal(t, 1, games[0].told[Fallen{player}])

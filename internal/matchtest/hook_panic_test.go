@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// TestPanicsOfInterest: a panic in a function that says where an entity is, or whether a player is to see it,
-// drops that player. The others play on.
+// TestPanicsOfInterest: a panic in the game's Interest or Relevant function drops the player for
+// which it ran. The others play on.
 func TestPanicsOfInterest(t *testing.T) {
 	for _, fn := range []string{"Interest", "Relevant", "OnPanic"} {
 		t.Run(fn, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestPanicsOfInterest(t *testing.T) {
 	}
 }
 
-// TestRedialWithoutEndpoint: a Redial that returns nothing is a fault that the client's error names.
+// TestRedialWithoutEndpoint: if Redial returns no endpoint and no error, the client's error says so.
 func TestRedialWithoutEndpoint(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	g := &Walk{}

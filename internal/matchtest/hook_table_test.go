@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// What a panic in a function of the game ends.
+// What ends after a panic in a function of the game.
 const (
 	endsNothing = "nothing"
 	endsPlayer  = "the player that it ran for"
@@ -25,7 +25,7 @@ const (
 	endsMatch   = "the match"
 )
 
-// planted is a function of the game that a server calls, as the guide's table names it.
+// planted is a function of the game that a server calls, by its name in the guide's table.
 type planted struct {
 	name, ends string
 }
@@ -34,12 +34,12 @@ var plantedIn = []planted{
 	{"OnJoin", endsPlayer}, {"OnReconnect", endsPlayer}, {"Handle", endsPlayer}, {"OnServer", endsPlayer}, {"OnFinal", endsPlayer},
 	{"CheckCommand", endsPlayer}, {"Relevant", endsPlayer}, {"Interest", endsPlayer},
 	{"OnLeave", endsNothing}, {"OnDisconnect", endsNothing}, {"Do", endsNothing}, {"OnDrain", endsNothing}, {"OnPanic", endsNothing},
-	{"Observe", endsAsked}, // and AllowTrace: TestTraceHookThatFails
+	{"Observe", endsAsked}, // TestTraceHookThatFails tests AllowTrace
 	{"Shared", endsMatch}, {"Server", endsMatch}, {"OnTick", endsMatch}, {"NextLevel", endsMatch}, {"Hitbox", endsMatch},
 }
 
 // TestFunctionsThatFail: a panic in a function of the game ends what the guide says, and no more:
-// another player plays on. Each is counted, and one stack of each function is logged.
+// another player plays on. Each panic is counted, and one stack of each function is logged.
 func TestFunctionsThatFail(t *testing.T) {
 	for _, row := range plantedIn {
 		t.Run(row.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestFunctionsThatFail(t *testing.T) {
 			})
 			good, bad := h.enters(""), h.enters("")
 			of = foretick.PlayerID(bad.welcome.Owner)
-			h.run(12 * time.Second) // a place is held as long as its player had played
+			h.run(12 * time.Second) // a place is held no longer than its player has played
 			var ended any
 			within := func(d time.Duration) {
 				defer func() { ended = recover() }()

@@ -79,7 +79,7 @@ func (m *identityMatch) join(web bool, identity string, token []byte) *client.Cl
 	return c
 }
 
-// until runs all ends until something holds.
+// until runs all ends until holds returns true.
 func (m *identityMatch) until(what string, holds func() bool) {
 	m.t.Helper()
 	for began := time.Now(); !holds(); time.Sleep(2 * time.Millisecond) {
@@ -97,13 +97,13 @@ func isPlaying(c *client.Client) func() bool {
 
 func hasEnded(c *client.Client) func() bool { return func() bool { return c.View().Err != nil } }
 
-// An identity plays once, by whichever endpoint it comes, and anybody without one as often as
-// it likes.
+// An identity plays only once, over whichever transport it connects. Clients without an identity
+// may connect any number of times.
 func TestOneIdentityByTwoTransports(t *testing.T) {
 	costtest.Sockets(t)
 	for name, row := range map[string]struct {
 		same          transport.Same
-		first, second string // why its connection ended; empty: it plays
+		first, second string // reasons why the two connections ended; empty: the client plays
 		players       int
 	}{
 		"replace": {transport.ReplaceOld, "replaced", "", 1},
@@ -137,8 +137,8 @@ func TestOneIdentityByTwoTransports(t *testing.T) {
 	}
 }
 
-// A player whose path died before the server noticed comes by the other transport: into its
-// own body, with its token and without.
+// A player whose connection died, before the server noticed, connects over the other transport. It
+// gets its own body, with its token and without.
 func TestHandOverBetweenTransports(t *testing.T) {
 	costtest.Sockets(t)
 	for name, row := range map[string]struct {

@@ -14,14 +14,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// talker is a game with a message and a request, which notes what came.
+// talker is a game with a message and a request, which records those that arrive.
 type talker struct {
 	Walk
 	Said  foretick.Message[thing]
 	Asked foretick.Request[thing]
 	heard []uint32
 	left  bool // OnLeave ran
-	late  int  // requests after that
+	late  int  // requests that came after OnLeave
 }
 
 func (g *talker) protocol() *foretick.Protocol {
@@ -37,8 +37,9 @@ func (g *talker) protocol() *foretick.Protocol {
 	return p
 }
 
-// TestLastWords: what is said in the same frame as an end arrives, over paths with jitter and loss,
-// and the end comes soon after. An other end that does not answer holds nobody up for long.
+// TestLastWords: messages and requests sent in the same frame as the end of a connection arrive, over
+// links with jitter and loss. The connection ends soon after. If the other end does not
+// acknowledge, it ends after a short time.
 func TestLastWords(t *testing.T) {
 	links := map[string]sim.Link{
 		"jitter":          {Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond},

@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// TestLastRequestOverRealTransports: Close waits for a round trip over UDP, and over a WebSocket the
-// farewell comes behind the request.
+// TestLastRequestOverRealTransports: over UDP, Close waits for a round trip. Over a WebSocket the
+// closing packet follows the request.
 func TestLastRequestOverRealTransports(t *testing.T) {
 	costtest.Sockets(t)
 	for _, kind := range []string{"udp", "ws"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// TestLongLevelData: level data of more than the limit is refused, and the match goes on.
+// TestLongLevelData: level data of more than the limit is refused, and the match continues.
 func TestLongLevelData(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	require.NoError(t, h.srv.NextLevel(make([]byte, 1024), nil))
@@ -21,8 +21,8 @@ func TestLongLevelData(t *testing.T) {
 	require.True(t, h.comes("", time.Second))
 }
 
-// TestMoreThanAPlayerCanBeShown: a player is shown 65 535 entities. Further ones are counted,
-// the log says once what to do, and they are shown when others are gone.
+// TestMoreThanAPlayerCanBeShown: a player can receive 65 535 entities. Further ones are counted, the
+// log says once what to do, and the player receives them when others are gone.
 func TestMoreThanAPlayerCanBeShown(t *testing.T) {
 	var leaf ecs.Prefab
 	h := newVenue(t, server.Config{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) { p.Prefab(&leaf, "leaf", &h.game.Pos) })

@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// gagged is a client's endpoint that loses all that the game sends one way while it is told to.
-// The transport's own keep-alives pass, as with a Timeout that is as long as the game's.
+// gagged is a client's endpoint that can lose all packets of the game in one direction. The
+// transport's own keep-alives are not lost, as if its Timeout was as long as the game's.
 type gagged struct {
 	*sim.Endpoint
 	up, down *bool
@@ -45,8 +45,8 @@ func (g *gagged) Recv(ev []transport.Event) int {
 	return 0
 }
 
-// longMatch is a match of one player, whose ends may stand still, lose their mail, or have
-// their clocks set.
+// longMatch is a match of one player, whose ends may stop, lose their packets, or have their
+// clocks set.
 type longMatch struct {
 	*testing.T
 	net      *sim.Network
@@ -56,7 +56,7 @@ type longMatch struct {
 	served   Walk
 	played   Walk
 	player   foretick.PlayerID
-	up, down bool // what is sent this way is lost
+	up, down bool // packets in this direction are lost
 
 	serverStill, clientStill bool
 	serverAhead, clientAhead time.Duration
@@ -103,14 +103,14 @@ func (m *longMatch) run(d time.Duration) {
 	}
 }
 
-// plays runs until the player has its place, and remembers which.
+// plays runs for this long, requires that the client then plays, and stores its player's number.
 func (m *longMatch) plays(d time.Duration) {
 	m.run(d)
 	require.Equal(m, client.Playing, m.cli.View().State)
 	m.player = m.cli.View().Player
 }
 
-// walked returns how far the player walks in 5 s in a world: 25 units.
+// walked returns how far the player walks in 5 s in a world; it should be 25 units.
 func (m *longMatch) walked(g *Walk, w *ecs.World) (way float64) {
 	q := ecs.NewQuery(w.Types(), ecs.With(&g.Pos))
 	x := func() (x float64) {
@@ -140,9 +140,9 @@ func (m *longMatch) stillPlays() {
 	require.InDelta(m, 25, m.walked(&m.played, m.cli.View().World), 2)
 }
 
-// TestLongSilence: with a long Timeout, a player outlives every silence. Up to a quarter of the
-// circle of packet numbers its connection goes on. After that it comes back to its place by a new
-// one, and without Redial it is told so. Never is it taken for one who breaks rules.
+// TestLongSilence: with a long Timeout, a player survives every silence. Up to a quarter of the
+// range of packet numbers its connection continues. After that it reconnects to its place, and
+// without Redial its connection ends with that reason. It is never dropped for breaking rules.
 func TestLongSilence(t *testing.T) {
 	const timeout, quarter = time.Hour, 1 << 14
 	ways := map[string]func(m *longMatch, on bool){
@@ -157,7 +157,7 @@ func TestLongSilence(t *testing.T) {
 			for _, d := range []time.Duration{20 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
 				for _, redials := range []bool{true, false} {
 					if rate == 128 && d != time.Minute && d != 10*time.Minute {
-						continue // half the circle of this rate is after 4 minutes
+						continue // at this rate half the range of packet numbers takes 4 minutes
 					}
 					t.Run(fmt.Sprintf("%s for %v at %d Hz, redials %v", name, d, rate, redials), func(t *testing.T) {
 						m := newLongMatch(t, rate, server.Config{Timeout: timeout}, redials)
@@ -186,8 +186,8 @@ func TestLongSilence(t *testing.T) {
 	}
 }
 
-// TestLevelsWhileSilent: the epochs of levels are a circle of 256. A player that misses half of it
-// comes back to its place too.
+// TestLevelsWhileSilent: the epochs of levels wrap after 256. A player that misses half of them also
+// reconnects to its place.
 func TestLevelsWhileSilent(t *testing.T) {
 	for _, levels := range []int{1, 63, 65, 128, 129, 200, 256, 300} {
 		t.Run(fmt.Sprint(levels), func(t *testing.T) {
@@ -209,8 +209,8 @@ func TestLevelsWhileSilent(t *testing.T) {
 	}
 }
 
-// TestClockSteps: an end whose clock steps in one Step, or whose first Step was given another
-// clock's time, such as the zero time, plays on.
+// TestClockSteps: an end plays on if its clock jumps in one Step, or if its first Step got another
+// clock's time, such as the zero time.
 func TestClockSteps(t *testing.T) {
 	steps := map[string]struct{ first, later func(m *longMatch) }{}
 	for _, d := range []time.Duration{3 * time.Second, 29 * time.Second, 31 * time.Second, 10 * time.Minute, 10 * time.Hour, 100 * 365 * 24 * time.Hour} {
@@ -244,14 +244,14 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// TestComingBackTakesTimeThatSteps: a client that was hidden while it tried to come back tries
-// again. It gives up after 30 s in which Step ran, and after the server's ReconnectWindow if that
-// is longer.
+// TestComingBackTakesTimeThatSteps: a client whose Step did not run for a while, as in a hidden page,
+// continues to reconnect. It gives up after 30 s in which Step ran, or after the server's
+// ReconnectWindow if that is longer.
 func TestComingBackTakesTimeThatSteps(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		window         time.Duration
-		hidden, behind time.Duration // how long Step does not run, and then the server is out of reach
+		hidden, behind time.Duration // how long Step does not run, and how long the server is then out of reach
 		back           bool
 	}{
 		{"hidden for a minute", 10 * time.Minute, time.Minute, 0, true},
@@ -262,7 +262,7 @@ func TestComingBackTakesTimeThatSteps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := newLongMatch(t, 30, server.Config{ReconnectWindow: c.window}, true)
-			m.plays(11 * time.Minute) // places are held for as long as one played
+			m.plays(11 * time.Minute) // places are held no longer than their players have played
 			m.up, m.down = true, true
 			m.run(8 * time.Second)
 			require.Equal(t, client.Resuming, m.cli.View().State)

@@ -21,9 +21,8 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// TestFirstPacketAcksWhatWasNeverSent: the first words of a stranger, over any
-// transport, are the ack of a packet half the circle away. The server refuses the
-// packet and plays on.
+// TestFirstPacketAcksWhatWasNeverSent: the first packet of a stranger, over any transport,
+// acknowledges a packet number half the range away. The server refuses the packet and plays on.
 func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 	packet := sealed([]byte{0x1f, 0, 0, 0xff, 0x7f, 0, 0, 0, 0, 255})
 	require.Len(t, packet, 14)
@@ -110,7 +109,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 	}
 	require.True(t, h.comes("", time.Second), "the other places are free")
 
-	// Turned away by the first, the second finds nobody to admit.
+	// The first hello is refused, and the second one admits nobody, either.
 	full := newVenue(t, server.Config{MaxClients: 1})
 	full.enters("")
 	other := full.call("")
@@ -126,8 +125,8 @@ func TestManyHellosInOnePacket(t *testing.T) {
 	require.Equal(t, 1, full.srv.World().Len())
 }
 
-// TestHelloAndVanish: connections that say hello, or play for a second, and are never
-// heard of again keep nobody out.
+// TestHelloAndVanish: connections that send a hello, or play for a second, and then fall
+// silent keep nobody out.
 func TestHelloAndVanish(t *testing.T) {
 	costtest.Ratio(t)
 	for _, plays := range []bool{false, true} {
@@ -172,7 +171,8 @@ func TestHelloAndVanish(t *testing.T) {
 	}
 }
 
-// TestPlaceIsHeldForAsLongAsItWasPlayed: and for no longer than the window.
+// TestPlaceIsHeldForAsLongAsItWasPlayed: a place is held for as long as its player has played, and for
+// no longer than ReconnectWindow.
 func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 	for _, row := range []struct {
 		plays bool
@@ -185,11 +185,11 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 		c.say(c.hello([16]byte{}))
 		for end := h.net.Now() + row.lasts; h.net.Now() < end; h.run(time.Second / 30) {
 			if !row.plays && c.conn != nil {
-				c.say(func(*netcode.Packet) {}) // acknowledges, and has no command
+				c.say(func(*netcode.Packet) {}) // a packet with acknowledgements and no command
 			}
 		}
 		c.vanish()
-		h.run(5500 * time.Millisecond) // the timeout
+		h.run(5500 * time.Millisecond) // longer than the timeout
 		begin := h.net.Now()
 		for len(h.srv.Players(nil)) > 0 && h.net.Now()-begin < time.Minute {
 			h.run(time.Second / 30)
@@ -198,8 +198,9 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 	}
 }
 
-// TestNewcomerTakesThePlaceOfWhoPlayedLeast: of the absent, on a full server, unless
-// places are kept. Who lost it gets OnLeave, and comes back as somebody new.
+// TestNewcomerTakesThePlaceOfWhoPlayedLeast: on a full server a new player takes the place of the
+// absent player that has played least, unless places are kept. OnLeave runs for the absent
+// player, and when it comes back it is a new player.
 func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		h := newVenue(t, server.Config{MaxClients: 4, ReconnectWindow: time.Minute, KeepPlaces: keep})
@@ -230,7 +231,7 @@ func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 		require.EqualValues(t, 1, h.srv.Stats().PlacesTaken)
 		require.Equal(t, 1, strings.Count(h.log.String(), "took an absent player's place"))
 
-		// The one who lost it comes back: long's place is the next to go.
+		// The player that lost its place comes back, and takes the place of long.
 		back := h.call("198.51.100.3:1")
 		back.plays = true
 		back.say(back.hello(short.welcome.Resume))
@@ -245,8 +246,8 @@ func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	}
 }
 
-// TestAddressHoldsAQuarterOfThePlaces: the absent of one address, of which an IPv6 /64 is one, keep
-// a quarter of the places at most, or as many as the config says.
+// TestAddressHoldsAQuarterOfThePlaces: the absent players of one address, or of one IPv6 /64, hold at
+// most a quarter of the places, or as many as the configuration says.
 func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
 	for most, hold := range map[int]int{0: 4, 2: 2, -1: 8} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) { addressHolds(t, most, hold) })
@@ -271,15 +272,15 @@ func addressHolds(t *testing.T, most, hold int) {
 	for _, c := range append(away[:hold:hold], other) {
 		require.Contains(t, players, foretick.PlayerID(c.welcome.Owner), "those who played longest")
 	}
-	lines := 1 // a minute
+	lines := 1 // lines of the log in a minute
 	if most < 0 {
 		lines = 0
 	}
 	require.Equal(t, lines, strings.Count(h.log.String(), "too many places held"))
 }
 
-// TestConnectionsThatDoNotPlayYet: of one address there are so many and no more, from
-// their first moment on; two seconds of play release one.
+// TestConnectionsThatDoNotPlayYet: the number of connections of one address that do not play yet
+// is limited from their first moment on. A connection counts until it has played for two seconds.
 func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 	for _, row := range []struct {
 		most, calls, stay int
@@ -307,7 +308,7 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 			}
 		}
 		require.Equal(t, row.stay, stay, "%+v", row)
-		for _, c := range calls { // a LAN party: whoever waited plays
+		for _, c := range calls { // a LAN party: all that waited play now
 			if c.gone == nil && row.most == 5 && stay == 5 {
 				c.plays = true
 				c.say(c.hello([16]byte{}))
@@ -322,8 +323,8 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 	}
 }
 
-// TestKickFromInside: whoever kicks whom, from whatever handler, in whatever state:
-// nothing falls, nobody's body stays, and each OnJoin has its OnLeave.
+// TestKickFromInside: whichever player is kicked, from any handler, and in any state, the server
+// does not fail, no body stays, and each OnJoin has its OnLeave.
 func TestKickFromInside(t *testing.T) {
 	kicks := 0
 	kick := func(h *venue, from string, f *foretick.Frame) {
@@ -396,7 +397,7 @@ func TestKickFromInside(t *testing.T) {
 			require.Contains(t, h.heard, "absent 2")
 		}
 		h.heard, armed = nil, true
-		var fresh [2]*caller // who join in one tick
+		var fresh [2]*caller // two callers that join in the same tick
 		for i := range fresh {
 			fresh[i] = h.call("")
 			fresh[i].plays = true
@@ -443,9 +444,9 @@ func TestKickFromInside(t *testing.T) {
 	}
 }
 
-// say sends an empty request of the first prefab by hand.
+// say sends an empty request of the first kind by hand.
 func say(c *caller) {
-	_ = c.conn.SendReliable(0, 0, make([]byte, 3)) // a Move: twice nine bits
+	_ = c.conn.SendReliable(0, 0, make([]byte, 3)) // a Move has twice nine bits
 	c.say(func(*netcode.Packet) {})
 }
 
@@ -468,8 +469,8 @@ func TestCloseFromInside(t *testing.T) {
 	require.ErrorIs(t, h.srv.Close(""), transport.ErrClosed)
 }
 
-// TestKickText: what is too long is cut at a rune, and a code that is not a game's is
-// none.
+// TestKickText: a text that is too long is cut between two runes. A code that is not for games is
+// replaced.
 func TestKickText(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	c := h.enters("")
@@ -481,7 +482,8 @@ func TestKickText(t *testing.T) {
 	require.Contains(t, h.log.String(), "FirstUserCode")
 }
 
-// TestUnknownRoles: who wants to be what this server does not know is told so by name.
+// TestUnknownRoles: a client with a role that the server does not know is refused, and the error
+// names the role.
 func TestUnknownRoles(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	for _, role := range []netcode.Role{2, 255} {
@@ -499,7 +501,7 @@ func TestUnknownRoles(t *testing.T) {
 }
 
 // TestLogsAreBounded: whatever strangers do, and however often, each kind of refusal
-// and abuse is a line a minute, with who it was.
+// and abuse gives one line of the log a minute, with the address.
 func TestLogsAreBounded(t *testing.T) {
 	h := newVenue(t, server.Config{MaxClients: 1, KeepPlaces: true})
 	h.enters("198.51.100.1:1")

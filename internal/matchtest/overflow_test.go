@@ -25,7 +25,7 @@ import (
 //	go test ./internal/matchtest -run TestSlowConsumer -soak -v
 var soak = flag.Bool("soak", false, "run the tests on real sockets at full length: half a minute")
 
-// scores is a game whose server tells players how many points they have.
+// scores is a game whose server sends players their points.
 type scores struct {
 	place  ecs.Component[Position]
 	player ecs.Prefab
@@ -34,7 +34,7 @@ type scores struct {
 
 type points struct{ Points int16 }
 
-// deaf is an endpoint of which nothing that comes is read once it is told so.
+// deaf is an endpoint that can stop to read received packets.
 type deaf struct {
 	transport.Endpoint
 	stopped atomic.Bool
@@ -48,10 +48,9 @@ func (d *deaf) Recv(ev []transport.Event) int {
 	return n
 }
 
-// TestSlowConsumer: over real sockets, a client that reads nothing while reliable
-// messages for it go on is disconnected with the reason once 256 KiB wait; until
-// then and afterwards the server's ticks are on time, and the other client gets
-// every message.
+// TestSlowConsumer: over real sockets, a client reads nothing while the server continues to send
+// it reliable messages. It is disconnected with that reason once 256 KiB wait. Until then and
+// afterwards the server's ticks are on time, and the other client gets every message.
 func TestSlowConsumer(t *testing.T) {
 	costtest.Sockets(t)
 	perTick, lasts := 25, time.Second
@@ -70,8 +69,7 @@ func TestSlowConsumer(t *testing.T) {
 	h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, points) {})
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
-	// The rate is high, so that the queue of who reads is empty and only the queue
-	// of who does not fills.
+	// The rate is high, so that only the queue for the client that does not read fills.
 	srv, err := server.New(server.Config{Protocol: p, Transport: listen, SendRate: 1 << 20, Timeout: time.Minute})
 	require.NoError(t, err)
 	defer func() { _ = srv.Close("") }()
@@ -115,7 +113,7 @@ func TestSlowConsumer(t *testing.T) {
 	var late []time.Duration
 	sent, most, begun := 0, 0, time.Time{}
 	var overflowed time.Duration
-	rest := func() bool { // all is said, and heard, the farewell too
+	rest := func() bool { // all messages were sent and received, and the disconnect, too
 		return !begun.IsZero() && time.Since(begun) >= lasts && len(reason) > 0 && got.Load() >= int64(sent)
 	}
 	for deadline := time.Now().Add(lasts + time.Minute); !rest() && time.Now().Before(deadline); {
@@ -157,7 +155,7 @@ func TestSlowConsumer(t *testing.T) {
 	require.EqualValues(t, sent, got.Load())
 	require.EqualValues(t, 1, srv.Stats().Overflowed)
 	require.Len(t, srv.Players(nil), 1)
-	held := late[len(late)/2] // of few ticks a busy machine spoils the 99th by itself
+	held := late[len(late)/2] // with few ticks a busy machine alone may spoil the 99th percentile
 	if *soak {
 		held = late[len(late)*99/100]
 	}

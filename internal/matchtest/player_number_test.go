@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// What a timer or an HTTP handler still holds of a player that left is nobody's number: a
-// message, a kick, a ban or a team for it reaches no newcomer.
+// A timer or an HTTP handler may still have the number of a player that left. A message, a kick,
+// a ban or a team for that number does not reach a new player.
 func TestNumberOfALeaverReachesNobody(t *testing.T) {
 	type note struct{ N uint8 }
 	var (

@@ -29,7 +29,7 @@ import (
 type proxy struct {
 	listener net.Listener
 	to       string
-	deny     atomic.Int32 // the HTTP status of all answers; 0: none, connections pass
+	deny     atomic.Int32 // HTTP status with which the proxy refuses; 0: connections pass
 
 	mu    sync.Mutex
 	pairs map[*pair]struct{}
@@ -38,7 +38,7 @@ type proxy struct {
 // pair is a connection on both sides of a proxy.
 type pair struct {
 	client, server net.Conn
-	mu             sync.Mutex // of writes, so that no frame begins inside of another
+	mu             sync.Mutex // held for writes, so that no frame begins inside of another
 }
 
 func newProxy(t *testing.T, to string) *proxy {
@@ -95,7 +95,7 @@ func (p *proxy) serve(cl net.Conn) {
 	p.mu.Unlock()
 }
 
-// head passes the lines of a request or of its answer on, to the empty one.
+// head passes on the lines of a request or of its response, up to the empty line.
 func head(from *bufio.Reader, to io.Writer) {
 	for {
 		line, err := from.ReadString('\n')
@@ -105,7 +105,7 @@ func head(from *bufio.Reader, to io.Writer) {
 	}
 }
 
-// frame passes one frame on (RFC 6455, section 5.2), and reports whether it did.
+// frame passes on one frame (RFC 6455, section 5.2), and reports whether it did.
 func (c *pair) frame(from *bufio.Reader, to net.Conn) bool {
 	b := make([]byte, 2, 64)
 	if _, err := io.ReadFull(from, b); err != nil {
@@ -136,8 +136,8 @@ func (c *pair) frame(from *bufio.Reader, to net.Conn) bool {
 	return err == nil
 }
 
-// end closes all connections: with a close frame of a status, without one for 0, and without a
-// status in it for 1005.
+// end closes all connections with a close frame that has this status. For 0 there is no close
+// frame, and for 1005 the close frame has no status.
 func (p *proxy) end(status int, cl, srv bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +150,7 @@ func (p *proxy) end(status int, cl, srv bool) {
 			if cl {
 				_, _ = c.client.Write(append([]byte{0x88, byte(len(code))}, code...))
 			}
-			if srv { // with a mask of zeros
+			if srv { // a client's frame is masked; the mask is zero
 				_, _ = c.server.Write(append([]byte{0x88, 0x80 | byte(len(code)), 0, 0, 0, 0}, code...))
 			}
 		}
@@ -160,7 +160,7 @@ func (p *proxy) end(status int, cl, srv bool) {
 	}
 }
 
-// stroll is the smallest game, whose server notes who comes and goes.
+// stroll is a minimal game, whose server records joins and leaves.
 type stroll struct {
 	pos   ecs.Component[struct{ X int32 }]
 	input ecs.Component[struct{ Step int8 }]
@@ -230,7 +230,7 @@ func (m *proxied) join(t *testing.T, redials bool, token []byte) *visitor {
 	return v
 }
 
-// until plays until something is so of each visitor, or for 10 s.
+// until plays until so returns true for each visitor, or for 10 s.
 func until(so func(v *visitor) bool, vs ...*visitor) bool {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		missing := 0
@@ -248,7 +248,7 @@ func until(so func(v *visitor) bool, vs ...*visitor) bool {
 
 func (v *visitor) plays() bool { return v.View().State == client.Playing }
 
-// pass plays for a time.
+// pass plays for this long.
 func pass(d time.Duration, vs ...*visitor) {
 	begun := time.Now()
 	until(func(*visitor) bool { return time.Since(begun) > d }, vs...)
@@ -257,17 +257,17 @@ func pass(d time.Duration, vs ...*visitor) {
 // interrupted is a way in which a connection ends that neither end wants to end.
 type interrupted struct {
 	name           string
-	status         int    // of the close frame, see proxy.end
-	client, server bool   // who is sent it
-	deny           int    // the HTTP status of the proxy's answers in the half second after it; 0: none
-	page           bool   // the client goes with its page, and the next page has its token
-	ends           string // of the client's error; empty: it has its place again
+	status         int    // status of the close frame, see proxy.end
+	client, server bool   // ends that get the close frame
+	deny           int    // HTTP status with which the proxy refuses in the half second after; 0: none
+	page           bool   // the client ends with its page, and the next page has its token
+	ends           string // text of the client's error; empty: it gets its place back
 }
 
-// TestInterruptedConnections: a connection that something between the two ends closes is lost, whatever
-// status it is closed with, and not ended: the client comes back to its place. So is that of a browser's
-// page that is loaded again. While a proxy without a server answers by itself, the client goes on trying;
-// an answer that says no for good ends it, in words.
+// TestInterruptedConnections: if a proxy closes a connection, with whatever status, the client
+// reconnects to its place. So does a browser's page that is loaded again. While a proxy without a
+// server refuses with a temporary status, the client continues to try. A permanent status ends the
+// client, and its error names the status.
 func TestInterruptedConnections(t *testing.T) {
 	costtest.Sockets(t)
 	var cases []interrupted
@@ -291,7 +291,7 @@ func TestInterruptedConnections(t *testing.T) {
 		ms, vs = append(ms, m), append(vs, m.join(t, !c.page, nil))
 	}
 	require.True(t, until((*visitor).plays, vs...))
-	pass(3*time.Second, vs...) // places are held for as long as their players have played
+	pass(3*time.Second, vs...) // places are held no longer than their players have played
 	for i, m := range ms {
 		m.deny.Store(int32(cases[i].deny))
 		m.end(cases[i].status, cases[i].client, cases[i].server)
@@ -299,7 +299,7 @@ func TestInterruptedConnections(t *testing.T) {
 	for i, m := range ms {
 		if cases[i].page {
 			vs[i] = m.join(t, false, vs[i].ResumeToken())
-			vs[i].sessions = []string{"joined"} // of the page before
+			vs[i].sessions = []string{"joined"} // the session of the page before
 		}
 	}
 	pass(time.Second/2, vs...)

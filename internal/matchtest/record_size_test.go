@@ -44,7 +44,7 @@ type depot struct {
 	crate     ecs.Prefab
 	predicted bool
 	single    bool
-	still     bool // nothing is counted
+	still     bool // the game counts nothing
 	observed  *server.Grant
 	all, met  *ecs.Query
 }
@@ -136,8 +136,9 @@ func (m *store) fill(c *cargo, n int) {
 	}
 }
 
-// Records longer than a packet arrive, at those who are there and at those who come later: of a
-// thing, of a player's own body, predicted or not, and of a singleton. Nobody's own state stops.
+// Records longer than a packet arrive at players in the match and at those that join later: records
+// of a thing, of a player's own body, predicted or not, and of a singleton. Each player's own
+// state still arrives.
 func TestLongRecords(t *testing.T) {
 	for _, what := range []string{"thing", "body", "predicted body", "singleton"} {
 		for _, n := range []int{150, 200, 300, 1024} {
@@ -182,7 +183,7 @@ func TestLongRecords(t *testing.T) {
 	}
 }
 
-// With many long records, all else that a client sees is as fresh as without.
+// With many long records, all other entities on a client are as fresh as without.
 func TestLongRecordsTogether(t *testing.T) {
 	m := newStore(t, &depot{})
 	a, ag := m.join(0.05)
@@ -203,7 +204,7 @@ func TestLongRecordsTogether(t *testing.T) {
 	require.Zero(t, m.srv.Stats().RecordsTooLong)
 }
 
-// A record that is in pieces survives a level change and a reconnect.
+// A record that is sent in pieces arrives despite a level change and a reconnect.
 func TestLongRecordsMeetChanges(t *testing.T) {
 	for _, after := range []time.Duration{20, 60, 100, 150, 200} {
 		for _, how := range []string{"level", "reconnect"} {
@@ -245,8 +246,8 @@ type lodes struct {
 	pile   ecs.Prefab
 }
 
-// A prefab of which a record could be too long to send is refused at its declaration, and an
-// entity that is given too much later is named.
+// A prefab whose record could be too long to send is refused at its declaration. If an entity's
+// record becomes too long later, the log names the entity.
 func TestRecordsTooLong(t *testing.T) {
 	declare := func(g *lodes, whole bool) *foretick.Protocol {
 		p := foretick.NewProtocol("lodes", 1)
@@ -297,7 +298,7 @@ func TestRecordsTooLong(t *testing.T) {
 	require.Contains(t, log.String(), "16384")
 }
 
-// Observers receive long records too: a free one, and one that sees everything.
+// Observers receive long records too: one with the public view, and one that sees everything.
 func TestObserversOfLongRecords(t *testing.T) {
 	for _, everything := range []bool{false, true} {
 		m := newStore(t, &depot{observed: &server.Grant{Everything: everything}})

@@ -27,7 +27,8 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// falls is what a process of this test's is to serve: transport, address, certificate.
+// falls is an environment variable. It says what a server process of this test serves: transport,
+// address and certificate.
 const falls = "FORETICK_TEST_FALLS"
 
 // TestFallingServer is no test of its own: it is the server process of TestRedial.
@@ -79,7 +80,7 @@ func listenAt(kind, at, key string) (transport.Endpoint, string, error) {
 	return e, e.LocalAddr().String(), nil
 }
 
-// certificateBytes and certificateOf take a certificate from one process to the next.
+// certificateBytes and certificateOf pass a certificate from one process to the next.
 func certificateBytes(c tls.Certificate) ([]byte, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
 	return append([]byte{byte(len(key) >> 8), byte(len(key))}, append(key, c.Certificate[0]...)...), err
@@ -105,9 +106,9 @@ func serveAt(t *testing.T, kind, at, key string) (p *exec.Cmd, addr string) {
 	return p, strings.Fields(line)[1]
 }
 
-// A server is killed, or told to stop in every second round, and is back: however short
-// the fall, every client plays again within two seconds of the port being open (-soak;
-// the short form asks for less of a machine that does other things too).
+// A server is killed, or in every second round told to stop, and started again. However short
+// that takes, every client plays again within two seconds of the port being open. This is
+// with -soak; the short form allows more time, for a busy machine.
 func TestRedial(t *testing.T) {
 	costtest.Sockets(t)
 	if os.Getenv(falls) != "" || os.Getenv(walks) != "" {
@@ -145,7 +146,7 @@ func TestRedial(t *testing.T) {
 				require.NoError(t, err)
 				defer func() { _ = c.Close() }()
 				all = append(all, c)
-				// One after another: what all do at once is to come back.
+				// The clients join one after another. Later they reconnect all at once.
 				for end := time.Now().Add(20 * time.Second); c.View().State != client.Playing && time.Now().Before(end); time.Sleep(time.Millisecond) {
 					for _, c := range all {
 						c.Step(time.Now())

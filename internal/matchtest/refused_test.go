@@ -29,8 +29,8 @@ func (d *doorman) AppendCounts(dst []transport.Count) []transport.Count {
 		transport.Count{Layer: "sim", Name: "banned", Refusal: "banned", N: d.banned})
 }
 
-// TestRefusedByTheEndpoint: peers that the endpoint of a server refuses are in its figures, and in
-// one line of its log a minute.
+// TestRefusedByTheEndpoint: peers that a server's endpoint refuses are counted in the server's
+// figures, and give one line of its log a minute.
 func TestRefusedByTheEndpoint(t *testing.T) {
 	var log bytes.Buffer
 	var g Walk

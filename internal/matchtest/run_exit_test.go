@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// TestGoexitClosesServer: a function of the game that ends the goroutine of Run is counted and
-// logged as a panic, and the server closes. A panic stays the caller's.
+// TestGoexitClosesServer: if a function of the game ends the goroutine of Run with Goexit, that is
+// counted and logged as a panic, and the server closes. A panic passes on to the caller.
 func TestGoexitClosesServer(t *testing.T) {
 	costtest.Concurrent(t)
 	for way, fail := range map[string]func(){"panic": func() { panic("planted") }, "Goexit": runtime.Goexit} {
@@ -35,7 +35,7 @@ func TestGoexitClosesServer(t *testing.T) {
 				if where == "Do" {
 					require.NoError(t, h.srv.Do("fails", func(*foretick.Frame) {
 						if way == "panic" {
-							stop() // which the server survives
+							stop() // after a panic the server is still open
 						}
 						in("Do")
 					}))

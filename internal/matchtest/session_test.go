@@ -12,14 +12,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// process is a client process of a player's: what it was told of its sessions.
+// process is a client process of a player, with the calls of its OnSession.
 type process struct {
 	*client.Client
 	wire *sim.Endpoint
 	told []client.Session
 }
 
-// start begins one, with a token of an earlier one or none.
+// start starts a process, with the token of an earlier one or none.
 func (h *venue) start(token []byte, redials bool) *process {
 	h.t.Helper()
 	g, p := &Walk{}, &process{}
@@ -37,7 +37,7 @@ func (h *venue) start(token []byte, redials bool) *process {
 	return p
 }
 
-// cut has the network carry nothing of a process's.
+// cut makes the network lose all packets of a process.
 func (h *venue) cut(p *process, dead bool) {
 	link := sim.Link{Latency: time.Millisecond}
 	if dead {
@@ -46,8 +46,8 @@ func (h *venue) cut(p *process, dead bool) {
 	h.net.SetLink(p.wire, link, link)
 }
 
-// TestOnSession: whatever became of a place, the client is told what it is now, once
-// each time that it is let in.
+// TestOnSession: whatever happened to a player's place, OnSession says what it is now, once
+// each time that the server accepts the client.
 func TestOnSession(t *testing.T) {
 	joined, resumed := client.Session{}, client.Session{Kind: client.SessionResumed}
 	h := newVenue(t, server.Config{ReconnectWindow: 10 * time.Second})
@@ -66,7 +66,7 @@ func TestOnSession(t *testing.T) {
 	require.Equal(t, []client.Session{joined, resumed}, p.told)
 	require.Equal(t, me, p.View().Player)
 
-	// Another process takes the place over, with the connection of the first alive
+	// Another process takes over the place, while the connection of the first is alive
 	// or dead.
 	h.cut(p, true)
 	h.clients = nil // killed
@@ -77,7 +77,7 @@ func TestOnSession(t *testing.T) {
 	require.Len(t, h.srv.Players(nil), 1)
 	require.Equal(t, 1, h.srv.World().Len(), "no ghost")
 
-	// Away for longer than the place is held.
+	// The client is away for longer than its place is held.
 	h.cut(second, true)
 	h.run(20 * time.Second)
 	require.Empty(t, h.srv.Players(nil))
@@ -89,14 +89,14 @@ func TestOnSession(t *testing.T) {
 	require.NotEmpty(t, third.told[0].Text)
 	require.NotEqual(t, second.ResumeToken(), third.ResumeToken())
 
-	// Kicked, with what the game said.
+	// The client is kicked, with a reason of the game.
 	require.True(t, h.srv.Frame().Kick(third.View().Player, transport.FirstUserCode, "idle"))
 	h.run(time.Second)
 	fourth := h.start(third.ResumeToken(), true)
 	h.run(2 * time.Second)
 	require.Equal(t, []client.Session{{Kind: client.SessionPlaceGone, Code: transport.FirstUserCode, Text: "idle"}}, fourth.told)
 
-	// Another server.
+	// The client connects to another server.
 	other := newVenue(t, server.Config{})
 	fifth := other.start(fourth.ResumeToken(), false)
 	other.run(2 * time.Second)

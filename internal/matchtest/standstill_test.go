@@ -15,13 +15,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// letterbox notes when datagrams come, as the endpoint of a hosted match does.
+// letterbox stores the time at which each datagram came, as the endpoint of a hosted match does.
 type letterbox struct {
 	*sim.Endpoint
 	waiting []transport.Event
 }
 
-// collect takes what has come by now.
+// collect stores the datagrams that have come by now.
 func (l *letterbox) collect(now time.Time) {
 	var ev [16]transport.Event
 	for n := len(ev); n == len(ev); {
@@ -41,8 +41,8 @@ func (l *letterbox) Recv(ev []transport.Event) int {
 	return n
 }
 
-// TestServerStoodStill: a server that stands still for longer than its Timeout, or whose clock is
-// set ahead, loses no player that is there. One that is not there is dropped Timeout later.
+// TestServerStoodStill: a server that stalls for longer than its Timeout, or whose clock is set
+// ahead, drops no connected player. A player that is gone is dropped Timeout later.
 func TestServerStoodStill(t *testing.T) {
 	const timeout = time.Second
 	for _, way := range []string{"the clock is set", "the process stops", "the process stops behind a host"} {
@@ -91,7 +91,7 @@ func TestServerStoodStill(t *testing.T) {
 				n, _ := players()
 				require.Equal(t, 3, n)
 
-				clients = clients[:2] // the third one says nothing any more
+				clients = clients[:2] // the third client sends nothing any more
 				run(50 * time.Millisecond)
 				if way == "the clock is set" {
 					ahead = gap

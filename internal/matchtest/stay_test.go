@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// between lets the network carry what was said, without a tick.
+// between lets the network deliver sent packets, without a tick.
 func (h *venue) between() {
 	tick := h.srv.Tick()
 	h.net.Run(h.net.Now() + 3*time.Millisecond)
@@ -32,7 +32,7 @@ func (h *venue) afterTick() {
 }
 
 // Whatever happens to a connection between two ticks, OnDisconnect and OnReconnect are
-// called in its order: the last call tells whether the player is there.
+// called in the right order: the last call says whether the player is connected.
 func TestHooksFollowTheConnection(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	first := h.enters("")
@@ -41,7 +41,7 @@ func TestHooksFollowTheConnection(t *testing.T) {
 	h.run(6 * time.Second)
 	require.Equal(t, []string{"join 1", "absent 1"}, h.heard)
 
-	// Back, and lost again before the next tick.
+	// The player reconnects, and is lost again before the next tick.
 	h.heard = nil
 	second := h.call("")
 	h.afterTick()
@@ -54,7 +54,7 @@ func TestHooksFollowTheConnection(t *testing.T) {
 	require.Len(t, h.srv.Players(nil), 1)
 	require.Equal(t, []string{"return 1", "absent 1"}, h.heard)
 
-	// Back, and by another connection once more.
+	// The player reconnects, and once more with another connection.
 	h.heard = nil
 	third, fourth := h.call(""), h.call("")
 	h.afterTick()
@@ -66,8 +66,8 @@ func TestHooksFollowTheConnection(t *testing.T) {
 	require.Equal(t, []string{"return 1", "absent 1", "return 1"}, h.heard)
 }
 
-// A place that is lost because too many messages waited for its absent player is lost for
-// that reason, and a client that asks for it is told so.
+// If an absent player loses its place because too many messages waited for it, a client that
+// returns with its token gets that reason.
 func TestOverflowOfTheAbsentIsTold(t *testing.T) {
 	var told foretick.Message[Move]
 	h := newVenue(t, server.Config{}, func(_ *venue, p *foretick.Protocol) {
@@ -89,7 +89,7 @@ func TestOverflowOfTheAbsentIsTold(t *testing.T) {
 	require.Equal(t, transport.Overflow, transport.Code(second.welcome.Code))
 }
 
-// What was counted of a player's inputs stays when it comes back.
+// A player keeps its input counters over a reconnect.
 func TestInputCountersSurviveReconnects(t *testing.T) {
 	h := newVenue(t, server.Config{})
 	first := h.enters("")

@@ -15,14 +15,14 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// grove is a server whose leaves are replaced by others in every tick, with one player.
+// grove is a server with one player, and leaves that are replaced by others in every tick.
 type grove struct {
 	*venue
 	leaf   ecs.Prefab
 	leaves []ecs.Entity
-	each   int // leaves that come in a tick, and go in the next
+	each   int // leaves that are spawned in a tick, and destroyed in the next
 	gone   int
-	stay   bool // they stay for now
+	stay   bool // leaves are not destroyed for now
 	player *caller
 	times  []time.Duration
 }
@@ -51,7 +51,7 @@ func (g *grove) fall(f *foretick.Frame) {
 	}
 }
 
-// tick plays a tick, and notes how long the server's step took.
+// tick plays a tick, and records how long the server's step took.
 func (g *grove) tick() {
 	g.net.Run(g.net.Now() + time.Second/30)
 	begun := time.Now()
@@ -60,21 +60,21 @@ func (g *grove) tick() {
 	g.player.step()
 }
 
-// median is of the newest n steps.
+// median returns the median time of the newest n steps.
 func (g *grove) median(n int) time.Duration {
 	times := slices.Sorted(slices.Values(g.times[len(g.times)-n:]))
 	return times[n/2]
 }
 
-// TestStepUnderWhoAcknowledgesNoSnapshot: 65 000 entities that came and went under a
-// player who acknowledges packets, and none with a snapshot, make the server's whole
-// step at most twice as long as one with an honest player.
+// TestStepUnderWhoAcknowledgesNoSnapshot: with a player that acknowledges packets, but none with a
+// snapshot, 65 000 entities that came and went make the server's step at most twice as long as
+// with an honest player.
 func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
 	costtest.Ratio(t)
 	const each, ticks, late = 90, 740, 200
 	honest, silent := newGrove(t, each), newGrove(t, each)
 	silent.player.deaf = packettest.Carries(netcode.MessageSnapshot)
-	for range ticks { // in turns, so that what else the machine does troubles both
+	for range ticks { // in turns, so that other work of the machine slows both
 		honest.tick()
 		silent.tick()
 	}
@@ -85,9 +85,9 @@ func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
 	require.LessOrEqual(t, b, 2*a)
 }
 
-// TestStepAfterAllItHeldIsGone: as little do 18 000 entities that a player holds and
-// that go all at once, if it then acknowledges no snapshot. (Package snapshot's own test
-// has 65 000, for which a whole server takes too long.)
+// TestStepAfterAllItHeldIsGone: the same holds if a player knows 18 000 entities that go all at
+// once, and then acknowledges no snapshot. (Package snapshot's own test has 65 000, for which
+// a whole server takes too long.)
 func TestStepAfterAllItHeldIsGone(t *testing.T) {
 	costtest.Ratio(t)
 	const each, ticks = 90, 200

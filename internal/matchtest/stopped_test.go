@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// walks is the address that a process of this test's is to play at.
+// walks is an environment variable with the address at which a client process of this test plays.
 const walks = "FORETICK_TEST_WALK"
 
 // TestWalker is no test of its own: it is the client process of TestStopped.
@@ -60,18 +60,18 @@ func walker(t *testing.T, addr string) *exec.Cmd {
 	return p
 }
 
-// TestStopped stops a client's process for less than its history, for more, and for
-// so long that the server gives its connection up: each time it has its own body
-// back, which stayed where it was, and plays in step within two seconds (-soak; the
-// short form asks for less of a machine that does other things too); nobody else is
-// reset, misses more than one input in fifty, or is told.
+// TestStopped stops a client's process for less than its history, for more, and for so long
+// that the server ends its connection. Each time the client gets its own body back, which
+// stayed where it was, and plays in step within two seconds. No other client is reset, misses
+// more than one input in fifty, or loses its connection. This is with -soak; the short form
+// allows more, for a busy machine.
 func TestStopped(t *testing.T) {
 	costtest.Sockets(t)
 	if os.Getenv(walks) != "" {
 		return
 	}
 	t.Parallel()
-	within, missed := 20*time.Second, uint64(5) // a busy machine is late now and then: a tenth of what is asked
+	within, missed := 20*time.Second, uint64(5) // a busy machine is late now and then, so a tenth of the requirement
 	timeout, stops := 4*time.Second, []time.Duration{800 * time.Millisecond, 1200 * time.Millisecond, 6 * time.Second}
 	if *soak {
 		within, missed = 2*time.Second, 50
@@ -126,13 +126,13 @@ func TestStopped(t *testing.T) {
 		require.Equal(t, at, now, "%v: neutral", stop)
 		require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
 
-		// In step: a second without an input missing, that begins within two.
+		// In step means that a second without a missing input begins within two seconds.
 		from, since, tick := time.Now(), time.Duration(0), srv.Tick()
 		st, _ := srv.Player(me)
 		taken := st.InputsTaken
 		ok := run(within+1200*time.Millisecond, func() bool {
 			st, _ := srv.Player(me)
-			if st.InputsTaken-taken != uint64(srv.Tick()-tick) { // a tick ran without
+			if st.InputsTaken-taken != uint64(srv.Tick()-tick) { // a tick ran without an input
 				since = time.Since(from)
 			}
 			taken, tick = st.InputsTaken, srv.Tick()

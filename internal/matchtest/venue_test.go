@@ -19,25 +19,25 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// venue is a server in virtual time whose peers come from addresses that a test
-// chooses, and some of whom speak by hand.
+// venue is a server in virtual time. A test chooses the addresses of its peers, and makes the
+// packets of some peers by hand.
 type venue struct {
 	t       *testing.T
 	net     *sim.Network
 	listen  *addressed
 	srv     *server.Server
 	hash    uint64
-	heard   []string // hooks, in order
+	heard   []string // calls of hooks, in order
 	log     bytes.Buffer
 	clients []*client.Client
 	callers []*caller
 	game    Walk
 }
 
-// addressed is an endpoint whose peers come from where a test says.
+// addressed is an endpoint whose peers have the addresses that a test chooses.
 type addressed struct {
 	*sim.Endpoint
-	from map[string]string // by the network's own address
+	from map[string]string // chosen addresses by the network's own addresses
 }
 
 func (a *addressed) Info(p transport.PeerID, out *transport.Info) bool {
@@ -48,7 +48,7 @@ func (a *addressed) Info(p transport.PeerID, out *transport.Info) bool {
 	return ok
 }
 
-// newVenue makes one; more declares what else the game does.
+// newVenue makes a venue. The functions more add declarations to the game.
 func newVenue(t *testing.T, cfg server.Config, more ...func(*venue, *foretick.Protocol)) *venue {
 	t.Helper()
 	h := &venue{t: t, net: sim.NewNetwork(1)}
@@ -92,7 +92,7 @@ func (h *venue) run(d time.Duration) {
 	}
 }
 
-// join has an honest client come from an address.
+// join adds an honest client with this address.
 func (h *venue) join(addr string) *client.Client {
 	h.t.Helper()
 	g := &Walk{}
@@ -122,7 +122,7 @@ func (h *venue) comes(addr string, d time.Duration) bool {
 	return plays
 }
 
-// caller speaks the protocol by hand.
+// caller is a peer whose packets the test makes by hand.
 type caller struct {
 	h       *venue
 	e       transport.Endpoint
@@ -131,13 +131,13 @@ type caller struct {
 	welcome netcode.Welcome
 	reject  netcode.Reject
 	gone    *transport.Event
-	plays   bool                     // sends a command in every tick
-	asleep  bool                     // says nothing
-	deaf    func(packet []byte) bool // to packets of which it is true
+	plays   bool                     // the caller sends a command in every tick
+	asleep  bool                     // the caller sends nothing
+	deaf    func(packet []byte) bool // reports whether to ignore a received packet
 	events  [32]transport.Event
 }
 
-// call dials by hand from an address.
+// call connects a caller with this address.
 func (h *venue) call(addr string) *caller {
 	c := &caller{h: h, e: h.dial(addr)}
 	h.callers = append(h.callers, c)
@@ -178,7 +178,7 @@ func (c *caller) step() {
 	}
 }
 
-// say sends one packet.
+// say sends one packet, to which what adds messages.
 func (c *caller) say(what func(*netcode.Packet)) {
 	pk := c.conn.Begin(c.h.net.Now())
 	what(pk)
@@ -187,14 +187,14 @@ func (c *caller) say(what func(*netcode.Packet)) {
 	c.e.Flush()
 }
 
-// hello is the message of a client with a token to come back by, or none.
+// hello returns a function that adds a hello with this resume token, which may be zero.
 func (c *caller) hello(token [16]byte) func(*netcode.Packet) {
 	return func(pk *netcode.Packet) {
 		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.h.hash, Resume: token}.Append(nil))
 	}
 }
 
-// enters says hello and plays.
+// enters connects a caller that sends a hello and plays.
 func (h *venue) enters(addr string) *caller {
 	h.t.Helper()
 	c := h.call(addr)
@@ -204,10 +204,10 @@ func (h *venue) enters(addr string) *caller {
 	return c
 }
 
-// vanish is a process that is killed: nothing more is said or read.
+// vanish acts like a killed process: the caller sends and reads nothing more.
 func (c *caller) vanish() { c.asleep = true }
 
-// sealed gives a packet of the bytes after its checksum.
+// sealed returns a packet with a checksum and these bytes.
 func sealed(b []byte) []byte {
 	out := append(make([]byte, 4), b...)
 	table := crc32.MakeTable(crc32.Castagnoli)

@@ -13,8 +13,8 @@ type Move struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// Walk is a game in which everybody walks. Server and clients each build their
-// own.
+// Walk is a game in which all players walk. Server and clients each have their own
+// Walk.
 type Walk struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
@@ -37,5 +37,5 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	return p
 }
 
-// thing is the component of a protocol that has one alone.
+// thing is the component of a protocol with a single component.
 type thing struct{ N uint32 }

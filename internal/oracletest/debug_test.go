@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMatchesReplayInDebugBuilds: the games declare all that they do, and a tape that a build
-// for debugging records replays in one.
+// TestMatchesReplayInDebugBuilds: the games declare everything that their systems do, and a tape that
+// a debug build records replays in a debug build.
 func TestMatchesReplayInDebugBuilds(t *testing.T) {
 	for _, p := range plans() {
 		m, err := p.live()

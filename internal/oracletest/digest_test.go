@@ -21,7 +21,7 @@ const (
 
 var streamNames = [streams]string{"down", "server", "up", "screens", "words"}
 
-// streamMeans says what differs where a stream does.
+// streamMeans has, for each stream, what differs if the stream does.
 var streamMeans = [streams]string{
 	"the packets that the server sends",
 	"the server's worlds or the calls of its handlers",
@@ -32,18 +32,18 @@ var streamMeans = [streams]string{
 
 const replayed = worlds + 1 // how many streams a replay has
 
-// stream is a digest of a kind of bytes.
+// stream is the digest of a stream.
 type stream struct {
 	sum     hash.Hash
-	n       int      // entries
-	bytes   int      // of them
-	seconds []string // the digest by the end of each second
+	n       int      // number of entries
+	bytes   int      // bytes of all entries
+	seconds []string // the digest at the end of each second
 }
 
 // sums are the digests of a match while it plays.
 type sums struct {
 	rate   int
-	ticks  uint32 // the newest tick
+	ticks  uint32 // the server's newest tick
 	stream [streams]stream
 	buf    []byte
 }
@@ -56,7 +56,7 @@ func newSums(rate int) *sums {
 	return s
 }
 
-// add adds an entry: some numbers and some bytes.
+// add adds an entry to a stream: some numbers and some bytes.
 func (s *sums) add(kind int, b []byte, numbers ...uint64) {
 	k := &s.stream[kind]
 	s.buf = s.buf[:0]
@@ -69,7 +69,7 @@ func (s *sums) add(kind int, b []byte, numbers ...uint64) {
 	k.bytes += len(b)
 }
 
-// tick ends a tick of the server, and with it perhaps a second.
+// tick ends a tick of the server, and a second of the digests if the tick is its last.
 func (s *sums) tick(tick uint32) {
 	s.ticks = tick
 	if tick%uint32(s.rate) == 0 {
@@ -84,16 +84,16 @@ func (s *sums) endSecond() {
 	}
 }
 
-// digest is what a match's lines in testdata/digests.txt say.
+// digest is the content of a match's lines in testdata/digests.txt.
 type digest struct {
 	name    string
 	ticks   uint32
 	n       [streams]int
 	bytes   [streams]int
-	seconds [streams][]string // a digest each, and in the end that of all
+	seconds [streams][]string // the digest at the end of each second, and at last that of the whole match
 }
 
-// digest ends the match.
+// digest ends the match and returns its digest.
 func (s *sums) digest(name string) digest {
 	s.endSecond()
 	d := digest{name: name, ticks: s.ticks}
@@ -114,7 +114,7 @@ func (d digest) String() string {
 	return b.String()
 }
 
-// readDigests reads what String made.
+// readDigests reads the text that String makes.
 func readDigests(text string) (all map[string]digest, err error) {
 	all = map[string]digest{}
 	var d digest
@@ -144,8 +144,8 @@ func readDigests(text string) (all map[string]digest, err error) {
 	return all, nil
 }
 
-// differences says in which second each of the first streams of a match begins to differ from
-// what was recorded. It is empty for equal ones.
+// differences says in which second each of the first streams of a match begins to differ from the
+// recording. It returns "" if they are equal.
 func (d digest) differences(was digest, of, rate int) string {
 	var list []string
 	for i := range of {

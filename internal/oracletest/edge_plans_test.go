@@ -9,16 +9,17 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// half is a third of a second and some whole seconds before the ticks of a match have gone
-// half of their circle: from then on a tick is less than zero, to those who compare with zero.
+// half is a few seconds before the tick 1<<31, from which on a tick is negative as a signed number.
+// The ticks of a match wrap around after 1<<32.
 const half foretick.Tick = 1<<31 - 98
 
-// edgePlans are at the edges of what a match may be, or watch it while it plays.
+// edgePlans are matches at the limits of what is allowed, and matches that are watched while they
+// play.
 func edgePlans() []*plan {
 	return []*plan{halfCircle(), halfCircleLate(), slowFrames(), nobody(), syncLate(), syncWorld(), watched()}
 }
 
-// corrected wants corrections of a cause on some client.
+// corrected requires corrections with a cause on some client.
 func corrected(cause prediction.Cause) func(m *match) error {
 	return func(m *match) error {
 		for _, st := range m.seats {
@@ -58,7 +59,7 @@ func nobody() *plan {
 		must: all(plays(0), want("clients:", "rocket confirmed"))}
 }
 
-// syncLate and syncWorld run each tick again, as simtest.SyncTest makes both ends do.
+// syncLate and syncWorld run each tick again on both ends, like simtest.SyncTest.
 func syncLate() *plan {
 	return &plan{name: "sync_late", seed: 35, sync: 4, game: newRich(rules{interest: true, stray: true}), players: 2, play: 5 * second, link: late, server: lateInputs(false, 0),
 		acts: slows(120*ms, 2*second, 3500*ms), must: all(rerun(5), want("struck", "final", "desync", "clients:", "desync"))}
@@ -69,7 +70,7 @@ func syncWorld() *plan {
 		acts: slows(120*ms, 2*second, 3500*ms), must: all(rerun(5), inSync, want("struck", "final"))}
 }
 
-// inSync wants no tick to have come out differently.
+// inSync requires that no tick had another result when it ran again.
 func inSync(m *match) error {
 	all := m.handled()
 	for what, n := range m.counts {
@@ -81,8 +82,8 @@ func inSync(m *match) error {
 	return nil
 }
 
-// watched has an operator that reads the traces and the corrections of players, of which some
-// come from what others did.
+// watched has an operator that reads the traces and the corrections of players. Others' inputs
+// cause some of these corrections.
 func watched() *plan {
 	return &plan{name: "watched", seed: 38, game: newRich(rules{balls: true, shove: true, open: true}), players: 3, play: 6 * second, link: late,
 		server: func(cfg *serverConfig) {
@@ -95,7 +96,7 @@ func watched() *plan {
 		})}
 }
 
-// hold lets what a client sends come late for a while.
+// hold delays the packets of a client for a while.
 func hold(n int, by time.Duration) func(m *match) error {
 	return func(m *match) error {
 		st, up := m.seat(n), m.link
@@ -106,7 +107,7 @@ func hold(n int, by time.Duration) func(m *match) error {
 	}
 }
 
-// listen hears the corrections that clients report.
+// listen records the corrections that clients report.
 func listen(m *match) error {
 	m.srv.Internals().Corrected(func(player foretick.PlayerID, w prediction.Misprediction) {
 		named := []uint64{uint64(player), w.Entity}
@@ -118,7 +119,7 @@ func listen(m *match) error {
 	return nil
 }
 
-// lookAtTraces asks for traces on each end, and reads what there is.
+// lookAtTraces requests traces on each end, and reads the records.
 func lookAtTraces(m *match) error {
 	ports := m.ports
 	if ports == nil {
@@ -146,7 +147,7 @@ func lookAtTraces(m *match) error {
 	return nil
 }
 
-// tell notes what an operator sees. No replay has it.
+// tell adds something that an operator sees to a stream that no replay has.
 func (m *match) tell(what string, b []byte, numbers ...uint64) {
 	m.told[what]++
 	m.sums.add(screens, append([]byte(what), b...), numbers...)

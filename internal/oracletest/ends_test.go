@@ -6,7 +6,7 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// The names of both ends are here alone.
+// Only this file names the types of both ends.
 type (
 	serverConfig = server.Config
 	clientConfig = client.Config
@@ -17,20 +17,20 @@ type (
 func newServer(cfg serverConfig) (*serverEnd, error) { return server.New(cfg) }
 func newClient(cfg clientConfig) (*clientEnd, error) { return client.New(cfg) }
 
-// noter is called for each call of a handler, with what it was called with.
+// noter is called for each call of a handler, with the handler's arguments.
 type noter func(what string, numbers ...uint64)
 
 // game is one end of a game.
 type game interface {
 	protocol() *foretick.Protocol
-	// sampler makes the input of a client's player from a seed.
+	// sampler returns the script of a client's player, drawn from a seed.
 	sampler(seed uint64) client.Sampler
 	// serves is called with the server before its first Step.
 	serves(srv *serverEnd)
-	// level makes the entities of the match, or of a level with the players that are there.
+	// level spawns the entities of the match, or of a level with these players.
 	level(f *foretick.Frame, players []foretick.PlayerID)
 	// call returns a function for Server.Do by its name; nil: there is none.
 	call(name string) func(f *foretick.Frame)
-	// send sends a request of the client's player, where the game has one.
+	// send sends a request of the client's player, if the game has requests.
 	send(c *clientEnd, n uint16)
 }

@@ -24,7 +24,7 @@ const (
 	askTooMuch
 )
 
-// grant gives observers what they ask for.
+// grant gives observers the view that they ask for.
 func grant(o server.Observer) (server.Grant, error) {
 	switch o.Data[0] {
 	case askTeam:
@@ -41,10 +41,10 @@ func grant(o server.Observer) (server.Grant, error) {
 	return server.Grant{}, nil
 }
 
-// watcher is the number of the observer that asks for something.
+// watcher returns the number of the observer that asks for a kind of view.
 func watcher(ask int) int { return 10 + ask }
 
-// look turns each observer's eye to somewhere else.
+// look makes each observer look from another position.
 func look(m *match) error {
 	for _, st := range m.seats {
 		switch turn := m.rand.IntN(4); {
@@ -64,7 +64,7 @@ func watch(ask int) func(m *match) error {
 	return func(m *match) error { return m.observe(watcher(ask), byte(ask)) }
 }
 
-// closedWith wants a client to have ended with a code.
+// closedWith requires that a client ended with a code.
 func closedWith(n int, code transport.Code) func(m *match) error {
 	return func(m *match) error {
 		if st := m.seat(n); transport.CloseCode(st.view.Err) != code {
@@ -74,7 +74,7 @@ func closedWith(n int, code transport.Code) func(m *match) error {
 	}
 }
 
-// plays wants clients to play in the end.
+// plays requires that clients play in the end.
 func plays(numbers ...int) func(m *match) error {
 	return func(m *match) error {
 		for _, n := range numbers {
@@ -90,7 +90,8 @@ func leave(n int) func(m *match) error { return func(m *match) error { return m.
 
 func enter(n int) func(m *match) error { return func(m *match) error { return m.join(n, nil) } }
 
-// hostPlans are about what a program does with a server, and what befalls it.
+// hostPlans are matches in which a program calls the server's methods, and with faults from
+// outside.
 func hostPlans() []*plan {
 	return []*plan{observers(), levels(), levelsLate(), drain(), shutdown(), reconnects(), kicks(), overload(), oneAddress(), builds()}
 }
@@ -111,7 +112,7 @@ func observers() *plan {
 			closedWith(watcher(askTeam), transport.Kicked), closedWith(watcher(askPlayer), transport.Kicked))}
 }
 
-// noLate switches late inputs off for a player, and measures another anew.
+// noLate switches late inputs off for one player, and measures another player's latency again.
 func noLate(m *match) error {
 	players := m.srv.Players(nil)
 	expert.SetLateInputs(m.srv, players[0], false)
@@ -183,7 +184,7 @@ func reconnects() *plan {
 		acts: []act{
 			{2 * second, comeBack(0)}, {2500 * ms, link(3, sim.Hell)}, {3 * second, cutOff(1, 2*second)}, {3500 * ms, asks},
 			{4 * second, func(m *match) error { token = m.kill(2).client.ResumeToken(); return nil }},
-			{6 * second, enter(5)}, // in the place of an absent player
+			{6 * second, enter(5)}, // takes the place of an absent player
 			{7500 * ms, func(m *match) error { return m.join(2, token) }},
 			{7600 * ms, leave(0)}, {8500 * ms, asks}, {8600 * ms, link(3, fair)},
 		},
@@ -197,11 +198,11 @@ func kicks() *plan {
 		acts: []act{
 			{2 * second, kick(3)},
 			{2500 * ms, func(m *match) error { m.srv.Ban(id(1), epoch.Add(5*second), "for a while"); return nil }},
-			{3 * second, enter(1)}, // which is banned
+			{3 * second, enter(1)}, // the player is banned
 			{3500 * ms, func(m *match) error {
 				return m.srv.Do("remove", func(f *foretick.Frame) { f.Kick(m.srv.Players(nil)[0], 0, "by the operator") })
 			}},
-			{4 * second, enter(2)}, // which plays already
+			{4 * second, enter(2)}, // the player plays already
 			{5500 * ms, enter(1)},
 			{6 * second, func(m *match) error { m.srv.KickIdentity(id(2), "and you"); return nil }},
 			{7 * second, func(m *match) error {
@@ -232,7 +233,7 @@ func oneAddress() *plan {
 			cfg.MaxClients, cfg.MaxHeldPerAddress, cfg.MaxWaitingPerAddress, cfg.Timeout = 8, 1, 3, second
 		},
 		acts: []act{
-			{400 * ms, enter(4)}, // one too many that waits
+			{400 * ms, enter(4)}, // one waiting connection too many
 			{3 * second, cutOff(1, 3*second)}, {3200 * ms, cutOff(2, 3*second)}, {6500 * ms, enter(5)},
 		},
 		must: all(plays(0, 1, 2, 5), closedWith(4, transport.Full), want("lost", "leave"))}

@@ -25,31 +25,31 @@ const ms = time.Millisecond
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// machine is what both ends say that they run on, so that packets are the same everywhere.
+// machine is the architecture that both ends report, so that packets are the same on all machines.
 const machine = "oracle"
 
-// plan is one of the matches.
+// plan describes one of the matches.
 type plan struct {
 	name    string
 	seed    uint64
 	game    func(note noter) game
 	rate    int           // ticks a second; 0: 30
-	play    time.Duration // 0: 9 s
+	play    time.Duration // length of the match; 0: 9 s
 	players int
-	start   foretick.Tick // before the first; 0: a match begins with tick 1
+	start   foretick.Tick // the tick before the first one; 0: the match begins with tick 1
 	sync    int           // ticks that both ends run again to compare; 0: none
 	link    sim.Link
-	frames  int // a second on clients; 0: 60
+	frames  int // frames a second on clients; 0: 60
 	server  func(cfg *serverConfig)
 	client  func(n int, cfg *clientConfig)
-	other   func(n int) func(note noter) game // of clients of another build; nil: none are
-	address func(end int) string              // that the server sees; nil: the network's
+	other   func(n int) func(note noter) game // returns the game of a client of another build; nil: all clients have the same build
+	address func(end int) string              // returns the address that the server sees; nil: the network's address
 	pace    func(m *match) time.Duration
 	acts    []act
-	must    func(m *match) error // returns why the match shows nothing
+	must    func(m *match) error // returns an error if too little happened in the match
 }
 
-// act is what happens at a time of a match.
+// act is an action at a time of a match.
 type act struct {
 	at time.Duration
 	do func(m *match) error
@@ -58,7 +58,7 @@ type act struct {
 // named gives peers identities and addresses.
 type named struct {
 	*sim.Endpoint
-	ids  map[string]string // by the network's address
+	ids  map[string]string // identities by the network's addresses
 	plan *plan
 }
 
@@ -77,14 +77,14 @@ func (n *named) Info(p transport.PeerID, out *transport.Info) bool {
 
 // seat is a client of a match.
 type seat struct {
-	n      int // its number, by which its input differs
+	n      int // number of the client, by which its input differs
 	client *clientEnd
 	game   game
 	end    *sim.Endpoint
 	link   sim.Link
 	gone   bool
 	view   client.View
-	counts map[string]int // calls of its handlers
+	counts map[string]int // calls of the client's handlers
 }
 
 // match is a match in virtual time.
@@ -98,8 +98,8 @@ type match struct {
 	sums   *sums
 	seats  []*seat
 	counts map[string]int // calls of the server's handlers
-	told   map[string]int // what an operator saw
-	ports  []*trace.Port  // that an operator looks at
+	told   map[string]int // counts of what an operator saw
+	ports  []*trace.Port  // ports of the traces that an operator reads
 	rand   *rand.Rand
 	err    error
 }
@@ -118,7 +118,7 @@ func (p *plan) length() time.Duration {
 	return p.play
 }
 
-// hosted makes the server of a match, live or in a replay.
+// host makes the server of a match, live or in a replay.
 func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEnd, game, error) {
 	g := p.game(func(what string, numbers ...uint64) {
 		counts[what]++
@@ -206,7 +206,7 @@ func (m *match) fail(err error) {
 
 func (m *match) now() time.Time { return epoch.Add(m.net.Now()) }
 
-// stepServer steps the server now, and then whenever it is due, or at the match's own pace.
+// stepServer steps the server now, and then whenever a tick is due, or at the plan's own times.
 func (m *match) stepServer() {
 	m.srv.Step(m.now())
 	next := max(m.srv.Next().Sub(epoch), m.net.Now()+1)
@@ -218,7 +218,7 @@ func (m *match) stepServer() {
 	}
 }
 
-// dial connects a seat, anew if it was connected before.
+// dial connects a seat, or connects it again.
 func (m *match) dial(st *seat) transport.Endpoint {
 	st.end = m.net.Dial(m.listen.Endpoint, st.link, st.link)
 	m.listen.ids[sim.Addr(st.end.ID())] = fmt.Sprint("guest ", st.n)
@@ -230,7 +230,7 @@ func (m *match) join(n int, token []byte) error {
 	return m.enter(n, func(cfg *clientConfig) { cfg.ResumeToken = token })
 }
 
-// observe adds a client that observes, and asks for what the first byte of data says.
+// observe adds a client that observes. The first byte of data is the kind of view that it asks for.
 func (m *match) observe(n int, data ...byte) error {
 	return m.enter(n, func(cfg *clientConfig) { cfg.Observe, cfg.ObserveData, cfg.Sample = true, data, nil })
 }
@@ -319,7 +319,7 @@ func (m *match) kill(n int) *seat {
 	return st
 }
 
-// leave ends a client as a player does that quits.
+// leave ends a client like a player that quits.
 func (m *match) leave(n int) error {
 	st := m.seat(n)
 	st.gone = true
@@ -366,7 +366,7 @@ func (p *plan) replay(b []byte) (digest, error) {
 	var srv *serverEnd
 	_, played := flight.Play(tape, flight.Game{
 		New: func(cfg serverConfig) (*serverEnd, error) {
-			*s = *newSums(p.ticks()) // where a reason is looked for it is called again
+			*s = *newSums(p.ticks()) // a replay calls it again to find the reason of a difference
 			var err error
 			srv, g, err = p.host(cfg, s, map[string]int{})
 			return srv, err

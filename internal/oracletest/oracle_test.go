@@ -1,7 +1,7 @@
 //go:build !foretick_debug
 
-// Builds for debugging send more than the recordings have, and run ticks again to check them:
-// they cannot have the same packets, nor the same calls of handlers.
+// Debug builds send more than the recordings have, and run ticks again to check them. So they
+// have neither the same packets nor the same calls of handlers.
 
 package oracletest
 
@@ -42,7 +42,7 @@ func recorded(t *testing.T) map[string]digest {
 	return all
 }
 
-// TestMain writes the files first, if it shall.
+// TestMain writes the files first, if -update is set.
 func TestMain(m *testing.M) {
 	if flag.Parse(); *update {
 		if err := rewrite(); err != nil {
@@ -96,8 +96,8 @@ func each(t *testing.T, play func(t *testing.T, p *plan, all map[string]digest))
 	t.Logf("%v of processor time", total.Round(time.Millisecond))
 }
 
-// TestTapesReplayTheSame: the server computes and sends from each tape what it did when the
-// match was recorded.
+// TestTapesReplayTheSame: with each tape the server computes and sends the same as when the match
+// was recorded.
 func TestTapesReplayTheSame(t *testing.T) {
 	each(t, func(t *testing.T, p *plan, all map[string]digest) {
 		b, err := os.ReadFile(tapeFile(p.name))
@@ -108,8 +108,8 @@ func TestTapesReplayTheSame(t *testing.T) {
 	})
 }
 
-// TestMatchesPlayTheSame: the same seeds make the same matches, on the clients too. A match
-// that is recorded now replays as it was played.
+// TestMatchesPlayTheSame: the same seeds give the same matches, on the clients too. A match
+// that is recorded now has the same replay.
 func TestMatchesPlayTheSame(t *testing.T) {
 	each(t, func(t *testing.T, p *plan, all map[string]digest) {
 		for _, p := range []*plan{p, p.again()} {
@@ -127,7 +127,7 @@ func TestMatchesPlayTheSame(t *testing.T) {
 	})
 }
 
-// TestPreviewPlaysTheSame: the same input makes the same match in a preview.
+// TestPreviewPlaysTheSame: the same input gives the same match in a preview.
 func TestPreviewPlaysTheSame(t *testing.T) {
 	d, err := alone()
 	assert.NoError(t, err)

@@ -18,7 +18,7 @@ var (
 	late = sim.Link{Latency: 50 * ms, Jitter: 60 * ms, Loss: 0.03, Burst: 4}
 )
 
-// counted wants each of some handlers to have been called.
+// counted requires that each of the named handlers was called.
 func counted(what map[string]int, names ...string) error {
 	var errs []error
 	for _, name := range names {
@@ -29,7 +29,8 @@ func counted(what map[string]int, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// want makes a plan's must: handlers of the server, and after a nil those of clients.
+// want returns a plan's must, which requires calls of handlers: of the server's, and after the name
+// "clients:" of the clients'.
 func want(names ...string) func(m *match) error {
 	return func(m *match) error {
 		here := m.counts
@@ -51,7 +52,7 @@ func want(names ...string) func(m *match) error {
 	}
 }
 
-// all wants several things of a match.
+// all combines several musts.
 func all(musts ...func(m *match) error) func(m *match) error {
 	return func(m *match) error {
 		var errs []error
@@ -62,7 +63,7 @@ func all(musts ...func(m *match) error) func(m *match) error {
 	}
 }
 
-// rerun wants late inputs to have run, and how many.
+// rerun requires that at least this many late inputs ran.
 func rerun(least uint64) func(m *match) error {
 	return func(m *match) error {
 		if n := m.srv.Stats().InputsRerun; n < least {
@@ -99,7 +100,7 @@ func do(name string) func(m *match) error {
 	return func(m *match) error { return m.srv.Do(name, m.hosted.call(name)) }
 }
 
-// asks makes all players ask for something.
+// asks makes all players send a request.
 func asks(m *match) error {
 	for _, st := range m.seats {
 		if !st.gone {
@@ -109,12 +110,12 @@ func asks(m *match) error {
 	return nil
 }
 
-// comeBack ends a client's process, and another takes its place with its token.
+// comeBack ends a client's process, and starts another one with its token.
 func comeBack(n int) func(m *match) error {
 	return func(m *match) error { return m.join(n, m.kill(n).client.ResumeToken()) }
 }
 
-// cutOff takes a client's network away for a while.
+// cutOff makes a client's link lose everything for a while.
 func cutOff(n int, d time.Duration) func(m *match) error {
 	return func(m *match) error {
 		m.net.Blackhole(m.seat(n).end, m.net.Now(), m.net.Now()+d)
@@ -150,22 +151,22 @@ func lateInputs(world bool, share float64) func(cfg *serverConfig) {
 // plans are the matches that have a tape.
 func plans() []*plan { return append(append(playPlans(), hostPlans()...), edgePlans()...) }
 
-// again returns the same match with another seed, and longer. It has no tape in testdata, only
-// its digests.
+// again returns the same match with another seed, and longer. Testdata has its digests, but no
+// tape.
 func (p *plan) again() *plan {
 	q := *p
 	q.name, q.seed, q.play, q.must = p.name+"_again", p.seed+100, 2*p.length(), nil
 	return &q
 }
 
-// playPlans are about what a game declares and how it is played.
+// playPlans are matches for a game's declarations and for how it is played.
 func playPlans() []*plan {
 	whole := rules{balls: true, text: true, paced: true, family: true, level: 170}
 	return []*plan{
 		{name: "small", seed: 1, game: newSmall, players: 2, play: 8 * second, link: fair, must: want("join")},
 		{name: "arena", seed: 2, game: newArena, players: 4, link: fair, server: func(cfg *serverConfig) { cfg.SnapshotRate = 15 }},
 		{name: "rich", seed: 3, game: newRich(rules{storm: true, partial: true, interest: true, family: true}), players: 3, link: fair,
-			server: func(cfg *serverConfig) { cfg.Tags, cfg.SendRate = []string{"storm"}, 3000 }, // the nearest come first
+			server: func(cfg *serverConfig) { cfg.Tags, cfg.SendRate = []string{"storm"}, 3000 }, // so low a rate sends the nearest entities first
 			client: func(n int, cfg *clientConfig) {
 				cfg.PartialTicks = n != 1
 				cfg.Tags = []string{"storm scenes"}

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/preview"
 )
 
-// alone plays the game in a preview, whose local player no tape can have: there are digests alone.
+// alone plays the game in a preview. No tape can hold its local player, so there are only digests.
 func alone() (digest, error) {
 	s := newSums(30)
 	g := newRich(rules{balls: true, text: true, paced: true, family: true, level: 100})(func(what string, numbers ...uint64) {

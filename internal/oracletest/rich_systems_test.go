@@ -10,11 +10,10 @@ import (
 
 func within(x float32) float32 { return min(max(x, -30), 30) }
 
-// wave goes from −1 to 1 and back as x does, as a sine does roughly: it is the same on every
-// machine.
+// wave is roughly a sine for x from −1 to 1, with the same result on every machine.
 func wave(x float32) float32 { return 4 * x * (1 - max(x, -x)) }
 
-// compass is the direction of an angle.
+// compass returns the direction of an angle.
 func compass(angle float32) (x, y float32) {
 	half := angle/math.Pi + 0.5
 	if half > 1 {
@@ -23,12 +22,12 @@ func compass(angle float32) (x, y float32) {
 	return wave(half), wave(angle / math.Pi)
 }
 
-// length is that of a vector.
+// length returns the length of a vector.
 func length(x, y float32) float32 {
 	return float32(math.Sqrt(float64(float64(x)*float64(x)) + float64(float64(y)*float64(y))))
 }
 
-// shared declares what both ends run.
+// shared declares the systems that both ends run for a player's own rows.
 func (g *rich) shared(p *foretick.Protocol) {
 	p.Shared("crowd", func(f *foretick.Frame, rows ecs.Rows) {
 		c, at := g.crowd.Slice(rows), g.place.Slice(rows)
@@ -115,7 +114,7 @@ func (g *rich) shared(p *foretick.Protocol) {
 	g.sharedBetween(p)
 }
 
-// sharedBetween declares what concerns more than a player's own rows.
+// sharedBetween declares the shared systems that concern more than a player's own rows.
 func (g *rich) sharedBetween(p *foretick.Protocol) {
 	if g.balls {
 		p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
@@ -178,7 +177,7 @@ func (g *rich) sharedBetween(p *foretick.Protocol) {
 	}
 }
 
-// shoot raises an event for each shot. Of four one is a rocket, one a bomb, and two are bullets.
+// shoot raises an event for each shot. One in four shots is a rocket, one a bomb, and two are bullets.
 func (g *rich) shoot(f *foretick.Frame, rows ecs.Rows) {
 	cmd, at, h, guns, marks := g.cmd.Slice(rows), g.place.Slice(rows), g.heading.Slice(rows), g.gun.Slice(rows), g.mark.Slice(rows)
 	for i := range cmd {
@@ -210,7 +209,7 @@ func (g *rich) shoot(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// servers declares what the server alone runs.
+// servers declares the systems that only the server runs.
 func (g *rich) servers(p *foretick.Protocol) {
 	world := ecs.Stage("world")
 	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
@@ -267,7 +266,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 		for i := range at {
 			n[i].N++
 			at[i].X = within(at[i].X + float32(wave(float32(n[i].N%60)/30-1)*f.DT))
-			if k := n[i].N % 120; k == 60 || k == 80 { // corrections while its owner predicts it
+			if k := n[i].N % 120; k == 60 || k == 80 { // gives corrections while the owner predicts the entity
 				f.SetPredicted(rows.Entity(i), k == 60)
 			}
 		}
@@ -322,7 +321,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 	}
 }
 
-// curtain hides and shows, and changes who knows what.
+// curtain hides and shows entities, and changes the members of audiences.
 func (g *rich) curtain(f *foretick.Frame, _ ecs.Rows) {
 	if f.Tick%15 != 0 || g.open {
 		return

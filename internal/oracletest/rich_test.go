@@ -29,19 +29,19 @@ type (
 		Points int16 `net:"max=100"`
 		Lives  uint8
 	}
-	plot struct { // what allies alone know
+	plot struct { // sent to allies only
 		Target uint16 `net:"allies"`
 		Crew   uint8
 	}
-	password struct{ Word uint32 } // for an audience of the game's own
-	badge    struct{ N uint8 }     // of props
+	password struct{ Word uint32 } // sent to an audience of the game's own
+	badge    struct{ N uint8 }     // a component of props
 	ball     struct {
 		X, Y   float32 `net:"min=-60,max=60,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-20,max=20,step=0.01"`
 	}
 	fuse   struct{ Left uint8 }
-	streak struct{ Left uint8 } // of a bullet, on each end
-	leash  struct{ N uint16 }   // of a pet, on the server alone
+	streak struct{ Left uint8 } // a component of a bullet, which each end has for itself
+	leash  struct{ N uint16 }   // a component of a pet, only on the server
 	scroll struct {
 		Words []uint32 `net:"max=512"`
 	}
@@ -54,12 +54,12 @@ type (
 		B float64
 	}
 	armour struct{ Plates uint16 }
-	mark   struct { // whom a body fired last
+	mark   struct { // the last rocket that a body fired
 		Rocket ecs.Entity
 		N      uint8
 	}
-	crowd struct{ Near uint8 } // how many stand close to a body
-	shell struct {             // of the server's projectiles
+	crowd struct{ Near uint8 } // number of bodies near a body
+	shell struct {             // a component of the server's projectiles
 		VX, VY, Behind float32
 		Left           uint8
 	}
@@ -72,7 +72,7 @@ type (
 		Run  bool
 	}
 	score   struct{ Red, Blue, Final uint16 }
-	weather struct{ Seed, Draws uint64 } // of the server alone
+	weather struct{ Seed, Draws uint64 } // a singleton that only the server has
 	pace    struct{ N uint16 }
 	launch  struct{ X, Y, VX, VY float32 }
 	shot    struct {
@@ -90,21 +90,21 @@ type (
 	}
 )
 
-// rules say what of the game a match has. Late inputs alone refuse some of it.
+// rules say which parts of the game a match has. LateInputs without LateWorld refuses some parts.
 type rules struct {
 	rate     int
 	remote   bool // clients predict others
-	balls    bool // that all players push
-	text     bool // predicted strings and lists
-	paced    bool // a predicted singleton
-	storm    bool // a shared system with a tag of the match
-	partial  bool // a part of the tick is drawn
-	interest bool // players see what is near
-	long     bool // entities longer than a packet
-	infinite bool // values without an end
-	family   bool // parents and children
-	younger  bool // another build
-	shove    bool // a hit moves a body, and bodies push one another where all of a tick runs again
+	balls    bool // there are balls that all players push
+	text     bool // there are predicted strings and lists
+	paced    bool // there is a predicted singleton
+	storm    bool // there is a shared system with a tag of the match
+	partial  bool // clients draw parts of ticks
+	interest bool // players receive only entities that are near
+	long     bool // there are entities longer than a packet
+	infinite bool // there are infinite values
+	family   bool // there are parents and children
+	younger  bool // the game is another build
+	shove    bool // a hit moves a body, and with LateWorld bodies push one another
 	open     bool // nothing is hidden
 	stray    bool // a system counts outside of components, which a sync test finds
 	level    foretick.Tick
@@ -152,7 +152,7 @@ type rich struct {
 	members                      schema.Audience
 	bodies, rolling, props, pets *ecs.Query
 	hits                         []foretick.Hit
-	turns                        int // of all bodies, with stray
+	turns                        int // with stray, counts runs for all bodies
 }
 
 func newRich(r rules) func(note noter) game {
@@ -316,7 +316,7 @@ func (g *rich) hooks(p *foretick.Protocol) {
 	p.OnVanish(func(f *foretick.Frame, e ecs.Entity) { g.note("vanish", uint64(f.Tick), uint64(e)) }, foretick.OfPrefab(&g.prop))
 }
 
-// arrive gives a player a body and a pet.
+// arrive spawns a player's body and pet.
 func (g *rich) arrive(f *foretick.Frame, player foretick.PlayerID) {
 	f.SetTeam(player, uint8(1+player%2))
 	e := f.Spawn(&g.body, player)
@@ -375,7 +375,7 @@ func (g *rich) words(p *foretick.Protocol) {
 	g.shot.OnCancelled(p, on("shot cancelled"))
 }
 
-// struck judges a shot by what its player saw.
+// struck judges a shot in the view that its player saw.
 func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 	view := f.Rewind(by)
 	hit, ok := view.Raycast(s.Ray)
@@ -406,7 +406,7 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 	}
 }
 
-// judge asks all that a view of the past answers.
+// judge calls all queries of a view of the past.
 func (g *rich) judge(f *foretick.Frame, view foretick.HitView, s shot, target ecs.Entity) {
 	at, by := lagcomp.Vec{X: s.Ray.X, Y: s.Ray.Y}, view
 	switch s.Tick % 5 {
@@ -430,7 +430,7 @@ func (g *rich) judge(f *foretick.Frame, view foretick.HitView, s shot, target ec
 	}
 }
 
-// launched flies a bomb up to the present, and leaves it to the server's system.
+// launched moves a bomb up to the present. From there the server's system moves it.
 func (g *rich) launched(f *foretick.Frame, by foretick.PlayerID, l launch) {
 	shot := lagcomp.Projectile{Position: lagcomp.Vec{X: l.X, Y: l.Y}, Velocity: lagcomp.Vec{X: l.VX, Y: l.VY}, Radius: 0.3}
 	behind, hit, ok := f.Rewind(by).CatchUp(&shot)
@@ -452,7 +452,7 @@ func (g *rich) hurt(f *foretick.Frame, e ecs.Entity) {
 
 func (g *rich) serves(srv *serverEnd) { g.srv = srv }
 
-// level makes things that nobody owns, and bodies for the players that are there.
+// level spawns things that nobody owns, and bodies for these players.
 func (g *rich) level(f *foretick.Frame, players []foretick.PlayerID) {
 	for i := range 10 {
 		e := f.Spawn(&g.prop, ecs.Nobody)
@@ -506,7 +506,7 @@ func (g *rich) send(c *clientEnd, n uint16) {
 	}
 }
 
-// sampler presses what a seed says: another way each half of a second.
+// sampler returns a script drawn from a seed, which changes its direction every half second.
 func (g *rich) sampler(seed uint64) client.Sampler {
 	r := rand.New(rand.NewPCG(seed, 77))
 	var c command
@@ -523,7 +523,7 @@ func (g *rich) sampler(seed uint64) client.Sampler {
 	})
 }
 
-// aim points at the nearest body of another player on the screen.
+// aim returns the angle to the nearest body of another player on the screen.
 func (g *rich) aim(v client.View) (angle float32) {
 	var me place
 	if e := g.bodies.FirstOwned(v.World, v.Player); e != ecs.None {

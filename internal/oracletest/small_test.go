@@ -9,7 +9,7 @@ import (
 	arena "github.com/foretick/foretick/examples/arena/game"
 )
 
-// small is one end of a game where bodies walk.
+// small is one end of a game in which bodies walk.
 type small struct {
 	note  noter
 	place ecs.Component[place]
@@ -50,7 +50,7 @@ func (g *small) level(*foretick.Frame, []foretick.PlayerID) {}
 func (g *small) call(string) func(*foretick.Frame)          { return nil }
 func (g *small) send(*clientEnd, uint16)                    {}
 
-// arenaEnd is one end of the arena's game, which bots play.
+// arenaEnd is one end of the game of examples/arena, which bots play.
 type arenaEnd struct {
 	small
 	game *arena.Game

@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// tap adds what an end sends to the match's sums.
+// tap is an endpoint that adds the datagrams that an end sends to the match's sums.
 type tap struct {
 	transport.Endpoint
 	sums   *sums
@@ -36,7 +36,7 @@ func (t *tap) Close(c transport.Code, detail string) error {
 	return t.Endpoint.Close(c, detail)
 }
 
-// tapped is a recorder, or the player of a tape, whose server's packets are added to sums.
+// tapped is a recorder, or the player of a tape, that adds the server's packets to sums.
 type tapped struct {
 	tape.Recorder
 	sums *sums
@@ -65,8 +65,8 @@ func (t *tappedSink) Tick(tick uint32, hash uint64) {
 	t.Sink.Tick(tick, hash)
 }
 
-// Outside implements tape.Sink. A server that closes for a restart sends messages again until
-// they arrive, on a clock that no replay has.
+// Outside implements tape.Sink. A server that closes for a restart resends messages until they
+// arrive, at times that no replay has.
 func (t *tappedSink) Outside(c tape.Call) {
 	if c.Op == tape.Close && transport.Code(c.Number) == transport.Restart {
 		t.tap.kind = words
