@@ -78,7 +78,7 @@ type Stats struct {
 	Received  uint64        // bytes of all packets received
 	Sent      uint64        // bytes of all packets sent
 	Malformed uint64        // packets and messages that could not be read
-	Lead      time.Duration // how early the newest commands reached the server
+	Lead      time.Duration // by how much the newest commands reached the server early
 	RTT       time.Duration // round trip of the connection
 }
 

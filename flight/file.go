@@ -15,7 +15,7 @@ import (
 // that no tick waits for a disk.
 type file struct {
 	dir, name string
-	most      int64 // Config.MaxFile
+	most      int64 // largest size of the file: Config.MaxFile
 
 	mu    sync.Mutex // guards the fields below
 	idle  sync.Cond  // signals that bytes were written, or that busy is false again
@@ -25,7 +25,7 @@ type file struct {
 	drop  bool       // the file is removed once it is closed
 	shut  bool       // the file is closed
 	busy  bool       // a goroutine writes the queue
-	f     *os.File   // nil: not created yet
+	f     *os.File   // the open file; nil: not created yet
 	size  int64      // bytes in the file
 	err   error      // the reason why nothing more is written
 }

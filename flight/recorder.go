@@ -38,7 +38,7 @@ type Recorder struct {
 	full    fullBlock
 	stored  appender          // memory for the blocks that a Folder writes
 	memory  slabs             // packed blocks that are not in the file yet
-	file    *file             // nil: no file yet
+	file    *file             // the tape's file; nil: no file yet
 	aside   func(wait func()) // runs a wait for the disk elsewhere; nil: the server's caller waits
 }
 

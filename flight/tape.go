@@ -20,7 +20,7 @@ import (
 type Tape struct {
 	r    io.ReaderAt
 	size int64
-	file io.Closer // nil: the caller of Read closes it
+	file io.Closer // closes the tape's file; nil: the caller of Read closes it
 	info Info
 }
 
@@ -58,13 +58,13 @@ type Note struct {
 // Panic is a panic in a system.
 type Panic struct {
 	Tick  foretick.Tick // the tick in which the system panicked
-	Text  string        // the value, printed
+	Text  string        // the value of the panic, printed
 	Stack string
 }
 
 // DamagedError says from where a tape cannot be read. The part before that is readable.
 type DamagedError struct {
-	At  int64 // bytes from the beginning of the tape
+	At  int64 // position of the damage, in bytes from the beginning of the tape
 	Why string
 }
 

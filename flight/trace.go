@@ -15,9 +15,9 @@ import (
 type Trace struct {
 	Tick    foretick.Tick
 	Entity  ecs.Entity
-	Before  []Value // at the beginning of the tick; empty: the entity did not exist
+	Before  []Value // values at the beginning of the tick; empty: the entity did not exist
 	Systems []SystemTrace
-	After   []Value // at the end of the tick; empty: the entity is gone
+	After   []Value // values at the end of the tick; empty: the entity is gone
 }
 
 // SystemTrace is one system's run. What hooks, request handlers and event handlers changed

@@ -15,10 +15,10 @@ import (
 
 // Edit sets one value in a server's world.
 type Edit struct {
-	Entity EntityID `json:"entity"` // 0: a singleton of the world
+	Entity EntityID `json:"entity"` // the entity; 0: a singleton of the world
 	Path   string   `json:"path"`   // component and field, such as Health.Points
 	Value  any      `json:"value"`  // a bool, a number, a json.Number, a string, or the name of a value
-	By     string   `json:"by"`     // who asks, for recordings and logs; empty: "inspector"
+	By     string   `json:"by"`     // name of the person or tool that edits, for recordings and logs; empty: "inspector"
 }
 
 // ErrEdit is wrapped by the errors of Edit for paths and values that cannot be set.

@@ -50,7 +50,7 @@ type Inspector struct {
 
 	mu    sync.Mutex
 	opens int
-	ends  []*end // in the order in which they were added
+	ends  []*end // servers and clients, in the order in which they were added
 }
 
 // New returns an inspector without ends. It panics if a number of the config is out of its

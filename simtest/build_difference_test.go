@@ -27,7 +27,7 @@ type build struct {
 	own      func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool)
 	team     func(w *ecs.World, me foretick.PlayerID) int64
 	news     *[]int64 // contents of the message
-	confirm  *int     // predicted events confirmed
+	confirm  *int     // number of predicted events that were confirmed
 	cancel   *int
 	extra    func(w *ecs.World) int // entities that only this build knows
 }
@@ -40,7 +40,7 @@ func elderBuild() *build {
 	}
 	type Team struct {
 		Colour int8
-		Old    int32 // to be removed
+		Old    int32 // the younger build does not have it
 	}
 	type Pad struct {
 		X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
@@ -121,13 +121,13 @@ func elderBuild() *build {
 func youngerBuild() *build {
 	type Armour struct{ Points int32 }
 	type Place struct {
-		Jumps uint32  // reordered and widened
+		Jumps uint32  // the younger build has it in another place, and wider
 		Y     float32 `net:"min=-100,max=100,step=0.01,lerp"`
 		X     float32 `net:"min=-100,max=100,step=0.01,lerp"`
-		Z     float32 `net:"min=-10,max=10,step=0.1,tol=0.2"` // added
+		Z     float32 `net:"min=-10,max=10,step=0.1,tol=0.2"` // only the younger build has it
 	}
 	type Team struct {
-		Colour int32 // widened; Old is gone
+		Colour int32 // wider than in the elder build; Old is gone
 		Name   [3]uint8
 	}
 	type Pad struct {

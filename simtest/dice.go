@@ -5,7 +5,7 @@ import "math/rand/v2"
 // dice makes the random decisions of rogues. They are drawn from a seed, or read
 // from the bytes of a fuzzer.
 type dice struct {
-	rand  *rand.Rand // nil: decisions are read from bytes
+	rand  *rand.Rand // source of decisions; nil: they are read from bytes
 	bytes []byte
 }
 

@@ -25,7 +25,7 @@ type director struct {
 	err     error
 	lost    lost
 	taps    taps
-	ends    *extremes // nil without Plan.Extremes
+	ends    *extremes // checks Plan.Extremes; nil without it
 	rests   map[*client.Client]func(bool)
 	kicked  map[*client.Client]bool
 

@@ -22,7 +22,7 @@ import (
 
 // gauges has a field of each kind whose value looks different from its words on the wire.
 type gauges struct {
-	Heat  float32 // no step
+	Heat  float32 // a float without a step
 	Mass  float64
 	Turn  [4]float32 `net:"quat,bits=12"`
 	Name  string     `net:"max=8"`
@@ -35,7 +35,7 @@ type rig struct {
 	gauges ecs.Component[gauges]
 	cmd    ecs.Component[move]
 	car    ecs.Prefab
-	set    func(f *foretick.Frame, g *gauges) // on the server
+	set    func(f *foretick.Frame, g *gauges) // writes the gauges, on the server
 }
 
 func (g *rig) protocol() *foretick.Protocol {

@@ -38,7 +38,7 @@ type depot struct {
 	turret  ecs.Prefab
 	all     *ecs.Query
 	labels  uint16
-	flat    bool // without a hierarchy
+	flat    bool // the protocol does not declare Hierarchy
 	own     ecs.Component[crate]
 	crate   ecs.Prefab // prefab of entities that only a client has
 	scuttle foretick.Tick

@@ -45,7 +45,7 @@ type race struct {
 	tell   foretick.Message[news]
 	told   []news
 	asked  []news
-	runs   []news // commands
+	runs   []news // commands that ran
 	body   ecs.Prefab
 	value  float64
 }

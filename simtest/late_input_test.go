@@ -77,7 +77,7 @@ func (g *fencers) first(d deed) bool {
 type (
 	footing struct {
 		X       float32 `net:"min=-100,max=100,step=0.01,lerp"`
-		Guarded bool    // no shot hurts it in this tick
+		Guarded bool    // no shot hurts the body in this tick
 	}
 	vitals struct {
 		Down  bool

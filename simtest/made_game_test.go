@@ -42,10 +42,10 @@ var madeRound = 6
 
 type madeSystem struct {
 	what      int
-	from, to  int // shapes that it reads and writes
+	from, to  int // shapes that the system reads and writes
 	cmd       bool
-	share     uint64 // it acts once in this many times
-	sneaks    bool   // it does not declare its writes
+	share     uint64 // the system acts once in this many ticks and rows
+	sneaks    bool   // the system does not declare its writes
 	everybody bool   // a push reaches players' entities, too
 }
 

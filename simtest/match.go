@@ -60,7 +60,7 @@ type Match struct {
 	owners   map[int]foretick.PlayerID // players on the current server, by number of their endpoint
 	grants   map[string]server.Grant   // what observers of the current server may see, by address
 	player   []foretick.PlayerID
-	trace    hash.Hash // nil: the match has no trace
+	trace    hash.Hash // digest for Match.Trace; nil: the match has no trace
 	buf      []byte
 	step     func()
 }

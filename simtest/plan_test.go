@@ -41,9 +41,9 @@ type club struct {
 
 	asked uint32
 	rest  bool
-	leak  bool                                   // writes secrets into a public field
-	hoard *[][]byte                              // keeps memory
-	draw  func(f *foretick.Frame, rows ecs.Rows) // for each rendered frame of a client
+	leak  bool                                   // the game writes secrets into a public field
+	hoard *[][]byte                              // memory that the game keeps, as a planted leak
+	draw  func(f *foretick.Frame, rows ecs.Rows) // called for each rendered frame of a client
 }
 
 func (g *club) player() simtest.Player {

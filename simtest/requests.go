@@ -27,7 +27,7 @@ type Requests struct {
 // errands are the requests that a client sent in one session and the server has not
 // handled yet.
 type errands struct {
-	client  *client.Client // nil: the session has ended
+	client  *client.Client // the client of the session; nil: the session has ended
 	gone    time.Duration  // time at which the end of the session was noticed
 	number  uint64         // number of the session, as the client counts them
 	player  foretick.PlayerID

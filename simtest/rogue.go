@@ -40,7 +40,7 @@ type rogue struct {
 	match *rogueMatch
 	dice  *dice
 	state rogueState
-	left  int // actions left in this sequence
+	left  int // number of actions left in this sequence
 	next  time.Duration
 	wild  int // share of actions that misbehave, in 64ths
 
@@ -49,23 +49,23 @@ type rogue struct {
 	events   [16]transport.Event
 
 	number uint16 // number of the next packet
-	acks   int    // which packets it acknowledges: acksAll, acksBare or acksNever
+	acks   int    // the rogue's acknowledgements: acksAll, acksBare or acksNever
 	heard  bool
 	line   uint16 // number of the newest packet received
 	bits   uint32 // which of the 32 packets before line were received
 	lineAt time.Duration
 
 	welcome netcode.Welcome
-	mute    bool          // all its commands are zero
+	mute    bool          // all commands of the rogue are zero
 	since   time.Duration // arrival of the welcome
 	token   [16]byte      // resume token of the newest session
 	stream  [4]uint16     // next entry of each channel
 
-	build build // the build that it claims
-	asked bool  // asked for the schema on this connection
+	build build // the build that the rogue claims
+	asked bool  // it requested the schema on this connection
 
-	played bool // the server accepted it in this sequence
-	dials  int  // connections in this sequence
+	played bool // the server accepted the rogue in this sequence
+	dials  int  // number of connections in this sequence
 	buf    []byte
 	last   []byte // the previous packet
 	body   []byte

@@ -17,7 +17,7 @@ type rogue struct {
 	peer     transport.PeerID
 	hash     uint64
 	welcome  netcode.Welcome
-	since    time.Duration // when the Welcome came
+	since    time.Duration // time at which the Welcome came
 	newest   netcode.Tick  // estimate of the server's tick
 	gone     *transport.Event
 	goneAt   time.Duration
@@ -32,8 +32,8 @@ type rogue struct {
 	mangle func(c *rogue, b []byte) []byte
 	// deaf, when set, reports whether to drop a packet unread.
 	deaf   func(b []byte) bool
-	resume [16]byte // resume token of its hello
-	taken  []uint32 // counts of received messages in its hello
+	resume [16]byte // resume token in the rogue's hello
+	taken  []uint32 // counts of received messages in the rogue's hello
 	// times is how many packets the rogue sends at each step; 0 means 1.
 	times int
 }

@@ -47,7 +47,7 @@ type seat struct {
 	inside   probe.Client // internals of the client
 	endpoint *sim.Endpoint
 	up, down sim.Link
-	interval time.Duration // between rendered frames, in true time
+	interval time.Duration // time between rendered frames, on a correct clock
 	drift    float64
 	after    func(client.View)
 	paused   bool

@@ -25,7 +25,7 @@ type (
 // bareGame is a game with prefabs that only have components without sent fields.
 type bareGame struct {
 	flag    ecs.Component[bareFlag]
-	armed   ecs.Component[bareArm] // predicted
+	armed   ecs.Component[bareArm] // a predicted component without fields that are sent
 	cooling ecs.Component[bareHeat]
 	prefabs [3]ecs.Prefab
 	runs    int // rows that a shared system ran for

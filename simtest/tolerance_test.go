@@ -17,7 +17,7 @@ import (
 
 type loose struct {
 	X float32 `net:"min=-64,max=64,step=0.01,tol=0.25"`
-	N uint8   // no tolerance
+	N uint8   // a field without a tolerance
 }
 
 // breeze is a game whose server moves bodies, a little or a lot, which clients cannot

@@ -26,7 +26,7 @@ type census struct {
 	cmd   ecs.Component[lunge]
 	body  ecs.Prefab
 	pet   ecs.Prefab
-	load  ecs.Prefab // longer than a snapshot can have
+	load  ecs.Prefab // its entities are longer than a snapshot can have
 	all   *ecs.Query
 
 	near   bool // players receive only entities that are near
