@@ -71,14 +71,14 @@ type Refusal uint8
 // The reasons.
 const (
 	RefusedFull         Refusal = iota // every place is taken
-	RefusedBanned                      // its identity is banned
-	RefusedTooOften                    // connections of its address come and go too often
-	RefusedWaiting                     // too many connections of its address do not play yet
-	RefusedProtocol                    // it has another protocol or version
+	RefusedBanned                      // the peer's identity is banned
+	RefusedTooOften                    // connections of the peer's address come and go too often
+	RefusedWaiting                     // too many connections of the peer's address do not play yet
+	RefusedProtocol                    // the peer has another protocol or version
 	RefusedDraining                    // the server drains or ends
-	RefusedObservers                   // there are enough observers, it may not observe, or it asks for an unknown role
+	RefusedObservers                   // there are enough observers, the peer may not observe, or it asks for an unknown role
 	RefusedCombinations                // the world has hardly any room for further combinations of owner and components
-	RefusedTwice                       // a player with its identity already plays
+	RefusedTwice                       // a player with the peer's identity already plays
 	// Refusals is the number of reasons.
 	Refusals = 9
 )

@@ -20,7 +20,7 @@ func (r *Room) NoteChange(c Change) {
 	switch w := &r.world; {
 	case !r.Whole || w.undoing || r.test.running:
 	case !w.runs(): // this change would not be made again
-		r.BlockWorld() // nothing does it again
+		r.BlockWorld()
 	default:
 		c.tick = *r.Tick
 		w.changes = append(w.changes, c)

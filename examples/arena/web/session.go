@@ -268,7 +268,7 @@ type response struct {
 	ticks float64
 }
 
-// moves is how far a body must move, in metres.
+// moves is how far a body must move to count as moving, in metres.
 const moves = 0.002
 
 func (s *Session) time() float64 { return float64(s.view.Tick) - 1 + float64(s.view.Fraction) }

@@ -22,7 +22,7 @@ type Connecting struct {
 	Leave  func(ep transport.Endpoint)                   // ends a client's endpoint
 	P99    time.Duration                                 // upper limit of the dials' times
 	Lanes  int                                           // parallel dials
-	Short  int                                           // dials without -soak; if these fail, 1000 decide
+	Short  int                                           // how many dials to make without -soak; 1000 more decide if these fail
 }
 
 const (
