@@ -91,32 +91,6 @@ func (c *Client) fresh() error {
 	return c.clearLevel()
 }
 
-// clearLevel forgets everything that belonged to a level.
-func (c *Client) clearLevel() error {
-	if c.ghosts.receiver != nil {
-		c.world.Lock()
-		for _, g := range c.ghosts.receiver.Ghosts() {
-			if g.Data != 0 {
-				c.world.Manager().Destroy(ecs.Entity(g.Data))
-			}
-		}
-		c.world.Unlock()
-		for _, g := range c.ghosts.receiver.Ghosts() {
-			if g.Data != 0 {
-				c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
-			}
-		}
-	}
-	c.timeline.spawning.clearSpawns()
-	c.tracer.forgetRecords()
-	c.reports.forgetAsked()
-	c.ghosts.newReceiver(c.link.newest)
-	c.ghosts.ours = c.ghosts.ours[:0]
-	c.reasons.Clear()
-	c.screen.clearScreen()
-	return c.timeline.clearLevel()
-}
-
 // View returns the result of the last Step.
 func (c *Client) View() View { return c.view }
 

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"errors"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -359,3 +362,73 @@ func firstLines(text string, n int) string {
 
 // Unwrap returns net.ErrClosed.
 func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
+
+// builds is the state of playing with a server of another build of the game.
+type builds struct {
+	// speaks is the hash of the protocol that is spoken: ours, or the server's.
+	speaks     uint64
+	offered    uint64      // offered is the hash of the server's protocol, whose schema may be had.
+	difference *difference // difference is what differs from the server's protocol.
+	// asks is true if the client wants the server's schema. asked is true once it asked on this
+	// connection.
+	asks, asked bool
+}
+
+// otherBuilds notes that the server would let another build in.
+func (c *Client) otherBuilds(r netcode.Reject) {
+	if c.view.State != Connecting && c.view.State != Resuming || c.link.builds.speaks == r.Protocol {
+		return
+	}
+	if r.Protocol == c.cfg.Protocol.Hash() { // the server was brought up to this build
+		c.adopt(c.build, nil, r.Protocol)
+		return
+	}
+	c.link.builds.asks, c.link.builds.offered = true, r.Protocol
+}
+
+// adopt switches to another protocol.
+func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
+	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, to, hash, false
+	c.losses.Facts = &p.Facts
+	c.ghosts.hitboxes = p.NewHitboxes()
+	c.ghosts.findOthers(p)
+	if err := c.fresh(); err != nil {
+		c.link.endConnection(err) // cannot be: the same configuration was accepted before
+	}
+}
+
+var errUnasked = errors.New("foretick: a schema that was not asked for")
+
+// schema reads the server's schema and switches to its protocol.
+func (c *Client) schema(payload []byte) error {
+	if !c.link.builds.asks {
+		return errUnasked
+	}
+	reply, err := netcode.ParseSchemaReply(payload)
+	if err != nil {
+		c.link.endConnection(err)
+		return err
+	}
+	if !reply.Known {
+		c.link.endConnection(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.link.builds.offered})
+		return nil
+	}
+	s, err := schema.ReadProtocol(reply.Data)
+	if err == nil && s.Hash() != c.link.builds.offered {
+		err = fmt.Errorf("%w: it is not that of the server's protocol", schema.ErrMalformed)
+	}
+	if err != nil {
+		c.link.endConnection(err)
+		return err
+	}
+	own := c.build
+	if s.Game != own.Name || s.Version != own.Version || s.TickRate != own.TickRate || !slices.Equal(s.Channels, own.Parts().Channels) {
+		c.link.endConnection(newProtocolError(c.cfg.Protocol, s.Describe()))
+		return nil
+	}
+	differs := &difference{Schema: s}
+	bound := bindProtocol(own, s, differs)
+	c.link.decoded()
+	c.adopt(bound, differs, c.link.builds.offered)
+	return nil
+}

@@ -2,20 +2,12 @@ package server
 
 import (
 	"fmt"
-	"hash/fnv"
-	"log/slog"
-	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
-	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -265,152 +257,4 @@ func (r *progress) finish() {
 		r.closing, r.after = nil, nil
 		closing()
 	}
-}
-
-// endpointCounts are the counters of the server's own endpoint. They tell of peers that the
-// endpoint refused, which the server never saw. A match of a host has none.
-type endpointCounts struct {
-	of    transport.Counted // nil: it counts nothing
-	newly []transport.Count
-	told  []transport.Count // as of the newest line about refusals
-	shown []figures.Count
-	next  time.Duration // when to read them again
-}
-
-// readEvery is the time between two readings.
-const readEvery = time.Second
-
-func newEndpointCounts(e transport.Endpoint) (c endpointCounts) {
-	c.of, _ = transport.As[transport.Counted](e)
-	return c
-}
-
-// read reads the counters once a second, and logs refusals once a minute at most.
-func (c *endpointCounts) read(now time.Duration, logs *peerLog) {
-	if c.of == nil || now < c.next {
-		return
-	}
-	c.next = now + readEvery
-	c.newly = c.of.AppendCounts(c.newly[:0])
-	c.shown = c.shown[:0]
-	for _, n := range c.newly {
-		c.shown = append(c.shown, figures.Count(n))
-	}
-	refusals := transport.RefusedLine(c.told, c.newly)
-	if refusals == "" {
-		return
-	}
-	if _, due := logs.allow("refused by the endpoint"); due {
-		logs.Logger.Warn(refusals)
-		c.told = append(c.told[:0], c.newly...)
-	}
-}
-
-// logEvery is the time between two lines of one kind about abuse or refusals, so
-// that nobody outside can fill the log.
-const logEvery = time.Minute
-
-// logKind counts the lines of one kind that were not logged.
-type logKind struct {
-	next    time.Duration // no line of the kind before
-	skipped uint64
-}
-
-// peerLog logs what peers do, in bounds.
-type peerLog struct {
-	Logger *slog.Logger
-	clock  *matchClock
-	limits map[string]*logKind // by kind, which are fixed texts
-}
-
-// allow reports whether a line of a kind may be logged now, and how many were left out since
-// the last one.
-func (l *peerLog) allow(kind string) (skipped uint64, ok bool) {
-	return l.allowEach(logEvery, kind)
-}
-
-// allowEach is allow for a kind of which one line may be logged in so much time.
-func (l *peerLog) allowEach(every time.Duration, kind string) (skipped uint64, ok bool) {
-	k, t := l.limits[kind], l.clock.now
-	if k == nil {
-		k = &logKind{}
-		l.limits[kind] = k
-	}
-	if t < k.next {
-		k.skipped++
-		return 0, false
-	}
-	skipped, k.next, k.skipped = k.skipped, t+every, 0
-	return skipped, true
-}
-
-// abuse logs what a peer did or was refused, once a minute at most for each kind.
-func (l *peerLog) abuse(kind string, p *player, args ...any) {
-	l.refusal(kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
-}
-
-// refusal is abuse for a peer that did not get as far as a player.
-func (l *peerLog) refusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
-	skipped, ok := l.allow(kind)
-	if !ok {
-		return
-	}
-	line := make([]any, 0, 8+len(args))
-	line = append(line, "peer", peer, "address", address, slog.String("identity", string(identity)), "skipped", skipped)
-	l.Logger.Warn(kind, append(line, args...)...)
-}
-
-// Draw runs the render systems on the newest tick, for a server with its own screen
-// during development. since is the time since the last call, and is their Frame.DT. Call it
-// between Steps, with the tag [foretick.TagRender] in [Config].Tags; it panics with
-// [foretick.UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
-// every entity. What a render system writes into replicated components stays, so let it only
-// read them: builds with the tag foretick_debug panic with [foretick.UsageError] after one that does.
-// Draw panics with UsageError too in a function that the server calls, such as a system.
-func (s *Server) Draw(since time.Duration) {
-	if !slices.Contains(s.cfg.Tags, foretick.TagRender) {
-		misuse.Panicf("Server.Draw on a server that draws nothing: add foretick.TagRender to server.Config.Tags")
-	}
-	if s.run.defers() || s.run.inside != "" {
-		misuse.Panicf("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
-	}
-	s.run.inside = "Draw"
-	defer func() { s.run.inside = "" }()
-	s.tape.outside(tape.Call{Op: tape.Draw, Time: since})
-	f := &s.sim.frame
-	defer func(dt float32) { f.DT = dt }(f.DT)
-	f.DT = float32(since.Seconds())
-	if !game.DebugBuild {
-		s.p.Schedule.ExecuteRender(s.sim.world, f)
-		return
-	}
-	before := s.replicated()
-	s.p.Schedule.ExecuteRender(s.sim.world, f)
-	if s.replicated() != before {
-		misuse.Panicf("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", renderWriters(s.p))
-	}
-}
-
-// replicated returns a hash of the memory of all replicated components.
-func (s *Server) replicated() uint64 {
-	h := fnv.New64a()
-	for _, rows := range s.sim.entities.All(s.sim.world) {
-		for i := range s.p.Components {
-			c := &s.p.Components[i]
-			if base := rows.Column(c.ID); base != nil && c.Size > 0 {
-				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // never fails
-			}
-		}
-	}
-	return h.Sum64()
-}
-
-// renderWriters returns the render systems that declare to write replicated components.
-func renderWriters(p *compiled) (names []string) {
-	for _, sys := range p.Schedule.Systems() {
-		if sys.Render && slices.ContainsFunc(slices.Concat(sys.Writes, sys.OtherWrites), func(id ecs.ID) bool { return p.Index(id) >= 0 }) {
-			names = append(names, sys.Name)
-		}
-	}
-	return names
 }
