@@ -29,7 +29,7 @@ type (
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
 		A    float32 `net:"angle,bits=14"`
 	}
-	// girth is what nothing is interpolated of: it changes every few ticks.
+	// girth has only fields that are not interpolated. It changes every few ticks.
 	girth struct {
 		Size uint8 `net:"max=15"`
 		Life uint8
@@ -57,18 +57,18 @@ type carousel struct {
 	gear    ecs.Component[gear]
 	cmd     ecs.Component[tug]
 	car     ecs.Prefab
-	ball    ecs.Prefab // of the island
-	kite    ecs.Prefab // drawn in the past
+	ball    ecs.Prefab // an unowned entity that all clients predict
+	kite    ecs.Prefab // an entity that is drawn in the past
 	shot    foretick.Event[lagcomp.Ray]
 	targets *ecs.Query
 
 	rate     int
-	blind    bool // nothing is predicted
-	mainland bool // nothing is common
-	armoured bool // the plates count, and grow
+	blind    bool // clients predict nothing
+	mainland bool // no entity is common
+	armoured bool // the hitboxes depend on the plates, which grow
 	fired    func(f *foretick.Frame, player foretick.PlayerID)
 	script   func(f *foretick.Frame)
-	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // what all clients predict
+	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // a change that all clients predict
 }
 
 func (g *carousel) protocol() *foretick.Protocol {
@@ -162,7 +162,7 @@ func (g *carousel) put(f *foretick.Frame, k *ecs.Prefab, player foretick.PlayerI
 	return e
 }
 
-// turn moves on round the circle, at 6 m/s.
+// turn moves a target along its circle, at 6 m/s.
 func (g *carousel) turn(f *foretick.Frame, at *orbit, how *girth) {
 	at.A = float32(math.Remainder(float64(at.A+1.5*f.DT), 2*math.Pi))
 	sin, cos := math.Sincos(float64(at.A))
@@ -171,13 +171,13 @@ func (g *carousel) turn(f *foretick.Frame, at *orbit, how *girth) {
 	how.Size = uint8((at.A + math.Pi) / (2 * math.Pi) * 15.99)
 }
 
-// standing is where a target is, and how.
+// standing is the position and the girth of a target.
 type standing struct {
 	at  orbit
 	how girth
 }
 
-// places is that of all of them.
+// places returns the standing of all targets, by number.
 func (g *carousel) places(w *ecs.World) map[uint8]standing {
 	out := map[uint8]standing{}
 	for _, rows := range g.targets.All(w) {
@@ -192,17 +192,17 @@ func (g *carousel) places(w *ecs.World) map[uint8]standing {
 // sighted is a target's position in a player's view.
 type sighted struct {
 	ball lagcomp.Sphere
-	hit  bool // by a ray straight at it
+	hit  bool // a ray straight at the target hits it
 	at   orbit
 	how  girth
-	has  bool // At answered
+	has  bool // ComponentAt returned the girth
 	kind string
 }
 
-// sightings are those of one end, by tick and the target's number.
+// sightings are the sighted targets of one end, by tick and the target's number.
 type sightings map[foretick.Tick]map[uint8]sighted
 
-// take notes every target in a view.
+// take records every target in a player's view.
 func (l sightings) take(g *carousel, f *foretick.Frame, player foretick.PlayerID) {
 	l.takeFrom(g, f, player, f.Rewind(player))
 }
@@ -239,7 +239,7 @@ func (l sightings) takeFrom(g *carousel, f *foretick.Frame, player foretick.Play
 // agreement is how many targets were judged where they were shown.
 type agreement struct {
 	n, same int
-	unseen  int // judged to be somewhere, and not shown at all
+	unseen  int // targets that the server had, and that the screen did not show
 	worst   float64
 	first   string
 }
@@ -265,7 +265,7 @@ func (l sightings) compare(srv sightings, from foretick.Tick, within float64, sk
 			}
 			g, within := out[a.kind], within
 			if a.kind == "kite" {
-				within = max(within, 0.02) // where claims are cut by the path's bad luck
+				within = max(within, 0.02) // the server clamps some claims because of random delays
 			}
 			g.n++
 			d := math.Hypot(float64(a.ball.X-b.ball.X), float64(a.ball.Y-b.ball.Y))
@@ -288,16 +288,16 @@ type fair struct {
 	g       *carousel
 	ends    []*carousel
 	clients []*client.Client
-	server  sightings // of the first player's shots
+	server  sightings // views of the first player's shots
 	client  sightings
-	was     map[foretick.Tick]map[uint8]standing // on the server, behind each tick
+	was     map[foretick.Tick]map[uint8]standing // targets on the server after each tick
 }
 
 type fairConfig struct {
 	seed   uint64
 	server server.Config
-	client client.Config // the shooter's
-	seat   simtest.Seat  // the shooter's
+	client client.Config // configuration of the shooter's client
+	seat   simtest.Seat  // the shooter's seat
 	each   func(g *carousel)
 	judged func(s *fair, f *foretick.Frame, seen foretick.HitView)
 }
@@ -340,14 +340,14 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 		c.Protocol = g.protocol()
 		c.Sample = client.Sample(&g.cmd, func(v client.View) tug {
 			if v.Player == 1 {
-				return tug{Fire: v.Tick/2%2 == 0} // frames of two ticks must not miss it
+				return tug{Fire: v.Tick/2%2 == 0} // frames of two ticks must not miss the press
 			}
 			return tug{Go: s.m.Net.Now() > time.Second}
 		})
 		cl, err := s.m.Join(c, seat)
 		require.NoError(t, err)
 		s.ends, s.clients = append(s.ends, g), append(s.clients, cl)
-		for cl.View().Player == 0 { // in this order
+		for cl.View().Player == 0 { // so that the players get their numbers in this order
 			s.m.Run(s.m.Net.Now() + 50*time.Millisecond)
 			require.Less(t, s.m.Net.Now(), 5*time.Second)
 		}
@@ -393,7 +393,7 @@ func TestHitViewAheadIsJudgedThere(t *testing.T) {
 					name := fmt.Sprintf("%d Hz, %v, jitter %v, loss %v, %d frames, %s", rate, 2*link.Latency, link.Jitter, link.Loss, frames, kind)
 					t.Logf("%s: %d of %d, worst %.4f m", name, a.same, a.n, a.worst)
 					least := 1.0
-					if kind == "kite" { // loss or delay changes the past
+					if kind == "kite" { // loss and delay change which past is shown
 						if least = 0.99; link.Loss > 0 {
 							least = 0.95
 						}
@@ -448,7 +448,7 @@ func TestHitViewAheadOnASmallBudget(t *testing.T) {
 	}
 }
 
-// Balls that all push do not keep the other's car off the screen, or from being hit.
+// Even if all push many balls, the other's car is shown and can be hit.
 func TestHitViewAheadAmongManyBalls(t *testing.T) {
 	s := crowded(t, 3000, 20, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.ball, ecs.Nobody })
 	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
@@ -457,7 +457,7 @@ func TestHitViewAheadAmongManyBalls(t *testing.T) {
 	}
 }
 
-// crowded is a match at a rate that has no room for everything that moves.
+// crowded plays a match with a byte rate that is too small for everything that moves.
 func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Prefab, foretick.PlayerID)) *fair {
 	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
 	cfg.client.ReceiveRate = rate + trailRate
@@ -471,8 +471,8 @@ func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Pr
 	return s
 }
 
-// Predicted changes of a target cause no cut: it teleports, respawns, lies down and
-// stands up, and is judged as drawn in each of these ticks, unless it has another life
+// Predicted changes of a target cause no wrong hits: it teleports, respawns, lies down and
+// stands up, and is hit as drawn in each of these ticks, unless it has another life
 // by now.
 func TestHitViewAheadAcrossLives(t *testing.T) {
 	for _, cut := range []bool{false, true} {
@@ -500,7 +500,7 @@ func TestHitViewAheadAcrossLives(t *testing.T) {
 		all, lost := 0, 0
 		got := s.client.compare(s.server, 180, 0.003, func(tick foretick.Tick, number uint8, a, b sighted) bool {
 			all++
-			leapt := false // since the frame, also in the tick that judges
+			leapt := false // it leapt since the frame, or in the tick of the shot
 			for k := tick - 4; k <= tick; k++ {
 				x, y := s.was[k-1][number], s.was[k][number]
 				leapt = leapt || x.how.Down != y.how.Down || math.Abs(float64(x.at.X-y.at.X)) > 1
@@ -524,8 +524,8 @@ func TestHitViewAheadAcrossLives(t *testing.T) {
 	}
 }
 
-// when returns how many ticks before another one a target was at a point, as far as
-// the server remembers; false if it was not there recently.
+// when returns how many ticks before now a target was at a point, in the server's
+// history. It returns false if it was not there recently.
 func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64, bool) {
 	for k := now - 1; k > now-40; k-- {
 		a, b := s.was[k-1][number].at, s.was[k][number].at
@@ -539,9 +539,9 @@ func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64
 	return 0, false
 }
 
-// For any offset that a liar names, targets shown ahead are judged no earlier than the
-// time granted for the others, and no later than the present; targets drawn in the
-// past gain nothing from it.
+// For any offset that a liar claims, targets shown ahead are judged no earlier than the
+// time granted for others, and no later than the present. For targets drawn in the past
+// the offset changes nothing.
 func TestHitViewAheadOfALiar(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, lie := range []func(c *netcode.Command){
@@ -586,7 +586,7 @@ func TestHitViewAheadOfALiar(t *testing.T) {
 	}
 }
 
-// A game in which nothing is shown ahead judges as before, whatever offset is named.
+// In a game in which nothing is shown ahead, a claimed offset has no effect.
 func TestOffsetOfNothingAhead(t *testing.T) {
 	var first sightings
 	for _, lies := range []bool{false, true} {
@@ -615,7 +615,7 @@ func TestOffsetOfNothingAhead(t *testing.T) {
 	}
 }
 
-// Without lag compensation all are judged where they are.
+// Without lag compensation all targets are hit where they are now.
 func TestHitViewAheadWithoutCompensation(t *testing.T) {
 	n := 0
 	cfg := fairConfig{seed: 15, seat: both(sim.Link{Latency: 75 * time.Millisecond})}
@@ -703,7 +703,7 @@ func TestHitViewAheadExplained(t *testing.T) {
 // Nothing hidden is hit, and both ends agree except in the ticks in which the news is
 // in transit.
 func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
-	const trip = 12 // ticks for the news
+	const trip = 12 // ticks until both ends know of a change
 	changed := map[uint8]foretick.Tick{}
 	hidden := map[foretick.Tick]bool{}
 	changes := map[uint8][]foretick.Tick{}
@@ -729,7 +729,7 @@ func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 		if f.Tick < 120 {
 			return
 		}
-		if f.Tick%45 == 0 { // the other's car is hidden for a while
+		if f.Tick%45 == 0 { // the other player's car is hidden for a while
 			unseen = !unseen
 			require.True(t, f.SetVisible(1, find(f, 2), !unseen))
 			change(f, 2)
@@ -743,13 +743,13 @@ func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 				} else {
 					e = s.g.put(f, k, foretick.PlayerID([]int{0, 2, 2}[i]), number, float32(f.Tick%7))
 					if gear := s.g.gear.Find(f.World, e); gear != nil {
-						gear.Go = true // as it is going to be
+						gear.Go = true // the value that the driver's input will give
 					}
 				}
 				change(f, number)
 			}
 		}
-		if f.Tick%40 == 0 { // one goes from hand to hand
+		if f.Tick%40 == 0 { // some entities change their owners
 			for number, owners := range map[uint8][]foretick.PlayerID{10: {2, 1, ecs.Nobody}, 11: {1, ecs.Nobody}, 20: {ecs.Nobody, 2}} {
 				require.NoError(t, f.World.Transfer(find(f, number), owners[int(f.Tick/40)%len(owners)]))
 				change(f, number)
@@ -777,12 +777,12 @@ func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 		all, wrong = all+a.n, wrong+a.n-a.same+a.unseen
 	}
 	t.Logf("while the news was on its way: %d of %d otherwise", wrong, all)
-	passed, apart := 0, 0 // of what goes from the past to the present and back
+	passed, apart := 0, 0 // sightings of a target that changes between past and present; those that differ
 	for tick, here := range s.client {
 		x, shown := here[20]
 		if y, judged := s.server[tick][20]; shown && judged && news(tick, 20, x, y) {
 			if passed++; math.Hypot(float64(x.ball.X-y.ball.X), float64(x.ball.Y-y.ball.Y)) > 0.3 {
-				apart++ // the news came between the frame and the command
+				apart++ // the change arrived between the frame and the command
 			}
 		}
 	}
@@ -861,8 +861,8 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 
 func must(back float64, _ bool) float64 { return back }
 
-// Unpredicted fields of a target are as last known, on both ends, except for news
-// between the frame and the command.
+// Unpredicted fields of a target have their last known values on both ends, except for
+// changes between the frame and the command.
 func TestUnpredictedOfWhatIsAhead(t *testing.T) {
 	cfg := fairConfig{seed: 23, seat: both(sim.Link{Latency: 100 * time.Millisecond}), each: func(g *carousel) { g.armoured = true }}
 	cfg.seat.FrameRate = 144
