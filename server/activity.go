@@ -10,9 +10,9 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// Activity adds what the newest tick had to what earlier ticks had.
+// Activity adds to a what the newest tick used, and whether the match has changed in it.
 func (in *internals) Activity(a *probe.Activity) {
-	first := !a.Known // of the match, or of this server process
+	first := !a.Known // the first call in this match, or in this server process
 	if first {
 		a.Known = true
 		a.Infos = in.p.Schedule.Systems()
@@ -28,7 +28,8 @@ func (in *internals) Activity(a *probe.Activity) {
 	a.Newest = now
 }
 
-// usableSystems returns the systems of ticks on a server with tags, with what is known of those in before.
+// usableSystems returns the systems that may run in the ticks of a server with tags. Ever is kept from
+// before, and true for systems that match no rows.
 func usableSystems(infos []ecs.SystemInfo, before []probe.Used, tags []string) (all []probe.Used) {
 	for _, sys := range infos {
 		none := sys.Once || sys.Render || !runsOn(sys.Tags, tags)
@@ -37,7 +38,7 @@ func usableSystems(infos []ecs.SystemInfo, before []probe.Used, tags []string) (
 	return all
 }
 
-// usableFields returns the fields of the command, with what is known of those in before.
+// usableFields returns the fields of the command. Ever is kept from before.
 func usableFields(p *compiled, before []probe.Used) (all []probe.Used) {
 	if p.Command == nil {
 		return nil
@@ -55,7 +56,7 @@ func usedBefore(all []probe.Used, name string) bool {
 
 func notUsed(u probe.Used) bool { return !u.Ever }
 
-// useSystems marks the systems that match a row now.
+// useSystems sets Ever of the systems that match a row now.
 func (m *simulation) useSystems(infos []ecs.SystemInfo, all []probe.Used) {
 	if !slices.ContainsFunc(all, notUsed) {
 		return
@@ -71,7 +72,7 @@ func (m *simulation) useSystems(infos []ecs.SystemInfo, all []probe.Used) {
 	}
 }
 
-// useCommand marks the fields that are not zero now in some player's command.
+// useCommand sets Ever of the command's fields that are not zero now for some player.
 func (m *simulation) useCommand(all []probe.Used) {
 	if !slices.ContainsFunc(all, notUsed) {
 		return
@@ -90,12 +91,12 @@ func (m *simulation) useCommand(all []probe.Used) {
 	}
 }
 
-// activityDigest returns what tells a tick in which nothing happens.
+// activityDigest returns a digest that stays the same while nothing happens in the match.
 func (m *simulation) activityDigest(players []*player, st *stats.Server) (d probe.ActivityDigest) {
 	for _, p := range players {
 		d.Players = d.Players*31 + uint64(p.owner) + 1
 	}
-	sent := []ecs.ID{m.p.Identity.ID()} // which entities there are
+	sent := []ecs.ID{m.p.Identity.ID()} // for which entities exist
 	for i := range m.p.Components {
 		sent = append(sent, m.p.Components[i].ID)
 	}
@@ -104,7 +105,7 @@ func (m *simulation) activityDigest(players []*player, st *stats.Server) (d prob
 	return d
 }
 
-// sameEntity keeps references as they are, as far as a number of 32 bits can.
+// sameEntity keeps references as they are, as far as 32 bits allow.
 type sameEntity struct{}
 
 func (sameEntity) Net(entity uint64) uint32 { return uint32(entity) }

@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// admission decides which peers may say hello: it knows bans, and bounds what one address may do.
+// admission decides which peers may send a hello: it has the bans, and limits the connections of each
+// address.
 type admission struct {
 	endpoint transport.Endpoint
 	sessions *sessions
@@ -21,22 +22,22 @@ type admission struct {
 	stats    *stats.Server
 	figures  *figures.Server
 	library  *netcode.SchemaLibrary
-	// conn is how a connection begins, but for its MTU.
+	// conn is the config of new connections, except for their MTU.
 	conn netcode.Config
 	// mostWaiting is Config.MaxWaitingPerAddress.
 	mostWaiting int
 
 	bans map[string]ban
-	// banSweep is when bans that are over are looked for.
+	// banSweep is when expired bans are removed next.
 	banSweep time.Duration
-	// barred has the bans that the transport is told at the end of the tick.
+	// barred has the bans that are passed to the transport at the end of the tick.
 	barred []barred
 	visits visits
 	// waiting counts connections that do not play yet, by origin.
 	waiting map[string]int
 }
 
-// ban keeps an identity out.
+// ban keeps an identity out of the match.
 type ban struct {
 	until  time.Time // zero: forever
 	detail string
@@ -44,18 +45,18 @@ type ban struct {
 
 func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
 
-// banSweep is the time between two looks for bans that are over.
+// banSweep is the time between two removals of expired bans.
 const banSweep = time.Minute
 
-// barred is a ban that will be passed to the transport, after the banned players got their
-// last packet.
+// barred is a ban that is passed to the transport later: first the banned players get their last
+// packet.
 type barred struct {
 	identity []byte
 	until    time.Time
 	detail   string
 }
 
-// ban keeps an identity out, and passes the ban to the transport at the end of the tick.
+// ban bans an identity, and passes the ban to the transport at the end of the tick.
 func (a *admission) ban(identity []byte, until time.Time, detail string) {
 	if a.bans == nil {
 		a.bans = map[string]ban{}
@@ -64,7 +65,7 @@ func (a *admission) ban(identity []byte, until time.Time, detail string) {
 	a.barred = append(a.barred, barred{slices.Clone(identity), until, detail})
 }
 
-// unban lets an identity in again.
+// unban removes the ban of an identity.
 func (a *admission) unban(identity []byte) {
 	delete(a.bans, string(identity))
 	if list, ok := transport.As[transport.BanList](a.endpoint); ok {
@@ -72,7 +73,7 @@ func (a *admission) unban(identity []byte) {
 	}
 }
 
-// tellBans passes new bans to a transport, except those lifted since.
+// tellBans passes new bans to the transport, except those that were lifted since.
 func (a *admission) tellBans() {
 	list, ok := transport.As[transport.BanList](a.endpoint)
 	for _, b := range a.barred {
@@ -84,7 +85,7 @@ func (a *admission) tellBans() {
 	a.barred = a.barred[:0]
 }
 
-// admitPeer lets a peer that has connected say hello, or turns it away. over says that the match has
+// admitPeer lets a peer that has connected send a hello, or refuses it. over is true if the match has
 // reached its last tick.
 func (a *admission) admitPeer(t time.Duration, peer transport.PeerID, over bool) {
 	var info transport.Info
@@ -117,21 +118,21 @@ func (a *admission) admitPeer(t time.Duration, peer transport.PeerID, over bool)
 	a.sessions.add(p)
 }
 
-// turnAway refuses a peer before it is a player. Refused is permanent. Full is temporary,
-// so a client that lost its connection tries again.
+// turnAway refuses a peer before it is a player. The code Refused is permanent. Full is temporary: a
+// client that lost its connection tries again.
 func (a *admission) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
 	a.countRefused(why)
 	a.logs.refusal(kind, peer, info.Addr, info.Identity)
 	a.endpoint.Disconnect(peer, code, text)
 }
 
-// countRefused counts a peer that is turned away.
+// countRefused counts a peer that is refused.
 func (a *admission) countRefused(why figures.Refusal) {
 	a.stats.Refused++
 	a.figures.Refused[why]++
 }
 
-// banned reports whether an identity is banned, and the ban's text.
+// banned reports whether an identity is banned, and returns the ban's text.
 func (a *admission) banned(identity []byte, now time.Time) (text string, banned bool) {
 	if len(identity) == 0 {
 		return "", false
@@ -144,8 +145,8 @@ func (a *admission) banned(identity []byte, now time.Time) (text string, banned 
 	return b.detail, banned
 }
 
-// sweep forgets expired bans, so that bans of identities that never return do not pile up.
-// It also forgets addresses that behaved for a while.
+// sweep removes expired bans, so that those of identities that never return do not add up. It also
+// removes addresses that have their whole allowance again.
 func (a *admission) sweep(start time.Time, t time.Duration) {
 	a.visits.forget(t)
 	if t < a.banSweep || len(a.bans) == 0 {
@@ -156,27 +157,28 @@ func (a *admission) sweep(start time.Time, t time.Duration) {
 	maps.DeleteFunc(a.bans, func(_ string, b ban) bool { return b.over(now) })
 }
 
-// Limits of how often connections of one address may come and go.
+// Limits for how often connections of one address may begin and end.
 const (
-	brief     = 10 * time.Second // a connection that ends before is charged to its address
-	briefMost = 32               // of them at once
-	briefRate = 2                // and a second, on end
-	maxVisits = 4096             // addresses remembered
+	brief     = 10 * time.Second // a connection that ends sooner is charged to its address
+	briefMost = 32               // how many of them an address may have at once
+	briefRate = 2                // how many of them an address may have a second, permanently
+	maxVisits = 4096             // how many addresses are remembered
 )
 
-// visits limits how often the connections of one address come and go. Many connections at
-// once may be a family or a school. Many that end quickly are not.
+// visits limits how often the connections of one address begin and end. Many connections at the same
+// time may be a family or a school, but many that end soon are not.
 type visits struct {
 	by    map[string]visit
 	swept time.Duration
 }
 
+// visit is the allowance of an address.
 type visit struct {
-	left float64
+	left float64 // how many brief connections the address might have at time at
 	at   time.Duration
 }
 
-// now is what an address may still spend.
+// now returns how many brief connections an address may have now.
 func (v *visits) now(addr string, t time.Duration) float64 {
 	e, known := v.by[addr]
 	if !known {
@@ -195,12 +197,12 @@ func (v *visits) charge(addr string, t time.Duration) {
 		v.by = map[string]visit{}
 	}
 	if len(v.by) >= maxVisits {
-		clear(v.by) // memory is bounded whatever comes
+		clear(v.by) // this bounds the memory
 	}
 	v.by[addr] = visit{max(left, -1), t}
 }
 
-// forget drops the addresses that have their whole allowance again, once a second.
+// forget removes the addresses that have their whole allowance again. It does so once a second.
 func (v *visits) forget(t time.Duration) {
 	if len(v.by) == 0 || t-v.swept < time.Second {
 		return
@@ -213,8 +215,8 @@ func (v *visits) forget(t time.Duration) {
 	}
 }
 
-// mayWait reports whether an origin may have one more connection that does not play;
-// a negative most is no limit.
+// mayWait reports whether an origin may have one more connection that does not play yet. A negative
+// most is no limit.
 func (a *admission) mayWait(origin string, most int) bool {
 	return most < 0 || origin == "" || a.waiting[origin] < most
 }
@@ -227,7 +229,7 @@ func (a *admission) await(c *session) {
 	}
 }
 
-// settle ends the count: the connection plays, or is gone.
+// settle ends the count of a connection that now plays, or is gone.
 func (a *admission) settle(c *session) {
 	if !c.pending {
 		return
@@ -238,23 +240,23 @@ func (a *admission) settle(c *session) {
 	}
 }
 
-// settledAfter is the play time after which a connection no longer counts among those of
-// its address that do not play yet.
+// settledAfter is for how long a connection must play until it no longer counts as one that does not
+// play yet.
 const settledAfter = 2 * time.Second
 
-// charge charges a connection that ends to its address, if it was short.
+// charge charges a connection that ends to its address, if it was brief.
 func (a *admission) charge(now time.Duration, c *session) {
 	if now-c.came < brief {
 		a.visits.charge(c.origin, now)
 	}
 }
 
-// originOf returns what limits go by: an address without its port, and of an IPv6
-// address the /64, because one subscriber has all of it.
+// originOf returns the address that limits use: an address without its port, and for IPv6 the /64,
+// because one subscriber has all of it.
 func originOf(addr string) string {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil {
-		return addr // the transport's own form
+		return addr // a transport may have another form of addresses
 	}
 	ip := at.Addr().Unmap().WithZone("")
 	if ip.Is6() {

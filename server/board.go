@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
-// tick: see published.Cell.
+// board has what a server shows to other goroutines. It has no lock, so no reader ever delays a tick:
+// see published.Cell.
 type board struct {
 	of      *sessions
 	counted *stats.Server
@@ -23,20 +23,20 @@ type board struct {
 	each    []published.Cell[shownPlayer] // each has a cell for each owner.
 }
 
-// shownPlayer is what is shown of a player's number.
+// shownPlayer has what is shown about the player with a number.
 type shownPlayer struct {
 	plays bool
 	stats stats.Player
 }
 
-// post brings the counters up to date.
+// post publishes the server's current counters.
 func (b *board) post() {
 	*b.stats.Draft() = *b.counted
 	b.stats.Publish()
 }
 
-// postAll brings the counters of the players up to date as well. They cost a copy each, and
-// so are posted with ticks alone.
+// postAll publishes the current counters of the server and of all players. Each player's cost a copy,
+// so they are published only at the end of ticks.
 func (b *board) postAll() {
 	b.list()
 	for _, p := range b.of.players {
@@ -50,7 +50,7 @@ func (b *board) postAll() {
 	b.post()
 }
 
-// list lists who plays.
+// list publishes which players play.
 func (b *board) list() {
 	players := b.players.Draft()
 	*players = (*players)[:0]
@@ -62,14 +62,15 @@ func (b *board) list() {
 	b.players.Publish()
 }
 
-// show shows a player's counters.
+// show publishes a player's counters.
 func (b *board) show(p *player) {
 	c := &b.each[p.owner]
 	*c.Draft() = shownPlayer{true, p.count()}
 	c.Publish()
 }
 
-// change says at once that a player came or went: handlers of the same tick ask.
+// change publishes at once that a player joined or left, because handlers of the same tick may read
+// that.
 func (b *board) change(p *player) {
 	b.post()
 	b.list()
@@ -90,7 +91,7 @@ func (p *player) queued() int {
 	return 0
 }
 
-// countResent adds what a connection sent again since it was last counted.
+// countResent adds how many messages a connection has sent again since the last call.
 func (p *player) countResent(stats *stats.Server) {
 	if p.session.conn != nil {
 		n := p.session.conn.Stats().EntriesResent
@@ -99,7 +100,7 @@ func (p *player) countResent(stats *stats.Server) {
 	}
 }
 
-// count returns what was counted of a player.
+// count returns a player's counters.
 func (p *player) count() stats.Player {
 	st := p.stats
 	p.inputs.addTo(&st)
@@ -116,7 +117,7 @@ func (p *player) count() stats.Player {
 	return st
 }
 
-// ownFigures are the figures of a server for monitoring.
+// ownFigures makes the figures of a server, for monitoring.
 type ownFigures struct {
 	sim      *simulation
 	sessions *sessions
@@ -147,11 +148,11 @@ func (s *Server) Figures(dst *figures.Server) {
 	dst.Copy(&p.Value)
 }
 
-// clocked is an endpoint that brings a clock, as those of package host do: nobody has to set
-// Config.Clock to see how long ticks take.
+// clocked is an endpoint that has a clock, as those of package host do. With such an endpoint
+// Config.Clock need not be set to measure ticks.
 type clocked interface{ Clock() func() time.Duration }
 
-// clockOf returns the clock that measures systems and ticks; nil: there is none.
+// clockOf returns the clock that measures systems and ticks. It is nil if there is none.
 func clockOf(cfg *Config) func() time.Duration {
 	if c, ok := transport.As[clocked](cfg.Transport); ok && cfg.Clock == nil {
 		return c.Clock()
@@ -159,7 +160,7 @@ func clockOf(cfg *Config) func() time.Duration {
 	return cfg.Clock
 }
 
-// begin counts how late a tick begins, and returns when it does.
+// begin counts how late a tick begins, and returns the time at which it begins.
 func (f *ownFigures) begin(now time.Duration) (began time.Duration) {
 	f.counted.Lateness.Observe(now - f.clock.due(f.sim.frame.Tick))
 	if f.times.clock != nil {
@@ -176,7 +177,7 @@ func (f *ownFigures) end(began time.Duration) {
 	}
 }
 
-// postAll shows everything to other goroutines.
+// postAll publishes the counters and the figures.
 func (f *ownFigures) postAll() {
 	f.board.postAll()
 	f.post()
@@ -212,8 +213,8 @@ func (f *ownFigures) post() {
 	f.newest.Publish()
 }
 
-// skipTicks skips the ticks that are due and that the Step has no room for, and logs why, once a
-// minute at most.
+// skipTicks skips the due ticks that this Step does not compute, and logs the reason at most once a
+// minute.
 func (f *ownFigures) skipTicks() {
 	lost := f.clock.skip(f.sim.frame.Tick)
 	if lost == 0 {
@@ -226,7 +227,7 @@ func (f *ownFigures) skipTicks() {
 	}
 }
 
-// whySlip returns what an operator can change.
+// whySlip returns the reason for skipped ticks, in words that show an operator what to change.
 func (f *ownFigures) whySlip() string {
 	took := f.took
 	switch {
@@ -238,8 +239,8 @@ func (f *ownFigures) whySlip() string {
 	return "Step was called " + (f.clock.now - f.clock.before).Round(time.Microsecond).String() + " after the Step before, and ticks are short: the process or its loop stood still"
 }
 
-// countCauses counts what the clients could not predict in this tick, their claims of render times,
-// and the paths to them.
+// countCauses counts the reasons for which clients mispredict in this tick, their claims of render
+// times, and the loss on the paths to them.
 func (f *ownFigures) countCauses() {
 	now := f.sim.frame.Tick
 	count := func(c figures.Cause, is bool) {
@@ -268,19 +269,19 @@ func (f *ownFigures) countCauses() {
 	}
 }
 
-// countedClaims are the claims of a player that the server's figures have.
+// countedClaims has how many of a player's claims the server's figures include.
 type countedClaims struct{ rewinds, clamped uint64 }
 
-// playerCounts are the corrections that a player's client reported on its connection.
+// playerCounts has the corrections that a player's client has reported on its connection.
 type playerCounts struct {
 	connection uint64
 	said       reason.Counts
 	counted    uint64 // counted is how many of said are in the figures.
 }
 
-// takeCounts handles a client's counts of its corrections, in packet b. They go into the figures and
-// nowhere else. A client corrects itself at most once for each of the server's ticks, so no more
-// than that is counted, whatever it says.
+// takeCounts reads a client's counts of its corrections, from packet b. They only change the figures. A
+// client corrects itself at most once for each of the server's ticks, so no more than that is counted,
+// whatever the client reports.
 func (r *correctionReports) takeCounts(p *player, body, b []byte) error {
 	if p.observing != nil {
 		return netcode.ErrMalformed

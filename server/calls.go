@@ -13,15 +13,15 @@ import (
 
 // Limits of [Server.Do].
 const (
-	maxCalls    = 256 // that wait for one tick's end
+	maxCalls    = 256 // how many may wait for the end of a tick
 	maxCallName = 128 // bytes
 )
 
 // call is a function that waits for the end of a tick.
 type call struct {
-	name string // name has callHandler ahead of it.
+	name string // the name given to Do, after callHandler
 	run  func(*foretick.Frame)
-	edit *tape.Edit // edit is what run makes. nil means anything.
+	edit *tape.Edit // the edit that run makes; nil: run may do anything
 }
 
 const callHandler = "call "
@@ -30,15 +30,15 @@ const callHandler = "call "
 type calls struct {
 	mu      sync.Mutex
 	waiting []call
-	refused error // why none is taken any more
+	refused error // why no more functions are accepted; nil: they are
 
-	// No other goroutine touches what follows.
-	running []call // the tick's
+	// Only the server's goroutine uses the following fields.
+	running []call // the functions of this tick
 	queued  []tape.Queued
 	panics  *panics
 	hooks   *peerHooks
 	step    *progress
-	// sink is the recorder's, nil without one.
+	// sink is the recorder's. It is nil if nothing is recorded.
 	sink tape.Sink
 }
 
@@ -84,7 +84,7 @@ func (c *calls) add(one call) error {
 	return nil
 }
 
-// take returns what waits, valid until the next call.
+// take returns the waiting functions. The result is valid until the next call.
 func (c *calls) take() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,8 @@ func (c *calls) take() []call {
 	return c.running
 }
 
-// refuse drops what waits and takes no more. The first reason stays.
+// refuse drops the waiting functions and accepts no more. The first reason is kept, unless it was
+// ErrEnded.
 func (c *calls) refuse(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +105,8 @@ func (c *calls) refuse(why error) {
 	}
 }
 
-// runCalls runs what waits for the tick's end, and notes in o the players whose predicted state
-// it changed, by a cause. It reports whether anything ran.
+// runCalls runs the functions that wait for the end of the tick, and notes in o the players whose
+// predicted state they changed, with a cause. It reports whether any ran.
 func (c *calls) runCalls(f *foretick.Frame, o *outsideWrites, cause int) bool {
 	calls := c.take()
 	if c.sink != nil {
@@ -135,7 +136,8 @@ func (c *calls) runCall(f *foretick.Frame, one *call) {
 	one.run(f)
 }
 
-// recordCalls records what runs at the end of a tick. It returns what runs.
+// recordCalls records the functions that run at the end of a tick, and returns those to run: a replay
+// may replace them.
 func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 	c.queued = c.queued[:0]
 	for i, one := range calls {
@@ -154,14 +156,15 @@ func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 			out = append(out, editCall(q.Edit, nil))
 		case fn != nil:
 			out = append(out, call{name: callHandler + q.Name, run: fn})
-		default: // no tape holds what it did
+		default: // the tape does not have what the function did
 			out = append(out, call{name: callHandler + q.Name, run: func(*foretick.Frame) {}})
 		}
 	}
 	return out
 }
 
-// editCall is a function for the end of a tick that sets a field by its path.
+// editCall returns a call that sets a field by its path. It passes the result to done, unless done is
+// nil.
 func editCall(e *tape.Edit, done func(error)) call {
 	name := fmt.Sprintf("edit %v %s", ecs.Entity(e.Entity), e.Path)
 	return call{name: callHandler + name[:min(len(name), maxCallName)], edit: e, run: func(f *foretick.Frame) {

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// capture hands the state of a tick to the snapshots and to the history of hitboxes.
+// capture passes the state of each tick to the snapshots and to the history of hitboxes.
 type capture struct {
 	sim      *simulation
 	source   *snapshot.Source
@@ -21,12 +21,12 @@ type capture struct {
 	put      putScratch
 }
 
-// putScratch is memory for handing entities to the snapshot source.
+// putScratch has the memory that is used to pass entities to the snapshot source.
 type putScratch struct {
 	pointers []unsafe.Pointer
 	columns  []column
-	masks    []tableMask // masks are those of the tables, in the order of the tick.
-	tables   int         // tables is how many had their turn.
+	masks    []tableMask // the masks of the tables, in the order of this tick
+	tables   int         // how many tables this tick has passed
 }
 
 // column is a replicated component of one table.
@@ -52,15 +52,15 @@ func (c *capture) captureTick() {
 	c.views.recordPast(c.put.masks, c.source)
 }
 
-// tableMask has the components of a table's entities. It is kept for the next tick: then the
-// same table mostly has the same place, and needs no new mask.
+// tableMask has the components of a table's entities. It is kept for the next tick, in which the table
+// mostly has the same place and needs no new mask.
 type tableMask struct {
-	has    schema.Mask // has is the game's components.
-	sent   schema.Mask // sent is has and the library's own components, for entities of prefab.
-	prefab int         // prefab is the prefab that sent is for. −1 means that sent is not known.
+	has    schema.Mask // the game's components
+	sent   schema.Mask // has and the library's own components, for entities of prefab
+	prefab int         // the prefab that sent is for; −1: sent is not known
 }
 
-// next returns the mask of the next table, which has these components of the game.
+// next returns the mask of the next table. The table's entities have the game's components in has.
 func (p *putScratch) next(has schema.MaskBuilder) *tableMask {
 	if p.tables == len(p.masks) {
 		p.masks = append(p.masks, tableMask{prefab: -1})
@@ -73,7 +73,7 @@ func (p *putScratch) next(has schema.MaskBuilder) *tableMask {
 	return m
 }
 
-// of returns the mask of the table's entities of a prefab.
+// of returns the mask of those of the table's entities that have a prefab.
 func (m *tableMask) of(p *compiled, prefab uint16) schema.Mask {
 	if m.prefab == int(prefab) {
 		return m.sent
@@ -142,7 +142,7 @@ func (c *capture) putRows(rows ecs.Rows) {
 	}
 }
 
-// referenceMap maps entity references to network ids and back.
+// referenceMap maps entity references to network ids.
 type referenceMap struct{ sim *simulation }
 
 func (r referenceMap) Net(entity uint64) uint32 {
@@ -152,14 +152,13 @@ func (r referenceMap) Net(entity uint64) uint32 {
 	return 0
 }
 
-// Entity is never needed on the server: words are only read back for hitboxes, which do not
-// use references.
+// Entity is not used on the server: words are read back only for hitboxes, which have no references.
 func (r referenceMap) Entity(uint32) uint64 { return 0 }
 
-// roundTick rounds predicted values to the simulation step, and clears references to entities
-// that are gone, as clients do after their own ticks. Before that it notes what travels of
-// the world's own state, its parents and singletons: a save of the tick has that, too. Values out
-// of range are counted in the first run of a tick.
+// roundTick rounds predicted values to the simulation step, and clears references to entities that are
+// gone, as clients do after their own ticks. Before that it copies the parents and the singletons that
+// are sent into components, so that a save of the tick has them too. In the first run of a tick it
+// counts values that are out of range.
 func (m *simulation) roundTick(first bool) {
 	m.parents.NoteParents()
 	m.row.TakeRow()
@@ -193,7 +192,7 @@ func (m *simulation) roundRows(rows ecs.Rows, first bool) {
 	}
 }
 
-// countCut counts a value that cannot be sent whole, and logs the first of each component.
+// countCut counts a value that is too long to be sent whole, and logs the first one of each component.
 func (m *simulation) countCut(c *layout.Component, at unsafe.Pointer) {
 	i := c.Schema.Unfit(at)
 	if i < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// The kinds of changes of the interest that a tick takes back before it runs again.
+// The kinds of changes of the interest that are undone before a tick runs again.
 const (
 	changeVisible uint8 = iota
 	changeTeam
@@ -18,20 +18,20 @@ const (
 	changeGroup
 )
 
-// noTeam is the team of an entity that has none of its own.
+// noTeam means that an entity has no team of its own.
 const noTeam = 1 << 8
 
-// interestChanges notes how something of the interest was before the game changes it, so that a tick
-// that runs again finds it so.
+// interestChanges records the state of the interest before the game changes it, so that a tick that
+// runs again begins with the earlier state.
 type interestChanges struct {
 	late *late.Room
 	sim  *simulation
 }
 
-// window is that of late inputs, 0 without them.
+// window returns Config.LateInputs in ticks. It is 0 without late inputs.
 func (ic *interestChanges) window() foretick.Tick { return ic.late.Window }
 
-// noteChange notes how something was before the game changes it.
+// noteChange records a change that the game is about to make.
 func (ic *interestChanges) noteChange(c late.Change) {
 	if !ic.late.Whole {
 		return
@@ -77,7 +77,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// undoChange makes something as it was.
+// undoChange restores what was before a change.
 func (in *interest) undoChange(c *late.Change) {
 	switch c.Kind {
 	case changeVisible:
@@ -102,7 +102,7 @@ func (in *interest) undoChange(c *late.Change) {
 	}
 }
 
-// forgetChange forgets a change of an entity that is not there.
+// forgetChange undoes a change of an entity that does not exist any more.
 func (in *interest) forgetChange(c *late.Change) {
 	net := snapshot.NetID(c.Net)
 	switch p := in.sessions.player(c.Player); {
@@ -115,7 +115,7 @@ func (in *interest) forgetChange(c *late.Change) {
 		if p.outbox.sender != nil {
 			p.outbox.sender.SetVisible(net, true)
 		}
-		for _, o := range in.sessions.observers { // where somebody else hides it, it is hidden again when it appears
+		for _, o := range in.sessions.observers { // if another player hides the entity from an observer, it is hidden again when it appears
 			o.outbox.sender.SetVisible(net, true)
 		}
 	case p != nil && c.Kind == changeAudience:

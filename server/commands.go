@@ -19,7 +19,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// commands gets each player's command of a tick, checks it, and replaces one that is missing or refused.
+// commands provides each player's command for a tick, checks it, and replaces one that is missing or
+// refused.
 type commands struct {
 	sim      *simulation
 	sessions *sessions
@@ -27,14 +28,14 @@ type commands struct {
 	mail     *mail
 	late     *late.Room
 	clock    *matchClock
-	// bandwidth counts the bytes of commands; nil: nobody asked for that.
+	// bandwidth counts the bytes of commands. It is nil without Config.Profile.
 	bandwidth *bandwidth
 	// repeat and decay are Config.RepeatInput and DecayInput.
 	repeat, decay time.Duration
 	scratch       []byte
 }
 
-// readCommands reads a message of commands of packet b, which came at t.
+// readCommands reads a message with commands, which arrived at t in packet b.
 func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) error {
 	if p.observing != nil {
 		return netcode.ErrMalformed
@@ -50,14 +51,14 @@ func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) erro
 			p.faults.fault("a command for a distant future")
 		}
 		if k.late.Whole {
-			p.fates(t) // what this packet acknowledges
+			p.fates(t) // reads what this packet acknowledges
 			p.inputs.buffer.Knows(p.shooter.Acked())
 		}
 		return p.inputs.buffer.Read(body, k.clock.ticks(t, k.sim.frame.Tick))
 	})
 }
 
-// takeCommands gets each player's command for this tick, or its replacement.
+// takeCommands gets each player's command for this tick, or replaces it.
 func (k *commands) takeCommands() {
 	c := k.sim.p.Command
 	if c == nil {
@@ -96,7 +97,7 @@ func (k *commands) takeCommand(p *player, c *layout.Command) {
 	}
 }
 
-// takeLate takes the commands of earlier ticks that came.
+// takeLate handles the commands that have arrived for earlier ticks.
 func (k *commands) takeLate(p *player, c *layout.Command) {
 	if !k.late.BeginTick(&p.late) {
 		return
@@ -127,7 +128,8 @@ func (k *commands) takeLate(p *player, c *layout.Command) {
 	}
 }
 
-// miss replaces the present tick's command, for as long as its own may still come.
+// miss replaces the missing command of the present tick. If that command may still arrive, the tick
+// waits for it.
 func (k *commands) miss(p *player, c *layout.Command) {
 	if !p.inputs.heard || !k.late.MayWait(&p.late) {
 		k.standIn(p, c, prediction.Repeated)
@@ -140,12 +142,12 @@ func (k *commands) miss(p *player, c *layout.Command) {
 	k.late.Wait(&p.late, in.command, how)
 }
 
-// observeLatency measures the limits of this tick's claims.
+// observeLatency measures what limits a player's claims in this tick.
 func (k *commands) observeLatency(p *player) {
 	p.shooter.Observe(k.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
 }
 
-// fillCommands writes each player's command into its rows.
+// fillCommands writes each player's command into the player's rows.
 func (k *commands) fillCommands() {
 	c := k.sim.p.Command
 	if c == nil {
@@ -156,7 +158,8 @@ func (k *commands) fillCommands() {
 	}
 }
 
-// fillRows writes a player's command into rows of its own. nil: nobody plays it.
+// fillRows writes a player's command into rows that the player owns. If p is nil it writes a zero
+// command.
 func (k *commands) fillRows(rows ecs.Rows, p *player) {
 	c := k.sim.p.Command
 	base := rows.Column(c.ID)
@@ -170,8 +173,8 @@ func (k *commands) fillRows(rows ecs.Rows, p *player) {
 	}
 }
 
-// acceptCommand decodes the command of a tick, which may be earlier than the present one, and asks
-// the game to check it.
+// acceptCommand decodes the command of a tick, which may be before the present one, and lets the game
+// check it.
 func (k *commands) acceptCommand(p *player, c *layout.Command, t foretick.Tick, data []byte) bool {
 	if k.unpackCommand(p, c, data) != nil {
 		p.faults.fault("a command out of range")
@@ -181,13 +184,13 @@ func (k *commands) acceptCommand(p *player, c *layout.Command, t foretick.Tick, 
 		return false
 	}
 	now := k.sim.frame.Tick
-	k.sim.frame.Tick = t // the game sees it, and a refusal names it
+	k.sim.frame.Tick = t // the game sees this tick, and a refusal names it
 	ok := k.checkCommand(p, c)
 	k.sim.frame.Tick = now
 	return ok
 }
 
-// unpackCommand decodes a command. It refuses one that cannot be decoded.
+// unpackCommand decodes a command. The error means that it cannot be decoded.
 func (k *commands) unpackCommand(p *player, c *layout.Command, data []byte) error {
 	err := k.panics.decodePeer(p, data, func() error { return c.Schema.Unpack(data, p.inputs.command) })
 	if p.session.poisoned {
@@ -197,7 +200,7 @@ func (k *commands) unpackCommand(p *player, c *layout.Command, data []byte) erro
 	return err
 }
 
-// checkCommand asks the game to check the command that was just unpacked.
+// checkCommand lets the game check the command that was just unpacked.
 func (k *commands) checkCommand(p *player, c *layout.Command) bool {
 	if k.sim.p.Handlers.Check == nil {
 		return true
@@ -223,7 +226,7 @@ func (k *commands) askGame(p *player, c *layout.Command) error {
 	return k.sim.p.Handlers.Check(&k.sim.frame, p.owner, p.inputs.command)
 }
 
-// takeLocal takes a local player's command for this tick.
+// takeLocal gets a local player's command for this tick.
 func (k *commands) takeLocal(p *player, c *layout.Command) {
 	in, seat := &p.inputs, p.local
 	if seat.Command == nil {
@@ -243,16 +246,15 @@ func (k *commands) takeLocal(p *player, c *layout.Command) {
 	k.late.Ran(&p.late, in.command, 0)
 }
 
-// standIn makes a replacement command: the last one for a while, then the game's decay of
-// it, then zero. how is the reason if a command did arrive.
+// standIn replaces a player's command: by the last one for a while, then by the game's decay of it,
+// then by zero. how is the reason if a command did arrive.
 func (k *commands) standIn(p *player, c *layout.Command, how prediction.StandIn) {
 	how = k.replaceCommand(p, c, how)
 	p.inputs.replace(c, k.sim.frame.Tick, p.told(), how)
 	k.late.Ran(&p.late, p.inputs.command, 0)
 }
 
-// replaceCommand puts the command that stands in for a missing one into last, and returns what
-// it is.
+// replaceCommand puts the replacement of a missing command into last, and returns what kind it is.
 func (k *commands) replaceCommand(p *player, c *layout.Command, how prediction.StandIn) prediction.StandIn {
 	in := &p.inputs
 	in.repeated += k.clock.interval
@@ -275,33 +277,33 @@ func (k *commands) decayCommand(p *player, c *layout.Command) {
 	k.sim.p.Decay(p.inputs.last, int(p.inputs.repeated/k.clock.interval))
 }
 
-// maxRefusals is the number of reliable messages waiting for a client from which on
-// refusals are counted only, and not sent.
+// maxRefusals is how many reliable messages may wait for a client before refusals are only counted, and
+// no longer sent.
 const maxRefusals = 16
 
-// inputs holds a player's commands: those received, and the replacement of a missing one.
+// inputs has a player's commands: those that were received, and the replacement of a missing one.
 type inputs struct {
 	buffer   *netcode.CommandBuffer
-	command  unsafe.Pointer // command is that of the tick being computed, as a component.
-	last     unsafe.Pointer // last is the newest command received, with one-shots and sums cleared.
-	heard    bool           // heard is true once a command was taken.
-	tookTick foretick.Tick  // tookTick is the newest tick that ran a command of its own.
-	// early is how long commands wait in the buffer, as last measured. It is 0 if they come too
+	command  unsafe.Pointer // the command of the tick that is computed, as a component
+	last     unsafe.Pointer // the newest command that was received, with one-shots and sums cleared
+	heard    bool           // a command was received
+	tookTick foretick.Tick  // the newest tick that ran a command of its own
+	// early is for how long commands wait in the buffer, as last measured. It is 0 if they arrive too
 	// late.
 	early time.Duration
-	// buffered is the measured wait in the buffer. It is negative if commands come too late.
+	// buffered is the measured wait in the buffer. It is negative if commands arrive too late.
 	buffered time.Duration
-	// offset is that of the tick's command. It is 0 if the command stated none.
+	// offset is the offset that the tick's command states. It is 0 if the command states none.
 	offset uint8
-	// render is how far the frame that the newest command saw is behind its tick.
+	// render is how far the frame that the newest command saw is behind the command's tick.
 	render time.Duration
 
 	repeated time.Duration
-	replaced reason.Substitution // replaced are the ticks whose command was not the client's.
+	replaced reason.Substitution // the newest ticks whose command was not the client's
 }
 
-// beginConnection makes the commands of a connection, the first or a later one. own takes what the
-// connection before it has counted.
+// beginConnection makes the buffer of a new connection, the first one or a later one. It adds the
+// counts of the connection before to own.
 func (in *inputs) beginConnection(own *stats.Player, c *layout.Command, rate int) {
 	in.heard, in.early, in.buffered, in.render = false, 0, 0, 0
 	if c != nil {
@@ -310,7 +312,7 @@ func (in *inputs) beginConnection(own *stats.Player, c *layout.Command, rate int
 	}
 }
 
-// addTo adds what the current connection's buffer counted.
+// addTo adds the counts of the current connection's buffer.
 func (in *inputs) addTo(st *stats.Player) {
 	if in.buffer == nil {
 		return
@@ -323,15 +325,14 @@ func (in *inputs) addTo(st *stats.Player) {
 	st.InputsReplaced += in.buffer.Replaced()
 }
 
-// took takes the command that was received for a tick.
+// took keeps the command that was received for a tick, and ends the repetition of an earlier one.
 func (in *inputs) took(c *layout.Command, t foretick.Tick) {
 	in.heard, in.repeated, in.tookTick = true, 0, t
 	layout.CopyBytes(in.last, in.command, c.Size)
 	c.Schema.ClearMomentary(in.last)
 }
 
-// missing counts a tick whose command did not arrive, once the player has begun to send
-// commands.
+// missing counts a tick whose command did not arrive, if the player has sent commands already.
 func (in *inputs) missing(own *stats.Player, all *stats.Server) {
 	if in.heard {
 		own.InputsMissing++
@@ -339,8 +340,8 @@ func (in *inputs) missing(own *stats.Player, all *stats.Server) {
 	}
 }
 
-// replace runs a tick with the current value of last, instead of the client's own command.
-// acked is the newest snapshot that the client is known to have.
+// replace runs a tick with the current value of last, instead of the client's own command. acked is the
+// newest snapshot that the client is known to have.
 func (in *inputs) replace(c *layout.Command, t, acked foretick.Tick, how prediction.StandIn) {
 	if r := &in.replaced; r.To == 0 || r.To != t-1 {
 		r.Follow(t, acked)

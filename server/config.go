@@ -216,7 +216,7 @@ const (
 	defaultObservers   = 16
 )
 
-// check fills defaults in and reports every fault at once.
+// check fills in defaults and reports every fault at once.
 func (c *Config) check() error {
 	var errs []error
 	if c.Protocol == nil {
@@ -300,17 +300,16 @@ func (c *Config) check() error {
 	return errors.Join(errs...)
 }
 
-// Limits of what a config may say, so that no sum of it overflows and nobody waits for
-// what does not come.
+// Limits for values in a config, so that no sum of them overflows.
 const (
 	longestInput = time.Minute
 	longestHold  = 365 * 24 * time.Hour
 	mostWaiting  = 1 << 20
 )
 
-// checkClients holds MaxClients to what the transport takes.
+// checkClients checks MaxClients and MaxObservers against the transport's limit.
 func (c *Config) checkClients() error {
-	peers, kept, besides := 0, 0, "" // of the peers, for observers
+	peers, kept, besides := 0, 0, "" // kept: the peers reserved for observers
 	if l, ok := transport.As[transport.Limited](c.Transport); ok {
 		peers = l.MaxPeers()
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// departures ends the connections of peers and the places of players, whoever wants it so.
+// departures ends the connections of peers and the places of players.
 type departures struct {
 	endpoint  transport.Endpoint
 	sessions  *sessions
@@ -23,11 +23,11 @@ type departures struct {
 	stats     *stats.Server
 	logs      *peerLog
 	clock     *matchClock
-	// limits are those of places that are held.
+	// limits are the limits for places that are held.
 	limits placeLimits
 }
 
-// placeLimits are the fields of Config that say for whom a place is held: ReconnectWindow,
+// placeLimits are the fields of Config that decide for which players a place is held: ReconnectWindow,
 // MaxHeldPerAddress and KeepPlaces.
 type placeLimits struct {
 	window     time.Duration
@@ -41,8 +41,8 @@ func (d *departures) dropPeer(p *player, code transport.Code, detail string) {
 	d.forgetPeer(p, code, detail)
 }
 
-// forgetPeer removes a lost connection, whichever end closed it. A player that did not leave on
-// purpose keeps its place for a while.
+// forgetPeer removes a connection that has ended, whichever end closed it. The place of a player that
+// did not leave on purpose is held for a while.
 func (d *departures) forgetPeer(p *player, code transport.Code, detail string) {
 	if p.session.state == local {
 		d.leaveMatch(p, code, detail)
@@ -77,7 +77,7 @@ func (d *departures) losePlayer(t time.Duration, p *player) {
 	d.sessions.moves = append(d.sessions.moves, move{p, false})
 }
 
-// replaceConnection ends the connection of a player that came back by another one.
+// replaceConnection ends the connection of a player that came back by another connection.
 func (d *departures) replaceConnection(t time.Duration, p *player) {
 	d.endpoint.Disconnect(p.session.peer, transport.Replaced, "the player came back by another connection")
 	d.admission.charge(d.clock.now, &p.session)
@@ -95,7 +95,7 @@ func (d *departures) closeConnection(p *player) {
 	p.session.peer, p.session.conn, p.session.kept = 0, nil, p.session.conn
 }
 
-// leaveMatch gives a player's place up.
+// leaveMatch ends a player's place in the match.
 func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
 	d.late.Leave(&p.late)
 	if p.session.state == playing {
@@ -119,14 +119,15 @@ func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
 	d.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
 }
 
-// giveUpPlace ends the hold of a place, and remembers why, for a player that returns to it.
+// giveUpPlace ends the hold of a place. It remembers the reason, for a player that comes back for the
+// place.
 func (d *departures) giveUpPlace(p *player, code transport.Code, text string) {
 	d.sessions.remember(p.session.token, code, text)
 	d.leaveMatch(p, code, text)
 }
 
-// boundAbsent limits the places held for one address to Config.MaxHeldPerAddress. Beyond
-// that, the player that played least loses its place.
+// boundAbsent limits the places held for one address to Config.MaxHeldPerAddress. Beyond the limit, the
+// absent player that has played least loses its place.
 func (d *departures) boundAbsent(origin string) {
 	most := d.limits.mostHeld
 	if origin == "" || most < 0 {
@@ -139,8 +140,8 @@ func (d *departures) boundAbsent(origin string) {
 	}
 }
 
-// displaceAbsent frees a place on a full server: that of the absent player that played least. It
-// returns 0 if there is none, or Config.KeepPlaces is set.
+// displaceAbsent frees a place on a full server: that of the absent player that has played least. It
+// returns 0 if there is none, or if Config.KeepPlaces is set.
 func (d *departures) displaceAbsent() foretick.PlayerID {
 	if d.limits.keepPlaces {
 		return 0
@@ -155,8 +156,8 @@ func (d *departures) displaceAbsent() foretick.PlayerID {
 	return least.owner
 }
 
-// dropOverflowed ends the connections of players who do not take their messages:
-// what they miss would never be made up for.
+// dropOverflowed ends the connections of players that do not receive their messages: what they miss
+// could never be sent later.
 func (d *departures) dropOverflowed() {
 	for i := len(d.sessions.players) - 1; i >= 0; i-- {
 		p := d.sessions.players[i]
@@ -172,12 +173,12 @@ func (d *departures) dropOverflowed() {
 	}
 }
 
-// dropKicked ends the places of those who were kicked since the last tick. Leaving
-// calls no handler, so nobody is added meanwhile.
+// dropKicked ends the places of the players that were kicked since the last tick. That calls no
+// handler, so no other player is kicked meanwhile.
 func (d *departures) dropKicked() {
 	for _, p := range d.sessions.kicks {
 		switch {
-		case p.session.over: // left by itself
+		case p.session.over: // it has left by itself
 		case p.session.state == away:
 			d.giveUpPlace(p, p.session.kickCode, p.session.kickText)
 		default:
@@ -187,13 +188,13 @@ func (d *departures) dropKicked() {
 	}
 	clear(d.sessions.kicks)
 	d.sessions.kicks = d.sessions.kicks[:0]
-	if !d.sessions.sendingAway() { // a transport drops whom it bans at once
+	if !d.sessions.sendingAway() { // a transport drops banned peers at once
 		d.admission.tellBans()
 	}
 }
 
-// sendAway ends a player's place, and its connection once the reliable messages that were sent
-// to it have arrived, or after LastWords.
+// sendAway ends a player's place. It ends the connection once the reliable messages that were sent to
+// the player have arrived, or after game.LastWords.
 func (d *departures) sendAway(p *player, code transport.Code, detail string) {
 	if p.session.state != playing || p.session.poisoned || p.outbox.overflowed || p.session.conn.Pending() == 0 {
 		d.dropPeer(p, code, detail)
@@ -204,7 +205,7 @@ func (d *departures) sendAway(p *player, code transport.Code, detail string) {
 		peer: was.peer, conn: was.conn, identity: was.identity, address: was.address, origin: was.origin, came: was.came,
 		state: refusing, since: d.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: detail,
 	}}
-	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // it may still ask
+	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // the peer may still ask for the schema
 	d.forgetPeer(p, code, detail)
 	d.sessions.add(waits)
 }
@@ -216,7 +217,7 @@ func (d *departures) forgetObserver(p *player) {
 	d.sessions.observers = slices.DeleteFunc(d.sessions.observers, func(x *player) bool { return x == p })
 }
 
-// dropObserversOf disconnects those that had a player's view. Somebody else may get the
+// dropObserversOf disconnects the observers that had a player's view. Another player may get the
 // player's number.
 func (d *departures) dropObserversOf(of foretick.PlayerID) {
 	for _, p := range slices.Backward(d.sessions.observers) {

@@ -10,11 +10,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// roomUsed is the share of the world's hard limits above which no newcomer is let in. The
-// rest is for the entities of those who play already.
+// roomUsed is the share of the world's hard limits above which no new player is admitted. The rest is
+// for the entities of those who play already.
 const roomUsed = 0.9
 
-// door decides what becomes of a peer that says hello.
+// door decides about each peer that sends a hello.
 type door struct {
 	sim       *simulation
 	sessions  *sessions
@@ -28,7 +28,7 @@ type door struct {
 	same        transport.Same
 }
 
-// takeHello handles the hello of a peer, which came at t.
+// takeHello handles the hello of a peer, which arrived at t.
 func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 	reason, draining := d.drain.draining()
 	switch {
@@ -56,7 +56,7 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 	}
 }
 
-// refusals answers peers that said hello and do not come in.
+// refusals replies to peers that sent a hello and are not admitted.
 type refusals struct {
 	departures *departures
 	admission  *admission
@@ -66,18 +66,18 @@ type refusals struct {
 	packets    *packets
 }
 
-// turnDown ends the connection of a peer that the server has no place for.
+// turnDown ends the connection of a peer that the server does not admit.
 func (r *refusals) turnDown(p *player, why figures.Refusal, kind string, code transport.Code, text string) {
 	r.admission.countRefused(why)
 	r.logs.abuse(kind, p)
 	r.departures.dropPeer(p, code, text)
 }
 
-// refuseHello tells a peer with a code of netcode.Reject why its hello is refused.
+// refuseHello sends a peer the reason why its hello is refused, with a code of netcode.Reject.
 func (r *refusals) refuseHello(t time.Duration, p *player, code uint8, text string) {
 	why := figures.RefusedProtocol
 	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
-	if code == game.RejectRole { // the packet may be lost: the connection's end says the same
+	if code == game.RejectRole { // that packet may be lost; the connection ends with the same reason
 		why = figures.RefusedObservers
 		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(text)
 	}
@@ -91,15 +91,15 @@ func (r *refusals) sendReject(p *player, pk *netcode.Packet, code uint8, text st
 	r.packets.sendPlain(p, pk)
 }
 
-// refuseProtocol refuses a peer whose game has another protocol, and describes the server's to it.
+// refuseProtocol refuses a peer with another protocol, and sends it a description of the server's.
 func (r *refusals) refuseProtocol(t time.Duration, p *player, h netcode.Hello) {
 	r.logs.abuse("refused: another protocol", p, "theirs", h.Protocol, "ours", r.sim.p.Hash)
 	r.refuseHello(t, p, game.RejectMismatch, "the game's protocol differs")
 	_ = p.session.conn.SendReliable(r.sim.frame.Tick, game.KindDescribe, r.sim.p.Description.TextOf(&r.sim.p.Facts))
 }
 
-// offerSchema tells a peer of another build that it may ask for the schema and then send a
-// Hello for it.
+// offerSchema tells a peer of another build that it may ask for the schema and then send a hello for
+// it.
 func (r *refusals) offerSchema(t time.Duration, p *player, h netcode.Hello) {
 	if !p.schemas.otherBuilds {
 		r.logs.Logger.Info("another build", append(p.who(), "theirs", h.Protocol, "ours", r.sim.p.Hash)...)
@@ -110,7 +110,7 @@ func (r *refusals) offerSchema(t time.Duration, p *player, h netcode.Hello) {
 	r.sendReject(p, pk, game.RejectBuildDifference, "another build of the game: ask for the schema")
 }
 
-// refuseObserver refuses a peer that would observe.
+// refuseObserver refuses a peer that wants to observe.
 func (r *refusals) refuseObserver(t time.Duration, p *player, text string) {
 	r.logs.abuse("refused: observer", p, "why", text)
 	r.refuseHello(t, p, game.RejectRole, cutText(text, netcode.MaxRejectText))

@@ -12,22 +12,22 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// draining is how a match is brought to its end.
+// draining has the state of a match that drains or ends.
 type draining struct {
-	asked atomic.Pointer[string] // asked is set by Drain, which any goroutine may call.
-	// reason is why newcomers are refused, since the newest Step. nil means that they are not.
+	asked atomic.Pointer[string] // set by Drain, which any goroutine may call
+	// reason is why newcomers are refused, as of the newest Step. It is nil while they are not.
 	reason *string
-	told   bool // told is true once Config.OnDrain was called.
-	// linger is set when the match is over and messages are still on their way.
+	told   bool // Config.OnDrain was called
+	// linger is set when the match is over and reliable messages have not all arrived.
 	linger *lingering
 }
 
-// lingering is a server that computes no more ticks, and waits for acknowledgements.
+// lingering is the state of a server that computes no more ticks, and waits for acknowledgements.
 type lingering struct {
 	code   transport.Code
 	detail string
 	until  time.Duration
-	next   time.Duration // next is when packets are due.
+	next   time.Duration // when packets are due
 }
 
 // Drain makes the server refuse newcomers with [transport.Refused] and the reason. Players of
@@ -75,8 +75,8 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	return nil
 }
 
-// latch takes over at the beginning of a Step what Drain asked for. It reports whether the server
-// begins to drain.
+// latch reads at the beginning of a Step whether Drain was called. It reports whether the server begins
+// to drain.
 func (d *draining) latch() bool {
 	if d.reason != nil {
 		return false
@@ -85,7 +85,7 @@ func (d *draining) latch() bool {
 	return d.reason != nil
 }
 
-// draining returns why newcomers are refused.
+// draining returns why newcomers are refused. yes is false if they are not.
 func (d *draining) draining() (reason string, yes bool) {
 	if r := d.reason; r != nil {
 		return *r, true
@@ -93,8 +93,9 @@ func (d *draining) draining() (reason string, yes bool) {
 	return "", false
 }
 
-// over reports whether the match is over, and with what code and text it ends: the server drains and
-// has nobody left, or lingers and all that it sent is acknowledged, or its time for that has passed.
+// over reports whether the match is over, and returns the code and text with which it ends. That is so
+// if the server drains and has no player left; or if it lingers and all that it sent is acknowledged,
+// or the time for that has passed.
 func (d *draining) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
 	if l := d.linger; l != nil {
 		waits := slices.ContainsFunc(in.players, func(p *player) bool { return p.listens() && p.session.conn.Pending() > 0 })
@@ -104,7 +105,7 @@ func (d *draining) over(t time.Duration, in *sessions) (code transport.Code, det
 	return transport.Closed, reason, yes && len(in.newcomers) == 0 && !slices.ContainsFunc(in.owners, func(p *player) bool { return p != nil })
 }
 
-// due reports whether packets of a server that lingers are due.
+// due reports whether a server that lingers must send packets now.
 func (l *lingering) due(t, every time.Duration) bool {
 	if t < l.next {
 		return false
@@ -113,19 +114,19 @@ func (l *lingering) due(t, every time.Duration) bool {
 	return true
 }
 
-// listens reports whether a peer is sent messages: it is connected, or was kicked and is told the
-// last ones.
+// listens reports whether messages are sent to a peer: it is connected, or it was kicked and its last
+// messages are on their way.
 func (p *player) listens() bool {
 	return p.connected() || p.session.state == refusing && p.session.kicked
 }
 
-// connected reports whether a peer has joined, and is there.
+// connected reports whether a peer has joined and has a connection.
 func (p *player) connected() bool {
 	return p.session.state == playing || p.session.state == watching
 }
 
-// tell calls Config.OnDrain in the first tick after the server began to drain. It reports
-// whether it did.
+// tell calls Config.OnDrain in the first tick after the server began to drain. It reports whether it
+// did.
 func (d *draining) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.Frame, string)) bool {
 	if d.told || d.reason == nil || onDrain == nil {
 		return false
@@ -136,13 +137,13 @@ func (d *draining) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.Fra
 	return true
 }
 
-// sendingAway reports whether a kicked player is still told its last messages.
+// sendingAway reports whether a kicked player's last messages are still on their way.
 func (s *sessions) sendingAway() bool {
 	return slices.ContainsFunc(s.players, func(p *player) bool { return p.session.state == refusing && p.session.kicked })
 }
 
-// knowsAll reports whether a peer that is refused or kicked knows all that it is to know, or had
-// its time for it.
+// knowsAll reports whether all messages to a peer that is refused or kicked have arrived, or the time
+// for that has passed.
 func (p *player) knowsAll(t time.Duration, c *matchClock) bool {
 	most := greetingTime
 	if p.session.kicked {
@@ -151,8 +152,8 @@ func (p *player) knowsAll(t time.Duration, c *matchClock) bool {
 	return p.session.conn.Pending() == 0 || c.lasted(t, p.session.since) > most
 }
 
-// end returns the reason with which a peer is dropped where the match closes: its own, if it
-// was refused or kicked before.
+// end returns the code and text with which a peer is dropped when the match closes: its own if it was
+// refused or kicked before.
 func (p *player) end(code transport.Code, detail string) (transport.Code, string) {
 	if p.session.state == refusing {
 		return p.session.kickCode, p.session.kickText

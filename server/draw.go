@@ -51,7 +51,7 @@ func (s *Server) replicated() uint64 {
 		for i := range s.p.Components {
 			c := &s.p.Components[i]
 			if base := rows.Column(c.ID); base != nil && c.Size > 0 {
-				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // never fails
+				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // it never fails
 			}
 		}
 	}

@@ -17,37 +17,37 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// simulation is the world and what runs it.
+// simulation has the world and what runs it.
 type simulation struct {
 	p        *compiled
 	world    *ecs.World
 	there    func(entity uint64) bool // world.Alive
 	frame    foretick.Frame
-	frames   *frameState     // frames is what the frame asks.
-	running  *game.SystemRun // running is the frame's run of a system.
+	frames   *frameState     // implements what the frame calls
+	running  *game.SystemRun // the frame's current run of a system
 	writes   *writeWatch
 	row      game.SingletonRow
 	parents  game.Hierarchy
 	losses   game.Losses
 	stats    *stats.Server
-	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
-	captured bool               // the tick's snapshots have its entities, and are not sent yet
-	screen   seat.Screen        // of the player in this process for whom the world is drawn; nil: there is none
+	toldCut  [ecs.MaxTypes]bool // the components for which countCut has logged a line
+	captured bool               // the tick's entities were passed to the snapshots, which are not sent yet
+	screen   seat.Screen        // the screen of the player in this process that the world is drawn for; nil: there is none
 	order    func(ecs.Rows, int) uint64
 	hash     func() uint64 // hashWorld, made once
 
-	entities *ecs.Query // everything replicated
-	commands *ecs.Query // everything with a command
+	entities *ecs.Query // all replicated entities
+	commands *ecs.Query // all entities with a command
 	nets     networkIDs
 
 	displaced []displaced
 
-	spawnTick foretick.Tick // that ordinals are of
+	spawnTick foretick.Tick // the tick that ordinals belong to
 	ordinals  game.Ordinals
-	ordinal   uint16 // of the newest spawn
+	ordinal   uint16 // the ordinal of the newest spawn
 }
 
-// undraw takes a preview's rendered frame out of the world, for what is done between Steps.
+// undraw removes what a preview has drawn from the world, before something is done between two Steps.
 func (m *simulation) undraw() {
 	if m.screen != nil {
 		m.screen.Undraw()
@@ -56,22 +56,23 @@ func (m *simulation) undraw() {
 
 func (m *simulation) hashWorld() uint64 { return m.world.Hash(m.order) }
 
-// refuseCaptured panics while a tick's snapshots have its entities and are not sent yet.
+// refuseCaptured panics if the tick's entities were passed to the snapshots, and these are not sent
+// yet.
 func (m *simulation) refuseCaptured(method string) {
 	if m.captured {
 		misuse.Panicf("Frame.%s after the entities of the tick were handed to the snapshots, in server.Config.OnTick or a function that says what is sent: pass it to Server.Do", method)
 	}
 }
 
-// networkIDs gives out the numbers of entities.
+// networkIDs assigns the network ids of entities.
 type networkIDs struct {
-	last uint32
-	used bool             // all were given once
-	in   *snapshot.Source // which knows those in use
+	last uint32           // the newest id
+	used bool             // all ids were assigned once
+	in   *snapshot.Source // has the ids in use
 }
 
-// next returns a network id that no entity has. Ids have 32 bits and are given in
-// turn: after 2³² spawns they come again, except for those still in use.
+// next returns a network id that no entity has. Ids have 32 bits and are assigned in order: after 2³²
+// spawns they are used again, except for those in use.
 func (n *networkIDs) next() uint32 {
 	for {
 		if n.last++; n.last == 0 {
@@ -93,8 +94,8 @@ func (m *simulation) spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
 	return m.spawnNamed(k, i, owner, ecs.None)
 }
 
-// spawnNamed spawns for an owner, or by an entity in a shared system. In a tick that may run again a
-// spawn has the same handle and network id in every run.
+// spawnNamed spawns an entity for an owner, or by another entity in a shared system. In a tick that may
+// run again, a spawn has the same handle and network id in every run.
 func (m *simulation) spawnNamed(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) (e ecs.Entity) {
 	net := uint32(0)
 	if it := m.writes.late.NameSpawn(m.writes.sessions.lateOf(owner), owner, by, kind, m.ordinal); it != nil {
@@ -129,7 +130,7 @@ func (m *simulation) destroying(e ecs.Entity) {
 	}
 }
 
-// destroyOwned removes every entity that a player who left still owns.
+// destroyOwned removes every entity that a player that has left still owns.
 func (m *simulation) destroyOwned(player foretick.PlayerID) {
 	m.world.Lock()
 	for _, rows := range m.entities.Owned(m.world, player) {
@@ -141,7 +142,7 @@ func (m *simulation) destroyOwned(player foretick.PlayerID) {
 	m.world.Unlock()
 }
 
-// clear removes all replicated entities, and the waiting events.
+// clear removes all replicated entities and the waiting events.
 func (m *simulation) clear() {
 	m.world.Lock()
 	for _, rows := range m.entities.All(m.world) {
@@ -155,7 +156,7 @@ func (m *simulation) clear() {
 	m.clearEvents()
 }
 
-// net returns an entity's network id, 0 for none.
+// net returns an entity's network id, or 0 if it has none.
 func (m *simulation) net(e ecs.Entity) snapshot.NetID {
 	if id := m.p.Identity.Find(m.world, e); id != nil {
 		return snapshot.NetID(id.Net)
@@ -167,8 +168,8 @@ func (m *simulation) refuseSpawn(k *ecs.Prefab) {
 	misuse.Panicf("shared system %q spawns prefab %q without a spawner: "+game.FixSpawn, m.p.SystemName(uint32(m.running.By)), k.Name())
 }
 
-// clientOnly reports whether an entity is the server's twin of one that its owner's
-// client keeps for itself.
+// clientOnly reports whether an entity is the server's copy of one that its owner's client spawns
+// itself and does not match.
 func (m *simulation) clientOnly(e ecs.Entity) bool {
 	if !m.p.ClientOnly {
 		return false
@@ -177,7 +178,7 @@ func (m *simulation) clientOnly(e ecs.Entity) bool {
 	return k != nil && k.ClientOnly()
 }
 
-// frameEntities does what frames ask about entities and events: see end and spawner.
+// frameEntities implements what frames need for entities and events: see end and spawner.
 type frameEntities struct {
 	sim      *simulation
 	sessions *sessions
@@ -200,7 +201,7 @@ func (en *frameEntities) Destroy(e ecs.Entity) bool {
 	return en.sim.destroy(e)
 }
 
-// ShownBefore returns the offset that a player's command of this tick states, 0: none.
+// ShownBefore returns the offset that a player's command of this tick states. It is 0 if there is none.
 func (en *frameEntities) ShownBefore(player foretick.PlayerID) uint8 {
 	if p := en.sessions.player(player); p != nil {
 		return p.inputs.offset
@@ -220,8 +221,8 @@ func (en *frameEntities) PrefabOf(e ecs.Entity) *ecs.Prefab {
 // IsServer implements end.
 func (en *frameEntities) IsServer() bool { return true }
 
-// Raised implements end. It notes the event for the player that predicts it. That player's
-// screen may be in this very world.
+// Raised implements end. It notes the event for the player that predicts it. That player's screen may
+// draw this very world.
 func (en *frameEntities) Raised(by ecs.Entity, owner foretick.PlayerID, event int) (fate game.Fate) {
 	p := en.sessions.player(owner)
 	if p != nil && !en.sim.clientOnly(by) && !en.late.Testing() {
@@ -250,7 +251,7 @@ func (en *frameEntities) FinalFor(owner foretick.PlayerID) foretick.Tick {
 	return en.late.Final(en.sessions.lateOf(owner))
 }
 
-// Final is FinalFor all players.
+// Final returns the newest tick of all players that no late command can change.
 func (en *frameEntities) Final() foretick.Tick {
 	t := en.FinalFor(0)
 	for _, p := range en.sessions.players {
@@ -262,7 +263,7 @@ func (en *frameEntities) Final() foretick.Tick {
 // NestedTooDeep counts events whose handlers are not called.
 func (en *frameEntities) NestedTooDeep(events int) { en.sim.stats.EventsNested += uint64(events) }
 
-// Teleport tells the past and the snapshots.
+// Teleport notes a teleport for the history of hitboxes and for the snapshots.
 func (en *frameEntities) Teleport(e ecs.Entity) bool {
 	test := en.late.Testing()
 	if test && !en.late.Whole {
@@ -270,12 +271,12 @@ func (en *frameEntities) Teleport(e ecs.Entity) bool {
 	}
 	en.past.EndLife(uint64(e))
 	if test {
-		return true // a test in the whole world runs the tick's shots again, too
+		return true // a test of the whole world runs the tick's shots again, too
 	}
 	if en.sim.screen != nil {
 		en.sim.screen.NoteTeleport(e)
 	}
-	if en.late.Cut(e) {
+	if en.late.Cut(e) { // screens and shots know of the teleport already
 		return true // screens and shots know of it
 	}
 	en.past.Cut(uint64(e))
@@ -323,8 +324,8 @@ func (en *frameEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	return e
 }
 
-// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
-// same handle and network id in every run of its tick.
+// spawnShared spawns an entity for a shared system. With late inputs, a spawn has the same handle and
+// network id in every run of its tick.
 func (en *frameEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.PlayerID, by ecs.Entity) ecs.Entity {
 	if en.sim.spawnTick != en.sim.frame.Tick {
 		en.sim.spawnTick = en.sim.frame.Tick
@@ -334,8 +335,8 @@ func (en *frameEntities) spawnShared(k *ecs.Prefab, kind int, owner foretick.Pla
 	return en.sim.spawnNamed(k, kind, owner, by)
 }
 
-// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
-// cannot have predicted it, because it does not have the spawner.
+// originOf returns the name that the owner's client gave the spawn. It is 0 if the client cannot have
+// predicted the spawn, because it does not have the spawner.
 func (en *frameEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
 	p, spawner := en.sessions.player(owner), en.sim.p.Identity.Find(en.sim.world, by)
 	if p == nil || p.session.state != playing || spawner == nil {
@@ -352,9 +353,9 @@ func (en *frameEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind i
 	return key.ID()
 }
 
-// displaced is an entity that nobody owns, because the world has no table for it. owner is
-// the player that should own it. The entity lasts until that player has left, so that the
-// game's references to it stay valid.
+// displaced is an entity without an owner, because the world has no table for it. owner is the player
+// that should own it. The entity exists until that player has left, so that the game's references to it
+// stay valid.
 type displaced struct {
 	entity ecs.Entity
 	owner  foretick.PlayerID
@@ -367,7 +368,7 @@ func (en *frameEntities) noRoom(e ecs.Entity, owner foretick.PlayerID) {
 		en.sim.displaced = append(en.sim.displaced, displaced{e, owner})
 	}
 	switch {
-	case p == nil: // the game's own number, or a player that is leaving
+	case p == nil: // a number that the game chose, or a player that is leaving
 		if skipped, ok := en.logs.allow("displaced"); ok {
 			en.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
 		}

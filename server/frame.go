@@ -2,9 +2,9 @@ package server
 
 import "github.com/foretick/foretick/internal/game"
 
-// frameEnd is the end of a server's frames: what a frame asks for is done by the part that it
-// concerns. Systems, handlers and hooks reach the server through it alone. It does all that
-// ends may do but draw.
+// frameEnd implements what a server's frames need. Each of its parts does what concerns that part.
+// Systems, handlers and hooks reach the server only through it. It implements everything that an end
+// may do, except drawing.
 type frameEnd struct {
 	*frameEntities
 	*panics
@@ -16,7 +16,7 @@ type frameEnd struct {
 	*writeWatch
 }
 
-// A frame looks for the optional interfaces of its end, which no compiler checks.
+// A frame looks for these optional interfaces of its end, which the compiler would not check.
 var _ interface {
 	game.End
 	game.Spawner

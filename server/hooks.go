@@ -6,10 +6,10 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 )
 
-// systemHooks are the four lists of what a server does around each system, from outside to
-// inside: the first is called first before a system and last after it. ARCHITECTURE.md has
-// their order as a table. They are made when the server is, and again between ticks when a
-// trace arms or ends, a sync test begins, or somebody watches systems.
+// systemHooks has the four lists of what a server does around each system. The first hook of a list is
+// called first before a system and last after it. ARCHITECTURE.md has their order as a table. The lists
+// are made with the server, and again between ticks when a trace begins or ends, a sync test begins, or
+// a watcher is added.
 type systemHooks struct {
 	sim      *simulation
 	late     *late.Room
@@ -19,14 +19,14 @@ type systemHooks struct {
 	watchers []systemWatcher
 
 	first      []game.SystemHook // in the first run of a tick, and in Server.Draw
-	ownAgain   []game.SystemHook // for a player's part that runs again, with LateInputs
-	worldAgain []game.SystemHook // for a world that runs again, with LateWorld
+	ownAgain   []game.SystemHook // when a player's part of a tick runs again, with LateInputs
+	worldAgain []game.SystemHook // when the world runs again, with LateWorld
 	test       []game.SystemHook // in a sync test of either
 
 	again *[]game.SystemHook // ownAgain or worldAgain
 }
 
-// arrangeHooks makes the lists of what is there now.
+// arrangeHooks makes the lists for the current traces, tests and watchers.
 func (a *systemHooks) arrangeHooks() {
 	traced := a.traces.armed()
 	a.first, a.ownAgain, a.worldAgain, a.test, a.again = nil, nil, nil, nil, &a.ownAgain
@@ -61,24 +61,24 @@ func (a *systemHooks) arrangeHooks() {
 	a.runFirst()
 }
 
-// runAgain lets what follows run again, with the hooks of that.
+// runAgain sets the hooks for ticks that run again.
 func (a *systemHooks) runAgain(test bool) {
 	if a.sim.frames.Around = *a.again; test {
 		a.sim.frames.Around = a.test
 	}
 }
 
-// runFirst lets what follows run for the first time.
+// runFirst sets the hooks for the first run of a tick.
 func (a *systemHooks) runFirst() { a.sim.frames.Around = a.first }
 
-// named says which system runs, where nothing watches what it writes.
+// named sets which system runs, where no other hook does so.
 type named struct{}
 
 func (named) BeforeSystem(run *game.SystemRun, system int) { run.By = system + 1 }
 
 func (named) AfterSystem(run *game.SystemRun, _ int) { run.By = 0 }
 
-// systemWatcher tells a function of each system that begins or ends.
+// systemWatcher calls a function when a system begins or ends.
 type systemWatcher struct {
 	writes *writeWatch
 	late   *late.Room

@@ -21,13 +21,13 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// inspected is what package inspect adds to a server while somebody looks.
+// inspected has what package inspect sets on a server while it inspects the server.
 type inspected struct {
-	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
-	began time.Duration             // began is when the tick began, by the server's Clock.
+	tap   atomic.Pointer[probe.Tap] // nil: nothing is inspected
+	began time.Duration             // when the tick began, by the server's Clock
 }
 
-// begin returns the tap of the tick that begins, nil for none.
+// begin returns the tap for the tick that begins, or nil if there is none.
 func (in *inspected) begin(times *systemTimes) *probe.Tap {
 	tap := in.tap.Load()
 	if tap != nil && times.clock != nil {
@@ -36,7 +36,7 @@ func (in *inspected) begin(times *systemTimes) *probe.Tap {
 	return tap
 }
 
-// tapped calls the tap of a tick.
+// tapped calls the tap at the end of a tick.
 func (s *Server) tapped(tap *probe.Tap, now time.Duration) {
 	t := probe.Tapped{Tick: s.sim.frame.Tick, Late: now - s.clock.due(s.sim.frame.Tick)}
 	if s.times.clock != nil {
@@ -129,7 +129,7 @@ func (in *internals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
 	return out, true
 }
 
-// interestIn says what the distances decide of an entity for a player.
+// interestIn returns what the distances decide about an entity for a player.
 func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (out probe.Interest) {
 	v, it := in.interest.survey, in.p.Interest
 	if v == nil || p.interest.near == nil {
@@ -163,7 +163,7 @@ func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (ou
 // Games have no use for it: its type is internal.
 func (s *Server) Internals() probe.Server { return (*internals)(s) }
 
-// internals is a server as simtest, inspect and expert see it: the same memory with other methods.
+// internals is a Server with the methods for simtest, inspect and expert.
 type internals Server
 
 func (in *internals) Queued(player foretick.PlayerID) int {
@@ -245,7 +245,7 @@ func (in *internals) OnPanic(fn func(probe.Panicked)) {
 	in.hooks.panicked = append(in.hooks.panicked, fn)
 }
 
-// StateHash leaves out the component that holds the network's names.
+// StateHash leaves out the component with the network ids.
 func (in *internals) StateHash() uint64 {
 	var ids []ecs.ID
 	for id := range ecs.ID(in.p.Types.Len()) {
@@ -299,7 +299,7 @@ func (in *internals) Entities(player foretick.PlayerID) ([]probe.ServerEntity, b
 	return all, true
 }
 
-// concerning describes an entity as the server has it for a player.
+// concerning describes an entity as the server sends it to a player.
 func (in *internals) concerning(p *player, e ecs.Entity, id game.NetworkID) probe.ServerEntity {
 	net, kind := snapshot.NetID(id.Net), &in.p.Prefabs[id.Prefab]
 	owner := in.sim.world.Owner(e)
@@ -329,13 +329,13 @@ func (in *internals) Wire(player foretick.PlayerID, net uint32) schema.WireID {
 	return w
 }
 
-// systemTimes times the systems of one server. It costs two readings of the clock a
-// system and tick, and is always on.
+// systemTimes measures the systems of a server. It reads the clock twice for each system and tick, and
+// is always on.
 type systemTimes struct {
-	clock func() time.Duration // clock is nil if durations stay 0.
-	// at has each system's place in each. It is −1 for a system that only clients run.
+	clock func() time.Duration // nil: durations stay 0
+	// at has each system's index in each. It is −1 for a system that the server does not run in ticks.
 	at   []int32
-	each []figures.System // each has the systems in the order of running.
+	each []figures.System // the systems in the order of running
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
@@ -351,7 +351,7 @@ func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) syst
 	return t
 }
 
-// runsOn reports whether a server with tags of the game's own runs a system with some.
+// runsOn reports whether a server with the tags own runs a system with tags.
 func runsOn(tags, own []string) bool {
 	for _, tag := range tags {
 		if tag != foretick.TagServer && !slices.Contains(own, tag) {
@@ -368,7 +368,7 @@ func (t *systemTimes) BeforeSystem(run *game.SystemRun, _ int) {
 }
 
 func (t *systemTimes) AfterSystem(run *game.SystemRun, system int) {
-	if t.at[system] < 0 { // in Server.Draw
+	if t.at[system] < 0 { // a render system, in Server.Draw
 		return
 	}
 	e := &t.each[t.at[system]]

@@ -13,9 +13,9 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// interest decides which entities each player and observer receives, and which fields of them:
-// it holds what the game hides, teams, audiences, eyes, groups and distances. What a player has of
-// it is in playerInterest.
+// interest decides which entities each player and observer receives, and which of their fields: it has
+// what the game hides, teams, audiences, eyes, groups and distances. playerInterest has the part of one
+// player.
 type interest struct {
 	sim      *simulation
 	sessions *sessions
@@ -23,15 +23,15 @@ type interest struct {
 	source   *snapshot.Source
 	changes  interestChanges
 
-	// entityTeams has the entities with a team of their own.
+	// entityTeams has the entities that have a team of their own.
 	entityTeams map[ecs.Entity]uint8
-	// swept is when entityTeams was.
+	// swept is when entityTeams was last swept: see sweep.
 	swept foretick.Tick
-	// dead has, with late inputs, when a sweep found that an entity is gone.
+	// dead has, with late inputs, when a sweep first found that an entity is gone.
 	dead map[ecs.Entity]foretick.Tick
-	// grouped has the groups of entities that changed theirs since the last tick.
+	// grouped has the new groups of entities whose group changed since the last tick.
 	grouped map[snapshot.NetID]uint32
-	// survey is nil where every player receives everything.
+	// survey is nil if every player receives all entities.
 	survey *survey
 }
 
@@ -39,25 +39,25 @@ func newInterest(m *simulation, players *sessions, c *panics, source *snapshot.S
 	return interest{sim: m, sessions: players, panics: c, source: source, changes: changes, survey: newSurvey(m)}
 }
 
-// survey is the server's side of the interest, refilled each tick.
+// survey decides by distance which entities are sent. It is filled again in each tick.
 type survey struct {
 	area       *snapshot.Area
-	asked      map[snapshot.NetID]ecs.Entity // of the prefabs that have a hook
-	eyes       [][3]float32
-	looker     foretick.PlayerID
-	everything bool // that is granted: Never does not count
-	ask        func(snapshot.NetID) snapshot.Relevance
-	looks      []observerLook // of this tick
-	failed     []placeFailure // of this tick
+	asked      map[snapshot.NetID]ecs.Entity           // the entities whose prefab has a Relevant hook
+	eyes       [][3]float32                            // where the current player or observer looks from
+	looker     foretick.PlayerID                       // the player whose view it is
+	everything bool                                    // the grant has Everything: then the result Never is ignored
+	ask        func(snapshot.NetID) snapshot.Relevance // calls the Relevant hook of an entity
+	looks      []observerLook                          // the looks of this tick
+	failed     []placeFailure                          // the failures of this tick
 }
 
-// placeFailure is an entity whose position the game's function did not return.
+// placeFailure is a panic of the game's function for the position of an entity.
 type placeFailure struct {
 	owner foretick.PlayerID
-	value any // of the panic
+	value any // the panic's value
 }
 
-// observerLook is how an observer looked. Others that look the same way share its view.
+// observerLook is from where an observer looked. Observers that look from the same places share a view.
 type observerLook struct {
 	looker     foretick.PlayerID
 	everything bool
@@ -65,7 +65,7 @@ type observerLook struct {
 	view       *snapshot.AreaView
 }
 
-// maxLooks bounds the looks of a tick that others are compared with.
+// maxLooks is the largest number of looks in a tick that others are compared with.
 const maxLooks = 16
 
 func newSurvey(m *simulation) *survey {
@@ -73,7 +73,7 @@ func newSurvey(m *simulation) *survey {
 		return nil
 	}
 	v := &survey{asked: map[snapshot.NetID]ecs.Entity{}}
-	v.area, _ = snapshot.NewArea(m.p.Interest.Area) // was checked when it was declared
+	v.area, _ = snapshot.NewArea(m.p.Interest.Area) // its declaration was checked
 	v.ask = func(id snapshot.NetID) snapshot.Relevance {
 		e := v.asked[id]
 		r := m.p.Handlers.Relevant[m.p.Identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
@@ -85,11 +85,11 @@ func newSurvey(m *simulation) *survey {
 	return v
 }
 
-// fill notes the position of every entity.
+// fill sets the position of every entity.
 func (v *survey) fill(m *simulation) {
 	v.area.Begin()
 	for i := range v.looks {
-		v.looks[i].view = nil // it must not keep observers who leave
+		v.looks[i].view = nil // otherwise it would keep observers that have left in memory
 	}
 	v.looks = v.looks[:0]
 	clear(v.asked)
@@ -119,7 +119,7 @@ func (v *survey) fill(m *simulation) {
 }
 
 // sees updates the set of entities that a player or an observer receives. If a function of the game
-// panics in it, that one is dropped, and sees returns false.
+// panics in that, the player or observer is dropped, and sees returns false.
 func (in *interest) sees(p *player) (looked bool) {
 	defer func() {
 		if !looked {
@@ -130,7 +130,7 @@ func (in *interest) sees(p *player) (looked bool) {
 	return true
 }
 
-// newView returns what notes the entities near to a player, nil where all are sent.
+// newView returns a view with the entities near a player. It is nil if all entities are sent.
 func (in *interest) newView() *snapshot.AreaView {
 	if in.survey == nil {
 		return nil
@@ -138,8 +138,8 @@ func (in *interest) newView() *snapshot.AreaView {
 	return in.survey.area.NewView()
 }
 
-// fillSurvey notes the position of every entity. Where the game's function panics, the entity's
-// player is dropped.
+// fillSurvey sets the position of every entity. If the game's function panics, the player that owns the
+// entity is dropped.
 func (in *interest) fillSurvey() {
 	v := in.survey
 	v.fill(in.sim)
@@ -153,7 +153,7 @@ func (in *interest) fillSurvey() {
 	v.failed = v.failed[:0]
 }
 
-// place calls the game's function for an entity's position. If it panics, the entity has none.
+// place calls the game's function for an entity's position. If that panics, ok is false.
 func (v *survey) place(at func(unsafe.Pointer) (x, y, z float32), c unsafe.Pointer, owner foretick.PlayerID) (x, y, z float32, ok bool) {
 	defer func() {
 		if !ok {
@@ -184,8 +184,8 @@ func (v *survey) look(m *simulation, in *sessions, p *player) {
 	p.interest.near.Look(v.eyes, v.ask, p.outbox.sender.SetRelevant)
 }
 
-// looksLike returns the view of an observer that looked in the same way in this tick. If there
-// is none, it notes the look for others and returns nil.
+// looksLike returns the view of an observer that looked from the same places in this tick. If there is
+// none, it keeps this look for others and returns nil.
 func (v *survey) looksLike(near *snapshot.AreaView) *snapshot.AreaView {
 	for i := range v.looks {
 		l := &v.looks[i]
@@ -202,7 +202,7 @@ func (v *survey) looksLike(near *snapshot.AreaView) *snapshot.AreaView {
 	return nil
 }
 
-// addObserverEyes adds where an observer looks from.
+// addObserverEyes adds the places that an observer looks from.
 func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
 	of := in.player(o.grant.Player)
 	if o.grant.Player == ecs.Nobody {
@@ -223,8 +223,8 @@ func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
 	}
 }
 
-// addEyes adds where a player looks from: the eye that the game set, or its own entities.
-// What is around an entity tells where that is, so one that is hidden is no eye, and of a
+// addEyes adds the places that a player looks from: the eye that the game has set, or the player's own
+// entities. The entities around a place reveal the place, so a hidden entity is no eye, and for a
 // player with a hidden entity the game's eye is not used. hides may be nil.
 func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool) {
 	if p.interest.hasEye && (hides == nil || !v.hidesPlace(m, p, hides)) {
@@ -246,7 +246,7 @@ func (v *survey) addEyes(m *simulation, p *player, hides func(e ecs.Entity) bool
 	}
 }
 
-// hidesPlace reports whether an entity with a place of a player's is hidden.
+// hidesPlace reports whether any of a player's entities with a position is hidden.
 func (v *survey) hidesPlace(m *simulation, p *player, hides func(e ecs.Entity) bool) bool {
 	id := m.p.Components[m.p.Interest.Component].ID
 	for _, rows := range m.entities.Owned(m.world, p.owner) {
@@ -280,8 +280,8 @@ func (in *interest) SetVisible(player foretick.PlayerID, e ecs.Entity, visible b
 	return true
 }
 
-// appears tells the senders what they have to know of an entity that they do not have. With
-// late inputs one may come back that had been destroyed.
+// appears passes to the senders what they must know about an entity that they do not have. With late
+// inputs, an entity that was destroyed may appear again.
 func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 	delete(in.dead, e)
 	hidden := false
@@ -306,7 +306,7 @@ func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 	}
 }
 
-// rehidePlayer tells a new connection's sender what is hidden from the player.
+// rehidePlayer passes what is hidden from a player to the sender of its new connection.
 func (in *interest) rehidePlayer(p *player) {
 	for e := range p.interest.hides {
 		if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
@@ -348,9 +348,9 @@ func (in *interest) SetEntityTeam(e ecs.Entity, team uint8) bool {
 	return true
 }
 
-// sweep forgets entities that are gone, once they are the greater part. With late inputs it
-// forgets those that were gone two windows ago, and have not come back: a tick that runs
-// again within a window may let them die later.
+// sweep removes entities that are gone, once they are more than half. With late inputs it removes only
+// those that have been gone for two windows: when a tick runs again within a window, an entity may die
+// later than before.
 func sweep[V any](in *interest, m map[ecs.Entity]V, last *foretick.Tick) {
 	now, window := in.sim.frame.Tick, in.changes.window()
 	if len(m) <= 2*in.sim.world.Len()+16 || window > 0 && now-*last <= window {
@@ -410,7 +410,7 @@ func (in *interest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema
 
 func (in *interest) SetEye(player foretick.PlayerID, x, y, z float32) bool {
 	p := in.sessions.player(player)
-	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
+	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // if x is not finite, x-x is NaN
 		return false
 	}
 	in.changes.noteEye(player, &p.interest)
@@ -427,7 +427,7 @@ func (in *interest) ClearEye(player foretick.PlayerID) bool {
 	return p != nil
 }
 
-// reintroducePlayer tells a new sender what the player is.
+// reintroducePlayer passes a player's team and audiences to a new sender.
 func (in *interest) reintroducePlayer(p *player) {
 	p.outbox.sender.SetTeam(p.interest.team)
 	for e, a := range p.interest.members {
@@ -437,7 +437,7 @@ func (in *interest) reintroducePlayer(p *player) {
 	}
 }
 
-// teamOf is an entity's team.
+// teamOf returns an entity's team.
 func (in *interest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
 	if len(in.entityTeams) > 0 {
 		if t, ok := in.entityTeams[e]; ok {
@@ -450,8 +450,8 @@ func (in *interest) teamOf(e ecs.Entity, owner foretick.PlayerID) uint8 {
 	return 0
 }
 
-// markHidden notes who does not see something of its own: it cannot predict what its
-// entity, which the server runs on, does to the others of its own.
+// markHidden notes which players do not see some entity that concerns their prediction. The server
+// computes with that entity, so the client cannot predict what it does to the player's other entities.
 func (in *interest) markHidden() {
 	for _, p := range in.sessions.players {
 		if p.session.state != playing || len(p.interest.hides) == 0 && !p.interest.blind && !p.interest.veiled {
@@ -461,7 +461,7 @@ func (in *interest) markHidden() {
 		if p.interest.veiled = in.hidesRead(p); p.interest.veiled || veiled {
 			p.reasons.Conceal(in.sim.frame.Tick, p.told())
 		}
-		was := p.interest.blind // and in the tick in which it is shown again
+		was := p.interest.blind // the tick in which the entity is shown again counts too
 		p.interest.blind = in.hidesOwn(p, p.owner) || in.sim.p.Common && in.hidesOwn(p, ecs.Nobody)
 		if p.interest.blind || was {
 			p.reasons.Affected(in.sim.frame.Tick, in.sim.p.HiddenCause(), foretick.Tick(in.sim.p.TickRate/calmShare))
@@ -469,8 +469,8 @@ func (in *interest) markHidden() {
 	}
 }
 
-// hidesRead reports whether an entity is hidden from the player that has a component which
-// shared systems read of others.
+// hidesRead reports whether an entity is hidden from the player that has a component which shared
+// systems read from other entities.
 func (in *interest) hidesRead(p *player) bool {
 	if in.sim.p.ReadsOthers == (ecs.Mask{}) {
 		return false
@@ -515,7 +515,7 @@ func (in *interest) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
 	in.grouped[id] = group
 }
 
-// groupOf returns the group that an entity is in, or is in from the end of the tick on.
+// groupOf returns the group that an entity is in, or will be in from the end of the tick.
 func (in *interest) groupOf(id snapshot.NetID) uint32 {
 	if group, ok := in.grouped[id]; ok {
 		return group
@@ -523,16 +523,16 @@ func (in *interest) groupOf(id snapshot.NetID) uint32 {
 	return in.source.Group(id)
 }
 
-// passGroups tells the snapshots of groups that were made since the last tick. Each is of another
+// passGroups passes the groups that changed since the last tick to the snapshots. Each is of another
 // entity, so their order does not matter.
 func (in *interest) passGroups() {
 	for id, group := range in.grouped {
-		in.source.SetGroup(id, group) // one that is gone again needs none
+		in.source.SetGroup(id, group) // an entity that is gone needs no group
 	}
 	clear(in.grouped)
 }
 
-// introduceObserver tells a new sender what the observer may see.
+// introduceObserver passes to a new sender what the observer may see.
 func (in *interest) introduceObserver(p *player) {
 	g := &p.observing.grant
 	p.interest.team = g.Team
@@ -551,7 +551,7 @@ func (in *interest) introduceObserver(p *player) {
 	}
 }
 
-// enlistObserver tells an observer's sender the audiences of a player.
+// enlistObserver passes the audiences of a player to an observer's sender.
 func (in *interest) enlistObserver(p, of *player) {
 	for e, a := range of.interest.members {
 		if e == ecs.None || in.sim.world.Alive(e) {
@@ -560,9 +560,9 @@ func (in *interest) enlistObserver(p, of *player) {
 	}
 }
 
-// showObserver tells an observer's sender whether an entity is hidden from it: it is if it
-// is hidden from a player whose view, or whose team's, is granted, or with a public grant
-// from any.
+// showObserver passes to an observer's sender whether an entity is hidden from the observer. That is so
+// if the entity is hidden from the player whose view is granted, from any player of the team that is
+// granted, or with a public grant, from any player.
 func (in *interest) showObserver(p *player, e ecs.Entity) {
 	if id := in.sim.p.Identity.Find(in.sim.world, e); id != nil {
 		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), !in.sessions.hidesFrom(&p.observing.grant, e))
@@ -580,15 +580,15 @@ func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
 	return false
 }
 
-// showObservers does so for all observers.
+// showObservers calls showObserver for all observers.
 func (in *interest) showObservers(e ecs.Entity) {
 	for _, p := range in.sessions.observers {
 		in.showObserver(p, e)
 	}
 }
 
-// showObserversAll does so for all that is hidden from a player, which came, left or
-// changed its team.
+// showObserversAll calls showObservers for all entities that are hidden from a player that joined, left
+// or changed its team.
 func (in *interest) showObserversAll(of *player) {
 	if len(in.sessions.observers) == 0 {
 		return
@@ -598,17 +598,17 @@ func (in *interest) showObserversAll(of *player) {
 	}
 }
 
-// playerInterest is the part of the world that a player may receive.
+// playerInterest decides which part of the world a player receives.
 type playerInterest struct {
 	hides   map[ecs.Entity]bool
 	team    uint8
-	near    *snapshot.AreaView             // entities near to it; nil: all are sent
-	members map[ecs.Entity]schema.Audience // of the game's own
+	near    *snapshot.AreaView             // the entities near the player; nil: all are sent
+	members map[ecs.Entity]schema.Audience // audiences of the game's own
 
-	swept, sweptMembers foretick.Tick // when hides and members were
+	swept, sweptMembers foretick.Tick // when hides and members were last swept
 
-	blind  bool       // one of its own entities is hidden from it
-	veiled bool       // … or one that shared systems may read of others
-	eye    [3]float32 // that the game set …
-	hasEye bool       // … in place of its own entities
+	blind  bool       // an entity of its own, or a shared physics object, is hidden from it
+	veiled bool       // an entity is hidden from it that shared systems may read from others
+	eye    [3]float32 // the eye that the game has set
+	hasEye bool       // eye is used instead of the player's own entities
 }

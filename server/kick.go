@@ -13,7 +13,7 @@ import (
 // maxKickText limits the text sent to a kicked player, in bytes.
 const maxKickText = 120
 
-// kicks ends the stay of players for the game.
+// kicks removes players for the game.
 type kicks struct {
 	sessions  *sessions
 	admission *admission
@@ -21,7 +21,7 @@ type kicks struct {
 	tape      *recording
 }
 
-// KickPlayer is what Frame.Kick does.
+// KickPlayer implements Frame.Kick.
 func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, text string) bool {
 	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
 	p := k.sessions.player(player)
@@ -39,7 +39,7 @@ func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, text s
 	return true
 }
 
-// BanPlayer is what Frame.Ban does.
+// BanPlayer implements Frame.Ban.
 func (k *kicks) BanPlayer(player foretick.PlayerID, until time.Time, text string) bool {
 	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
 	p := k.sessions.player(player)
@@ -107,7 +107,7 @@ func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
 	return s.kicks.banIdentity(identity, until, detail)
 }
 
-// banIdentity kicks an identity and keeps it out.
+// banIdentity bans an identity and kicks its players.
 func (k *kicks) banIdentity(identity []byte, until time.Time, detail string) bool {
 	if len(identity) == 0 {
 		return false

@@ -18,7 +18,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// newLate makes the room of late inputs, whose host is re: see Config.LateInputs.
+// newLate makes the room of late inputs for Config.LateInputs. re is its host.
 func newLate(c *Config, run *progress, re *reruns) late.Room {
 	m, p := re.sim, re.sim.p
 	interval := time.Second / time.Duration(p.TickRate)
@@ -44,19 +44,19 @@ func newLate(c *Config, run *progress, re *reruns) late.Room {
 	return late.New(cfg, re)
 }
 
-// lateFadeTime is the time in which a late correction fades on other players' screens, at an
-// even speed: for twice as long as a body can have walked unseen. One that ran at 6 m/s then
-// moves by 0.1 m a tick of a thirtieth second more than it does.
+// lateFadeTime returns the time in which a late correction fades on other players' screens, at a
+// constant speed. It is twice as long as a body can have walked unseen. A body that ran at 6 m/s then
+// moves 0.1 m more than it should in each tick of a thirtieth of a second.
 func (c *Config) lateFadeTime() time.Duration {
 	return max(400*time.Millisecond, 2*c.LateInputs)
 }
 
-// sentLife returns the number of an entity's life, and whether the entity is sent to anybody.
+// sentLife returns the number of an entity's life, and whether the entity is sent to any client.
 func (m *simulation) sentLife(e ecs.Entity) (n uint32, sent bool) {
 	return m.lifeOf(e), m.net(e) != 0
 }
 
-// lifeOf returns the number of an entity's life, 0 where the game does not count them.
+// lifeOf returns the number of an entity's life. It is 0 if the game does not count lives.
 func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
 	for _, l := range m.p.Lives {
 		if at := m.world.Pointer(e, m.p.Components[l.Component].ID); at != nil {
@@ -69,7 +69,7 @@ func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
 // longestLate is the longest window for late commands.
 const longestLate = 500 * time.Millisecond
 
-// lateTicks returns the window for late commands in ticks, 0 for none.
+// lateTicks returns the window for late commands in ticks. It is 0 if there is none.
 func (c *Config) lateTicks() foretick.Tick {
 	if c.LateInputs <= 0 {
 		return 0
@@ -78,13 +78,13 @@ func (c *Config) lateTicks() foretick.Tick {
 	return foretick.Tick((c.LateInputs*rate + time.Second - 1) / time.Second)
 }
 
-// toldLateShare is LateShare as a Welcome says it: in 1/256, and not 0 if it is not.
+// toldLateShare returns LateShare as a Welcome has it: in units of 1/256, rounded up.
 func (c *Config) toldLateShare() uint8 {
 	return uint8(math.Ceil(c.LateShare * 256))
 }
 
-// checkLate refuses late commands in a game where one player's part of a tick cannot run
-// again alone.
+// checkLate returns an error for late commands in a game in which one player's part of a tick cannot
+// run again alone.
 func (c *Config) checkLate() error {
 	var errs []error
 	switch {
@@ -144,7 +144,7 @@ func (c *Config) checkLate() error {
 	return errors.Join(errs...)
 }
 
-// beginSyncTest makes the server run so many ticks again before each tick.
+// beginSyncTest makes the server run the given number of ticks again before each tick.
 func (re *reruns) beginSyncTest(ticks int, found func(probe.Desync)) error {
 	tell := found
 	if r := re.tape.sink; r != nil {
@@ -160,7 +160,7 @@ func (re *reruns) beginSyncTest(ticks int, found func(probe.Desync)) error {
 	return nil
 }
 
-// logDesyncs is the sync test of debug builds: it logs the first fault of each component.
+// logDesyncs begins the sync test of debug builds: it logs the first fault of each component.
 func (re *reruns) logDesyncs(log *slog.Logger) {
 	told := map[string]bool{}
 	_ = re.beginSyncTest(1, func(d probe.Desync) {
@@ -172,15 +172,15 @@ func (re *reruns) logDesyncs(log *slog.Logger) {
 	})
 }
 
-// firstRuns notes the results of systems for the sync test.
+// firstRuns records the results of systems for the sync test.
 type firstRuns struct{ late *late.Room }
 
 func (firstRuns) BeforeSystem(*game.SystemRun, int) {}
 
 func (r firstRuns) AfterSystem(_ *game.SystemRun, system int) { r.late.NoteRun(system) }
 
-// laterRuns gives a player's part, as it runs again, what others did to it in the tick, and
-// compares the results of systems with those of their first runs.
+// laterRuns passes to a player's part that runs again what others did to it in the tick, and compares
+// the results of systems with those of their first runs.
 type laterRuns struct{ late *late.Room }
 
 func (r laterRuns) BeforeSystem(_ *game.SystemRun, system int) { r.late.BeforeSystem(system) }

@@ -58,20 +58,20 @@ func (s *Server) NextLevel(data []byte, build func(f *foretick.Frame)) error {
 	return nil
 }
 
-// playedLevel is the level that is played.
+// playedLevel is the current level.
 type playedLevel struct {
 	epoch uint8
-	named bool // named is true once NextLevel was called: clients are told then.
+	named bool // NextLevel was called, so clients are told of the level
 	data  []byte
-	tick  foretick.Tick // tick is the first tick of the level.
+	tick  foretick.Tick // the first tick of the level
 }
 
-// info is what clients are told of the level.
+// info returns what clients are told about the level.
 func (l *playedLevel) info() netcode.LevelInfo {
 	return netcode.LevelInfo{Epoch: l.epoch, Tick: l.tick, Data: l.data}
 }
 
-// levels begins levels.
+// levels changes levels.
 type levels struct {
 	*conclusion
 	level    *playedLevel
@@ -81,7 +81,7 @@ type levels struct {
 	turnover *turnover
 }
 
-// beginLevel ends the level that is played and begins the next.
+// beginLevel ends the current level and begins the next one.
 func (l *levels) beginLevel(data []byte, build func(f *foretick.Frame)) {
 	l.run.changing = true
 	defer func() { l.run.changing, l.run.building = false, false }()
@@ -107,22 +107,22 @@ func (l *levels) beginLevel(data []byte, build func(f *foretick.Frame)) {
 	}
 }
 
-// conclusion handles what waits when a level or the match ends.
+// conclusion handles what still waits when a level or the match ends.
 type conclusion struct {
 	sim  *simulation
 	run  *progress
 	late *late.Room
 }
 
-// concludeEvents handles every event that waits, and sends every message that is held, because
-// a level or the match ends now:
+// concludeEvents handles every event that waits, and sends every message that is held, because a level
+// or the match ends now:
 //
 //  1. No tick up to here runs again, so what waited for late inputs stands.
 //  2. The handlers of OnServer and OnFinal run in the order of a tick. What they raise is
 //     handled in further rounds, MaxNesting at most. Events left then are dropped and counted.
 //  3. Messages that waited for their tick are sent.
 //
-// What handlers ask for meanwhile, such as the next level, waits for the caller's finish.
+// What handlers request meanwhile, such as the next level, waits for the caller's finish.
 func (c *conclusion) concludeEvents() {
 	was := c.run.changing
 	c.run.changing = true
@@ -139,7 +139,7 @@ func (c *conclusion) concludeEvents() {
 	c.late.SendMessages()
 }
 
-// concludeMatch is concludeEvents where the match ends: for what handlers ask for, it is closed.
+// concludeMatch is concludeEvents for the end of the match: handlers find the server closed.
 func (c *conclusion) concludeMatch() {
 	was := c.run.closing
 	c.run.closing = func() {}
@@ -147,7 +147,7 @@ func (c *conclusion) concludeMatch() {
 	c.concludeEvents()
 }
 
-// handleEvents runs the handlers of what waits, outside of a tick.
+// handleEvents runs the handlers of the waiting events, outside of a tick.
 func (m *simulation) handleEvents() {
 	f := &m.frame
 	for _, q := range m.frames.Queues {
@@ -170,7 +170,7 @@ func (m *simulation) waitingEvents() (n int) {
 	return n
 }
 
-// clearEvents drops all events that wait.
+// clearEvents drops all waiting events.
 func (m *simulation) clearEvents() {
 	for _, q := range m.frames.Queues {
 		q.Clear()

@@ -20,7 +20,7 @@ type mail struct {
 	late     *late.Room
 }
 
-// SendMessage is what Message.Send does.
+// SendMessage implements Message.Send.
 func (m *mail) SendMessage(to foretick.PlayerID, channel, id uint8, payload []byte) error {
 	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
 		return nil
@@ -31,13 +31,13 @@ func (m *mail) SendMessage(to foretick.PlayerID, channel, id uint8, payload []by
 	}
 	for _, o := range m.sessions.observers {
 		if o.observing.grant.Player == to || o.observing.grant.Everything {
-			_ = m.postMessage(o, channel, id, payload) // one that does not take it is disconnected
+			_ = m.postMessage(o, channel, id, payload) // an observer that does not receive its messages is disconnected
 		}
 	}
 	return m.postMessage(p, channel, id, payload)
 }
 
-// postMessage queues a message of the game's, or keeps it until its tick is final.
+// postMessage queues a message of the game, or keeps it until its tick is final.
 func (m *mail) postMessage(p *player, channel, id uint8, payload []byte) error {
 	if m.late.KeepMessage(p, channel, id, payload) {
 		return nil
@@ -45,12 +45,12 @@ func (m *mail) postMessage(p *player, channel, id uint8, payload []byte) error {
 	return m.sendOn(p, channel, id, payload)
 }
 
-// sendOn queues a message, or marks a player that does not take any more.
+// sendOn queues a message, or marks a player for which no more can be queued.
 func (m *mail) sendOn(p *player, channel, id uint8, payload []byte) error {
 	return m.sendAs(p, m.sim.frame.Tick, channel, id, payload)
 }
 
-// sendAs is sendOn with the tick that the message is of.
+// sendAs is sendOn with the tick that the message belongs to.
 func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []byte) error {
 	if p.local != nil {
 		p.local.Tell(channel, id, payload)
@@ -58,7 +58,7 @@ func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []b
 		return nil
 	}
 	if p.session.state == away && !m.sim.p.Reliable(channel) {
-		return nil // it may be lost, and is
+		return nil // the channel is not reliable: the message is lost
 	}
 	err := foretick.ErrOverflow
 	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= game.MaxQueued {
@@ -82,7 +82,7 @@ func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []b
 	return nil
 }
 
-// Broadcast is what Message.Broadcast does.
+// Broadcast implements Message.Broadcast.
 func (m *mail) Broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
 	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {

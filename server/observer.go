@@ -45,7 +45,7 @@ type Grant struct {
 	FollowOnly bool
 }
 
-// observing is the state of a peer that observes.
+// observing is the state of an observer.
 type observing struct {
 	who   Observer
 	grant Grant
@@ -68,7 +68,7 @@ func (g *Grant) check(s *sessions) error {
 	return nil
 }
 
-// observers lets peers observe.
+// observers admits observers.
 type observers struct {
 	sim      *simulation
 	sessions *sessions
@@ -81,7 +81,7 @@ type observers struct {
 	most    int
 }
 
-// takeObserver lets a peer observe, if the game grants it something to see.
+// takeObserver admits a peer as an observer, if the game grants it something to see.
 func (g *observers) takeObserver(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case g.observe == nil:
@@ -111,7 +111,7 @@ func (g *observers) takeObserver(t time.Duration, p *player, h netcode.Hello) {
 	g.refusals.logs.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
 }
 
-// askGrant asks the game what an observer may see. A panic refuses it.
+// askGrant asks the game what an observer may see. A panic in that refuses the observer.
 func (g *observers) askGrant(o *observing) error {
 	err := errors.New("the server failed at what it did for this observer")
 	func() {

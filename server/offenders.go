@@ -24,10 +24,10 @@ type offenders struct {
 	timeout time.Duration
 }
 
-// breaksRules reports whether a peer did things too often that no honest client can do.
+// breaksRules reports whether a peer has done too often what no honest client does.
 func (o *offenders) breaksRules(p *player) bool {
 	c, rate := &p.faults, o.tickRate
-	took := max(faultWindow, o.clock.now-c.window) // more, where the server stood still
+	took := max(faultWindow, o.clock.now-c.window) // longer if the server was suspended
 	switch {
 	case c.packets > int(packetsTick*took/o.clock.interval)+packetsSpare:
 		c.why = "more packets than there are ticks"
@@ -39,8 +39,7 @@ func (o *offenders) breaksRules(p *player) bool {
 	return true
 }
 
-// answerFaults ends the connection of a peer that breaks the rules. It returns true if it
-// did.
+// answerFaults ends the connection of a peer that breaks the rules. It reports whether it did.
 func (o *offenders) answerFaults(p *player) bool {
 	if o.sessions.byPeer[p.session.peer] != p || !o.breaksRules(p) {
 		return false
@@ -70,7 +69,7 @@ func (o *offenders) withholds(p *player, t time.Duration) (string, bool) {
 	return "", false
 }
 
-// dropMute drops a peer that withholds acknowledgements. It returns true if it did.
+// dropMute drops a peer that withholds acknowledgements. It reports whether it did.
 func (o *offenders) dropMute(p *player, t time.Duration) bool {
 	why, is := o.withholds(p, t)
 	if is {
@@ -80,8 +79,9 @@ func (o *offenders) dropMute(p *player, t time.Duration) bool {
 	return is
 }
 
-// dropSilent drops the peers that are not heard any more, or do not do what they came for. It comes
-// after the mail, and who was silent while the server stood still has all of its time again.
+// dropSilent drops the peers that are silent for too long, or do not send what they must. It runs after
+// the received datagrams were read. A peer that was silent while the server was suspended has its full
+// time again.
 func (o *offenders) dropSilent(t time.Duration) {
 	rested := o.clock.rested(o.timeout)
 	for _, p := range slices.Backward(o.sessions.players) {
@@ -113,8 +113,8 @@ func (o *offenders) dropPoisoned(p *player) {
 	o.departures.dropPeer(p, transport.Malformed, poisonedText)
 }
 
-// dropLapsed ends the connection of a player that lapsed, and holds its place. One that cannot
-// have sent so many packets since it was heard broke a rule.
+// dropLapsed ends the connection of a player that lapsed, and holds its place. A player that cannot
+// have sent so many packets since its last one broke a rule.
 func (o *offenders) dropLapsed(t time.Duration, p *player) {
 	least := netcode.LongestSilence * o.clock.interval / packetsTick
 	if p.outbox.levels <= mostLevels && p.session.conn.Silent(t) < least && o.clock.rested(guard.DefaultTimeout) {
@@ -125,29 +125,29 @@ func (o *offenders) dropLapsed(t time.Duration, p *player) {
 	o.departures.dropPeer(p, transport.Timeout, game.Lapsed)
 }
 
-// Limits for a client. An honest client stays within them on any network: lost, doubled,
-// delayed and damaged packets never count against a peer.
+// Limits for a client. An honest client stays within them on any network: lost, duplicated, delayed and
+// damaged packets never count against a peer.
 const (
 	faultWindow   = time.Second
-	maxFaults     = 8   // in a window; more end the connection
-	mostMessages  = 16  // in a packet; an honest one has six at most
-	packetsTick   = 4   // for each tick of a window …
-	packetsSpare  = 64  // … and beyond
+	maxFaults     = 8   // how many a window may have before the connection ends
+	mostMessages  = 16  // how many a packet may have; an honest one has at most six
+	packetsTick   = 4   // how many packets a window may have for each of its ticks, besides packetsSpare
+	packetsSpare  = 64  // how many packets a window may have besides those for its ticks
 	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
-	commandBodies = 1   // in a packet
+	commandBodies = 1   // messages of commands in a packet
 
-	mostBlank = 16          // snapshots in a row lost, while packets without one arrive, by a network
-	distant   = time.Minute // a command so far ahead is no honest one, unless the server stood still
+	mostBlank = 16          // how many snapshots in a row a network may lose while packets without one arrive
+	distant   = time.Minute // an honest command is not so far ahead, unless the server was suspended
 )
 
 // peerFaults counts a peer's recent faults.
 type peerFaults struct {
-	window  time.Duration // window is when the window began.
+	window  time.Duration // when the window began
 	faults  int
 	packets int
-	far     uint64        // far is the count of far commands when the window began.
-	news    time.Duration // news is when an acknowledgement last told something new.
-	why     string        // why is the last fault.
+	far     uint64        // the count of far commands when the window began
+	news    time.Duration // when an acknowledgement last had something new
+	why     string        // the last fault
 	blank   blank
 }
 
@@ -156,11 +156,11 @@ func faultsFrom(t time.Duration) peerFaults {
 	return peerFaults{window: t, news: t, blank: blank{since: t}}
 }
 
-// blank counts packets since a snapshot was last acknowledged.
+// blank counts packets since the last acknowledged snapshot.
 type blank struct {
-	since time.Duration // since is when a snapshot was last acknowledged.
-	lost  int           // lost is how many snapshots were lost since.
-	plain int           // plain is how many packets without a snapshot were acknowledged since.
+	since time.Duration // when a snapshot was last acknowledged
+	lost  int           // how many snapshots were lost since
+	plain int           // how many packets without a snapshot were acknowledged since
 }
 
 // note counts the fate of a packet to the peer.
@@ -175,14 +175,14 @@ func (b *blank) note(t time.Duration, snapshot, delivered bool) {
 	}
 }
 
-// on reports whether a peer deliberately acknowledges packets, but none with a snapshot. A
-// network loses 16 snapshots in a row only together with the packets around them.
+// on reports whether a peer deliberately acknowledges packets but no snapshots. A network loses 16
+// snapshots in a row only together with the packets between them.
 func (b *blank) on(t, timeout time.Duration, every uint32) bool {
 	return t-b.since > timeout && b.lost >= mostBlank && b.plain >= mostBlank+4*int(every)
 }
 
-// roll begins a new window when the old one is over. The window begins at the server's Step
-// before, since the packets that arrived since then waited for this Step.
+// roll begins a new window if the current one is over. The new one begins at the Step before this one,
+// since packets that arrived after that have waited for this Step.
 func (c *peerFaults) roll(t, before time.Duration, far uint64) {
 	if t-c.window >= faultWindow {
 		c.window, c.faults, c.packets, c.far = before, 0, 0, far
@@ -191,19 +191,19 @@ func (c *peerFaults) roll(t, before time.Duration, far uint64) {
 
 func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
 
-// countMalformed counts what a peer sent and cannot be read.
+// countMalformed counts something that a peer sent and that cannot be read.
 func (p *player) countMalformed(all *stats.Server, err error) {
 	all.Malformed++
 	p.faults.fault(err.Error())
 }
 
-// received judges a datagram by the connection's error.
+// received counts a datagram, by the error that the connection returned for it.
 func (c *peerFaults) received(err error) {
 	switch {
-	case err == nil, errors.Is(err, netcode.ErrGap): // a flood of either costs the same
+	case err == nil, errors.Is(err, netcode.ErrGap): // many of either cost the same
 		c.packets++
 	case errors.Is(err, netcode.ErrChecksum), errors.Is(err, netcode.ErrDuplicate):
-		// Caused by the network, or by another peer.
+		// The network or another peer is the cause.
 	case errors.Is(err, netcode.ErrStale):
 		c.fault("a sequence number that is far away")
 	case errors.Is(err, netcode.ErrBacklog):

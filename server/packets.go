@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// packets sends every peer its datagrams: acks, what must come before a snapshot, the snapshot and
-// messages.
+// packets sends each peer its datagrams: acknowledgements, what must precede a snapshot, the snapshot,
+// and messages.
 type packets struct {
 	sim      *simulation
 	sessions *sessions
@@ -18,13 +18,13 @@ type packets struct {
 	clock    *matchClock
 	run      *progress
 	endpoint transport.Endpoint
-	// greeting has what every Welcome says.
+	// greeting is the part of a Welcome that is the same for all.
 	greeting netcode.Welcome
 	scratch  []byte
 }
 
-// sendAll gives each peer its packet of this tick: the snapshot when one is due,
-// and acknowledgements and reliable messages in any case.
+// sendAll sends each peer its packet of this tick: with a snapshot if one is due, and with
+// acknowledgements and reliable messages in any case.
 func (o *packets) sendAll(now time.Duration) {
 	for _, p := range o.sessions.players {
 		p.outbox.draft.packet = nil
@@ -38,7 +38,7 @@ func (o *packets) sendAll(now time.Duration) {
 	}
 	o.senders.encodeAll()
 	o.senders.countLong()
-	clear(o.senders.encoding) // it must not keep players who leave
+	clear(o.senders.encoding) // otherwise it would keep players that have left in memory
 	o.senders.encoding = o.senders.encoding[:0]
 	for _, p := range o.sessions.players {
 		if p.outbox.draft.packet != nil {
@@ -47,7 +47,7 @@ func (o *packets) sendAll(now time.Duration) {
 	}
 }
 
-// beginPacket starts a player's packet, with all that comes before a snapshot.
+// beginPacket starts a player's packet, with all that precedes a snapshot.
 func (o *packets) beginPacket(p *player, now time.Duration) {
 	d := &p.outbox.draft
 	d.begin(p.session.conn.Begin(now), o.level.epoch)
@@ -79,16 +79,16 @@ func (o *packets) beginPacket(p *player, now time.Duration) {
 	o.senders.encoding = append(o.senders.encoding, p)
 }
 
-// maySkip reports whether a player's packet can wait for a later tick of this Step. Those of
-// players who join, leave or are traced do not, nor those in the last tick of a level or a match:
-// something in them belongs to its tick.
+// maySkip reports whether a player's packet may wait for a later tick of this Step. Packets of players
+// that join, leave or are traced may not, and neither may those in the last tick of a level or a match,
+// because they have content that belongs to its tick.
 func (o *packets) maySkip(p *player) bool {
 	return o.run.behind && len(o.sessions.kicks) == 0 && o.run.closing == nil && o.run.after == nil &&
 		(p.session.state == playing || p.session.state == watching) && p.outbox.welcomed && p.tracing.armed == nil
 }
 
-// oweSnapshot counts a snapshot that waits. The Step's last packet has one, even if the player's
-// rate has none due then.
+// oweSnapshot notes that a player's snapshot waits. The last packet of the Step then has one, even if
+// none is due in its tick.
 func (o *packets) oweSnapshot(p *player) {
 	if p.due(o.sim.frame.Tick) {
 		p.outbox.owed = true
@@ -96,7 +96,7 @@ func (o *packets) oweSnapshot(p *player) {
 	}
 }
 
-// sendPlain sends a packet that carries no snapshot.
+// sendPlain sends a packet without a snapshot.
 func (o *packets) sendPlain(p *player, pk *netcode.Packet) {
 	p.outbox.draft.begin(pk, o.level.epoch)
 	o.flushPacket(p)
@@ -136,7 +136,7 @@ func (o *packets) sendPending(t time.Duration) {
 	}
 }
 
-// newGreeting returns what every Welcome of a server says.
+// newGreeting returns the part of a Welcome that is the same for all clients.
 func newGreeting(cfg *Config, p *compiled) netcode.Welcome {
 	w := netcode.Welcome{TickRate: uint8(p.TickRate), Tags: p.TagBits(cfg.Tags)}
 	if hold := cfg.ReconnectWindow / time.Second; hold > netcode.DefaultHold {
@@ -148,7 +148,7 @@ func newGreeting(cfg *Config, p *compiled) netcode.Welcome {
 	return w
 }
 
-// welcomeFor returns everything that an admitted client needs to know.
+// welcomeFor returns the Welcome for a player: everything that an admitted client needs to know.
 func (o *packets) welcomeFor(p *player) netcode.Welcome {
 	w := o.greeting
 	w.Owner, w.SnapshotInterval, w.Tick, w.Epoch = uint16(p.views()), uint8(p.outbox.every), o.sim.frame.Tick, o.level.epoch

@@ -16,14 +16,14 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// panics contains what panics in the game's functions that run for one player, and in decoding
-// what one peer sent. The match goes on without that player.
+// panics handles panics in the game's functions that run for one player, and in the decoding of what
+// one peer sent. The match goes on without that player.
 type panics struct {
 	sessions *sessions
 	stats    *stats.Server
 	logs     *peerLog
 	hooks    *peerHooks
-	// sink is the recorder's, nil without one.
+	// sink is the recorder's. It is nil if nothing is recorded.
 	sink tape.Sink
 	// onPanic is Config.OnPanic, which may be nil.
 	onPanic func(Panic)
@@ -50,11 +50,12 @@ func (c *panics) Contain(player foretick.PlayerID, handler string) {
 
 const failedText = "the server failed at what it did for this player"
 
-// stackEvery is the time between two stacks of one function in the log.
+// stackEvery is how often the log has a panic in the same function, with its stack.
 const stackEvery = time.Hour
 
-// reportPanic counts a panic in a function of the game, tells the game and the tape, and kicks the
-// player that it ran for, which may be nil. One an hour of each function is logged, with its stack.
+// reportPanic counts a panic in a function of the game, reports it to the game and the tape, and kicks
+// the player that the function ran for, which may be nil. For each function it logs one panic an hour,
+// with its stack.
 func (c *panics) reportPanic(of foretick.PlayerID, p *player, handler string, v any, stack []byte) {
 	c.stats.Panics++
 	if skipped, due := c.logs.allowEach(stackEvery, "panic in "+function(handler)); due {
@@ -76,8 +77,8 @@ func (c *panics) reportPanic(of foretick.PlayerID, p *player, handler string, v 
 	}
 }
 
-// function is the name under which a handler's panics are counted in the log: calls of Do share one, for their names
-// are the caller's.
+// function returns the name under which the log counts a handler's panics. All calls of Do share one,
+// because their callers choose their names.
 func function(handler string) string {
 	if strings.HasPrefix(handler, callHandler) {
 		return callHandler
@@ -102,12 +103,12 @@ func (c *panics) tellPanic(p Panic) {
 }
 
 // closeAfterExit closes the server if Run's Step did not return and nothing panicked: then the game
-// called runtime.Goexit, and nobody is left to close it. It must be deferred directly.
+// called runtime.Goexit, and nothing else would close the server. It must be deferred directly.
 func (s *Server) closeAfterExit(stepping *bool) {
 	if !*stepping {
 		return
 	}
-	if v := recover(); v != nil {
+	if v := recover(); v != nil { // it is for Run's caller
 		panic(v) // the caller's
 	}
 	s.stats.Panics++
@@ -115,7 +116,7 @@ func (s *Server) closeAfterExit(stepping *bool) {
 	_ = s.Close("the match failed")
 }
 
-// runHooks calls hooks of one kind for a player.
+// runHooks calls all hooks of one kind for a player.
 func (c *panics) runHooks(f *foretick.Frame, player foretick.PlayerID, name string, hooks []func(*foretick.Frame, foretick.PlayerID)) {
 	for _, fn := range hooks {
 		c.runHook(f, player, name, fn)
@@ -127,8 +128,8 @@ func (c *panics) runHook(f *foretick.Frame, player foretick.PlayerID, name strin
 	fn(f, player)
 }
 
-// containDecoding recovers a panic in decoding the packet b of a peer, which must not be heard any
-// more. It must be deferred directly.
+// containDecoding recovers a panic in decoding the packet b of a peer. Nothing more of that peer is
+// read. It must be deferred directly.
 func (c *panics) containDecoding(p *player, b []byte) {
 	v := recover()
 	if v == nil {
@@ -144,9 +145,8 @@ func (c *panics) containDecoding(p *player, b []byte) {
 
 const poisonedText = "the server failed at decoding what this client sent"
 
-// decodePeer calls the decoder of a peer's bytes. A panic in it is a fault of this library. It
-// ends that peer's connection only, because fn touches nothing but the peer's own state.
-// Debug builds panic again.
+// decodePeer calls a decoder of a peer's bytes. A panic in it is a fault of this library. It ends only
+// that peer's connection, because fn uses nothing but the peer's own state. Debug builds panic again.
 func (c *panics) decodePeer(p *player, b []byte, fn func() error) error {
 	if !game.DebugBuild {
 		defer c.containDecoding(p, b)

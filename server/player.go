@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// player is one peer on the server: a client that plays or is about to, or an observer.
+// player is a peer of the server: a client that plays or will play, or an observer.
 type player struct {
 	owner    foretick.PlayerID
 	session  session
@@ -34,15 +34,15 @@ type player struct {
 	shooter rewind.Shooter
 	faults  peerFaults
 
-	trail   reason.Trail // debug builds alone
+	trail   reason.Trail // for debug builds
 	tracing playerTracing
 	reports playerReports
 	unread  playerUnread
 	counts  playerCounts
 	path    playerPath
 
-	observing *observing   // nil: it is no observer
-	local     *seat.Player // nil: it has a connection, or had one
+	observing *observing   // nil: the peer is no observer
+	local     *seat.Player // nil: the player has, or had, a connection
 
 	stats   stats.Player
 	counted countedClaims
@@ -53,7 +53,7 @@ func (p *player) who() []any {
 	return []any{"player", p.owner, "session", p.session.number, "peer", p.session.peer, "address", p.session.address, "identity", string(p.session.identity)}
 }
 
-// told returns the newest tick of which the client is known to have its own entities.
+// told returns the newest tick for which the client is known to have its own entities.
 func (p *player) told() foretick.Tick { return p.late.Told(p.shooter.Acked()) }
 
 // views returns the player whose own state the peer receives: itself, or the one that an
@@ -65,14 +65,14 @@ func (p *player) views() foretick.PlayerID {
 	return p.owner
 }
 
-// fates handles the fates of the packets to the player.
+// fates handles what became of the packets to the player.
 func (p *player) fates(now time.Duration) {
 	for f, ok := p.session.conn.NextFate(); ok; f, ok = p.session.conn.NextFate() {
 		p.fate(f, now)
 	}
 }
 
-// fate tells the snapshot sender whether a packet arrived.
+// fate handles whether a packet arrived: for the snapshot sender and all else that depends on it.
 func (p *player) fate(f netcode.Fate, now time.Duration) {
 	sent := p.outbox.sent.Find(f.Seq)
 	if sent == nil {
@@ -89,7 +89,7 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 			p.outbox.entered, p.outbox.levels = true, 0
 		}
 	}
-	// What a snapshot of another level carried is no baseline of this one.
+	// A snapshot of another level is no baseline in this one.
 	if sent.has && p.outbox.sender != nil && sent.epoch == p.outbox.epoch {
 		if f.Delivered {
 			p.outbox.sender.Delivered(&sent.snapshot)
@@ -103,7 +103,7 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 	p.outbox.sent.Remove(f.Seq)
 }
 
-// far returns the number of the player's commands that were for too far in the future.
+// far returns how many of the player's commands were too far in the future.
 func (p *player) far() uint64 {
 	if p.inputs.buffer == nil {
 		return 0
@@ -113,42 +113,42 @@ func (p *player) far() uint64 {
 }
 
 const (
-	// unreadSpacing is the least time between two reports that count, in 1/2 s. Clients send
-	// one a second, which a network may bring closer together.
+	// unreadSpacing is the least time between two reports that count, as a part of a second. Clients
+	// send one a second, and a network may bring two closer together.
 	unreadSpacing = 2
-	// longestAside is the longest time that an entity is left out at once, in seconds.
+	// longestAside is the longest time for which an entity is left out at once, in seconds.
 	longestAside = 64
-	// calmTime is how long after the last report a player's snapshots are bounded, in seconds.
+	// calmTime is for how long after the last report a player's snapshots are bounded, in seconds.
 	calmTime = 10
-	// The usual size of snapshots is the average of usualOver of them. The first
-	// skippedSnapshots are left out, and it is known after measuredSnapshots more.
+	// The usual size of snapshots is the average of usualOver snapshots. The first skippedSnapshots are
+	// left out, and the size is known after measuredSnapshots more.
 	usualOver         = 64
 	skippedSnapshots  = 16
 	measuredSnapshots = 16
-	// spared is the part of the usual size that a player gets while it is bounded, so that it
-	// gains nothing where the measure is too high.
+	// spared is the part of the usual size that a bounded player gets, so that it gains nothing if the
+	// measured size is too large.
 	spared = 7. / 8
 )
 
-// playerUnread is what follows from a player's reports of snapshots that it could not read:
-// entities that are left out for a time, and a bound on what the player is sent, so that
-// nobody receives more by reporting what is not true.
+// playerUnread is the effect of a player's reports of snapshots that it could not read. Entities are
+// left out for a while, and what the player is sent is bounded, so that no player receives more by
+// false reports.
 type playerUnread struct {
-	last   foretick.Tick // last is the tick of the newest report that counted. 0 means none.
+	last   foretick.Tick // the tick of the newest report that counted; 0: none
 	asides []aside
 
-	usual    float64 // bytes of a snapshot without newcomers while nothing was reported, on average
-	measured int     // measured counts snapshots, those skipped included.
+	usual    float64 // average bytes of a snapshot without new entities, measured while nothing was reported
+	measured int     // how many snapshots were measured, with those that were skipped
 	bounded  bool
-	purse    float64 // purse is the bytes that may be sent while bounded.
+	purse    float64 // how many bytes may be sent while bounded
 }
 
 // aside is an entity that a player could not read.
 type aside struct {
 	id    snapshot.NetID
-	until foretick.Tick // until is the tick when the entity is tried again.
-	wait  uint32        // wait is how long the entity was left out, in seconds.
-	out   bool          // out is true while the entity is left out.
+	until foretick.Tick // the tick in which the entity is sent again
+	wait  uint32        // for how many seconds it was left out
+	out   bool          // the entity is left out now
 }
 
 // early reports whether a report comes too soon after the last one.
@@ -156,8 +156,8 @@ func (u *playerUnread) early(t foretick.Tick, rate int) bool {
 	return u.last != 0 && t-u.last < foretick.Tick(rate/unreadSpacing)
 }
 
-// leaveOut leaves an entity out for 1 s, and for twice as long as before each time that it
-// could not be read again. It reports whether it is the first time.
+// leaveOut leaves an entity out for 1 s, and each time that it could not be read again for twice as
+// long as before. first is true for the first time.
 func (u *playerUnread) leaveOut(id snapshot.NetID, sender *snapshot.Sender, t foretick.Tick, rate int) (seconds uint32, first bool) {
 	i := slices.IndexFunc(u.asides, func(a aside) bool { return a.id == id })
 	if first = i < 0; first {
@@ -171,8 +171,8 @@ func (u *playerUnread) leaveOut(id snapshot.NetID, sender *snapshot.Sender, t fo
 	return a.wait, first
 }
 
-// tryAgain ends the time of entities that were left out, and forgets those that were read
-// since: for as long again, and 2 s more for a report to arrive.
+// tryAgain sends entities again whose time is over. It forgets an entity that was then read for as long
+// as it was left out, and for 2 s more, in which a report might arrive.
 func (u *playerUnread) tryAgain(sender *snapshot.Sender, t foretick.Tick, rate int) {
 	u.asides = slices.DeleteFunc(u.asides, func(a aside) bool {
 		return !a.out && int32(t-a.until) >= int32((a.wait+2)*uint32(rate))
@@ -185,8 +185,9 @@ func (u *playerUnread) tryAgain(sender *snapshot.Sender, t foretick.Tick, rate i
 	}
 }
 
-// restart has all entities sent in full, within the bytes that the player's snapshots
-// usually take. A player of whom that is not known has nothing yet that could be at fault.
+// restart sends all entities in full again, within the bytes that the player's snapshots usually take.
+// It does nothing if that size is not known: then the player has received little that could be at
+// fault.
 func (u *playerUnread) restart(sender *snapshot.Sender) {
 	if u.measured < skippedSnapshots+measuredSnapshots {
 		return
@@ -197,8 +198,8 @@ func (u *playerUnread) restart(sender *snapshot.Sender) {
 	}
 }
 
-// budget bounds the bytes of the snapshot of a tick. The player's own entities may exceed
-// it: then there is no snapshot until the others make up for that.
+// budget returns the most bytes of the snapshot in a tick. The player's own entities may exceed it:
+// then ok is false in the ticks after, until the excess is made up for.
 func (u *playerUnread) budget(t foretick.Tick, rate int, most int) (bytes int, ok bool) {
 	if u.bounded && t-u.last >= foretick.Tick(calmTime*rate) && u.purse >= 0 {
 		u.bounded = false
@@ -210,7 +211,8 @@ func (u *playerUnread) budget(t foretick.Tick, rate int, most int) (bytes int, o
 	return min(most, int(u.purse)), u.purse >= 1
 }
 
-// spent counts the bytes of a snapshot, which may have shown entities for the first time.
+// spent counts the bytes of a snapshot. newcomers is true if the snapshot had entities for the first
+// time.
 func (u *playerUnread) spent(n int, newcomers bool) {
 	switch {
 	case u.bounded:
@@ -229,56 +231,56 @@ func (u *playerUnread) forgetLevel() { u.asides = u.asides[:0] }
 type session struct {
 	peer transport.PeerID
 	conn *netcode.Conn
-	kept *netcode.Conn // kept is the lost connection while away: its reliable messages wait.
+	kept *netcode.Conn // the lost connection while the player is away: its reliable messages wait
 
-	token    [16]byte // token is what the player comes back with.
-	identity []byte   // identity comes from the transport. Empty means unknown.
-	address  string   // address is where the player comes from, for logs.
-	origin   string   // origin is what limits by address go by. Empty means none.
-	// pending is true if it counts among its origin's connections that do not play yet.
+	token    [16]byte // identifies the place when the player comes back
+	identity []byte   // from the transport; empty: not known
+	address  string   // the peer's address, for logs
+	origin   string   // the address for limits: see originOf; empty: there are none
+	// pending is true while the connection counts among those of its origin that do not play yet.
 	pending bool
 
 	state      playerState
-	since      time.Duration // since is when the player entered this state.
-	came       time.Duration // came is when the connection began.
-	connection uint64        // connection is the connection's number among all of the server's.
-	number     uint64        // number is the stay's number among all of the server's.
-	// ticksPlayed is how many ticks ran a command of its own, over all of its connections.
+	since      time.Duration // when the peer entered this state
+	came       time.Duration // when the connection began
+	connection uint64        // the connection's number among all that the server had
+	number     uint64        // the stay's number among all that the server had
+	// ticksPlayed is how many ticks ran a command of the player's own, over all of its connections.
 	ticksPlayed uint64
-	hold        time.Duration // hold is how long the place is held while the player is away.
+	hold        time.Duration // for how long the place is held while the player is away
 
-	begun   bool // begun is true once its OnJoin ran, or began to.
-	resumed bool // resumed is true if the player has the place that it had before.
-	// lostCode and lostText say why the place of its token is gone, unless it resumed.
+	begun   bool // OnJoin ran, or began to
+	resumed bool // the player has the place that it had before
+	// lostCode and lostText say why the place of the peer's token is gone, unless the player resumed
+	// it.
 	lostCode transport.Code
 	lostText string
 
-	over     bool // over is true once it is no longer among the players.
-	poisoned bool // poisoned is true if decoding what it sent panicked.
-	kicked   bool // kicked is true if it leaves at the end of the tick.
+	over     bool // the player has been removed
+	poisoned bool // a decoder panicked on what the peer sent
+	kicked   bool // the player leaves at the end of the tick
 	kickCode transport.Code
 	kickText string
 }
 
-// greetingTime is how long a peer may take to say Hello.
+// greetingTime is how long a peer may take to send its Hello.
 const greetingTime = 5 * time.Second
 
 // playerState is how far a peer has come.
 type playerState uint8
 
 const (
-	greeting playerState = iota // the transport is up, no Hello yet
-	refusing                    // it cannot come in: telling the peer why
-	watching                    // it observes, and is no player
+	greeting playerState = iota // it is connected, and has sent no Hello yet
+	refusing                    // it is not admitted, and the reason is sent
+	watching                    // it is an observer
 	playing
-	away  // lost its connection; the place is held
-	local // of this process: it has no connection, see Player
+	away  // it lost its connection, and its place is held
+	local // it is a preview's player and has no connection
 )
 
-// resumes reports whether a new connection may take this session's place. It may if it
-// shows the place's token, or has the same identity and the player is away, or plays and same
-// says that the old connection goes. A connection of another identity never may, whatever
-// it shows.
+// resumes reports whether the connection by may take this session's place. It may if it has the place's
+// token, or if it has the same identity and the player is either away, or plays and same is ReplaceOld.
+// A connection with another identity never may, whatever it has.
 func (s *session) resumes(by *session, token [16]byte, same transport.Same) bool {
 	if !bytes.Equal(s.identity, by.identity) {
 		return false
@@ -316,8 +318,8 @@ func (s *session) played(interval time.Duration) time.Duration {
 	return time.Duration(s.ticksPlayed) * interval
 }
 
-// yields reports whether this place is given up before another: its player played less, or
-// played equally long and has been absent longer.
+// yields reports whether this place is given up before another one: its player has played less, or has
+// played as long and has been absent longer.
 func (s *session) yields(other *session) bool {
 	if s.ticksPlayed != other.ticksPlayed {
 		return s.ticksPlayed < other.ticksPlayed
@@ -334,7 +336,7 @@ func (s *session) queue() *netcode.Conn {
 	return s.conn
 }
 
-// cutText cuts a text to at most a number of bytes, between two runes.
+// cutText cuts a text to at most most bytes, between two runes.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -345,47 +347,47 @@ func cutText(text string, most int) string {
 	return text[:most]
 }
 
-// outbox holds everything to be sent to a player.
+// outbox has everything that is sent to a player.
 type outbox struct {
 	sender *snapshot.Sender
-	long   longCounts // long is what countLong knows of the sender.
-	every  uint32     // every is the ticks a snapshot.
+	long   longCounts // what countLong counted last
+	every  uint32     // ticks from one snapshot to the next
 	sent   *netcode.SequenceBuffer[sentPacket]
-	// resent is how many of the messages that this connection sent again are in the server's
+	// resent is how many of the messages that this connection sent again are included in the server's
 	// counts.
 	resent uint64
 
 	draft draft
 
-	// owed is true if a snapshot was due in an earlier tick of this Step: the packet of the last
-	// tick carries one.
+	// owed is true if a snapshot was due in an earlier tick of this Step. Then the packet of the last
+	// tick has one.
 	owed     bool
-	insisted time.Duration // insisted is when a message last went beyond the rate. 0 means never.
-	welcomed bool          // welcomed is true once the Welcome was delivered.
-	entered  bool          // entered is true once the level's information was delivered.
-	epoch    uint8         // epoch is that of the level that the player is sent.
-	levels   int           // levels is how many have begun since the player was known to be in one.
-	// overflowed is true if too many messages wait: the player is to be dropped.
+	insisted time.Duration // when a message last exceeded the rate; 0: never
+	welcomed bool          // the Welcome has arrived
+	entered  bool          // the level's information has arrived
+	epoch    uint8         // the epoch of the level whose snapshots are sent
+	levels   int           // how many levels have begun since the player was known to be in one
+	// overflowed is true if too many messages wait. Then the player is dropped.
 	overflowed bool
 }
 
-// beginConnection says that a connection begins, whose snapshots come every so many ticks. Its sender
-// is opened by senders.openSender.
+// beginConnection resets the outbox for a new connection, which gets a snapshot in every every-th tick.
+// senders.openSender opens its sender.
 func (o *outbox) beginConnection(every uint32) {
 	o.welcomed, o.overflowed, o.levels, o.every = false, false, 0, every
 }
 
 // draft is the packet that is being built.
 type draft struct {
-	packet   *netcode.Packet // packet is nil while none is built.
+	packet   *netcode.Packet // nil: none is being built
 	carries  sentPacket
-	due      bool // due is true if the packet carries a snapshot.
-	presses  bool // presses is true if the snapshot goes beyond the rate.
+	due      bool // the packet has a snapshot
+	presses  bool // the snapshot exceeds the rate
 	snapshot []byte
-	note     []byte // note goes with the snapshot. Empty means none.
+	note     []byte // sent with the snapshot; empty: none
 }
 
-// noteSize returns the most bytes that the note takes of the packet.
+// noteSize returns how many bytes of the packet the note takes at most.
 func (d *draft) noteSize() int {
 	if len(d.note) == 0 {
 		return 0
@@ -413,11 +415,11 @@ func (d *draft) write() {
 	d.carries.has = d.packet.Message(netcode.MessageSnapshot, d.snapshot)
 }
 
-// insistEvery is the interval at which an urgent message may exceed the rate.
+// insistEvery is how often an urgent message may exceed the rate.
 const insistEvery = 100 * time.Millisecond
 
-// insist writes a message that the player needs in order to read snapshots. If the rate
-// leaves no room, the message exceeds it, but not in every packet.
+// insist writes a message that the player needs in order to read snapshots. If the rate leaves no room
+// for it, the message exceeds the rate, but not in every packet.
 func (o *outbox) insist(now time.Duration, t netcode.MessageType, body []byte) bool {
 	pk := o.draft.packet
 	if pk.Message(t, body) {
@@ -431,9 +433,9 @@ func (o *outbox) insist(now time.Duration, t netcode.MessageType, body []byte) b
 	return pk.Message(t, body)
 }
 
-// reads reports whether the player can read a snapshot in the packet that is being built:
-// it has the welcome and the level, or the packet carries them. Otherwise it would
-// acknowledge a snapshot without reading it, and the server would use that as a baseline.
+// reads reports whether the player can read a snapshot in the packet that is being built: the player
+// has the welcome and the level, or the packet has them. Otherwise it would acknowledge a snapshot
+// without reading it, and the server would use that snapshot as a baseline.
 func (o *outbox) reads(level bool) bool {
 	return (o.welcomed || o.draft.carries.welcome) && (!level || o.entered || o.draft.carries.level)
 }
@@ -444,7 +446,7 @@ type sentPacket struct {
 	has      bool
 	welcome  bool
 	level    bool
-	epoch    uint8 // epoch is that of the snapshot's level.
+	epoch    uint8 // the epoch of the snapshot's level
 }
 
-const sentWindow = 1024 // most packets whose content is kept until their fate is known
+const sentWindow = 1024 // how many packets are remembered until their fate is known

@@ -11,14 +11,14 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// previewServer is the server of a preview, as its program has it.
+// previewServer is what a preview uses of its server.
 type previewServer interface {
 	Step(now time.Time)
 	Close(detail string) error
 	Internals() probe.Server
 }
 
-// previewMatch is the server of a preview, as its player has it.
+// previewMatch is what a preview's player uses of the server.
 type previewMatch struct {
 	server   previewServer
 	sim      *simulation
@@ -31,12 +31,12 @@ type previewMatch struct {
 	entities *frameEntities
 }
 
-// CheckPreview is for package preview, which asks it of no server: it refuses a configuration, and
-// fills its defaults in.
+// CheckPreview is for package preview, which calls it without a server. It checks a configuration and
+// fills in its defaults.
 func (*internals) CheckPreview(cfg *Config) error { return cfg.check() }
 
-// NewPreview is for package preview, which asks it of no server. It makes the server of a preview,
-// whose configuration was checked.
+// NewPreview is for package preview, which calls it without a server. It makes the server of a preview
+// from a configuration that was checked.
 func (*internals) NewPreview(cfg Config) (*Server, seat.Match, error) {
 	s, err := newServer(cfg)
 	if err != nil {

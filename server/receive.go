@@ -10,10 +10,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// intake takes what the transport brings.
+// intake reads the transport's events.
 type intake struct {
 	endpoint   transport.Endpoint
-	events     [64]transport.Event // read from it
+	events     [64]transport.Event // memory for the events
 	sessions   *sessions
 	clock      *matchClock
 	run        *progress
@@ -22,7 +22,7 @@ type intake struct {
 	inbox      *inbox
 }
 
-// receiveAll drains the transport.
+// receiveAll reads all waiting events of the transport.
 func (r *intake) receiveAll(t time.Duration) {
 	for {
 		n := r.endpoint.Recv(r.events[:])
@@ -80,7 +80,7 @@ func (in *inbox) readPacket(t time.Duration, p *player, b []byte) {
 	p.faults.received(err)
 	p.shooter.Hear(in.clock.ticks(t, in.sim.frame.Tick))
 	p.fates(in.clock.now)
-	if err == nil { // else counted by the connection
+	if err == nil { // otherwise the connection has counted it
 		p = in.readMessages(t, p, b)
 	}
 	switch {
@@ -92,9 +92,9 @@ func (in *inbox) readPacket(t time.Duration, p *player, b []byte) {
 	}
 }
 
-// readMessages handles the messages of a datagram. A message may end the connection, or hand it
-// to a returning player, to whom the rest then belongs. It returns the connection's player,
-// nil if there is none.
+// readMessages handles the messages of a datagram. A message may end the connection, or pass it to a
+// player that comes back, to which the rest of the messages then belongs. It returns the connection's
+// player, or nil if there is none.
 func (in *inbox) readMessages(t time.Duration, p *player, b []byte) *player {
 	n, bodies := 0, 0
 	conn, peer := p.session.conn, p.session.peer
@@ -130,12 +130,12 @@ func (in *inbox) readMessages(t time.Duration, p *player, b []byte) *player {
 		}
 	}
 	for _, ok := conn.NextEvent(); ok; _, ok = conn.NextEvent() {
-		p.countMalformed(in.sim.stats, netcode.ErrMalformed) // what clients send of the game's is reliable
+		p.countMalformed(in.sim.stats, netcode.ErrMalformed) // clients send messages of the game only reliably
 	}
 	return p
 }
 
-// dispatcher passes a peer's messages to the parts that they concern.
+// dispatcher passes a peer's messages to the parts that handle them.
 type dispatcher struct {
 	panics   *panics
 	door     *door
@@ -146,12 +146,12 @@ type dispatcher struct {
 	schemas  *schemaQueue
 }
 
-// readMessage handles a message of packet b, which came at t.
+// readMessage handles a message of packet b, which arrived at t.
 func (d *dispatcher) readMessage(t time.Duration, p *player, m netcode.Message, b []byte) error {
 	switch m.Type {
 	case netcode.MessageHello:
 		if p.session.state != greeting || p.session.kicked {
-			return nil // our answer is on its way
+			return nil // a reply is on its way
 		}
 		var h netcode.Hello
 		err := d.panics.decodePeer(p, b, func() (err error) { h, err = netcode.ParseHello(m.Body); return err })
@@ -190,7 +190,7 @@ func (d *dispatcher) readMessage(t time.Duration, p *player, m netcode.Message, 
 		}
 		d.senders.grantRate(p, w)
 	default:
-		return netcode.ErrMalformed // not for a server
+		return netcode.ErrMalformed // a server does not read these
 	}
 	return nil
 }

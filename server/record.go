@@ -28,13 +28,13 @@ import (
 // any other type.
 func (s *Server) Record(value any) { s.tape.recordValue(value) }
 
-// recording tells the recorder what passes the server, if there is one.
+// recording passes to the recorder what the match depends on, if there is a recorder.
 type recording struct {
 	sink tape.Sink // nil: there is none
 	run  *progress
 }
 
-// recordValue is what Server.Record does.
+// recordValue implements Server.Record.
 func (r *recording) recordValue(value any) {
 	if r.sink == nil {
 		return
@@ -50,10 +50,10 @@ func (r *recording) recordValue(value any) {
 	}
 }
 
-// replays reports whether the match is a tape's.
+// replays reports whether the match is replayed from a tape.
 func (r *recording) replays() bool { return r.sink != nil && r.sink.Replays() }
 
-// record lets the recorder stand between the server and what it depends on.
+// record puts the recorder between the server and its transport and random numbers.
 func (c *Config) record(p *compiled) (sink tape.Sink, err error) {
 	if c.Recorder == nil {
 		return nil, nil
@@ -64,8 +64,7 @@ func (c *Config) record(p *compiled) (sink tape.Sink, err error) {
 	return sink, err
 }
 
-// settings lists the fields that change what a match does, and for functions whether they
-// are there.
+// settings lists the fields that change what a match does. For functions it lists whether they are set.
 func (c *Config) settings() (list []tape.Setting) {
 	v := reflect.ValueOf(*c)
 	for i := range v.NumField() {
@@ -85,7 +84,7 @@ func (c *Config) settings() (list []tape.Setting) {
 	return list
 }
 
-// outside records a call from outside of a tick, or of a function of Do.
+// outside records a call that was made outside of a tick, or by a function of Do.
 func (r *recording) outside(c tape.Call) {
 	if r.sink != nil && (!r.run.defers() || r.run.calling) {
 		c.Queued, c.Of = r.run.calling, r.run.callNumber
@@ -93,7 +92,7 @@ func (r *recording) outside(c tape.Call) {
 	}
 }
 
-// observeGrant asks the game what an observer may see.
+// observeGrant asks the game what an observer may see, or in a replay the tape.
 func (r *recording) observeGrant(observe func(Observer) (Grant, error), o Observer) (Grant, error) {
 	if r.sink == nil {
 		return observe(o)

@@ -23,13 +23,13 @@ import (
 // Limits of reports.
 const (
 
-	// A server takes more at once, because a network may hold packets back. It drops the rest.
+	// A server accepts more at once, because a network may hold packets back. It drops the rest.
 	takenRate, takenBurst = 2 * game.ReportRate, 100
-	// Of all its players together.
+	// The limits for all of its players together.
 	takenMost, takenMostBurst = 400, 800
 )
 
-// correctionReports are what the server's program learns of its clients' corrections.
+// correctionReports has what the server's program is told of its clients' corrections.
 type correctionReports struct {
 	sim      *simulation
 	sessions *sessions
@@ -37,28 +37,28 @@ type correctionReports struct {
 	panics   *panics
 	figures  *figures.Server
 
-	listen func(foretick.PlayerID, prediction.Misprediction) // listen is nil if nobody asks.
-	takes  game.Allowance                                    // takes limits the reports of all players together.
+	listen func(foretick.PlayerID, prediction.Misprediction) // nil: the program did not ask
+	takes  game.Allowance                                    // limits the reports of all players together
 	index  netIndex
 }
 
-// playerReports are the questions to a player's client, and its answers.
+// playerReports has the state of the requests for reports to a player's client, and of its replies.
 type playerReports struct {
-	asked      time.Duration // asked is when a question was last due. 0 means never.
-	due        bool          // due is true if a question is to be sent.
-	until      time.Duration // until is the time until which reports may come.
+	asked      time.Duration // when a request was last due; 0: never
+	due        bool          // a request must be sent
+	until      time.Duration // until when reports are accepted
 	takes      game.Allowance
 	incoming   reason.Incoming
-	connection uint64 // connection is the one whose reports incoming knows.
+	connection uint64 // the connection whose reports incoming counts
 }
 
-// Corrected calls fn with each correction of a client that plays. Handles in it are those of the
-// server's world, 0 for an entity that it does not have. nil ends it.
+// Corrected calls fn with each correction of a client that plays. Entities in it are handles of the
+// server's world, or 0 if the server does not have the entity. nil ends the calls.
 func (in *internals) Corrected(fn func(foretick.PlayerID, prediction.Misprediction)) {
 	in.reports.listen = fn
 }
 
-// askReports appends whose corrections are to be asked for.
+// askReports appends the players whose corrections should be requested now.
 func (r *correctionReports) askReports(looks []tape.Look) []tape.Look {
 	if r.listen == nil {
 		return looks
@@ -71,22 +71,22 @@ func (r *correctionReports) askReports(looks []tape.Look) []tape.Look {
 	return looks
 }
 
-// askReport asks a player's client for its corrections.
+// askReport requests the corrections of a player's client.
 func (r *correctionReports) askReport(p *player) {
 	if p != nil && p.session.state == playing && p.observing == nil {
 		p.reports.asked, p.reports.due = r.clock.now, true
 	}
 }
 
-// write puts the question into a packet to the player.
+// write puts the request into a packet to the player.
 func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
 	if pk.Message(game.MessageReport, []byte{reason.AskReports}) {
 		r.due, r.until = false, now+traceLate
 	}
 }
 
-// takeReport handles a report of a player's client, in packet b. What came before, or is one too
-// many, is dropped.
+// takeReport reads a report of a player's client, in packet b. It drops reports that were read before,
+// or exceed the limits.
 func (r *correctionReports) takeReport(p *player, body, b []byte) error {
 	from, now := &p.reports, r.clock.now
 	if p.session.state != playing {
@@ -95,7 +95,7 @@ func (r *correctionReports) takeReport(p *player, body, b []byte) error {
 	if len(body) > 0 && body[0] == reason.CountsSaid {
 		return r.takeCounts(p, body, b)
 	}
-	if p.observing != nil || now >= from.until {
+	if p.observing != nil || now >= from.until { // no report was requested
 		return netcode.ErrMalformed // nobody asked for it
 	}
 	if from.connection != p.session.connection {
@@ -127,7 +127,7 @@ func (r *correctionReports) takeReport(p *player, body, b []byte) error {
 	return err
 }
 
-// nameReported puts the server's own handles and labels into what a player's client said.
+// nameReported replaces the entities in a client's report by the server's handles, and adds labels.
 func (r *correctionReports) nameReported(p *player, m *prediction.Misprediction) {
 	m.Entity = r.namedBy(p, m.Entity)
 	for i := range m.Differences {
@@ -137,14 +137,14 @@ func (r *correctionReports) nameReported(p *player, m *prediction.Misprediction)
 	}
 }
 
-// netIndex finds entities by their network ids. It is filled when it is first asked, and again,
-// once in a tick, when it lacks what it is asked for.
+// netIndex finds entities by their network ids. It is filled at the first call of find, and again, at
+// most once in a tick, when it does not have an id.
 type netIndex struct {
 	of     map[snapshot.NetID]ecs.Entity
 	filled foretick.Tick
 }
 
-// find returns the entity with a network id, 0 for none.
+// find returns the entity with a network id, or 0 if there is none.
 func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 	if e := x.of[net]; e != 0 && m.net(e) == net {
 		return e
@@ -166,7 +166,7 @@ func (x *netIndex) find(m *simulation, net snapshot.NetID) ecs.Entity {
 	return x.of[net]
 }
 
-// namedBy finds the entity that a player's client predicts and names so, 0 for none.
+// namedBy returns the entity that a player's client predicts under a name, or 0 if there is none.
 func (r *correctionReports) namedBy(p *player, name uint64) uint64 {
 	sender := p.outbox.sender
 	if sender == nil || game.IsKey(uint32(name)) { // #nosec G115 -- see below
@@ -192,11 +192,10 @@ func (r *correctionReports) namedBy(p *player, name uint64) uint64 {
 	return uint64(e)
 }
 
-// searchNamed finds it among the player's own entities, and those of nobody where they are
-// predicted.
+// searchNamed searches the player's own entities for the name, and the shared physics objects too.
 func (r *correctionReports) searchNamed(p *player, name uint64) uint64 {
 	for _, owner := range [...]foretick.PlayerID{p.owner, ecs.Nobody} {
-		if owner == ecs.Nobody && (!r.sim.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own
+		if owner == ecs.Nobody && (!r.sim.p.Common || p.outbox.sender != nil) || name == 0 { // a client's key is of its own entities
 			break
 		}
 		for _, rows := range r.sim.entities.Owned(r.sim.world, owner) {
@@ -215,18 +214,18 @@ func (r *correctionReports) searchNamed(p *player, name uint64) uint64 {
 
 // raise notes an event of the player's entities.
 func (p *player) raise(t foretick.Tick, event int) {
-	if p.session.state == playing { // else nobody is told, and nothing would ever be forgotten
+	if p.session.state == playing { // otherwise no client is told, and nothing would ever be removed
 		p.reasons.Raise(t, event)
 	}
 }
 
-// writeTrails are hashes of what each shared system wrote of a player's, in debug builds.
+// writeTrails makes, in debug builds, hashes of each player's predicted state after each shared system.
 type writeTrails struct {
 	p        *compiled
 	sim      *simulation
 	sessions *sessions
 	words    []int32 // scratch
-	due      bool    // a shared system has run that is still to be hashed
+	due      bool    // a shared system has run whose result is not hashed yet
 }
 
 // beginTrails starts a tick's hashes.
@@ -245,9 +244,8 @@ func (r *writeTrails) AfterSystem(_ *game.SystemRun, system int) {
 	r.due = r.due || r.sim.writes.both[system]
 }
 
-// settleTrails hashes the state after the last shared system. Components and entities that
-// it added or removed are visible only after its commands were applied, which is after it
-// ended.
+// settleTrails hashes the state after the last shared system. What that system added or removed is
+// visible only once its commands were applied, which is after its end.
 func (r *writeTrails) settleTrails() {
 	if r.due {
 		r.due = false
@@ -277,8 +275,8 @@ func (r *writeTrails) hashOwned(p *player, owner foretick.PlayerID) (sum uint32)
 				continue
 			}
 			name := uint32(0)
-			if id.Maker == uint16(owner) { // else the client was never told it
-				name = id.Origin // known to the client before the entity is
+			if id.Maker == uint16(owner) { // otherwise the client never received the origin
+				name = id.Origin // the client knows the origin before it has the entity
 			}
 			if wire, ok := p.outbox.sender.Known(snapshot.NetID(id.Net)); ok && name == 0 {
 				name = uint32(wire)
@@ -291,7 +289,7 @@ func (r *writeTrails) hashOwned(p *player, owner foretick.PlayerID) (sum uint32)
 	return sum
 }
 
-// writeTrail writes the hashes of the ticks that the client has no snapshot of yet. It returns
+// writeTrail writes the hashes of the ticks for which the client has no snapshot yet. It returns
 // scratch.
 func (p *player) writeTrail(pk *netcode.Packet, now foretick.Tick, scratch []byte) []byte {
 	b := p.trail.Append(scratch[:0], now, p.shooter.Acked(), pk.Room()/2)
@@ -299,15 +297,15 @@ func (p *player) writeTrail(pk *netcode.Packet, now foretick.Tick, scratch []byt
 	return b[:0]
 }
 
-// still finds player-owned components that only the server uses, in debug builds. One that
-// shared systems read, such as health or a stun, is Predicted for good reason: a client
-// rolls back to the tick of its change.
+// still finds, in debug builds, predicted components of players' entities that only the server writes.
+// One that shared systems read, such as health or a stun, is rightly Predicted: a client rolls back to
+// the tick of its change.
 type still struct {
 	log  *slog.Logger
-	used map[stillKey]bool // some shared system reads or writes it
-	seen map[stillKey]int  // ticks in which the server alone wrote it
+	used map[stillKey]bool // components that some shared system reads or writes
+	seen map[stillKey]int  // in how many ticks only the server wrote the component
 	once map[string]bool   // other cautions that were logged
-	push map[pushKey]int   // ticks in which a shared system wrote another player's rows
+	push map[pushKey]int   // in how many ticks a shared system wrote another player's rows
 }
 
 type pushKey struct {
@@ -320,8 +318,8 @@ type stillKey struct {
 	comp ecs.ID
 }
 
-// stillTicks is the number of ticks in which the server moves a component before that is
-// logged. The server may occasionally place something that otherwise does not move.
+// stillTicks is in how many ticks the server must move a component before that is logged. The server
+// may sometimes place an entity that does not move otherwise.
 const stillTicks = 10
 
 func newStill(p *compiled, log *slog.Logger) still {
@@ -345,7 +343,7 @@ func newStill(p *compiled, log *slog.Logger) still {
 	return s
 }
 
-// look notes the rows of a player's that a server system has changed.
+// look counts the rows of a player that a server system has changed.
 func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 	if e.sessions.player(t.rows.Owner()) == nil || t.comp.Varies && t.rows.Len() > 1 {
 		return
@@ -372,7 +370,7 @@ func (en *frameEntities) Unheard(event string) {
 	}
 }
 
-// pushes notes that a shared system wrote a player's rows in a run for another player.
+// pushes counts that a shared system wrote a player's rows in a run for another player.
 func (c *still) pushes(system int, name string, t *watchedTable) {
 	k := pushKey{system, t.comp.ID}
 	if c.push[k]++; c.push[k] == stillTicks {

@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// requests are what players ask of the game. Those that came are handled in the next tick.
+// requests handles the requests of players to the game. Those that have arrived are handled in the next
+// tick.
 type requests struct {
 	sim      *simulation
 	sessions *sessions
@@ -22,8 +23,8 @@ type requests struct {
 	late     *late.Room
 }
 
-// takeRequests takes the requests that a player's allowance permits. The others wait in the
-// connection, already acknowledged: a request is never lost for coming too soon.
+// takeRequests takes as many waiting requests as a player's allowance permits. The others wait in the
+// connection, and are acknowledged already: a request is never lost because it came too soon.
 func (r *requests) takeRequests(t time.Duration, p *player) {
 	for p.session.conn != nil && p.requests.allowance.Permits(t, game.RequestRate+requestsSpare, game.RequestBurst+requestsHeld) {
 		if !r.takeRequest(p) {
@@ -32,8 +33,8 @@ func (r *requests) takeRequests(t time.Duration, p *player) {
 	}
 }
 
-// drainRequests takes all waiting requests when the connection ends: the player's next
-// connection starts after them. They still count against its allowance.
+// drainRequests takes all waiting requests when the connection ends, because the player's next
+// connection continues after them. They still count against its allowance.
 func (r *requests) drainRequests(p *player) {
 	for !p.session.poisoned && r.takeRequest(p) {
 	}
@@ -47,7 +48,7 @@ func (r *requests) takeRequest(p *player) bool {
 	}
 	p.requests.allowance.Spent++
 	if p.session.kicked && p.session.state == refusing {
-		return true // asked before it knew
+		return true // the player sent it before it knew of the kick
 	}
 	if err := r.queueRequest(p, one); err != nil {
 		p.countMalformed(r.sim.stats, err)
@@ -81,7 +82,7 @@ func (r *requests) handleRequest(p *player, kind uint8, payload []byte) error {
 	return err
 }
 
-// handleRequests runs the game's handlers of what players asked since the last tick.
+// handleRequests runs the game's handlers for the requests that have arrived since the last tick.
 func (r *requests) handleRequests() {
 	for _, p := range r.sessions.owners {
 		if p != nil {
@@ -91,7 +92,7 @@ func (r *requests) handleRequests() {
 	}
 }
 
-// handleRequestsOf runs the handlers of what a player asked, which may have left since.
+// handleRequestsOf runs the handlers for the requests of a player, which may have left since.
 func (r *requests) handleRequestsOf(p *player) {
 	for _, a := range p.requests.askings {
 		if p.session.kicked {
@@ -116,11 +117,11 @@ func (r *requests) handleRequestsOf(p *player) {
 	p.requests.askings, p.requests.askedBytes = p.requests.askings[:0], p.requests.askedBytes[:0]
 }
 
-// handleLastRequests handles what players asked who left since the last tick, before OnLeave runs
-// for them.
+// handleLastRequests handles the requests of players that have left since the last tick, before OnLeave
+// runs for them.
 func (r *requests) handleLastRequests() {
 	for _, p := range r.sessions.asked {
-		r.sessions.owners[p.owner], p.session.state = p, away // the handlers may ask who it is
+		r.sessions.owners[p.owner], p.session.state = p, away // the handlers may look the player up
 		r.handleRequestsOf(p)
 		r.sessions.owners[p.owner] = nil
 	}
@@ -139,14 +140,14 @@ func (r *requests) ReadRequest(player foretick.PlayerID, payload []byte, fn func
 type playerRequests struct {
 	askings    []asking
 	askedBytes []byte
-	taken      uint32 // taken counts the requests since the place's token was given.
+	taken      uint32 // how many requests were taken since the place's token was given
 	allowance  game.Allowance
 }
 
 // asking is a request that the next tick handles.
 type asking struct {
 	kind       uint8
-	from, upto int // The request is player.askedBytes from from up to upto.
+	from, upto int // the bytes of the request in askedBytes
 }
 
 // add adds a request.
@@ -156,8 +157,8 @@ func (r *playerRequests) add(kind uint8, payload []byte) {
 	r.askings = append(r.askings, asking{kind, from, len(r.askedBytes)})
 }
 
-// After a network stall, queued requests arrive at once: up to the length of the
+// requestsHeld is how many requests may arrive at once after a network stall: the length of the
 // client's queue.
 const requestsHeld = 512
 
-const requestsSpare = game.RequestRate / 16 // a second, for a clock that runs fast
+const requestsSpare = game.RequestRate / 16 // a second, for a client's clock that runs fast

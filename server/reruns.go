@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 )
 
-// reruns runs what the server ran before: it is the host of late inputs.
+// reruns runs ticks again. It is the host of late inputs.
 type reruns struct {
 	sim      *simulation
 	sessions *sessions
@@ -24,7 +24,8 @@ type reruns struct {
 	interest *interest
 	past     *rewind.Past
 	tape     *recording
-	// handlers has, for each queue of events, the system that drains it. −1 means none.
+	// handlers has, for each queue of events, the system that drains the queue. It is −1 if there is
+	// none.
 	handlers []int
 }
 
@@ -36,7 +37,7 @@ func (re *reruns) Swap(of *late.Player, command unsafe.Pointer, offset uint8) (u
 	return was, wasOffset
 }
 
-// beginRun lets what follows be a tick that runs again, for some players.
+// beginRun prepares the frame for a tick that runs again for some players.
 func (re *reruns) beginRun(t foretick.Tick, test bool, players ...*player) {
 	f := &re.sim.frame
 	f.Tick, f.Replay = t, true
@@ -108,7 +109,7 @@ func (re *reruns) ReleaseEvents(owner foretick.PlayerID, t foretick.Tick) {
 	}
 }
 
-// beginWorld runs the ticks again whose commands came late, where the whole world does.
+// beginWorld runs the ticks with late commands again, if Config.LateWorld is set.
 func (re *reruns) beginWorld() {
 	if !re.late.Whole {
 		return
@@ -163,7 +164,7 @@ func (re *reruns) Return(now foretick.Tick) {
 	re.past.AsOf(0)
 }
 
-// withholdOwn decides, ahead of the snapshots, who is told of its own entities.
+// withholdOwn decides, before the snapshots are made, which players receive their own entities.
 func (re *reruns) withholdOwn() {
 	for _, p := range re.sessions.players {
 		if p.outbox.sender == nil {
@@ -190,8 +191,8 @@ func (re *reruns) RestoreEvents(slot int) {
 	re.sim.writes.outside.keep()
 }
 
-// Hash implements late.Host. The row of singletons is what they are now: in a first run it is
-// brought up to date at other times than in a repeated one.
+// Hash implements late.Host. It updates the row of singletons first, since a first run updates that row
+// at other times than a repeated one.
 func (re *reruns) Hash(running bool) uint64 {
 	if running {
 		re.sim.row.TakeRow()
@@ -202,11 +203,12 @@ func (re *reruns) Hash(running bool) uint64 {
 // Send implements late.Host.
 func (re *reruns) Send(to late.Addressee, t foretick.Tick, channel, id uint8, payload []byte) {
 	if p := to.(*player); re.sessions.has(p) {
-		_ = re.mail.sendAs(p, t, channel, id, payload) // one that does not take it is disconnected
+		_ = re.mail.sendAs(p, t, channel, id, payload) // a player that does not receive its messages is disconnected
 	}
 }
 
-// who names the player whose part runs again, if it is one's.
+// who returns log attributes of the player whose part runs again. It returns nil if the whole world
+// runs.
 func (re *reruns) who() []any {
 	if by, again := re.late.Again(); again && !re.late.Whole {
 		return re.sessions.player(by).who()

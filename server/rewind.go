@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// rewindWorld gives rewinding access to the present.
+// rewindWorld implements the world that rewinding uses for the present.
 type rewindWorld struct{ sim *simulation }
 
 func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
@@ -23,13 +23,13 @@ func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
 	return rewind.Entity{Net: snapshot.NetID(n.Net), Owner: uint32(w.sim.world.Owner(e)), Prefab: n.Prefab}, true
 }
 
-// Lives returns what the game counts of an entity's lives at the moment.
+// Lives returns the number of an entity's life now, and whether the entity is alive.
 func (w rewindWorld) Lives(id lagcomp.ID) (uint32, bool) {
 	e := ecs.Entity(id)
 	return w.sim.lifeOf(e), w.sim.world.Alive(e)
 }
 
-// Shown returns the client's id of a network id, and the tick since which it has it.
+// Shown returns the client's id for a network id, and the tick since which the client has the entity.
 func (p *player) Shown(net snapshot.NetID) (schema.WireID, foretick.Tick, bool) {
 	if p.local != nil {
 		return p.local.Knows(net)
@@ -46,12 +46,12 @@ func (p *player) Hidden(id lagcomp.ID) bool { return p.interest.hides[ecs.Entity
 // Every returns the number of ticks between two snapshots of the player's client.
 func (p *player) Every() uint32 { return p.outbox.every }
 
-// shot returns a command's statements about the moment that it was given in.
+// shot returns what a command states about the moment in which it was given.
 func shot(c *netcode.Command) rewind.Command {
 	return rewind.Command{Tick: c.Tick, Early: int64(c.Early), Claim: lagcomp.Claim{Tick: c.Render, Fraction: float32(c.Fraction) / 256}, Offset: c.Offset}
 }
 
-// shotViews are what players saw, and the history that shots are judged by.
+// shotViews gives the game its views of what players saw, from the history that shots are judged by.
 type shotViews struct {
 	sim      *simulation
 	past     *rewind.Past
@@ -60,8 +60,8 @@ type shotViews struct {
 	nobodies *uint64 // counts views of players that do not play
 }
 
-// recordPast records what others can hit in the tick that was computed.
-// The masks of its tables are as capture found them.
+// recordPast records what shots can hit in the tick that was computed. masks has the masks that capture
+// found for its tables.
 func (v *shotViews) recordPast(masks []tableMask, source *snapshot.Source) {
 	v.past.Begin(v.sim.frame.Tick)
 	for table, rows := range v.sim.entities.All(v.sim.world) {
@@ -76,8 +76,8 @@ func (v *shotViews) recordPast(masks []tableMask, source *snapshot.Source) {
 	v.past.End()
 }
 
-// viewer returns the player whose view is asked for. It counts and logs a player that does
-// not play, whose every query would silently miss.
+// viewer returns the player whose view is requested. It counts and logs a number that does not play,
+// because all of its queries would miss without an error.
 func (v *shotViews) viewer(by foretick.PlayerID) *player {
 	p := v.sessions.player(by)
 	if p == nil {
@@ -89,12 +89,12 @@ func (v *shotViews) viewer(by foretick.PlayerID) *player {
 	return p
 }
 
-// sightOf is what a view of the game asks.
+// sightOf returns a view for the game.
 func (v *shotViews) sightOf(seen rewind.View) game.Sight {
 	return game.Sight{Seen: seen, Record: v.past, Tracks: v.sim.p.Tracks, Tick: v.sim.frame.Tick, Bare: len(v.sim.p.Hitboxes) == 0}
 }
 
-// Rewind is what Frame.Rewind returns for a player.
+// Rewind implements Frame.Rewind.
 func (v *shotViews) Rewind(by foretick.PlayerID) game.Sight {
 	if p := v.viewer(by); p != nil {
 		return v.sightOf(p.shooter.View(v.sim.frame.Tick))
@@ -102,12 +102,12 @@ func (v *shotViews) Rewind(by foretick.PlayerID) game.Sight {
 	return v.sightOf(rewind.View{})
 }
 
-// Present is what Frame.Present returns.
+// Present implements Frame.Present.
 func (v *shotViews) Present() game.Sight {
 	return v.sightOf(v.past.Present(v.sim.frame.Tick))
 }
 
-// RewindBehind is what Frame.RewindBehind returns for a player.
+// RewindBehind implements Frame.RewindBehind.
 func (v *shotViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sight {
 	if p := v.viewer(by); p != nil {
 		return v.sightOf(p.shooter.ViewBehind(v.sim.frame.Tick, ticks))
@@ -115,7 +115,7 @@ func (v *shotViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sight
 	return v.sightOf(rewind.View{})
 }
 
-// Moment is what Frame.RewindTo returns without a player.
+// Moment implements Frame.RewindTo without a player.
 func (v *shotViews) Moment(t foretick.Tick) game.Sight {
 	return v.sightOf(v.past.Moment(v.sim.frame.Tick, t))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// schemaQueue gives the protocol's schema to peers that ask for it.
+// schemaQueue sends the protocol's schema to peers that request it.
 type schemaQueue struct {
 	library netcode.SchemaLibrary
 	sim     *simulation
 }
 
-// publish puts the protocol's schema into the library. A schema that is too long to send is a
-// fault only if clients of other builds would need it.
+// publish puts the protocol's schema into the library. A schema that is too long to send is an error
+// only if clients of other builds would need it.
 func (c *schemaQueue) publish(p *compiled, otherBuilds bool, log *slog.Logger) error {
 	b := p.Parts().Append(nil)
 	_, err := c.library.Add(netcode.ProtocolSchema, b)
@@ -35,7 +35,7 @@ func (c *schemaQueue) publish(p *compiled, otherBuilds bool, log *slog.Logger) e
 	return nil
 }
 
-// answerRequest answers a request for the schema.
+// answerRequest replies to a request for the schema.
 func (c *schemaQueue) answerRequest(p *player, r netcode.Reliable) error {
 	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed
@@ -45,15 +45,15 @@ func (c *schemaQueue) answerRequest(p *player, r netcode.Reliable) error {
 	return p.schemas.answers.Answer(p.session.conn, standard.ChannelSchemas, c.sim.frame.Tick, r.Payload)
 }
 
-// Time limits for a peer that does not play yet, from its arrival.
+// Time limits for a peer that does not play yet, from its connection.
 const (
-	fetchTime = time.Minute      // for what it must read first: 64 kB where half of all packets are lost
-	askTime   = 15 * time.Second // until it asks for that
+	fetchTime = time.Minute      // to receive what it must read first: 64 kB if half of all packets are lost
+	askTime   = 15 * time.Second // until it requests that
 )
 
-// fetches reports whether a peer is about to ask for the schema, or is receiving it, or
-// receives the reason why its protocol is refused. The peer must keep acknowledging
-// packets: a bad connection needs its time.
+// fetches reports whether a peer still has time to request the schema, or to receive it, or to receive
+// the reason why its protocol is refused. The peer must keep acknowledging packets; a bad connection
+// needs that time.
 func (c *matchClock) fetches(p *player, t, timeout time.Duration) bool {
 	switch {
 	case p.session.state == greeting && p.schemas.otherBuilds && !p.schemas.asked:
@@ -64,9 +64,9 @@ func (c *matchClock) fetches(p *player, t, timeout time.Duration) bool {
 	return false
 }
 
-// playerSchemas is what a client of another build of the game asked for.
+// playerSchemas has the requests of a client of another build of the game.
 type playerSchemas struct {
-	otherBuilds bool // it was told to ask for the schema
-	asked       bool // it did: it has time to read
+	otherBuilds bool // the client was told to request the schema
+	asked       bool // the client has requested it
 	answers     netcode.SchemaAnswers
 }

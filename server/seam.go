@@ -6,14 +6,14 @@ import (
 	"github.com/foretick/foretick/internal/seam"
 )
 
-// What both ends run, for the root's frames.
+// The types that both ends use, with the root's frames.
 type (
 	compiled   = game.Protocol[*foretick.Frame]
 	frameState = game.State[*foretick.Frame]
 )
 
-// compiledOf is a game's protocol as the ends run it.
+// compiledOf returns a game's protocol in the form that the ends run.
 func compiledOf(p *foretick.Protocol) *compiled { return seam.Protocol(p).(*compiled) }
 
-// bindFrame gives a frame what it asks, and returns its run of a system.
+// bindFrame sets what implements a frame, and returns the frame's run of a system.
 func bindFrame(f *foretick.Frame, s *frameState) *game.SystemRun { return seam.BindFrame(f, s) }

@@ -30,8 +30,8 @@ type seats struct {
 	random io.Reader
 }
 
-// findPlace makes a peer a player, if there is a place for it: a free one, or from the next tick on
-// that of an absent player.
+// findPlace makes a peer a player, if there is a place for it: a free one now, or that of an absent
+// player from the next tick on.
 func (x *seats) findPlace(t time.Duration, p *player, h netcode.Hello) bool {
 	if place := x.sessions.free(x.senders.clock.now); place != 0 {
 		x.admitPlayer(t, p, place, h)
@@ -47,7 +47,7 @@ func (x *seats) findPlace(t time.Duration, p *player, h netcode.Hello) bool {
 // admitPlayer makes a peer a player.
 func (x *seats) admitPlayer(t time.Duration, p *player, owner foretick.PlayerID, h netcode.Hello) {
 	if _, err := io.ReadFull(x.random, p.session.token[:]); err != nil {
-		p.session.token = [16]byte{} // without a token nobody can come back to this place
+		p.session.token = [16]byte{} // without a token no player can come back to this place
 	}
 	x.takePlace(p, owner)
 	x.beginConnection(t, p, h)
@@ -82,9 +82,9 @@ func (x *seats) takePlace(p *player, owner foretick.PlayerID) {
 	x.sim.stats.Joined++
 }
 
-// beginConnection starts a player's side of a connection, the first or a later one.
+// beginConnection starts a player's side of a connection, the first one or a later one.
 func (x *seats) beginConnection(t time.Duration, p *player, h netcode.Hello) {
-	x.late.StopWorld() // what waits goes behind what a lost connection has not delivered
+	x.late.StopWorld() // waiting messages come after those that a lost connection has not delivered
 	p.session.state, p.session.since = playing, t
 	p.session.conn.Admit()
 	x.sessions.connections++
@@ -100,7 +100,7 @@ func (x *seats) beginConnection(t time.Duration, p *player, h netcode.Hello) {
 	}
 }
 
-// admitNewcomers lets those in whose places became free in this tick.
+// admitNewcomers admits the newcomers whose places became free in this tick.
 func (x *seats) admitNewcomers() {
 	for _, n := range x.sessions.newcomers {
 		if x.sessions.byPeer[n.p.session.peer] == n.p && n.p.session.state == greeting && x.sessions.owners[n.place] == nil {
@@ -136,8 +136,8 @@ type comebacks struct {
 	same transport.Same
 }
 
-// takeBack gives a player its place back: one that is held, or one whose old connection is
-// dead but not timed out yet, by its token or as Config.Same says.
+// takeBack gives a player its place back, by its token or as Config.Same says: a place that is held, or
+// one whose old connection is dead but has not timed out yet.
 func (k *comebacks) takeBack(t time.Duration, p *player, h netcode.Hello) bool {
 	for _, old := range k.sessions.owners {
 		if old == nil || old == p || old.outbox.overflowed || old.session.kicked || !old.session.resumes(&p.session, h.Resume, k.same) {
@@ -150,7 +150,7 @@ func (k *comebacks) takeBack(t time.Duration, p *player, h netcode.Hello) bool {
 		old.session.peer, old.session.conn, old.outbox.sent, old.session.identity, old.schemas.answers = p.session.peer, p.session.conn, p.outbox.sent, p.session.identity, p.schemas.answers
 		old.outbox.resent = p.outbox.resent
 		old.session.address, old.session.origin, old.session.came, old.session.pending = p.session.address, p.session.origin, p.session.came, p.session.pending
-		p.session.pending = false // it is old's to release
+		p.session.pending = false // old ends the count now
 		k.sessions.byPeer[old.session.peer] = old
 		k.seats.beginConnection(t, old, h)
 		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
@@ -165,13 +165,13 @@ func (k *comebacks) takeBack(t time.Duration, p *player, h netcode.Hello) bool {
 	return false
 }
 
-// takeMessages queues for a returning player the messages that the lost connection had not
-// delivered. The client's count of received messages is trusted if it is of this session.
+// takeMessages queues for a player that came back the messages that its lost connection had not
+// delivered. The client's count of received messages is used if it belongs to this session.
 func (k *comebacks) takeMessages(p *player, kept *netcode.Conn, h netcode.Hello) {
 	channels := standard.GameChannels + len(k.sim.p.Channels)
 	counts := p.session.holds(h.Resume) && len(h.Taken) == channels
 	if !p.session.holds(h.Resume) || len(h.Taken) == 0 {
-		p.requests.taken = 0 // it restarts its count
+		p.requests.taken = 0 // the client counts from 0 again
 	}
 	for i := range channels {
 		if i == standard.ChannelSchemas || !k.sim.p.Reliable(uint8(i)) {
@@ -192,7 +192,7 @@ func (k *comebacks) takeMessages(p *player, kept *netcode.Conn, h netcode.Hello)
 	}
 }
 
-// turnover tells the game of the players that came and went since the last tick.
+// turnover calls the game's hooks for the players that joined and left since the last tick.
 type turnover struct {
 	sim      *simulation
 	sessions *sessions
@@ -201,9 +201,8 @@ type turnover struct {
 	seats    *seats
 }
 
-// changePlayers adds the players that came and removes those that left. Handlers may kick
-// any player, which waits for the tick's end. Every OnJoin that began is followed by an
-// OnLeave.
+// changePlayers adds the players that joined and removes those that left. Handlers may kick any player;
+// such a kick waits for the end of the tick. Every OnJoin that began is followed by an OnLeave.
 func (o *turnover) changePlayers() {
 	o.requests.handleLastRequests()
 	for _, player := range o.sessions.leaving {
@@ -213,7 +212,7 @@ func (o *turnover) changePlayers() {
 	o.sessions.leaving = o.sessions.leaving[:0]
 	o.seats.admitNewcomers()
 	for _, p := range o.sessions.joining {
-		if o.sessions.owners[p.owner] != p || p.session.kicked {
+		if o.sessions.owners[p.owner] != p || p.session.kicked { // it left before its OnJoin
 			continue // gone before it was there
 		}
 		p.session.begun = true
@@ -224,8 +223,8 @@ func (o *turnover) changePlayers() {
 	o.tellMoves()
 }
 
-// tellMoves calls the hooks of players that lost their connection or came back, in order,
-// for those that still have their place.
+// tellMoves calls the hooks for players that lost their connection or came back, in order, if they
+// still have their place.
 func (o *turnover) tellMoves() {
 	h := &o.sim.p.Handlers
 	for _, m := range o.sessions.moves {

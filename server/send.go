@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// senders make the snapshots of a tick.
+// senders makes the snapshots of a tick.
 type senders struct {
 	sim      *simulation
 	interest *interest
@@ -24,37 +24,37 @@ type senders struct {
 	level    *playedLevel
 	log      *slog.Logger
 	source   *snapshot.Source
-	every    uint32 // every is the ticks a snapshot.
+	every    uint32 // ticks from one snapshot to the next
 
 	// rate, executor and statistics are Config.SendRate, Executor and TrainCompression.
 	rate       int
 	executor   ecs.Executor
 	statistics *snapshot.Statistics
-	bandwidth  *bandwidth // bandwidth is nil unless asked for.
-	// watched is the profile of package inspect. nil means that it counts no bytes.
+	bandwidth  *bandwidth // nil without Config.Profile
+	// watched is the profile of package inspect. It is nil if package inspect counts no bytes.
 	watched *snapshot.Profile
 
-	// toldLong are the components that were named for making an entity too long to send.
+	// toldLong has the components that were logged because they make an entity too long to send.
 	toldLong schema.MaskBuilder
-	// toldCrowd is true once the log says that there are too many entities for a player.
+	// toldCrowd is true once it was logged that there are too many entities for a player.
 	toldCrowd bool
 
-	encoding []*player         // encoding are the players whose snapshots are due in this tick.
-	caches   []*snapshot.Cache // caches has one for each share of encoding.
+	encoding []*player         // the players whose snapshots are due in this tick
+	caches   []*snapshot.Cache // one for each share of encoding
 	shares   int
-	share    func(i int) // share makes the snapshots of one share.
+	share    func(i int) // makes the snapshots of one share
 }
 
-// snapshotReserve is what is kept free behind a snapshot for reliable messages.
+// snapshotReserve is how many bytes behind a snapshot stay free for reliable messages.
 const snapshotReserve = 96
 
 const (
-	sharePlayers = 12 // that share records through a cache
+	sharePlayers = 12 // how many players share a cache
 	maxShares    = 16
 )
 
-// encodeAll makes the snapshots that are due: on the executor, if there is one, in
-// shares of players with like delays, each with a cache of its own.
+// encodeAll makes the snapshots that are due. With an executor it does so in shares, each with players
+// of similar delays and with a cache of its own.
 func (s *senders) encodeAll() {
 	shares := 1
 	if s.executor != nil && s.statistics == nil && s.profile() == nil {
@@ -82,8 +82,8 @@ func (s *senders) encodeShare(i int) {
 	}
 }
 
-// encodeSnapshot makes a player's snapshot. It touches only the player's own state and the cache,
-// so those of other players may be made at the same time.
+// encodeSnapshot makes a player's snapshot. It changes only the player's own state and the cache, so
+// the snapshots of other players may be made at the same time.
 func (s *senders) encodeSnapshot(p *player, cache *snapshot.Cache) {
 	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch, Lost: s.clock.told(s.sim.frame.Tick)}
 	if p.inputs.buffer != nil {
@@ -114,7 +114,7 @@ func (s *senders) encodeSnapshot(p *player, cache *snapshot.Cache) {
 	d.snapshot, d.presses = b, len(b) > budget+before
 }
 
-// everyFor returns the ticks between snapshots at a rate that a client asked for.
+// everyFor returns how many ticks are between snapshots for a rate that a client requested.
 func (s *senders) everyFor(rate int) uint32 {
 	every := s.every
 	if rate > 0 {
@@ -135,16 +135,15 @@ func (s *senders) grantRate(p *player, w netcode.ClientConfig) {
 	p.session.conn.SetRate(rate)
 }
 
-// minSendRate is the lowest rate that a client can ask for. Its own state would not fit
-// into less.
+// minSendRate is the lowest rate that a client can request. Its own state would not fit into less.
 const minSendRate = 2000
 
-// longCounts is what was counted so far of a sender's long records, and of the entities for
-// which it had no wire id.
+// longCounts has what was counted so far of a sender's long records, and of the entities for which it
+// had no wire id.
 type longCounts struct{ inPieces, tooLong, notShown uint64 }
 
-// countLong counts the records of the tick's snapshots that are longer than a packet, and names
-// those that are too long to send. It counts the entities that are one too many for a player, too.
+// countLong counts the records in the tick's snapshots that are longer than a packet, and logs those
+// that are too long to send. It also counts the entities that are too many for a player.
 func (s *senders) countLong() {
 	st, m, log := s.sim.stats, s.sim, s.log
 	for _, p := range s.encoding {
@@ -166,7 +165,7 @@ func (s *senders) countLong() {
 		st.RecordsTooLong += now.TooLong - was.tooLong
 		was.inPieces, was.tooLong = now.InPieces, now.TooLong
 		for _, l := range sender.TakeTooLong() {
-			if !s.toldLong.Has(l.Component) { // each component that takes most is named once
+			if !s.toldLong.Has(l.Component) { // the log names each component once
 				s.toldLong.Set(l.Component)
 				line := append(p.who(), "tick", m.frame.Tick, "entity", uint32(l.Entity), "prefab", m.prefabOfNet(l.Entity), "bytes", l.Bytes, "max", snapshot.MaxRecord,
 					"component", m.p.Components[l.Component].Name, "component_bytes", l.Share)
@@ -188,9 +187,9 @@ func (m *simulation) prefabOfNet(id snapshot.NetID) string {
 	return ""
 }
 
-// takeUnread takes a player's report of a snapshot that it refused as malformed. All
-// entities are sent in full, without the one that the report names, which is tried again
-// after 1, 2, 4 s and so on. A report that is not true gains nothing: see playerUnread.
+// takeUnread reads a player's report of a snapshot that it refused as malformed. Then all entities are
+// sent in full, except the one that the report names, which is sent again after 1, 2, 4 s and so on. A
+// false report gains nothing: see playerUnread.
 func (s *senders) takeUnread(p *player, u *netcode.Unread) {
 	t, rate, sender := s.sim.frame.Tick, s.sim.p.TickRate, p.outbox.sender
 	if p.session.state != playing && p.session.state != watching || sender == nil || u.Epoch != s.level.epoch || p.unread.early(t, rate) {
@@ -205,16 +204,16 @@ func (s *senders) takeUnread(p *player, u *netcode.Unread) {
 		seconds, first := p.unread.leaveOut(id, sender, t, rate)
 		line, again = append(line, "entity", uint32(id), "left_out_s", seconds), !first
 	}
-	if !again { // else nothing but the entity that was tried again is at fault
+	if !again { // otherwise only the entity that was sent again is at fault
 		p.unread.restart(sender)
 	}
 	s.log.Warn("a client could not read a snapshot", line...)
 }
 
-const maxSnapshotTicks = 120 // between two snapshots to one client, at most
+const maxSnapshotTicks = 120 // the largest number of ticks between two snapshots to a client
 
-// openSender makes what codes a peer's snapshots, for a new connection or a new level, and tells it
-// what the game grants the peer and hides from it.
+// openSender makes a peer's sender, for a new connection or a new level, and passes to it what the game
+// grants the peer and hides from it.
 func (s *senders) openSender(p *player) {
 	p.unread.forgetLevel()
 	p.reasons.ForgetConcealed()
@@ -233,7 +232,7 @@ func (s *senders) openSender(p *player) {
 	}
 }
 
-// profile returns what counts the bytes of snapshots, nil if nothing does.
+// profile returns the profile that counts the bytes of snapshots. It is nil if nothing counts them.
 func (s *senders) profile() *snapshot.Profile {
 	if s.bandwidth != nil {
 		return s.bandwidth.down
@@ -241,10 +240,10 @@ func (s *senders) profile() *snapshot.Profile {
 	return s.watched
 }
 
-// bandwidth counts what Config.Profile asks for.
+// bandwidth counts the bytes for Config.Profile.
 type bandwidth struct {
 	down *snapshot.Profile
-	up   uint64 // bytes of command messages
+	up   uint64 // bytes of messages with commands
 }
 
 // bandwidthLines returns the bytes sent to and received from all clients since the server began,

@@ -21,7 +21,7 @@ type Server struct {
 	cfg        Config
 	p          *compiled
 	endpoint   transport.Endpoint
-	untaped    transport.Endpoint // without the recorder: what follows the match is not on its tape
+	untaped    transport.Endpoint // without the recorder: what is sent after the match is not on the tape
 	tape       recording
 	logs       peerLog
 	clock      matchClock
@@ -62,7 +62,7 @@ type Server struct {
 	reruns     reruns
 	stats      stats.Server
 	board      board      // what other goroutines may read
-	figures    ownFigures // likewise
+	figures    ownFigures // what other goroutines may read, for monitoring
 	times      systemTimes
 	inspected  inspected
 	hooks      peerHooks
@@ -72,7 +72,7 @@ type Server struct {
 	reports    correctionReports
 }
 
-// wirePeers gives the parts that deal with peers what they need of one another.
+// wirePeers connects the parts that deal with peers.
 func (s *Server) wirePeers() {
 	cfg := &s.cfg
 	s.logs = peerLog{Logger: cfg.Logger, clock: &s.clock, limits: map[string]*logKind{}}
@@ -105,8 +105,7 @@ func (s *Server) wirePeers() {
 	s.calls = calls{panics: &s.panics, hooks: &s.hooks, step: &s.run, sink: s.tape.sink}
 }
 
-// wireSeats gives the parts that let peers in what they need of one another, and those that read what
-// peers send.
+// wireSeats connects the parts that admit peers, and those that read what peers send.
 func (s *Server) wireSeats() {
 	cfg := &s.cfg
 	s.entities = frameEntities{sim: &s.sim, sessions: &s.sessions, late: &s.late, interest: &s.interest, past: s.past, logs: &s.logs}
@@ -131,7 +130,7 @@ func (s *Server) World() *ecs.World {
 	return s.sim.world
 }
 
-// openWorld prepares the world for the program, which takes it or the frame between Steps.
+// openWorld prepares the world for the program, which may change it between Steps.
 func (s *Server) openWorld() {
 	s.late.Touch()
 	if r := s.tape.sink; r != nil {
@@ -210,34 +209,34 @@ func (s *Server) Next() time.Time {
 	return s.clock.start.Add(s.clock.due(s.sim.frame.Tick + 1))
 }
 
-// never is when a closed server is to be called again.
+// never is what Next returns for a closed server.
 var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// progress is how far a server has come.
+// progress has what a server is doing, and what was requested for later.
 type progress struct {
 	ticking  bool
 	changing bool   // a level begins or the match ends: hooks and a build function run
-	building bool   // … the build function
+	building bool   // the build function runs
 	behind   bool   // the Step computes another tick after this one
-	inside   string // the method that runs, which calls the game's functions: Step or Draw; "": none
+	inside   string // the method that is running and calls the game's functions: Step or Draw; empty: none
 	closed   bool
 	failed   bool // a tick panicked
-	calling  bool // a function of Do runs …
+	calling  bool // a function of Do runs
 
-	callNumber int    // … this one of the tick
-	inner      bool   // it is a preview's, which alone steps it …
-	stepping   bool   // … and does
-	over       bool   // the last tick is past, and the players were told
-	closing    func() // what Close asked for in this tick
-	after      func() // what waits for the tick's end: the next level
+	callNumber int    // the number in this tick of the function of Do that runs
+	inner      bool   // the server is a preview's, and only the preview steps it
+	stepping   bool   // the preview is stepping it
+	over       bool   // the last tick is over, and the players were told
+	closing    func() // the close that was requested in this tick
+	after      func() // what runs after the tick: the next level
 }
 
-// defers reports whether what a function of the game asks for waits: for the tick's end, or
-// for that of the level change whose hook it is.
+// defers reports whether a request of a function of the game must wait: for the end of the tick, or of
+// the level change whose hook it is.
 func (r *progress) defers() bool { return r.ticking || r.changing }
 
-// refuses returns why the match cannot be ended or changed now, nil if it can. method is the
-// one that was called.
+// refuses returns why the match cannot be ended or changed now. It is nil if it can. method is the
+// method that was called.
 func (r *progress) refuses(method string) error {
 	if r.inside == "" || r.defers() {
 		return nil
@@ -245,8 +244,8 @@ func (r *progress) refuses(method string) error {
 	return fmt.Errorf("foretick: Server.%s is called in Server.%s by a function that runs in no tick, such as server.Config.Observe or a render system: pass it to Server.Do", method, r.inside)
 }
 
-// finish does what was asked for in the tick or the level change that ended: to close, or
-// else to begin the next level. A hook of a level change may ask for another one.
+// finish does what was requested in the tick or the level change that has ended: it closes the server,
+// or else begins the next level. A hook of a level change may request another one.
 func (r *progress) finish() {
 	for r.closing == nil && r.after != nil {
 		after := r.after

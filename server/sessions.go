@@ -11,56 +11,54 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// sessions holds the players of a match, and those that come and go.
+// sessions has the players of a match, and those that join and leave.
 type sessions struct {
-	players []*player      // players has the order of arrival. It includes those whose place is held.
-	late    []*late.Player // late is the late.Player of each of players.
+	players []*player      // in the order of arrival, including those whose place is held
+	late    []*late.Player // the late.Player of each of players
 	byPeer  map[transport.PeerID]*player
-	owners  []*player // owners has the player of each owner. 0 is unused.
-	vacated []vacancy // vacated has, by owner, when its number was given up.
-	given   uint64    // given is how many numbers were given up so far.
+	owners  []*player // the player with each number; 0 is unused
+	vacated []vacancy // by number, when it was given up
+	given   uint64    // how many numbers were given up so far
 
-	observers []*player // observers are those that observe. They are not among players.
+	observers []*player // they are not among players
 
 	joining []*player
 	leaving []foretick.PlayerID
-	// asked are players that left, and whose last requests are not handled yet.
+	// asked has the players that left and whose last requests are not handled yet.
 	asked []*player
-	// moves are the players that lost their connection or came back since the last tick, in
-	// order.
+	// moves has the players that lost their connection or came back since the last tick, in order.
 	moves     []move
-	kicks     []*player // kicks leave at the end of the tick.
+	kicks     []*player // players that leave at the end of the tick
 	newcomers []newcomer
-	departed  []departed // departed has the oldest first.
+	departed  []departed // the oldest is the first
 
-	serverID     uint64 // serverID tells this server from others.
-	architecture string // architecture is what the server runs on.
-	begun        uint64 // begun is the number of sessions so far.
-	connections  uint64 // connections is the number of connections so far.
+	serverID     uint64 // differs from that of other servers
+	architecture string // what the server runs on
+	begun        uint64 // how many sessions there have been
+	connections  uint64 // how many connections there have been
 }
 
-// move is a player that lost its connection, or came back.
+// move is a player that lost its connection or came back.
 type move struct {
 	p    *player
 	back bool
 }
 
-// newcomer waits for the tick in which the player whose place it takes leaves.
+// newcomer is a peer that waits for the tick in which the player whose place it gets leaves.
 type newcomer struct {
 	p     *player
 	hello netcode.Hello
 	place foretick.PlayerID
 }
 
-// departed is a record of a place that was given up, for a player that returns with its
-// token.
+// departed is a record of a place that was given up, for a player that comes back with its token.
 type departed struct {
 	token [16]byte
 	code  transport.Code
 	text  string
 }
 
-// maxDeparted bounds the places remembered.
+// maxDeparted is how many such places are remembered.
 const maxDeparted = 1024
 
 // player returns the player with a number, or nil.
@@ -79,7 +77,7 @@ func (s *sessions) lateOf(player foretick.PlayerID) *late.Player {
 	return nil
 }
 
-// plays reports whether somebody with an identity is connected as a player.
+// plays reports whether a player with an identity is connected.
 func (s *sessions) plays(identity []byte) bool {
 	return len(identity) > 0 && slices.ContainsFunc(s.owners, func(p *player) bool {
 		return p != nil && p.session.state == playing && bytes.Equal(p.session.identity, identity)
@@ -88,20 +86,20 @@ func (s *sessions) plays(identity []byte) bool {
 
 // vacancy is when a player's number was given up.
 type vacancy struct {
-	// order is how many numbers had been given up then, this one included. 0 means that the
-	// number was never used.
+	// order is how many numbers had been given up by then, including this one. 0 means that the number
+	// was never used.
 	order uint64
-	at    time.Duration // at is the time on the server's clock.
+	at    time.Duration // the match's time
 }
 
-// numberRests is how long a number stays unused after its player left, if another is free. A
-// program may still hold it, in a timer or a request to a database. What it sends to that
-// number must not reach a newcomer.
+// numberRests is for how long a number stays unused after its player has left, if another one is free.
+// A program may still have the number, in a timer or a request to a database, and what it sends to that
+// number must not reach a new player.
 const numberRests = time.Minute
 
-// free returns the number for a newcomer, or 0 if none is free: of those that rested, the one
-// that was given up first. Else it is one that nobody had yet, since a number takes memory from
-// its first use on. Else it is the one that was given up first.
+// free returns a number for a new player, or 0 if none is free. It prefers the number that was given up
+// first, if that was at least numberRests ago. Otherwise it is one that no player has had, because a
+// number takes memory from its first use on; or else the one that was given up first.
 func (s *sessions) free(now time.Duration) foretick.PlayerID {
 	var longest, fresh foretick.PlayerID
 	for i := 1; i < len(s.owners); i++ {
@@ -122,26 +120,26 @@ func (s *sessions) free(now time.Duration) foretick.PlayerID {
 	return longest
 }
 
-// vacate gives a player's number up.
+// vacate frees a player's number.
 func (s *sessions) vacate(player foretick.PlayerID, now time.Duration) {
 	s.given++
 	s.owners[player], s.vacated[player] = nil, vacancy{s.given, now}
 }
 
-// add adds a peer that connected.
+// add adds a peer that has connected.
 func (s *sessions) add(p *player) {
 	s.players, s.late = append(s.players, p), append(s.late, &p.late)
 	s.byPeer[p.session.peer] = p
 }
 
-// remove removes a peer from the list. It must not be used after that.
+// remove removes a peer. The peer must not be used after that.
 func (s *sessions) remove(p *player) {
 	p.session.over = true
 	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
 	s.late = slices.DeleteFunc(s.late, func(x *late.Player) bool { return x == &p.late })
 }
 
-// remember stores the reason why the place of a token was given up.
+// remember stores why the place of a token was given up.
 func (s *sessions) remember(token [16]byte, code transport.Code, text string) {
 	if token == [16]byte{} {
 		return
@@ -152,8 +150,8 @@ func (s *sessions) remember(token [16]byte, code transport.Code, text string) {
 	s.departed = append(s.departed, departed{token, code, text})
 }
 
-// whyGone returns the reason why the place of a token was given up. It returns false if
-// this server does not know the token, or has forgotten it.
+// whyGone returns why the place of a token was given up. It returns false if this server does not know
+// the token, or has forgotten it.
 func (s *sessions) whyGone(token [16]byte) (transport.Code, string, bool) {
 	for _, d := range slices.Backward(s.departed) {
 		if d.token == token && token != [16]byte{} {
@@ -163,13 +161,13 @@ func (s *sessions) whyGone(token [16]byte) (transport.Code, string, bool) {
 	return transport.None, "", false
 }
 
-// waits reports whether a peer takes a place in the next tick.
+// waits reports whether a peer gets a place in the next tick.
 func (s *sessions) waits(p *player) bool {
 	return slices.ContainsFunc(s.newcomers, func(n newcomer) bool { return n.p == p })
 }
 
-// yielding returns the absent player that match accepts and that loses its place first, or
-// nil. It also returns the number of such players.
+// yielding returns the absent player that match accepts and that would lose its place first, or nil. It
+// also returns the number of such players.
 func (s *sessions) yielding(match func(*player) bool) (first *player, n int) {
 	for _, p := range s.players {
 		if p.session.state != away || !match(p) {
@@ -182,7 +180,7 @@ func (s *sessions) yielding(match func(*player) bool) (first *player, n int) {
 	return first, n
 }
 
-// changing reports whether hooks are to be called for players that came or went.
+// changing reports whether hooks must be called for players that joined, left or moved.
 func (s *sessions) changing() bool {
 	return len(s.leaving)+len(s.newcomers)+len(s.joining)+len(s.moves) > 0
 }
@@ -197,8 +195,8 @@ func (s *sessions) pendingMessages() (n int) {
 	return n
 }
 
-// countPlayed counts a tick for every player that played in it. commanded says that the game has
-// a command.
+// countPlayed counts a tick for every player that played in it. commanded is true if the game has a
+// command.
 func (s *sessions) countPlayed(t foretick.Tick, clock *matchClock, a *admission, commanded bool) {
 	for _, p := range s.players {
 		if p.session.state == watching && p.session.pending && clock.now-p.session.since >= settledAfter {
@@ -216,10 +214,9 @@ func (s *sessions) countPlayed(t foretick.Tick, clock *matchClock, a *admission,
 	}
 }
 
-// mostLevels is how many levels a player may miss on one connection: a quarter of the circle of
-// their epochs.
+// mostLevels is how many levels a player may miss on one connection: a quarter of the number of epochs.
 const mostLevels = 64
 
-// lapsed reports whether a player that is heard again was away for too long to understand what
-// this connection sends, or to be understood.
+// lapsed reports whether a player from which a packet has arrived was silent for so long that the ends
+// of this connection can no longer understand each other.
 func (p *player) lapsed() bool { return p.session.conn.Lapsed() || p.outbox.levels > mostLevels }

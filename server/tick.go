@@ -32,7 +32,7 @@ func New(cfg Config) (*Server, error) {
 	return newServer(cfg)
 }
 
-// newServer makes a server of a configuration that was checked.
+// newServer makes a server from a configuration that was checked.
 func newServer(cfg Config) (*Server, error) {
 	p := compiledOf(cfg.Protocol)
 	untaped := cfg.Transport
@@ -60,7 +60,7 @@ func newServer(cfg Config) (*Server, error) {
 		s.commands.bandwidth = s.senders.bandwidth
 	}
 	var number [8]byte
-	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
+	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // otherwise tokens are empty too
 		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
 	}
 	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
@@ -105,7 +105,7 @@ func newServer(cfg Config) (*Server, error) {
 	s.sim.frames.Attach(&frameEnd{&s.entities, &s.panics, &s.kicks, &s.interest, &s.mail, &s.requests, &s.views, s.sim.writes})
 	s.around.arrangeHooks()
 	s.figures.endpoint = newEndpointCounts(s.endpoint)
-	s.figures.post() // the names of systems are known before the first Step
+	s.figures.post() // so that the names of systems are known before the first Step
 	return s, nil
 }
 
@@ -261,14 +261,14 @@ func (s *Server) close(code transport.Code, detail string) error {
 			s.departures.dropPeer(p, why, text)
 		}
 	}
-	s.run.changing = true // what hooks ask for is too late
+	s.run.changing = true // requests of hooks are too late now
 	s.turnover.changePlayers()
 	s.run.changing = false
-	s.conclusion.concludeMatch() // what OnLeave raised
+	s.conclusion.concludeMatch() // handles what OnLeave has raised
 	return last.CloseEndpoint(code, detail)
 }
 
-// end drops every player with the reason.
+// end drops every player because the match has reached its last tick.
 func (s *Server) end() {
 	s.conclusion.concludeMatch()
 	s.run.over = true
@@ -302,7 +302,7 @@ func (s *Server) tick(now time.Duration) {
 	s.capture.captureTick()
 	s.report()
 	if len(s.sessions.kicks) > 0 {
-		s.late.StopWorld() // the last packets have what waits
+		s.late.StopWorld() // waiting messages are sent with the last packets
 	}
 	s.reruns.withholdOwn()
 	s.departures.dropOverflowed()
@@ -346,13 +346,13 @@ func (s *Server) simulate() {
 	if s.calls.runCalls(&s.sim.frame, &s.sim.writes.outside, s.p.EditCause()) {
 		s.late.BlockAll()
 	}
-	s.interest.markHidden() // by the tick itself, too
+	s.interest.markHidden() // the tick itself may have hidden entities
 	s.sim.roundTick(true)
 	s.sim.writes.outside.keep()
 	s.late.Save()
 }
 
-// report counts the tick, and shows it to the program around the server.
+// report counts the tick, and publishes the figures.
 func (s *Server) report() {
 	s.stats.Ticks++
 	s.figures.postAll()
@@ -362,8 +362,8 @@ func (s *Server) report() {
 	s.sessions.countPlayed(s.sim.frame.Tick, &s.clock, &s.admission, s.p.Command != nil)
 }
 
-// concludeAndSend is concludeMatch where no more packets follow: it sends each player a last one
-// if there is more to tell.
+// concludeAndSend is concludeMatch for the end: no more packets follow. It sends each player a last
+// packet if handlers sent more messages.
 func (s *Server) concludeAndSend() {
 	before := s.sessions.pendingMessages()
 	s.conclusion.concludeMatch()
@@ -372,7 +372,7 @@ func (s *Server) concludeAndSend() {
 	}
 }
 
-// peerHooks are called for what passes a server, in order.
+// peerHooks has functions that are called for messages, requests, panics and calls of Do, in order.
 type peerHooks struct {
 	message  []func(probe.MessageSent)
 	request  []func(probe.RequestTaken)

@@ -18,15 +18,15 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Numbers of traces that both ends keep to.
+// Limits of traces for both ends.
 const (
-	traceLate = game.TraceLapse + 10*time.Second // how long records may still come after the end
+	traceLate = game.TraceLapse + 10*time.Second // for how long records may still arrive after the last request for a trace
 
-	tracesMost = 4 // traces of a server, and as many aside
+	tracesMost = 4 // how many traces a server has, and as many aside
 
 )
 
-// traceRequests are the traces that a server takes part in.
+// traceRequests has the traces that a server takes part in.
 type traceRequests struct {
 	sim      *simulation
 	sessions *sessions
@@ -38,22 +38,22 @@ type traceRequests struct {
 	// allow is Config.AllowTrace, which may be nil.
 	allow func(foretick.PlayerID) bool
 
-	wake     atomic.Bool // wake is true if somebody asks for something, or a trace is armed.
-	replayed bool        // replayed is true if a tape says what was asked of the match's traces.
+	wake     atomic.Bool // something was requested, or a trace is armed
+	replayed bool        // a tape has the requests for the match's traces
 
 	mu     sync.Mutex
-	layout *trace.Layout // layout is nil until the first.
-	match  traceSet      // match are the traces that the packets carry.
-	// aside are traces that no packet carries. Nothing of the match depends on them.
+	layout *trace.Layout // nil before the first trace
+	match  traceSet      // the traces that packets carry
+	// aside has traces that no packet carries. Nothing in the match depends on them.
 	aside traceSet
 
 	looks []tape.Look // scratch
-	// recording are those of the running tick. It is empty if no system is watched.
+	// recording has the traces of the current tick. It is empty if no system is watched.
 	recording []*playerTrace
 	steps     game.TraceSteps
 }
 
-// takeTrace handles a trace's message from a player's client, in packet b.
+// takeTrace reads a message about a trace from a player's client, in packet b.
 func (t *traceRequests) takeTrace(p *player, body, b []byte) error {
 	if p.session.state != playing && p.observing == nil {
 		return nil
@@ -65,8 +65,8 @@ func (t *traceRequests) takeTrace(p *player, body, b []byte) error {
 	return t.panics.decodePeer(p, b, func() error { return a.piece(body) })
 }
 
-// Trace returns the port of a player's trace. The records of an aside trace, and of every
-// trace that is asked for in a replay, go to no client. Any goroutine may call it.
+// Trace returns the port of a player's trace. The records of an aside trace, and of every trace that is
+// requested in a replay, are sent to no client. Any goroutine may call it.
 func (in *internals) Trace(player foretick.PlayerID, aside bool) *trace.Port {
 	t := &in.traces
 	if aside || t.replayed {
@@ -92,7 +92,7 @@ func (t *traceRequests) portOf(set *traceSet, player foretick.PlayerID) *trace.P
 
 // beginTraces arms and ends traces, and begins the records of a tick.
 func (t *traceRequests) beginTraces() {
-	t.wake.Store(false) // what is asked from here on is for the next tick
+	t.wake.Store(false) // later requests are for the next tick
 	t.pollTraces()
 	if !t.armed() {
 		return
@@ -105,10 +105,10 @@ func (t *traceRequests) beginTraces() {
 	}
 }
 
-// armed reports whether any trace is.
+// armed reports whether any trace is armed.
 func (t *traceRequests) armed() bool { return len(t.match.armed)+len(t.aside.armed) > 0 }
 
-// traceable reports whether a player may be traced at all.
+// traceable reports whether a player can be traced.
 func (p *player) traceable() bool {
 	return p.observing == nil && (p.session.state == playing || p.session.state == local)
 }
@@ -138,13 +138,13 @@ func (t *traceRequests) endTrace(set *traceSet, a *playerTrace) {
 	}
 	t.around.arrangeHooks()
 	a.port.Set(trace.Off, "")
-	if !a.watched { // nobody here will read it
+	if !a.watched { // nothing here will read it
 		a.port.Client.Free()
 		a.port.Server.Free()
 	}
 }
 
-// BeforeSystem records the steps before a system, in a tick that is recorded.
+// BeforeSystem records the steps before a system, if the tick is recorded.
 func (t *traceRequests) BeforeSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
 		after, before := t.steps.Before(system)
@@ -153,7 +153,8 @@ func (t *traceRequests) BeforeSystem(_ *game.SystemRun, system int) {
 	}
 }
 
-// AfterSystem notes the step after a system, which is recorded when the world has its commands.
+// AfterSystem notes the step after a system. The step is recorded once the system's commands were
+// applied.
 func (t *traceRequests) AfterSystem(_ *game.SystemRun, system int) {
 	if len(t.recording) > 0 {
 		t.steps.After(system)
@@ -168,8 +169,8 @@ func (t *traceRequests) take(step int) {
 	}
 }
 
-// traceSettles and traceBegins are traceRequests in a player's part that runs again: what others did in
-// the tick is set in between.
+// traceSettles and traceBegins are traceRequests for a player's part that runs again. Between the two,
+// the hook laterRuns sets what others did in the tick.
 type (
 	traceSettles struct{ *traceRequests }
 	traceBegins  struct{ of *traceRequests }
@@ -199,7 +200,7 @@ func (t *traceRequests) end() {
 	t.recording = t.recording[:0]
 }
 
-// beginRerun records a tick again that runs again for a player's late command.
+// beginRerun begins records of a tick that runs again for a player's late command.
 func (t *traceRequests) beginRerun(p *player, tick foretick.Tick) {
 	t.steps.BeginTick()
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
@@ -210,8 +211,8 @@ func (t *traceRequests) beginRerun(p *player, tick foretick.Tick) {
 	}
 }
 
-// traced handles a trace's message from a client. If it is a piece of the client's records, it
-// returns the trace that waits for it. Any error counts as a fault.
+// traced handles a message about a trace from a client. If it is a piece of the client's records, it
+// returns the trace that waits for the piece. Any error counts as a fault of the peer.
 func (t *traceRequests) traced(p *player, b []byte) (of *playerTrace, err error) {
 	if p.observing != nil || len(b) == 0 {
 		return nil, netcode.ErrMalformed
@@ -233,7 +234,7 @@ func (t *traceRequests) traced(p *player, b []byte) (of *playerTrace, err error)
 		a := p.tracing.armed
 		if a == nil || a.operator <= now {
 			if now >= p.tracing.late {
-				return nil, netcode.ErrMalformed // nobody asked for it
+				return nil, netcode.ErrMalformed // no records were requested
 			}
 			return nil, nil
 		}
@@ -243,7 +244,7 @@ func (t *traceRequests) traced(p *player, b []byte) (of *playerTrace, err error)
 	return nil, netcode.ErrMalformed
 }
 
-// askedToTrace handles a client's Ask.
+// askedToTrace handles a client's request for a trace.
 func (t *traceRequests) askedToTrace(p *player, b []byte) error {
 	r, err := trace.ParseAsk(b)
 	if err != nil {
@@ -269,7 +270,7 @@ func (t *traceRequests) askedToTrace(p *player, b []byte) error {
 	return nil
 }
 
-// mayTrace returns whether a player may have a trace. A replay has the recorded answer.
+// mayTrace returns whether a player may have a trace. In a replay it returns the recorded result.
 func (t *traceRequests) mayTrace(p *player) (may bool) {
 	if !t.tape.replays() {
 		may = t.allowsTrace(p)
@@ -278,7 +279,7 @@ func (t *traceRequests) mayTrace(p *player) (may bool) {
 	return may
 }
 
-// allowsTrace asks the game. A panic refuses the trace.
+// allowsTrace asks the game. If that panics, the trace is refused.
 func (t *traceRequests) allowsTrace(p *player) bool {
 	if t.allow == nil {
 		return p.loopback()
@@ -287,7 +288,7 @@ func (t *traceRequests) allowsTrace(p *player) bool {
 	return t.allow(p.owner)
 }
 
-// isLoopback reports whether a transport's address is this machine's own.
+// isLoopback reports whether an address of a transport is this machine's own.
 func isLoopback(address string) bool {
 	if address == "local" { // transport/local: the server's own process
 		return true
@@ -296,7 +297,7 @@ func isLoopback(address string) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// writeTrace puts what a trace has to say into a player's packet.
+// writeTrace puts the messages about a player's trace into the player's packet.
 func (p *player) writeTrace(now time.Duration) {
 	if p.tracing.refused != 0 && p.outbox.draft.packet.Message(game.MessageTrace, []byte{trace.Refused, p.tracing.refused}) {
 		p.tracing.refused = 0
@@ -309,13 +310,13 @@ func (p *player) writeTrace(now time.Duration) {
 	}
 }
 
-// traceSet holds the ports of players that were traced, and their armed traces.
+// traceSet has the ports of players that were traced, and their armed traces.
 type traceSet struct {
 	ports map[foretick.PlayerID]*trace.Port
 	armed []*playerTrace
 }
 
-// of returns a player's armed trace, nil if it has none.
+// of returns a player's armed trace, or nil if it has none.
 func (set *traceSet) of(p *player) *playerTrace {
 	for _, a := range set.armed {
 		if a.p == p && p != nil {
@@ -325,9 +326,9 @@ func (set *traceSet) of(p *player) *playerTrace {
 	return nil
 }
 
-// pollTraces takes what the server's own program asked of the traces, and ends those that
-// nobody looks at. What it asked of the match's goes through the recorder: their packets make
-// clients send records, and these are input.
+// pollTraces handles what the server's own program requested of the traces, and ends those that no end
+// uses any more. Requests for the match's traces are recorded: the traces' packets make clients send
+// records, and these are input of the match.
 func (t *traceRequests) pollTraces() {
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		looks := t.lookedAt(set)
@@ -350,8 +351,8 @@ func (t *traceRequests) pollTraces() {
 	}
 }
 
-// lookedAt returns what was asked of the ports of a set since the last call, in the order of
-// the players.
+// lookedAt returns what was requested of the ports of a set since the last call, in the order of the
+// players.
 func (t *traceRequests) lookedAt(set *traceSet) []tape.Look {
 	looks := t.looks[:0]
 	t.mu.Lock()
@@ -369,14 +370,14 @@ func (t *traceRequests) lookedAt(set *traceSet) []tape.Look {
 		l := &looks[i]
 		a := set.of(t.sessions.player(foretick.PlayerID(l.Player)))
 		if l.Renamed = l.Renamed || a == nil || a.operator <= t.clock.now; !l.Renamed {
-			l.Entities = nil // the trace has them
+			l.Entities = nil // the trace has the entities already
 		}
 	}
 	t.looks = looks
 	return looks
 }
 
-// look does what the server's own program asks of a player's trace.
+// look handles a request of the server's own program for a player's trace.
 func (t *traceRequests) look(set *traceSet, l *tape.Look) {
 	p, now := t.sessions.player(foretick.PlayerID(l.Player)), t.clock.now
 	if l.Reports {
@@ -413,41 +414,41 @@ func (t *traceRequests) look(set *traceSet, l *tape.Look) {
 	}
 }
 
-// refuse tells whoever looks why there is no trace.
+// refuse reports to the program why there is no trace.
 func (t *traceRequests) refuse(set *traceSet, l *tape.Look, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if port := set.ports[foretick.PlayerID(l.Player)]; port != nil { // a tape may name players that never were
+	if port := set.ports[foretick.PlayerID(l.Player)]; port != nil { // a tape may name players that never existed
 		port.Set(trace.No, why)
 	}
 }
 
-// playerTrace is an armed trace of a player, on the server. That of a set aside has no client.
+// playerTrace is an armed trace of a player, on the server. One of the set aside has no client.
 type playerTrace struct {
 	sim      *simulation
 	p        *player
 	port     *trace.Port
 	recorder *trace.Recorder
 	request  trace.Request
-	// nobody is true if the operator asked for entities that the player does not own.
+	// nobody is true if the program requested only entities that the player does not own.
 	nobody bool
 	// shape is the structure of the player's part when its entities were listed.
 	shape uint64
 
-	// client is until when the player's client looks. 0 means that it does not.
+	// client is until when the player's client uses the trace. It is 0 if it does not.
 	client   time.Duration
-	operator time.Duration // operator is until when the server's own program looks.
-	watched  bool          // watched is true once the server's own program looked.
+	operator time.Duration // until when the server's own program uses the trace
+	watched  bool          // the server's own program has used the trace
 
 	scratch   []byte
-	sender    trace.Sender    // sender sends the server's records to the client.
-	assembler trace.Assembler // assembler takes the client's records.
-	asked     time.Duration   // asked is when the client was last asked for its records.
-	heard     time.Duration   // heard is when one of the client's records last came.
+	sender    trace.Sender    // sends the server's records to the client
+	assembler trace.Assembler // assembles the client's records
+	asked     time.Duration   // when the client was last asked for its records
+	heard     time.Duration   // when one of the client's records last arrived
 }
 
-// Net names a reference as the player's client does, 0 for what it cannot see. It implements
-// schema.Refs.
+// Net returns the name of a referenced entity on the player's client, or 0 if the client cannot see it.
+// It implements schema.Refs.
 func (t *playerTrace) Net(entity uint64) uint32 {
 	e := ecs.Entity(entity)
 	id := t.sim.p.Identity.Find(t.sim.world, e)
@@ -461,8 +462,8 @@ func (t *playerTrace) Net(entity uint64) uint32 {
 // Entity is never called.
 func (t *playerTrace) Entity(uint32) uint64 { return 0 }
 
-// nameFor returns the name of an entity on a player's connection, 0 for one that the client
-// does not know, and what the player receives of it.
+// nameFor returns the name of an entity on a player's connection, and the audiences that the player
+// receives of it. The name is 0 if the client does not know the entity.
 func (m *simulation) nameFor(p *player, e ecs.Entity, id *game.NetworkID) (name uint32, audience schema.Audience) {
 	own, net := m.world.Owner(e) == p.owner, snapshot.NetID(id.Net)
 	var wire schema.WireID
@@ -478,7 +479,7 @@ func (m *simulation) nameFor(p *player, e ecs.Entity, id *game.NetworkID) (name 
 	}
 	if own && id.Origin != 0 && id.Maker == uint16(p.owner) {
 		if !shown {
-			audience = schema.ToOwner // the client spawned it, and gets no more than its own
+			audience = schema.ToOwner // the client spawned the entity, and receives no more than its owner does
 		}
 		return id.Origin, audience
 	}
@@ -488,12 +489,12 @@ func (m *simulation) nameFor(p *player, e ecs.Entity, id *game.NetworkID) (name 
 	return 0, 0
 }
 
-// may reports whether the player may trace an entity: it owns it, predicts it and receives it.
+// may reports whether the player may trace an entity: it owns the entity, predicts it and receives it.
 func (t *playerTrace) may(e ecs.Entity) bool {
 	return t.sim.world.Owner(e) == t.p.owner && !t.p.interest.hides[e] && !t.sim.clientOnly(e)
 }
 
-// list adds the player's entities that are asked for and not in the record yet.
+// list adds the player's entities that were requested and are not in the record yet.
 func (t *playerTrace) list() {
 	t.shape = t.sim.world.Structure(t.p.owner)
 	if t.nobody {
@@ -515,7 +516,7 @@ func (t *playerTrace) list() {
 	c.AddTo(t.recorder)
 }
 
-// begin begins the record of the tick that is about to run.
+// begin begins the record of the tick that will run.
 func (t *playerTrace) begin(tick foretick.Tick) {
 	t.recorder.Begin(tick)
 	t.list()
@@ -539,7 +540,7 @@ func (t *playerTrace) take(step int) {
 	}
 }
 
-// rename takes the entities that the server's program asks for.
+// rename sets the entities that the server's program requested.
 func (t *playerTrace) rename(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
@@ -555,8 +556,7 @@ func (t *playerTrace) rename(handles []uint64) {
 	}
 }
 
-// write puts what the trace has to say into the packet that is being built, after its
-// snapshot.
+// write puts the messages of the trace into the packet that is being built, after its snapshot.
 func (t *playerTrace) write(now time.Duration) {
 	pk, b := t.p.outbox.draft.packet, t.scratch[:0]
 	if t.operator > now && t.asks(now) && pk.Message(game.MessageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
@@ -570,12 +570,12 @@ func (t *playerTrace) write(now time.Duration) {
 	t.scratch = b[:0]
 }
 
-// piece takes a piece of the client's records.
+// piece adds a piece of the client's records.
 func (t *playerTrace) piece(b []byte) error {
 	return t.assembler.Add(b, t.port.Layout, &t.port.Client)
 }
 
-// asks reports whether the client is to be asked again for its records.
+// asks reports whether the client must be asked again for its records.
 func (t *playerTrace) asks(now time.Duration) bool {
 	every := game.TraceRefresh
 	if t.heard <= t.asked {
@@ -584,17 +584,18 @@ func (t *playerTrace) asks(now time.Duration) bool {
 	return t.asked == 0 || now-t.asked >= every
 }
 
-// loopback reports whether a player's address is this machine's, or no address at all
-// because it plays in the server's own process.
+// loopback reports whether a player's address is this machine's, or the player has no address because
+// it plays in the server's own process.
 func (p *player) loopback() bool { return p.local != nil || isLoopback(p.session.address) }
 
-// playerTracing is what a server keeps of a player's traces.
+// playerTracing is a player's part of the traces on the server.
 type playerTracing struct {
-	armed *playerTrace // armed is nil if the player has no trace.
-	// late is until when its client's records may come. 0 means that nobody asked for any.
+	armed *playerTrace // nil: the player has no trace
+	// late is until when the client's records may arrive. It is 0 if none were requested.
 	late time.Duration
-	asks game.Allowance // asks limits its client's Asks and Stops.
-	// refused is why the last ask was refused, until the client is told. 0 means that it was not.
+	asks game.Allowance // limits the client's requests to begin and stop a trace
+	// refused is why the client's last request was refused, until the client is told. It is 0 if it was
+	// not.
 	refused byte
-	stop    bool // stop is true if the client is to be told to stop.
+	stop    bool // the client must be told to stop
 }

@@ -13,29 +13,29 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 )
 
-// writeWatch notices which player's predicted state a server-only system changed,
-// so that the client can be told why its prediction was wrong. It compares the columns
-// that the system declares to write, and while they are few, the others as well.
+// writeWatch notes which players' predicted state a server-only system has changed, so that the clients
+// can be told why their predictions were wrong. It compares the columns that the system declares to
+// write and, if there are few, all others too.
 type writeWatch struct {
 	p        *compiled
 	world    *ecs.World
-	entities *ecs.Query // entities finds everything replicated.
+	entities *ecs.Query // finds all replicated entities
 	frame    *foretick.Frame
 	running  *game.SystemRun
 	row      *game.SingletonRow
 	sessions *sessions
 
-	both       []bool               // both has, by system, whether both ends run it.
-	watched    [][]watchedComponent // watched has each system's watched components.
-	undeclared [][]watchedComponent // undeclared has, by system, what it might write without saying so.
-	// shapers has, by system, whether the server alone runs it and it may add and remove.
+	both       []bool               // by system, whether both ends run it
+	watched    [][]watchedComponent // the components that each system declares to write
+	undeclared [][]watchedComponent // by system, the components that it does not declare to write
+	// shapers has, by system, whether only the server runs it and it may add and remove.
 	shapers []bool
-	// shaper is the system whose additions and removals are still to be looked for. −1 means
+	// shaper is the system whose additions and removals are not compared yet. It is −1 if there is
 	// none.
 	shaper  int
-	shapes  []uint64      // shapes has, by owner, who has what ahead of the shaper.
+	shapes  []uint64      // by owner, a sum of the predicted components before the shaper ran
 	shaped  []uint64      // scratch
-	renewed renewedValues // renewed are the values that the shaper set anew.
+	renewed renewedValues // the values that the shaper removed and added again
 
 	late    *late.Room
 	outside outsideWrites
@@ -45,7 +45,7 @@ type writeWatch struct {
 	bytes  []byte
 	now    []byte
 	words  []int32 // scratch
-	still  still   // still is for debug builds alone.
+	still  still   // for debug builds
 }
 
 type watchedComponent struct {
@@ -86,7 +86,7 @@ func newWriteWatch(m *simulation, players *sessions, late *late.Room, log *slog.
 	return e
 }
 
-// BeforeSystem remembers what the system may change.
+// BeforeSystem saves what the system may change.
 func (e *writeWatch) BeforeSystem(run *game.SystemRun, i int) {
 	e.settle()
 	e.row.TakePredicted()
@@ -106,12 +106,12 @@ func (e *writeWatch) BeforeSystem(run *game.SystemRun, i int) {
 	}
 }
 
-// sneakBytes limits the predicted state for which systems are also watched for writes that
-// they do not declare. Debug builds refuse such a write. A release build only needs to
-// blame the right system, at a negligible cost.
+// undeclaredBytes is the largest predicted state for which systems are also watched for writes that
+// they do not declare. Debug builds panic at such a write. A release build only needs it to name the
+// right system, at a very small cost.
 const undeclaredBytes = 64 << 10
 
-// watch saves columns that the system may change.
+// watch saves the columns that the system may change.
 func (e *writeWatch) watch(ws []watchedComponent) {
 	for _, w := range ws {
 		for _, rows := range w.query.All(e.world) {
@@ -125,7 +125,7 @@ func (e *writeWatch) watch(ws []watchedComponent) {
 	}
 }
 
-// AfterSystem notes the players whose predicted state changed.
+// AfterSystem notes the players whose predicted state has changed.
 func (e *writeWatch) AfterSystem(run *game.SystemRun, i int) {
 	if e.both[i] {
 		e.others.end()
@@ -149,7 +149,7 @@ func (e *writeWatch) AfterSystem(run *game.SystemRun, i int) {
 	run.By = 0
 }
 
-// image appends the images of a column.
+// image appends the bytes of a column.
 func (e *writeWatch) image(dst []byte, c *layout.Component, rows ecs.Rows) []byte {
 	base := rows.Column(c.ID)
 	if !c.Varies {
@@ -166,9 +166,8 @@ func (e *writeWatch) end() {
 	e.running.By = 0
 }
 
-// settle notes the players whose entities gained or lost predicted components by the last
-// system that may do so. The change is visible only after the system's commands were
-// applied, which is after the system ended.
+// settle notes the players whose entities gained or lost predicted components through the last shaper.
+// The change is visible only once the system's commands were applied, which is after its end.
 func (e *writeWatch) settle() {
 	if e.shaper < 0 {
 		return
@@ -184,7 +183,7 @@ func (e *writeWatch) settle() {
 	e.shaper = -1
 }
 
-// shape sums up, by owner, the predicted components of all entities.
+// shape returns, by owner, a sum of the predicted components of all entities.
 func (e *writeWatch) shape(sums []uint64) []uint64 {
 	for range e.sessions.owners {
 		sums = append(sums, 0)
@@ -216,8 +215,8 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 	return sums
 }
 
-// structural notes that an entity of owner's was made or removed. Of what nobody owns, clients
-// predict shared physics objects alone.
+// structural notes that an entity of owner was made or removed. Of entities without an owner, clients
+// predict only shared physics objects.
 func (e *writeWatch) structural(owner foretick.PlayerID, prefab int) {
 	run := e.running
 	if !e.sharedRuns() || run.Spawner.Once || run.Spawner.On && run.Spawner.Owner != owner {
@@ -225,7 +224,7 @@ func (e *writeWatch) structural(owner foretick.PlayerID, prefab int) {
 	}
 	switch {
 	case e.late.Testing():
-	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // nobody predicts it
+	case owner == ecs.Nobody && !e.p.Prefabs[prefab].Common: // no client predicts it
 	case run.By == 0:
 		e.mark(owner, e.outside.by)
 	case !e.both[run.By-1]:
@@ -235,8 +234,9 @@ func (e *writeWatch) structural(owner foretick.PlayerID, prefab int) {
 	}
 }
 
-// mark records the effect. by is a system's index plus one. Effects on shared physics
-// objects are noted for every player. What a sync test runs again has been noted before.
+// mark notes the effect for the clients that predict the entity. by is a system's index plus one.
+// Effects on shared physics objects are noted for every player. In a sync test it does nothing, since
+// the effect was noted in the first run.
 func (e *writeWatch) mark(owner foretick.PlayerID, by int) {
 	if e.late.Testing() {
 		return
@@ -259,21 +259,21 @@ func (e *writeWatch) mark(owner foretick.PlayerID, by int) {
 	}
 }
 
-// Effects are sudden where none came for a calmShare-th of a second before; what
-// writes predicted state all the time is told of at the rate of snapshots.
+// calmShare decides which effects are sudden: those before which there was no other for a calmShare-th
+// of a second. If predicted state is written all the time, clients are told at the rate of snapshots.
 const calmShare = 6
 
-// due reports whether the player gets a snapshot in this tick: at its rate, and at once
-// after a sudden effect that the player could not predict.
+// due reports whether the player gets a snapshot in this tick: at its rate, and at once after a sudden
+// effect that the player could not predict.
 func (p *player) due(now foretick.Tick) bool {
 	return now%p.outbox.every == 0 || p.observing == nil && p.reasons.Sudden(now)
 }
 
-// sharedRuns reports whether what runs at the moment runs on both ends.
+// sharedRuns reports whether a system that both ends run is running now.
 func (e *writeWatch) sharedRuns() bool { return e.running.By > 0 && e.both[e.running.By-1] }
 
-// BeforeRows implements writes, for a shared system that may write other rows. It reads the
-// rows that carry singletons, which the system did not declare.
+// BeforeRows implements writes, for a shared system that may write other rows. It reads rows with
+// singletons, which the system did not declare: so the world's guard is off meanwhile.
 func (e *writeWatch) BeforeRows(rows ecs.Rows) {
 	was := e.world.Guard(false)
 	e.others.ahead(rows)
@@ -297,24 +297,23 @@ func (e *writeWatch) AfterChanges(first int, rows ecs.Rows) {
 	}
 }
 
-// otherWrites notes players whose predicted state another player's run of a shared system
-// changed: both push the same crate, for example. The player's client does not run the
-// system for those rows. Only systems that declare ecs.WriteOther are watched, by comparing
-// columns.
+// otherWrites notes players whose predicted state was changed by a shared system in its run for another
+// player: both push the same crate, for example. The player's client does not run the system for those
+// rows. Only systems that declare ecs.WriteOther are watched, by comparing columns.
 //
 // Shared physics objects are compared after each of the system's calls. A player's own rows
 // are compared before the calls for that player, and at the end: every change in between
 // came from other players' runs.
 //
-// A Once system writes all rows in one call, the player's own for its own command too. Where
-// clients predict remote players, such a write says nothing: a client finds by itself that it
-// took another player's input for a different one.
+// A Once system writes all rows in one call, including a player's own rows for the player's own
+// command. If clients predict remote players, such a write is not noted: a client finds by itself that
+// it predicted another input of a player.
 type otherWrites struct {
 	e       *writeWatch
-	watched [][]watchedComponent // watched has each system's watched components.
-	// tables are those of the system that runs. It is empty if the system is not watched.
+	watched [][]watchedComponent // the components of each system that are watched
+	// tables has those of the system that runs. It is empty if that system is not watched.
 	tables []watchedTable
-	system int // system is the one that runs.
+	system int // the system that runs
 	bytes  []byte
 }
 
@@ -342,7 +341,7 @@ func newOtherWrites(e *writeWatch) *otherWrites {
 	return w
 }
 
-// begin is called ahead of each system.
+// begin saves the watched columns before a system.
 func (w *otherWrites) begin(system int) {
 	w.tables, w.bytes, w.system = w.tables[:0], w.bytes[:0], system
 	for _, c := range w.watched[system] {
@@ -394,7 +393,7 @@ func (w *otherWrites) ahead(rows ecs.Rows) {
 	}
 }
 
-// behind is called after it.
+// behind is called after that call.
 func (w *otherWrites) behind(rows ecs.Rows) {
 	by, alone := rows.Owner(), w.alone(rows)
 	for i := range w.tables {
@@ -416,8 +415,7 @@ func (w *otherWrites) behind(rows ecs.Rows) {
 	}
 }
 
-// shaped notes that a shared system's run for some rows adds a component to an entity, or
-// removes it.
+// shaped notes that a shared system's run for some rows adds a component to an entity or removes one.
 func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
 	i, id := w.e.p.Index(component), w.e.p.Identity.Find(w.e.world, e)
 	if i < 0 || !w.e.p.Components[i].Predicted || id == nil {
@@ -428,10 +426,10 @@ func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
 		by = rows.Owner()
 	}
 	switch {
-	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // nobody predicts it
+	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // no client predicts it
 	case rows.Len() > 0 && w.alone(rows):
 		w.e.mark(owner, w.e.running.By)
-	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // who predicts it does the same
+	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // the client that predicts it does the same
 	default:
 		w.e.sessions.pushed(w.e.frame.Tick, owner, by)
 	}
@@ -445,9 +443,9 @@ func (w *otherWrites) copy(t *watchedTable) {
 	copy(w.bytes[t.off:t.off+t.size], w.e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID)))
 }
 
-// pushed notes that a run of a shared system for one player changed state that another
-// predicts. That is the rows of owner, or, if owner is Nobody, shared physics objects,
-// which all but by predict. by is Nobody if it is not known.
+// pushed notes that a run of a shared system for one player changed state that others predict: the rows
+// of owner or, if owner is Nobody, shared physics objects, which all players but by predict. by is
+// Nobody if it is not known.
 func (s *sessions) pushed(now foretick.Tick, owner, by foretick.PlayerID) {
 	if owner != ecs.Nobody {
 		if p := s.player(owner); p != nil {
@@ -462,25 +460,24 @@ func (s *sessions) pushed(now foretick.Tick, owner, by foretick.PlayerID) {
 	}
 }
 
-// outsideWrites finds changes of predicted state made while no system runs: by hooks, request
-// handlers, and the program around the server. It compares the columns with those of the
-// end of the tick before.
+// outsideWrites finds changes of predicted state that are made while no system runs: by hooks, request
+// handlers, and the program. It compares the columns with those at the end of the tick before.
 type outsideWrites struct {
 	e      *writeWatch
 	tables []outsideTable
 	ids    []ecs.Entity
 	bytes  []byte
-	seen   []bool // scratch, by table
-	next   bool   // the newest tick has ended: what changes now is of the next one
-	by     int    // the handler that runs, by its number among causes; CauseOutside
+	seen   []bool // by table, whether it was found
+	next   bool   // the newest tick has ended: changes belong to the next one
+	by     int    // the number of the current handler among the causes, or CauseOutside
 }
 
-// outsideTable is a table as it was.
+// outsideTable is a table as it was saved.
 type outsideTable struct {
 	rows    ecs.Rows
 	owner   foretick.PlayerID
-	ids     int // ids is where the table's entities begin.
-	from, n int // from is where the table's columns begin, and n their length.
+	ids     int // where the table's entities begin in ids
+	from, n int // where the table's columns begin in bytes, and their length
 }
 
 // keep saves the current predicted state.
@@ -499,8 +496,8 @@ func (o *outsideWrites) keep() {
 	}
 }
 
-// look notes the players whose predicted state has changed, with by as the cause, and saves
-// the current state. It reports whether there was a change.
+// look notes the players whose predicted state has changed, with by as the cause, and saves the current
+// state. It reports whether there was a change.
 func (o *outsideWrites) look(by int) (changed bool) {
 	o.e.row.TakePredicted()
 	o.seen = append(o.seen[:0], make([]bool, len(o.tables))...)
@@ -530,7 +527,7 @@ func (o *outsideWrites) look(by int) (changed bool) {
 	return changed
 }
 
-// find returns the index of a table with the same number of rows, −1 for another.
+// find returns the index of a saved table, or −1 if it was not saved. next is the probable index.
 func (o *outsideWrites) find(rows ecs.Rows, next int) int {
 	for i := range o.tables {
 		if at := (next + i) % len(o.tables); o.tables[at].rows == rows {
@@ -560,7 +557,7 @@ func (o *outsideWrites) same(t *outsideTable) bool {
 	return true
 }
 
-// columns appends the images of a table's predicted columns.
+// columns appends the bytes of a table's predicted columns.
 func (e *writeWatch) columns(dst []byte, rows ecs.Rows) []byte {
 	for i := range e.p.Components {
 		if c := &e.p.Components[i]; c.Predicted && rows.Has(c.ID) {
@@ -570,7 +567,7 @@ func (e *writeWatch) columns(dst []byte, rows ecs.Rows) []byte {
 	return dst
 }
 
-// imageNow returns the image of a column, valid until the next call.
+// imageNow returns the bytes of a column. They are valid until the next call.
 func (e *writeWatch) imageNow(c *layout.Component, rows ecs.Rows, base unsafe.Pointer) []byte {
 	if !c.Varies {
 		return unsafe.Slice((*byte)(base), rows.Len()*int(c.Size))
@@ -579,19 +576,19 @@ func (e *writeWatch) imageNow(c *layout.Component, rows ecs.Rows, base unsafe.Po
 	return e.now
 }
 
-// The numbers of causes are CauseOutside, those of systems, those of requests, that of
-// what is hidden from its own player, and that of edits through Server.Do.
+// The numbers of causes are CauseOutside, those of systems, those of requests, the one for entities
+// that are hidden from their own player, and the one for edits through Server.Do.
 
-// renewedValues are the predicted values that a server system takes away and gives again in
-// one tick. Who has what is the same afterwards, and the values change only when the
-// system's commands are applied.
+// renewedValues are the predicted values that a server system removes and adds again in one tick. The
+// entities have the same components afterwards, and the values change only when the system's commands
+// are applied.
 type renewedValues struct {
 	values []renewedValue
 	bytes  []byte
 	now    []byte // scratch
 }
 
-// renewedValue is a value ahead of the commands.
+// renewedValue is a value before the commands are applied.
 type renewedValue struct {
 	e       ecs.Entity
 	comp    *layout.Component
@@ -617,12 +614,12 @@ func (r *renewedValues) keep(e *writeWatch) {
 	}
 }
 
-// mark notes the players whose entities have the component still, with another value.
+// mark notes the players whose entities still have the component, with another value.
 func (r *renewedValues) mark(e *writeWatch, by int) {
 	for _, v := range r.values {
 		at := e.world.Pointer(v.e, v.comp.ID)
 		if at == nil {
-			continue // others notice who has what
+			continue // settle notes the change of components
 		}
 		if r.now = v.comp.AppendBytes(r.now[:0], at, &e.words); !bytes.Equal(r.now, r.bytes[v.from:v.from+v.n]) {
 			e.mark(e.world.Owner(v.e), by)
