@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Amend adds the small differences at t, which are within the tolerance, to the prediction
-// for k, which the world holds. See prediction.World.
+// Amend adds the small differences at t, which are within the tolerance, to the prediction for k, which
+// the world has. See prediction.World.
 func (tl *timeline) Amend(t, k foretick.Tick) {
 	r := tl.records.Find(k)
 	if k == t {
@@ -50,7 +50,7 @@ func (tl *timeline) Amend(t, k foretick.Tick) {
 	}
 }
 
-// Compare returns what compareTick found before. See prediction.Authority.
+// Compare returns the result of compareTick. See prediction.Authority.
 func (tl *timeline) Compare(int, foretick.Tick) prediction.Verdict { return tl.comparison.verdict }
 
 // Adopt writes the server's state of the local player at t into the world.
@@ -68,22 +68,22 @@ func (tl *timeline) Adopt(t foretick.Tick) {
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
 			tl.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
-		default: // put off: the save loaded for t may be older than what is known
+		default: // left for later: the save that was loaded for t may be older than what is known
 			tl.ghosts.takeUnpredictedOf(g)
 		}
 	}
 	if _, _, own := tl.ghosts.receiver.Complete(t); own && tl.spawning.waiting.Len() > 0 {
 		tl.spawning.waiting.Open(func(k foretick.Tick, s spawned) bool {
-			if int32(k-t) <= 0 { // settle tells of it
+			if int32(k-t) <= 0 { // settle reports it to the game
 				tl.world.Manager().Destroy(s.e)
 			}
 			return true
 		})
 	}
-	tl.ghosts.othersNewest() // as for a first run: the world may hold the last frame's
+	tl.ghosts.othersNewest() // as in a first run: the world may have the values of the last frame
 }
 
-// restartFrom makes the server's state of t the prediction for it, and runs the ticks since again.
+// restartFrom makes the server's state at t the prediction for t, and runs the later ticks again.
 func (tl *timeline) restartFrom(t foretick.Tick) {
 	tl.saves.stashLocals()
 	tl.Adopt(t)
@@ -93,7 +93,7 @@ func (tl *timeline) restartFrom(t foretick.Tick) {
 	tl.tester.since = t
 }
 
-// writeState puts a ghost's state of t into the world as it is.
+// writeState writes a ghost's state at t into the world as it is.
 func (tl *timeline) writeState(g *snapshot.Ghost, s snapshot.State, t foretick.Tick) {
 	r := tl.records.Find(t)
 	for i := range tl.p.Components {
@@ -112,9 +112,9 @@ func (tl *timeline) writeState(g *snapshot.Ghost, s snapshot.State, t foretick.T
 	}
 }
 
-// takeUnpredicted updates the components that only the server computes, on every entity
-// that is predicted here. It writes the newest predicted tick. After a rollback Adopt
-// writes them again.
+// takeUnpredicted updates the components that only the server computes, on every entity that is
+// predicted here. It writes them into the newest predicted tick. After a rollback Adopt writes them
+// again.
 func (tl *timeline) takeUnpredicted() {
 	if tl.ghosts.takeUnpredicted() {
 		tl.predictor.Rewrite()
@@ -122,7 +122,7 @@ func (tl *timeline) takeUnpredicted() {
 	}
 }
 
-// remember keeps what was predicted for the newest tick until a correction may replace it.
+// remember copies what was predicted for the newest tick, because a correction may replace it.
 func (co *correction) remember(r *record) {
 	co.replacing = r != nil
 	if co.replacing {
@@ -131,8 +131,8 @@ func (co *correction) remember(r *record) {
 	}
 }
 
-// replaces reports whether the command of a tick that has one becomes another one, and keeps
-// the one that the server may have instead. One that never left this client is none.
+// replaces reports whether a tick that has a command gets another one, and keeps the earlier one, which
+// the server may have instead. A command that was never sent does not count.
 func (in *tickInput) replaces(packed []byte, view uint64) bool {
 	same := bytes.Equal(in.packed, packed)
 	switch {
@@ -153,7 +153,7 @@ func (in *tickInput) replaces(packed []byte, view uint64) bool {
 	return true
 }
 
-// sending notes the number of a packet that carries the commands from tick oldest on.
+// sending notes that the packet seq has the commands from tick oldest on.
 func (ip *input) sending(seq netcode.Seq, oldest foretick.Tick) {
 	for _, t := range ip.remade {
 		in := ip.history.Find(t)
@@ -166,8 +166,8 @@ func (ip *input) sending(seq netcode.Seq, oldest foretick.Tick) {
 	}
 }
 
-// delivered notes that the server had a packet when it wrote the snapshot of t. A command
-// that was made again travels in several, one after the other.
+// delivered notes that the server had received a packet when it wrote the snapshot of t. A command that
+// was made a second time is sent in several packets, one after another.
 func (ip *input) delivered(seq netcode.Seq, t foretick.Tick) {
 	if !ip.hasHad || precedes(ip.had, seq) {
 		ip.had, ip.hasHad = seq, true
@@ -180,7 +180,7 @@ func (ip *input) delivered(seq netcode.Seq, t foretick.Tick) {
 	}
 }
 
-// lost notes that a packet counts as lost. It may arrive later, and no snapshot says so then.
+// lost notes that a packet counts as lost. It may still arrive later, and no snapshot reports that.
 func (ip *input) lost(seq netcode.Seq) {
 	for _, k := range ip.remade {
 		in := ip.history.Find(k)
@@ -190,8 +190,8 @@ func (ip *input) lost(seq netcode.Seq) {
 	}
 }
 
-// ran notes, for the ticks up to that of a snapshot, that the server ran them without the
-// packets that it does not acknowledge yet.
+// ran notes, for the ticks up to that of a snapshot, that the server ran them without the packets that
+// the snapshot does not acknowledge.
 func (ip *input) ran(t foretick.Tick) {
 	live := ip.remade[:0]
 	for _, k := range ip.remade {
@@ -207,17 +207,16 @@ func (ip *input) ran(t foretick.Tick) {
 	ip.remade = live
 }
 
-// mayHaveHad reports whether the server may have had a packet with the second command of a
-// tick, although no snapshot acknowledged it. After a stall it receives many packets at once, and
-// its next acknowledgement reaches the newest alone. A packet that counts as lost may have
-// arrived, and so may one that was sent before the command was made once more as it was.
+// mayHaveHad reports whether the server may have had a packet with the second command of a tick
+// although no snapshot acknowledged that packet. After a stall the server receives many packets at
+// once, and its next acknowledgement covers only the newest. A packet that counts as lost may have
+// arrived, and so may one that was sent before the same command was made again.
 func (ip *input) mayHaveHad(in *tickInput) bool {
 	return in.suspect || in.sent && ip.hasHad && netcode.Distance(ip.had, in.seq) > netcode.AckReach
 }
 
-// ranFirst reports whether the server ran the first of two commands made for tick t: for
-// certain, or perhaps. It ran the second for certain if it had it at an earlier tick's
-// snapshot.
+// ranFirst reports whether the server ran the first of two commands made for tick t: certainly, or
+// perhaps. It certainly ran the second if it had that one at the snapshot of an earlier tick.
 func (in *tickInput) ranFirst(t foretick.Tick) (certain, perhaps bool) {
 	if !in.replaced || in.missed {
 		return false, false
@@ -226,8 +225,8 @@ func (in *tickInput) ranFirst(t foretick.Tick) (certain, perhaps bool) {
 	return certain, certain || in.stays || in.arrived == 0 || int32(in.arrived-t) >= 0
 }
 
-// missed notes that the server ran the ticks from … to without any command of the client's. A server that takes late
-// commands may have run one in its tick since.
+// missed notes that the server ran the ticks from … to without any command of the client. A server with
+// late inputs may have run a command in its tick since.
 func (ip *input) missed(from, to foretick.Tick) {
 	if ip.late > 0 {
 		return
@@ -239,9 +238,9 @@ func (ip *input) missed(from, to foretick.Tick) {
 	}
 }
 
-// remadeBy returns the newest tick in from … to of whose two commands the server ran the
-// first, and the number of such ticks in a row. It returns 0 if there is none. If none is
-// certain, it returns the newest for which that may be so.
+// remadeBy returns the newest tick in from … to that has two commands of which the server ran the
+// first, and the number of such ticks in a row. It returns 0 if there is none. If none is certain, it
+// returns the newest tick for which that may be so.
 func (ip *input) remadeBy(from, to foretick.Tick) (last foretick.Tick, ticks uint32, certain bool) {
 	for k := to; int32(k-from) >= 0; k-- {
 		in := ip.history.Find(k)
@@ -269,15 +268,15 @@ func (ip *input) remadeBy(from, to foretick.Tick) (last foretick.Tick, ticks uin
 	return last, ticks, certain
 }
 
-// correction holds the values that a correction replaces.
+// correction has the values that a correction replaces.
 type correction struct {
-	// predicted is the record of the tick whose small differences are being taken over.
+	// predicted is the record of the tick whose small differences are being added.
 	predicted record
-	before    record // before is what was predicted for the newest tick, if replacing is true.
-	replacing bool   // replacing is true if something was predicted for the newest tick.
+	before    record // what was predicted for the newest tick, if replacing is true
+	replacing bool   // something was predicted for the newest tick
 }
 
-// present puts the predicted values of now back into the world.
+// present writes the predicted values of the newest tick back into the world.
 func (tl *timeline) present() {
 	tl.predictor.Present()
 	if tl.saves.putLocals() {

@@ -11,31 +11,31 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// agreement is what is known of the ticks on which both ends agree.
+// agreement records the ticks on which both ends agree.
 type agreement struct {
 	*base
 	ghosts  *ghosts
 	input   *input
 	reasons *reason.Log
 
-	newest foretick.Tick // newest is the newest tick on which both ends agree.
-	all    foretick.Tick // all is the newest tick on which they agree on remote players too.
-	unsure bool          // unsure is true if a snapshot since newest has left something out.
-	// standIns is the newest snapshot whose note shows that all replacements by the server
-	// equalled the client's commands. Later notes tell less of the same ticks.
+	newest foretick.Tick // the newest tick on which both ends agree
+	all    foretick.Tick // the newest tick on which they also agree on remote players
+	unsure bool          // a snapshot since newest left something out
+	// standIns is the newest snapshot whose note shows that all replacements by the server equalled the
+	// client's commands. Later notes have less about the same ticks.
 	standIns foretick.Tick
-	// parts has an entry for each ghost that is predicted here, while snapshots leave some out.
-	// It has the order of wire ids.
+	// parts has an entry for each ghost that is predicted here, while snapshots leave some out. It is
+	// sorted by wire id.
 	parts, spare []agreedPart
 }
 
-// agreedPart is a ghost and the last ticks in which snapshots told of it, so that the ends
-// agreed on it once they were compared.
+// agreedPart is a ghost and the last ticks whose snapshots had the ghost. Once these were compared,
+// both ends agreed on it.
 type agreedPart struct {
 	wire   schema.WireID
 	born   foretick.Tick
-	newest foretick.Tick // 0: none yet
-	before uint64        // bit i: i+1 ticks before newest
+	newest foretick.Tick // the newest such tick; 0: none yet
+	before uint64        // bit i is set if the tick i+1 before newest is one, too
 }
 
 func (a *agreedPart) addTold(t foretick.Tick) {
@@ -52,11 +52,10 @@ func (a *agreedPart) toldIn(t foretick.Tick) bool {
 	return a.newest != 0 && (d == 0 || d <= 64 && a.before>>(d-1)&1 != 0)
 }
 
-// clearTicks forgets the ticks, when the prediction starts over.
+// clearTicks forgets all ticks, when the prediction starts again.
 func (ag *agreement) clearTicks() { ag.newest, ag.all, ag.unsure, ag.parts = 0, 0, false, ag.parts[:0] }
 
-// noteParts notes which ghosts the snapshot of t told of. Those that it left out may be told
-// later what they had.
+// noteParts notes which ghosts the snapshot of t had. What it left out may still be received later.
 func (ag *agreement) noteParts(ours []*snapshot.Ghost, t foretick.Tick) {
 	next, i := ag.spare[:0], 0
 	for _, g := range ours {
@@ -75,14 +74,13 @@ func (ag *agreement) noteParts(ours []*snapshot.Ghost, t foretick.Tick) {
 	ag.parts, ag.spare = next, ag.parts
 }
 
-// ghostTold reports whether the snapshot of t told of a ghost, when it came.
+// ghostTold reports whether the snapshot of t had a ghost when it arrived.
 func (ag *agreement) ghostTold(g *snapshot.Ghost, t foretick.Tick) bool {
 	return slices.ContainsFunc(ag.parts, func(p agreedPart) bool { return p.wire == g.Wire && p.born == g.Born && p.toldIn(t) })
 }
 
-// agreeOn notes that both ends agree on t. Entities that the snapshot left out may still
-// differ, from an unknown tick on. Nothing may be known yet about a remote player that just
-// came.
+// agreeOn notes that both ends agree on t. Entities that the snapshot left out may still differ, since
+// an unknown tick. Nothing may be known yet about a remote player that has just joined.
 func (ag *agreement) agreeOn(t foretick.Tick) {
 	_, all, _ := ag.ghosts.receiver.Complete(t)
 	ag.unsure = !all
@@ -100,9 +98,9 @@ func (ag *agreement) agreeOn(t foretick.Tick) {
 	ag.parts = ag.parts[:0]
 }
 
-// toldApart reports whether the snapshot of k told of an entity, and left out none of the
-// player's that systems may have visited together with it: they visit rows of one owner and
-// one component set at a time. Singletons are for all of them.
+// toldApart reports whether the snapshot of k had an entity, and left out none of the player's entities
+// that systems may have visited together with it: they visit rows of one owner and one component set at
+// a time. Singletons belong to all of these.
 func (ag *agreement) toldApart(g *snapshot.Ghost, k foretick.Tick) bool {
 	if !ag.ghostTold(g, k) {
 		return false
@@ -116,7 +114,7 @@ func (ag *agreement) toldApart(g *snapshot.Ghost, k foretick.Tick) bool {
 	})
 }
 
-// takeNote reads the note of the snapshot of t.
+// takeNote handles the note of the snapshot of t.
 func (ag *agreement) takeNote(t foretick.Tick) {
 	n := ag.reasons.Take(t)
 	if n.Substituted == 0 {
@@ -128,20 +126,20 @@ func (ag *agreement) takeNote(t foretick.Tick) {
 		ag.reasons.Substituted()
 	} else if last, ok := n.EarlierTick(t); ok && !ag.repeatedItself(&n.Earlier, last) {
 		ag.reasons.SubstitutedEarlier()
-	} else if ag.input.late == 0 { // a late command changes what stands in for those after it
+	} else if ag.input.late == 0 { // a late command changes the replacements of those after it
 		ag.standIns = t
 	}
 }
 
-// ranOwn reports whether a tick that the server ran without the client's command ran with an
-// equal one, as an earlier note told, or both ends agree on it anyway.
+// ranOwn reports whether a tick that the server ran without the client's command ran with an equal one,
+// as an earlier note said, or both ends agree on that tick anyway.
 func (ag *agreement) ranOwn(k foretick.Tick) bool {
 	return int32(k-ag.newest) <= 0 || int32(k-ag.standIns) <= 0
 }
 
-// repeatedItself reports whether the client's own commands repeated the one before a run of
-// ticks. The run ends at last, and the server ran it with repetitions. Ticks of which an
-// earlier note told so, or before the client's first command, do not count.
+// repeatedItself reports whether the client's own commands, in a run of ticks, repeated the command
+// before the run. The run ends at last, and the server ran it with repetitions. Ticks for which an
+// earlier note said so, and those before the client's first command, do not count.
 func (ag *agreement) repeatedItself(run *reason.EarlierRun, last foretick.Tick) bool {
 	first := last - run.Run
 	before := ag.input.unpressed(first - 1)
@@ -153,7 +151,7 @@ func (ag *agreement) repeatedItself(run *reason.EarlierRun, last foretick.Tick) 
 	return true
 }
 
-// likeItsOwn reports whether the server ran the client's own command anyway, in tick last
+// likeItsOwn reports whether the server's replacements equalled the client's own commands, in tick last
 // and in the run of ticks before it.
 func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
 	if ag.p.Command == nil {
@@ -162,15 +160,15 @@ func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
 	if ag.ranOwn(last) {
 		return true
 	}
-	if !n.HasStandIn() { // too old for the note to hold the command
+	if !n.HasStandIn() { // too old: the note does not have the command
 		return ag.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
 	}
 	for i := uint32(0); i <= n.Run; i++ {
 		if k := last - i; i > 0 && (ag.ranOwn(k) || int32(k-ag.input.first) < 0) {
 			break // both ends agreed on it, or neither had a command
 		}
-		// Earlier ticks of the run ran with the same only where it was repeated, or where the
-		// zero command of its end is what was repeated before.
+		// Earlier ticks of the run had the same replacement only if it was repeated, or if the zero
+		// command at its end was also the command that was repeated before.
 		if !bytes.Equal(ag.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated && !ag.repeatsZero(n, last) {
 			return false
 		}
@@ -178,17 +176,17 @@ func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
 	return true
 }
 
-// repeatsZero reports whether a run that ended with zero commands began with repetitions of
-// one, so that all its ticks ran with the same.
+// repeatsZero reports whether a run that ended with zero commands began with repetitions of a zero
+// command, so that all its ticks ran with the same one.
 func (ag *agreement) repeatsZero(n *reason.Note, last foretick.Tick) bool {
 	return n.How == prediction.Neutral && ag.p.Decay == nil && bytes.Equal(ag.input.unpressed(last-n.Run-1), n.StandIn)
 }
 
-// settleEvents confirms the events predicted up to t. A note comes when the server ran
-// another command, or wrote predicted state. The note then decides about events since the
-// last agreement, even if the state agrees, since some events leave no trace in it. With
-// remote prediction, a note comes whenever an event was raised. It then counts after a
-// correction, and after a snapshot that left entities out.
+// settleEvents confirms the events that were predicted up to t. A note comes when the server ran
+// another command, or wrote predicted state. The note then decides about the events since the last
+// agreement, even if the state agrees, since some events do not change the state. With remote
+// prediction, a note comes whenever an event was raised. It is then used only after a correction, and
+// after a snapshot that left entities out.
 func (ag *agreement) settleEvents(t foretick.Tick, corrected bool) {
 	open, answered := ag.reasons.NoteOf(t) != nil, ag.input.answered(t)
 	if ag.p.Remote.Predicts && !ag.doubted(t) {
@@ -204,8 +202,7 @@ func (ag *agreement) settleEvents(t foretick.Tick, corrected bool) {
 	}
 }
 
-// doubted reports whether a note says that the server ran another command, or wrote
-// predicted state.
+// doubted reports whether a note says that the server ran another command, or wrote predicted state.
 func (ag *agreement) doubted(t foretick.Tick) bool {
 	n := ag.reasons.NoteOf(t)
 	return n != nil && (n.Substituted != 0 || n.Effect != 0)

@@ -21,7 +21,7 @@ type bodies struct {
 	predictor *prediction.Predictor
 	locals    *locals
 
-	retired []retired // handles, until no save knows them
+	retired []retired // handles that are freed once no save has them
 }
 
 // predicted lists the entities that are predicted here.
@@ -31,7 +31,7 @@ type predicted struct {
 	spawning *spawning
 	bodies   *bodies
 
-	list []ecs.Entity // list is what entities returned last.
+	list []ecs.Entity // what entities returned last
 }
 
 // retired is the handle of an entity that was destroyed in a tick and cannot come back.
@@ -40,9 +40,9 @@ type retired struct {
 	tick foretick.Tick
 }
 
-// entities lists the entities that are predicted here: first those that the server
-// has, then those that it has not confirmed yet. Some may not exist in the current tick.
-// The list is valid until the next call.
+// entities lists the entities that are predicted here: first those that the server has, then those that
+// it has not confirmed yet. Some may not exist in the current tick. The list is valid until the next
+// call.
 func (pr *predicted) entities() []ecs.Entity {
 	pr.list = pr.list[:0]
 	for _, g := range pr.ghosts.ours {
@@ -50,7 +50,7 @@ func (pr *predicted) entities() []ecs.Entity {
 			pr.list = append(pr.list, ecs.Entity(g.Data))
 		}
 	}
-	if pr.hooks.syncTest > 0 { // what has died is there again when its ticks are
+	if pr.hooks.syncTest > 0 { // an entity that has died exists again in the ticks that the test runs again
 		for _, r := range pr.bodies.retired {
 			pr.list = append(pr.list, r.e)
 		}
@@ -75,14 +75,14 @@ func (bs *bodies) birth(g *snapshot.Ghost) {
 	bs.ghosts.noteBorn()
 }
 
-// embody gives one of our ghosts an entity: a new one, or the one that prediction had
-// destroyed, under its old handle: then it reports true.
+// embody gives a ghost that is predicted here an entity: a new one, or the one that prediction had
+// destroyed, under its old handle. For the latter it returns true.
 func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 	e, owner := ecs.Entity(g.Data), bs.ghosts.partOf(g)
 	if e != 0 && bs.world.Alive(e) {
 		return false
 	}
-	k := bs.p.Prefabs[g.Prefab].ECS // not nil: what is alien is not ours
+	k := bs.p.Prefabs[g.Prefab].ECS // not nil: an alien ghost is not predicted here
 	if restored = e != 0 && bs.world.Manager().Place(e, k, owner) == nil; !restored {
 		e = bs.world.Reserve(ecs.RangeServer, owner)
 		if bs.world.Manager().Place(e, k, owner) != nil {
@@ -100,15 +100,15 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 	return restored
 }
 
-// bury destroys an entity that no correction can bring back. Its handle is used again once
-// no save has it.
+// bury destroys an entity that no correction can bring back. Its handle is used again once no save has
+// it.
 func (bs *bodies) bury(e ecs.Entity) {
 	bs.parents.ReleaseChildren(e, func(ecs.Entity) bool { return true })
 	bs.world.Manager().Destroy(e)
 	bs.retired = append(bs.retired, retired{e, bs.predictor.Tick()})
 }
 
-// exhume frees handles that no save has any longer.
+// exhume frees the handles that no save has any more.
 func (bs *bodies) exhume() {
 	n := 0
 	for n < len(bs.retired) && int32(bs.predictor.Tick()-bs.retired[n].tick) > int32(bs.cfg.History) {
@@ -119,8 +119,7 @@ func (bs *bodies) exhume() {
 	bs.retired = bs.retired[:copy(bs.retired, bs.retired[n:])]
 }
 
-// itemName returns the name of a component, or of the prefab if the item is the entity
-// itself.
+// itemName returns the name of a component, or of the prefab if the item is an entity itself.
 func (pr *predicted) itemName(it recordItem) string {
 	if it.comp != itself {
 		return pr.p.Components[it.comp].Name
@@ -166,7 +165,7 @@ func (pr *predicted) appendBytes(dst []byte) []byte {
 	return dst
 }
 
-// whose finds the component in which two images of the predicted state differ.
+// whose returns the component in which two copies of the predicted state differ, and its entity.
 func (pr *predicted) whose(a, b []byte) (entity ecs.Entity, name string) {
 	off := 0
 	pr.eachComponent(func(e ecs.Entity, comp *layout.Component, _ unsafe.Pointer) {
@@ -179,7 +178,8 @@ func (pr *predicted) whose(a, b []byte) (entity ecs.Entity, name string) {
 	return entity, name
 }
 
-// predictedSum digests what this client predicts, for debug builds. Singletons are left out.
+// predictedSum returns a digest of what this client predicts, for debug builds. Singletons are left
+// out.
 func (pr *predicted) predictedSum() uint32 {
 	var sum uint32
 	for _, g := range pr.ghosts.ours {
@@ -190,7 +190,7 @@ func (pr *predicted) predictedSum() uint32 {
 	return sum
 }
 
-// spawnsLike reports whether a spawn of a ghost's prefab is not confirmed yet.
+// spawnsLike reports whether a predicted spawn of a ghost's prefab is not confirmed yet.
 func (pr *predicted) spawnsLike(g *snapshot.Ghost) (any bool) {
 	pr.spawning.waiting.Open(func(_ foretick.Tick, s spawned) bool {
 		any = any || s.kind == g.Prefab

@@ -30,17 +30,17 @@ type Client struct {
 	ghosts    ghosts
 	timeline  timeline
 	screen    screen
-	reasons   reason.Log // reasons holds what the server said of the causes of mispredictions.
-	board     board      // board is what other goroutines may read.
+	reasons   reason.Log // what the server reported about the causes of mispredictions
+	board     board      // what other goroutines may read
 	inspected inspected
 
-	stepping bool // stepping is true while Step runs.
-	closing  bool // closing is true once Close was called within Step.
+	stepping bool // Step is running
+	closing  bool // Close was called within Step
 	closed   bool
 	begun    bool
 	start    time.Time
-	read     time.Time    // read is the clock's time in the newest Step.
-	time     netcode.Time // time is the session's time in the Step that runs.
+	read     time.Time    // the clock's time in the newest Step
+	time     netcode.Time // the session's time in the current Step
 }
 
 // New makes a client that greets the server with its first Steps. The error lists
@@ -122,7 +122,7 @@ func (c *Client) closeClient() error {
 	return last.CloseEndpoint(transport.Closed, "")
 }
 
-// board is what a client shows to other goroutines.
+// board has what a client shows to other goroutines.
 type board struct {
 	mu    sync.Mutex
 	stats stats.Client
@@ -193,19 +193,19 @@ type View struct {
 	RenderFraction float32 // position between RenderTick and the next tick, 0 to 1
 }
 
-// base is what every part of a client reads.
+// base has what every part of a client uses.
 type base struct {
 	hooks   peerHooks
 	cfg     Config
-	p       *compiled // p is this build's protocol, or that of a server of another build.
-	build   *compiled // build is this build's protocol.
+	p       *compiled // this build's protocol, or that of a server of another build
+	build   *compiled // this build's protocol
 	world   *ecs.World
 	frame   foretick.Frame
-	frames  *frameState     // frames is what the frame asks.
-	running *game.SystemRun // running is the frame's run of a system.
+	frames  *frameState     // implements what the frame calls
+	running *game.SystemRun // the frame's current run of a system
 	view    View
-	now     time.Duration // now is the time of the Step that runs.
-	// practice is true while a tick runs only to see what it does: nothing of it remains.
+	now     time.Duration // the time of the current Step
+	// practice is true while a tick runs only to find its effects, which are then undone.
 	practice bool
 	// rendering is true while render systems run.
 	rendering bool
@@ -216,19 +216,19 @@ type base struct {
 	reports correctionReports
 	counts  causeCounts
 
-	techniques probe.Techniques // techniques are those in force.
-	// wanted are those that setTechniques asked for: the next Step applies them.
+	techniques probe.Techniques // those in effect
+	// wanted are those that setTechniques set last. The next Step applies them.
 	wanted probe.Techniques
 
-	architecture string // architecture is what this program runs on.
-	// serverArchitecture is what the server runs on. It is empty if the server did not say.
+	architecture string // what this program runs on
+	// serverArchitecture is what the server runs on. It is empty if the server did not report it.
 	serverArchitecture string
 }
 
-// newBase makes the world, and what all parts share.
+// newBase makes the world, and all else that the parts share.
 func newBase(cfg Config) base {
 	p := compiledOf(cfg.Protocol)
-	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags: below, and with each Welcome
+	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags are set below, and with each Welcome
 	w.WatchOutside(true)
 	queues := p.NewQueues()
 	if cfg.NoPrediction {
@@ -246,12 +246,12 @@ func newBase(cfg Config) base {
 	return b
 }
 
-// showsAhead reports whether other players' entities are drawn ahead.
+// showsAhead reports whether other players' entities are drawn ahead of the server.
 func (b *base) showsAhead() bool {
 	return (b.p.Common || b.p.Remote.Predicts) && !b.p.Remote.Missing && !b.cfg.NoPrediction
 }
 
-// spawnPrefab is a prefab as the server has it, with the number that it has there.
+// spawnPrefab returns a prefab as the server has it, and its number on the server.
 func (b *base) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 	if i := b.p.PrefabOf(k); i >= 0 {
 		return &b.p.Prefabs[i], uint16(i)
@@ -292,25 +292,24 @@ func (b *base) reportDesync(d probe.Desync) {
 	}
 }
 
-// commandsKept is the number of ticks whose commands are kept. Commands are ahead of the newest
-// snapshot by a round trip, which may be longer than the prediction reaches: the rest is input
-// delay.
+// commandsKept returns for how many ticks commands are kept. They run ahead of the newest snapshot by a
+// round trip, which may be longer than the prediction reaches; the rest is input delay.
 func (b *base) commandsKept() int {
 	return max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
 }
 
-// peerHooks are called for what passes a client, in order.
+// peerHooks has functions that are called for messages, requests and desyncs, in order.
 type peerHooks struct {
 	message  []func(probe.MessageReceived)
 	request  []func(probe.RequestSent)
 	desync   func(probe.Desync)
-	syncTest int // syncTest is how many ticks are run again after each tick.
+	syncTest int // how many ticks are run again after each tick
 
-	explained bool                           // explained is true once an inspector replaced OnMisprediction.
-	explain   func(prediction.Misprediction) // explain is the OnMisprediction that an inspector replaced.
+	explained bool                           // an inspector has replaced OnMisprediction
+	explain   func(prediction.Misprediction) // the OnMisprediction that an inspector has replaced
 }
 
-// errObserves is the error of requests of an observer.
+// errObserves is the error for requests of an observer.
 var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNotIn)
 
 // SetEye sets the position that this client, an observer, looks from: with [foretick.Interest] it
@@ -320,7 +319,7 @@ var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNo
 // finite, and for a client that plays: the server sets where a player looks from (see
 // [foretick.Frame.SetEye]).
 func (c *Client) SetEye(x, y, z float32) {
-	if c.cfg.Observe && x-x == 0 && y-y == 0 && z-z == 0 { // of what is not finite the difference is NaN
+	if c.cfg.Observe && x-x == 0 && y-y == 0 && z-z == 0 { // if x is not finite, x-x is NaN
 		c.link.looks, c.link.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}
 	}
 }
@@ -333,11 +332,11 @@ func (c *Client) Follow(player foretick.PlayerID) {
 	}
 }
 
-// worldTags returns the tags of a client's world in a match: the client's own, and those of
-// shared systems that the server has. theirs are bits, as in its Welcome.
+// worldTags returns the tags of a client's world in a match: the client's own, and those of shared
+// systems that the server has. theirs has the server's as bits, from its Welcome.
 func (b *base) worldTags(theirs uint64) []string {
 	tags := append([]string{foretick.TagClient, foretick.TagRender}, b.cfg.Tags...)
-	own := b.build
+	own := b.build // a server of another build may have more
 	for i, tag := range b.p.Tags {
 		if theirs>>i&1 != 0 && slices.Contains(own.Tags, tag) { // a server of another build may have more
 			tags = append(tags, tag)

@@ -60,16 +60,16 @@ func (cm *comparison) compareOwn(r *record, t foretick.Tick) prediction.Verdict 
 	return verdict
 }
 
-// oneSided handles an entity that only one end has at t. It reports whether that is a
-// misprediction, and explains it.
+// oneSided handles an entity that only one end has at t. It reports whether that is a misprediction,
+// and explains it.
 func (cm *comparison) oneSided(g *snapshot.Ghost, t foretick.Tick, here bool) bool {
 	if here && (g.Gone == 0 || int32(g.Gone-t) > 0) {
-		return false // not in this snapshot, for want of room
+		return false // the snapshot had no room for it
 	}
 	origin := cm.ghosts.originOf(g)
 	if !here && g.Data == 0 {
 		if origin == 0 {
-			return true // the server's systems alone spawned it
+			return true // only the server's systems spawned it
 		}
 		cm.stats.SpawnsUnpredicted++
 	}
@@ -77,9 +77,9 @@ func (cm *comparison) oneSided(g *snapshot.Ghost, t foretick.Tick, here bool) bo
 	return true
 }
 
-// compareOpen compares the spawns that the server has not confirmed yet, up to t. It
-// reports whether the server may still have them all. Only a snapshot that holds all of the
-// player's entities can show that one is missing.
+// compareOpen compares the spawns up to t that the server has not confirmed yet. It reports whether the
+// server may still have all of them. Only a snapshot that has all of the player's entities can show
+// that one is missing.
 func (cm *comparison) compareOpen(r *record, t foretick.Tick) bool {
 	same := true
 	if _, _, own := cm.ghosts.receiver.Complete(t); own {
@@ -94,8 +94,8 @@ func (cm *comparison) compareOpen(r *record, t foretick.Tick) bool {
 	return same
 }
 
-// compareGhost finds the first predicted field that differs by more than its
-// tolerance, and explains it.
+// compareGhost finds the first predicted field that differs by more than its tolerance, and explains
+// the difference.
 func (cm *comparison) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State, t foretick.Tick) prediction.Verdict {
 	verdict := prediction.Same
 	for i := range cm.p.Components {
@@ -116,7 +116,7 @@ func (cm *comparison) compareGhost(r *record, g *snapshot.Ghost, s snapshot.Stat
 		theirs = cm.names.meant(comp, theirs, ours, t)
 		if f := comp.Schema.FirstDifference(ours[:comp.Schema.Words()], theirs); f >= 0 {
 			if cm.names.cameLater(comp, ours[:comp.Schema.Words()], theirs, t) {
-				return prediction.Different // and corrected, without a word
+				return prediction.Different // it is corrected without an explanation
 			}
 			cm.causes.wrong.Entity, cm.causes.wrong.Prefab, cm.causes.wrong.Component = g.Data, cm.p.Prefabs[g.Prefab].ECS.Name(), comp.Name
 			cm.causes.explainField(comp, f, ours, theirs)
@@ -190,13 +190,13 @@ func (cm *comparison) countShown(t foretick.Tick) {
 	if r == nil || !r.some {
 		return
 	}
-	if !r.replayed { // what was compared is the first prediction itself
+	if !r.replayed { // the first prediction itself was compared
 		if cm.own == prediction.Different {
 			cm.stats.MispredictedTicks++
 		}
 		return
 	}
-	if cm.own == prediction.Same { // then the last prediction is the server's state
+	if cm.own == prediction.Same { // then the last prediction equals the server's state
 		if r.hash() != r.first {
 			cm.stats.MispredictedTicks++
 		}
@@ -230,6 +230,6 @@ type comparison struct {
 	saves    *saves
 	causes   *causes
 
-	verdict prediction.Verdict // verdict is the result of the newest comparison.
-	own     prediction.Verdict // own is the newest verdict without remote players.
+	verdict prediction.Verdict // the newest result
+	own     prediction.Verdict // the newest result without remote players
 }

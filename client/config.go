@@ -241,7 +241,7 @@ func (c *Config) delayTicks() int {
 	return int((c.InputDelay*time.Duration(c.Protocol.TickRate()) + time.Second/2) / time.Second)
 }
 
-// checkSample checks the sampler against the protocol, which has no faults.
+// checkSample checks the sampler against the protocol, which must have no faults.
 func (c *Config) checkSample() error {
 	if c.Sample == nil {
 		return nil
@@ -256,7 +256,7 @@ func (c *Config) checkSample() error {
 	return nil
 }
 
-// checkObserve returns the fault of what an observer is configured with, if any.
+// checkObserve returns an error for what an observer must not set.
 func (c *Config) checkObserve() error {
 	c.NoPrediction = c.NoPrediction || c.Observe
 	switch {
@@ -270,7 +270,7 @@ func (c *Config) checkObserve() error {
 	return nil
 }
 
-// checkResumeToken returns the fault of a configured token, if any.
+// checkResumeToken returns an error for a token of the wrong size.
 func (c *Config) checkResumeToken() error {
 	if n := len(c.ResumeToken); n != 0 && n != resumeTokenSize {
 		return fmt.Errorf("foretick: client.Config.ResumeToken has %d bytes: pass what Client.ResumeToken returned, %d bytes, or nil", n, resumeTokenSize)
@@ -278,10 +278,9 @@ func (c *Config) checkResumeToken() error {
 	return nil
 }
 
-// historyFor returns how many ticks of prediction a round trip needs: the trip, the
-// input's wait on the server, the snapshot's wait on the client, and 350 ms without a
-// snapshot, as with 20 a second of which every fifth is lost. The client cannot know the
-// server's rate yet.
+// historyFor returns how many ticks of prediction a round trip needs: the trip, the input's wait on the
+// server, the snapshot's wait on the client, and 350 ms without a snapshot, as with 20 a second of
+// which every fifth is lost. The client does not know the server's rate yet.
 func historyFor(rtt time.Duration, rate int) int {
 	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
 	return trip + rate*7/20 + 4

@@ -19,7 +19,7 @@ type controls struct {
 	predicted *predicted
 	records   *prediction.History[record]
 
-	rows   *ecs.Query // rows finds the entities with the command. It is nil without a command.
+	rows   *ecs.Query // finds the entities with the command; nil: there is no command
 	packed []byte     // scratch
 }
 
@@ -31,8 +31,8 @@ func newControls(b *base, ip *input, gs *ghosts, sv *saves, pr *predicted, recor
 	return ct
 }
 
-// fillCommand writes tick t's input into the player's rows, and a zero command into unowned
-// ones.
+// fillCommand writes the input of tick t into the player's rows, and a zero command into rows without
+// an owner.
 func (ct *controls) fillCommand(t foretick.Tick) {
 	cmd := ct.p.Command
 	if cmd == nil {
@@ -47,12 +47,12 @@ func (ct *controls) fillCommand(t foretick.Tick) {
 	if !ct.p.Common {
 		return
 	}
-	for _, rows := range ct.rows.Owned(ct.world, ecs.Common) { // whose it was once pressed something
+	for _, rows := range ct.rows.Owned(ct.world, ecs.Common) { // a former owner may have pressed something
 		clear(unsafe.Slice((*byte)(rows.Column(cmd.ID)), uintptr(rows.Len())*cmd.Size))
 	}
 }
 
-// fillOwn writes a command into the player's rows, a zero one if value is nil.
+// fillOwn writes a command into the player's rows. If value is nil it writes a zero command.
 func (ct *controls) fillOwn(value []byte) {
 	cmd := ct.p.Command
 	for _, rows := range ct.rows.Owned(ct.world, ct.view.Player) {
@@ -68,7 +68,7 @@ func (ct *controls) fillOwn(value []byte) {
 	}
 }
 
-// guessRemotes makes the commands of predicted remote players for a tick, rounded as on the wire.
+// guessRemotes makes the commands of predicted remote players for a tick, rounded as if they were sent.
 func (ct *controls) guessRemotes(t foretick.Tick) {
 	if len(ct.saves.remotes) == 0 {
 		return

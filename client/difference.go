@@ -15,17 +15,17 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// difference collects how two builds differ while one is bound to the other.
+// difference collects how two builds differ, while the protocol of one is bound to that of the other.
 type difference schema.BuildDifference
 
-// newProtocolError explains how a server's protocol, by its description, differs from this one.
+// newProtocolError returns how a server's protocol, given by its description, differs from this one.
 func newProtocolError(p *foretick.Protocol, theirs string) *ProtocolError {
 	ours, e := p.Describe(), &ProtocolError{Ours: p.Hash()}
-	if text, cut := strings.CutSuffix(theirs, game.CutMark); cut { // no more of ours is compared than came of theirs
+	if text, cut := strings.CutSuffix(theirs, game.CutMark); cut { // compare no more lines of ours than were received of theirs
 		e.OurLine, e.TheirLine = firstDifference(firstLines(ours, strings.Count(text, "\n")), text)
 		return e
 	}
-	if !strings.Contains(theirs, "\n"+game.HashMark) { // or it is not what was hashed
+	if !strings.Contains(theirs, "\n"+game.HashMark) { // with hashes of lines, the text is not what was hashed
 		e.Theirs = game.HashText(theirs)
 	}
 	e.OurLine, e.TheirLine = firstDifference(ours, theirs)
@@ -76,8 +76,8 @@ func bindProtocol(p *compiled, s *schema.Protocol, d *difference) *compiled {
 	return &q
 }
 
-// match finds the index in ours of each of theirs. The n-th of a name matches the n-th of
-// that name. −1 means that there is none.
+// match returns, for each of theirs, its index in ours. The n-th of a name matches the n-th with the
+// same name. −1 means that there is none.
 func match(theirs, ours []string) []int {
 	taken := make([]bool, len(ours))
 	out := make([]int, len(theirs))
@@ -93,8 +93,8 @@ func match(theirs, ours []string) []int {
 	return out
 }
 
-// bindComponents returns the server's index of each of p's components, −1 for one that the
-// server does not have.
+// bindComponents returns the server's index of each of p's components. It is −1 for a component that
+// the server does not have.
 func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []int {
 	at := make([]int, len(p.Components))
 	for i := range at {
@@ -136,7 +136,7 @@ func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []i
 	return at
 }
 
-// bindSchema matches one schema and notes what differs.
+// bindSchema matches one schema and notes the differences.
 func (d *difference) bindSchema(own, theirs *schema.Schema) *schema.Schema {
 	s, diff := theirs.Bind(own)
 	for _, x := range []struct {
@@ -150,7 +150,7 @@ func (d *difference) bindSchema(own, theirs *schema.Schema) *schema.Schema {
 	return s
 }
 
-// without appends the tags that some have and others do not.
+// without appends those of tags that others does not have.
 func without(dst, tags, others []string) []string {
 	for _, tag := range tags {
 		if !slices.Contains(others, tag) {
@@ -180,7 +180,7 @@ func (d *difference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {
 	}
 }
 
-// bindSpawn lets a prefab of this build be predicted as a server of another build has it.
+// bindSpawn sets how spawns of a prefab of this build are predicted with a server of another build.
 func bindSpawn(q *layout.Layout, i int) {
 	k := &q.Prefabs[i]
 	has := func(comp int) bool { return comp >= 0 && q.Registry.PrefabHas(i, comp) }
@@ -194,8 +194,8 @@ func bindSpawn(q *layout.Layout, i int) {
 	}
 }
 
-// bindRemotePrediction predicts other players only if both builds predict the same. The
-// server judges shots at predicted entities for another moment than at others.
+// bindRemotePrediction lets other players be predicted only if both builds predict the same prefabs.
+// The server judges shots at predicted entities for another moment than shots at others.
 func bindRemotePrediction(p *layout.Layout, s *schema.Protocol) {
 	same := s.PredictsRemote && p.Remote.Predicts && p.Command != nil
 	for i := range p.Prefabs {
@@ -252,7 +252,7 @@ func (d *difference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
 	}
 }
 
-// bindRequests keeps this build's order, since Send finds a request by it.
+// bindRequests keeps this build's order, because Send uses this build's index of a request.
 func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
 	q.Requests = slices.Clone(p.Requests)
@@ -307,8 +307,8 @@ func (e *ProtocolError) Error() string {
 		"With server.Config.AllowOtherBuilds builds may differ, but not in name, version, tick rate or channels"
 }
 
-// firstDifference finds the first line in which two descriptions differ. If only one
-// of them has a line there that the other has nowhere, the other line is "".
+// firstDifference returns the first line in which two descriptions differ. If only one of them has a
+// line there that the other has nowhere, the other line is "".
 func firstDifference(ours, theirs string) (a, b string) {
 	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
 	for i := 0; i < len(x) || i < len(y); i++ {
@@ -325,7 +325,7 @@ func firstDifference(ours, theirs string) (a, b string) {
 		sums := i < len(x) && strings.HasPrefix(x[max(len(x)-2, 0)], "schema ") // the last line differs with any other
 		here := sums && i == len(y)-2 || slices.ContainsFunc(x, func(line string) bool { return sameLine(line, b) })
 		there := sums && i == len(x)-2 || slices.ContainsFunc(y, func(line string) bool { return sameLine(a, line) })
-		if strings.HasPrefix(b, game.HashMark) { // only its hash came
+		if strings.HasPrefix(b, game.HashMark) { // only the line's hash was received
 			b = "(something)"
 			if i > 0 {
 				b = fmt.Sprintf("(something after %s)", x[i-1])
@@ -342,7 +342,7 @@ func firstDifference(ours, theirs string) (a, b string) {
 	return "", ""
 }
 
-// sameLine reports whether a line of ours is a line of the server's, which may be a hash.
+// sameLine reports whether a line of ours equals a line of the server's, which may be a hash.
 func sameLine(ours, theirs string) bool {
 	return ours == theirs || strings.HasPrefix(theirs, game.HashMark) && game.HashLine(ours) == theirs
 }
@@ -365,21 +365,21 @@ func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
 
 // builds is the state of playing with a server of another build of the game.
 type builds struct {
-	// speaks is the hash of the protocol that is spoken: ours, or the server's.
+	// speaks is the hash of the protocol that is used: this build's, or the server's.
 	speaks     uint64
-	offered    uint64      // offered is the hash of the server's protocol, whose schema may be had.
-	difference *difference // difference is what differs from the server's protocol.
-	// asks is true if the client wants the server's schema. asked is true once it asked on this
+	offered    uint64      // the hash of the server's protocol, whose schema the server offers
+	difference *difference // the differences to the server's protocol
+	// asks is true if the client wants the server's schema. asked is true once it was requested on this
 	// connection.
 	asks, asked bool
 }
 
-// otherBuilds notes that the server would let another build in.
+// otherBuilds notes that the server would accept a client of another build.
 func (c *Client) otherBuilds(r netcode.Reject) {
 	if c.view.State != Connecting && c.view.State != Resuming || c.link.builds.speaks == r.Protocol {
 		return
 	}
-	if r.Protocol == c.cfg.Protocol.Hash() { // the server was brought up to this build
+	if r.Protocol == c.cfg.Protocol.Hash() { // the server was updated to this build
 		c.adopt(c.build, nil, r.Protocol)
 		return
 	}
@@ -393,7 +393,7 @@ func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
 	c.ghosts.hitboxes = p.NewHitboxes()
 	c.ghosts.findOthers(p)
 	if err := c.fresh(); err != nil {
-		c.link.endConnection(err) // cannot be: the same configuration was accepted before
+		c.link.endConnection(err) // it cannot happen: the same configuration was accepted before
 	}
 }
 

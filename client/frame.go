@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// frameEnd is the end of a client's frames: what a frame asks for is done by the part that it
-// concerns. Systems, handlers and hooks reach the client through it alone.
+// frameEnd implements what a client's frames need. Each of its parts does what concerns that part.
+// Systems, handlers and hooks reach the client only through it.
 type frameEnd struct {
 	*base
 	link       *link
@@ -28,7 +28,7 @@ type frameEnd struct {
 	trails     *trails
 }
 
-// A frame looks for the optional interfaces of its end, which no compiler checks.
+// A frame looks for these optional interfaces of its end, which the compiler would not check.
 var _ interface {
 	game.Spawner
 	game.Viewer
@@ -43,7 +43,7 @@ func (c *frameEnd) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 
 func (c *frameEnd) Destroy(e ecs.Entity) bool { return c.spawning.destroyPredicted(e) }
 
-// Spawn panics if a shared system runs: only the server spawns without a spawner.
+// Spawn panics if a shared system runs, because only the server spawns without a spawner.
 func (c *frameEnd) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
 	if c.spawning.stepping {
 		misuse.Panicf("a shared system spawns prefab %q without a spawner: "+game.FixSpawn, k.Name())
@@ -51,7 +51,7 @@ func (c *frameEnd) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
 	return ecs.None
 }
 
-// Final returns the newest tick whose commands the server answered.
+// Final returns the newest tick whose commands the server has run, or will not run any more.
 func (c *frameEnd) Final() foretick.Tick {
 	t, _ := c.ghosts.receiver.Newest()
 	return c.input.answered(t)
@@ -60,19 +60,20 @@ func (c *frameEnd) Final() foretick.Tick {
 func (c *frameEnd) Raised(by ecs.Entity, owner foretick.PlayerID, _ int) game.Fate {
 	switch {
 	case c.running.Partial || c.running.Blind:
-		return 0 // the whole tick raises it
+		return 0 // the run of the whole tick raises it
 	case owner == ecs.ClientOnly:
 		if c.clientOnly.ranBefore(c.frame.Tick) {
 			return 0
 		}
-		return game.EventTold // it is never rolled back, and neither is what it raises
+		return game.EventTold // neither the entity nor what it raises is ever rolled back
 	case c.ghosts.anothers(by):
 		return 0 // the server sends its result
 	}
 	return game.EventPredicted
 }
 
-// ShownBefore returns the offset of the command that the frame's tick runs with, 0: none.
+// ShownBefore returns the offset of the command that the frame's tick runs with. It is 0 if there is
+// none.
 func (c *frameEnd) ShownBefore(player foretick.PlayerID) uint8 {
 	if c.running.Partial {
 		return c.screen.partial.offset
@@ -110,7 +111,7 @@ func (c *frameEnd) Decoded() { c.link.decoded() }
 
 func (c *frameEnd) PredictedSum() uint32 { return c.predicted.predictedSum() }
 
-// All views are what the screen shows.
+// All views have what the screen shows.
 func (c *frameEnd) Rewind(foretick.PlayerID) game.Sight { return c.screen.seen(c.frame.Tick) }
 func (c *frameEnd) RewindBehind(foretick.PlayerID, float32) game.Sight {
 	return c.screen.seen(c.frame.Tick)
@@ -173,6 +174,6 @@ func (c *frameEnd) AfterSystem(run *game.SystemRun, system int) {
 	}
 }
 
-// firstRun reports whether a system runs in a tick for the first time, over components
-// of this build's own.
+// firstRun reports whether a system runs in a tick for the first time, over components of this build's
+// own.
 func (c *frameEnd) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.OtherBuild }

@@ -16,25 +16,25 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// ghosts holds everything that the server sent about its entities.
+// ghosts has everything that the server sent about its entities.
 type ghosts struct {
 	*base
 
 	receiver *snapshot.Receiver
-	ours     []*snapshot.Ghost // ours are the ghosts that are predicted here.
-	released []*snapshot.Ghost // released are ghosts to give back when nobody walks the list.
-	// others are the registry indices of components that shared systems read of other entities.
+	ours     []*snapshot.Ghost // the ghosts that are predicted here
+	released []*snapshot.Ghost // ghosts to release when nothing iterates over the receiver's list
+	// others has the registry indices of components that shared systems read from other entities.
 	others []int
-	pushes bool // pushes is true if shared systems may write other entities.
-	// pushed is true if a tick that may have written others ran since they were last restored.
+	pushes bool // shared systems may write other entities
+	// pushed is true if a tick that may have written others has run since they were last restored.
 	pushed   bool
-	interval foretick.Tick // interval is the ticks between two snapshots, as the server said.
-	overfull bool          // overfull is true once the world uses all that a server may fill.
-	mostUsed float64       // mostUsed is the share of the world's limits that a server may use.
+	interval foretick.Tick // ticks between two snapshots, as the server reported
+	overfull bool          // the world uses all that a server may fill
+	mostUsed float64       // the share of the world's limits that a server may use
 	hitboxes *rewind.Hitboxes
 	bytes    receivedBytes
-	overdue  bool // overdue is true if components of some unpredicted entities may be old.
-	// moved are entities with a new owner, which the next correction has to handle.
+	overdue  bool // components of some entities that only the server computes may be old
+	// moved has entities with a new owner, which the next correction must handle.
 	moved []movedGhost
 	was   []byte // scratch
 }
@@ -45,7 +45,7 @@ func newGhosts(b *base) ghosts {
 	return gs
 }
 
-// findOthers finds what a protocol's shared systems read and change of others.
+// findOthers finds which components of other entities a protocol's shared systems read and change.
 func (gs *ghosts) findOthers(p *compiled) {
 	systems := p.Schedule.Systems()
 	gs.others, gs.pushes = p.ReadOfOthers(systems), layout.ChangesOthers(systems)
@@ -60,26 +60,25 @@ func (gs *ghosts) newReceiver(after foretick.Tick) {
 	gs.bytes.follow(gs.receiver)
 }
 
-// tellsEachTick reports whether the server sends a snapshot of each tick: then one that did not
-// come was lost.
+// tellsEachTick reports whether the server sends a snapshot of each tick. Then a snapshot that did not
+// arrive was lost.
 func (gs *ghosts) tellsEachTick() bool {
 	return gs.interval == 1 && (gs.cfg.SnapshotRate == 0 || gs.cfg.SnapshotRate >= gs.p.TickRate)
 }
 
-// reaches reports whether the prediction of t can start from the newest snapshot. With an
-// honest server it always can: the clock leads by no more than the history.
+// reaches reports whether the prediction of t can start from the newest snapshot. With an honest server
+// it always can, because the clock never leads by more than the history.
 func (gs *ghosts) reaches(t foretick.Tick) bool {
 	newest, ok := gs.receiver.Newest()
 	return ok && int32(t-newest) <= int32(gs.cfg.History)
 }
 
-// mine reports whether a ghost is the player's own or a shared physics object, and
-// predicted here.
+// mine reports whether a ghost is the player's own or a shared physics object, and is predicted here.
 func (gs *ghosts) mine(g *snapshot.Ghost) bool {
 	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g) && !gs.heldByOwner(g, g.Newest())
 }
 
-// remotePredicted reports whether a ghost is another player's and predicted here.
+// remotePredicted reports whether a ghost is another player's and is predicted here.
 func (gs *ghosts) remotePredicted(g *snapshot.Ghost) bool {
 	return gs.p.Remote.Predicts && !g.Mine && g.Owner != uint16(ecs.Nobody) && !gs.cfg.NoPrediction && gs.p.Prefabs[g.Prefab].RemotePredicted && !gs.alien(g)
 }
@@ -87,8 +86,8 @@ func (gs *ghosts) remotePredicted(g *snapshot.Ghost) bool {
 // ahead reports whether a ghost is predicted here, and so not drawn in the past.
 func (gs *ghosts) ahead(g *snapshot.Ghost) bool { return gs.mine(g) || gs.remotePredicted(g) }
 
-// alien reports whether only the server's build of the game has the ghost's prefab. Such a
-// ghost is not drawn.
+// alien reports whether only the server's build of the game has the ghost's prefab. Such a ghost is not
+// drawn.
 func (gs *ghosts) alien(g *snapshot.Ghost) bool { return gs.p.Prefabs[g.Prefab].ECS == nil }
 
 // anothers reports whether an entity that is predicted here is another player's.
@@ -103,9 +102,8 @@ func (gs *ghosts) anothers(e ecs.Entity) bool {
 	return true
 }
 
-// partOf returns the partition of a ghost's entity. Another player's entities that are
-// drawn in the past are kept apart from those that are predicted, because a rollback does
-// not include them.
+// partOf returns the partition of a ghost's entity. Another player's entities that are drawn in the
+// past are separate from those that are predicted, because a rollback does not include them.
 func (gs *ghosts) partOf(g *snapshot.Ghost) foretick.PlayerID {
 	o := foretick.PlayerID(g.Owner)
 	if gs.crowded() {
@@ -120,8 +118,8 @@ func (gs *ghosts) partOf(g *snapshot.Ghost) foretick.PlayerID {
 	return gs.world.Partition(o)
 }
 
-// originOf returns the spawn key with which this client predicted one of the server's
-// entities, 0 if it did not.
+// originOf returns the spawn key with which this client predicted one of the server's entities. It is 0
+// if the client did not.
 func (gs *ghosts) originOf(g *snapshot.Ghost) uint32 {
 	if gs.p.Origins.Matched < 0 {
 		return 0
@@ -139,8 +137,8 @@ func (gs *ghosts) ghost(w schema.WireID) *snapshot.Ghost {
 	return nil
 }
 
-// writeComponent writes a component's received values. Fields that the player does not
-// receive stay.
+// writeComponent writes a component's received values. Fields that the player does not receive keep
+// theirs.
 func (gs *ghosts) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
 	gs.p.Components[i].Schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), wireRefs{gs}, gs.pointer(g, i))
 }
@@ -167,20 +165,20 @@ func (gs *ghosts) takeAway(e ecs.Entity, id ecs.ID) {
 	}
 }
 
-// spare is memory for a component that has none in the world.
+// spare returns memory for a component for which the world has no room.
 func (gs *ghosts) spare(i int) unsafe.Pointer {
 	return reflect.New(gs.world.Types().Info(gs.p.Components[i].ID).Type).UnsafePointer()
 }
 
-// crowded reports whether the world has no room for more component sets. A change that
-// needs one is then dropped, and the connection ends.
+// crowded reports whether the world has no room for more component sets. A change that needs one is
+// then dropped, and the connection ends.
 func (gs *ghosts) crowded() bool {
 	gs.overfull = gs.overfull || gs.world.Used() > gs.mostUsed
 	return gs.overfull
 }
 
-// othersNewest writes the newest received values to remote entities' rows, for the
-// components that shared systems read.
+// othersNewest writes the newest received values into remote entities, for the components that shared
+// systems read.
 func (gs *ghosts) othersNewest() {
 	gs.pushed = false
 	if len(gs.others) == 0 {
@@ -190,7 +188,7 @@ func (gs *ghosts) othersNewest() {
 		if gs.ahead(g) || g.Data == 0 {
 			continue
 		}
-		s := g.Newest() // its last, if it is gone and still drawn
+		s := g.Newest() // the last state, if the ghost is gone and still drawn
 		for _, i := range gs.others {
 			if words := s.Component(i); words != nil {
 				gs.writeComponent(g, s, i)
@@ -201,9 +199,9 @@ func (gs *ghosts) othersNewest() {
 	}
 }
 
-// othersAgain is othersNewest before a tick, if the tick before may have written others: what
-// a shared system writes of an entity that is not predicted lasts for that tick only. So a
-// tick that runs again finds of others what it found first.
+// othersAgain is othersNewest before a tick, if the tick before may have written others. What a shared
+// system writes into an entity that is not predicted lasts for that tick only. So a tick that runs
+// again finds the same values of others as in its first run.
 func (gs *ghosts) othersAgain() {
 	if gs.pushed {
 		gs.othersNewest()
@@ -211,7 +209,7 @@ func (gs *ghosts) othersAgain() {
 	gs.pushed = gs.pushes
 }
 
-// othersMoved reports whether the snapshot just read changed what shared systems read of
+// othersMoved reports whether the snapshot that was just read changed what shared systems read from
 // remote entities.
 func (gs *ghosts) othersMoved() bool {
 	if len(gs.others) == 0 {
@@ -227,23 +225,23 @@ func (gs *ghosts) othersMoved() bool {
 	})
 }
 
-// ghostFrame holds the states that a ghost is drawn from at a time.
+// ghostFrame has the states from which a ghost is drawn at a time.
 type ghostFrame struct {
 	from snapshot.State
-	// The states before and to are empty where nothing is interpolated from or to them.
+	// before and to are empty if nothing is interpolated from or to them.
 	before, to snapshot.State
-	// fraction is the share of the time between from and to. At 0 all components hold.
+	// fraction is the share of the time between from and to. At 0 all components keep their value.
 	fraction float32
-	rate     float32 // rate is the ticks a second.
+	rate     float32 // ticks a second
 }
 
-// knots returns the knots of a component that the frame has.
+// knots returns a component's knots for the frame.
 func (gf *ghostFrame) knots(comp int) schema.Knots {
 	return schema.Between(gf.before.Keyframe(comp), gf.from.Keyframe(comp), gf.to.Keyframe(comp), gf.fraction, gf.rate)
 }
 
-// statesAround returns the states that a ghost is drawn from at a time. It returns false if there
-// are none.
+// statesAround returns the states from which a ghost is drawn at a time. It returns false if there are
+// none.
 func (gs *ghosts) statesAround(g *snapshot.Ghost, t foretick.Tick, fraction float32) (gf ghostFrame, ok bool) {
 	a, b, f, ok := g.Sample(t, fraction)
 	if !ok {
@@ -262,8 +260,8 @@ func (gs *ghosts) statesAround(g *snapshot.Ghost, t foretick.Tick, fraction floa
 	return gf, true
 }
 
-// jumped reports whether an entity's life changed between two keyframes. Then nothing may
-// be interpolated.
+// jumped reports whether an entity's life changed between two states. Then nothing may be interpolated
+// between them.
 func (gs *ghosts) jumped(g *snapshot.Ghost, a, b snapshot.State) bool {
 	for _, l := range gs.p.Lives {
 		wa, wb := a.Component(l.Component), b.Component(l.Component)
@@ -283,8 +281,8 @@ func (gs *ghosts) jumped(g *snapshot.Ghost, a, b snapshot.State) bool {
 	return false
 }
 
-// leapt reports whether the snapshot just read says that a ghost was teleported since its
-// last value.
+// leapt reports whether, in the snapshot that was just read, a ghost was teleported since its last
+// value.
 func (gs *ghosts) leapt(e ecs.Entity) bool {
 	for _, ch := range gs.receiver.Changes() {
 		if ch.Teleported && ecs.Entity(ch.Ghost.Data) == e {
@@ -294,9 +292,8 @@ func (gs *ghosts) leapt(e ecs.Entity) bool {
 	return false
 }
 
-// whollyTold reports whether a snapshot left out none of the player's own entities. An
-// entity that is the player's here may have another owner on the server, and be left out
-// for that reason.
+// whollyTold reports whether a snapshot left out none of the player's own entities. An entity that is
+// the player's here may have another owner on the server, and be left out for that reason.
 func (gs *ghosts) whollyTold(t foretick.Tick) bool {
 	_, all, own := gs.receiver.Complete(t)
 	if all || !own {
@@ -308,13 +305,13 @@ func (gs *ghosts) whollyTold(t foretick.Tick) bool {
 	})
 }
 
-// whole reports whether the nearest snapshot received from tick t on, downwards or upwards,
+// whole reports whether the nearest snapshot that was received, from tick t on downwards or upwards,
 // has the entity's state.
 func (gs *ghosts) whole(g *snapshot.Ghost, t foretick.Tick, step int32) bool {
 	newest, _ := gs.receiver.Newest()
 	for range gs.cfg.History {
 		if int32(t-newest) > 0 {
-			return true // nothing newer: the entity did not move on the screen
+			return true // there is no newer one: the entity did not move on the screen
 		}
 		if received, _, _ := gs.receiver.Complete(t); received {
 			_, ok := g.At(t)
@@ -325,8 +322,8 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t foretick.Tick, step int32) bool {
 	return false
 }
 
-// hadComponents reports whether a ghost has, or lately had, one of some components. A value from before
-// counts for as long as no other came.
+// hadComponents reports whether a ghost has, or recently had, one of some components. An earlier value
+// counts until another one was received.
 func (gs *ghosts) hadComponents(g *snapshot.Ghost, t foretick.Tick, components []int) bool {
 	for s := range g.Since(t - unrest) {
 		if slices.ContainsFunc(components, func(i int) bool { return s.Component(i) != nil }) {
@@ -336,8 +333,8 @@ func (gs *ghosts) hadComponents(g *snapshot.Ghost, t foretick.Tick, components [
 	return false
 }
 
-// differed reports whether one of the components that shared systems read of others had
-// another value when t ran than in the snapshot that its prediction r had.
+// differed reports whether one of the components that shared systems read from others had another value
+// when t ran than in the snapshot that the prediction r used.
 func (gs *ghosts) differed(g *snapshot.Ghost, t foretick.Tick, r *record, components []int) (component int, ok bool) {
 	known, ok := g.At(r.basis)
 	if !gs.hadComponents(g, t, components) {
@@ -345,7 +342,7 @@ func (gs *ghosts) differed(g *snapshot.Ghost, t foretick.Tick, r *record, compon
 	}
 	switch {
 	case !ok || g.Data == 0:
-		return itself, true // it came or went
+		return itself, true // it appeared or disappeared
 	case int32(g.Born-r.shown) > 0 && int32(g.Born-t) <= 0:
 		return itself, true // it was not drawn yet
 	case g.Gone != 0 && int32(g.Gone-t) <= 0 && int32(g.Gone-r.shown) > 0:
@@ -355,8 +352,8 @@ func (gs *ghosts) differed(g *snapshot.Ghost, t foretick.Tick, r *record, compon
 	return component, component >= 0
 }
 
-// changedIn returns the first of some components of a ghost that had another value than
-// known when t ran: at the end of the tick before, or at its own. It is −1 for none.
+// changedIn returns the first of some components of a ghost that had another value than known when t
+// ran: at the end of the tick before, or at its own end. It is −1 if there is none.
 func changedIn(g *snapshot.Ghost, known snapshot.State, t foretick.Tick, components []int) int {
 	if before, ok := g.At(t - 1); ok && int32(t-1-known.Tick) > 0 {
 		if i := differ(before, known, components); i >= 0 {
@@ -364,14 +361,15 @@ func changedIn(g *snapshot.Ghost, known snapshot.State, t foretick.Tick, compone
 		}
 	}
 	then, ok := g.At(t)
-	if !ok { // of this tick nothing was received: what came next says whether it changed
+	if !ok { // nothing was received for this tick: a later value shows whether it changed
 		then = g.Newest()
 	}
 	return differ(then, known, components)
 }
 
-// restless reports whether something that shared systems read of others is known to change: one
-// of some components, in any value that is remembered, or who is there, in the ticks up to t.
+// restless reports whether something that shared systems read from others is known to change in the
+// ticks up to t: the value of one of some components, as far as values are remembered, or which
+// entities there are.
 func (gs *ghosts) restless(t foretick.Tick, components []int) bool {
 	for _, g := range gs.receiver.Ghosts() {
 		if gs.ahead(g) {
@@ -390,8 +388,8 @@ func (gs *ghosts) restless(t foretick.Tick, components []int) bool {
 	return false
 }
 
-// differ returns the first of some components in which two states of a ghost differ, −1 for
-// none.
+// differ returns the first of some components in which two states of a ghost differ. It is −1 if there
+// is none.
 func differ(a, b snapshot.State, components []int) int {
 	for _, i := range components {
 		if !slices.Equal(a.Component(i), b.Component(i)) {
@@ -401,8 +399,8 @@ func differ(a, b snapshot.State, components []int) int {
 	return -1
 }
 
-// gatherOurs lists the ghosts that are predicted here, in the receiver's order, so that
-// predicting does not visit all others.
+// gatherOurs lists the ghosts that are predicted here, in the receiver's order, so that predicting need
+// not visit all others.
 func (gs *ghosts) gatherOurs() {
 	gs.ours = gs.ours[:0]
 	for _, g := range gs.receiver.Ghosts() {
@@ -412,8 +410,8 @@ func (gs *ghosts) gatherOurs() {
 	}
 }
 
-// releaseGone gives back ghosts that are no longer drawn. It reports whether there were any:
-// saves.gather is to be called then.
+// releaseGone releases ghosts that are no longer drawn. It reports whether there were any; then
+// saves.gather must be called.
 func (gs *ghosts) releaseGone() bool {
 	for _, g := range gs.released {
 		gs.receiver.Release(g)
@@ -423,10 +421,10 @@ func (gs *ghosts) releaseGone() bool {
 	return any
 }
 
-// stage tells a client's game what came to the screen and what left it.
+// stage calls a client's game when entities appear on the screen and disappear.
 type stage struct {
 	*base
-	shown []map[ecs.Entity]bool // shown has the entities of each hook that are on the screen.
+	shown []map[ecs.Entity]bool // for each hook: its entities that are on the screen
 }
 
 func newStage(b *base) stage {
@@ -437,8 +435,8 @@ func newStage(b *base) stage {
 	return s
 }
 
-// callAppearances calls the hooks, those of what left first. It is called once a frame, when the world
-// holds what is shown.
+// callAppearances calls the hooks, first those for entities that disappeared. It is called once a
+// frame, when the world has what is shown.
 func (s *stage) callAppearances() {
 	for _, vanished := range [...]bool{true, false} {
 		for i := range s.build.Handlers.Appearances {
@@ -469,15 +467,15 @@ func (s *stage) poll(a *game.Appearance[*foretick.Frame], shown map[ecs.Entity]b
 	}
 }
 
-// concerns reports whether an entity is of a hook's prefab. The one that carries the state
-// of the match is no entity of the game's.
+// concerns reports whether an entity is of a hook's prefab. The entity with the singletons is none of
+// the game's.
 func (s *stage) concerns(a *game.Appearance[*foretick.Frame], e ecs.Entity) bool {
 	k := s.ownPrefab(s.p.Identity.Find(s.world, e))
 	return k != nil && k.ECS != &s.build.SingletonRow && (a.Prefab == nil || *k.ECS == *a.Prefab)
 }
 
-// takeUnpredicted writes what the newest snapshot brought of them, or all of them where some may be
-// old. It reports whether it touched anything.
+// takeUnpredicted writes the components that only the server computes: those in the newest snapshot, or
+// all of them if some may be old. It reports whether it changed anything.
 func (gs *ghosts) takeUnpredicted() (changed bool) {
 	if len(gs.p.Unpredicted.Components) == 0 {
 		return false
@@ -497,8 +495,8 @@ func (gs *ghosts) takeUnpredicted() (changed bool) {
 	return changed
 }
 
-// takeUnpredictedOf writes a ghost's newest unpredicted components and removes those that it no
-// longer has. It reports whether it touched anything.
+// takeUnpredictedOf writes a ghost's newest components that only the server computes, and removes those
+// that it no longer has. It reports whether it changed anything.
 func (gs *ghosts) takeUnpredictedOf(g *snapshot.Ghost) bool {
 	e := ecs.Entity(g.Data)
 	if !gs.world.Alive(e) {
@@ -517,7 +515,7 @@ func (gs *ghosts) takeUnpredictedOf(g *snapshot.Ghost) bool {
 }
 
 // rewriteComponent writes a ghost's component and reports whether its value changed. If nothing
-// changed, a sync test may go back past the tick.
+// changed, a sync test may go back beyond the tick.
 func (gs *ghosts) rewriteComponent(g *snapshot.Ghost, s snapshot.State, i int) bool {
 	comp := &gs.p.Components[i]
 	at := gs.world.Pointer(ecs.Entity(g.Data), comp.ID)
@@ -530,23 +528,23 @@ func (gs *ghosts) rewriteComponent(g *snapshot.Ghost, s snapshot.State, i int) b
 	return !bytes.Equal(gs.was, unsafe.Slice((*byte)(at), comp.Size))
 }
 
-// noteBorn notes that a ghost now has an entity. References to it that arrived earlier are
-// then looked up again.
+// noteBorn notes that a ghost has an entity now. References to the ghost that arrived earlier are then
+// looked up again.
 func (gs *ghosts) noteBorn() {
 	if gs.p.Unpredicted.Refs {
 		gs.overdue = true
 	}
 }
 
-// movedGhost is a ghost whose change of owner came with a snapshot older than the newest, to
-// which no prediction is compared.
+// movedGhost is a ghost whose change of owner came with a snapshot older than the newest one, to which
+// no prediction is compared.
 type movedGhost struct {
 	wire     schema.WireID
 	born     foretick.Tick
 	switched bool
 }
 
-// movesLater reports whether the next correction has to move the ghost's entity. Until then it
+// movesLater reports whether the next correction must move the ghost's entity. Until then the entity
 // stays where it is, and may live and die with those that are predicted here.
 func (gs *ghosts) movesLater(g *snapshot.Ghost) bool {
 	return slices.ContainsFunc(gs.moved, func(m movedGhost) bool { return m.wire == g.Wire && m.born == g.Born })
@@ -557,7 +555,7 @@ func (gs *ghosts) owns(g *snapshot.Ghost) bool {
 	return g.Mine && foretick.PlayerID(g.Owner) == gs.view.Player && g.Data != 0 && !gs.alien(g)
 }
 
-// heldByOwner reports whether a state of a ghost says that its owner does not predict it.
+// heldByOwner reports whether, in a state of a ghost, its owner does not predict it.
 func (gs *ghosts) heldByOwner(g *snapshot.Ghost, s snapshot.State) bool {
 	if gs.p.Origins.Interpolated < 0 || !gs.p.Prefabs[g.Prefab].Interpolated {
 		return false

@@ -13,87 +13,86 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// input reads the player's input and makes a command of it for each tick.
+// input reads the player's input and makes a command from it for each tick.
 type input struct {
 	*base
 	commands *netcode.CommandSender
 	history  *prediction.History[tickInput]
-	sample   unsafe.Pointer // sample is the input as of the last frame.
-	press    press          // press is the newest press that no tick has taken yet.
-	// sampled is the newest tick that has a command. It is the predicted tick, or a later one
-	// with input delay.
+	sample   unsafe.Pointer // the input as of the last frame
+	press    press          // the newest press that no tick has taken yet
+	// sampled is the newest tick that has a command. It is the predicted tick, or with input delay a
+	// later one.
 	sampled foretick.Tick
-	// first is the first tick of the session that a command was made for. 0 means none yet.
+	// first is the first tick of the session for which a command was made. It is 0 before that.
 	first foretick.Tick
-	// remade are ticks whose command was made twice, until the server is known to have run one.
+	// remade has the ticks whose command was made twice, until the server is known to have run one of
+	// the two.
 	remade []foretick.Tick
-	// late is how many ticks after its own a command is still taken by the server.
+	// late is for how many ticks after its own tick the server still accepts a command.
 	late int
-	// settled is the newest tick whose command the server waits for no longer, at the newest
-	// snapshot.
+	// settled is the newest tick for whose command the server no longer waited at the newest snapshot.
 	settled   foretick.Tick
-	confirmed foretick.Tick // confirmed is the newest tick whose command the server has answered.
-	// sent is the newest packet sent. had is the newest that the server had at the newest
-	// snapshot.
+	confirmed foretick.Tick // the newest tick whose command the server has run, or will not run any more
+	// sent is the newest packet that was sent. had is the newest one that the server had received at
+	// the newest snapshot.
 	sent, had netcode.Seq
-	hasHad    bool // hasHad is true once had is known.
+	hasHad    bool // had is known
 
-	made    unsafe.Pointer // made is scratch for a command being made.
+	made    unsafe.Pointer // memory for the command that is being made
 	packed  []byte         // scratch
 	compare []byte         // scratch
 }
 
-// tickInput is one tick's command.
+// tickInput is the command of a tick.
 type tickInput struct {
-	at      unsafe.Pointer // at is the command, as a component.
-	value   []byte         // value is the command's bytes.
-	packed  []byte         // packed is the command in wire form.
+	at      unsafe.Pointer // the command, as a component
+	value   []byte         // the command's bytes
+	packed  []byte         // the command as it is sent
 	sampled time.Duration
-	// replaced says that the tick's command was another before, the packed first one,
-	// which the server may have run.
+	// replaced is true if the tick had another command before, which is first in packed form and which
+	// the server may have run.
 	replaced  bool
 	first     []byte
 	firstView uint64
-	several   bool   // several is true if the command was changed more than once.
-	view      uint64 // view is the render time that the command carries.
-	offset    uint8  // offset is how far before the tick its frame showed what is predicted.
-	// stays is true if the server keeps the first command, because the second has no newer view.
+	several   bool   // the command was changed more than once
+	view      uint64 // the render time that the command states
+	offset    uint8  // how far before the tick its frame showed predicted entities
+	// stays is true if the server keeps the first command, because the second one has no newer view.
 	stays    bool
-	sent     bool        // sent is true if the newest command went into packets.
-	seq, end netcode.Seq // seq is the first packet that carries the newest command, end the last.
-	// arrived is the snapshot that first acknowledged a packet with the newest command. 0 means
-	// none yet.
+	sent     bool        // the newest command was sent
+	seq, end netcode.Seq // the first and the last packet with the newest command
+	// arrived is the snapshot that first acknowledged a packet with the newest command. It is 0 before
+	// that.
 	arrived foretick.Tick
 	// late is true if the first command ran: a snapshot of the tick, or a later one, did not
-	// acknowledge the newest.
+	// acknowledge the newest command.
 	late   bool
-	missed bool // missed is true if a note told that the server had neither command.
-	// suspect is true if packets of which no snapshot tells may have carried the newest command.
+	missed bool // a note said that the server had neither command
+	// suspect is true if packets that no snapshot acknowledges may have had the newest command.
 	suspect bool
-	frame   foretick.Tick // frame is the rendered frame that the player looked at.
-	ahead   rewind.Keys   // ahead are the two ticks between which that frame drew what is predicted.
-	whole   rewind.Keys   // whole is the time at which that frame drew the rest.
+	frame   foretick.Tick // the frame that the player looked at
+	ahead   rewind.Keys   // the two ticks between which that frame drew predicted entities
+	whole   rewind.Keys   // the time at which that frame drew all others
 }
 
-// screenFrame is the rendered frame that the player looks at.
+// screenFrame is the frame that the player looks at.
 type screenFrame struct {
-	number   foretick.Tick // number is the frame's number. 0 means none.
-	shown    shownTime     // shown is the render time of others.
-	tick     foretick.Tick // tick is the later of the two ticks that the prediction is drawn between.
-	fraction float32       // fraction is how far the drawing is from the tick before to tick.
+	number   foretick.Tick // the frame's number; 0: none
+	shown    shownTime     // the render time of others
+	tick     foretick.Tick // the later of the two ticks between which predicted entities are drawn
+	fraction float32       // how far the drawing is from the tick before to tick
 }
 
-// press is the newest press of a one-shot since the last tick: the command as it was read
-// in that frame.
+// press is the newest press of a one-shot since the last tick, with the command as it was read in that
+// frame.
 type press struct {
 	at    unsafe.Pointer // the command
 	frame screenFrame    // zero: nothing was pressed
 	read  time.Duration
 }
 
-// pressTicks is the number of ticks for which a press waits for a tick that takes it. A
-// press that waited longer, while the prediction was stalled, is judged by the newest
-// frame.
+// pressTicks is for how many ticks a press waits for a tick that takes it. A press that has waited
+// longer, because the prediction was stalled, is judged by the newest frame.
 const pressTicks = 2
 
 // newInput makes room for the commands of c.
@@ -115,17 +114,17 @@ func (ip *input) clearInput() {
 	ip.newCommands()
 }
 
-// newCommands makes what sends commands, as the server takes them.
+// newCommands makes the sender of commands for the server's settings.
 func (ip *input) newCommands() {
 	if ip.p.Command != nil && !ip.cfg.Observe {
 		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields(), Late: ip.lateReach()})
 	}
 }
 
-// readInput reads the player's input, once a frame. Fields that are held are as of the last
-// frame. One-shots stay set until a tick takes them, so that a press and release between
-// two ticks is not lost, and sums add up. The newest press is kept with what its frame
-// showed, and with the sums up to that frame.
+// readInput reads the player's input, once a frame. Held fields have the value of the last frame.
+// One-shots stay set until a tick takes them, so that a press and release between two ticks is not
+// lost, and sums add up. The newest press is kept with what its frame showed, and with the sums up to
+// that frame.
 func (ip *input) readInput(looking screenFrame) {
 	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe {
 		return
@@ -144,8 +143,8 @@ func (ip *input) readInput(looking screenFrame) {
 	}
 }
 
-// commandUpTo makes the commands of all ticks up to t and returns how many it made. What
-// a sum's range does not hold goes on to the next of them.
+// commandUpTo makes the commands of all ticks up to t and returns how many it made. What exceeds a
+// sum's range is left for the next of them.
 func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
 	for ; int32(t-ip.sampled) > 0; n++ {
 		ip.sampled++
@@ -154,8 +153,8 @@ func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
 	return n
 }
 
-// command makes tick t's command: the player's input as the wire will carry it, so that
-// both ends play the same value. more says that the same frame makes further commands.
+// command makes the command of tick t from the player's input. It rounds the input as sending does, so
+// that both ends run the same value. more is true if the same frame makes further commands.
 func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
 	cmd := ip.p.Command
 	if cmd == nil || ip.cfg.Observe {
@@ -200,8 +199,8 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
 	ip.packed = packed
 }
 
-// behind returns the number of steps by which a frame showed predicted entities before tick
-// t, 0 if nothing of other players is predicted and the own player is drawn by whole ticks.
+// behind returns by how many steps a frame showed predicted entities before tick t. It is 0 if nothing
+// of other players is predicted and the player is drawn by whole ticks.
 func (ip *input) behind(t foretick.Tick, f screenFrame) uint8 {
 	if !ip.showsAhead() && !ip.cfg.PartialTicks || f.tick == 0 {
 		return 0
@@ -210,8 +209,8 @@ func (ip *input) behind(t foretick.Tick, f screenFrame) uint8 {
 	return rewind.PackOffset(shown * rewind.OffsetSteps)
 }
 
-// commanded returns the input that the next tick's command is made of, and the frame that
-// the player looked at when giving it.
+// commanded returns the input for the next tick's command, and the frame that the player looked at when
+// giving the input.
 func (ip *input) commanded(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
 	from, looked := ip.pending(cmd, looking)
 	ip.press.frame = screenFrame{}
@@ -226,7 +225,7 @@ func (ip *input) pending(cmd *layout.Command, looking screenFrame) (unsafe.Point
 	}
 	layout.CopyBytes(ip.made, ip.sample, cmd.Size)
 	if !cmd.Schema.CopyPress(ip.made, ip.press.at) && !ip.unchanged(cmd) {
-		return ip.sample, looking // its aim is the last frame's
+		return ip.sample, looking // its aim is that of the last frame
 	}
 	return ip.made, looked
 }
@@ -239,8 +238,8 @@ func (ip *input) unchanged(cmd *layout.Command) bool {
 	return bytes.Equal(ip.compare[:n], ip.compare[n:])
 }
 
-// lateReach returns for how many ticks a command may be of use, counted from the newest one,
-// which is ahead of the server's tick when it arrives. 0: not after its own.
+// lateReach returns for how many ticks a command may be of use, counted from the newest one, which is
+// ahead of the server's tick when it arrives. 0 means that it is of use only in its own tick.
 func (ip *input) lateReach() int {
 	if ip.late == 0 {
 		return 0
@@ -248,8 +247,7 @@ func (ip *input) lateReach() int {
 	return ip.late + 2
 }
 
-// answered returns the newest tick up to t whose command the server has run, or will not run
-// any more.
+// answered returns the newest tick up to t whose command the server has run, or will not run any more.
 func (ip *input) answered(t foretick.Tick) foretick.Tick {
 	if ip.late > 0 && int32(t-ip.settled) > 0 {
 		return ip.settled
@@ -257,8 +255,8 @@ func (ip *input) answered(t foretick.Tick) foretick.Tick {
 	return t
 }
 
-// confirm measures the time until the server answered the commands up to t, as far back as
-// they are kept: after an outage there are many at once.
+// confirm measures how long the server took to run the commands up to t, as far back as they are kept:
+// after an outage these are many at once.
 func (ip *input) confirm(t foretick.Tick) {
 	if ip.confirmed == 0 {
 		ip.confirmed = t - 1
@@ -279,8 +277,8 @@ func (ip *input) confirm(t foretick.Tick) {
 	ip.confirmed = t
 }
 
-// played returns the packed command that the client ran a tick with, a zero one if it made
-// none. It is valid until the next call.
+// played returns the packed command that the client ran a tick with, or a zero one if it made none. It
+// is valid until the next call.
 func (ip *input) played(t foretick.Tick) []byte {
 	if in := ip.history.Find(t); in != nil {
 		return in.packed
@@ -290,8 +288,8 @@ func (ip *input) played(t foretick.Tick) []byte {
 	return ip.packed
 }
 
-// unpressed returns the packed command of a tick without its one-shots: what the server
-// repeats. It returns nil if no command was made. It is valid until the next call.
+// unpressed returns the packed command of a tick without its one-shots, as the server repeats it. It
+// returns nil if no command was made. It is valid until the next call.
 func (ip *input) unpressed(t foretick.Tick) []byte {
 	in := ip.history.Find(t)
 	if in == nil {
@@ -299,23 +297,23 @@ func (ip *input) unpressed(t foretick.Tick) []byte {
 	}
 	cmd := ip.p.Command
 	if cmd.Schema.Unpack(in.packed, ip.made) != nil {
-		return nil // cannot be: it was packed here
+		return nil // impossible: it was packed here
 	}
 	cmd.Schema.ClearMomentary(ip.made)
 	ip.compare = cmd.Schema.Pack(ip.made, ip.compare[:0])
 	return ip.compare
 }
 
-// shownTime is the render time of the last rendered frame.
+// shownTime is the render time of the last frame.
 type shownTime struct {
 	tick     foretick.Tick
-	fraction uint8 // 1/256 tick
+	fraction uint8 // in 1/256 of a tick
 	at       time.Duration
 }
 
-// knownSince reports whether the server knew, at the newest snapshot, what this client had
-// when it sent the packet next. The server then had that packet, or a later one. That it
-// acknowledges a later command says less: the command's time may have passed without it.
+// knownSince reports whether the server knew, at the newest snapshot, what this client knew when it
+// sent the packet next: whether it had received that packet or a later one. An acknowledgement of a
+// later command says less, since the command's time may have passed without it.
 func (ip *input) knownSince(next netcode.Seq) bool {
 	return ip.hasHad && !precedes(ip.had, next)
 }

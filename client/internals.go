@@ -100,7 +100,7 @@ func (in internals) Entity(w schema.WireID) probe.ClientEntity {
 		}
 	}
 	if v := g.Newest(); int32(v.Tick-told) > 0 {
-		told = v.Tick // it came in pieces, and the snapshot of its tick did not
+		told = v.Tick // it was sent in pieces, and the snapshot of its tick did not arrive
 	}
 	return probe.ClientEntity{
 		Told: told, Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
@@ -171,7 +171,7 @@ func (in internals) SyncTest(ticks int, found func(probe.Desync)) error {
 	return nil
 }
 
-// post brings the board up to date.
+// post publishes the counters.
 func (c *Client) post() {
 	c.board.mu.Lock()
 	defer c.board.mu.Unlock()
@@ -194,16 +194,16 @@ func (c *Client) Stats() stats.Client {
 
 const (
 	countsEvery = 10 * time.Second // the least time between two reports of counts
-	countsRate  = 3                // bytes a second that they may take, the message's header included
+	countsRate  = 3                // how many bytes a second the reports may take, with the message's header
 )
 
-// causeCounts tells the server how many corrections the client had, by cause. A report has all of
-// the connection, so one that is lost costs nothing once the next one arrives.
+// causeCounts reports to the server how many corrections the client had, by cause. A report has all
+// counts of the connection, so a lost report does not matter once the next one arrives.
 type causeCounts struct {
-	base  prediction.ByCause // base has the counts of when the connection began.
-	said  reason.Counts      // said has the counts of the newest report.
-	again bool               // again is true if said was sent twice, since packets get lost.
-	next  time.Duration      // next is when a report is due.
+	base  prediction.ByCause // the counts when the connection began
+	said  reason.Counts      // the counts in the newest report
+	again bool               // said was sent twice, since packets may be lost
+	next  time.Duration      // when a report is due
 }
 
 // beginCounts starts the counts of a connection.
@@ -211,7 +211,8 @@ func (c *causeCounts) beginCounts(l *base) {
 	*c = causeCounts{base: l.stats.ByCause, again: true, next: l.now + countsEvery}
 }
 
-// writeCounts puts a report into the packet that is being built, if one is due and has news.
+// writeCounts puts a report into the packet that is being built, if one is due and would have something
+// new.
 func (c *causeCounts) writeCounts(l *link, pk *netcode.Packet) {
 	if l.now < c.next {
 		return
@@ -243,7 +244,7 @@ func (c *Client) setTechniques(t probe.Techniques) error {
 	return nil
 }
 
-// changeTechniques applies what setTechniques asked for. The world holds no drawn values.
+// changeTechniques applies what setTechniques set. It is called when the world has no drawn values.
 func (c *Client) changeTechniques() {
 	was, want := c.techniques, c.wanted
 	if was == want {
@@ -271,31 +272,31 @@ func (c *Client) changeTechniques() {
 	c.timeline.spawning.clearSpawns()
 	c.reasons.Clear()
 	c.screen.clearScreen()
-	if c.timeline.clearLevel() != nil { // cannot be: the same configuration was accepted before
+	if c.timeline.clearLevel() != nil { // impossible: the same configuration was accepted before
 		return
 	}
 	c.timeline.saves.gather()
 }
 
-// keepFrames makes room for the frames that shots are predicted on. Without prediction that
-// is long after the frame.
+// keepFrames makes the history for the frames that shots are predicted with. Without prediction that
+// happens long after the frame.
 func (sc *screen) keepFrames() {
-	if seen, err := lagcomp.NewHistory(sc.framesKept()); err == nil { // a like one was accepted before
+	if seen, err := lagcomp.NewHistory(sc.framesKept()); err == nil { // a similar one was accepted before
 		sc.visible = seen
 	}
 }
 
-// framesKept returns how many rendered frames are kept for the hitboxes in them.
+// framesKept returns for how many frames the hitboxes are kept.
 func (sc *screen) framesKept() lagcomp.Config {
 	kept := lagcomp.Config{TickRate: sc.p.TickRate, Shapes: sc.p.Shapes}
-	if sc.cfg.InputDelay > 0 || sc.cfg.DelayAbove > 0 || sc.cfg.NoPrediction { // a shot is predicted so much later than its frame
+	if sc.cfg.InputDelay > 0 || sc.cfg.DelayAbove > 0 || sc.cfg.NoPrediction { // a shot is predicted that much later than its frame
 		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(sc.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
 	}
 	return kept
 }
 
-// receivedValue writes a component's value in the newest snapshot that had it to v, with the
-// component's type. It returns false without one.
+// receivedValue writes a component's value in the newest snapshot that had it to v, which has the
+// component's type. It returns false if there is none.
 func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
 	for i := range c.p.Components {
 		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
@@ -325,15 +326,15 @@ func (gs *ghosts) readReceived(e ecs.Entity, i int, v unsafe.Pointer) (at foreti
 	return 0, false
 }
 
-// receivedBytes counts the bytes of snapshots by component and field, while an inspector
-// asks for it. A server of another build may have components that this build does not know:
-// their bytes are with those of no component.
+// receivedBytes counts the bytes of snapshots by component and field, while an inspector wants it. A
+// server of another build may have components that this build does not know: their bytes are counted
+// with those of no component.
 type receivedBytes struct {
-	own     *schema.Registry  // own is this build's registry: its lines are counted.
-	spoken  *schema.Registry  // spoken is the registry of the profile.
-	profile *snapshot.Profile // profile is nil while nothing is counted.
-	to      []int             // to has this build's line for each line of the profile.
-	before  []float64         // before has the counts of protocols that were spoken before.
+	own     *schema.Registry  // this build's registry: its lines are counted
+	spoken  *schema.Registry  // the registry of the profile
+	profile *snapshot.Profile // nil: nothing is counted
+	to      []int             // this build's line for each line of the profile
+	before  []float64         // the counts with earlier servers' registries
 	now     []float64         // scratch
 }
 
@@ -362,7 +363,7 @@ func (b *receivedBytes) follow(r *snapshot.Receiver) {
 	r.SetProfile(b.profile)
 }
 
-// linesOf finds the lines of a build for those of a profile.
+// linesOf returns the line of a build for each line of a profile.
 func linesOf(own *schema.Registry, p *snapshot.Profile) []int {
 	lines := snapshot.NewProfile(own).Lines()
 	var to []int

@@ -8,16 +8,16 @@ import (
 // currentLevel is the level that the client is in.
 type currentLevel struct {
 	epoch   uint8
-	entered bool // its information arrived
+	entered bool // the level's information has arrived
 }
 
 // enterLevel takes a client into a level.
 func (c *Client) enterLevel(info netcode.LevelInfo) {
 	if info.Epoch == c.link.level.epoch && c.link.level.entered || info.Epoch != c.link.level.epoch && !netcode.Newer(info.Epoch, c.link.level.epoch) {
-		return // told again, or by a packet of the level before that others overtook
+		return // it came again, or in a late packet of the level before
 	}
 	if info.Epoch != c.link.level.epoch && c.clearLevel() != nil {
-		return // cannot be: the same configuration was accepted before
+		return // it cannot happen: the same configuration was accepted before
 	}
 	c.link.level.epoch, c.link.level.entered = info.Epoch, true
 	c.frame.Tick = info.Tick
@@ -38,7 +38,7 @@ func (c *Client) clearLevel() error {
 		c.world.Unlock()
 		for _, g := range c.ghosts.receiver.Ghosts() {
 			if g.Data != 0 {
-				c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
+				c.world.Unreserve(ecs.Entity(g.Data)) // no save from before is restored any more
 			}
 		}
 	}

@@ -21,48 +21,48 @@ type link struct {
 
 	endpoint  transport.Endpoint
 	peer      transport.PeerID
-	address   string // address is the server's, for logs.
-	up        bool   // up is true while the transport is connected.
+	address   string // the server's address, for logs
+	up        bool   // the transport is connected
 	conn      *netcode.Conn
-	kept      *netcode.Conn  // kept is the lost connection while Resuming: its requests wait.
-	allowance game.Allowance // allowance limits requests.
+	kept      *netcode.Conn  // the lost connection while Resuming: its requests wait
+	allowance game.Allowance // limits requests
 	lastSend  time.Duration
 	rejected  *netcode.Reject
-	levelled  bool // levelled is true if the packet at hand brought a level.
-	// decoding is true while bytes of the server are read: nothing of the game runs then.
+	levelled  bool // the current packet had a level
+	// decoding is true while bytes of the server are read. Nothing of the game runs then.
 	decoding bool
-	// newest is the newest snapshot of this connection, in whatever level. 0 means none.
+	// newest is the newest snapshot of this connection, in any level. It is 0 if there is none.
 	newest foretick.Tick
 	clock  *netcode.Clock
 	ticks  tickGuard
-	heard  time.Duration // heard is when the newest snapshot came.
+	heard  time.Duration // when the newest snapshot arrived
 	builds builds
 	place  place
 	level  currentLevel
 	wish   wish
-	// delivered are the packets that the server received since the newest snapshot.
+	// delivered has the packets that the server received since the newest snapshot.
 	delivered []netcode.Seq
 	unread    unreadReport
 	lost      redialling
-	// stood is how long the client had stood still when it woke. It is 0 once a snapshot came
-	// since.
+	// stood is for how long the client had been suspended when it woke. It is 0 once a snapshot has
+	// arrived since.
 	stood time.Duration
 	woke  time.Duration
-	eye   netcode.Eye // eye is where an observer looks from.
-	looks bool        // looks is true if the observer said where it looks from.
+	eye   netcode.Eye // where an observer looks from
+	looks bool        // the observer has set where it looks from
 
-	snapshotInterval time.Duration // snapshotInterval is what the server said.
+	snapshotInterval time.Duration // as the server reported
 
 	events  [64]transport.Event
 	scratch []byte
 }
 
-// wish is what the client asked of the server by Configure.
+// wish has the settings that the client requests from the server.
 type wish struct {
-	wanted  bool        // there is one to tell
-	asked   bool        // it was sent
-	granted bool        // the server has it
-	from    netcode.Seq // the first packet that carried it
+	wanted  bool        // there are settings to request
+	asked   bool        // the request was sent
+	granted bool        // the server has received it
+	from    netcode.Seq // the first packet with it
 }
 
 func newLink(b *base) link {
@@ -72,12 +72,12 @@ func newLink(b *base) link {
 	return l
 }
 
-// leastRate is the lowest rate that congestion control sets. A tick's commands fit into it
-// at any tick rate.
+// leastRate returns the lowest rate that congestion control sets. A tick's commands fit into it at any
+// tick rate.
 func (l *link) leastRate() int { return min(l.cfg.SendRate, max(4000, 100*l.p.TickRate)) }
 
 func (l *link) disconnected(ev *transport.Event) {
-	if l.rejected != nil || ev.Code == transport.Mismatch && l.up { // else it never spoke with a server
+	if l.rejected != nil || ev.Code == transport.Mismatch && l.up { // otherwise it never exchanged packets with a server
 		e := &ProtocolError{Ours: l.cfg.Protocol.Hash()}
 		if l.rejected != nil {
 			e.Theirs = l.rejected.Protocol
@@ -88,11 +88,11 @@ func (l *link) disconnected(ev *transport.Event) {
 	l.lose(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
 }
 
-// who returns the attributes that identify the client in a log line. The address is that of the
-// server, as the transport knows it.
+// who returns the attributes that identify the client in a log line. The address is the server's, as
+// the transport knows it.
 func (l *link) who() []any {
 	var info transport.Info
-	if l.endpoint.Info(l.peer, &info) { // else the endpoint has forgotten it
+	if l.endpoint.Info(l.peer, &info) { // otherwise the endpoint has forgotten the peer
 		l.address = info.Addr
 	}
 	return []any{"player", l.view.Player, "connection", l.stats.Connections, "address", l.address}
@@ -105,9 +105,8 @@ func (l *link) endConnection(err error) {
 	}
 }
 
-// believes reports whether the server can have reached the tick of a snapshot. A snapshot
-// of an impossible tick is not acknowledged, so that the server does not use it as a
-// baseline.
+// believes reports whether the server can have reached the tick of a snapshot. A snapshot of an
+// impossible tick is not acknowledged, so that the server does not use it as a baseline.
 func (l *link) believes(t foretick.Tick) bool {
 	if l.cfg.SnapshotRate > 0 {
 		l.ticks.interval = max(l.ticks.interval, time.Second/time.Duration(l.cfg.SnapshotRate))
@@ -120,9 +119,9 @@ func (l *link) believes(t foretick.Tick) bool {
 	return false
 }
 
-// fates checks whether the packet with the client's settings arrived, and tells the sender
-// of commands how many packets are lost in a row. Commands need no check: they are sent
-// repeatedly, and each snapshot has the newest that the server received.
+// fates checks whether the packet with the client's settings has arrived, and passes the fates of
+// packets to the sender of commands. Commands need no such check: they are sent repeatedly, and each
+// snapshot names the newest one that the server received.
 func (l *link) fates(ip *input) {
 	for f, ok := l.conn.NextFate(); ok; f, ok = l.conn.NextFate() {
 		if ip.commands != nil {
@@ -140,14 +139,14 @@ func (l *link) fates(ip *input) {
 	}
 }
 
-// mostDelivered bounds the packets that are listed while no snapshot comes.
+// mostDelivered is how many packets are listed at most while no snapshot arrives.
 const mostDelivered = 256
 
-// precedes reports whether a packet was numbered before another. A distance of half the
-// circle counts as before.
+// precedes reports whether a packet was numbered before another one. A distance of half of all numbers
+// counts as before.
 func precedes(a, b netcode.Seq) bool { return netcode.Distance(a, b) < 0 }
 
-// sendPackets greets, or sends the newest commands, or at least an acknowledgement.
+// sendPackets sends a hello, or the newest commands, or at least an acknowledgement.
 func (l *link) sendPackets(ticks int, ip *input) {
 	if !l.up || l.view.State == Closed {
 		return
@@ -157,7 +156,7 @@ func (l *link) sendPackets(ticks int, ip *input) {
 	if greet {
 		interval = helloInterval
 	}
-	if l.cfg.Observe { // it has nothing to say but acknowledgements
+	if l.cfg.Observe { // an observer sends little else than acknowledgements
 		interval, ticks = max(interval, l.snapshotInterval), 0
 	}
 	if ticks == 0 && l.now-l.lastSend < interval || l.conn.Paused(l.now) {
@@ -174,7 +173,7 @@ func (l *link) sendPackets(ticks int, ip *input) {
 		hello := netcode.Hello{Version: game.HelloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
 		if l.cfg.Observe {
 			hello.Role, hello.Data = netcode.RoleObserve, l.cfg.ObserveData
-		} else if l.stats.Connections > 0 { // else another process of the player's took them
+		} else if l.stats.Connections > 0 { // otherwise another process of the player received them
 			hello.Taken = l.place.taken[:standard.GameChannels+len(l.p.Channels)]
 		}
 		l.scratch = hello.Append(l.scratch[:0])
@@ -219,7 +218,7 @@ func (l *link) sendPackets(ticks int, ip *input) {
 	}
 }
 
-// askConfigure sends the wish of Configure until a packet that carried it was delivered.
+// askConfigure asks for the rates of Configure until a packet with the request was delivered.
 func (l *link) askConfigure(pk *netcode.Packet) bool {
 	if !l.wish.wanted || l.wish.granted {
 		return false
@@ -257,7 +256,7 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 	}
 	l.losses.Sent(r.Name, r.Schema, v)
 	l.scratch = r.Schema.Pack(v, l.scratch[:0])
-	if q.SendOn(standard.ChannelMain, l.view.Tick, uint8(r.Kind), l.scratch) != nil {
+	if q.SendOn(standard.ChannelMain, l.view.Tick, uint8(r.Kind), l.scratch) != nil { // the queue is full: nothing that is declared is longer than it may be
 		return foretick.ErrTooMany // the queue is full; longer than it may be nothing declared is
 	}
 	l.stats.Requests++
@@ -275,8 +274,8 @@ func (l *link) queue() *netcode.Conn {
 	return l.conn
 }
 
-// takeOver sends on a new connection everything that the server did not receive on the lost
-// one. own is set if the client is back in its own place.
+// takeOver sends on a new connection everything that the server did not receive on the lost one. own is
+// true if the client has its old place back.
 func (l *link) takeOver(own bool, taken uint32) {
 	kept := l.kept
 	l.kept = nil
@@ -286,7 +285,7 @@ func (l *link) takeOver(own bool, taken uint32) {
 		l.stats.RequestsDropped += uint64(kept.PendingOn(standard.ChannelMain))
 	case errors.Is(l.conn.TakeOver(kept, standard.ChannelMain, int64(taken)), netcode.ErrTaken):
 		l.stats.Malformed++
-		_ = l.conn.TakeOver(kept, standard.ChannelMain, netcode.Forgotten) // with which it cannot fail
+		_ = l.conn.TakeOver(kept, standard.ChannelMain, netcode.Forgotten) // which cannot fail with it
 	}
 }
 

@@ -16,24 +16,24 @@ func newLocalEntities(b *base) localEntities {
 	return co
 }
 
-// localEntities holds entities that a client simulates for itself and no rollback touches.
-// They are of prefabs with the policy ClientOnly, in the partition ecs.ClientOnly.
+// localEntities has the entities that the client simulates for itself and that no rollback changes.
+// Their prefabs have the policy ClientOnly, and their partition is ecs.ClientOnly.
 type localEntities struct {
 	*base
 	query       *ecs.Query
 	kept        *ecs.History // one slot: the newest tick, while a frame is drawn into the world
 	now, before record
-	lived       foretick.Tick // the tick after the newest that ran
+	lived       foretick.Tick // the tick after the newest one that ran
 }
 
-// ranBefore reports whether a tick runs another time, for entities and components that no
-// rollback touches.
+// ranBefore reports whether a tick runs another time. Entities and components that no rollback changes
+// skip such a run.
 func (co *localEntities) ranBefore(t foretick.Tick) bool {
 	return co.frame.Replay || co.practice || int32(t-co.lived) < 0
 }
 
-// keepLocalEntities rounds the values, as the server does with its twins, and keeps them for
-// frames between two ticks.
+// keepLocalEntities rounds the values, as the server does with its copies, and keeps them for frames
+// between two ticks.
 func (co *localEntities) keepLocalEntities(rc *recorder) {
 	co.now, co.before = co.before, co.now
 	co.now.clearRecord()
@@ -62,19 +62,18 @@ func (co *localEntities) localEntityCount() int {
 	return n
 }
 
-// locals keeps the values that only this client has of predicted entities: their components
-// declared with Protocol.LocalComponent. Every frame and every correction loads a save.
-// These components keep their values through it, also on an entity that a replay, or the
-// server, brings back.
+// locals keeps the values that only this client has of predicted entities: their components declared
+// with Protocol.LocalComponent. Every frame and every correction loads a save. These components keep
+// their values when it does, even on an entity that a replay or the server brings back.
 type locals struct {
 	*base
-	stashed bool // stashed is true if values were kept since the world was last put back.
+	stashed bool // values were kept since the world was last put back
 	kept    []ecs.Entity
-	// data has, for each of kept, the components' values and a byte each that says whether it is
-	// there.
+	// data has, for each of kept, the components' values, and a byte for each that says whether the
+	// entity has it.
 	data  []byte
 	zeros []byte
-	next  int // next is where find looks first.
+	next  int // indexOf begins its search here
 }
 
 func (l *locals) indexOf(e ecs.Entity) int {
@@ -107,10 +106,10 @@ func (l *locals) forgetLocal(e ecs.Entity) {
 
 func (l *locals) clearLocals() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
 
-// stashDue reports whether stash is to be called ahead of a save that is loaded.
+// stashDue reports whether stash has to be called before a save is loaded.
 func (l *locals) stashDue() bool { return len(l.p.Locals) > 0 && !l.stashed }
 
-// stash keeps the components of entities, ahead of the first save that is loaded.
+// stash keeps the components of entities, before the first save is loaded.
 func (l *locals) stash(entities []ecs.Entity) {
 	l.stashed = true
 	stride := l.p.LocalStride()
@@ -138,8 +137,8 @@ func (l *locals) stash(entities []ecs.Entity) {
 	}
 }
 
-// putBack gives the components back to the entities that are alive, once all saves are loaded
-// and all ticks have run again. It reports whether components came or went.
+// putBack restores the components of the entities that are alive, once all saves are loaded and all
+// ticks have run again. It reports whether an entity got or lost one.
 func (l *locals) putBack(entities []ecs.Entity) (moved bool) {
 	l.stashed = false
 	stride := l.p.LocalStride()

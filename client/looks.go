@@ -10,13 +10,13 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// mostLooks is how many ticks are run again to explain one misprediction. Of further ticks
-// the client assumes that their systems read everything that they may.
+// mostLooks is how many ticks are run again to explain one misprediction. For further ticks the client
+// assumes that their systems read everything that they may.
 const mostLooks = 8
 
-// looks finds out what shared systems read of others. A tick runs once more with the
-// others' entities concealed. A system that does not notice read nothing of them, neither
-// here nor on the server: its code and its inputs were the same there.
+// looks finds out which components of others' entities shared systems read. It runs a tick once more
+// with these entities concealed. If a system does not notice, it read nothing of them, neither here nor
+// on the server, where its code and its inputs were the same.
 type looks struct {
 	*base
 	ghosts    *ghosts
@@ -28,24 +28,24 @@ type looks struct {
 	names     *recordNames
 	records   *prediction.History[record]
 
-	ticks   []lookedTick // ticks were run again to explain one misprediction.
-	n       int          // n is how many of ticks are in use.
-	systems []int        // systems are those that looked, in the tick that runs.
+	ticks   []lookedTick // ticks that were run again to explain one misprediction
+	n       int          // how many of ticks are in use
+	systems []int        // the systems that looked at concealed entities, in the tick that runs
 	result  record
 	shown   []foretick.PlayerID // scratch
 	read    []int               // scratch
 }
 
-// lookedTick is what a tick's systems read.
+// lookedTick has the results of a tick that ran again.
 type lookedTick struct {
 	tick foretick.Tick
 	// unknown is true if the systems may have read everything that they declare.
 	unknown bool
-	parents bool  // parents is true if the systems asked for parents.
-	systems []int // systems are those that looked.
+	parents bool  // the systems asked for parents
+	systems []int // the systems that looked at concealed entities
 }
 
-// forgetTicks begins another explanation.
+// forgetTicks forgets all ticks, before another misprediction is explained.
 func (lk *looks) forgetTicks() { lk.n = 0 }
 
 // noteLook notes whether a system looked at concealed entities.
@@ -55,7 +55,7 @@ func (lk *looks) noteLook(system int, peeked bool) {
 	}
 }
 
-// lookedIn returns what is known of a tick, nil if it was not run yet.
+// lookedIn returns what is known of a tick. It is nil if the tick was not run again yet.
 func (lk *looks) lookedIn(t foretick.Tick) *lookedTick {
 	for i := range lk.ticks[:lk.n] {
 		if lk.ticks[i].tick == t {
@@ -65,9 +65,9 @@ func (lk *looks) lookedIn(t foretick.Tick) *lookedTick {
 	return nil
 }
 
-// looked returns the components of others on which a mispredicted component depends in
-// tick t, by what its systems looked at. It is called only before a correction, which loads
-// the world anyway. The result is valid until the next call.
+// looked returns the components of others that a mispredicted component depends on in tick t, as far as
+// its systems looked at them. It is called only before a correction, which loads the world anyway. The
+// result is valid until the next call.
 func (lk *looks) looked(component string, t foretick.Tick) []int {
 	at := lk.lookedIn(t)
 	if at == nil {
@@ -105,8 +105,8 @@ func (lk *looks) askedParents(component string, t foretick.Tick) bool {
 	return at == nil || at.unknown || at.parents
 }
 
-// swayedByOthers reports whether tick t has another result without the entities that are not
-// predicted here, or whether none of those that are known here has one of some components.
+// swayedByOthers reports whether tick t has another result without the entities that are not predicted
+// here. It also returns true if the client knows none of these with one of the components.
 func (lk *looks) swayedByOthers(t foretick.Tick, components []int) bool {
 	if at := lk.lookedIn(t); at == nil || at.unknown {
 		return true
@@ -116,9 +116,9 @@ func (lk *looks) swayedByOthers(t foretick.Tick, components []int) bool {
 	})
 }
 
-// runConcealed runs a tick again with the entities concealed that are not predicted here,
-// and notes the systems that look for them. It reports false if that says nothing: the
-// tick cannot run again, or its result is another one.
+// runConcealed runs a tick again while the entities that are not predicted here are concealed, and
+// notes the systems that look for them. It returns false if the run is useless: the tick cannot run
+// again, or the result differs from the first.
 func (lk *looks) runConcealed(t foretick.Tick) bool {
 	was := lk.records.Find(t)
 	lk.systems = lk.systems[:0]
@@ -137,8 +137,8 @@ func (lk *looks) runConcealed(t foretick.Tick) bool {
 	}) && lk.result.hash() == was.hash()
 }
 
-// runAside runs a tick again, by a function, and keeps what came out in result. It reports false
-// if that failed, or the tick cannot run again.
+// runAside runs a tick again, with a function, and keeps the outcome in result. It returns false if
+// that failed, or the tick cannot run again.
 func (lk *looks) runAside(t foretick.Tick, run func() bool) bool {
 	return lk.stepper.runAside(t, run, func() {
 		lk.result.clearRecord()
@@ -149,8 +149,8 @@ func (lk *looks) runAside(t foretick.Tick, run func() bool) bool {
 	})
 }
 
-// keepSpawns adds what the tick spawned that no earlier run of it did. Its handles are new in
-// each run, so the record has numbers instead: two runs that spawned the same are equal.
+// keepSpawns adds the entities that only this run of the tick spawned. Their handles are new in each
+// run, so the record has numbers instead, and two runs that spawned the same are equal.
 func (lk *looks) keepSpawns(r *record) {
 	for n, e := range lk.spawning.practised {
 		from := len(r.items)
@@ -161,24 +161,24 @@ func (lk *looks) keepSpawns(r *record) {
 	}
 }
 
-// A client has other players' values rounded to their steps, while the server's systems read
-// them as they are. Where that may be why a result differs, a tick has another result once
-// the values are half a step off. So it runs again with each of the nudges.
+// A client has other players' values rounded to their steps, while the server's systems read the exact
+// values. If that may be why a result differs, the tick runs again with each of the nudges. The result
+// is then another one if values half a step away change it.
 
 // mostNudged is how many ticks run again with nudged values to explain one misprediction.
 const mostNudged = 4
 
-// nudges are the directions that the fields of a component are moved in, in turn.
+// nudges are the directions in which the fields of a component are moved, one after another.
 var nudges = [...][2]float32{{1, 1}, {-1, -1}, {1, -1}, {-1, 1}}
 
-// roundedOnItsWay reports whether the server's systems read a component of others more
-// finely than clients receive it.
+// roundedOnItsWay reports whether the server's systems read a component of others more precisely than
+// clients receive it.
 func roundedOnItsWay(s *schema.Schema) bool {
 	return s != nil && (s.Coarse() >= 0 || !s.Predicted() && s.Rounded())
 }
 
-// swayedByRounding reports whether tick k has another result with a component of others half
-// a step off.
+// swayedByRounding reports whether tick k has another result with a component of others moved by half a
+// step.
 func (lk *looks) swayedByRounding(k foretick.Tick, component int) bool {
 	if !lk.runNudged(k, component, [2]float32{}) {
 		return false
@@ -192,8 +192,8 @@ func (lk *looks) swayedByRounding(k foretick.Tick, component int) bool {
 	return false
 }
 
-// runNudged runs a tick again, with a component of the entities that are not predicted here
-// half a step off, times by.
+// runNudged runs a tick again, with a component of the entities that are not predicted here moved by
+// half a step times by.
 func (lk *looks) runNudged(k foretick.Tick, component int, by [2]float32) bool {
 	return lk.runAside(k, func() bool {
 		lk.ghosts.othersNewest()
@@ -220,7 +220,7 @@ func (lk *looks) nudge(e ecs.Entity, component int, by [2]float32) {
 		f := c.Schema.Field(i)
 		off := f.Step / 2
 		if !c.Predicted {
-			off = f.Step // its grid has no half of it
+			off = f.Step // its grid has no half steps
 		} else if f.Sim == f.Step {
 			off = 0
 		}

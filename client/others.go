@@ -75,8 +75,8 @@ func (ot *others) drawGhost(g *snapshot.Ghost, t foretick.Tick, fraction float32
 	}
 }
 
-// drawBeyond extrapolates a ghost after its newest state, as far as its fields' tags allow.
-// It returns false if the ghost must be drawn by its known states.
+// drawBeyond extrapolates a ghost after its newest state, as far as its fields' tags allow. It returns
+// false if the ghost has to be drawn from its known states.
 func (ot *others) drawBeyond(g *snapshot.Ghost, t foretick.Tick, fraction float32) bool {
 	a, b, span, beyond, ok := g.Beyond(t, fraction)
 	if !ok || ot.ghosts.jumped(g, a, b) {
@@ -102,9 +102,9 @@ func (ot *others) drawBeyond(g *snapshot.Ghost, t foretick.Tick, fraction float3
 	return true
 }
 
-// missed lets the next frame make those entities of remote players again that the game
-// destroyed between two frames, for example with a parent of its own. Entities that are
-// predicted here come back with the save that ends a frame's drawing.
+// missed handles entities of remote players that the game destroyed between two frames, for example
+// together with a parent. The next frame makes them again. Entities that are predicted here come back
+// with the save that is loaded after drawing.
 func (ot *others) missed() {
 	if ot.ghosts.receiver == nil {
 		return

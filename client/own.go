@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// ownDrawing draws what is predicted here.
+// ownDrawing draws the entities that are predicted here.
 type ownDrawing struct {
 	*base
 	ghosts     *ghosts
@@ -25,10 +25,10 @@ type ownDrawing struct {
 	partial    *partialTick
 
 	fades fades
-	drawn bool // the world holds drawn values
+	drawn bool // the world has drawn values
 }
 
-// drawOwn draws the local player between its last two ticks, with corrections fading.
+// drawOwn draws the local player between its last two ticks, while corrections fade.
 func (ow *ownDrawing) drawOwn(since time.Duration) {
 	now := ow.recorder.records.Find(ow.predictor.Tick())
 	before := ow.recorder.records.Find(ow.predictor.Tick() - 1)
@@ -61,8 +61,7 @@ func (ow *ownDrawing) drawBetween(comp *layout.Component, k schema.Knots, at uns
 	comp.Schema.Interpolate(^schema.Audience(0), k, schema.GridSim, wireRefs{ow.ghosts}, at)
 }
 
-// correct turns the difference between the drawn values and the corrected ones into
-// offsets.
+// correct makes offsets of the differences between the drawn values and the corrected ones.
 func (ow *ownDrawing) correct() {
 	after := ow.recorder.records.Find(ow.predictor.Tick())
 	if !ow.correction.replacing || after == nil || ow.techniques.NoSmoothing {
@@ -111,8 +110,8 @@ func (ow *ownDrawing) drawLocalEntities() {
 	}
 }
 
-// shownAhead returns a rendered frame's value of a component that is predicted here. It
-// returns false if nothing of it was predicted.
+// shownAhead returns a rendered frame's value of a component that is predicted here. It returns false
+// if no value of it was predicted.
 func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value game.ShownValue, ok bool) {
 	now, before := ow.recorder.records.Find(k.B), ow.recorder.records.Find(k.A)
 	if now == nil {
@@ -129,11 +128,11 @@ func (ow *ownDrawing) shownAhead(k rewind.Keys, e ecs.Entity, comp int) (value g
 	return game.ShownValue{Schema: ow.p.Components[comp].Schema, Audience: ^schema.Audience(0), Knots: ow.p.Between(a, b, k.F), Grid: schema.GridSim, Refs: wireRefs{ow.ghosts}}, true
 }
 
-// drewPartly draws the fading corrections of a component that a partial tick computed. It
-// returns false for any other.
+// drewPartly draws the fading corrections of a component that a partial tick computed. It returns false
+// for any other component.
 func (ow *ownDrawing) drewPartly(e ecs.Entity, comp int, at unsafe.Pointer) bool {
 	c := &ow.p.Components[comp]
-	own := ow.build.Index(c.ID) // a server of another build numbers them otherwise
+	own := ow.build.Index(c.ID) // a server of another build has another number for it
 	if d := ow.partial.findDrawn(e); d == nil || own < 0 || !d.components.Has(own) {
 		return false
 	}

@@ -25,15 +25,16 @@ type partialTick struct {
 	row       *game.SingletonRow
 	parents   *game.Hierarchy
 
-	// whole is the frame's position between the newest two ticks, for all else.
+	// whole is the frame's position between the newest two ticks, for all that no partial tick
+	// computes.
 	whole  float32
 	drawn  []partlyDrawn
-	next   int            // next is where find looks first.
-	made   unsafe.Pointer // made is scratch for the command of the part.
-	offset uint8          // offset is how far before its tick the player saw itself.
+	next   int            // findDrawn begins its search here
+	made   unsafe.Pointer // scratch for the command of the partial tick
+	offset uint8          // how far before its tick the player saw itself
 }
 
-// partlyDrawn says which predicted components of an entity a partial tick has computed.
+// partlyDrawn has the predicted components of an entity that a partial tick computed.
 type partlyDrawn struct {
 	e          ecs.Entity
 	components schema.MaskBuilder
@@ -41,7 +42,7 @@ type partlyDrawn struct {
 
 func (pt *partialTick) clearDrawn() { pt.drawn, pt.next = pt.drawn[:0], 0 }
 
-// noteWritten adds the components that a system writes of its rows.
+// noteWritten adds the components that a system writes to its rows.
 func (pt *partialTick) noteWritten(rows ecs.Rows, components *schema.MaskBuilder) {
 	for _, e := range rows.Entities() {
 		if d := pt.findDrawn(e); d != nil {
@@ -54,7 +55,8 @@ func (pt *partialTick) noteWritten(rows ecs.Rows, components *schema.MaskBuilder
 	}
 }
 
-// findDrawn looks first behind what it found last: all systems see rows in the same order.
+// findDrawn begins its search after the entity that it found last, since all systems see rows in the
+// same order.
 func (pt *partialTick) findDrawn(e ecs.Entity) *partlyDrawn {
 	for i := range pt.drawn {
 		k := pt.next + i
@@ -69,18 +71,18 @@ func (pt *partialTick) findDrawn(e ecs.Entity) *partlyDrawn {
 	return nil
 }
 
-// runPartial runs the part of the next tick that has passed over the player's rows. undraw
-// takes the results back. It comes before others are drawn: systems read these as in a
-// whole tick, and what one writes of them is drawn over.
+// runPartial runs the part of the next tick that has passed, for the player's rows. undraw removes the
+// results. It is called before others are drawn, so systems read others as in a whole tick, and their
+// writes to others are overwritten.
 func (pt *partialTick) runPartial(looking screenFrame) bool {
 	f := &pt.frame
 	if _, saved := pt.predictor.Slot(pt.predictor.Tick()); !saved {
-		return false // nothing could take the results back
+		return false // the results could not be removed
 	}
 	t := pt.predictor.Tick() + 1
 	part := pt.view.Fraction
 	if pt.view.Stalled {
-		part = 0 // the next tick does not come
+		part = 0 // there is no next tick yet
 	}
 	pt.view.Fraction = 1 + part
 	pt.row.Give()
@@ -99,8 +101,8 @@ func (pt *partialTick) runPartial(looking screenFrame) bool {
 	return true
 }
 
-// upcoming returns the command that tick t would get if it were due now, or has got already
-// where input is delayed. It returns nil for a zero command.
+// upcoming returns the command that tick t would have if it were due now, or already has if input is
+// delayed. It returns nil for a zero command.
 func (pt *partialTick) upcoming(t foretick.Tick, looking screenFrame) []byte {
 	cmd := pt.p.Command
 	if cmd == nil {
@@ -122,7 +124,7 @@ func (pt *partialTick) upcoming(t foretick.Tick, looking screenFrame) []byte {
 	return unsafe.Slice((*byte)(pt.made), cmd.Size)
 }
 
-// checkPartialTicks returns the fault of Config.PartialTicks, if any.
+// checkPartialTicks returns the fault of Config.PartialTicks. It is nil if there is none.
 func (c *Config) checkPartialTicks() error {
 	if !c.PartialTicks || c.Protocol == nil {
 		return nil

@@ -16,11 +16,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// preview is the engine of package preview: a server and one player of it in one world.
+// preview is the engine of package preview: a server and one of its players in one world.
 type preview struct {
-	// The path of the data: Step reads the input, runs a tick of the server with it, keeps
-	// the tick's values as words (record), calls the hooks, and draws two records into the
-	// world. Before the next tick the world gets its own values back (canvas).
+	// Step reads the input, runs a tick of the server with it, records the tick's values as words,
+	// calls the hooks, and draws values between two records into the world. Before the next tick,
+	// canvas restores the tick's values in the world.
 	base
 	requestBox
 	match   seat.Match
@@ -28,25 +28,25 @@ type preview struct {
 	stage   stage
 	seat    *seat.Player
 	canvas  canvas
-	spawned []spawnedHere // spawned are those of the running tick.
+	spawned []spawnedHere // spawned in the running tick
 
 	begun  bool
-	epoch  time.Time // epoch is the server's start.
-	last   time.Time // last is the time of the newest Step.
+	epoch  time.Time // when the server started
+	last   time.Time // when the newest Step was
 	scale  float64
 	paused bool
-	steps  int // steps are the ticks that StepTick asked for.
+	steps  int // how many ticks StepTick asked for
 
 	allowance game.Allowance
-	packed    []byte        // packed is scratch for a request.
-	rendered  foretick.Tick // rendered is the number of the newest rendered frame.
+	packed    []byte        // scratch for a request
+	rendered  foretick.Tick // the number of the newest rendered frame
 	shown     shownTime
 	level     uint8
-	busy      bool // busy is true while a tick or a frame is on.
+	busy      bool // a tick or a frame is being computed
 }
 
-// CheckPreview is for package preview, which asks it of no client: it refuses a configuration, and
-// fills its defaults in.
+// CheckPreview is for package preview, and clients do not call it. It refuses a wrong configuration,
+// and fills in the defaults.
 func (internals) CheckPreview(cfg *Config) error {
 	if err := cfg.checkConfig(); err != nil {
 		return err
@@ -57,13 +57,13 @@ func (internals) CheckPreview(cfg *Config) error {
 	return nil
 }
 
-// NewPreview is for package preview, which asks it of no client. It makes the player of a preview,
-// whose configuration was checked.
+// NewPreview is for package preview, and clients do not call it. It makes the player of a preview from
+// a checked configuration.
 func (internals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
 	return newPreview(cfg, m)
 }
 
-// newPreview makes the player of a preview, whose configuration was checked.
+// newPreview makes the player of a preview from a checked configuration.
 func newPreview(cfg Config, m seat.Match) *preview {
 	own, w := compiledOf(cfg.Protocol), m.World()
 	p := &preview{match: m, seat: &seat.Player{}, scale: 1}
@@ -135,7 +135,7 @@ func (p *preview) Close() error {
 	return err
 }
 
-// end notes that the match, or the player's part in it, is over.
+// end checks whether the match, or the player's part in it, is over.
 func (p *preview) end() {
 	switch gone := p.seat.Gone; {
 	case p.view.State == Closed:
@@ -163,7 +163,7 @@ func (p *preview) begin(now time.Time) {
 	}
 }
 
-// advance computes the ticks that are due once some real time has passed.
+// advance computes the ticks that become due as real time passes.
 func (p *preview) advance(passed time.Duration) {
 	m := p.match
 	t := m.Tick()
@@ -188,8 +188,8 @@ func (p *preview) advance(passed time.Duration) {
 	}
 }
 
-// sample reads the input, and makes the commands up to a tick. The player joins in the first
-// tick, and gives none for it.
+// sample reads the input, and makes the commands up to a tick. The player joins in the first tick, and
+// has no command in it.
 func (p *preview) sample(last foretick.Tick) {
 	if p.view.State == Playing {
 		looking := screenFrame{number: p.rendered, shown: p.shown, tick: p.view.Tick, fraction: p.view.Fraction}
@@ -200,7 +200,7 @@ func (p *preview) sample(last foretick.Tick) {
 	}
 }
 
-// tick computes a tick, and calls what a client's game is told of it.
+// tick computes a tick, and calls a client's hooks for it.
 func (p *preview) tick(t foretick.Tick) {
 	p.busy = true
 	defer func() { p.busy = false }()
@@ -216,7 +216,7 @@ func (p *preview) tick(t foretick.Tick) {
 	p.end()
 }
 
-// draw shows the time of the match in the world, and runs the render systems.
+// draw draws the match at the present time into the world, and runs the render systems.
 func (p *preview) draw() {
 	if p.view.State != Playing {
 		return
@@ -226,7 +226,7 @@ func (p *preview) draw() {
 	m := p.match
 	t := m.Tick()
 	part := float32(p.now-m.Due(t)) / float32(m.Interval())
-	part = float32(int(min(max(part, 0), 1)*256)) / 256 // as a command carries it
+	part = float32(int(min(max(part, 0), 1)*256)) / 256 // as precisely as a command has it
 	since := p.now - p.shown.at
 	p.rendered++
 	p.view.Tick, p.view.Fraction = t, part
@@ -243,8 +243,8 @@ func (p *preview) draw() {
 	f.DT = 1 / float32(p.p.TickRate)
 }
 
-// told calls what a client's game is told of a tick: the level, its messages, what its player
-// spawned, and the events of its player.
+// told calls the hooks that a client calls for a tick: for the level, its messages, the player's
+// spawns, and the player's events.
 func (p *preview) told(t foretick.Tick) {
 	f := &p.frame
 	f.Tick = t
@@ -266,7 +266,7 @@ func (p *preview) told(t foretick.Tick) {
 	}
 }
 
-// enter tells the game of a level, as a client that enters it.
+// enter calls the game's handlers of a level, as a client does when it enters the level.
 func (p *preview) enter() {
 	l := p.match.Level()
 	p.level = l.Epoch
@@ -289,7 +289,7 @@ func (p *preview) message(t foretick.Tick, m seat.Message) {
 	_ = p.p.Handlers.Messages[of.Own](of.Schema, &p.frame, t, payload) // it was packed by the same schema
 }
 
-// request queues a request of the player for the next tick.
+// queueRequest queues a request of the player for the next tick.
 func (p *preview) queueRequest(id game.RequestID, v unsafe.Pointer) error {
 	r := &p.p.Requests[id-1]
 	switch {
@@ -327,8 +327,8 @@ func (p *preview) NoteSpawn(e ecs.Entity, owner foretick.PlayerID, prefab int) {
 	}
 }
 
-// Shows implements Screen: whether a client of the player would predict the events of an entity: its
-// own, and those of shared physics objects.
+// Shows implements Screen. A client of the player would predict the events of its own entities, and of
+// shared physics objects.
 func (p *preview) Shows(by ecs.Entity, owner foretick.PlayerID) bool {
 	switch {
 	case !p.match.SharedRuns():
@@ -340,7 +340,7 @@ func (p *preview) Shows(by ecs.Entity, owner foretick.PlayerID) bool {
 	return owner == p.view.Player
 }
 
-// previewEnd is what the frames of render systems and of a client's hooks ask in a preview.
+// previewEnd answers, in a preview, what render systems and a client's hooks ask of their frames.
 type previewEnd struct{ p *preview }
 
 var _ interface {

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// canvas draws a preview's entities between two ticks into the world that the ticks are
-// computed in, and takes everything back out.
+// canvas draws a preview's entities between two ticks into the world in which the ticks are computed,
+// and restores that world afterwards.
 type canvas struct {
 	p        *compiled
 	world    *ecs.World
@@ -22,23 +22,23 @@ type canvas struct {
 	row      *game.SingletonRow
 	parents  *game.Hierarchy
 
-	deep []func(dst, src unsafe.Pointer) // deep has a function for each component. nil means plain memory.
+	deep []func(dst, src unsafe.Pointer) // a function for each component; nil: it is plain memory
 	refs *previewRefs
 
 	now, before record
-	cut         []ecs.Entity // cut are the entities that were teleported in the running tick.
+	cut         []ecs.Entity // the entities that were teleported in the running tick
 
 	drawn bool
 	kept  []keptEntity
-	bytes []byte             // bytes keeps plain components.
-	boxes [][]unsafe.Pointer // boxes keeps the other components, each in its own list.
-	used  []int              // used is how many of each of boxes are in use.
+	bytes []byte             // the values of plain components
+	boxes [][]unsafe.Pointer // the values of the other components, a list for each
+	used  []int              // how many of each list in boxes are in use
 }
 
-// keptEntity is an entity as the tick left it.
+// keptEntity is an entity in the state that the tick left.
 type keptEntity struct {
 	e    ecs.Entity
-	mask schema.Mask // the replicated components that it has
+	mask schema.Mask // the replicated components that the entity has
 }
 
 func newCanvas(p *compiled, m seat.Match) canvas {
@@ -52,8 +52,8 @@ func newCanvas(p *compiled, m seat.Match) canvas {
 	return c
 }
 
-// record keeps the values of a tick, on the grid on which they are drawn. A second record of
-// the same tick replaces the first.
+// record keeps the values of a tick, on the grid on which they are drawn. A second record of the same
+// tick replaces the first.
 func (c *canvas) record(t foretick.Tick) {
 	if c.now.basis != t {
 		c.now, c.before = c.before, c.now
@@ -100,8 +100,8 @@ func (c *canvas) recordEntity(rows ecs.Rows, k int, e ecs.Entity) {
 	}
 }
 
-// drawnGrid is the precision with which a client draws a component: its own player's, where
-// that is predicted.
+// drawnGrid returns the grid on which a client draws a component. A predicted one has the precision
+// that it has for its own player.
 func drawnGrid(comp *layout.Component) schema.Grid {
 	if comp.Predicted {
 		return schema.GridSim
@@ -109,8 +109,7 @@ func drawnGrid(comp *layout.Component) schema.Grid {
 	return schema.GridPublic
 }
 
-// draw writes the values between the tick before the newest one and the newest one into the
-// world.
+// draw writes values between the newest tick and the tick before into the world.
 func (c *canvas) draw(fraction float32) {
 	c.keep()
 	if fraction == 1 || c.now.basis != c.before.basis+1 {
@@ -131,8 +130,8 @@ func (c *canvas) draw(fraction float32) {
 	}
 }
 
-// apart reports whether nothing may be interpolated between the two ticks: an entity was
-// teleported, or has another life.
+// apart reports whether nothing of an entity may be interpolated between the two ticks: it was
+// teleported, or its life changed.
 func (c *canvas) apart(e ecs.Entity) bool {
 	for _, cut := range c.now.cuts {
 		if cut == e {
@@ -184,7 +183,7 @@ func (c *canvas) each(mask schema.Mask, fn func(i int, comp *layout.Component)) 
 	}
 }
 
-// box returns the next value of a component that is no plain memory.
+// box returns the memory for the next value of a component that is not plain memory.
 func (c *canvas) box(i int) unsafe.Pointer {
 	if c.used[i] == len(c.boxes[i]) {
 		c.boxes[i] = append(c.boxes[i], reflect.New(c.p.Components[i].Handle.Type()).UnsafePointer())
@@ -193,8 +192,8 @@ func (c *canvas) box(i int) unsafe.Pointer {
 	return c.boxes[i][c.used[i]-1]
 }
 
-// undraw gives the world back the state that keep saved, whatever was drawn and whatever
-// render systems wrote. Components that are not replicated stay as they are.
+// undraw restores the state that keep saved, whatever was drawn and whatever render systems wrote. It
+// leaves components that are not replicated as they are.
 func (c *canvas) undraw() {
 	if !c.drawn {
 		return

@@ -20,25 +20,25 @@ func (cs *causes) explain() {
 	cs.reasons.Explain(&cs.wrong, cs)
 }
 
-// beginTick begins with the comparison of a tick.
+// beginTick prepares for the comparison of a tick.
 func (cs *causes) beginTick(t foretick.Tick) {
 	cs.wrong, cs.perhaps = prediction.Misprediction{Tick: t}, false
 	cs.looks.forgetTicks()
 }
 
-// Agreed and the exported methods below are what reason.Explain asks.
+// Agreed and the exported methods below answer the questions of reason.Explain.
 func (cs *causes) Agreed() foretick.Tick           { return cs.agreedOn }
 func (cs *causes) SystemName(number uint32) string { return cs.p.SystemName(number) }
 func (cs *causes) Late(number uint32) bool         { return int(number) == cs.p.LateCause() }
 
-// Remade returns the newest tick up to t of whose two commands the server ran the first.
+// Remade returns the newest tick up to t that has two commands of which the server ran the first.
 func (cs *causes) Remade(t foretick.Tick) (last foretick.Tick, ticks uint32, certain bool) {
 	return cs.input.remadeBy(cs.doubtful(t), t)
 }
 
-// Pushed reports whether the ends differ in t in something that a run of a shared system
-// for another player may write: a component that systems declare with ecs.WriteOther, or
-// the existence of an entity or a component.
+// Pushed reports whether the ends differ in t in data that a shared system may write in a run for
+// another player: a component that systems declare with ecs.WriteOther, or the existence of an entity
+// or a component.
 func (cs *causes) Pushed(t foretick.Tick) bool {
 	r := cs.records.Find(t)
 	if r == nil {
@@ -70,8 +70,8 @@ func (cs *causes) Pushed(t foretick.Tick) bool {
 	return false
 }
 
-// RemoteWrong reports whether a remote player was predicted wrongly, or no snapshot had its
-// state since the ends agreed.
+// RemoteWrong reports whether a remote player was predicted wrongly, or no snapshot had its state since
+// the last tick on which both ends agree.
 func (cs *causes) RemoteWrong(t foretick.Tick) bool {
 	if !cs.p.Remote.Predicts || !cs.fromOthers() {
 		return false
@@ -80,16 +80,16 @@ func (cs *causes) RemoteWrong(t foretick.Tick) bool {
 	return cs.remoteFailed || t-cs.agreed.all > 1 && (cs.remotes || cs.agreed.unsure || !all)
 }
 
-// fromOthers reports whether the shared systems compute what differs from others' state. Of
-// another build's systems nothing is known.
+// fromOthers reports whether the shared systems compute the differing component from others' state. The
+// systems of another build are unknown, so for these it may be.
 func (cs *causes) fromOthers() bool {
 	return len(cs.ghosts.others) > 0 && (cs.p.OtherBuild || cs.p.FromOthers.Names(&cs.p.Layout, cs.wrong.Component))
 }
 
-// OthersDiffered finds an entity that is not predicted here and whose value was out of
-// date. Since the ends last agreed, the server's value differed from the newest one known
-// here, in a component that shared systems read of others. The component is "" for an entity
-// that came or went.
+// OthersDiffered finds an entity that is not predicted here and whose value here was out of date in a
+// tick after the last agreement. The server's value then differed from the newest one here, in a
+// component that shared systems read of others. The component is "" if the entity appeared or
+// disappeared.
 func (cs *causes) OthersDiffered(t foretick.Tick) (owner uint16, component string, ok bool) {
 	if !cs.fromOthers() {
 		return 0, "", false
@@ -107,14 +107,14 @@ func (cs *causes) OthersDiffered(t foretick.Tick) (owner uint16, component strin
 	return 0, "", false
 }
 
-// unrest is for how many ticks after another came or went a next one may have done so in a tick
-// of which no snapshot came.
+// unrest is a number of ticks. For so long after an entity appeared or disappeared, another may have
+// done so in a tick without a snapshot.
 const unrest = 32
 
-// OthersUnknown reports whether a shared system may have read of others what no snapshot
-// had: a value that found no room, one that was in a lost snapshot, one that changed and changed
-// back between two, or a reference that the server could not send yet. It expects a change
-// back only of values that are known to change.
+// OthersUnknown reports whether a shared system may have read a value of others that no snapshot had:
+// one that did not fit, one in a lost snapshot, one that changed and changed back between two
+// snapshots, or a reference that the server could not send yet. Only values that are known to change
+// are expected to change back.
 func (cs *causes) OthersUnknown(t foretick.Tick) bool {
 	if !cs.fromOthers() {
 		return false
@@ -122,7 +122,7 @@ func (cs *causes) OthersUnknown(t foretick.Tick) bool {
 	before, _, _ := cs.ghosts.receiver.Complete(t - 1)
 	here, all, _ := cs.ghosts.receiver.Complete(t)
 	whole := before && here
-	missing := here && !all || !whole && cs.ghosts.tellsEachTick() // what found no room, or was lost, may have changed
+	missing := here && !all || !whole && cs.ghosts.tellsEachTick() // entities that did not fit or were lost may have changed
 	changes := missing || !whole && cs.ghosts.restless(t, cs.ghosts.others)
 	if !changes && !cs.scenes.holdsBackRefs() {
 		return false
@@ -135,9 +135,9 @@ func (cs *causes) OthersUnknown(t foretick.Tick) bool {
 	return false
 }
 
-// OthersUnseen reports whether a shared system may have read entities on the server that are
-// not sent to this client. The server says when it hides some. Which of them are too far away
-// to be sent, it does not say: they matter where those do that are near, or where none is.
+// OthersUnseen reports whether a shared system may have read entities on the server that are not sent
+// to this client. The server says when it hides some. It does not say which are too far away to be
+// sent. These may matter if the near ones matter, or if none is near.
 func (cs *causes) OthersUnseen(t foretick.Tick) bool {
 	if !cs.fromOthers() {
 		return false
@@ -154,10 +154,9 @@ func (cs *causes) OthersUnseen(t foretick.Tick) bool {
 	return false
 }
 
-// OwnDiffered finds an unpredicted component of the player's own that changed on the server
-// after the newest value known here when the tick was predicted, or that may have had a
-// reference which the server could not send yet. The component of parents counts where
-// systems looked for any.
+// OwnDiffered finds an unpredicted component of the player's own that changed on the server after the
+// newest value that was known here when the tick was predicted. It may also have had a reference that
+// the server could not send yet. The component of parents counts if systems asked for parents.
 func (cs *causes) OwnDiffered(t foretick.Tick) (component string, ok bool) {
 	read, parent := cs.p.Unpredicted.Read, cs.p.ParentIndex()
 	if len(read) == 0 && parent < 0 {
@@ -184,7 +183,7 @@ func (cs *causes) OwnDiffered(t foretick.Tick) (component string, ok bool) {
 	return "", false
 }
 
-// doubtful returns the first remembered tick up to t on which the ends may have differed.
+// doubtful returns the first remembered tick up to t in which the ends may have differed.
 func (cs *causes) doubtful(t foretick.Tick) foretick.Tick {
 	if oldest := t - foretick.Tick(cs.cfg.History); int32(oldest-cs.agreedOn) > 0 {
 		return oldest
@@ -192,9 +191,8 @@ func (cs *causes) doubtful(t foretick.Tick) foretick.Tick {
 	return cs.agreedOn + 1
 }
 
-// swayed finds the first of the player's own fields that a wrong prediction of others
-// changed in the newest tick. When the server's state of that tick arrives, it will show no
-// difference.
+// swayed finds the first of the player's own fields that a wrong prediction of others changed in the
+// newest tick. The server's state of that tick will show no difference when it arrives.
 func (cs *causes) swayed(before, after *record, newest foretick.Tick) {
 	for _, it := range after.items {
 		if it.remotePredicted || it.comp == itself {
@@ -218,8 +216,8 @@ func (cs *causes) swayed(before, after *record, newest foretick.Tick) {
 	}
 }
 
-// checkUntracked checks values that shared systems may have read and that are not
-// predicted. If the client's value differed at t, it is the cause.
+// checkUntracked checks the values that are not predicted and that shared systems may have read. If the
+// client's value differed at t, it is the cause.
 func (cs *causes) checkUntracked(t foretick.Tick) {
 	w := &cs.wrong
 	unsure := w.Cause == prediction.Code || w.Cause == prediction.Input && cs.perhaps
@@ -251,8 +249,8 @@ func (cs *causes) checkUntracked(t foretick.Tick) {
 	}
 }
 
-// roundedRead reports whether what differs is computed from a component of an entity of the
-// player's own that clients receive rounded. The server's systems read it as it is.
+// roundedRead reports whether the differing component is computed from a component of the player's own
+// entity that clients receive rounded. The server's systems read the exact value.
 func (cs *causes) roundedRead(s snapshot.State) bool {
 	w := &cs.wrong
 	for i := range cs.p.Unpredicted.Rounded {
@@ -266,14 +264,14 @@ func (cs *causes) roundedRead(s snapshot.State) bool {
 	return false
 }
 
-// untracked makes a component that was read the cause of a misprediction.
+// untracked makes a component that systems read the cause of a misprediction.
 func (cs *causes) untracked(component int) {
 	w := &cs.wrong
 	w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Untracked, 0, 0, 0
 	w.Read = cs.p.Components[component].Name
 }
 
-// explainCode adds what is known of a misprediction that has no other cause.
+// explainCode adds the known facts about a misprediction that has no other cause.
 func (cs *causes) explainCode(t foretick.Tick) {
 	w := &cs.wrong
 	if game.DebugBuild {
@@ -284,8 +282,7 @@ func (cs *causes) explainCode(t foretick.Tick) {
 	}
 }
 
-// OthersRounded finds a component of others' entities whose rounding on its way here may be
-// the cause.
+// OthersRounded finds a component of others' entities whose rounding in snapshots may be the cause.
 func (cs *causes) OthersRounded(t foretick.Tick) (component string, ok bool) {
 	if !cs.fromOthers() || cs.p.OtherBuild {
 		return "", false
@@ -310,16 +307,16 @@ func (cs *causes) OthersRounded(t foretick.Tick) (component string, ok bool) {
 	return "", false
 }
 
-// untrackedReads counts, in debug builds, the corrections whose cause is that shared systems
-// read a component of the player's own entities which is not predicted.
+// untrackedReads counts, in debug builds, the corrections that happened because shared systems read a
+// component of the player's own entities that is not predicted.
 type untrackedReads map[string]int
 
-// untrackedOften is the number of corrections after which a component is logged. Components
-// that change now and then, such as a new weapon's, cost a correction each and may be meant.
+// untrackedOften is the number of corrections after which a component is logged. Components that change
+// rarely, such as a new weapon's, cost a correction each, which may be intended.
 const untrackedOften = 10
 
-// noteRead logs a component when it has been the cause often, once. It logs a warning and no
-// error, since the game works.
+// noteRead logs a component once, when it has often been the cause. It logs a warning and no error,
+// since the game works.
 func (u *untrackedReads) noteRead(m *prediction.Misprediction, warn func(text string, args ...any)) {
 	if m.Cause != prediction.Untracked || m.OfOther || m.Player != 0 || m.Read == "" {
 		return
@@ -332,7 +329,7 @@ func (u *untrackedReads) noteRead(m *prediction.Misprediction, warn func(text st
 	}
 }
 
-// componentName returns the name of a replicated component, "" for itself.
+// componentName returns the name of a replicated component. It is "" for itself.
 func componentName(p *compiled, i int) string {
 	if i < 0 || i >= len(p.Components) {
 		return ""
@@ -354,7 +351,7 @@ func ownEvents(p *compiled, n *reason.Note) {
 	n.Raised = own
 }
 
-// causes finds out what is wrong with a prediction, and why.
+// causes finds the faults of a prediction, and their causes.
 type causes struct {
 	*base
 	input     *input
@@ -368,13 +365,13 @@ type causes struct {
 	trails    *trails
 	reasons   *reason.Log
 
-	wrong prediction.Misprediction // wrong is the misprediction of the newest comparison.
-	// agreedOn is the newest tick on which the ends agree on all that wrong can come from.
+	wrong prediction.Misprediction // of the newest comparison
+	// agreedOn is the newest tick in which the ends agree on everything that wrong can result from.
 	agreedOn     foretick.Tick
-	remotes      bool           // remotes is true if remote players were compared.
-	remoteFailed bool           // remoteFailed is true if a remote player was predicted wrongly.
-	perhaps      bool           // perhaps is true if the cause is possible and not certain.
-	often        untrackedReads // often counts causes, in debug builds alone.
+	remotes      bool           // remote players were compared
+	remoteFailed bool           // a remote player was predicted wrongly
+	perhaps      bool           // the cause is possible, and not certain
+	often        untrackedReads // only in debug builds
 }
 
 func (cs *causes) explainField(comp *layout.Component, f int, ours, theirs []int32) {
@@ -387,8 +384,8 @@ func fieldValue(comp *layout.Component, field int, words []int32) float64 {
 	return comp.Schema.Number(field, words[:comp.Schema.Words()], schema.GridSim)
 }
 
-// listDifferences lists every field of the player's own in which the prediction r for t
-// differs from the server's state. It allocates, and runs only if the game asked for it.
+// listDifferences lists every field of the player's own that differs between the prediction r for t and
+// the server's state. It allocates, and runs only if the game asked for it.
 func (cs *causes) listDifferences(r *record, t foretick.Tick) {
 	for _, g := range cs.ghosts.ours {
 		s, ok := g.At(t)
@@ -405,8 +402,8 @@ func (cs *causes) listDifferences(r *record, t foretick.Tick) {
 	}
 }
 
-// listFields lists the fields in which two values of a component differ. nil means that
-// there is no value.
+// listFields lists the fields in which two values of a component differ. A value is nil if there is
+// none.
 func (cs *causes) listFields(comp *layout.Component, e ecs.Entity, prefab string, ours, theirs []int32) {
 	w := &cs.wrong
 	d := prediction.Difference{Entity: uint64(e), Prefab: prefab, Component: comp.Name}
@@ -438,9 +435,9 @@ func (cs *causes) explainEntity(e ecs.Entity, prefab *layout.Prefab, here bool) 
 	cs.explain()
 }
 
-// agreedOnWrong returns the newest tick before t on which both ends agree on all that what
-// differs in t can come from. An entity that is longer than a packet is told seldom. Others of
-// the player's may be told in each snapshot, and be computed from themselves alone.
+// agreedOnWrong returns the newest tick before t in which both ends agree on everything that the
+// difference in t can result from. An entity that is longer than a packet is sent rarely. Others of the
+// player's may be in every snapshot, and may be computed from themselves alone.
 func (cs *causes) agreedOnWrong(t foretick.Tick) foretick.Tick {
 	agreed, w := cs.agreed.newest, &cs.wrong
 	if len(cs.agreed.parts) == 0 || cs.p.OtherBuild || cs.p.FromOthers.Names(&cs.p.Layout, w.Component) {
@@ -458,8 +455,8 @@ func (cs *causes) agreedOnWrong(t foretick.Tick) foretick.Tick {
 	return agreed
 }
 
-// RanFirst runs the ticks again with the first of the two commands that were made for each.
-// If the result is the server's then, the cause is certain. If nothing changes, they are no
+// RanFirst runs the ticks again with the first of the two commands that were made for each. If the
+// result then equals the server's, the cause is certain. If nothing changes, the commands are not the
 // cause.
 func (cs *causes) RanFirst(last foretick.Tick, ticks uint32, t foretick.Tick) (certain, may bool) {
 	if cs.p.OtherBuild {
@@ -495,8 +492,8 @@ func (cs *causes) swapCommands(in *tickInput) {
 	}
 }
 
-// hasServers reports whether a record has the server's state of t, where the client's own
-// was wrong.
+// hasServers reports whether a record equals the server's state of t in the component that the client
+// had wrong.
 func (cs *causes) hasServers(r *record, t foretick.Tick) bool {
 	w := &cs.wrong
 	for _, g := range cs.ghosts.ours {

@@ -18,10 +18,10 @@ import (
 var (
 	errHeader = errors.New("foretick: malformed snapshot header")
 	errTags   = errors.New("foretick: a Welcome with tags that the protocol does not have")
-	errLevels = errors.New("foretick: two levels in a packet") // a server writes one, and a new level is work
+	errLevels = errors.New("foretick: two levels in a packet") // a server writes one per packet, and each level costs work
 )
 
-// receive drains the transport.
+// receive handles everything that the transport received.
 func (c *Client) receive() {
 	if c.ghosts.overfull {
 		c.link.leaveCrowded()
@@ -75,7 +75,7 @@ func (c *Client) receivePacket(b []byte) {
 	c.link.fates(&c.input)
 	if err != nil {
 		c.link.decoded()
-		return // counted by the connection
+		return // the connection counted it
 	}
 	c.link.stood = 0
 	for m, ok := c.link.conn.NextMessage(); ok; m, ok = c.link.conn.NextMessage() {
@@ -86,7 +86,7 @@ func (c *Client) receivePacket(b []byte) {
 				c.stats.Malformed++
 			}
 			if m.Type == netcode.MessageSnapshot {
-				c.link.conn.Refuse() // what was not read is no baseline
+				c.link.conn.Refuse() // a snapshot that was not read must not become a baseline
 			}
 		}
 		c.link.decoding = true
@@ -162,8 +162,8 @@ func (c *Client) receiveMessage(m netcode.Message) error {
 	return nil
 }
 
-// reliable handles a message of the game, or the server's description of a protocol that
-// differs from ours.
+// reliable handles a message of the game, or the server's description of a protocol that differs from
+// this client's.
 func (c *Client) reliable(r netcode.Reliable) {
 	if r.Channel == standard.ChannelSchemas {
 		if r.Kind != netcode.KindSchemaReply || c.schema(r.Payload) != nil {
@@ -172,10 +172,10 @@ func (c *Client) reliable(r netcode.Reliable) {
 		return
 	}
 	if r.Channel == standard.ChannelMain && r.Kind == game.KindDescribe {
-		// The Reject that came before may have been lost; this never is.
+		// The Reject before may have been lost; this message is never lost.
 		theirs := string(r.Payload)
 		why := newProtocolError(c.cfg.Protocol, theirs)
-		if why.Theirs == 0 && c.link.rejected != nil { // the description was cut
+		if why.Theirs == 0 && c.link.rejected != nil { // the description was cut off
 			why.Theirs = c.link.rejected.Protocol
 		}
 		c.link.endConnection(why)
@@ -201,7 +201,7 @@ func (c *Client) receiveTold(channel, kind uint8, tick foretick.Tick, payload []
 		c.stats.MessagesUnknown++
 		return
 	}
-	if c.p.Handlers.Messages[m.Own](m.Schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler
+	if c.p.Handlers.Messages[m.Own](m.Schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler runs
 		c.stats.Malformed++
 		return
 	}
@@ -214,7 +214,7 @@ func (c *Client) receiveTold(channel, kind uint8, tick foretick.Tick, payload []
 	}
 }
 
-// refused tells the game's client which command was refused.
+// refused calls OnRefused with the command that was refused.
 func (c *Client) refused(payload []byte) error {
 	if len(payload) < 4 || len(payload) > 4+game.MaxRefusal {
 		return errRefusal
@@ -232,7 +232,7 @@ var errRefusal = errors.New("foretick: malformed refusal")
 func (c *Client) snapshot(body []byte) error {
 	noted := c.reasons.Snapshot()
 	if c.link.clock == nil || c.view.State == Resuming {
-		c.link.conn.Refuse() // the Welcome is not here yet: what is not read is no baseline
+		c.link.conn.Refuse() // there is no Welcome yet: a snapshot that is not read must not become a baseline
 		return nil
 	}
 	h, rest, err := netcode.ParseSnapshotHeader(body)
@@ -268,12 +268,12 @@ func (c *Client) snapshot(body []byte) error {
 		}
 	}
 	if c.input.commands != nil {
-		// What is ahead of the snapshot is not past: it arrived.
+		// A tick later than the snapshot is not over yet: its command arrived.
 		c.input.commands.Acked(t+h.CommandAck, int32(h.CommandAck) > 0)
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
-		c.ghosts.overdue = c.ghosts.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		c.ghosts.overdue = c.ghosts.overdue || len(c.ghosts.receiver.Changes()) > 0 // it has data that the newer one had put off
 		c.timeline.noteMoved()
 		if c.hooks.syncTest > 0 {
 			c.timeline.tester.othersCame() // it may have the last values of an entity that is gone
@@ -307,27 +307,27 @@ func (c *Client) snapshot(body []byte) error {
 const (
 	// unreadEvery is the least time between two reports of snapshots that could not be read.
 	unreadEvery = time.Second
-	// unreadMany is how many snapshots could not be read within unreadWithin before the client
-	// reports it: a snapshot that somebody forged makes the next ones unreadable for a round
-	// trip, which needs no report. An entity that was reported before is reported at once.
+	// unreadMany is how many snapshots within unreadWithin have to be unreadable before the client
+	// reports it. A forged snapshot makes the next ones unreadable for a round trip, which needs no
+	// report. The entity of the last report is reported at once.
 	unreadMany   = 5
 	unreadWithin = 2 * time.Second
 )
 
-// unreadReport is the report of snapshots that the client refused as malformed. The server
-// then sends all entities in full, without the one that is named. Until a report arrives it
-// sends more snapshots that cannot be read, and the client reports one of those.
+// unreadReport is the report of snapshots that the client refused as malformed. The server then sends
+// all entities in full, except the one that the report names. Until the report arrives, the server
+// sends more snapshots that cannot be read.
 type unreadReport struct {
-	due   bool          // due is true if a report is to be sent.
-	wire  schema.WireID // wire is the entity at fault. 0 means that it is not known.
-	named schema.WireID // named is the entity of the last report.
-	count int           // count is how many snapshots could not be read since from.
+	due   bool          // a report is to be sent
+	wire  schema.WireID // the entity at fault; 0: it is not known
+	named schema.WireID // the entity of the last report
+	count int           // how many snapshots could not be read since from
 	from  time.Duration
-	said  time.Duration // said is when the last report was sent.
-	any   bool          // any is true once a report was sent.
+	said  time.Duration // when the last report was sent
+	any   bool          // a report was sent
 }
 
-// noteUnread takes the error of a snapshot.
+// noteUnread handles the error of a snapshot.
 func (c *Client) noteUnread(err error) {
 	u := &c.link.unread
 	if !errors.Is(err, snapshot.ErrMalformed) {

@@ -5,8 +5,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// reconcile takes the server's state of tick t into the prediction, in four steps. ARCHITECTURE.md
-// has their picture, and says why they have this order.
+// reconcile applies the server's state of tick t to the prediction, in four steps. ARCHITECTURE.md has
+// a diagram of them, and the reason for their order.
 func (c *Client) reconcile(t foretick.Tick) {
 	if !c.timeline.predictor.Started() {
 		return
@@ -18,16 +18,16 @@ func (c *Client) reconcile(t foretick.Tick) {
 	c.settleTick(t, do)
 }
 
-// snapshotFinding is what a snapshot says of the prediction for its tick.
+// snapshotFinding describes a snapshot in comparison with the prediction for its tick.
 type snapshotFinding struct {
 	moved   bool               // an entity has another owner, or no save of the tick can be restored
-	untold  bool               // it tells nothing of the player's own entities
+	untold  bool               // it has nothing of the player's own entities
 	ahead   bool               // its tick is not predicted yet
-	verdict prediction.Verdict // Same for a tick that was not compared
+	verdict prediction.Verdict // Same if the tick was not compared
 }
 
-// compareSnapshot brings the prediction and the snapshot of t together, and compares them where
-// they can be compared.
+// compareSnapshot lets the prediction catch up with the snapshot of t, and compares both if they can be
+// compared.
 func (c *Client) compareSnapshot(t foretick.Tick) (f snapshotFinding) {
 	tl := &c.timeline
 	if c.cfg.NoPrediction {
@@ -49,30 +49,31 @@ func (c *Client) compareSnapshot(t foretick.Tick) (f snapshotFinding) {
 	return f
 }
 
-// course is what is done about a snapshot.
+// course is how the client reacts to a snapshot.
 type course uint8
 
 const (
-	// toInterpolate raises the events of the ticks up to the snapshot: nothing is predicted.
+	// toInterpolate raises the events of the ticks up to the snapshot, because nothing is predicted.
 	toInterpolate course = iota
-	// toRestart replaces the prediction by the server's state and runs all ticks since again: the
-	// saves from before have an entity in another owner's rows, and cannot be restored.
+	// toRestart replaces the prediction with the server's state and runs all later ticks again. The
+	// earlier saves have an entity in another owner's rows, so they cannot be restored.
 	toRestart
-	// toIgnore leaves the prediction as it is, although nobody compared it.
+	// toIgnore leaves the prediction as it is, without a comparison.
 	toIgnore
-	// toWait leaves it as it is too: there is nothing to compare with, and nothing to start from.
+	// toWait leaves it as it is, because the snapshot has nothing to compare with or to start from.
 	toWait
-	// toStand leaves it as it is: both ends agree, or the tick is too old to be compared.
+	// toStand leaves it as it is, because both ends agree, or the tick is too old to be compared.
 	toStand
-	// toJump takes the server's state as the newest tick: the prediction is not that far.
+	// toJump makes the server's state the newest tick, because the prediction has not reached its tick.
 	toJump
-	// toAmend adds small differences to every tick since.
+	// toAmend adds small differences to all ticks from the snapshot's on.
 	toAmend
-	// toReplay goes back to the tick, adopts the server's state, and runs the ticks since again.
+	// toReplay returns to the tick, adopts the server's state, and runs the later ticks again.
 	toReplay
 )
 
-// decide returns what to do about a snapshot. All special cases are here, the strongest first.
+// decide returns how to react to a snapshot. All special cases are here, in the order of their
+// precedence.
 func (c *Client) decide(f snapshotFinding) course {
 	switch {
 	case c.cfg.NoPrediction:
@@ -93,7 +94,7 @@ func (c *Client) decide(f snapshotFinding) course {
 	return toStand
 }
 
-// correctPrediction does it. At its end the world holds the newest tick again.
+// correctPrediction carries the decision out. At its end the world has the newest tick again.
 func (c *Client) correctPrediction(t foretick.Tick, do course) {
 	tl := &c.timeline
 	switch do {
@@ -120,7 +121,7 @@ func (c *Client) correctPrediction(t foretick.Tick, do course) {
 		tl.tester.since = t
 		tl.corrected(t)
 		c.screen.own.correct()
-		return // the server's state had its unpredicted components
+		return // the server's state included its unpredicted components
 	case toAmend:
 		tl.tester.since = tl.predictor.Tick()
 		c.stats.SoftCorrections++
@@ -129,13 +130,12 @@ func (c *Client) correctPrediction(t foretick.Tick, do course) {
 	tl.takeUnpredicted()
 }
 
-// settleTick tells the game what is certain now of events and spawns, and notes on what the ends
-// agree.
+// settleTick tells the game which events and spawns are now certain, and notes that the ends agree.
 func (c *Client) settleTick(t foretick.Tick, do course) {
 	tl := &c.timeline
 	tl.agreed.settleEvents(t, do == toReplay || do == toRestart)
 	tl.settleSpawns(t)
-	if do != toIgnore { // then nobody knows
+	if do != toIgnore { // without a comparison it is not known
 		tl.agreed.agreeOn(t)
 	}
 }

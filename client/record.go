@@ -17,9 +17,9 @@ type recorder struct {
 	names     *recordNames
 	predicted *predicted
 	scenes    *scenes
-	records   *prediction.History[record] // records has what was predicted for each tick.
+	records   *prediction.History[record] // the predictions for each tick
 
-	cut   []ecs.Entity             // cut are the entities teleported in the tick that is being predicted.
+	cut   []ecs.Entity             // the entities teleported in the tick that is being predicted
 	there func(entity uint64) bool // world.Alive
 }
 
@@ -32,28 +32,28 @@ func newRecorder(b *base, gs *ghosts, ns *recordNames, pr *predicted, sn *scenes
 type record struct {
 	items []recordItem
 	words []int32
-	cuts  []ecs.Entity  // cuts are the entities that were teleported in this tick.
-	basis foretick.Tick // basis is the newest snapshot when the tick was predicted.
-	shown foretick.Tick // shown is the render time of others when the tick was predicted.
-	scene uint64        // scene is how much had appeared and gone when the tick was predicted.
-	some  bool          // some is true if the first prediction had an entity.
+	cuts  []ecs.Entity  // the entities that were teleported in this tick
+	basis foretick.Tick // the newest snapshot when the tick was predicted
+	shown foretick.Tick // the render time of others when the tick was predicted
+	scene uint64        // scenes.count when the tick was predicted
+	some  bool          // the first prediction had an entity
 
-	next     int    // next is where to look for an item first.
-	replayed bool   // replayed is true once the record is not of the first prediction.
-	first    uint64 // first is the hash of the first prediction, once the tick was replayed.
+	next     int    // item begins its search here
+	replayed bool   // the record is not that of the first prediction
+	first    uint64 // the hash of the first prediction, if the tick was replayed
 }
 
-// recordItem is a component of an entity. The entity is named by its handle, which stays
-// the same whatever the server calls it.
+// recordItem is a component of an entity. It has the entity's handle, which stays the same even if the
+// server's id for the entity changes.
 type recordItem struct {
 	e               ecs.Entity
 	comp            uint8
-	remotePredicted bool // another player's
+	remotePredicted bool // it belongs to another player
 	off             int32
 }
 
-// wordsOf returns the words of an entity's component, nil if it did not have the component. A
-// tag's are empty.
+// wordsOf returns the words of an entity's component. They are nil if it did not have the component,
+// and empty for a tag.
 func (r *record) wordsOf(e ecs.Entity, comp int) []int32 {
 	i := r.item(e, comp)
 	if i < 0 {
@@ -62,11 +62,11 @@ func (r *record) wordsOf(e ecs.Entity, comp int) []int32 {
 	if words := r.words[r.items[i].off:]; words != nil {
 		return words
 	}
-	return []int32{} // nothing in the record has any words
+	return []int32{} // nothing in the record has words
 }
 
-// item returns the index of an entity's component, −1 if it had none. Callers visit
-// entities in the order of the record, so the search starts after the last one found. The
+// item returns the index of an entity's component. It is −1 if the entity did not have the component.
+// Callers visit entities in the order of the record, so the search begins after the last one found. The
 // items of one entity are adjacent.
 func (r *record) item(e ecs.Entity, comp int) int {
 	n := len(r.items)
@@ -95,7 +95,7 @@ func (r *record) item(e ecs.Entity, comp int) int {
 	return -1
 }
 
-// itself, as a component, notes that the entity existed.
+// itself, as a component, means that the entity existed.
 const itself = 0xFF
 
 func (r *record) hasEntity(e ecs.Entity) bool { return r.item(e, itself) >= 0 }
@@ -112,8 +112,8 @@ func (r *record) copyFrom(from *record) {
 	r.items, r.words, r.cuts = items, words, cuts
 }
 
-// hash covers the player's own items and their words, in any order. See hashItem for the
-// server's side.
+// hash covers the player's own items and their words, in any order. hashItem does the same for the
+// server's state.
 func (r *record) hash() uint64 {
 	h := uint64(0)
 	for i, it := range r.items {
@@ -167,8 +167,7 @@ func (rc *recorder) keepTick(t foretick.Tick, replay bool) {
 	}
 }
 
-// keepEntity rounds an entity's predicted components, as the server does, and adds them to
-// a record.
+// keepEntity rounds an entity's predicted components, as the server does, and adds them to a record.
 func (rc *recorder) keepEntity(r *record, e ecs.Entity) {
 	if !rc.world.Alive(e) {
 		return
@@ -194,8 +193,8 @@ func (rc *recorder) keepEntity(r *record, e ecs.Entity) {
 	}
 }
 
-// lookForLosses checks for values that rounding loses, for an entity in a tick that runs
-// for the first time. before is nil, or the record of the tick before.
+// lookForLosses checks for values that rounding loses, for an entity in a tick that runs for the first
+// time. before is the record of the tick before, or nil.
 func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 	if !rc.world.Alive(e) || rc.p.OtherBuild {
 		return
@@ -219,7 +218,7 @@ func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 	}
 }
 
-// WordsBack is losses' view of the past.
+// WordsBack gives losses the values of past ticks.
 func (rc *recorder) WordsBack(e ecs.Entity, comp int, ticks foretick.Tick) []int32 {
 	if r := rc.records.Find(rc.frame.Tick - ticks); r != nil {
 		return r.wordsOf(e, comp)
@@ -227,8 +226,8 @@ func (rc *recorder) WordsBack(e ecs.Entity, comp int, ticks foretick.Tick) []int
 	return nil
 }
 
-// earlier returns a component's value in the tick before the predicted tick now. It returns
-// nil if there is none, or after a teleport: then nothing may be interpolated.
+// earlier returns a component's value in the tick before the predicted tick now. It returns nil if
+// there is none, and after a teleport, when nothing may be interpolated.
 func (rc *recorder) earlier(before, now *record, e ecs.Entity, comp int) []int32 {
 	if before == nil || slices.Contains(now.cuts, e) || rc.reborn(before, now, e) {
 		return nil

@@ -23,28 +23,28 @@ var errNoEndpoint = errors.New("foretick: client.Config.Redial returned neither 
 
 // redialling is the state of reconnecting after a lost connection.
 type redialling struct {
-	ran      time.Duration // ran is how long Steps ran since the connection was lost.
-	by       error
-	begun    time.Duration // begun is the start of the last attempt.
-	next     time.Duration // next is when the next attempt is due.
-	wait     time.Duration // wait is the time between a failed attempt and the next.
-	patience time.Duration // patience is how long an attempt may go unanswered.
+	ran      time.Duration // how much time Steps took since the connection was lost
+	by       error         // why the connection was lost, or why no new one could be made
+	begun    time.Duration // the start of the last attempt
+	next     time.Duration // when the next attempt is due
+	wait     time.Duration // the time between a failed attempt and the next
+	patience time.Duration // how long an attempt may be unanswered
 }
 
-// comesBack reports whether the client may try another connection after this reason.
+// comesBack reports whether the client may try another connection after a loss with this code.
 func (l *link) comesBack(code transport.Code) bool {
 	switch code {
 	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart:
 		return true
-	case transport.Closed: // of a dial: the endpoint of a server that shuts down, with its port still open
+	case transport.Closed: // by the endpoint of a server that shuts down, while its port is still open
 		return l.view.State == Resuming && !l.up
-	case transport.Full: // by what is left of the lost connection, perhaps
+	case transport.Full: // perhaps because of what is left of the lost connection
 		return l.view.State == Resuming
 	}
 	return false
 }
 
-// lose ends the connection. Unless one end wanted that, the client tries another.
+// lose ends the connection. Unless one end wanted that, the client then tries another.
 func (l *link) lose(why *transport.DisconnectError) {
 	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} && !l.cfg.Observe || l.stats.Connections == 0 {
 		l.endConnection(why)
@@ -64,9 +64,9 @@ func (l *link) lose(why *transport.DisconnectError) {
 	l.lost = redialling{by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
 }
 
-// notePassed takes the time that passed between two Steps, and the time that counts. A Step after a
-// pause is one in which the client looks, so the server's silence counts from there, and hardly
-// any of the pause is time in which it tried to come back.
+// notePassed handles the time that passed between two Steps, and the part of it that counts. In a Step
+// after a pause the client receives again, so the server's silence counts from there. Hardly any of the
+// pause counts as time in which the client tried to reconnect.
 func (l *link) notePassed(passed, counts time.Duration) {
 	l.lost.ran += min(counts, resumeStep)
 	if l.stood == 0 && passed > l.cfg.Timeout/2 {
@@ -74,8 +74,8 @@ func (l *link) notePassed(passed, counts time.Duration) {
 	}
 }
 
-// silent reports whether the server is silent for too long. One that had reason to drop the
-// client meanwhile gets a shorter time, if there is another way to it.
+// silent reports whether the server is silent for too long. If it had reason to drop the client
+// meanwhile, it gets a shorter time, provided that the client can reconnect.
 func (l *link) silent() bool {
 	silence, most := l.conn.Silent(l.now), l.cfg.Timeout
 	if l.stood > 0 {
@@ -87,14 +87,14 @@ func (l *link) silent() bool {
 	return silence > most
 }
 
-// breakOff ends a connection that is of no more use, as if it had been lost.
+// breakOff ends a connection that is useless, as if it had been lost.
 func (l *link) breakOff(why string) {
 	l.endpoint.Disconnect(l.peer, transport.Timeout, "silent for too long")
 	l.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: why})
 }
 
-// redialWait returns the time from one attempt to the next. It varies, so that not all
-// clients of a lost server come back at once.
+// redialWait returns the time from one attempt to the next. It varies, so that not all clients of a
+// lost server return at once.
 func (l *link) redialWait() time.Duration {
 	wait := l.lost.wait
 	l.lost.wait = min(2*wait, redialMost)
@@ -106,10 +106,9 @@ func (l *link) redialWait() time.Duration {
 	return wait + time.Duration((2*share-1)*float64(wait/redialPlay))
 }
 
-// redial makes new connections until one is up or the time is over. A dial without an
-// answer is given up sooner than a connection: the transport may ask less and less often,
-// while the server is already back. Each dial gets more time than the last, in case the
-// path became longer.
+// redial makes new connections until one is up or the time is over. It gives an unanswered dial up
+// sooner than a connection, because a transport may send ever less often while the server is already
+// back. Each dial gets more time than the last, in case the path became longer.
 func (l *link) redial() {
 	if l.up {
 		return

@@ -15,7 +15,7 @@ import (
 // wireRefs maps entity references to wire ids and back.
 type wireRefs struct{ gs *ghosts }
 
-// Net is the wire id of a local entity.
+// Net returns the wire id of a local entity.
 func (r wireRefs) Net(entity uint64) uint32 {
 	if id := r.gs.p.Identity.Find(r.gs.world, ecs.Entity(entity)); id != nil {
 		return id.Net
@@ -34,10 +34,9 @@ func (r wireRefs) Entity(ref uint32) uint64 {
 	return 0
 }
 
-// recordRefs names entities in records. An entity that this client spawned ahead of the
-// server is named by its spawn's key, before and after the server gave it a wire id. So a
-// reference to it compares equal throughout. All other entities are named by their wire
-// ids.
+// recordNames names entities in records. An entity that this client spawned before the server did has
+// its spawn's key as its name, before and after the server gave it a wire id. So a reference to it
+// always compares equal. All other entities have their wire ids as names.
 type recordNames struct {
 	*base
 	input    *input
@@ -45,13 +44,13 @@ type recordNames struct {
 	spawning *spawning
 	scenes   *scenes
 
-	// Memory that is reused: what a method returns in one of these is valid until its next call.
+	// The memory below is reused: a slice of it that a method returned is valid until its next call.
 	covered []int32
 	naming  []int32
 	words   []int32
 }
 
-// Net returns the name of a local entity, 0 for one that the server does not send.
+// Net returns the name of a local entity. It is 0 if the server does not send the entity.
 func (ns *recordNames) Net(entity uint64) uint32 {
 	e := ecs.Entity(entity)
 	id := ns.p.Identity.Find(ns.world, e)
@@ -83,15 +82,15 @@ func (gs *ghosts) nameOfGhost(g *snapshot.Ghost) uint32 {
 	return uint32(g.Wire)
 }
 
-// meant returns the server's words of a predicted component with references named as in
-// records, for t, when ours was predicted. They are valid until the next call.
+// meant returns the server's words of a predicted component for t, with references named as in records.
+// ours was predicted. The words are valid until the next call.
 func (ns *recordNames) meant(comp *layout.Component, words, ours []int32, t foretick.Tick) []int32 {
 	return ns.named(comp, ns.known(comp, words), ours, t)
 }
 
-// named puts the names of records into the server's words. The server sends a reference as
-// none until it knows that this client has the entity. Until then our reference stays if it
-// names an entity that was spawned here.
+// named puts the names of records into the server's words. The server sends a reference as none until
+// it knows that this client has the entity. Until then the predicted reference stays if it names an
+// entity that was spawned here.
 func (ns *recordNames) named(comp *layout.Component, words, ours []int32, t foretick.Tick) []int32 {
 	if len(comp.Refs) == 0 || words == nil {
 		return words
@@ -119,13 +118,13 @@ func (ns *recordNames) nameOfRef(ref, ours uint32, t foretick.Tick) uint32 {
 	case g == nil:
 		return ref
 	case g.Data == 0 && ours == 0:
-		return 0 // it is not drawn yet, and can be named once it is
+		return 0 // it is not drawn yet, and has a name once it is
 	}
 	return ns.ghosts.nameOfGhost(g)
 }
 
-// differsFrom returns the first of some unpredicted components of a ghost that had another value
-// than known when t ran, or may have had another reference. It is −1 for none.
+// differsFrom returns the first of some unpredicted components of a ghost that had another value than
+// known when t ran, or may have had another reference. It is −1 if there is none.
 func (ns *recordNames) differsFrom(g *snapshot.Ghost, known snapshot.State, t foretick.Tick, components []int) int {
 	if i := changedIn(g, known, t, components); i >= 0 {
 		return i
@@ -133,8 +132,8 @@ func (ns *recordNames) differsFrom(g *snapshot.Ghost, known snapshot.State, t fo
 	return ns.untoldRef(g, t, components)
 }
 
-// untoldRef returns the first of some components of a ghost with a reference that the server
-// sent as none in t, and may have held back. It is −1 for none.
+// untoldRef returns the first of some components of a ghost that has a reference which the server sent
+// as none in t, and may have held back. It is −1 if there is none.
 func (ns *recordNames) untoldRef(g *snapshot.Ghost, t foretick.Tick, components []int) int {
 	if !ns.scenes.holdsBackRefs() {
 		return -1
@@ -152,19 +151,19 @@ func (ns *recordNames) untoldRef(g *snapshot.Ghost, t foretick.Tick, components 
 	return -1
 }
 
-// untoldAmong reports whether the server may have held back a reference of some components in t,
-// of an entity that is not predicted here.
+// untoldAmong reports whether the server may have held back a reference of some components in t, in an
+// entity that is not predicted here.
 func (ns *recordNames) untoldAmong(t foretick.Tick, components []int) bool {
 	return ns.scenes.holdsBackRefs() && slices.ContainsFunc(ns.ghosts.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
 		return !ns.ghosts.ahead(g) && ns.untoldRef(g, t, components) >= 0
 	})
 }
 
-// cameLater reports whether two values of a component differ only in references to entities
-// that were not drawn here yet when t was predicted, or that the server sent as none until
-// it knew that they are. That is corrected, but is no misprediction. Nor is a reference of
-// ours that the server does not have, at the first comparison that can show it: it stayed
-// while the server could not send it, maybe from ticks that were corrected since.
+// cameLater reports whether two values of a component differ only in references to entities that were
+// not drawn here yet when t was predicted, or that the server sent as none until it knew that they
+// were. Such a difference is corrected, but is no misprediction. The same is true for a predicted
+// reference that the server does not have, at the first comparison that can show it. It stayed while
+// the server could not send it, maybe from ticks that were corrected later.
 func (ns *recordNames) cameLater(comp *layout.Component, ours, words []int32, t foretick.Tick) bool {
 	if len(comp.Refs) == 0 || len(ns.scenes.appeared) == 0 && len(ns.spawning.named) == 0 {
 		return false
@@ -176,7 +175,7 @@ func (ns *recordNames) cameLater(comp *layout.Component, ours, words []int32, t 
 				ns.covered[i] = ours[i]
 			}
 		}
-		for _, n := range ns.spawning.named { // the server's, of what was spawned here
+		for _, n := range ns.spawning.named { // the server's references to entities that were spawned here
 			if ours[i] == 0 && uint32(words[i]) == n.key || !n.known && words[i] == 0 && uint32(ours[i]) == n.key {
 				ns.covered[i] = ours[i]
 			}
@@ -185,8 +184,8 @@ func (ns *recordNames) cameLater(comp *layout.Component, ours, words []int32, t 
 	return comp.Schema.FirstDifference(ours, ns.covered) < 0
 }
 
-// wentEarlier reports whether two values of a component differ only in references to
-// entities that the server, in t, no longer had, and that were still drawn here.
+// wentEarlier reports whether two values of a component differ only in references to entities that the
+// server no longer had in t, and that were still drawn here.
 func (ns *recordNames) wentEarlier(comp *layout.Component, ours, words []int32, t foretick.Tick) bool {
 	if len(comp.Refs) == 0 {
 		return false
@@ -202,8 +201,8 @@ func (ns *recordNames) wentEarlier(comp *layout.Component, ours, words []int32, 
 	return comp.Schema.FirstDifference(ours, ns.covered) < 0
 }
 
-// known returns the part of a predicted component's words that this build knows, valid
-// until the next call.
+// known returns the part of a predicted component's words that this build knows. It is valid until the
+// next call.
 func (ns *recordNames) known(comp *layout.Component, words []int32) []int32 {
 	if !ns.p.OtherBuild || len(words) == 0 {
 		return words
@@ -221,8 +220,8 @@ func (ns *recordNames) zeroes(n int) []int32 {
 	return ns.words[:n]
 }
 
-// stated returns a snapshot's value of a component that is predicted here, for t. Fields
-// that this player does not receive are taken from ours. It is valid until the next call.
+// stated returns a snapshot's value of a component that is predicted here, for t. Fields that this
+// player does not receive have the values of ours. The result is valid until the next call.
 func (ns *recordNames) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32, t foretick.Tick) []int32 {
 	words, schema := s.Component(i), ns.p.Components[i].Schema
 	if words != nil && ours != nil && ns.ghosts.remotePredicted(g) {

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// explainInputs adds the commands that both ends used to the record.
+// explainInputs adds the commands that both ends used.
 func (r *correctionReports) explainInputs(w *prediction.Misprediction) {
 	cmd := r.p.Command
 	if cmd == nil {
@@ -22,7 +22,7 @@ func (r *correctionReports) explainInputs(w *prediction.Misprediction) {
 		w.Input = cmd.Value(in.at)
 	}
 	if w.Cause != prediction.Input {
-		w.Executed = w.Input // where it ran with another one, that is the cause
+		w.Executed = w.Input // if another one ran, that is the cause
 		return
 	}
 	if executed := r.executed(w); len(executed) > 0 {
@@ -33,28 +33,27 @@ func (r *correctionReports) explainInputs(w *prediction.Misprediction) {
 	}
 }
 
-// correctionReports tell the server of corrections, while it asks for them.
+// correctionReports reports corrections to the server, while the server asks for them.
 type correctionReports struct {
 	*base
 	input   *input
 	names   *recordNames
 	reasons *reason.Log
 
-	// until is when the client stops reporting. 0 means that the server does not ask.
+	// until is when the client stops reporting. It is 0 if the server does not ask.
 	until    time.Duration
 	outgoing reason.Outgoing
-	asks     game.Allowance // asks limits the server's questions.
+	asks     game.Allowance // limits the server's questions
 	sends    game.Allowance
 	report   reason.Report // scratch
 }
 
-// explains reports whether somebody wants to know of corrections, so that they are worth an
-// explanation.
+// explains reports whether corrections have a receiver, and are worth an explanation.
 func (r *correctionReports) explains() bool {
 	return r.cfg.OnMisprediction != nil || r.until > r.now
 }
 
-// tellCorrection hands a correction to whoever wants to know.
+// tellCorrection reports a correction to the server and to the game, if they want it.
 func (r *correctionReports) tellCorrection(m *prediction.Misprediction) {
 	if r.until > r.now {
 		r.reportWrong(m)
@@ -77,8 +76,8 @@ func (r *correctionReports) reportWrong(m *prediction.Misprediction) {
 	r.outgoing.Add(out)
 }
 
-// reportedCommands returns the packed commands that the client and the server ran, as
-// explainInputs found them. A server of another build could not read them.
+// reportedCommands returns the packed commands that the client and the server ran, as explainInputs
+// found them. A server of another build could not read them.
 func (r *correctionReports) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
 	if m.Input == nil || r.p.OtherBuild {
 		return nil, nil
@@ -90,7 +89,7 @@ func (r *correctionReports) reportedCommands(m *prediction.Misprediction) (input
 	return input, r.executed(m)
 }
 
-// commandTick returns the tick whose commands a misprediction tells of.
+// commandTick returns the tick of the commands that a misprediction has.
 func commandTick(w *prediction.Misprediction) foretick.Tick {
 	if w.CauseTick == 0 {
 		return w.Tick
@@ -98,8 +97,8 @@ func commandTick(w *prediction.Misprediction) foretick.Tick {
 	return w.CauseTick
 }
 
-// executed returns the command that the server ran in place of the player's own, packed; nil if
-// it is not known.
+// executed returns the packed command that the server ran in place of the player's own. It is nil if
+// the command is not known.
 func (r *correctionReports) executed(w *prediction.Misprediction) []byte {
 	t := commandTick(w)
 	if in := r.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
@@ -130,7 +129,7 @@ func (r *correctionReports) writeReport(now time.Duration, pk *netcode.Packet) {
 	}
 }
 
-// forgetAsked drops what another connection asked for.
+// forgetAsked discards the questions that came over another connection.
 func (r *correctionReports) forgetAsked() {
 	r.until = 0
 	r.outgoing.Clear()

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// saves holds the predicted rows of past ticks.
+// saves has the predicted rows of past ticks.
 type saves struct {
 	*base
 	ghosts    *ghosts
@@ -31,7 +31,7 @@ func (sv *saves) beginSession() {
 	sv.own, sv.common = sv.world.NewOwnerHistory(sv.view.Player, sv.cfg.History), sv.world.NewOwnerHistory(ecs.Common, sv.cfg.History)
 }
 
-// saveSlot keeps the predicted rows.
+// saveSlot saves the predicted rows.
 func (sv *saves) saveSlot(slot int) {
 	sv.own.Save(slot)
 	if sv.p.Common {
@@ -42,7 +42,7 @@ func (sv *saves) saveSlot(slot int) {
 	}
 }
 
-// loadTick puts back the rows of a tick. It reports false if no save of it can be used.
+// loadTick restores the rows of a tick. It returns false if no save of the tick can be used.
 func (sv *saves) loadTick(t foretick.Tick) bool {
 	slot, ok := sv.predictor.Slot(t)
 	if !ok || !sv.restorable(t) {
@@ -52,8 +52,8 @@ func (sv *saves) loadTick(t foretick.Tick) bool {
 	return true
 }
 
-// loadSlot puts back the rows of a save, with the names that were given since. Local components are
-// stashed first: putLocals gives them back.
+// loadSlot restores the rows of a save, and adds the names that were given later. It stashes local
+// components first; putLocals restores these.
 func (sv *saves) loadSlot(slot int) {
 	sv.stashLocals()
 	sv.own.Restore(slot)
@@ -70,14 +70,14 @@ func (sv *saves) loadSlot(slot int) {
 	}
 }
 
-// restorable reports whether the save of a tick, if there is one, can be used. A change of
-// an entity's owner voids all earlier saves.
+// restorable reports whether the save of a tick, if there is one, can be used. A change of an entity's
+// owner voids all earlier saves.
 func (sv *saves) restorable(t foretick.Tick) bool {
 	slot, ok := sv.predictor.Slot(t)
 	if !ok || sv.cfg.NoPrediction {
 		return true
 	}
-	for i := range sv.remotes { // of one who is new here no save holds anything
+	for i := range sv.remotes { // no save has rows of a player who is new here
 		if o := &sv.remotes[i]; o.voids(slot) {
 			return false
 		}
@@ -85,7 +85,7 @@ func (sv *saves) restorable(t foretick.Tick) bool {
 	return sv.own.Holds(slot) && (!sv.p.Common || sv.common.Holds(slot))
 }
 
-// forgetRemotes forgets the remote players that are to be forgotten.
+// forgetRemotes forgets those remote players for which forgets returns true.
 func (sv *saves) forgetRemotes(forgets func(o remotePlayer) bool) {
 	sv.remotes = slices.DeleteFunc(sv.remotes, func(o remotePlayer) bool {
 		if !forgets(o) {
@@ -100,11 +100,10 @@ func (sv *saves) forgetRemotes(forgets func(o remotePlayer) bool) {
 type remotePlayer struct {
 	owner   foretick.PlayerID
 	history *ecs.History
-	seen    foretick.Tick // seen is the newest tick in which the player had any.
+	seen    foretick.Tick // the newest tick in which the player had entities
 }
 
-// voids reports whether a save of the player's is void, and not only older than the
-// player's arrival.
+// voids reports whether a save of the player's is void, and not only from before the player's arrival.
 func (o *remotePlayer) voids(slot int) bool { return o.history.Saved(slot) && !o.history.Holds(slot) }
 
 // gather lists the ghosts that are predicted here, and the remote players among their owners.
@@ -138,7 +137,7 @@ func (sv *saves) stashLocals() {
 	}
 }
 
-// putLocals restores them. It reports whether components came or went.
+// putLocals restores them. It reports whether an entity got or lost a component.
 func (sv *saves) putLocals() (moved bool) {
 	return sv.locals.stashed && sv.locals.putBack(sv.predicted.entities())
 }

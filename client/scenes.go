@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// scenes knows which ghosts were drawn for the first time not long ago, and which are no longer
+// scenes remembers which ghosts were drawn for the first time not long ago, and which are no longer
 // drawn.
 type scenes struct {
 	*base
@@ -20,29 +20,29 @@ type scenes struct {
 
 	appeared []appeared
 	undrawn  []undrawn
-	count    uint64 // count counts all that appeared and all that is no longer drawn.
+	count    uint64 // counts the ghosts that appeared, and those that are no longer drawn
 }
 
 // appeared is a ghost that was drawn for the first time.
 type appeared struct {
 	wire  schema.WireID
-	tick  foretick.Tick // the newest that was predicted without it
+	tick  foretick.Tick // the newest tick that was predicted without it
 	next  netcode.Seq   // the first packet sent afterwards
 	scene uint64
-	known bool // ticks were compared whose references to it the server sent
+	known bool // ticks were compared for which the server sent references to it
 }
 
-// undrawn is a ghost of another player's, or of none, that is no longer drawn.
+// undrawn is a ghost, of another player or without an owner, that is no longer drawn.
 type undrawn struct {
 	owner uint16
 	had   [4]uint64     // the components that shared systems read of others, a bit for each
 	gone  foretick.Tick // the server's first tick without it
-	until foretick.Tick // the newest that was predicted with it
+	until foretick.Tick // the newest tick that was predicted with it
 	scene uint64
 }
 
-// noteAppeared remembers for a while that a ghost has an entity only since now, where
-// references or systems may concern it.
+// noteAppeared remembers for a while that a ghost has an entity only from now on, if references or
+// systems may concern it.
 func (sn *scenes) noteAppeared(g *snapshot.Ghost) {
 	if sn.p.PredictedRefs || sn.p.Unpredicted.Refs || len(sn.ghosts.others) > 0 {
 		sn.count++
@@ -50,8 +50,8 @@ func (sn *scenes) noteAppeared(g *snapshot.Ghost) {
 	}
 }
 
-// noteUndrawn remembers for a while that a ghost was drawn longer than the server had it,
-// for ticks whose systems read it here.
+// noteUndrawn remembers for a while that a ghost was drawn longer than the server had it. Systems may
+// have read it here in those ticks.
 func (sn *scenes) noteUndrawn(g *snapshot.Ghost) {
 	if len(sn.ghosts.others) > 0 {
 		sn.count++
@@ -65,8 +65,8 @@ func (sn *scenes) noteUndrawn(g *snapshot.Ghost) {
 	}
 }
 
-// drawnOtherwise finds a ghost with one of some components that was drawn while tick t was
-// predicted, as r, and that the server no longer had in it, or that was not drawn yet.
+// drawnOtherwise finds a ghost with one of some components that was drawn differently while tick t was
+// predicted, as r: it was drawn and the server no longer had it, or it was not drawn yet.
 func (sn *scenes) drawnOtherwise(t foretick.Tick, r *record, components []int) (owner uint16, ok bool) {
 	for _, d := range sn.undrawn {
 		if int32(d.gone-t) <= 0 && d.scene > r.scene && slices.ContainsFunc(components, func(i int) bool { return d.had[i/64]>>(i%64)&1 != 0 }) {
@@ -81,8 +81,8 @@ func (sn *scenes) drawnOtherwise(t foretick.Tick, r *record, components []int) (
 	return 0, false
 }
 
-// unnamed reports whether the server may have had a reference, without sending it, to the
-// entity of a wire id, because it did not know yet that this client has the entity.
+// unnamed reports whether the server may have had a reference to the entity of a wire id without
+// sending it, because it did not know yet that this client has the entity.
 func (sn *scenes) unnamed(wire uint32) bool {
 	for _, a := range sn.appeared {
 		if uint32(a.wire) == wire && !sn.input.knownSince(a.next) {
@@ -92,21 +92,21 @@ func (sn *scenes) unnamed(wire uint32) bool {
 	return false
 }
 
-// comparedSince reports whether t shows every reference to what this client has had since it
-// sent the packet next, after it had predicted tick. Where snapshots never hold everything,
-// that is so after the history.
+// comparedSince reports whether t shows every reference to an entity that this client had when it sent
+// the packet next, after it had predicted tick. If no snapshot ever has everything, this is true once
+// the history is over.
 func (sn *scenes) comparedSince(next netcode.Seq, tick, t foretick.Tick) bool {
 	return sn.input.knownSince(next) && (sn.ghosts.whollyTold(t) || int32(t-tick) > int32(sn.cfg.History))
 }
 
-// holdsBackRefs reports whether the server may send references as none because it does not know
-// yet that this client has their entities.
+// holdsBackRefs reports whether the server may send references as none because it does not know yet
+// that this client has their entities.
 func (sn *scenes) holdsBackRefs() bool {
 	return slices.ContainsFunc(sn.appeared, func(a appeared) bool { return !a.known })
 }
 
-// forgetScenes drops the ghosts that every prediction still to be compared knows, or no
-// longer does.
+// forgetScenes forgets the ghosts that all predictions which are still to be compared know, or no
+// longer know.
 func (sn *scenes) forgetScenes(t foretick.Tick) {
 	live := sn.appeared[:0]
 	for _, a := range sn.appeared {
@@ -119,8 +119,8 @@ func (sn *scenes) forgetScenes(t foretick.Tick) {
 	sn.undrawn = slices.DeleteFunc(sn.undrawn, func(d undrawn) bool { return int32(d.until-t) < 0 })
 }
 
-// differedIn finds an entity that is not predicted here and had another value of some
-// components in tick k, or came or went.
+// differedIn finds an entity that is not predicted here and that had another value of some components
+// in tick k, or appeared or disappeared.
 func (sn *scenes) differedIn(k foretick.Tick, r *record, components []int) (owner uint16, component string, ok bool) {
 	if r == nil {
 		return 0, "", false

@@ -29,8 +29,8 @@ type screen struct {
 	stage     stage
 
 	shown    shownTime
-	rendered foretick.Tick // rendered is the number of the newest rendered frame.
-	masked   schema.Mask   // masked is what maskOf returned last.
+	rendered foretick.Tick // the number of the newest rendered frame
+	masked   schema.Mask   // the newest result of maskOf
 	visible  *lagcomp.History
 }
 
@@ -55,8 +55,8 @@ func (tl *timeline) initScreen(sc *screen) (err error) {
 	return err
 }
 
-// delayedFrames is the number of rendered frames that are kept where inputs are delayed: more
-// than half a second of them, at 360 a second.
+// delayedFrames is the number of rendered frames that are kept if inputs are delayed: more than half a
+// second of them, at 360 a second.
 const delayedFrames = 256
 
 func (sc *screen) clearScreen() {
@@ -79,15 +79,15 @@ func (c *Client) undraw() {
 	c.screen.others.missed()
 }
 
-// drawShown writes the values to show into the world.
+// drawShown draws the present frame into the world.
 func (sc *screen) drawShown(now netcode.Time) {
 	if sc.view.State != Playing {
 		sc.stage.callAppearances()
 		return
 	}
 	since := sc.now - sc.shown.at
-	// The view changes only here: a command sampled in this Step was given by a player
-	// looking at the last rendered frame.
+	// The view changes only here: the player gave a command sampled in this Step while looking at the
+	// last rendered frame.
 	sc.view.RenderTick, sc.view.RenderFraction = now.Render, now.RenderFraction
 	sc.view.Fraction, sc.view.Tick = now.Fraction, sc.predictor.Tick()
 	if sc.cfg.NoPrediction {
@@ -123,11 +123,10 @@ func (sc *screen) drawShown(now netcode.Time) {
 	f.DT = 1 / float32(sc.p.TickRate)
 }
 
-// A client with Config.NoPrediction draws its own entities in the past, like all
-// others. Nothing is rolled back, so there is no predicted state. Its events are those of
-// the ticks that snapshots prove: each is run once more on the state before it, with the
-// player's command, and its results are dropped. The events wait until the screen shows
-// their tick.
+// A client with Config.NoPrediction draws its own entities in the past, like all others. Nothing is
+// rolled back, so there is no predicted state. Its events are those of the ticks that snapshots
+// confirm. Each such tick runs once more from the state before it, with the player's command, and its
+// results are discarded. The events wait until the screen shows their tick.
 
 // actUpTo raises the events of the ticks since the last snapshot, up to that of t.
 func (tl *timeline) actUpTo(t foretick.Tick) {
@@ -138,8 +137,8 @@ func (tl *timeline) actUpTo(t foretick.Tick) {
 	}
 }
 
-// act runs the ticks after from, up to t, on the player's own entities as the server had
-// them in from. Events are all that remains.
+// act runs the ticks after from, up to t, on the player's own entities, beginning with the server's
+// state of from. Only the events of these runs remain.
 func (tl *timeline) act(from, t foretick.Tick) {
 	tl.ghosts.othersNewest()
 	tl.saves.own.Save(0)
@@ -148,7 +147,7 @@ func (tl *timeline) act(from, t foretick.Tick) {
 			if s, ok := g.At(from); ok {
 				tl.writeState(g, s, from)
 			} else if g.Gone != 0 && int32(g.Gone-from) <= 0 {
-				tl.world.Manager().Destroy(e) // it is drawn for a while yet
+				tl.world.Manager().Destroy(e) // it is still drawn for a while
 			}
 		}
 	}
@@ -159,7 +158,8 @@ func (tl *timeline) act(from, t foretick.Tick) {
 	tl.spawning.forgetPractised()
 }
 
-// actTick is Step without records. What is spawned lasts for the tick: the server sends it.
+// actTick is like Step, without records. Its spawns exist only in the tick, since the server sends the
+// real entities.
 func (tl *timeline) actTick(t foretick.Tick) {
 	f := &tl.frame
 	f.Tick, f.Replay = t, false
@@ -185,7 +185,7 @@ func (tl *timeline) actTick(t foretick.Tick) {
 	}
 }
 
-// showEvents calls the handlers of the events that waited for the screen to show their tick.
+// showEvents calls the handlers of the events whose tick the screen now shows.
 func (b *base) showEvents(t foretick.Tick) {
 	f := &b.frame
 	was := f.Tick
@@ -225,8 +225,8 @@ func (sc *screen) maskOf(e ecs.Entity) schema.Mask {
 	return sc.masked
 }
 
-// seen implements Frame.Rewind. For a tick of the simulation it returns the rendered frame
-// that its command was given on, for a render system the newest.
+// seen implements Frame.Rewind. For a tick of the simulation it returns the rendered frame in which the
+// tick's command was given, for a render system the newest.
 func (sc *screen) seen(t foretick.Tick) game.Sight {
 	if sc.rendered == 0 {
 		return game.Sight{Bare: len(sc.p.Hitboxes) == 0}
@@ -244,12 +244,11 @@ func (sc *screen) seen(t foretick.Tick) game.Sight {
 	return game.Sight{Seen: seen, Screen: sc, Bare: len(sc.p.Hitboxes) == 0, Ahead: ahead, Whole: whole}
 }
 
-// everyLife allows hits on everything that was on the screen, whatever happened to it
-// since.
+// everyLife allows hits on every entity that was on the screen, even if it got another life since.
 func everyLife(lagcomp.ID, uint32) bool { return true }
 
-// DrawnApart reports whether an entity was last drawn with other values than those of the
-// snapshots around the render time, because one of them had left it out.
+// DrawnApart reports whether an entity was last drawn with other values than those of the snapshots
+// around the render time, because one of these had left it out.
 func (sc *screen) DrawnApart(id lagcomp.ID) bool {
 	for _, g := range sc.ghosts.receiver.Ghosts() {
 		if g.Data == id && !sc.ghosts.ahead(g) {
@@ -262,8 +261,8 @@ func (sc *screen) DrawnApart(id lagcomp.ID) bool {
 // DrawnWorld returns the world that is drawn, and the player.
 func (sc *screen) DrawnWorld() (w *ecs.World, own foretick.PlayerID) { return sc.world, sc.view.Player }
 
-// ShownThen returns a component's value in the rendered frame of a view. While a tick is
-// computed, the rows hold another value.
+// ShownThen returns a component's value in the rendered frame of a view. While a tick is computed, the
+// rows have another value.
 func (sc *screen) ShownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value game.ShownValue, ok bool) {
 	i := sc.p.Index(id)
 	if i < 0 || ahead.B == 0 {
@@ -275,9 +274,8 @@ func (sc *screen) ShownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (
 	return value, ok
 }
 
-// shownBehind returns a component's value in the frame rendered at a time, for an entity
-// drawn in the past whose rows have newer values since. It returns false if nothing is
-// known.
+// shownBehind returns a component's value in the frame that was rendered at a time, for an entity drawn
+// in the past whose rows have newer values by now. It returns false if no value is known.
 func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value game.ShownValue, ok bool) {
 	g := sc.ghosts.receiver.Find(schema.WireID(wireRefs{sc.ghosts}.Net(uint64(e))))
 	if g == nil || g.Data != uint64(e) {

@@ -6,15 +6,15 @@ import (
 	"github.com/foretick/foretick/internal/seam"
 )
 
-// What both ends run, for the root's frames.
+// The types that both ends use, for the frames of the root package.
 type (
 	compiled   = game.Protocol[*foretick.Frame]
 	frameState = game.State[*foretick.Frame]
 	requestBox = game.Asker
 )
 
-// compiledOf is a game's protocol as the ends run it.
+// compiledOf returns a game's protocol in the form that the ends use.
 func compiledOf(p *foretick.Protocol) *compiled { return seam.Protocol(p).(*compiled) }
 
-// bindFrame gives a frame what it asks, and returns its run of a system.
+// bindFrame connects a frame with its state, and returns its run of a system.
 func bindFrame(f *foretick.Frame, s *frameState) *game.SystemRun { return seam.BindFrame(f, s) }

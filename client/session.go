@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// SessionKind says whether a client got its old place or a new one.
+// SessionKind is whether a client got its old place or a new one.
 type SessionKind uint8
 
 const (
@@ -34,7 +34,7 @@ func (k SessionKind) String() string {
 
 // Session is the argument of [Config.OnSession].
 type Session struct {
-	// Kind says whether the client got its old place or a new one.
+	// Kind is whether the client got its old place or a new one.
 	Kind SessionKind
 	// Code and Text say why the place is gone. They are set with SessionPlaceGone only:
 	// [transport.Timeout] after too long an absence, [transport.Full] when another player
@@ -47,11 +47,10 @@ type Session struct {
 // place holds the data with which the client reconnects to its place on the server.
 type place struct {
 	token  [16]byte
-	server uint64 // server is the server's number.
-	// hold is how long the server holds the place. 0 means that it is not known to be longer than
-	// resumeTime.
+	server uint64 // the server's number
+	// hold is how long the server holds the place. It is 0 if nothing longer than resumeTime is known.
 	hold  time.Duration
-	taken [netcode.MaxChannels]uint32 // taken counts the reliable messages in the session, for each channel.
+	taken [netcode.MaxChannels]uint32 // how many reliable messages the session had, for each channel
 }
 
 // resumeTokenSize is a server's number and the token of a place there.
@@ -69,7 +68,7 @@ func (c *Client) ResumeToken() []byte {
 	return append(binary.LittleEndian.AppendUint64(nil, c.link.place.server), c.link.place.token[:]...)
 }
 
-// restore takes a configured token.
+// restore uses a configured token.
 func (l *link) restore(token []byte) {
 	if len(token) == resumeTokenSize {
 		l.place.server = binary.LittleEndian.Uint64(token)
@@ -77,7 +76,7 @@ func (l *link) restore(token []byte) {
 	}
 }
 
-// session is what a Welcome makes of the client.
+// session returns the session that a Welcome begins.
 func (l *link) session(w *netcode.Welcome) Session {
 	switch {
 	case w.Resumed:
@@ -96,7 +95,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 		return
 	}
 	if again && c.fresh() != nil {
-		return // cannot be: the same configuration was accepted before
+		return // it cannot happen: the same configuration was accepted before
 	}
 	own := w.Resumed && w.Resume == c.link.place.token && c.link.place.token != [16]byte{}
 	session := c.link.session(&w)
@@ -116,7 +115,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.stats.Connections++
 	c.counts.beginCounts(&c.base)
 	c.logSession(&session)
-	c.post() // hooks ask
+	c.post() // hooks may ask for the counts
 	c.ghosts.newReceiver(c.link.newest)
 	c.ghosts.interval = foretick.Tick(w.SnapshotInterval)
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
@@ -133,8 +132,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	}
 }
 
-// logSession logs that the server let the client in. The code and text are of a place that is
-// gone.
+// logSession logs that the server let the client in. The code and text describe a place that is gone.
 func (c *Client) logSession(s *Session) {
 	c.cfg.Logger.Info("joined", append(c.link.who(), "kind", s.Kind.String(), "code", s.Code, "why", s.Text)...)
 }

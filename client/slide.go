@@ -11,26 +11,26 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// slides draw the player's own entities on their way between the past and the present,
-// when their prediction is switched. The offset shrinks evenly, in a multiple of the time
-// between both. So a body that moves evenly is drawn at most so much faster than it moves.
+// slides draws the player's own entities on their way between the past and the present, when their
+// prediction is switched. The offset shrinks evenly, over a multiple of the time between both. So the
+// drawn speed of a body that moves evenly differs from its real speed by a limited share.
 type slides struct {
 	*base
 	ghosts *ghosts
 	names  *recordNames
 
 	items []slideItem
-	shown record // drawn values of the last frame
+	shown record // the drawn values of the last frame
 	words []int32
 }
 
-// slideTimes is how often the time between past and present goes into a slide: a third of
+// slideTimes is how many times longer a slide takes than the time between past and present: a third of
 // a body's speed is added, or taken away.
 const slideTimes = 3
 
 type slideItem struct {
 	e      ecs.Entity
-	fresh  bool // its offsets are still to be measured
+	fresh  bool // its offsets have to be measured
 	left   time.Duration
 	offset []slideOffset
 }
@@ -53,7 +53,7 @@ func (sl *slides) beginSlide(e ecs.Entity) {
 	sl.items = append(sl.items, slideItem{e: e, fresh: true})
 }
 
-// drawSlides draws the entities that slide, and notes where all are that may.
+// drawSlides draws the entities that slide, and notes the drawn values of all that may slide.
 func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
 	if sl.p.Origins.Interpolated < 0 || sl.cfg.NoPrediction {
 		return
@@ -65,7 +65,7 @@ func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
 			it.fresh = false
 			it.left = slideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sl.p.TickRate)
 			sl.measureSlide(it)
-			sl.drawSlide(it, 0) // this frame shows what the last one did
+			sl.drawSlide(it, 0) // this frame shows the same as the last one
 			continue
 		}
 		sl.drawSlide(it, since)
@@ -94,7 +94,7 @@ func (sl *slides) slidable(e ecs.Entity, do func(i int, comp *layout.Component, 
 	}
 }
 
-// noteShown notes what is drawn of an entity.
+// noteShown notes an entity's drawn values.
 func (sl *slides) noteShown(e ecs.Entity) {
 	r := &sl.shown
 	sl.slidable(e, func(i int, _ *layout.Component, words []int32) {
@@ -103,7 +103,7 @@ func (sl *slides) noteShown(e ecs.Entity) {
 	})
 }
 
-// measureSlide finds the offsets from what is drawn without a slide to what was shown.
+// measureSlide computes the offsets from the values without a slide to the values that were shown.
 func (sl *slides) measureSlide(it *slideItem) {
 	it.offset = it.offset[:0]
 	sl.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
@@ -122,7 +122,7 @@ func (sl *slides) measureSlide(it *slideItem) {
 	})
 }
 
-// drawSlide lets an entity's offsets shrink by a frame, and draws with them.
+// drawSlide shrinks an entity's offsets for a frame, and draws the entity with them.
 func (sl *slides) drawSlide(it *slideItem, since time.Duration) {
 	keep := float32(max(it.left-since, 0)) / float32(max(it.left, 1))
 	it.left -= since
@@ -147,8 +147,8 @@ func (sl *slides) drawSlide(it *slideItem, since time.Duration) {
 	})
 }
 
-// fades holds the offsets that hide corrections, in each field's units, one for each
-// interpolated field of the local player. Rotations have a rotation as their offset.
+// fades has the offsets that hide corrections, in each field's units, one for each interpolated field
+// of the local player. The offset of a rotation is a rotation.
 type fades struct {
 	fade  prediction.Fade
 	items []fadeItem
@@ -160,7 +160,7 @@ type fadeItem struct {
 	comp   int
 	field  int
 	offset schema.Offset
-	least  float32 // a smaller offset is forgotten
+	least  float32 // a smaller offset is dropped
 }
 
 func (f *fades) clearFades() { f.items = f.items[:0] }
@@ -186,7 +186,7 @@ func (f *fades) addFade(e ecs.Entity, comp, field int, described *schema.Schema,
 			described.Displace(field, f.a, item.offset)
 			d = described.Offset(field, f.a, is)
 		}
-		if size := d.Size(); f.fade.Add(0, size, 0) == 0 { // too far, or no number
+		if size := d.Size(); f.fade.Add(0, size, 0) == 0 { // it is too large, or not a number
 			d = schema.Offset{}
 		}
 		item.offset = d
@@ -208,12 +208,12 @@ func (f *fades) findFade(e ecs.Entity, comp, field int) *fadeItem {
 	return nil
 }
 
-// dropFades forgets the offsets of an entity: it is drawn at its true values.
+// dropFades drops the offsets of an entity, so that it is drawn at its true values.
 func (f *fades) dropFades(e ecs.Entity) {
 	f.items = slices.DeleteFunc(f.items, func(it fadeItem) bool { return it.e == e })
 }
 
-// age fades every offset by dt and drops those that are gone.
+// age fades every offset by dt and drops those that became small enough.
 func (f *fades) age(dt time.Duration) {
 	k := f.fade.Factor(dt)
 	live := f.items[:0]
@@ -228,8 +228,8 @@ func (f *fades) age(dt time.Duration) {
 	f.items = live
 }
 
-// offset returns the knots of a component with the offsets applied to its values. They are
-// valid until the next call.
+// offset returns the knots of a component with the offsets added to its values. They are valid until
+// the next call.
 func (f *fades) offset(c *layout.Component, e ecs.Entity, comp int, k schema.Knots) schema.Knots {
 	if len(f.items) == 0 {
 		return k

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// spawnBy is Frame.SpawnBy on a client.
+// spawnBy implements Frame.SpawnBy on a client.
 func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if sp.running.Partial {
 		return sp.spawnPartly(by, k)
@@ -44,13 +44,13 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	}
 	e := sp.handleFor(key.ID(), prefab.Own)
 	if sp.world.Manager().Place(e, k, sp.view.Player) != nil {
-		return ecs.None // cannot be: what is alive was spawned in another tick
+		return ecs.None // it cannot happen: a living entity was spawned in another tick
 	}
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Net: uint32(sp.wireOf(e)), Prefab: uint16(prefab.Own), Maker: uint16(sp.view.Player), Origin: key.ID()}
 	return e
 }
 
-// handleFor returns the handle of a spawn: that of the tick's earlier run, or a new one.
+// handleFor returns the handle of a spawn: the one from the tick's earlier run, or a new one.
 func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
 	s, ok := sp.waiting.Again(id)
 	if ok {
@@ -66,8 +66,7 @@ func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
 	return s.e
 }
 
-// spawnLocal makes an entity that no rollback touches. In a replay the entity lasts for the
-// tick only.
+// spawnLocal makes an entity that no rollback changes. In a replay the entity exists only in the tick.
 func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
 	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
@@ -77,9 +76,9 @@ func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
 	return e
 }
 
-// spawnPassing makes an entity that lasts for the tick only, for a spawn of a remote
-// player. The server sends the real one. The system that runs for the remote player here
-// can still fill this one.
+// spawnPassing makes an entity that exists only in the tick, for a spawn of a remote player. The server
+// sends the real one. The system that runs for the remote player here can still set this one's
+// components.
 func (sp *spawning) spawnPassing(k *layout.Prefab, owner foretick.PlayerID) ecs.Entity {
 	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, sp.world.Partition(owner))
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
@@ -87,9 +86,9 @@ func (sp *spawning) spawnPassing(k *layout.Prefab, owner foretick.PlayerID) ecs.
 	return e
 }
 
-// destroyPredicted is Frame.Destroy on a client.
+// destroyPredicted implements Frame.Destroy on a client.
 func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
-	if sp.running.Partial { // the whole tick destroys it
+	if sp.running.Partial { // the whole tick will destroy it
 		return sp.world.Alive(e) && (sp.removes(sp.world.Owner(e)) || sp.world.Owner(e) == ecs.ClientOnly)
 	}
 	if !sp.stepping || !sp.world.Alive(e) {
@@ -110,7 +109,7 @@ func (sp *spawning) removes(owner foretick.PlayerID) bool {
 	return owner == sp.view.Player || owner == ecs.Common && sp.p.Common
 }
 
-// beginSpawns and endSpawns are around the systems of a tick.
+// beginSpawns is called before the systems of a tick, and endSpawns after them.
 func (sp *spawning) beginSpawns(t foretick.Tick) {
 	sp.stepping = true
 	if !sp.p.Spawning {
@@ -147,7 +146,7 @@ func (sp *spawning) cancelSpawn(s spawned) {
 	sp.tellSpawn(sp.spawnConfig(s.kind).OnCancelled, s.e)
 }
 
-// matchSpawns lets the server's entities replace the predicted ones.
+// matchSpawns replaces the predicted entities with the server's.
 func (sp *spawning) matchSpawns() {
 	if sp.p.Origins.Matched < 0 {
 		return
@@ -172,7 +171,7 @@ func (sp *spawning) matchSpawns() {
 	}
 }
 
-// wireOf returns the wire id of a predicted entity, 0 while it has none.
+// wireOf returns the wire id of a predicted entity. It is 0 while the entity has none.
 func (sp *spawning) wireOf(e ecs.Entity) schema.WireID {
 	for _, n := range sp.named {
 		if n.e == e {
@@ -182,8 +181,7 @@ func (sp *spawning) wireOf(e ecs.Entity) schema.WireID {
 	return 0
 }
 
-// renameSpawns gives entities their wire ids in a world that was saved before they had
-// them.
+// renameSpawns gives entities their wire ids in a world that was saved before they had them.
 func (sp *spawning) renameSpawns() {
 	for _, n := range sp.named {
 		if id := sp.p.Identity.Find(sp.world, n.e); id != nil {
@@ -192,9 +190,8 @@ func (sp *spawning) renameSpawns() {
 	}
 }
 
-// noteGone remembers the entities that prediction has destroyed, before a correction that
-// may bring them back. They come back with the save that is loaded, with the server's
-// state, or in a replay.
+// noteGone remembers the entities that prediction has destroyed, before a correction that may bring
+// them back: with the save that is loaded, with the server's state, or in a replay.
 func (sp *spawning) noteGone(t foretick.Tick) {
 	sp.gone = sp.gone[:0]
 	for _, g := range sp.ghosts.ours {
@@ -202,14 +199,14 @@ func (sp *spawning) noteGone(t foretick.Tick) {
 			sp.gone = append(sp.gone, e)
 		}
 	}
-	for n := range sp.waiting.All() { // not the server's yet
+	for n := range sp.waiting.All() { // the server does not have them yet
 		if !sp.world.Alive(n.e) {
 			sp.gone = append(sp.gone, n.e)
 		}
 	}
 }
 
-// noteBack notes which of them live again, so that hooks are called.
+// noteBack notes which of them are alive again, so that their hooks are called.
 func (sp *spawning) noteBack() {
 	for _, e := range sp.gone {
 		if sp.world.Alive(e) && !slices.Contains(sp.restored, e) {
@@ -244,7 +241,7 @@ func (sp *spawning) settleSpawns(t foretick.Tick) {
 		if int32(g.Gone-t) > 0 || g.Data != 0 && sp.world.Alive(ecs.Entity(g.Data)) {
 			continue
 		}
-		if g.Data != 0 { // predicted to be gone, and so it is
+		if g.Data != 0 { // it was predicted to be gone, and is gone
 			sp.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
 		}
@@ -252,7 +249,7 @@ func (sp *spawning) settleSpawns(t foretick.Tick) {
 	}
 }
 
-// forgetNamed drops the names that every prediction still to be compared has.
+// forgetNamed forgets the names that all predictions which are still to be compared have.
 func (sp *spawning) forgetNamed(t foretick.Tick) {
 	live := sp.named[:0]
 	for i := range sp.named {
@@ -264,9 +261,9 @@ func (sp *spawning) forgetNamed(t foretick.Tick) {
 	sp.named = live
 }
 
-// settleMissing handles a predicted spawn that the server, at t, does not have.
+// settleMissing handles a predicted spawn that the server does not have at t.
 func (sp *spawning) settleMissing(t foretick.Tick, n spawned) {
-	if r := sp.records.Find(t); r != nil && !r.hasEntity(n.e) { // prediction had ended it
+	if r := sp.records.Find(t); r != nil && !r.hasEntity(n.e) { // prediction had destroyed it
 		sp.bodies.bury(n.e)
 		sp.tellSpawn(sp.spawnConfig(n.kind).OnConfirmed, n.e)
 		return
@@ -274,7 +271,7 @@ func (sp *spawning) settleMissing(t foretick.Tick, n spawned) {
 	sp.cancelSpawn(n)
 }
 
-// clearSpawns forgets everything spawned here, at the begin of a level.
+// clearSpawns forgets all spawns of this client, when a level begins.
 func (sp *spawning) clearSpawns() {
 	sp.waiting.Clear(func(_ foretick.Tick, s spawned) { sp.cancelSpawn(s) })
 	sp.fresh, sp.matched, sp.restored, sp.named = sp.fresh[:0], sp.matched[:0], sp.restored[:0], sp.named[:0]
@@ -284,7 +281,7 @@ func (sp *spawning) clearSpawns() {
 	sp.clientOnly.lived = 0
 }
 
-// spawning is the client's side of predicted spawns and despawns.
+// spawning is the client's part of predicted spawns and despawns.
 type spawning struct {
 	*base
 	input      *input
@@ -296,18 +293,18 @@ type spawning struct {
 	parents    *game.Hierarchy
 	predictor  *prediction.Predictor
 
-	stepping bool // stepping is true while a tick's systems run.
+	stepping bool // a tick's systems run
 	waiting  prediction.Spawns[spawned]
 	ordinals game.Ordinals
-	fresh    []spawned    // fresh are entities that the running tick spawned for the first time.
-	passing  []ecs.Entity // passing are entities that last for this tick alone.
-	// matched are the matches since the last snapshot: their hooks are still to be called.
+	fresh    []spawned    // entities that the running tick spawned for the first time
+	passing  []ecs.Entity // entities that exist only in this tick
+	// matched has the matches since the last snapshot, whose hooks have to be called.
 	matched   []spawned
-	gone      []ecs.Entity // gone are entities that prediction destroyed, ahead of a correction.
+	gone      []ecs.Entity // entities that prediction destroyed before a correction
 	restored  []ecs.Entity
-	named     []naming // named are entities that were matched not long ago.
+	named     []naming // entities that were matched not long ago
 	practised []ecs.Entity
-	next      int // next is where spawnOf looks first.
+	next      int // spawnOf begins its search here
 }
 
 // spawned is a predicted entity that the server has not confirmed yet.
@@ -316,20 +313,19 @@ type spawned struct {
 	kind int
 }
 
-// naming is the wire id of an entity that was matched after some of the saves that hold it
-// were made.
+// naming is the wire id of an entity that was matched after some of its saves were made.
 type naming struct {
 	e     ecs.Entity
 	wire  schema.WireID
 	until foretick.Tick
-	key   uint32      // key is the spawn key that the entity was predicted with.
-	next  netcode.Seq // next is the first packet sent after the match.
-	// known is true once ticks were compared whose references to it the server sent.
+	key   uint32      // the spawn key that the entity was predicted with
+	next  netcode.Seq // the first packet sent after the match
+	// known is true once ticks were compared for which the server sent references to the entity.
 	known bool
 }
 
-// spawnOf returns the entity that was spawned here with a key, None if it is no longer
-// known.
+// spawnOf returns the entity that was spawned here with a key. It is None if the client no longer has
+// the key.
 func (sp *spawning) spawnOf(key uint32) ecs.Entity {
 	if s, _, ok := sp.waiting.Find(key); ok {
 		return s.e
@@ -344,8 +340,8 @@ func (sp *spawning) spawnOf(key uint32) ecs.Entity {
 	return ecs.None
 }
 
-// untoldSpawn reports whether the server may have had a reference in t, without sending it, to
-// the entity spawned here with a key.
+// untoldSpawn reports whether the server may have had a reference in t to the entity spawned here with
+// a key, without sending it.
 func (sp *spawning) untoldSpawn(key uint32, t foretick.Tick) bool {
 	if _, k, ok := sp.waiting.Find(key); ok && !sp.matchedBy(key) {
 		_, _, own := sp.ghosts.receiver.Complete(t)
@@ -369,7 +365,7 @@ func (sp *spawning) matchedBy(key uint32) bool {
 	return false
 }
 
-// forgetPractised frees the handles of a tick that ran only to see what it does.
+// forgetPractised frees the handles of a tick that ran as a trial.
 func (sp *spawning) forgetPractised() {
 	for _, e := range sp.practised {
 		sp.world.Unreserve(e)
@@ -382,7 +378,7 @@ func (sp *spawning) settledSpawns() bool {
 	return sp.waiting.Len() == 0 && len(sp.named) == 0 && len(sp.bodies.retired) == 0 && len(sp.gone) == 0
 }
 
-// spawnPartly makes an entity that lasts for the run of a partial tick.
+// spawnPartly makes an entity that exists only while a partial tick runs.
 func (sp *spawning) spawnPartly(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	prefab, _ := sp.spawnPrefab(k)
 	if !sp.world.Alive(by) {

@@ -66,8 +66,8 @@ func (c *Client) runStep(now time.Time) View {
 	return c.view
 }
 
-// readClock takes the time of a Step, and notes whether the client stood still before it: a page
-// was hidden, a process stopped, or a clock was set.
+// readClock notes the time of a Step, and whether the client stood still before it: a page was hidden,
+// a process stopped, or a clock was set.
 func (c *Client) readClock(now time.Time) {
 	last := c.now
 	c.now = guard.Elapsed(&c.start, last, now)
@@ -75,7 +75,7 @@ func (c *Client) readClock(now time.Time) {
 	c.read = now
 }
 
-// advance moves time on and predicts the ticks that are due.
+// advance advances the time and predicts the ticks that are due.
 func (c *Client) advance() int {
 	if c.link.clock == nil || c.view.State == Resuming {
 		c.view.Stalled = false
@@ -103,7 +103,7 @@ func (c *Client) advance() int {
 	switch {
 	case !c.timeline.predictor.Started():
 		if !c.mayStart(t.Predicted) {
-			return 0 // a level was entered and nothing of it came yet
+			return 0 // a level was entered, and no snapshot of it came yet
 		}
 		c.view.State = Playing
 		c.startOver(t)
@@ -136,10 +136,10 @@ func (c *Client) advance() int {
 	return n
 }
 
-// backTo reports whether the prediction can start over from the newest snapshot when the clock
-// is set back to a tick, so that it does not stand still until then. That is for as many ticks
-// as the server computes in a quarter of a second, or more: commands of ticks that run again may
-// differ from those already sent.
+// backTo reports whether the prediction can start over from the newest snapshot when the clock is set
+// back to a tick. Then it does not have to stand still until that tick is over. It starts over only if
+// the clock goes back by more ticks than the server computes in a quarter of a second, because commands
+// of ticks that run again may differ from those already sent.
 func (c *Client) backTo(t foretick.Tick) bool {
 	newest, ok := c.ghosts.receiver.Newest()
 	return ok && int32(t-newest) >= 0
@@ -156,31 +156,31 @@ func (c *Client) inputDelay(t netcode.Time) time.Duration {
 	return max(0, time.Duration(int32(t.Command-t.Render-1))*tick+part)
 }
 
-// mayStart reports whether the prediction can start from the newest snapshot. One of a server
-// that waits for a late command may lack the player's own entities.
+// mayStart reports whether the prediction can start from the newest snapshot. If the server waits for a
+// late command, its snapshot may lack the player's own entities.
 func (c *Client) mayStart(t foretick.Tick) bool {
 	newest, _ := c.ghosts.receiver.Newest()
 	return c.ghosts.reaches(t) && c.tellsOwn(newest)
 }
 
-// tellsOwn reports whether the snapshot of t may have the player's own entities: a server that
-// waits for a late command leaves them out.
+// tellsOwn reports whether the snapshot of t may have the player's own entities. A server that waits
+// for a late command leaves them out.
 func (c *Client) tellsOwn(t foretick.Tick) bool {
 	_, all, own := c.ghosts.receiver.Complete(t)
 	return c.input.late == 0 || all || own
 }
 
-// startOver restarts the prediction from the newest snapshot, without commands for the
-// ticks between.
+// startOver restarts the prediction from the newest snapshot. It makes no commands for the ticks
+// between.
 func (c *Client) startOver(t netcode.Time) {
-	c.input.sampled = t.Command // what appears now is known to the server with a later command
+	c.input.sampled = t.Command // the server learns with a later command that an entity appeared now
 	c.timeline.jump(t.Predicted)
 	c.screen.own.fades.clearFades()
 }
 
-// unsample discards the commands of ticks that lie ahead of a clock that was set back,
-// except those that were predicted with. A server that was stopped refused commands so far
-// ahead, or has commands that the player gave seconds ago. New ones replace them.
+// unsample discards the commands of ticks that are later than a clock that was set back, except those
+// that were used in predictions. A server that was stopped refused commands of such late ticks, or has
+// commands that the player gave seconds ago. New ones replace them.
 func (c *Client) unsample(t netcode.Time) {
 	last := t.Command
 	if k := c.timeline.predictor.Tick(); int32(k-last) > 0 {
@@ -191,12 +191,12 @@ func (c *Client) unsample(t netcode.Time) {
 	}
 }
 
-// stallTicks is for how many ticks the server must be silent before the limit of the
-// history counts as a stall. Where only the round trip is longer than the history, there
-// is input delay, and snapshots still come.
+// stallTicks is for how many ticks the server must be silent before the limit of the history counts as
+// a stall. If only the round trip is longer than the history, there is input delay, and snapshots still
+// arrive.
 const stallTicks = 10
 
-// stall notes whether the prediction waits for the server. The clock keeps it within the
+// stall notes whether the prediction waits for the server. The clock keeps the prediction within the
 // history, counted from the newest snapshot.
 func (c *Client) stall(t netcode.Time) {
 	newest, _ := c.ghosts.receiver.Newest()
@@ -209,8 +209,8 @@ func (c *Client) stall(t netcode.Time) {
 	c.view.Stalled = stalled
 }
 
-// catchUp predicts the ticks up to that of a snapshot where the input delay is as long as
-// inputs run ahead. Their commands were made, and their events must not be lost.
+// catchUp predicts the ticks up to that of a snapshot, in case the input delay is as long as the
+// inputs' lead. The commands of these ticks were made, and their events must not be lost.
 func (c *Client) catchUp(t foretick.Tick) {
 	p := c.timeline.predictor
 	if c.cfg.InputDelay == 0 && c.cfg.DelayAbove == 0 || int32(t-p.Tick()) <= 0 || int32(c.input.sampled-t) < 0 || int32(t-p.Tick()) > int32(c.cfg.History) {
@@ -226,7 +226,7 @@ func (c *Client) catchUp(t foretick.Tick) {
 type Sampler interface {
 	sample(v View, dst unsafe.Pointer)
 	handle() ecs.Handle
-	fault() string // what is missing; "": nothing
+	fault() string // the part that is missing; "": none
 }
 
 type sampler[T any] struct {
@@ -248,7 +248,7 @@ func (s sampler[T]) fault() string {
 	return ""
 }
 
-// interrupted is a sampler that is silent at times.
+// interrupted is a sampler that can be switched off.
 type interrupted struct {
 	Sampler
 	wanted func() bool
@@ -260,7 +260,7 @@ func (s interrupted) sample(v View, dst unsafe.Pointer) {
 	}
 }
 
-// overheard is a sampler whose commands something looks at, or changes.
+// overheard is a sampler with a function that reads or changes its commands.
 type overheard struct {
 	Sampler
 	fn func(shown foretick.Tick, command unsafe.Pointer)
@@ -293,14 +293,14 @@ func (s overheard) sample(v View, dst unsafe.Pointer) {
 // frame of the press.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
 
-// inspected is what package inspect adds to a client while somebody looks.
+// inspected is the state that package inspect adds to a client.
 type inspected struct {
-	tap   atomic.Pointer[probe.Tap] // tap is nil while nobody looks.
-	clock func() time.Duration      // clock is that of Run. nil means that of the tap.
-	began time.Duration             // began is when the Step began.
+	tap   atomic.Pointer[probe.Tap] // nil while nobody inspects the client
+	clock func() time.Duration      // the clock of Run; nil: that of the tap
+	began time.Duration             // when the Step began
 }
 
-// beginStep returns the tap of the Step that begins, nil for none.
+// beginStep returns the tap for the Step that begins. It is nil if there is none.
 func (in *inspected) beginStep() *probe.Tap {
 	tap := in.tap.Load()
 	if tap != nil {
@@ -309,7 +309,7 @@ func (in *inspected) beginStep() *probe.Tap {
 	return tap
 }
 
-// time reads the clock, 0 without one.
+// time reads the clock. It returns 0 without a clock.
 func (in *inspected) time(tap *probe.Tap) time.Duration {
 	switch {
 	case in.clock != nil:
@@ -320,7 +320,7 @@ func (in *inspected) time(tap *probe.Tap) time.Duration {
 	return 0
 }
 
-// finishStep ends a Step: the figures are shown, and whoever inspects the client looks.
+// finishStep ends a Step: it publishes the counts, and calls the tap.
 func (c *Client) finishStep(tap *probe.Tap) {
 	if tap == nil {
 		c.post()

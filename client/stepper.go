@@ -44,14 +44,14 @@ func (sr *stepper) runSystems(t foretick.Tick) {
 	sr.p.Schedule.ExecutePartsWhere(sr.world, &sr.frame, sr.runs, sr.parts...)
 }
 
-// runsFor reports whether a system runs over an owner's rows.
+// runsFor reports whether a system runs for an owner's rows.
 func (sr *stepper) runsFor(system int, o foretick.PlayerID) bool {
 	return o == sr.view.Player || o == ecs.Common || o == ecs.ClientOnly || sr.p.Remote.Runs[system]
 }
 
-// runAside runs a tick again, by a function, and calls kept if it did. It reports false if it did
-// not, or the tick cannot run again. Nothing of the run remains in the world, except in rows that
-// the next Load and othersNewest write.
+// runAside runs a tick again, with a function, and calls kept if it succeeded. It returns false if run
+// failed or the tick cannot run again. The run leaves no changes in the world, except in rows that the
+// next Load and othersNewest write.
 func (sr *stepper) runAside(t foretick.Tick, run func() bool, kept func()) bool {
 	f := &sr.frame
 	if !sr.saves.loadTick(t - 1) {
@@ -68,7 +68,7 @@ func (sr *stepper) runAside(t foretick.Tick, run func() bool, kept func()) bool 
 	sr.row.TakeRow()
 	sr.world.WatchOutside(true)
 	sr.spawning.endSpawns()
-	sr.ghosts.pushed = true // what systems wrote through queries is taken back
+	sr.ghosts.pushed = true // the values that systems wrote through queries have to be restored
 	if ok {
 		kept()
 	}
@@ -77,8 +77,8 @@ func (sr *stepper) runAside(t foretick.Tick, run func() bool, kept func()) bool 
 	return ok
 }
 
-// runUnseeing runs the systems of a tick. It returns false if one of them panicked: it did
-// not find an entity that is always there.
+// runUnseeing runs the systems of a tick. It returns false if one of them panicked because it did not
+// find an entity that otherwise always exists.
 func (sr *stepper) runUnseeing(t foretick.Tick) (ok bool) {
 	defer func() {
 		if recover() != nil {

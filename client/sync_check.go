@@ -19,8 +19,7 @@ func newSyncTester(b *base, gs *ghosts, pr *predicted, pd *prediction.Predictor,
 	return syncTester{base: b, ghosts: gs, predicted: pr, predictor: pd, row: row, hashes: prediction.NewHistory[[]uint64](b.cfg.History)}
 }
 
-// syncTest goes back and runs the newest ticks again. Every word of their results must be
-// the same.
+// syncTest goes back and runs the newest ticks again. Every word of their results must be the same.
 func (tl *timeline) syncTest() {
 	tl.runAgain(tl.hooks.syncTest, func(k foretick.Tick, first *record) bool {
 		d, ok := tl.tester.diverged(k, first, tl.records.Find(k))
@@ -31,8 +30,8 @@ func (tl *timeline) syncTest() {
 	})
 }
 
-// runAgain runs up to n of the newest ticks again, and restores everything. It calls ran
-// after each with its first record, and stops where ran returns false.
+// runAgain runs up to n of the newest ticks again, and restores everything. It calls ran after each
+// tick, with the tick's first record, and stops when ran returns false.
 func (tl *timeline) runAgain(n int, ran func(k foretick.Tick, first *record) bool) {
 	now := tl.predictor.Tick()
 	n = min(n, tl.cfg.History-1, int(int32(now-tl.tester.since)))
@@ -67,8 +66,8 @@ func (tl *timeline) runAgain(n int, ran func(k foretick.Tick, first *record) boo
 	tl.stats.Resimulated = resimulated
 }
 
-// othersCame notes that what shared systems read of remote entities changed: the ticks
-// before ran with something else, and a sync test does not run them again.
+// othersCame notes that the remote entities' components which shared systems read have changed. The
+// earlier ticks ran with other values, so a sync test does not run them again.
 func (st *syncTester) othersCame() {
 	if len(st.ghosts.others) > 0 {
 		st.since = st.predictor.Tick()
@@ -107,7 +106,7 @@ func (st *syncTester) diverged(t foretick.Tick, first, again *record) (probe.Des
 	return d, false
 }
 
-// firstSystem names the system after which the runs of t first differ.
+// firstSystem returns the name of the system after which the runs of t first differ.
 func (st *syncTester) firstSystem(t foretick.Tick) string {
 	first := st.hashes.Find(t)
 	if first == nil {
@@ -121,7 +120,7 @@ func (st *syncTester) firstSystem(t foretick.Tick) string {
 	return ""
 }
 
-// beforeSystem and afterSystem watch each system during a sync test.
+// beforeSystem and afterSystem are called around each system during a sync test.
 func (st *syncTester) beforeSystem() {
 	if st.rendering {
 		st.before = st.predicted.appendBytes(st.before[:0])
@@ -142,11 +141,11 @@ func (st *syncTester) afterSystem(system int) {
 	}
 }
 
-// hashSystem notes the hash of the predicted state after a system.
+// hashSystem adds the hash of the predicted state after a system.
 func (st *syncTester) hashSystem(system int) {
 	var words []int32
 	st.row.TakeRow()
-	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
+	h := uint64(0) // a sum, because spawns are listed in another order
 	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		x := (game.FNVOffset^uint64(e))*game.FNVPrime ^ uint64(comp.ID)
 		for _, b := range comp.AppendBytes(nil, at, &words) {
@@ -157,7 +156,7 @@ func (st *syncTester) hashSystem(system int) {
 	st.again = append(st.again, uint64(system), h)
 }
 
-// checkNumbers looks for NaN and infinity, which rounding turns into other numbers.
+// checkNumbers looks for NaN and infinity, which rounding changes into other numbers.
 func (st *syncTester) checkNumbers(t foretick.Tick) {
 	st.predicted.eachComponent(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		v := reflect.NewAt(comp.Handle.Type(), at).Elem()
@@ -191,7 +190,7 @@ func notANumber(v reflect.Value, path string) (string, bool) {
 	return "", false
 }
 
-// syncTester holds the state for a sync test: see probe.Client.
+// syncTester has the state of a sync test: see probe.Client.
 type syncTester struct {
 	*base
 	ghosts    *ghosts
@@ -199,13 +198,13 @@ type syncTester struct {
 	predictor *prediction.Predictor
 	row       *game.SingletonRow
 
-	// since is the newest tick whose state came from the server: no run leads up to it.
+	// since is the newest tick whose state came from the server. It cannot be run again.
 	since foretick.Tick
 	// hashes has the hashes of each tick's predicted state, one after each system.
 	hashes  *prediction.History[[]uint64]
-	again   []uint64 // again has the hashes of the run that is on.
-	running bool     // running is true while a tick runs whose systems are hashed.
-	due     int      // due is the system that is still to be hashed, plus one. 0 means none.
+	again   []uint64 // the hashes of the present run
+	running bool     // a tick runs whose systems are hashed
+	due     int      // the system whose state has to be hashed, plus one; 0: none
 	before  []byte
 	kept    []record
 }

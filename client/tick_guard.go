@@ -14,41 +14,41 @@ import (
 
 const (
 	guardSlack  = time.Second            // how far ahead of its time a snapshot may be
-	guardBack   = 10 * time.Minute       // how far behind
+	guardBack   = 10 * time.Minute       // how far behind its time a snapshot may be
 	guardSpan   = 8 * time.Second        // how long a lead is remembered, at least
-	guardFollow = 250 * time.Millisecond // how long snapshots out of time agree before they are followed
-	guardAgree  = 3                      // and how many of them
+	guardFollow = 250 * time.Millisecond // how long snapshots at a wrong time have to agree before they are believed
+	guardAgree  = 3                      // how many of them have to agree
 )
 
-// tickGuard judges whether the server can have reached the tick of a snapshot. It estimates
-// the server's tick from the tick of the Welcome, the snapshots since, and the time passed.
-// Without it, one forged tick far ahead would stay the newest until the server reaches it.
-// A server that stalled is late, which is allowed.
+// tickGuard decides whether the server can have reached the tick of a snapshot. It estimates the
+// server's tick from the tick of the Welcome, the snapshots since, and the time passed. Without it, a
+// forged tick far in the future would stay the newest until the server reached it. A server that
+// stalled is late, which is allowed.
 type tickGuard struct {
-	rate     float64       // rate is the ticks a second.
-	interval time.Duration // interval is the time between snapshots.
-	recent   [5]sighting   // recent are the newest snapshots. At first all are the Welcome.
-	at       int           // at is the place of the oldest in recent.
-	high     [2]sighting   // high has the greatest lead of this span and of the one before.
-	since    time.Duration // since is when this span began.
-	odd      sighting      // odd is the first snapshot out of time.
-	odds     int           // odds is how many snapshots agree with odd.
+	rate     float64       // ticks per second
+	interval time.Duration // the time between snapshots
+	recent   [5]sighting   // the newest snapshots; at first all are the Welcome
+	at       int           // the index of the oldest in recent
+	high     [2]sighting   // the greatest lead of this span, and of the one before
+	since    time.Duration // when this span began
+	odd      sighting      // the first snapshot at a wrong time
+	odds     int           // how many snapshots agree with odd
 }
 
-// sighting is a tick, and when it was seen.
+// sighting is a tick, and the time at which it was seen.
 type sighting struct {
 	tick foretick.Tick
 	at   time.Duration
 }
 
-// newTickGuard starts with the tick of a Welcome.
+// newTickGuard begins with the tick of a Welcome.
 func newTickGuard(rate int, interval, now time.Duration, t foretick.Tick) tickGuard {
 	g := tickGuard{rate: float64(rate), interval: interval}
 	g.startFrom(sighting{t, now})
 	return g
 }
 
-// startFrom forgets all but one sighting.
+// startFrom forgets all sightings except one.
 func (g *tickGuard) startFrom(s sighting) {
 	for i := range g.recent {
 		g.recent[i] = s
@@ -56,23 +56,22 @@ func (g *tickGuard) startFrom(s sighting) {
 	g.high, g.since, g.odds = [2]sighting{s, s}, s.at, 0
 }
 
-// ahead returns the number of ticks by which a is ahead of the tick that b's server has
-// reached by then.
+// ahead returns how many ticks a is ahead of the tick that the server of b has reached at the time of
+// a.
 func (g *tickGuard) ahead(a, b sighting) int64 {
 	return int64(netcode.Distance(a.tick, b.tick)) - g.ticks(a.at-b.at)
 }
 
 func (g *tickGuard) ticks(d time.Duration) int64 { return int64(d.Seconds() * g.rate) }
 
-// middle is the median of the newest snapshots: two forged ones do not move it.
+// middle returns the median of the newest snapshots. Two forged ones do not move it.
 func (g *tickGuard) middle(now time.Duration) sighting {
 	sorted, here := g.recent, sighting{g.recent[0].tick, now}
 	slices.SortFunc(sorted[:], func(a, b sighting) int { return cmp.Compare(g.ahead(here, a), g.ahead(here, b)) })
 	return sorted[len(sorted)/2]
 }
 
-// inTime reports whether a server that the newest snapshots speak of can have
-// reached tick t.
+// inTime reports whether a server with the newest snapshots can have reached the tick of a sighting.
 func (g *tickGuard) inTime(s sighting) bool {
 	middle := g.ahead(s, g.middle(s.at))
 	least := min(middle, g.ahead(s, g.high[0]), g.ahead(s, g.high[1]))
@@ -81,9 +80,8 @@ func (g *tickGuard) inTime(s sighting) bool {
 
 func (g *tickGuard) slack() int64 { return g.ticks(guardSlack + g.interval) }
 
-// allow reports whether a snapshot of tick t may be read now. It also allows the
-// last of three in a row that agree for a while: the server, or the client's clock,
-// really jumped.
+// allow reports whether a snapshot of tick t may be read now. It also allows the last of three in a row
+// that agree for a while, because then the server, or the client's clock, really jumped.
 func (g *tickGuard) allow(now time.Duration, t foretick.Tick) bool {
 	s := sighting{t, now}
 	if g.inTime(s) {
@@ -114,8 +112,7 @@ func (g *tickGuard) noteSnapshot(now time.Duration, t foretick.Tick) {
 	}
 }
 
-// decoded ends the reading of the server's bytes. A panic after this call is the game's and
-// is not recovered.
+// decoded ends the reading of the server's bytes. A later panic is the game's and is not recovered.
 func (l *link) decoded() { l.decoding = false }
 
 // guard ends the connection if reading a packet panicked, which should never happen. The
@@ -138,13 +135,13 @@ func (l *link) guard(packet []byte) {
 	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
 }
 
-// mostUsed is the share of the world's hard limits that a server's data may use. The rest
-// is for one more Step: no message adds more sets than it has bits.
+// mostUsed is the share of the world's hard limits that a server's data may use. The rest is for one
+// more Step, since no message adds more sets than it has bits.
 const mostUsed = 0.75
 
 const crowdedDetail = "the server's entities have more combinations of components and owners than a client can hold"
 
-// leaveCrowded ends the connection to a server that filled the world.
+// leaveCrowded ends the connection to a server whose entities filled the world.
 func (l *link) leaveCrowded() {
 	l.stats.Malformed++
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")

@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// timeline is the predicted present: the entities that this client simulates ahead of the
-// server, and what is needed to go back and run their ticks again.
+// timeline is the predicted present: the entities that this client simulates ahead of the server, and
+// the data for going back and running their ticks again.
 type timeline struct {
 	*base
 	input   *input
@@ -18,7 +18,7 @@ type timeline struct {
 	reasons *reason.Log
 
 	predictor *prediction.Predictor
-	records   *prediction.History[record] // records has what was predicted for each tick.
+	records   *prediction.History[record] // the predictions for each tick
 	saves     saves
 
 	agreed     agreement
@@ -26,7 +26,7 @@ type timeline struct {
 	causes     causes
 	correction correction
 	trails     trails
-	// acted is the newest tick whose events are known, with NoPrediction. 0 means none.
+	// acted is the newest tick whose events are known, with NoPrediction. It is 0 if there is none.
 	acted foretick.Tick
 
 	scenes     scenes
@@ -100,19 +100,19 @@ func (tl *timeline) clearLevel() error {
 	tl.agreed.standIns = 0
 	predictor, err := prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	if err == nil {
-		*tl.predictor = *predictor // in place: the parts have its address
+		*tl.predictor = *predictor // replaced in place, because the parts have its address
 	}
 	return err
 }
 
-// Save keeps the predicted rows.
+// Save saves the predicted rows.
 func (tl *timeline) Save(slot int, _ foretick.Tick) {
 	if !tl.cfg.NoPrediction {
 		tl.saves.saveSlot(slot)
 	}
 }
 
-// Load puts them back.
+// Load restores the predicted rows.
 func (tl *timeline) Load(slot int, _ foretick.Tick) {
 	if !tl.cfg.NoPrediction {
 		tl.saves.loadSlot(slot)
@@ -175,8 +175,8 @@ func (tl *timeline) Step(t foretick.Tick, replay bool) {
 	}
 }
 
-// jump restarts the prediction from the newest snapshot: at the start, and after a stall.
-// No commands are made for the ticks between.
+// jump restarts the prediction from the newest snapshot: at the start, and after a stall. It makes no
+// commands for the ticks between.
 func (tl *timeline) jump(to foretick.Tick) {
 	for _, q := range tl.frames.Queues {
 		q.Cancel(tl.frames, &tl.frame)
@@ -203,7 +203,8 @@ func (tl *timeline) jump(to foretick.Tick) {
 	}
 }
 
-// noteMoved notes those of the snapshot just read.
+// noteMoved notes the ghosts of the snapshot just read that have a new owner, or whose prediction was
+// switched.
 func (tl *timeline) noteMoved() {
 	for _, ch := range tl.ghosts.receiver.Changes() {
 		if switched := tl.ghosts.switched(ch.Ghost); (switched || ch.Transferred) && !tl.ghosts.movesLater(ch.Ghost) {
@@ -212,12 +213,12 @@ func (tl *timeline) noteMoved() {
 	}
 	if len(tl.ghosts.moved) > 0 {
 		tl.saves.gather()
-		tl.tester.since = tl.predictor.Tick() // earlier ticks ran with others
+		tl.tester.since = tl.predictor.Tick() // earlier ticks ran with other entities
 	}
 }
 
-// transferred moves entities with a new owner into that owner's rows, in the world as it
-// was at t. It reports whether the prediction knew any of them.
+// transferred moves entities with a new owner into that owner's rows, in the world of t. It reports
+// whether the prediction had any of them.
 func (tl *timeline) transferred(t foretick.Tick) bool {
 	any := false
 	move := func(g *snapshot.Ghost, switched bool) {
@@ -231,7 +232,7 @@ func (tl *timeline) transferred(t foretick.Tick) bool {
 			tl.Load(slot, t)
 		}
 		any = true
-		// A stale handle is no fault here: the ghost is then born again.
+		// A stale handle is not a fault: the ghost gets a new entity then.
 		if tl.world.Transfer(ecs.Entity(g.Data), tl.ghosts.partOf(g)) != nil {
 			tl.bodies.bury(ecs.Entity(g.Data))
 			g.Data = 0
@@ -243,7 +244,7 @@ func (tl *timeline) transferred(t foretick.Tick) bool {
 		}
 	}
 	for _, m := range tl.ghosts.moved {
-		for _, g := range tl.ghosts.receiver.Ghosts() { // it may be gone since
+		for _, g := range tl.ghosts.receiver.Ghosts() { // the ghost may be gone by now
 			if g.Wire == m.wire && g.Born == m.born {
 				move(g, m.switched)
 			}
@@ -256,8 +257,8 @@ func (tl *timeline) transferred(t foretick.Tick) bool {
 	return any
 }
 
-// settleSpawns takes what the server's state of t says of spawns and destroys up to then, and forgets
-// what no prediction still to be compared needs.
+// settleSpawns compares spawns and destroys up to t with the server's state, and forgets the data that
+// no prediction which is still to be compared needs.
 func (tl *timeline) settleSpawns(t foretick.Tick) {
 	tl.spawning.settleSpawns(t)
 	if tl.ghosts.releaseGone() {
@@ -268,7 +269,7 @@ func (tl *timeline) settleSpawns(t foretick.Tick) {
 	tl.bodies.exhume()
 }
 
-// corrected counts a misprediction and reports it, and starts the fading of its correction.
+// corrected counts a misprediction and reports it.
 func (tl *timeline) corrected(t foretick.Tick) {
 	if tl.causes.wrong.Component == "" && tl.causes.remoteFailed {
 		if after := tl.records.Find(tl.predictor.Tick()); tl.correction.replacing && after != nil {

@@ -13,45 +13,44 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// traceMember is the trace that a client takes part in: the program's own, or one that the
-// server asked for.
+// traceMember is the client's part of a trace, which this program or the server asked for.
 type traceMember struct {
 	*base
 	ghosts    *ghosts
 	predicted *predicted
 	names     *recordNames
 
-	wake atomic.Bool // wake is true if somebody asks for something, or the trace is armed.
+	wake atomic.Bool // a request waits, or the trace is armed
 
 	mu   sync.Mutex
-	port *trace.Port // port is nil until the first.
+	port *trace.Port // nil until somebody asks for it
 
-	recorder  *trace.Recorder // recorder is nil if the trace was never armed.
+	recorder  *trace.Recorder // nil if the trace was never armed
 	armed     bool
-	recording bool // recording is true while a tick runs whose systems are watched.
-	past      bool // past is true if the ticks before are still to be run again.
+	recording bool // a tick runs whose systems are recorded
+	past      bool // the earlier ticks have to be run again
 	steps     game.TraceSteps
-	// shape is the structure of the player's part when its entities were listed.
+	// shape is the structure of the player's rows when its entities were listed.
 	shape   uint64
 	request trace.Request
-	nobody  bool // nobody is true if entities are asked for that the player does not own.
+	nobody  bool // the requested entities are not the player's
 
-	here   time.Duration // here is until when this program looks. 0 means that it does not.
-	server time.Duration // server is until when the server looks. 0 means that it does not.
+	here   time.Duration // until when this program wants the trace; 0: it does not
+	server time.Duration // until when the server wants the trace; 0: it does not
 
-	sender    trace.Sender    // sender sends the client's records to the server.
-	assembler trace.Assembler // assembler takes the server's records.
-	asked     time.Duration   // asked is when the server was last asked.
-	unheard   int             // unheard is how often the server was asked without an answer.
-	heard     bool            // heard is true once the server answered.
-	refused   time.Duration   // refused is until when the server is not asked again, because it refused.
-	why       string          // why is the reason of the server's refusal.
-	stop      bool            // stop is true if the server is to be told to stop.
-	asks      game.Allowance  // asks limits the server's Asks.
+	sender    trace.Sender    // sends the client's records to the server
+	assembler trace.Assembler // assembles the server's records
+	asked     time.Duration   // when the server was last asked
+	unheard   int             // how often the server was asked without an answer
+	heard     bool            // the server answered
+	refused   time.Duration   // until when the server is not asked again, because it refused
+	why       string          // the reason of the server's refusal
+	stop      bool            // the server has to be told to stop
+	asks      game.Allowance  // limits the server's requests
 	scratch   []byte
 }
 
-// traceTries is how often a server is asked that does not answer.
+// traceTries is how often a server is asked if it does not answer.
 const traceTries = 12
 
 // Trace returns the port of the client's trace. Any goroutine may call it.
@@ -67,10 +66,10 @@ func (c *Client) tracePort() *trace.Port {
 	return t.port
 }
 
-// pollTrace reads what was asked of the port, and arms or ends the trace.
+// pollTrace handles the requests at the port, and arms or ends the trace.
 func (c *Client) pollTrace() {
 	t := c.tracer
-	t.wake.Store(false) // what is asked from here on is for the next Step
+	t.wake.Store(false) // later requests are for the next Step
 	port := c.tracePort()
 	told := port.Poll()
 	if told.Looked {
@@ -78,7 +77,7 @@ func (c *Client) pollTrace() {
 			port.Set(trace.No, why)
 			return
 		}
-		if t.refused > c.now { // whoever looks again and again would be an offender
+		if t.refused > c.now { // a program that asks again and again would be an offender
 			port.Set(trace.No, t.why)
 			return
 		}
@@ -101,7 +100,7 @@ func (c *Client) pollTrace() {
 	}
 }
 
-// untraceable returns why there can be no trace, "" if there can be one.
+// untraceable returns the reason why there can be no trace. It is "" if there can be one.
 func (c *Client) untraceable() string {
 	switch {
 	case c.cfg.Observe:
@@ -114,7 +113,7 @@ func (c *Client) untraceable() string {
 	return ""
 }
 
-// setTrace arms or ends the trace. Only an armed one needs the schedule's hook.
+// setTrace arms or ends the trace. Only an armed trace needs the schedule's hook.
 func (c *Client) setTrace(on bool) {
 	t, p := c.tracer, c.build
 	switch {
@@ -131,7 +130,8 @@ func (c *Client) setTrace(on bool) {
 	}
 }
 
-// forgetRecords drops the records of another level or connection, whose names are not those of now.
+// forgetRecords discards the records of another level or connection, because their names are out of
+// date.
 func (t *traceMember) forgetRecords() {
 	if t.port == nil {
 		return
@@ -142,7 +142,7 @@ func (t *traceMember) forgetRecords() {
 	t.server, t.asked, t.heard, t.refused = 0, 0, false, 0
 }
 
-// nameTraced takes the entities that this program asks for.
+// nameTraced sets the entities that this program asks for.
 func (t *traceMember) nameTraced(handles []uint64) {
 	t.request, t.nobody = trace.Request{}, len(handles) > 0
 	for _, h := range handles {
@@ -154,7 +154,7 @@ func (t *traceMember) nameTraced(handles []uint64) {
 	}
 }
 
-// traceMessage reads a trace's message from the server.
+// traceMessage handles a message of a trace from the server.
 func (c *Client) traceMessage(b []byte) error {
 	t := c.tracer
 	if len(b) == 0 {
@@ -189,7 +189,7 @@ func (c *Client) traceMessage(b []byte) error {
 		}
 	case trace.Piece:
 		if t.here <= c.now {
-			return nil // it was on its way
+			return nil // it was sent before the trace ended
 		}
 		t.heard = true
 		t.port.Set(trace.Armed, "")
@@ -200,7 +200,7 @@ func (c *Client) traceMessage(b []byte) error {
 	return nil
 }
 
-// refusal says why a server refused.
+// refusal returns the reason of a server's refusal, in words.
 func refusal(code byte) string {
 	switch code {
 	case trace.NotAllowed:
@@ -211,7 +211,7 @@ func refusal(code byte) string {
 	return "the server refused"
 }
 
-// writeTrace puts what the trace has to say into the packet that is being built.
+// writeTrace puts the messages of the trace into the packet that is being built.
 func (t *traceMember) writeTrace(l *link, pk *netcode.Packet, settled foretick.Tick) {
 	if t.stop && pk.Message(game.MessageTrace, []byte{trace.Stop}) {
 		t.stop = false
@@ -237,7 +237,7 @@ func (t *traceMember) writeTrace(l *link, pk *netcode.Packet, settled foretick.T
 	}
 }
 
-// askDue reports whether the server is to be asked again.
+// askDue reports whether the server has to be asked again.
 func (t *traceMember) askDue(now time.Duration) bool {
 	every := game.TraceRefresh
 	if !t.heard {
@@ -246,7 +246,7 @@ func (t *traceMember) askDue(now time.Duration) bool {
 	return t.asked == 0 || now-t.asked >= every
 }
 
-// beginTrace begins the record of a tick, whose systems are about to run.
+// beginTrace begins the record of a tick, before its systems run.
 func (t *traceMember) beginTrace(tick foretick.Tick) {
 	t.recording = true
 	t.steps.BeginTick()
@@ -255,7 +255,7 @@ func (t *traceMember) beginTrace(tick foretick.Tick) {
 	t.takeTrace(trace.Start())
 }
 
-// endTrace completes it.
+// endTrace completes the record.
 func (t *traceMember) endTrace() {
 	t.recording = false
 	t.takeTrace(t.steps.DueStep())
@@ -263,14 +263,14 @@ func (t *traceMember) endTrace() {
 	t.port.Client.Put(t.recorder.Record())
 }
 
-// traceSystem records what is to be recorded before a system.
+// traceSystem records the steps that are due before a system runs.
 func (t *traceMember) traceSystem(system int) {
 	after, before := t.steps.Before(system)
 	t.takeTrace(after)
 	t.takeTrace(before)
 }
 
-// listTraced adds the player's entities that are asked for and not in the record yet.
+// listTraced adds the requested entities of the player that the record does not have yet.
 func (t *traceMember) listTraced() {
 	t.shape = t.world.Structure(t.view.Player)
 	if t.nobody {
@@ -285,8 +285,8 @@ func (t *traceMember) listTraced() {
 	c.AddTo(t.recorder)
 }
 
-// traced returns an entity as a trace has it. It returns false for one that the player does
-// not own and predict.
+// traced returns an entity in the form that a trace has it. It returns false if the player does not own
+// and predict the entity.
 func (t *traceMember) traced(e ecs.Entity) (x game.Candidate, ok bool) {
 	id := t.p.Identity.Find(t.world, e)
 	if id == nil || t.world.PartOf(e) != t.view.Player {
@@ -299,7 +299,7 @@ func (t *traceMember) traced(e ecs.Entity) (x game.Candidate, ok bool) {
 	return x, x.Name != 0
 }
 
-// takeTrace records the player's entities at a step, −1 for none.
+// takeTrace records the player's entities at a step. A step of −1 is none.
 func (t *traceMember) takeTrace(step int) {
 	if step < 0 {
 		return
@@ -319,9 +319,9 @@ func (t *traceMember) takeTrace(step int) {
 	}
 }
 
-// retrace records ticks of before the trace was armed, by running them again from the
-// client's history. A tick whose result is another one now stays unrecorded: what it read of
-// others changed since. With spawns that the server has not confirmed nothing is run again.
+// retrace records ticks from before the trace was armed, by running them again from the client's
+// history. A tick with another result now is not recorded, because the data of others that it read has
+// changed since. While the server has not confirmed all spawns, no tick is run again.
 func (tl *timeline) retrace() {
 	t := tl.tracer
 	t.past = false
@@ -337,4 +337,4 @@ func (tl *timeline) retrace() {
 	})
 }
 
-const traceRefused = 3 * time.Second // between two that are refused
+const traceRefused = 3 * time.Second // how long a server that refused is not asked again

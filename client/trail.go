@@ -6,15 +6,15 @@ import (
 	"github.com/foretick/foretick/internal/reason"
 )
 
-// trails are hashes of what is predicted, after each system: debug builds alone have them.
+// trails are hashes of the predicted state after each system. Only debug builds have them.
 type trails struct {
 	*base
 	ghosts    *ghosts
 	predicted *predicted
 	row       *game.SingletonRow
 
-	ours, theirs reason.Trail // ours and theirs are the trails of the two ends.
-	due          bool         // due is true if a system has run that is still to be hashed.
+	ours, theirs reason.Trail // the trails of the two ends
+	due          bool         // a system ran whose state has to be hashed
 }
 
 func newTrails(b *base, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
@@ -25,7 +25,7 @@ func newTrails(b *base, gs *ghosts, pr *predicted, row *game.SingletonRow) trail
 	return ts
 }
 
-// settleTrail is settleTrails for a client, and for a sync test.
+// settleTrail hashes the state after a system, for the client and for a sync test.
 func (ts *trails) settleTrail(tester *syncTester) {
 	if game.DebugBuild && ts.due {
 		ts.due = false
@@ -44,7 +44,7 @@ func (ts *trails) noteTrail() {
 	for _, e := range ts.predicted.entities() {
 		id := ts.p.Identity.Find(ts.world, e)
 		if id == nil || ts.ghosts.anothers(e) {
-			continue // not in this tick, or nothing that the server hashes for us
+			continue // it is not in this tick, or the server does not hash it for this client
 		}
 		name := id.Origin
 		if name == 0 {
@@ -55,8 +55,8 @@ func (ts *trails) noteTrail() {
 	ts.ours.Note(sum)
 }
 
-// blame returns the system, and its tick, after which the ends first differed, in the ticks
-// from … t. It is for corrections that are caused by code.
+// blame returns the system after which the ends first differed, and its tick, in the ticks from … t. It
+// is for corrections whose cause is code.
 func (ts *trails) blame(from, t foretick.Tick) (system string, at foretick.Tick) {
 	if ts.p.OtherBuild {
 		return "", 0 // another build has other systems
