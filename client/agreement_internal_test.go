@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of a ghost, the 64 ticks before the newest in which snapshots told of it are remembered.
+// A ghost's entry remembers the 64 ticks before the newest one in which a snapshot had the ghost.
 func TestTicksInWhichAnEntityWasTold(t *testing.T) {
 	var p agreedPart
 	require.False(t, p.toldIn(0))

@@ -2,7 +2,7 @@ package client
 
 import "runtime"
 
-// allocated is how many bytes fn allocates.
+// allocated returns how many bytes fn allocates.
 func allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

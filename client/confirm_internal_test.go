@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The time until an input is confirmed is that of every input: also of those that wait for a
-// line that was out for longer than the prediction reaches.
+// The time until an input is confirmed covers every input, including those that wait while the
+// connection is down for longer than the prediction reaches.
 func TestInputsOfAnOutageAreCounted(t *testing.T) {
 	const rate, history = 30, 32
 	b := &base{cfg: Config{History: history}, p: &compiled{}}
@@ -33,12 +33,12 @@ func TestInputsOfAnOutageAreCounted(t *testing.T) {
 	require.EqualValues(t, 2, b.stats.Confirmed, "each once")
 	require.Equal(t, 100*time.Millisecond, b.stats.Confirm(1))
 
-	confirms(160, at(163)) // the line was out, and the last inputs are those before it waited
+	confirms(160, at(163)) // the connection was down, and the last inputs are those from before it waited
 	require.EqualValues(t, 41, b.stats.Confirmed)
 	require.Equal(t, 1999*time.Millisecond, b.stats.Confirm(1), "61 ticks are more than 2 s")
 	require.InDelta(t, at(163-122).Milliseconds(), b.stats.Confirm(0.5).Milliseconds(), 1, "the middle one")
 
 	made(161, 170)
-	confirms(1_000_000, at(1_000_003)) // as much as a server that was away for hours
+	confirms(1_000_000, at(1_000_003)) // as after a server was unreachable for hours
 	require.EqualValues(t, 41, b.stats.Confirmed, "of ticks that are not kept nothing is known")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorded seeds a fuzz target with the bodies of one type of message in the
-// packets of a whole match; see netcode's fuzz tests.
+// recorded adds to a fuzz target's seeds the bodies of one type of message from the packets of a whole
+// match; see netcode's fuzz tests.
 func recorded(f *testing.F, t byte) {
 	m, err := os.ReadFile("../netcode/testdata/match.txt")
 	require.NoError(f, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// A client with any number of corrections tells all of them, in three bytes a second at most.
+// A client with any number of corrections reports all of them, in at most three bytes a second.
 func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	h := newHand(t)
@@ -22,7 +22,7 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	try := func(now time.Duration) {
 		was := c.now
 		c.now = now
-		pk := netcode.NewConn(netcode.Config{}).Begin(now) // always with room
+		pk := netcode.NewConn(netcode.Config{}).Begin(now) // it always has room
 		before := pk.Room()
 		c.counts.writeCounts(&c.link, pk)
 		bytes += before - pk.Room()
@@ -48,7 +48,7 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 		t.Logf("after %d of each cause: %.2f bytes a second", from, float64(bytes)/600)
 	}
 
-	// The real one, on its own connection: all arrives, and nothing more is said.
+	// Over the client's own connection every count arrives, and then no more are sent.
 	c.counts = causeCounts{}
 	c.stats.ByCause = prediction.ByCause{}
 	c.counts.beginCounts(&c.base)
@@ -67,7 +67,8 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	require.Zero(t, s.Stats().Malformed)
 }
 
-// TestClientPostingAllocatesNothing: what other goroutines may read is copied in every Step.
+// TestClientPostingAllocatesNothing: copying the data for other goroutines in every Step allocates
+// nothing.
 func TestClientPostingAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	h := newHand(t)

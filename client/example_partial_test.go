@@ -20,8 +20,8 @@ type gas struct {
 	X float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// At 144 frames and 30 ticks a second a press shows in the first frame that reads it,
-// instead of waiting for the next tick.
+// At 144 frames and 30 ticks a second, the first frame that reads a press shows it, instead of the next
+// tick.
 func ExampleConfig_partialTicks() {
 	declare := func() (*foretick.Protocol, *ecs.Component[road], *ecs.Component[gas]) {
 		p, place, pedal, car := foretick.NewProtocol("drive", 1), &ecs.Component[road]{}, &ecs.Component[gas]{}, &ecs.Prefab{}

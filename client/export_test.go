@@ -5,8 +5,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// RefuseAbove has the client's decoder refuse values above most in the first field of a
-// component, as one that disagrees with the server's encoder would.
+// RefuseAbove makes the client's decoder refuse values above most in the first field of a component,
+// like a decoder that disagrees with the server's encoder.
 func (c *Client) RefuseAbove(component string, most int64) {
 	for _, s := range c.p.Registry.Plan().Comps {
 		if s.Name != component {
@@ -22,8 +22,8 @@ func (c *Client) RefuseAbove(component string, most int64) {
 	}
 }
 
-// ReportUnread has the client report in its next packet that it could not read an entity,
-// whenever it last did.
+// ReportUnread makes the client report in its next packet that it could not read an entity, no matter
+// when it last did.
 func (c *Client) ReportUnread(wire uint16) {
 	c.link.unread = unreadReport{due: true, wire: schema.WireID(wire)}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is drawn stays where it was at a correction, also while others still fade: of
+// The drawn value stays where it was at a correction, even while others still fade. This is true for
 // rotations, floats with and without a step, and integers.
 func TestCorrectionsAddUp(t *testing.T) {
 	type pose struct {
@@ -62,7 +62,7 @@ func TestCorrectionsAddUp(t *testing.T) {
 	require.Equal(t, was, drawn(was))
 
 	f.fade.Limit = 0.5
-	next := words(1, 2, -10) // all of it is too far
+	next := words(1, 2, -10) // every difference is too large
 	for field := range described.Fields() {
 		f.addFade(1, 0, field, described, was, next)
 	}

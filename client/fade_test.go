@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// pose has a field of each sort that fades.
+// pose has a field of each type that fades.
 type pose struct {
 	Turn  [4]float32 `net:"quat,slerp"`
 	X     float32    `net:"min=-512,max=512,step=0.01,lerp"`
@@ -27,24 +27,24 @@ type pose struct {
 	Deep  int64      `net:"lerp"`
 }
 
-// nod is a command that nothing reads.
+// nod is a command that no system reads.
 type nod struct{ Nod bool }
 
-// What only a client knows of.
+// The components that only a client has.
 type (
 	glow  struct{ Frames uint64 }
 	flame struct{ Since uint64 }
 )
 
-// dancers is a game whose server pushes each of a player's bodies around, so that some
-// correction always fades.
+// dancers is a game whose server pushes each of a player's bodies, so that some correction always
+// fades.
 type dancers struct {
 	at   ecs.Component[pose]
 	cmd  ecs.Component[nod]
 	body ecs.Prefab
 	lamp ecs.Prefab
 
-	local bool // with components that only the client knows of
+	local bool // it has the components that only the client has
 	seen  ecs.Component[glow]
 	lit   ecs.Component[flame]
 }
@@ -91,19 +91,19 @@ func (g *dancers) protocol() *foretick.Protocol {
 	return p
 }
 
-// Corrections of every sort of field fade without an allocation, while others begin.
+// Corrections of every type of field fade without an allocation, while new ones begin.
 func TestFadingAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	fading(t, false)
 }
 
-// ClientOnly components go through as many rollbacks without an allocation.
+// ClientOnly components stay through as many rollbacks without an allocation.
 func TestRollbackOfLocalsAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	fading(t, true)
 }
 
-// shining are the entities with what only the client knows of.
+// shining returns the rows of entities with the components that only the client has.
 func (g *dancers) shining(w *ecs.World) []ecs.Rows {
 	if !g.local {
 		return nil
@@ -144,7 +144,7 @@ func fading(t *testing.T, local bool) {
 		cli.Step(epoch.Add(now))
 		runtime.ReadMemStats(&memory)
 		mallocs += memory.Mallocs - had
-		for _, rows := range lamps() { // a fading value is none of the ten that the server sets
+		for _, rows := range lamps() { // a fading value is none of the ten values that the server sets
 			if free := float64(cg.at.Slice(rows)[0].Free) * 10; math.Abs(free-math.Round(free)) > 0.01 {
 				between++
 				break
@@ -160,6 +160,6 @@ func fading(t *testing.T, local bool) {
 		}
 	}
 	require.Greater(t, between, steps/2, "corrections are fading most of the time")
-	// The runtime itself allocates now and then while the counters are read.
+	// The runtime itself allocates sometimes while the counters are read.
 	require.Less(t, float64(mallocs)/float64(steps), 0.1)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A value of others counts for as long as no other came, however long ago it is of, and any
-// value that is remembered shows that it changes.
+// The newest value of others is the present one, even if it is old. If any remembered value differs
+// from it, the component counts as one that changes.
 func TestWhatIsRememberedOfOthers(t *testing.T) {
 	type flag struct{ On bool }
 	type keys struct{ X int8 }
@@ -59,7 +59,7 @@ func TestWhatIsRememberedOfOthers(t *testing.T) {
 		show(tick, true, flag{})
 		require.True(t, gs.restless(tick, gs.others), "it was on in tick 50, before tick %d", tick)
 	}
-	show(100+2*unrest, false, flag{}) // of the ticks before nothing came
+	show(100+2*unrest, false, flag{}) // no snapshot had the ticks before
 	require.True(t, gs.hadComponents(g, 100+2*unrest, gs.others), "what ran had the value of tick 99")
 	for tick := foretick.Tick(101 + 2*unrest); tick <= 101+3*unrest; tick++ {
 		show(tick, false, flag{})

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// TestServerFillsTheWorld: a server whose entities have ever more owners and sets of
-// components, of which a world holds 65 535, is left before the client's world panics.
+// TestServerFillsTheWorld: a server's entities have ever more owners and sets of components, and a
+// world holds 65 535 combinations. The client leaves the server before its world panics.
 func TestServerFillsTheWorld(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		s.client.ghosts.mostUsed = 200.0 / 65535
@@ -21,7 +21,7 @@ func TestServerFillsTheWorld(t *testing.T) {
 		for i := range 400 {
 			s.snapshot(s.sender, 0, func() {
 				s.usual()
-				for k := range snapshot.NetID(8) { // others each time
+				for k := range snapshot.NetID(8) { // other entities each time
 					s.put(100+snapshot.NetID(i)*8+k, []int{kindCrate, kindRocket, kindProp, kindBody}[k%4], uint16(10+(i*8+int(k))%4000))
 				}
 			})
@@ -40,8 +40,8 @@ func TestServerFillsTheWorld(t *testing.T) {
 	})
 }
 
-// TestOwnersThatComeAndGo: a server of an honest game never fills a client's world: all
-// the owners that it may have, with several prefabs each, leave room.
+// TestOwnersThatComeAndGo: the server of an honest game never fills a client's world. All possible
+// owners, with several prefabs each, fit in with room to spare.
 func TestOwnersThatComeAndGo(t *testing.T) {
 	require.Less(t, standard.MaxPlayers*8.0, mostUsed*65535)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// TestEveryHeader: in each state of a client, every value of every field of a packet's
-// header, and every type of message with a body of every short length, does no harm: the
-// client goes on as far as it had come, or ends for a reason it names.
+// TestEveryHeader: in each state of a client, it gets every value of every field of a packet's header,
+// and every type of message with a body of every short length. None does harm: the client keeps its
+// state, or ends for a named reason.
 func TestEveryHeader(t *testing.T) {
 	fields := map[string]func(feed func(b ...byte)){
 		"flags": func(feed func(b ...byte)) {
@@ -79,7 +79,7 @@ func TestEveryHeader(t *testing.T) {
 				require.Error(t, v.Err, "%s, %s", state, field)
 				require.Equal(t, "message", field, "%s: a header alone ends nothing: %v", state, v.Err)
 			}
-			for range 3 { // what an honest server says next does no harm either
+			for range 3 { // an honest server's next packets do no harm either
 				p.pass(siegeTick)
 			}
 			require.Zero(t, p.client.Stats().CorePanics, "%s, %s", state, field)

@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// besieged is a game with something of everything that a server can tell a client.
+// besieged is a game with every kind of data that a server can send to a client.
 type besieged struct {
 	at     ecs.Component[besiegedAt]
 	bag    ecs.Component[besiegedBag]
@@ -94,11 +94,11 @@ func (g *besieged) protocol(predictRemote bool) *foretick.Protocol {
 	return p
 }
 
-// wire is an endpoint that a test writes and reads by hand.
+// wire is an endpoint whose packets a test writes and reads itself.
 type wire struct {
 	in    []transport.Event
 	sent  [][]byte
-	left  transport.Code // with which the client went
+	left  transport.Code // the code with which the client left
 	ready chan struct{}
 }
 
@@ -126,17 +126,17 @@ func (w *wire) Info(_ transport.PeerID, out *transport.Info) bool {
 
 func (w *wire) Close(transport.Code, string) error { return nil }
 
-// siege is a client, and a server that speaks by hand.
+// siege is a client, and a server whose packets the test writes.
 type siege struct {
 	t      testing.TB
-	p      *foretick.Protocol // the server's
+	p      *foretick.Protocol // the server's protocol
 	wire   *wire
 	client *Client
 	game   *besieged
 	conn   *netcode.Conn // the server's end
 	peer   transport.PeerID
 	now    time.Duration
-	packet [][]byte // messages that wait, type first
+	packet [][]byte // messages that wait, with the type as their first byte
 	src    *snapshot.Source
 	sender *snapshot.Sender
 	value  besiegedAt
@@ -164,19 +164,19 @@ func newSiege(t testing.TB, predictRemote bool) *siege {
 	return s
 }
 
-// world begins what the server has, as of s.tick.
+// world begins the server's state, at s.tick.
 func (s *siege) world() {
 	s.src = snapshot.NewSource(compiledOf(s.p).Registry, snapshot.SourceConfig{})
 	s.sender = s.src.NewSender(siegePlayer, snapshot.SenderConfig{})
 }
 
-// up is the transport's connection.
+// up makes the transport's connection.
 func (s *siege) up() {
 	s.dialled()
 	s.step(0)
 }
 
-// dialled is a connection that the client hears of in its next step.
+// dialled makes a connection that the client's next step finds.
 func (s *siege) dialled() {
 	s.conn = netcode.NewConn(netcode.Config{Channels: compiledOf(s.p).NetChannels(), Rate: 1 << 24})
 	s.peer++
@@ -194,7 +194,7 @@ func (s *siege) clientStep(d time.Duration) View {
 	return s.client.Step(time.Unix(0, 0).Add(s.now))
 }
 
-// answers takes in what the client sent.
+// answers receives the packets that the client sent.
 func (s *siege) answers() {
 	for _, b := range s.wire.sent {
 		if s.conn != nil {
@@ -212,7 +212,7 @@ func (s *siege) say(t netcode.MessageType, body []byte) {
 	s.packet = append(s.packet, append([]byte{byte(t)}, body...))
 }
 
-// pack makes a packet of what waits.
+// pack makes a packet of the waiting messages.
 func (s *siege) pack() []byte {
 	pk := s.conn.Begin(s.now)
 	for _, ok := s.conn.NextFate(); ok; _, ok = s.conn.NextFate() {
@@ -227,7 +227,7 @@ func (s *siege) pack() []byte {
 	return append([]byte(nil), b...)
 }
 
-// flush sends what waits as one packet, and steps the client.
+// flush sends the waiting messages as one packet, and steps the client.
 func (s *siege) flush(d time.Duration) View {
 	s.feed(s.pack())
 	return s.step(d)
@@ -241,7 +241,7 @@ func (s *siege) welcome() netcode.Welcome {
 	return netcode.Welcome{Owner: siegePlayer, TickRate: uint8(compiledOf(s.p).TickRate), SnapshotInterval: 1, Tick: s.tick, Resume: [16]byte{1}, CommandSize: uint16(compiledOf(s.p).CommandSize())}
 }
 
-// put says what an entity of a kind is.
+// put adds an entity of a kind to the server's state.
 func (s *siege) put(id snapshot.NetID, kind int, owner uint16) {
 	var at []unsafe.Pointer
 	mask := schema.Mask{}
@@ -259,7 +259,7 @@ type besiegedRefs struct{}
 func (besiegedRefs) Net(uint64) uint32    { return 0 }
 func (besiegedRefs) Entity(uint32) uint64 { return 0 }
 
-// prefabs as the protocol numbers them.
+// The prefabs, by their numbers in the protocol.
 const (
 	kindBody = iota
 	kindCrate
@@ -267,7 +267,7 @@ const (
 	kindProp
 )
 
-// snapshot says what is there at the next tick.
+// snapshot writes a snapshot of the next tick with the entities that put adds.
 func (s *siege) snapshot(sender *snapshot.Sender, epoch uint8, put func()) {
 	s.tick++
 	s.src.Begin(s.tick)
@@ -286,7 +286,7 @@ func (s *siege) header(epoch uint8) []byte {
 
 const siegeTick = time.Second / standard.DefaultTickRate
 
-// play lets the client in and plays some ticks: it has a body, and others are there.
+// play lets the client in and plays some ticks, with a body of its own and with other entities.
 func (s *siege) play(ticks int) {
 	s.up()
 	s.say(netcode.MessageWelcome, s.welcome().Append(nil))
@@ -297,7 +297,7 @@ func (s *siege) play(ticks int) {
 	require.Equal(s.t, Playing, s.client.view.State)
 }
 
-// usual puts the body, another player's, a crate and a thing.
+// usual puts the client's body, another player's body, a crate and a prop.
 func (s *siege) usual() {
 	s.put(1, kindBody, siegePlayer)
 	s.put(2, kindBody, siegePlayer+1)
@@ -305,15 +305,15 @@ func (s *siege) usual() {
 	s.put(4, kindProp, 0)
 }
 
-// each runs a test with a game that foresees and with one that does not.
+// eachSiege runs a test with a game that predicts remote players and with one that does not.
 func eachSiege(t *testing.T, test func(t *testing.T, s *siege)) {
 	for name, predictRemote := range map[string]bool{"plain": false, "foresees": true} {
 		t.Run(name, func(t *testing.T) { test(t, newSiege(t, predictRemote)) })
 	}
 }
 
-// TestForeignOwnMarks: what is the client's own and is not said to be, and what is said
-// to be and is not, is refused, from the first snapshot on and later.
+// TestForeignOwnMarks: the client refuses a snapshot in which its own entity is not marked as its own,
+// and one in which another entity is, from the first snapshot on and later.
 func TestForeignOwnMarks(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		for _, viewer := range []uint16{siegePlayer + 1, 0} {
@@ -329,7 +329,7 @@ func TestForeignOwnMarks(t *testing.T) {
 				before := s.client.Stats()
 				s.world()
 				s.sender = s.src.NewSender(viewer, snapshot.SenderConfig{})
-				s.snapshot(s.sender, 0, nil) // its wire ids are others than those in use
+				s.snapshot(s.sender, 0, nil) // its wire ids differ from those in use
 				for i := range 40 {
 					s.snapshot(s.sender, 0, func() {
 						for id := range snapshot.NetID(8) {
@@ -347,8 +347,8 @@ func TestForeignOwnMarks(t *testing.T) {
 	})
 }
 
-// TestOwnersOutOfRange: an owner that no server gives, such as what the client calls
-// its own parts of the world, is refused.
+// TestOwnersOutOfRange: the client refuses an owner that no server assigns, such as a number that the
+// client uses for partitions of its own.
 func TestOwnersOutOfRange(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		for _, owner := range []uint16{standard.MaxPlayers, standard.MaxPlayers + 1, uint16(ecs.ClientOnly), uint16(ecs.ClientOnly) - 1, 0x8000} {
@@ -374,13 +374,13 @@ func TestOwnersOutOfRange(t *testing.T) {
 	})
 }
 
-// TestLevelOfThePast: a new level's snapshots are newer than those of the last one,
-// or refused: nothing is predicted for two thousand million ticks.
+// TestLevelOfThePast: a new level's snapshots are newer than those of the last level, or refused. The
+// client does not predict two thousand million ticks.
 func TestLevelOfThePast(t *testing.T) {
 	for _, back := range []uint32{1 << 31, 1<<31 - 1, 1<<31 + 1, 1 << 30, 1000, 300, 33} {
 		eachSiege(t, func(t *testing.T, s *siege) {
 			if back >= 1000 {
-				s.tick = 5000 - back // round the circle
+				s.tick = 5000 - back // across the end of the tick numbers
 				s.tick += back
 			}
 			s.world()
@@ -397,7 +397,7 @@ func TestLevelOfThePast(t *testing.T) {
 			require.Less(t, time.Since(begun), 10*time.Second)
 			require.Equal(t, ran, s.client.stats.Resimulated)
 			require.LessOrEqual(t, s.client.stats.PredictedTicks, uint64(100))
-			// An honest level follows, and is played.
+			// Then an honest level begins, and is played.
 			s.tick = was + 10
 			s.world()
 			s.say(netcode.MessageLevel, netcode.LevelInfo{Epoch: 2, Tick: s.tick}.Append(nil))
@@ -411,7 +411,7 @@ func TestLevelOfThePast(t *testing.T) {
 	}
 }
 
-// TestManyLevelsInAPacket: of several levels in a packet one is entered.
+// TestManyLevelsInAPacket: the client enters one of several levels in a packet.
 func TestManyLevelsInAPacket(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		s.play(20)
@@ -426,8 +426,8 @@ func TestManyLevelsInAPacket(t *testing.T) {
 	})
 }
 
-// TestLevelsHalfTheCircleAway: a level is entered if it lies ahead by less than half the
-// circle; exactly half is neither ahead nor behind.
+// TestLevelsHalfTheCircleAway: the client enters a level if its number is ahead by less than half of
+// all numbers. Exactly half is neither ahead nor behind.
 func TestLevelsHalfTheCircleAway(t *testing.T) {
 	for _, row := range []struct {
 		epoch uint8
@@ -446,8 +446,8 @@ func TestLevelsHalfTheCircleAway(t *testing.T) {
 	}
 }
 
-// TestWishHalfTheCircleAway: the wish of Configure is granted by the fate of a packet
-// that carried it or a later one.
+// TestWishHalfTheCircleAway: a request of Configure counts as granted once a packet with it, or a later
+// packet, was delivered.
 func TestWishHalfTheCircleAway(t *testing.T) {
 	for _, row := range []struct {
 		first, seq netcode.Seq
@@ -457,11 +457,11 @@ func TestWishHalfTheCircleAway(t *testing.T) {
 	}
 }
 
-// TestCorePanic: a panic inside of reading a packet ends the connection, is counted and
-// logged with the packet; a panic of the game's own goes on.
+// TestCorePanic: a panic while a packet is read ends the connection, and is counted and logged with the
+// packet. A panic of the game's own is not recovered.
 func TestCorePanic(t *testing.T) {
 	corePanic(t, "netcode.(*Conn)", func(s *siege) { s.client.link.conn = nil })
-	corePanic(t, "snapshot.(*Receiver)", func(s *siege) { s.client.ghosts.receiver = &snapshot.Receiver{} }) // which can read nothing
+	corePanic(t, "snapshot.(*Receiver)", func(s *siege) { s.client.ghosts.receiver = &snapshot.Receiver{} }) // this receiver can read nothing
 
 	s := newSiege(t, false)
 	s.client.cfg.OnSnapshot = func(foretick.Tick) { panic("the game's") }
@@ -472,7 +472,7 @@ func TestCorePanic(t *testing.T) {
 	require.Zero(t, s.client.Stats().CorePanics)
 }
 
-// corePanic plants a panic in reading, and looks at what becomes of the client.
+// corePanic makes the reading of packets panic, and checks what the client does.
 func corePanic(t *testing.T, where string, plant func(s *siege)) {
 	s := newSiege(t, false)
 	var log bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestKickOnAClient: on a client Kick and Ban do nothing, and say so.
+// TestKickOnAClient: on a client Kick and Ban do nothing, and return that.
 func TestKickOnAClient(t *testing.T) {
 	net := sim.NewNetwork(1)
 	c, err := New(Config{Protocol: foretick.NewProtocol("bans", 1), Transport: net.Dial(net.Listen(), sim.Link{}, sim.Link{})})

@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// A client takes no larger share for its clock than it may have, and keeps commands no longer
-// than it can, whatever a server tells it.
+// The client's clock uses no larger share than is allowed, and the client keeps commands no longer than
+// it can, whatever a server sends.
 func TestClientCapsWhatItIsToldOfLateInputs(t *testing.T) {
 	for _, share := range []uint8{0, 13, 51, 52, 255} {
 		s := newSiege(t, false)

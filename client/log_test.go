@@ -20,8 +20,8 @@ import (
 
 func plain() *foretick.Protocol { return foretick.NewProtocol("log", 1) }
 
-// TestClientLogs: a client logs one line when it joins, loses its connection, comes back and ends.
-// The server's lines of the same events name the same player.
+// TestClientLogs: a client logs one line when it joins, loses its connection, returns and ends. The
+// server's lines about these events name the same player.
 func TestClientLogs(t *testing.T) {
 	net := sim.NewNetwork(4)
 	listen := net.Listen()
@@ -56,7 +56,7 @@ func TestClientLogs(t *testing.T) {
 			var line map[string]any
 			require.NoError(t, d.Decode(&line))
 			if strings.Contains(line["msg"].(string), "foretick_debug") {
-				continue // the build, and no player
+				continue // the line is about the build, not about a player
 			}
 			msgs = append(msgs, line["msg"].(string))
 			for _, k := range keys {

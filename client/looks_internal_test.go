@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Whatever a command does, the client notices it where it runs a tick again to find out
-// whether the first of two commands made a difference.
+// When the client runs a tick again to find out whether the first of two commands made a difference, it
+// notices every effect that a command can have.
 func TestEveryDeedOfACommandIsNoticed(t *testing.T) {
 	type (
 		order struct{ Move, Fire, Clear, Add, Take, Wave bool }

@@ -12,14 +12,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestNotesGoWithTheirSnapshots: a snapshot that goes beyond the rate takes its note
-// along: however little room there is, no snapshot comes without the note that says why
-// its player is corrected.
+// TestNotesGoWithTheirSnapshots: a snapshot that exceeds the rate includes its note. However little
+// room there is, no snapshot is sent without the note with the reason of its player's corrections.
 func TestNotesGoWithTheirSnapshots(t *testing.T) {
 	type spot struct {
 		X [24]int32
 	}
-	type keys struct { // so that what stands in for a command is long
+	type keys struct { // so that a replacement for a command is long
 		K [70]int8
 	}
 	net := sim.NewNetwork(1)
@@ -33,7 +32,7 @@ func TestNotesGoWithTheirSnapshots(t *testing.T) {
 		p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
 			for i := range at.Slice(rows) {
 				for k := range at.Slice(rows)[i].X {
-					at.Slice(rows)[i].X[k] += int32(f.Tick*uint32(k+7)) % 100_000 // changes, and is not foreseen
+					at.Slice(rows)[i].X[k] += int32(f.Tick*uint32(k+7)) % 100_000 // it changes, and the client cannot predict it
 				}
 			}
 		}, ecs.Write(at))

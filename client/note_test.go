@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/internal/reason"
 )
 
-// Notes of a recorded match are read.
+// The client can read the notes of a recorded match.
 func FuzzRecordedNote(f *testing.F) {
 	recorded(f, byte(game.MessageNote))
 	f.Fuzz(func(t *testing.T, b []byte) {

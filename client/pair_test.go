@@ -15,12 +15,13 @@ import (
 // pair is a server and one client of it.
 type pair struct {
 	net      *sim.Network
-	protocol *foretick.Protocol // the server's
+	protocol *foretick.Protocol // the server's protocol
 	server   *server.Server
 	client   *Client
 }
 
-// newPair makes the ends of a match. The server has the protocol ours, and cfg lacks its Transport.
+// newPair makes the two ends of a match. The server has the protocol ours, and cfg has no Transport
+// yet.
 func newPair(t testing.TB, ours *foretick.Protocol, cfg Config, link sim.Link) *pair {
 	x := &pair{net: sim.NewNetwork(1), protocol: ours}
 	listen := x.net.Listen()
@@ -46,7 +47,7 @@ type hand struct {
 	X float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// newHand is a pair of a game that has a command alone. Its client plays.
+// newHand makes a pair with a game that has only a command. Its client is playing.
 func newHand(t testing.TB) *pair {
 	protocol := func() (*foretick.Protocol, *ecs.Component[hand]) {
 		p, cmd := foretick.NewProtocol("hand", 1), new(ecs.Component[hand])

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/client"
 )
 
-// The error of a client of another build says which end lacks what, and what to do.
+// The error of a client of another build names the parts that each end lacks, and the remedy.
 func TestProtocolErrorSaysWhoLacksWhat(t *testing.T) {
 	for want, e := range map[string]client.ProtocolError{
 		`the server has "Throat.Seed uint8", which this build lacks: build both from the same source.`: {TheirLine: "Throat.Seed uint8"},

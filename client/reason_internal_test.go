@@ -14,8 +14,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Of an earlier run of missing commands the client knows itself whether it changed anything:
-// not where it repeated itself, where both ends agreed, or where it had no command yet.
+// For an earlier run of missing commands the client itself knows whether the run changed anything. It
+// did not if the client's commands repeated themselves, if both ends agreed, or if the client had no
+// command yet.
 func TestEarlierRun(t *testing.T) {
 	type keys struct{ Left bool }
 	p, cmd := foretick.NewProtocol("runs", 1), new(ecs.Component[keys])
@@ -49,8 +50,8 @@ func TestEarlierRun(t *testing.T) {
 	}
 }
 
-// The server repeats a command without its one-shots. Where the note no longer holds what
-// the server ran, the client still finds that its own commands were the same.
+// The server repeats a command without its one-shots. Even if the note no longer has the command that
+// the server ran, the client finds that its own commands were the same.
 func TestRepetitionIsItsOwn(t *testing.T) {
 	type keys struct {
 		Left bool
@@ -74,7 +75,7 @@ func TestRepetitionIsItsOwn(t *testing.T) {
 	require.False(t, tl.agreed.likeItsOwn(old(13), 13), "it fired again")
 	require.False(t, tl.agreed.likeItsOwn(&reason.Note{Substituted: 40, How: prediction.Neutral}, 12))
 
-	// A run that ends with zero commands, of a client that pressed nothing before it either.
+	// The client pressed nothing before this run either, and the run ends with zero commands.
 	zero := compiledOf(p).Command.Schema.Pack(unsafe.Pointer(&keys{}), nil)
 	for k := foretick.Tick(20); k < 26; k++ {
 		tl.input.history.Put(k).packed = zero
@@ -89,8 +90,8 @@ func TestRepetitionIsItsOwn(t *testing.T) {
 	require.False(t, tl.agreed.likeItsOwn(late, 25), "the server repeated what was pressed before")
 }
 
-// Of a tick whose command was made twice, the server ran the first where a snapshot shows
-// that it had not received the second, and the second where it had it a tick before.
+// The command of a tick was made twice. The server ran the first if a snapshot shows that it had not
+// received the second, and the second if it had received that one a tick before.
 func TestWhichOfTwoCommandsRan(t *testing.T) {
 	for name, row := range map[string]struct {
 		in   tickInput
@@ -124,9 +125,9 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 	for k := range foretick.Tick(3) {
 		*ip.history.Put(20 + k) = tickInput{replaced: true}
 	}
-	ip.sending(65535, 20) // three packets, numbered across the end of the circle …
+	ip.sending(65535, 20) // three packets, whose numbers wrap around
 	ip.sending(0, 20)
-	ip.sending(1, 21) // … of which the last has no room for the oldest
+	ip.sending(1, 21) // the last of them has no room for the oldest command
 	ip.delivered(65534, 19)
 	ip.delivered(1, 19)
 	require.Zero(t, ip.history.Find(20).arrived, "neither carried it")
@@ -156,8 +157,8 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 	}
 }
 
-// A command that never left its client cannot have run: where a tick's command is made three
-// times, the server may have the first, and where that is made once more, it is the same.
+// The server cannot have run a command that its client never sent. If a tick's command is made three
+// times, the server may have the first. If that one is made again, the result is the same.
 func TestCommandThatNeverLeftItsClient(t *testing.T) {
 	type keys struct{ X int8 }
 	now := keys{}
@@ -178,7 +179,7 @@ func TestCommandThatNeverLeftItsClient(t *testing.T) {
 	packs := func(x int8) []byte { return compiledOf(p).Command.Schema.Pack(unsafe.Pointer(&keys{x}), nil) }
 	require.False(t, makes(7, 10).replaced)
 	require.True(t, makes(1, 11).replaced)
-	in := makes(2, 12) // the one before was not sent
+	in := makes(2, 12) // the command before was not sent
 	require.True(t, in.replaced)
 	require.Equal(t, packs(7), in.first)
 	require.False(t, makes(7, 13).replaced, "the server has no other")
@@ -192,8 +193,8 @@ func TestCommandThatNeverLeftItsClient(t *testing.T) {
 	require.True(t, makes(3, 16).replaced, "the server may have the very first")
 }
 
-// A command that was sent, and is made and sent once more, may have been there since the first
-// time. A snapshot that lacks the packets of the second time proves nothing.
+// A command that was sent, and is made and sent again, may have arrived the first time. A snapshot
+// without the packets of the second time proves nothing.
 func TestCommandMadeAgainAsItWas(t *testing.T) {
 	type keys struct{ X int8 }
 	now := keys{}
@@ -233,7 +234,7 @@ func TestCommandMadeAgainAsItWas(t *testing.T) {
 	require.False(t, certain())
 }
 
-// Where the server ran a tick without any command, it ran neither of two that were made.
+// If the server ran a tick without any command, it ran neither of the two that were made.
 func TestNeitherOfTwoCommandsRan(t *testing.T) {
 	ip := input{base: &base{p: &compiled{}}, history: prediction.NewHistory[tickInput](64)}
 	ip.p.TickRate, ip.cfg.History = 30, 64
@@ -252,7 +253,7 @@ func TestNeitherOfTwoCommandsRan(t *testing.T) {
 	require.Zero(t, last)
 }
 
-// Of runs that became one in later notes, the client keeps what it found while each was told.
+// When later notes join several runs into one, the client keeps its earlier findings about each run.
 func TestRunsThatWereItsOwnStaySo(t *testing.T) {
 	type keys struct{ X int8 }
 	p, cmd := foretick.NewProtocol("runs", 1), new(ecs.Component[keys])

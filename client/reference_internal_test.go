@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The server may send a reference as none until it had a packet of a client that has the
-// entity. How many ticks pass until then does not matter, nor what number the packet has.
+// The server may send a reference as none until it has received a packet from a client that has the
+// entity. The number of ticks until then, and the packet's number, make no difference.
 func TestReferenceThatTheServerCouldNotSendYet(t *testing.T) {
 	type leash struct {
 		To ecs.Entity

@@ -31,10 +31,9 @@ type workshop struct {
 	prefab ecs.Prefab
 }
 
-// labour is a body of about 10 ns a row. It is the very same code for whoever calls
-// it: copied into two loops it would differ by where the linker puts them. It is
-// straight: a loop of sixteen inside of one of five rows measures the processor's
-// guesses at where loops end.
+// labour is a system's body that takes about 10 ns a row. All callers use the same code, because copies
+// of it in two loops would differ by where the linker puts them. It has no inner loop: a loop of
+// sixteen inside one of five rows would measure how well the processor guesses where loops end.
 //
 //go:noinline
 func labour(w *work) {
@@ -75,7 +74,7 @@ func (g *workshop) protocol() *foretick.Protocol {
 	return p
 }
 
-// replayBench is a server whose every owner has entities, and one client.
+// replayBench makes a server whose every owner has entities, and one client.
 func replayBench(t testing.TB) *pair {
 	var sg, cg workshop
 	x := newPair(t, sg.protocol(), Config{Protocol: cg.protocol()}, sim.LAN)
@@ -91,19 +90,18 @@ func replayBench(t testing.TB) *pair {
 	return x
 }
 
-// undisturbed is the lower quartile of the times: what the work takes when
-// nothing else runs on the machine.
+// undisturbed returns the lower quartile of the times: how long the work takes while nothing else runs
+// on the machine.
 func undisturbed(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/4]
 }
 
-// BenchmarkRatioReplay holds the replay of 20 ticks of one player of 64, saves
-// and snapping included, against 20 ticks of the whole world (x_world; one
-// player is 1.56 % of it), and that world's systems against the same bodies
-// over one slice (x_slice). same is a reconciliation that finds no difference.
-// The four take turns in short pieces, so that other work on the machine hits
-// all of them alike.
+// BenchmarkRatioReplay compares the replay of 20 ticks of one player of 64, including saves and
+// snapping, with 20 ticks of the whole world (x_world; one player is 1.56 % of it). It also compares
+// that world's systems with the same bodies over one slice (x_slice). same is a reconciliation that
+// finds no difference. The four are measured by turns in short pieces, so that other work on the
+// machine affects all of them alike.
 func BenchmarkRatioReplay(b *testing.B) {
 	x := replayBench(b)
 	srv, cli := x.server, x.client
@@ -149,7 +147,7 @@ func BenchmarkRatioReplay(b *testing.B) {
 	b.ReportMetric(undisturbed(replay)/1000, "µs/replay")
 }
 
-// A replay, and a reconciliation that finds nothing, allocate nothing.
+// A replay allocates nothing, and neither does a reconciliation that finds no difference.
 func TestReplayAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	cli := replayBench(t).client

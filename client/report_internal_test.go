@@ -13,7 +13,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// And servers: a client reports while it is asked, as often as it may be.
+// A hostile server asks for reports: a client reports only while it is asked, and only as often as it
+// may.
 func TestReportsToHostileServer(t *testing.T) {
 	h := newHand(t)
 	c := h.client
@@ -22,7 +23,7 @@ func TestReportsToHostileServer(t *testing.T) {
 		require.Error(t, c.reportMessage(bad), "%v", bad)
 	}
 	in := h.server.Internals()
-	in.Corrected(func(foretick.PlayerID, prediction.Misprediction) {}) // so that what comes is no fault
+	in.Corrected(func(foretick.PlayerID, prediction.Misprediction) {}) // so that the client's reports are no fault
 	h.run(time.Second)
 	require.True(t, c.reports.explains())
 	in.Corrected(nil)
@@ -35,7 +36,7 @@ func TestReportsToHostileServer(t *testing.T) {
 	}
 	require.Equal(t, 100-game.TraceAskBurst, faults)
 	require.True(t, c.timeline.reports.explains())
-	for range 100 { // more than wait
+	for range 100 { // more than the queue holds
 		c.timeline.reports.tellCorrection(&prediction.Misprediction{Tick: 5, Executed: 7})
 	}
 	h.run(game.TraceLapse + time.Second)

@@ -18,17 +18,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plot is what a hostile server does, action by action, as bytes say.
+// plot carries out the actions of a hostile server, in the order of the bytes of a script.
 type plot struct {
 	*siege
 	script []byte
 	done   [plotActions]int
-	ids    map[snapshot.NetID]uint16 // who owns what is there; see kindOf
+	ids    map[snapshot.NetID]uint16 // the owner of each entity; see kindOf for its prefab
 	steps  int
-	costly string // the newest step that took more than it may
+	costly string // the newest step that took more than is allowed
 }
 
-// kindOf is the prefab of an entity of the hostile server's.
+// kindOf returns the number of an entity's prefab on the hostile server.
 func kindOf(id snapshot.NetID) int { return int(id-1) % 4 }
 
 const plotActions = 20
@@ -49,7 +49,8 @@ func (p *plot) take(n int) []byte {
 	return b
 }
 
-// number is a number around what an honest server would say, or one at the ends.
+// number returns a number close to the one an honest server would send, or one at the ends of the
+// range.
 func (p *plot) number(honest uint32) uint32 {
 	switch b := p.byte(); {
 	case b < 160:
@@ -64,7 +65,7 @@ func (p *plot) number(honest uint32) uint32 {
 	return binary.LittleEndian.Uint32(append(append([]byte(nil), p.take(4)...), 0, 0, 0, 0))
 }
 
-// owner is a player's number, mostly one that is there.
+// owner returns a player's number, mostly one that exists.
 func (p *plot) owner() uint16 {
 	if b := p.byte(); b < 240 {
 		return []uint16{0, siegePlayer, siegePlayer, siegePlayer + 1, siegePlayer + 2, snapshot.Everyone}[b%6]
@@ -100,7 +101,7 @@ func (p *plot) act(a int) {
 		p.tell(netcode.MessageLevel, netcode.LevelInfo{Epoch: uint8(p.number(uint32(p.client.link.level.epoch) + 1)), Tick: p.number(p.tick), Data: p.take(int(p.byte()) % 16)}.Append(nil))
 	case 6, 7, 8:
 		p.shows()
-	case 9: // a snapshot that may be anything
+	case 9: // a snapshot with any content
 		p.tell(netcode.MessageSnapshot, append(p.header(p.client.link.level.epoch), p.take(int(p.byte()))...))
 	case 10:
 		code, protocol := p.byte()%5, uint64(p.number(7))
@@ -116,7 +117,7 @@ func (p *plot) act(a int) {
 		p.schemas()
 	case 14: // any message
 		p.tell(netcode.MessageType(p.byte()), p.take(int(p.byte())))
-	case 15: // a packet with any header and a right checksum
+	case 15: // a packet with any header and a correct checksum
 		p.raw()
 	case 16: // other entities
 		p.ids[snapshot.NetID(p.byte()%24+1)] = p.owner()
@@ -125,7 +126,7 @@ func (p *plot) act(a int) {
 		p.tick = p.number(p.tick)
 		p.world()
 		p.sender = p.src.NewSender(p.owner(), snapshot.SenderConfig{})
-	case 18: // what the game does
+	case 18: // the game's own actions
 		_ = p.game.buy.Send(p.client, besiegedKeys{})
 		_ = p.client.Configure(int(p.byte()), int(p.byte())*100)
 	case 19:
@@ -139,8 +140,7 @@ func (p *plot) tell(t netcode.MessageType, body []byte) {
 	}
 }
 
-// send sends the packet that was written, and as it is another time if the script
-// says so.
+// send sends the packet that was written. It sends the packet twice if the script says so.
 func (p *plot) send() {
 	if p.conn == nil {
 		return
@@ -154,8 +154,8 @@ func (p *plot) pass(d time.Duration) {
 	p.step(d)
 }
 
-// What a step may take besides what its bytes may: a client that has just been let in
-// makes its world and its buffers.
+// How much a step may use beside the limit for its bytes. A client that has just been let in makes its
+// world and its buffers.
 const (
 	stepMemory  = costtest.Bytes
 	beginMemory = 192 << 10
@@ -164,8 +164,8 @@ const (
 // costTries is how often a script may seem to cost too much.
 const costTries = 5
 
-// step has the client step, and measures that: what it may take is bounded by the
-// bytes that came for it.
+// step runs the client's Step and measures it. The bytes that arrived for the step limit how much it
+// may use.
 func (p *plot) step(d time.Duration) (v View) {
 	size, begins := 0, p.client.view.State == Connecting || p.client.view.State == Resuming
 	for _, e := range p.wire.in {
@@ -193,7 +193,7 @@ func (p *plot) welcomes() {
 	p.tell(netcode.MessageWelcome, w.Append(nil))
 }
 
-// shows tells of the world as it is.
+// shows sends a snapshot of the present world.
 func (p *plot) shows() {
 	if p.conn == nil {
 		return
@@ -227,7 +227,7 @@ func (p *plot) shows() {
 	if how&4 == 0 {
 		p.sender.Delivered(&sent)
 	}
-	if how&8 != 0 && len(b) > 0 { // damaged
+	if how&8 != 0 && len(b) > 0 { // it is damaged
 		b[int(p.byte())%len(b)] ^= p.byte()
 	}
 	h := netcode.SnapshotHeader{Bare: true, Epoch: p.client.link.level.epoch, HasEarly: how&32 != 0, CommandAck: p.number(0)}
@@ -257,7 +257,7 @@ func (p *plot) sends() {
 	_ = p.conn.SendOn(channel, p.number(p.tick), kind, payload)
 }
 
-// schemas answers as if the client had asked.
+// schemas sends a schema as if the client had asked for it.
 func (p *plot) schemas() {
 	if p.conn == nil {
 		return
@@ -277,7 +277,7 @@ func (p *plot) schemas() {
 	_ = p.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaReply, r.Append(nil))
 }
 
-// raw is a packet of any bytes behind a right checksum.
+// raw makes a packet of any bytes after a correct checksum.
 func (p *plot) raw() {
 	b := sealed(append([]byte{p.byte() & 0x1f, p.byte(), p.byte()}, p.take(int(p.byte()))...))
 	p.feed(b)
@@ -298,12 +298,12 @@ func newPlot(t testing.TB, script []byte, predictRemote bool) *plot {
 	return p
 }
 
-// playPlot plays a script against both games.
+// playPlot plays a script with both games.
 func playPlot(t testing.TB, script []byte) (done [plotActions]int, played int) {
 	for _, predictRemote := range []bool{false, true} {
 		p := newPlot(t, script, predictRemote)
 		p.run()
-		for range costTries - 1 { // others may be at work on the machine: it costs too much if it does so each time
+		for range costTries - 1 { // other programs may slow the machine down: it costs too much only if it does so every time
 			if p.costly == "" {
 				break
 			}
@@ -322,7 +322,7 @@ func playPlot(t testing.TB, script []byte) (done [plotActions]int, played int) {
 	return done, played
 }
 
-// begun are scripts that reach some state, from which others go on.
+// begun returns scripts that reach a state, from which other scripts continue.
 func begun() map[string][]byte {
 	greet := []byte{2, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0}
 	out := map[string][]byte{"nothing": nil, "up": {2, 0}, "admitted": greet}
@@ -336,7 +336,7 @@ func begun() map[string][]byte {
 	return out
 }
 
-// TestBegun: the scripts reach what they are called.
+// TestBegun: the scripts reach the states that they are named after.
 func TestBegun(t *testing.T) {
 	states := map[string]State{
 		"nothing": Connecting, "up": Connecting, "admitted": Syncing, "playing": Playing, "resuming": Resuming, "a level": Playing,
@@ -349,7 +349,7 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// FuzzSiege plays what a hostile server may do to a whole client, from nothing on.
+// FuzzSiege carries out what a hostile server may do to a whole client, from its start on.
 func FuzzSiege(f *testing.F) {
 	for _, s := range begun() {
 		for a := range byte(plotActions) {
@@ -363,7 +363,7 @@ func FuzzSiege(f *testing.F) {
 	})
 }
 
-// TestSiege plays scripts drawn from seeds: most of them reach play.
+// TestSiege plays scripts made from seeds. Most of them reach Playing.
 func TestSiege(t *testing.T) {
 	costtest.Ratio(t)
 	states := begun()

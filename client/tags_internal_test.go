@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// TestWelcomeWithUnknownTags: a Welcome with tags that the protocol does not have is counted as
-// malformed and lets nobody in, whatever the bits. A sound one still does.
+// TestWelcomeWithUnknownTags: a Welcome with tags that the protocol does not have counts as malformed
+// and does not let the client in, whatever the bits. A correct one still does.
 func TestWelcomeWithUnknownTags(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		s.up()

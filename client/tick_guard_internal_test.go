@@ -13,7 +13,7 @@ import (
 
 const guardRate, guardInterval = 60, time.Second / 20
 
-// guardPlay gives a guard the snapshots of a server, 20 a second, as they come.
+// guardPlay gives a guard the snapshots of a server, 20 a second, in the order of their arrival.
 func guardPlay(g *tickGuard, from, to time.Duration, tick, comes func(time.Duration) time.Duration) (refused int, last time.Duration) {
 	for at := from; at < to; at += guardInterval {
 		t, now := foretick.Tick(tick(at).Seconds()*guardRate), comes(at)
@@ -28,7 +28,7 @@ func guardPlay(g *tickGuard, from, to time.Duration, tick, comes func(time.Durat
 
 func steady(at time.Duration) time.Duration { return at + 30*time.Millisecond }
 
-// Snapshots of honest servers are read, whatever their path and their clock do.
+// A guard allows the snapshots of honest servers, whatever their path and their clock do.
 func TestTickGuardHonest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	itself := func(at time.Duration) time.Duration { return at }
@@ -50,7 +50,7 @@ func TestTickGuardHonest(t *testing.T) {
 			if at > 9*time.Second && at < 14*time.Second {
 				return at + 3*time.Second
 			}
-			if at >= 14*time.Second { // what was to come meanwhile comes at once, most of it lost
+			if at >= 14*time.Second { // the snapshots of this time arrive at once, and most of them are lost
 				return max(at, 17*time.Second)
 			}
 			return at
@@ -71,7 +71,7 @@ func TestTickGuardHonest(t *testing.T) {
 	}
 }
 
-// A server's or a client's clock that jumps is followed, soon and not at once.
+// If a server's or a client's clock jumps, the guard follows soon, and not at once.
 func TestTickGuardFollows(t *testing.T) {
 	for _, jump := range []time.Duration{2 * time.Second, time.Hour, -time.Hour, 9000 * time.Hour} {
 		g := newTickGuard(guardRate, guardInterval, 0, 1<<31)
@@ -86,8 +86,8 @@ func TestTickGuardFollows(t *testing.T) {
 	}
 }
 
-// Forged ticks are not read, are not followed while honest snapshots come between,
-// and do not move what is believed, though one in three is barely believable.
+// A guard does not allow forged ticks. It does not follow them while honest snapshots arrive between,
+// and they do not change its estimate, although one in three is barely believable.
 func TestTickGuardForged(t *testing.T) {
 	for _, far := range []foretick.Tick{2 * guardRate, 1000, 1 << 20, 1 << 31, 1<<31 + 1, 3 << 30} {
 		g := newTickGuard(guardRate, guardInterval, 0, 0)

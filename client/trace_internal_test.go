@@ -11,7 +11,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// And servers: a client answers with its own records alone, as often as it may be asked.
+// A hostile server asks for traces: a client sends only its own records, and only as often as it may be
+// asked.
 func TestTraceOfHostileServer(t *testing.T) {
 	h := newHand(t)
 	c := h.client
@@ -23,7 +24,7 @@ func TestTraceOfHostileServer(t *testing.T) {
 	require.NoError(t, c.traceMessage([]byte{trace.Refused, 1}))
 	require.Nil(t, c.tracer.port)
 	theirs := h.server.Internals().Trace(c.view.Player, false)
-	theirs.Look(nil) // so that what comes is no fault
+	theirs.Look(nil) // so that the client's records are no fault
 	h.run(time.Second)
 	require.True(t, c.tracer.armed)
 	theirs.Unlook()

@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// watch is an observer, and a server that speaks by hand.
+// watch is an observer, and a server whose packets the test writes.
 type watch struct {
 	siege
 	observer *observe.Observer
@@ -46,7 +46,7 @@ func (w *watch) look() {
 	w.wire.sent = w.wire.sent[:0]
 }
 
-// send sends what waits as a packet.
+// send sends the waiting messages as a packet.
 func (w *watch) send() {
 	pk := w.conn.Begin(w.now)
 	for _, m := range w.packet {
@@ -64,9 +64,9 @@ func (w *watch) snapshot(epoch uint8) {
 	w.send()
 }
 
-// TestUnreadSnapshotsAreNotAcknowledged: a snapshot that a client does not read, as the
-// Welcome or its level is not there yet, is not acknowledged: the server would take it
-// for a baseline. One of a level before is of no use to anybody.
+// TestUnreadSnapshotsAreNotAcknowledged: if a client does not read a snapshot because it has no Welcome
+// or level yet, it does not acknowledge the snapshot. The server would use it as a baseline. A snapshot
+// of an earlier level is of no use to either end.
 func TestUnreadSnapshotsAreNotAcknowledged(t *testing.T) {
 	for _, row := range []struct {
 		epoch   uint8
@@ -104,8 +104,9 @@ func TestUnreadSnapshotsAreNotAcknowledged(t *testing.T) {
 	require.EqualValues(t, 1, w.observer.Connection().Refused, "what cannot be read")
 }
 
-// TestSnapshotsHalfTheCircleAway: a snapshot of a tick about half the circle away is
-// neither newer nor a baseline, on a client and an observer; the honest next is read.
+// TestSnapshotsHalfTheCircleAway: the tick of a snapshot differs by about half of all numbers. The
+// snapshot is then neither newer nor a baseline, for a client and an observer, and the next honest one
+// is read.
 func TestSnapshotsHalfTheCircleAway(t *testing.T) {
 	const half = 1 << 31
 	for _, d := range []foretick.Tick{half - 1, half, half + 1, 1<<30 + 1, 1<<32 - 1<<30 - 1} {
@@ -113,7 +114,7 @@ func TestSnapshotsHalfTheCircleAway(t *testing.T) {
 		s.play(20)
 		newest, me := s.client.link.newest, s.tick
 		s.tick += d - 1
-		s.world() // that has all at that tick
+		s.world() // it has all entities at that tick
 		s.snapshot(s.sender, 0, s.usual)
 		s.flush(siegeTick)
 		require.Equal(t, newest, s.client.link.newest, "%d further", d)
@@ -123,7 +124,7 @@ func TestSnapshotsHalfTheCircleAway(t *testing.T) {
 		s.tick = me
 		s.world()
 		s.sender = s.src.NewSender(siegePlayer, snapshot.SenderConfig{})
-		s.snapshot(s.sender, 0, nil) // nothing is there, and it is newer
+		s.snapshot(s.sender, 0, nil) // it is newer, and has no entities
 		s.flush(siegeTick)
 		require.Equal(t, newest+1, s.client.link.newest, "after one %d further", d)
 
@@ -147,7 +148,7 @@ func TestSnapshotsHalfTheCircleAway(t *testing.T) {
 	}
 }
 
-// TestObservedLevelsHalfTheCircleAway is TestLevelsHalfTheCircleAway of an observer.
+// TestObservedLevelsHalfTheCircleAway is TestLevelsHalfTheCircleAway for an observer.
 func TestObservedLevelsHalfTheCircleAway(t *testing.T) {
 	for _, row := range []struct {
 		epoch uint8
@@ -161,8 +162,8 @@ func TestObservedLevelsHalfTheCircleAway(t *testing.T) {
 	}
 }
 
-// TestObserverContainsDecoding: a snapshot whose reading panics ends an observer's
-// connection and nothing else. Of a client TestCorePanic says so.
+// TestObserverContainsDecoding: a panic while a snapshot is read ends an observer's connection and
+// nothing else. TestCorePanic shows the same for a client.
 func TestObserverContainsDecoding(t *testing.T) {
 	if game.DebugBuild {
 		return
@@ -170,7 +171,7 @@ func TestObserverContainsDecoding(t *testing.T) {
 	w := newWatch(t)
 	w.snapshot(0)
 	require.Zero(t, w.observer.Malformed())
-	*w.observer.Receiver() = snapshot.Receiver{} // which can read nothing
+	*w.observer.Receiver() = snapshot.Receiver{} // this receiver can read nothing
 	w.world()
 	w.snapshot(0)
 	var why *transport.DisconnectError

@@ -26,14 +26,14 @@ type (
 	dig    struct{ Step int8 }
 )
 
-// mine is a game of many changing values, of which one client may be unable to read some.
+// mine is a game of many changing values. One client may be unable to read some of them.
 type mine struct {
 	ore    ecs.Component[ore]
 	digger ecs.Component[digger]
 	cmd    ecs.Component[dig]
 	vein   ecs.Prefab
 	body   ecs.Prefab
-	spoilt int16 // what the first vein has; 0: what all have
+	spoilt int16 // the value of the first vein; 0: it has the same as all others
 	still  bool  // nothing grows
 	veins  []ecs.Entity
 }
@@ -70,7 +70,7 @@ type shift struct {
 	g    *mine
 	srv  *server.Server
 	log  bytes.Buffer
-	said bytes.Buffer // by clients
+	said bytes.Buffer // what clients logged
 }
 
 func newShift(t *testing.T, veins int) *shift {
@@ -98,7 +98,7 @@ func (m *shift) join(t *testing.T, after func(client.View)) (*client.Client, *mi
 	return c, g
 }
 
-// values returns the ores that a client shows, by how often they are.
+// values returns the ores that a client shows, and how many veins have each.
 func (g *mine) values(c *client.Client) map[int16]int {
 	out := map[int16]int{}
 	w := c.View().World
@@ -110,10 +110,10 @@ func (g *mine) values(c *client.Client) map[int16]int {
 	return out
 }
 
-// A client that cannot read one entity plays on with all others. It says so, at most once a
-// second, the server tries that entity again after 1, 2, 4 s, and both agree in the end.
+// A client that cannot read one entity continues with all others. It reports that at most once a
+// second, the server tries that entity again after 1, 2 and 4 s, and both agree in the end.
 func TestUnreadSnapshotHeals(t *testing.T) {
-	for _, late := range []bool{false, true} { // the client joins when there is something that it cannot read
+	for _, late := range []bool{false, true} { // the client joins when there is already an entity that it cannot read
 		const veins = 20
 		m := newShift(t, veins)
 		fine, _ := m.join(t, nil)
@@ -182,13 +182,13 @@ func TestUnreadSnapshotHeals(t *testing.T) {
 	}
 }
 
-// Who reports what is not true receives no more than who does not.
+// A client that sends false reports receives no more than an honest one.
 func TestUnreadIsNoGain(t *testing.T) {
-	honest := uint64(0) // bytes without a lie: the same in each row
+	honest := uint64(0) // the bytes without false reports, the same in each row
 	for _, c := range []struct {
 		name string
-		from time.Duration                  // when it begins
-		wire func(frame int) (uint16, bool) // what it reports in a frame, and whether
+		from time.Duration                  // when the false reports begin
+		wire func(frame int) (uint16, bool) // the false report for a frame, and whether there is one
 	}{
 		{"each second, of one entity", 5 * time.Second, func(n int) (uint16, bool) { return 3, n%60 < 8 }},
 		{"each second, of each in turn", 5 * time.Second, func(n int) (uint16, bool) { return uint16(1 + n/60%60), n%60 < 8 }},

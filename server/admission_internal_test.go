@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An address that comes and goes has its allowance back after a while, and is
-// forgotten; others are not touched by it.
+// After a while an address that connected often has its allowance back, and is forgotten. Other
+// addresses are not affected.
 func TestVisits(t *testing.T) {
 	var v visits
 	now := 10 * time.Second
@@ -31,8 +31,8 @@ func TestVisits(t *testing.T) {
 	}
 }
 
-// TestYields: of absent players the one that played least gives its place up first, and of
-// those that played equally long the one that has been absent longest.
+// TestYields: when absent players have to give places up, the one that played least is first. Among
+// those that played equally long it is the one that has been absent longest.
 func TestYields(t *testing.T) {
 	s := func(played uint64, since time.Duration) *session { return &session{ticksPlayed: played, since: since} }
 	require.True(t, s(4, 9).yields(s(5, 1)))

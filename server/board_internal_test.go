@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestPostingAllocatesNothing: what other goroutines may read is copied in every tick.
+// TestPostingAllocatesNothing: copying the data for other goroutines in every tick allocates nothing.
 func TestPostingAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	m := newBoardMatch(t, 8, sim.Link{})
@@ -38,8 +38,8 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	}))
 }
 
-// TestResentCountsOnce: what a connection sent again counts once, while it stands and when
-// it is gone, so that no counter of the server's ever goes back.
+// TestResentCountsOnce: data that a connection sent again counts once, while the connection exists and
+// after its end, so that no counter of the server's ever decreases.
 func TestResentCountsOnce(t *testing.T) {
 	m := newBoardMatch(t, 4, sim.Link{Loss: 0.3, Latency: 40 * time.Millisecond})
 	m.each = func() {
@@ -65,7 +65,7 @@ func TestResentCountsOnce(t *testing.T) {
 	}
 }
 
-// TestStatsInHooks: hooks see the coming or going that they are called for.
+// TestStatsInHooks: a hook sees the arrival or departure for which it is called.
 func TestStatsInHooks(t *testing.T) {
 	net := sim.NewNetwork(1)
 	m := &boardMatch{net: net, tell: func() {}}
@@ -114,14 +114,13 @@ func boardProtocol() (*foretick.Protocol, *foretick.Message[hand]) {
 	return p, news
 }
 
-// boardMatch is a match in virtual time in which the server tells everybody something
-// in every tick.
+// boardMatch is a match in virtual time in which the server sends a message to everybody in every tick.
 type boardMatch struct {
 	net     *sim.Network
 	server  *Server
 	clients []*client.Client
 	tell    func() // sends a message to everybody
-	each    func() // after each Step of the server
+	each    func() // called after each Step of the server
 	gone    uint64
 }
 
@@ -158,23 +157,23 @@ func (m *boardMatch) run(d time.Duration) {
 	}
 }
 
-// aboutNobody are the log lines that are about no player of the server.
+// aboutNobody has the log lines that concern no single player of the server.
 var aboutNobody = []string{
-	"cautionText", "ended", // of the game's code, and of the match
-	`"Frame.Rewind or RewindBehind was asked for`, // who does not play has no address
-	`"a string or slice does not fit its tag`,     // in an entity, of anybody's
-	`"the world has no table for an entity`,       // of an owner that is no player
-	"kind",                                        // in refusal: with an address, before there is a player; abuse adds one
-	`"the server falls behind`,                    // of everybody
-	`"the game ended the server's goroutine`,      // of everybody
-	"refusals",                                    // of peers that the endpoint refused
-	`"this build has the tag`,                     // of the build
-	`"tools do not get the labels`,                // of the game
-	`"panic in server.Config.OnPanic`,             // the line before it says of whom
+	"cautionText", "ended", // about the game's code, and about the match
+	`"Frame.Rewind or RewindBehind was asked for`, // a caller that is not a player has no address
+	`"a string or slice does not fit its tag`,     // in any entity
+	`"the world has no table for an entity`,       // the owner is not a player
+	"kind",                                        // in refusal: with an address, before there is a player; abuse adds the player
+	`"the server falls behind`,                    // about everybody
+	`"the game ended the server's goroutine`,      // about everybody
+	"refusals",                                    // about peers that the endpoint refused
+	`"this build has the tag`,                     // about the build
+	`"tools do not get the labels`,                // about the game
+	`"panic in server.Config.OnPanic`,             // the line before it names the player
 }
 
-// TestEveryLogLineSaysWho walks the log lines of both ends: each about a player carries the
-// address, the identity and the session.
+// TestEveryLogLineSaysWho reads the log lines of both ends in the source. Each line about a player has
+// the address, the identity and the session.
 func TestEveryLogLineSaysWho(t *testing.T) {
 	var files []string
 	for _, dir := range []string{".", "../client", "../internal/game", ".."} {

@@ -45,7 +45,7 @@ func (l *lonely) tick() {
 	l.Step(l.at)
 }
 
-// A console of the game's raises a value of the running match, while Run runs.
+// A console of the game raises a value in a running match, while Run runs.
 func ExampleServer_Do() {
 	p, things, prefab := ofThings("console")
 	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
@@ -73,8 +73,8 @@ func ExampleServer_Do() {
 	// 7
 }
 
-// TestDo: calls run once, in order, in the tick that ends next, and those of a call in the
-// tick after it.
+// TestDo: functions run once, in order, in the tick that ends next. Those queued in such a function
+// run in the tick after it.
 func TestDo(t *testing.T) {
 	var names []string
 	s := newLonely(t, server.Config{})
@@ -97,7 +97,8 @@ func TestDo(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, names)
 }
 
-// TestDoIsBounded: a queue that nobody empties does not grow, and what it held runs.
+// TestDoIsBounded: a queue of functions that do not run does not grow, and the queued functions run
+// later.
 func TestDoIsBounded(t *testing.T) {
 	s := newLonely(t, server.Config{})
 	n := 0
@@ -116,8 +117,8 @@ func TestDoIsBounded(t *testing.T) {
 	require.Equal(t, 257, n)
 }
 
-// TestDoFromManyGoroutines: while the server runs, others queue calls that change fields by
-// path; the race detector sees no conflict, and each call ran.
+// TestDoFromManyGoroutines: while the server runs, other goroutines queue functions that change fields
+// by path. The race detector sees no conflict, and every function ran.
 func TestDoFromManyGoroutines(t *testing.T) {
 	s := newLonely(t, server.Config{})
 	var group sync.WaitGroup
@@ -149,8 +150,8 @@ func TestDoFromManyGoroutines(t *testing.T) {
 	require.EqualValues(t, 400, s.thing.Get(s.World(), s.e).N)
 }
 
-// TestDoContainsPanics: a tool's fault is told and counted, and ends neither the match nor
-// the calls behind it.
+// TestDoContainsPanics: a panic of a tool's function is reported and counted. It ends neither the match
+// nor the functions after it.
 func TestDoContainsPanics(t *testing.T) {
 	var told []server.Panic
 	s := newLonely(t, server.Config{OnPanic: func(p server.Panic) { told = append(told, p) }})
@@ -166,7 +167,7 @@ func TestDoContainsPanics(t *testing.T) {
 	require.EqualValues(t, 1, s.Stats().Panics)
 }
 
-// TestDoAfterTheEnd: who asks a server that computes no more ticks is told so.
+// TestDoAfterTheEnd: a caller gets an error from a server that computes no more ticks.
 func TestDoAfterTheEnd(t *testing.T) {
 	nothing := func(*foretick.Frame) { t.Error("it ran") }
 	s := newLonely(t, server.Config{})
@@ -181,7 +182,7 @@ func TestDoAfterTheEnd(t *testing.T) {
 	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
 }
 
-// TestDoAllocatesNothing: a tick with calls costs no memory but that of the calls.
+// TestDoAllocatesNothing: a tick with such functions allocates only as much as the functions do.
 func TestDoAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	s := newLonely(t, server.Config{})

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// Whatever clients send as counts: more than a correction a tick is not counted, what is older or
-// malformed changes nothing, and nothing is allocated by it.
+// Clients send hostile counts. More than one correction a tick is not counted, old or malformed counts
+// change nothing, and none of them makes the server allocate.
 func TestCountsOfHostileClients(t *testing.T) {
 	h := newHands(t)
 	s := h.server
@@ -60,7 +60,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 	require.Error(t, s.reports.takeReport(&observer, lie, lie))
 }
 
-// The causes of the figures are those of package prediction.
+// The causes in the figures are those of package prediction.
 func TestFiguresNameTheCausesOfPredictions(t *testing.T) {
 	var f ownFigures
 	require.Len(t, f.counted.Corrections, prediction.Causes)

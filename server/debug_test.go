@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server of a debug build says once that its bytes are not those of the game.
+// A server of a debug build logs once that the sizes of its packets are not those of the real game.
 func TestDebugBuildIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	_, err := server.New(server.Config{

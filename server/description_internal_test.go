@@ -16,14 +16,14 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// However many clients of another protocol come, the server makes its description once, for
-// the first of them, and all are told the same.
+// However many clients of another protocol connect, the server makes its description once, for the
+// first of them, and sends the same one to all.
 func TestDescriptionIsMadeOnce(t *testing.T) {
 	type keys struct{ Left bool }
 	declare := func(name string) *foretick.Protocol {
 		p, cmd := foretick.NewProtocol(name, 1), new(ecs.Component[keys])
 		p.Command(cmd)
-		for i := range 300 { // long enough that lines are sent by their hashes
+		for i := range 300 { // so many that lines are replaced by their hashes
 			p.Prefab(new(ecs.Prefab), fmt.Sprintf("%0240d", i), cmd)
 		}
 		return p

@@ -16,9 +16,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestFullWorld: a world has room for so many combinations of owner and components.
-// Before it is full, newcomers are refused, and who plays plays on. They are let in
-// again once entities are gone.
+// TestFullWorld: a world has room for a limited number of combinations of owner and components. Before
+// it is full, the server refuses newcomers, while its players continue. It accepts newcomers again once
+// entities are gone.
 func TestFullWorld(t *testing.T) {
 	costtest.Memory(t)
 	net := sim.NewNetwork(1)
@@ -64,13 +64,13 @@ func TestFullWorld(t *testing.T) {
 	require.Contains(t, log.String(), "refused: the world")
 	require.Equal(t, client.Playing, clients[0].View().State)
 	s.sim.world.DestroyBatch(all)
-	for owner := range ecs.Owner(10_000) { // what is spawned next finds them gone
+	for owner := range ecs.Owner(10_000) { // the next spawns make the world notice that the others are gone
 		s.sim.world.Destroy(s.sim.world.Spawn(&thing, owner+60_000-100))
 	}
 	require.Equal(t, client.Playing, join().View().State)
 }
 
-// crowded is a game whose players need another table when they ask for it.
+// crowded is a game whose players need another table when they request it.
 type crowded struct {
 	cmd    ecs.Component[hand]
 	mark   ecs.Component[int64]
@@ -123,7 +123,7 @@ func (g *crowded) protocol(t *testing.T) *foretick.Protocol {
 	}, ecs.Read(&g.cmd), ecs.Create(&g.fuel))
 	p.Shared("shoot again", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			if f.IsServer() && rows.Owner() == ecs.Nobody { // a body that was given a component
+			if f.IsServer() && rows.Owner() == ecs.Nobody { // a body that got a component
 				require.True(t, f.World.Alive(f.SpawnBy(rows.Entity(i), &g.rocket)))
 			}
 		}
@@ -131,9 +131,9 @@ func (g *crowded) protocol(t *testing.T) *foretick.Protocol {
 	return p
 }
 
-// TestNoRoom: when all tables have rows, a player whose entity needs one more is dropped
-// with the reason, whether a request, a flush or a shared system spawned it. The server
-// and the others play on.
+// TestNoRoom: when all tables have rows and a player's entity needs another table, the player is
+// dropped with the reason, whether a request, a flush or a shared system spawned the entity. The server
+// and the other players continue.
 func TestNoRoom(t *testing.T) {
 	costtest.Memory(t)
 	net := sim.NewNetwork(1)
@@ -181,7 +181,7 @@ func TestNoRoom(t *testing.T) {
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("dropped: the world has no room")), "one line a minute")
 	require.Zero(t, s.Stats().Panics)
 	require.EqualValues(t, 3, s.Stats().Left)
-	s.Frame().Spawn(&g.thing, 50) // no player
+	s.Frame().Spawn(&g.thing, 50) // 50 is not a player
 	require.Contains(t, log.String(), "nobody owns the entity now")
 	play()
 	require.Equal(t, client.Playing, clients[0].View().State)

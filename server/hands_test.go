@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// hands is a server of three clients, of which one is going to be spoilt.
+// hands is a server with three clients. Tests make one of the clients faulty.
 type hands struct {
 	t       *testing.T
 	net     *sim.Network
@@ -59,10 +59,10 @@ func (h *hands) run(d time.Duration) {
 	}
 }
 
-// connOf is a client's connection.
+// connOf returns a client's connection.
 func connOf(c *client.Client) *netcode.Conn { return *peek.At[*netcode.Conn](c, "link.conn") }
 
-// sendPacket sends a packet of a client's now, which write fills.
+// sendPacket sends a packet from a client at once, with the content that write puts into it.
 func sendPacket(t *testing.T, c *client.Client, write func(pk *netcode.Packet)) {
 	pk := connOf(c).Begin(*peek.At[time.Duration](c, "now"))
 	write(pk)

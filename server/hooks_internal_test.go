@@ -18,8 +18,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The hooks around systems are those of ARCHITECTURE.md, in its order, with everything that a hook
-// is there for. Without all that, those for it are gone.
+// The hooks around systems are those that ARCHITECTURE.md lists, in its order, when everything that
+// needs a hook is on. When something is off, its hooks are missing.
 func TestHooksAroundSystems(t *testing.T) {
 	page, err := os.ReadFile("../ARCHITECTURE.md")
 	require.NoError(t, err)

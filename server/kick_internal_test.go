@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestBansAreForgotten: bans that are over are not kept, also of identities that never
-// come back; those that hold are.
+// TestBansAreForgotten: bans that have ended are not kept, even for identities that never return. Those
+// in force are kept.
 func TestBansAreForgotten(t *testing.T) {
 	n := sim.NewNetwork(1)
 	s, err := New(Config{Protocol: foretick.NewProtocol("bans", 1), Transport: n.Listen()})
@@ -41,8 +41,8 @@ func TestBansAreForgotten(t *testing.T) {
 	}
 }
 
-// TestKickedPlayerGetsItsLastMessages: what was sent to a player before it was kicked, in
-// the same tick, reaches it before the end.
+// TestKickedPlayerGetsItsLastMessages: messages that were sent to a player in the tick of its kick,
+// before the kick, reach the player before its connection ends.
 func TestKickedPlayerGetsItsLastMessages(t *testing.T) {
 	type bye struct{ N uint8 }
 	net := sim.NewNetwork(1)

@@ -18,8 +18,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A match that comes to the end of its ticks plays up to there, and ends with a reason,
-// in the log, to its players, and to who comes later.
+// A match that reaches its last tick runs up to that tick and ends with a reason: in the log, for its
+// players, and for later newcomers.
 func TestLastTick(t *testing.T) {
 	type counter struct{ N uint32 }
 	protocol := func() (*foretick.Protocol, *ecs.Component[counter]) {

@@ -26,7 +26,7 @@ type lateHall struct {
 	clients []*client.Client
 	epoch   time.Time
 	steps   []time.Duration              // of the server
-	given   map[foretick.Tick][]hallMove // what the players of a tick gave, in order
+	given   map[foretick.Tick][]hallMove // the commands of the players for each tick, in order
 }
 
 type (
@@ -146,8 +146,8 @@ func (h *lateHall) step() {
 	}
 }
 
-// again runs ticks of so many players again, as if the command of five ticks ago had come
-// before the next tick, and returns how long that took.
+// again runs ticks of so many players again, as if the command of five ticks ago had arrived before the
+// next tick, and returns how long that took.
 func (h *lateHall) again(players int) time.Duration {
 	s := h.srv
 	s.sim.frame.Tick++
@@ -166,13 +166,13 @@ func (h *lateHall) again(players int) time.Duration {
 	return took
 }
 
-// comesLate lets the command of a tick that has run come late.
+// comesLate makes the command of a tick that has run arrive late.
 func (h *lateHall) comesLate(player int, t foretick.Tick) {
 	h.srv.late.Take(&h.srv.sessions.players[player].late, &netcode.Command{Tick: t}, unsafe.Pointer(&h.given[t][player]), rewind.Command{})
 }
 
-// world runs the newest tick's systems once more, with all that the server does around them,
-// and returns how long that took.
+// world runs the newest tick's systems once more, with the server's work around them, and returns how
+// long that took.
 func (h *lateHall) world() time.Duration {
 	begun := time.Now()
 	h.srv.simulate()
@@ -181,13 +181,12 @@ func (h *lateHall) world() time.Duration {
 
 func usual(times []time.Duration) time.Duration {
 	slices.Sort(times)
-	return times[len(times)/5] // most others were interrupted, on a busy machine
+	return times[len(times)/5] // on a busy machine most of the others were interrupted
 }
 
-// Five ticks of one player cost less than one tick of the world. Those of 16 players cost at
-// most ten: 7.0 to 7.3 were measured with Go 1.26, and 7.6 to 7.9 with Go 1.27, where a busy
-// machine once gave 9.3. Without a late input, the server's step costs as much as without
-// LateInputs.
+// Five ticks of one player cost less than one tick of the world. Those of 16 players cost as much as
+// ten at most: 7.0 to 7.3 were measured with Go 1.26, and 7.6 to 7.9 with Go 1.27, where a busy machine
+// once measured 9.3. If no input is late, the server's step costs as much as without LateInputs.
 func TestLateInputsCost(t *testing.T) {
 	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, false)
@@ -204,9 +203,9 @@ func TestLateInputsCost(t *testing.T) {
 	}
 	const mostAgain = 10.0
 	var a, b, standing float64
-	for range 8 { // others may be at work on the machine
+	for range 8 { // other programs may slow the machine down
 		one, all, world = one[:0], all[:0], world[:0]
-		for i := range 100 { // in turns, so that what else the machine does troubles all of them
+		for i := range 100 { // by turns, so that other programs affect all of them alike
 			if i%5 == 0 {
 				on.step()
 				off.step()
@@ -228,7 +227,7 @@ func TestLateInputsCost(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for ticks that run again, nor for changes from outside of systems.
+// Ticks that run again allocate nothing, and neither do changes from outside of systems.
 func TestLateInputsAllocateNothing(t *testing.T) {
 	costtest.Allocations(t)
 	if game.DebugBuild {
@@ -265,7 +264,7 @@ func TestLateInputsAllocateNothing(t *testing.T) {
 	require.Equal(t, changed, x(), "what was changed from outside is in the journal")
 }
 
-// againWorld runs the newest five ticks of the world again, as if a command had come late.
+// againWorld runs the newest five ticks of the world again, as if a command had arrived late.
 func (h *lateHall) againWorld() time.Duration {
 	h.srv.sim.frame.Tick++
 	now := h.srv.sim.frame.Tick
@@ -280,8 +279,8 @@ func (h *lateHall) againWorld() time.Duration {
 	return took
 }
 
-// Five ticks of the world cost at most seven, whoever is late, and allocate nothing. Without a
-// late input the server's step costs a fifth more at most.
+// Five ticks of the world cost as much as seven at most, whichever player is late, and allocate
+// nothing. If no input is late, the server's step costs at most a fifth more.
 func TestLateWorldCost(t *testing.T) {
 	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, true)
@@ -297,7 +296,7 @@ func TestLateWorldCost(t *testing.T) {
 	}
 	var again, world []time.Duration
 	var a, standing float64
-	for range 8 { // others may be at work on the machine
+	for range 8 { // other programs may slow the machine down
 		again, world = again[:0], world[:0]
 		for i := range 100 {
 			if i%5 == 0 {

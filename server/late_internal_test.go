@@ -22,7 +22,7 @@ type (
 	lateScore struct{ N int32 }
 )
 
-// lateGame declares a game that late inputs suit, with more in it.
+// lateGame declares a game that can have late inputs, with the additions of more.
 func lateGame(more func(p *foretick.Protocol, at *ecs.Component[lateSpot], body *ecs.Prefab)) *foretick.Protocol {
 	var (
 		at   ecs.Component[lateSpot]
@@ -40,7 +40,8 @@ func lateGame(more func(p *foretick.Protocol, at *ecs.Component[lateSpot], body 
 	return p
 }
 
-// A game in which one player's part cannot run again alone is refused, with what to do.
+// A game in which the ticks of one player cannot run again alone is refused, and the error names a
+// remedy.
 func TestLateInputsAreRefused(t *testing.T) {
 	none := func(*foretick.Frame, ecs.Rows) {}
 	for name, row := range map[string]struct {
@@ -126,7 +127,7 @@ func TestLateInputsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "declare one with Protocol.Command")
 }
 
-// Without LateInputs a player has none of what they need.
+// Without LateInputs a player has none of their data.
 func TestNoLateInputsCostNothing(t *testing.T) {
 	p := &player{}
 	tick, ticking, players := foretick.Tick(1), true, []*late.Player{&p.late}
@@ -142,7 +143,7 @@ func TestNoLateInputsCostNothing(t *testing.T) {
 	require.Equal(t, late.Player{}, p.late)
 }
 
-// A server tells the share that it allows, and never none where there is one.
+// A server sends the share that it allows, and never 0 if there is a share.
 func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 	for share, told := range map[float64]uint8{0: 0, 1e-9: 1, 0.05: 13, 0.2: 52} {
 		s, err := New(Config{Protocol: lateGame(nil), Transport: sim.NewNetwork(1).Listen(), LateInputs: 200 * time.Millisecond, LateShare: share})
@@ -155,8 +156,8 @@ func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 	}
 }
 
-// What is hidden from players is forgotten of entities that are gone, but not of one that a late
-// input may bring back.
+// The server forgets what is hidden from players for entities that are gone, but not for one that a
+// late input may bring back.
 func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 	type atPos struct{ X float32 }
 	type atCmd struct{ X float32 }
@@ -170,7 +171,7 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 		require.NoError(t, err)
 		hides, last := map[ecs.Entity]bool{}, foretick.Tick(0)
 		for i := range 40 {
-			hides[1<<40+ecs.Entity(i)] = true // gone
+			hides[1<<40+ecs.Entity(i)] = true // these are gone
 		}
 		at := func(tick foretick.Tick) int {
 			s.sim.frame.Tick = tick

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// comesLate lets a late command for a tick come where the world runs again.
+// comesLate makes a late command for a tick arrive in a game in which the whole world runs again.
 func comesLate(s *Server, at foretick.Tick) {
 	p, now := &player{}, s.sim.frame.Tick
 	p.shooter.Join(s.past, 1, p)
@@ -25,7 +25,8 @@ func comesLate(s *Server, at foretick.Tick) {
 	s.late.Take(&p.late, &netcode.Command{Tick: at}, s.p.Command.New(), rewind.Command{})
 }
 
-// A tick that runs again leaves the groups that its last run made, whatever those before made.
+// A tick that runs again ends with the groups that its last run made, whatever groups the earlier runs
+// made.
 func TestLateWorldUndoesGroups(t *testing.T) {
 	type atPos struct{ X float32 }
 	type atCmd struct{ X float32 }
@@ -82,7 +83,7 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 	for _, row := range []struct {
 		name                string
 		first, again        func(*foretick.Frame)
-		after, later, leads *ecs.Entity // rider's leader after the first run and the second; horse's after the second
+		after, later, leads *ecs.Entity // rider's leader after the first run and after the second; horse's after the second
 	}{
 		{"made by the first run alone", with(&rider, &horse), none, &horse, nil, nil},
 		{"made by the second alone", none, with(&rider, &horse), nil, &horse, &horse},

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/internal/peek"
 )
 
-// TestMatchLeavesTheLayoutAlone: nothing writes to a compiled protocol while it runs.
+// TestMatchLeavesTheLayoutAlone: a match does not change its compiled protocol.
 func TestMatchLeavesTheLayoutAlone(t *testing.T) {
 	h := newHands(t)
 	print := func() (all []string) {

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestPlayersWhoLeftAreFreed: a server keeps nothing of players who left, although one
-// stays and lists of players keep their length.
+// TestPlayersWhoLeftAreFreed: a server keeps no memory of players who left, even if one player stays
+// and the lists of players keep their length.
 func TestPlayersWhoLeftAreFreed(t *testing.T) {
 	const players = 24
 	net := sim.NewNetwork(1)
@@ -69,7 +69,7 @@ func TestPlayersWhoLeftAreFreed(t *testing.T) {
 		case 1:
 			require.True(t, s.Frame().Kick(c.View().Player, 0, "enough"))
 		default:
-			net.Kill(ends[i+1]) // its place is held for a while
+			net.Kill(ends[i+1]) // the server holds its place for a while
 		}
 	}
 	clear(clients[1:])

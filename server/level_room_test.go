@@ -15,9 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestLevelsThatFindNoRoom: what is said of a level may be more than the rate leaves
-// room for. The level still comes, and no snapshot of it is sent that the client would
-// acknowledge and cannot read.
+// TestLevelsThatFindNoRoom: the data of a level may be larger than the rate permits. The level still
+// arrives, and the server sends no snapshot of it that the client would acknowledge and cannot read.
 func TestLevelsThatFindNoRoom(t *testing.T) {
 	costtest.Memory(t)
 	for _, rate := range []int{2000, 4000, 8000} {

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestWatchingASystemListsNoSystems: what a debug build does before and after each system
-// allocates nothing, however many systems there are.
+// TestWatchingASystemListsNoSystems: the work of a debug build before and after each system allocates
+// nothing, however many systems there are.
 func TestWatchingASystemListsNoSystems(t *testing.T) {
 	type spot struct {
 		X float32 `net:"min=-1,max=1,step=0.01"`
@@ -30,7 +30,7 @@ func TestWatchingASystemListsNoSystems(t *testing.T) {
 	s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	e := s.Frame().Spawn(&body, ecs.Nobody)
-	pos.Get(s.World(), e).X = 5 // outside: it is noted
+	pos.Get(s.World(), e).X = 5 // out of the range: it is noted
 	tick, run := foretick.Tick(1), &game.SystemRun{}
 	l := game.NewLosses(&s.p.Facts, nil, s.World(), &tick, run, new(uint64), new(uint64))
 	systems := len(s.p.Schedule.Systems())

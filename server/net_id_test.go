@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestNetworkIDsComeAgain: a match that has spawned 2³² entities goes on: network ids
-// come again, but for those in use, and clients have what the server has.
+// TestNetworkIDsComeAgain: a match that has spawned 2³² entities continues. Network ids are used again,
+// except those still in use, and clients have the same entities as the server.
 func TestNetworkIDsComeAgain(t *testing.T) {
 	m := simtest.New(1)
 	p, things, prefab := ofThings("ids")
@@ -37,7 +37,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	}, ecs.Create(things), ecs.Structural())
 	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
-	for i := range uint32(100) { // of the first ids, that stay
+	for i := range uint32(100) { // they have the first ids, and stay
 		things.Get(srv.World(), srv.Frame().Spawn(prefab, ecs.Nobody)).N = 1<<20 + i
 	}
 	srv.SpawnedBefore(math.MaxUint32 - 300)
@@ -73,7 +73,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	require.Greater(t, srv.LastNetworkID(), uint32(100))
 	require.Equal(t, client.Playing, c.View().State)
 	require.Zero(t, c.Stats().Malformed)
-	// What stays is there; of the rest as much as the server has, somewhat later.
+	// The client has all entities that stay, and the server's other entities with some delay.
 	theirs, mine := values(srv.World(), lived, things), values(c.View().World, seen, ours)
 	require.Equal(t, theirs[len(theirs)-100:], mine[len(mine)-100:])
 	require.InDelta(t, len(theirs), len(mine), 12)

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 )
 
-// crowd is a match among things that move, watched by players who stand, or by observers
-// among whom as many bodies stand.
+// crowd makes a match among things that move, watched by players who stand still, or by observers with
+// as many bodies standing among them.
 func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 	x := newExhibition(t, reach, Config{
 		Observe: granted(Grant{}), MaxObservers: 256, MaxClients: 256, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
@@ -36,9 +36,9 @@ func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 	return x
 }
 
-// An observer costs at most 0.7 of a player who stands: those with equal grants and views are
-// sent copies of one snapshot, and share one look. The times are of ticks in turn, and the
-// best of five rounds counts, as other programs interrupt some.
+// An observer costs at most 0.7 of a player who stands still. Observers with equal grants and views get
+// copies of one snapshot, and share one search for near entities. Ticks are timed by turns, and the
+// best of five rounds counts, because other programs interrupt some.
 func TestObserversCostLessThanPlayers(t *testing.T) {
 	costtest.Ratio(t)
 	const n, ticks = 24, 60
@@ -62,7 +62,7 @@ func TestObserversCostLessThanPlayers(t *testing.T) {
 					}
 				}
 			}
-			var usual [2]time.Duration // most other ticks were interrupted, on a busy machine
+			var usual [2]time.Duration // on a busy machine most other ticks were interrupted
 			for i := range spent {
 				slices.Sort(spent[i])
 				usual[i] = spent[i][ticks/4]
@@ -81,7 +81,7 @@ func TestObserversCostLessThanPlayers(t *testing.T) {
 	}
 }
 
-// snapshots returns how many snapshots observers were sent so far.
+// snapshots returns how many snapshots the observers have been sent.
 func (x *exhibition) snapshots(n int) (made uint64) {
 	require.Len(x.t, x.srv.sessions.observers, n)
 	for _, p := range x.srv.sessions.observers {

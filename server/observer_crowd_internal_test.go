@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/internal/game"
 )
 
-// gathering is a match of players among things that move.
+// gathering makes a match of players among things that move.
 func gathering(t *testing.T, players int, reach float32) *exhibition {
 	x := newExhibition(t, reach, Config{
 		Observe: granted(Grant{}), MaxObservers: 128, MaxClients: 128, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
@@ -30,8 +30,8 @@ func gathering(t *testing.T, players int, reach float32) *exhibition {
 	return x
 }
 
-// 100 observers at 10 Hz change no byte of what players are sent, and the server's Step
-// allocates nothing for them: with a whole world for everybody, and with eyes.
+// 100 observers at 10 Hz change no byte of the players' packets, and the server's Step allocates
+// nothing for the observers, both with a whole world for everybody and with eyes.
 func TestObserversChangeNothingForPlayers(t *testing.T) {
 	costtest.Ratio(t)
 	t.Run("everything", func(t *testing.T) { observersChangeNothing(t, 0, false) })
@@ -39,8 +39,8 @@ func TestObserversChangeNothingForPlayers(t *testing.T) {
 	t.Run("come and go", func(t *testing.T) { observersChangeNothing(t, 20, true) })
 }
 
-// observersChangeNothing plays a match. With grows, entities come near and go, and the memory
-// of what was near grows for as long as more do.
+// observersChangeNothing plays a match. If grows is true, entities come near and leave, and the memory
+// for near entities grows as long as their number does.
 func observersChangeNothing(t *testing.T, reach float32, grows bool) {
 	const players = 4
 	var sent [2][][]byte
@@ -82,7 +82,7 @@ func observersChangeNothing(t *testing.T, reach float32, grows bool) {
 			}
 		}
 		t.Logf("%d allocations in %d ticks", mallocs, ticks)
-		if !game.DebugBuild { // which allocates for its checks
+		if !game.DebugBuild { // debug builds allocate for their checks
 			require.Less(t, float64(mallocs)/float64(ticks), 0.2)
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// What is around an entity tells where it is. So an observer that follows a player does not
-// look from an entity that is hidden from it, nor from an eye beside it.
+// The entities around an entity reveal where it is. So an observer that follows a player has no eye at
+// an entity that is hidden from it, and none beside that.
 func TestFollowersOfAHiddenPlayer(t *testing.T) {
 	for name, row := range map[string]struct {
 		grant    Grant
-		from     foretick.PlayerID // whom the body is hidden from
-		sees     bool              // what is beside the hidden body
+		from     foretick.PlayerID // the player or observer that the body is hidden from
+		sees     bool              // the observer sees what is beside the hidden body
 		eye, two bool              // the game set an eye there; the player has another body, beside another item
 	}{
 		"public":                       {Grant{}, 2, false, false, false},

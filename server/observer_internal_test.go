@@ -38,7 +38,7 @@ type obsMove struct {
 
 type obsNews struct{ N uint16 }
 
-// gallery is a game with something to see for everybody, teams, owners, scouts and eyes.
+// gallery is a game in which everybody, teams, owners, scouts and eyes each have something to see.
 type gallery struct {
 	place        ecs.Component[obsPlace]
 	facts        ecs.Component[obsFacts]
@@ -49,7 +49,7 @@ type gallery struct {
 	scouts       schema.Audience
 	named        uint16
 	joined       []foretick.PlayerID
-	got          []uint16 // news, on a client
+	got          []uint16 // the news that a client received
 	by           map[uint16]ecs.Entity
 }
 
@@ -111,7 +111,7 @@ type exhibition struct {
 	clients []*client.Client
 	link    sim.Link
 	reach   float32
-	sample  func(client.View) obsMove // of the players
+	sample  func(client.View) obsMove // for the players
 	each    func()
 }
 
@@ -141,7 +141,7 @@ func (x *exhibition) run(d time.Duration) {
 	}
 }
 
-// comes adds a client, of a game value of its own.
+// comes adds a client that has its own value of the game.
 func (x *exhibition) comes(cfg client.Config) (*client.Client, *gallery) {
 	x.t.Helper()
 	g := &gallery{}
@@ -155,8 +155,8 @@ func (x *exhibition) comes(cfg client.Config) (*client.Client, *gallery) {
 	return c, g
 }
 
-// seen lists the newest state that a client was sent, by name: the fields of an audience
-// that it lacks are "-".
+// seen returns the newest state that a client was sent, by name. Fields of an audience that the client
+// is not part of are "-".
 func (x *exhibition) seen(c *client.Client, fields ...string) map[uint16]string {
 	all := map[uint16]string{}
 	receiver := received(c)
@@ -193,7 +193,7 @@ func (x *exhibition) seen(c *client.Client, fields ...string) map[uint16]string 
 	return all
 }
 
-// received is what a client was sent.
+// received returns the receiver of a client's snapshots.
 func received(c *client.Client) *snapshot.Receiver {
 	return *peek.At[*snapshot.Receiver](c, "ghosts.receiver")
 }
@@ -204,8 +204,8 @@ func granted(g Grant) func(Observer) (Grant, error) {
 
 var public = []string{"owner", "prefab", "X", "Y", "Public"}
 
-// An observer whose eye is where a player stands is sent the public fields of exactly the
-// entities that the player is sent, in every tick.
+// An observer whose eye is where a player stands gets the public fields of exactly the entities that
+// the player gets, in every tick.
 func TestObserverSeesWhatAPlayerSees(t *testing.T) {
 	x := newExhibition(t, 60, Config{Observe: granted(Grant{})})
 	for i := range 60 {
@@ -215,7 +215,7 @@ func TestObserverSeesWhatAPlayerSees(t *testing.T) {
 	player, _ := x.comes(client.Config{})
 	observer, _ := x.comes(client.Config{Observe: true})
 	observer.SetEye(0, 0, 0)
-	x.run(12 * time.Second) // a round of everything: what was near before the observer came has left
+	x.run(12 * time.Second) // once through all entities: those that were near before the observer joined have left
 	compared, counts := 0, map[int]bool{}
 	x.each = func() {
 		a, _ := received(player).Newest()
@@ -252,11 +252,11 @@ func TestObserverSeesWhatAPlayerSees(t *testing.T) {
 	require.Zero(t, observer.Stats().Malformed+x.srv.Stats().Malformed)
 }
 
-// Each grant shows its fields, its entities and its messages, and no others.
+// Each grant shows its own fields, entities and messages, and no others.
 func TestGrants(t *testing.T) {
 	for _, row := range []struct {
 		grant Grant
-		want  map[uint16]string // Secret, Plan, Hint: the entities of players 1, 2 and 3 and nobody's
+		want  map[uint16]string // Secret, Plan and Hint of the entities of players 1, 2 and 3, and of the one without an owner
 		gone  []uint16          // hidden from it
 		news  []uint16
 	}{
@@ -292,14 +292,14 @@ func TestGrants(t *testing.T) {
 			require.Equal(t, row.grant.Player, o.View().Player)
 			got := x.seen(o, "Secret", "Plan", "Hint")
 			for name, line := range got {
-				if name > 3 && row.grant.Everything { // nobody's secrets drift
+				if name > 3 && row.grant.Everything { // the secrets of entities without an owner change
 					got[name] = row.want[name]
 					require.NotContains(t, line, "-")
 				}
 			}
 			require.Equal(t, row.want, got)
 			require.Equal(t, row.news, g.got)
-			for _, name := range row.gone { // shown again, they come; hidden in mid-life, they go
+			for _, name := range row.gone { // an entity that is shown again arrives, and one that is hidden later leaves
 				f.SetVisible(3, x.game.by[name], true)
 				f.SetVisible(2, x.game.by[name], true)
 			}
@@ -326,7 +326,8 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// Who may not observe is told why, and observers are bounded and kicked.
+// A client that may not observe gets the reason. The number of observers is limited, and they can be
+// kicked.
 func TestObserversAreRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"refused: this server takes no observers":            {},
@@ -355,7 +356,7 @@ func TestObserversAreRefused(t *testing.T) {
 	}
 }
 
-// An observer's bytes move nothing: not its commands, not its eye, and not a player's eye.
+// An observer's bytes change nothing: neither its commands nor its eye, and not a player's eye.
 func TestObserversSayNothing(t *testing.T) {
 	x := newExhibition(t, 60, Config{Observe: granted(Grant{})})
 	player, _ := x.comes(client.Config{})
@@ -385,7 +386,7 @@ func TestObserversSayNothing(t *testing.T) {
 	require.Equal(t, client.Playing, observer.View().State)
 }
 
-// What a player looks from is the server's to say.
+// Only the server sets a player's eye.
 func TestEyeOfAPlayer(t *testing.T) {
 	x := newExhibition(t, 60, Config{Observe: granted(Grant{FollowOnly: true})})
 	f := x.srv.Frame()
@@ -409,8 +410,8 @@ func TestEyeOfAPlayer(t *testing.T) {
 	require.Len(t, x.seen(player), 1)
 }
 
-// An observer that acknowledges no snapshot is dropped as a player is, and one that comes
-// back after a loss observes again.
+// An observer that acknowledges no snapshot is dropped like a player, and one that returns after a loss
+// observes again.
 func TestObserversComeAndGo(t *testing.T) {
 	x := newExhibition(t, 0, Config{Observe: granted(Grant{}), Timeout: time.Second})
 	x.game.spawn(x.srv.Frame(), &x.game.item, ecs.Nobody, 0, 0)

@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestServerCorePanic: where the decoding of a peer's bytes panics, that peer is dropped and
-// the others play on; debug builds panic on.
+// TestServerCorePanic: if the decoding of a peer's bytes panics, that peer is dropped and the others
+// continue. Debug builds panic again.
 func TestServerCorePanic(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
@@ -78,8 +78,7 @@ func TestServerCorePanic(t *testing.T) {
 	require.Contains(t, log.String(), "please report it")
 }
 
-// TestStepAfterAPanicInASystem: the match cannot go on; closing it still frees what it
-// holds.
+// TestStepAfterAPanicInASystem: the match cannot continue, but closing it still frees its resources.
 func TestStepAfterAPanicInASystem(t *testing.T) {
 	net := sim.NewNetwork(1)
 	p := foretick.NewProtocol("fall", 1)

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A newcomer gets the number that was given up first, if that rested; else a number that
-// nobody had yet; else the one that was given up first. So no number comes back within a
-// minute while another is free, and no more numbers are used than players were there in a
-// minute.
+// A newcomer gets the number that was given up first, if that was long enough ago. Otherwise it gets a
+// number that no player had yet, and if there is none, the one that was given up first. So no number is
+// used again within a minute while another is free, and a minute uses no more numbers than it has
+// players.
 func TestFreeNumbersAreTakenInTurn(t *testing.T) {
 	const most = 12
 	for seed := range uint64(50) {
@@ -34,7 +34,7 @@ func TestFreeNumbersAreTakenInTurn(t *testing.T) {
 				taken = slices.Delete(taken, i, i+1)
 				s.vacate(number, now)
 				unused = append(unused, left{number, now})
-				if len(fresh)+len(unused) > 1 && rnd.IntN(2) == 0 { // its OnLeave is yet to run
+				if len(fresh)+len(unused) > 1 && rnd.IntN(2) == 0 { // its OnLeave has not run yet
 					s.leaving = append(s.leaving, number)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every field of Config is on the tape, or does nothing to what a tape shows.
+// Every field of Config is on the tape, or does not affect what a tape shows.
 func TestEveryFieldIsOnTheTape(t *testing.T) {
 	left := map[string]string{
 		"Protocol":         "the replay's game adds it, and its hash is compared",

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// Whatever clients send as reports: what nobody asked for is refused and counted, what is
-// malformed too, and what is too much is dropped.
+// Clients send hostile reports. Reports that nobody asked for and malformed reports are refused and
+// counted, and those above the limit are dropped.
 func TestReportsOfHostileClients(t *testing.T) {
 	h := newHands(t)
 	s := h.server
@@ -49,7 +49,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 	h.run(traceLate + time.Second)
 	require.Error(t, send(said()), "that was long ago")
 
-	// All players together.
+	// The limit for all players together.
 	in.Corrected(func(foretick.PlayerID, prediction.Misprediction) { heard++ })
 	h.run(6 * time.Second)
 	before = heard

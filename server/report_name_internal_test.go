@@ -17,8 +17,8 @@ import (
 
 type crate struct{ X, Y int32 }
 
-// newYard makes a server with so many crates that every client predicts, and two players, of which
-// each spawns a bolt of its own in each second.
+// newYard makes a server with so many crates, which every client predicts, and with two players who
+// each spawn a bolt every second.
 func newYard(t *testing.T, crates int) *hands {
 	t.Helper()
 	h := &hands{t: t, net: sim.NewNetwork(1)}
@@ -71,7 +71,7 @@ func newYard(t *testing.T, crates int) *hands {
 	return h
 }
 
-// oracle is namedBy by a search through everything.
+// oracle does the same as namedBy, by a search through all entities.
 func oracle(s *Server, p *player, name uint64) uint64 {
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		if rows.Owner() != p.owner && rows.Owner() != ecs.Nobody {
@@ -87,8 +87,8 @@ func oracle(s *Server, p *player, name uint64) uint64 {
 	return 0
 }
 
-// TestNamedBy: the index names the entity that a search through all of them names, for each wire
-// id and for keys of spawns, while entities come and go.
+// TestNamedBy: the index finds the same entity as a search through all of them, for each wire id and
+// for keys of spawns, while entities appear and disappear.
 func TestNamedBy(t *testing.T) {
 	h := newYard(t, 300)
 	s, found, keys := h.server, 0, 0
@@ -125,8 +125,8 @@ func TestNamedBy(t *testing.T) {
 	require.NotZero(t, keys)
 }
 
-// TestReportsCost: a report names its entities by an index. With 8 000 shared objects that costs
-// about what it does with 80; a search cost a hundred times as much.
+// TestReportsCost: the server finds the entities of a report with an index. With 8 000 shared objects
+// that costs about as much as with 80; a search cost a hundred times as much.
 func TestReportsCost(t *testing.T) {
 	costtest.Ratio(t)
 	few, many := newYard(t, 80), newYard(t, 8000)
@@ -146,7 +146,7 @@ func TestReportsCost(t *testing.T) {
 		return took
 	}
 	best := 1e9
-	for range 5 { // others may be at work on the machine
+	for range 5 { // other programs may slow the machine down
 		a, b := name(few), name(many)
 		t.Logf("40 000 reports: %v with 80 shared objects, %v with 8 000", a, b)
 		best = min(best, float64(b)/float64(a))

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/internal/game"
 )
 
-// TestSystemTimesAllocatesNothing: they are always on.
+// TestSystemTimesAllocatesNothing: the times are always measured.
 func TestSystemTimesAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	s, run := timedSystem(), &game.SystemRun{}
@@ -21,8 +21,7 @@ func TestSystemTimesAllocatesNothing(t *testing.T) {
 	}))
 }
 
-// BenchmarkSystemTimes is what timing adds to a system's run, with the clock that Run
-// brings.
+// BenchmarkSystemTimes measures what timing adds to a system's run, with the clock of Run.
 func BenchmarkSystemTimes(b *testing.B) {
 	s, run := timedSystem(), &game.SystemRun{}
 	b.ReportAllocs()

@@ -21,7 +21,7 @@ import (
 // Under Server.Run it need not.
 func ExampleServer_Figures() {
 	var game Walk
-	var clock time.Duration // a test's; time.Since of some start otherwise
+	var clock time.Duration // a test's clock; otherwise time.Since a start
 	p := game.Protocol()
 	p.Server("think", func(*foretick.Frame, ecs.Rows) { clock += 2 * time.Millisecond }, ecs.Once())
 	match := simtest.New(1)
@@ -80,7 +80,8 @@ func TestSystemTimes(t *testing.T) {
 	require.Equal(t, []figures.System{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, systems(srv), "no clock: nothing but counts")
 }
 
-// TestSystemTimesWhileRunning: Run brings a clock, and others may ask meanwhile.
+// TestSystemTimesWhileRunning: Run has its own clock, and other goroutines may read the times while it
+// runs.
 func TestSystemTimesWhileRunning(t *testing.T) {
 	var g Walk
 	p := g.Protocol()

@@ -5,10 +5,10 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// thing is the component of a protocol that has one alone.
+// thing is the only component of its protocol.
 type thing struct{ N uint32 }
 
-// ofThings is a protocol of one component and one prefab.
+// ofThings returns a protocol of one component and one prefab.
 func ofThings(name string) (*foretick.Protocol, *ecs.Component[thing], *ecs.Prefab) {
 	p, c, prefab := foretick.NewProtocol(name, 1), &ecs.Component[thing]{}, &ecs.Prefab{}
 	p.Component(c)

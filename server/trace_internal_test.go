@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Without a trace no hook is installed on a client and nothing of a server's tick is watched.
-// So it is again when a trace has ended.
+// Without a trace a client installs no hook, and the server watches nothing in its ticks. The same is
+// true after a trace has ended.
 func TestUnarmedTraceCostsNothing(t *testing.T) {
 	costtest.Ratio(t)
 	h := newHands(t)
@@ -37,7 +37,7 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	c.Internals().Trace().Unlook()
 	h.run(time.Second)
 	require.True(t, idle())
-	for range 3 { // what asks once costs the same as what never asked
+	for range 3 { // a server that was asked once costs as much as one that was never asked
 		busy, calm := newHands(t), newHands(t)
 		busy.server.traces.allow = s.cfg.AllowTrace
 		busy.clients[0].Internals().Trace().Look(nil)
@@ -64,8 +64,8 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	t.Error("a match whose trace has ended costs more than one that never had any, three times")
 }
 
-// Whatever clients send as messages of traces: it is refused and counted, arms no more than
-// the server allows, and panics nowhere.
+// Clients send hostile messages of traces. These are refused and counted, arm no more traces than the
+// server allows, and cause no panic.
 func TestTraceOfHostileClients(t *testing.T) {
 	h := newHands(t)
 	s := h.server
@@ -78,7 +78,7 @@ func TestTraceOfHostileClients(t *testing.T) {
 	require.Nil(t, s.traces.match.ports, "nothing is made for what is malformed")
 	h.run(time.Second)
 	faults := 0
-	for range 100 { // AllowTrace is nil, and the addresses are not this machine's
+	for range 100 { // AllowTrace is nil, and the clients' addresses are not on this machine
 		if traced(s, p, ask) != nil {
 			faults++
 		}
@@ -87,7 +87,7 @@ func TestTraceOfHostileClients(t *testing.T) {
 	require.Empty(t, s.traces.match.armed)
 	require.Nil(t, s.traces.match.ports)
 
-	// A flood costs the connection.
+	// A flood of them ends the connection.
 	h.run(5 * time.Second)
 	c := h.clients[1]
 	conn, now := peek.At[*netcode.Conn](c, "link.conn"), peek.At[time.Duration](c, "now")
@@ -114,7 +114,7 @@ func TestTraceHookThatFails(t *testing.T) {
 	require.Equal(t, client.Playing, h.clients[1].View().State)
 }
 
-// traced hands a message of a trace to the server, as a packet does.
+// traced gives the server a message of a trace, as a packet does.
 func traced(s *Server, p *player, b []byte) error {
 	return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageTrace, Body: b}, b)
 }

@@ -22,17 +22,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestServerContainsDecoding plants a panic in each thing that reads a player's bytes,
-// by taking away what it cannot do without. That player alone loses its connection, and
-// the packet is logged.
+// TestServerContainsDecoding makes each reader of a player's bytes panic, by removing data that it
+// needs. Only that player loses its connection, and the packet is logged.
 func TestServerContainsDecoding(t *testing.T) {
 	for name, plant := range map[string]func(h *hands, c *client.Client, p *player) (mend func()){
 		"packet": func(_ *hands, _ *client.Client, p *player) func() {
-			clearField(p.session.conn, "sent") // where an ack is looked up
+			clearField(p.session.conn, "sent") // an acknowledgement is looked up there
 			return func() {}
 		},
 		"commands": func(_ *hands, _ *client.Client, p *player) func() {
-			clearField(p.inputs.buffer, "came") // where they are marked
+			clearField(p.inputs.buffer, "came") // commands are marked there
 			return func() {}
 		},
 		"command": func(h *hands, _ *client.Client, _ *player) func() {
@@ -51,7 +50,7 @@ func TestServerContainsDecoding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHands(t)
 			guilty, innocent := h.clients[0], h.clients[1:]
-			for sent := connOf(guilty).Stats().Sent; connOf(guilty).Stats().Sent == sent; { // a packet is on its way
+			for sent := connOf(guilty).Stats().Sent; connOf(guilty).Stats().Sent == sent; { // until a packet has been sent
 				h.run(time.Second / 60)
 			}
 			h.net.Run(h.net.Now() + time.Millisecond)
@@ -81,7 +80,7 @@ func TestServerContainsDecoding(t *testing.T) {
 	}
 }
 
-// clearField sets a field of what at points at to zero.
+// clearField sets a field to zero, in the value that at points to.
 func clearField(at any, name string) {
 	f := reflect.ValueOf(at).Elem().FieldByName(name)
 	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().SetZero()
@@ -91,7 +90,7 @@ type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestServerDecodesInside: whatever of a server reads a peer's bytes, it does so inside of
+// TestServerDecodesInside: all code of the server that reads a peer's bytes runs inside
 // panics.decodePeer.
 func TestServerDecodesInside(t *testing.T) {
 	files, err := filepath.Glob("*.go")
@@ -135,11 +134,11 @@ func TestServerDecodesInside(t *testing.T) {
 	require.GreaterOrEqual(t, inside, 7, "%v", names)
 }
 
-// reads are what reads a peer's bytes.
+// reads matches the functions that read a peer's bytes.
 var reads = regexp.MustCompile("^(Receive|Read|Unpack|UnpackValues|ParseHello|ParseClientConfig|ParseSchemaRequest|ParseReport|NewestCommand|answer)$")
 
-// TestKickedPlayerAsksForTheSchema: a kicked player that is still told its last messages may ask
-// for the schema.
+// TestKickedPlayerAsksForTheSchema: a kicked player may ask for the schema while its last messages are
+// being sent.
 func TestKickedPlayerAsksForTheSchema(t *testing.T) {
 	h := newHands(t)
 	s, c := h.server, h.clients[0]

@@ -12,12 +12,12 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A sudden effect brings a snapshot in its tick and the next, whatever the rate;
-// what goes on and on does not.
+// After a sudden effect, a snapshot is sent in the same tick and the next, whatever the rate. The
+// repetitions of a lasting effect have no such snapshots.
 func TestSuddenEffectsAreToldAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		effects []foretick.Tick
-		extra   []foretick.Tick // ticks with a snapshot besides every fourth
+		extra   []foretick.Tick // ticks with a snapshot, besides every fourth tick
 	}{
 		"none":                  {nil, nil},
 		"one":                   {[]foretick.Tick{21}, []foretick.Tick{21, 22}},
@@ -43,8 +43,8 @@ func TestSuddenEffectsAreToldAtOnce(t *testing.T) {
 	}
 }
 
-// What is spawned between ticks is of the next tick, also if it has nothing that is predicted.
-// What a function of Do spawns is of the tick in which it runs.
+// An entity spawned between ticks belongs to the next tick, even if nothing of it is predicted. An
+// entity that a function of Do spawns belongs to the tick in which the function runs.
 func TestSpawnsBetweenTicksAreOfTheNext(t *testing.T) {
 	type mark struct{ N uint8 }
 	type keys struct{ X int8 }
@@ -82,7 +82,7 @@ func TestSpawnsBetweenTicksAreOfTheNext(t *testing.T) {
 	spawn := func(f *foretick.Frame) { f.Spawn(&g.thing, 1) }
 	for name, do := range map[string]struct {
 		spawn func()
-		later foretick.Tick // than the newest tick
+		later foretick.Tick // how many ticks after the newest tick
 	}{
 		"between ticks": {func() { spawn(s.Frame()) }, 1},
 		"in Do":         {func() { require.NoError(t, s.Do("spawn", spawn)); step() }, 0},
