@@ -111,15 +111,15 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // once: those of server systems and handlers, and all without LateInputs. fn is called at
 // the end of the tick that made them final, after the handlers of [Event.OnServer].
 //
-// It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event.
-// With server.Config.LateWorld a tick is final when no player's command is missing, and the tick
-// that fn runs in may run again. Then fn is called again with the same e, and f.Replay is true.
-// What fn did to the world was undone before. So a handler that writes outside of the world,
-// for example to a database, must return if f.Replay is true, or it writes twice. Only e is
-// final: what else fn reads there may still change, so put what it needs into T.
+// It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event. With
+// server.Config.LateWorld a tick is final when no player's command is missing, and the tick that fn
+// runs in may run again. Then fn is called again with the same e, and f.Replay is true. The changes
+// that fn made to the world were undone before. So a handler that writes outside of the world, for
+// example to a database, must return if f.Replay is true, or it writes twice. Only e is final: all
+// other values that fn reads there may still change, so put those that it needs into T.
 //
 // f is the tick being computed: a handler that needs the event's own tick puts it into T. by is
-// the owner of the entity that raised e. What fn raises is handled in the next tick. access
+// the owner of the entity that raised e. Events that fn raises are handled in the next tick. access
 // declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
 //
 // A new level and the end of a match make every event final. The server calls fn first, also

@@ -251,8 +251,8 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // do Present, RewindBehind and RewindTo. Shared systems for prefabs with [SpawnConfig].ClientOnly are
 // the exception: nothing of their projectiles is compared, so both ends may ask.
 //
-// What has no hitbox now cannot be hit in the past either: an entity that was destroyed, or
-// whose [Hitbox] has the radius 0 because it just died.
+// An entity without a hitbox now cannot be hit in the past either: it was destroyed, or its [Hitbox]
+// has the radius 0 because it just died.
 //
 // The view of a player that does not play is empty. That is counted in
 // stats.Server.ViewsOfNobody and logged; use [Frame.Present].

@@ -397,8 +397,8 @@ func crowd(comps, singles, locals int, also func(p *foretick.Protocol, k *ecs.Pr
 	return p
 }
 
-// What is at a limit is declared without an error. One more makes an error that names the kind, the
-// number and the limit.
+// Declarations up to a limit make no error. One more makes an error that names the kind, the number and
+// the limit.
 func TestTypeLimits(t *testing.T) {
 	spawns := func(p *foretick.Protocol, k *ecs.Prefab) { p.Spawns(k, foretick.SpawnConfig{}) }
 	for _, row := range []struct {

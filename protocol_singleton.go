@@ -25,7 +25,7 @@ import (
 // systems may read and write it too; without, Err refuses them. Every client then computes it ahead of
 // the server, compares it, and rolls it back together with its own player, like a shared physics
 // object. A shared system that writes it for its rows runs on a client for that client's player alone.
-// What other players' rows do to the value arrives from the server, as a correction.
+// The changes that other players' rows make to the value arrive from the server, as a correction.
 func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 	if !p.given("Singleton", h) {
 		return

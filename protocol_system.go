@@ -66,7 +66,7 @@ const stageMain = "tick"
 // With [ecs.ReadOwn] it reads other entities of the same player alone, such as the holder of a
 // weapon. That client predicts them, and receives their fields with the tag owner too.
 //
-// What a shared system writes of an entity that its client does not predict lasts for that
+// If a shared system writes to an entity that its client does not predict, the values last for that
 // tick. The next tick finds the newest snapshot's values again, in every run.
 //
 // With [ecs.Tags] both ends run it in matches whose server.Config.Tags has all of its tags.

@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// What shared systems compute from a component that clients receive rounded is followed
-// from system to system. Whole numbers arrive as they are.
+// The protocol follows values that shared systems compute from a component that clients receive
+// rounded, from system to system. Whole numbers arrive exactly.
 func TestWhatIsComputedFromRoundedReads(t *testing.T) {
 	type (
 		wind struct {

@@ -268,7 +268,7 @@ func (h *Host) route(c *newcomer) {
 		return
 	}
 	var err error
-	var old []*resident // of the same identity
+	var old []*resident // the players of the same identity
 	m := h.matches[c.match]
 	if m != nil && h.cfg.Same != transport.AllowBoth {
 		old = m.port.peersOf(c.identity)

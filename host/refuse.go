@@ -37,7 +37,7 @@ func (h *Host) logRefusal(t *turned) {
 type turned struct {
 	*newcomer
 	reason string         // names the reason in the log
-	code   transport.Code // what the peer is disconnected with
+	code   transport.Code // the code of the peer's disconnection
 	detail string
 }
 

@@ -71,7 +71,7 @@ func TestLoad(t *testing.T) {
 `
 	require.Equal(t, want, save(t, m))
 
-	// What was saved can be loaded, and is saved again as the same text.
+	// A saved text can be loaded, and is saved again as the same text.
 	again := shooter()
 	_, err = again.Load(strings.NewReader(want))
 	require.NoError(t, err)

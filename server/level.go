@@ -122,7 +122,7 @@ type conclusion struct {
 //     handled in further rounds, MaxNesting at most. Events left then are dropped and counted.
 //  3. Messages that waited for their tick are sent.
 //
-// What handlers request meanwhile, such as the next level, waits for the caller's finish.
+// Requests that handlers make meanwhile, such as for the next level, wait for the caller's finish.
 func (c *conclusion) concludeEvents() {
 	was := c.run.changing
 	c.run.changing = true

@@ -34,8 +34,8 @@ func explain(t *testing.T, args ...string) (lines []explained) {
 	return lines
 }
 
-// Where only lost commands can go wrong, each correction names one: its tick,
-// the player's command, and what the server ran instead.
+// If only lost commands can cause mispredictions, each correction names one: its tick, the player's
+// command, and the command that the server ran instead.
 func TestExplainNamesLostInputs(t *testing.T) {
 	lines := explain(t, with("-peaceful", "-loss", "0.25", "-jitter", "0")...)
 	differ := 0

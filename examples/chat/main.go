@@ -2,9 +2,8 @@
 // of chat in both directions, plans that only allies can read, a predicted bag of
 // items, and level changes during the match.
 //
-// What a player types is sent as a request, and what the server answers as a message;
-// both arrive exactly once and in order. A player's actions are commands, one for each
-// tick.
+// The texts that a player types are sent as requests, and the server's answers as messages; both arrive
+// exactly once and in order. A player's actions are commands, one for each tick.
 //
 // With -observe, a tool without the game's types watches the match: see watch.go.
 //

@@ -89,7 +89,7 @@ func meet(t *testing.T, open ends) {
 			})
 		}()
 	}
-	where := map[string]map[string]bool{} // of each player on any screen
+	where := map[string]map[string]bool{} // the positions of each player, on any screen
 	for len(where["1"]) < 4 || len(where["2"]) < 4 {
 		select {
 		case line := <-seen:
@@ -140,7 +140,7 @@ func TestMatches(t *testing.T) {
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// The costs of a match for a player are the same in every run. The limits are 1.3 times the measured values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 1100, "corrections/min": 1, "server-allocs/tick": 1, "client-allocs/step": 1.6}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

@@ -171,7 +171,7 @@ func TestReplay(t *testing.T) {
 	s.ends()
 }
 
-// Where a matchmaker gives no reason, the status of HTTP is there, and bots say that none played.
+// If a matchmaker gives no reason, the error has the HTTP status, and bots report that none played.
 func TestNoMatchmaker(t *testing.T) {
 	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	defer down.Close()

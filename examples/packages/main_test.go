@@ -16,8 +16,8 @@ import (
 // bad is 100 to 140 ms of round trip, in and out of order, with losses in runs.
 var bad = sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02, Burst: 2, Duplicate: 0.01, Reorder: 0.01}
 
-// What a shooter sees hit is hit, for few bytes. Judged in the present it mostly is not: the
-// rewinding does it.
+// Shots hit the drones that the shooter sees them hit, for few bytes. Judged by the present state most
+// of them would miss.
 func TestShotsHitWhatTheirShooterSaw(t *testing.T) {
 	play := func(seed uint64, present bool) (Report, *Match) {
 		m := NewMatch(bad, 4, seed)
@@ -70,7 +70,8 @@ func TestBothEndsAgreeAtRest(t *testing.T) {
 	}
 }
 
-// Who leaves takes its drone along, and who was cut off is gone after its silence.
+// A player that leaves takes its drone with it, and the drone of one that was cut off disappears after
+// its silence.
 func TestPlayersComeAndGo(t *testing.T) {
 	m := NewMatch(bad, 4, 3)
 	m.Play(3 * time.Second)

@@ -80,7 +80,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 		history.Put(7, him, 0, body[:]...)
 		history.End()
 
-		// What the server measured for both players, who have the same latency.
+		// The server's measurements of both players, who have the same latency.
 		measured := lagcomp.Measured{
 			Now: now, RTT: rtt, Interpolation: interpolation, Dwell: dwell,
 			Newest: before(now, rtt+dwell).Tick, // the snapshot that this input acknowledged

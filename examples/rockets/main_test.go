@@ -101,7 +101,7 @@ func newPlayer() simtest.Player {
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// The costs of a match for a player are the same in every run. The limits are 1.3 times the measured values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 19000, "corrections/min": 34, "server-allocs/tick": 59, "client-allocs/step": 16}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

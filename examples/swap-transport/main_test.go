@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/transporttest"
 )
 
-// What makes it a transport as good as the library's own.
+// The transport passes the tests that the library's own transports pass.
 func TestConformance(t *testing.T) {
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
 		return transporttest.Net{
@@ -130,7 +130,7 @@ func newPlayer() simtest.Player {
 // package pair.
 func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// The costs of a match for a player are the same in every run. The limits are 1.3 times the measured values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 1100, "corrections/min": 1, "server-allocs/tick": 1, "client-allocs/step": 1.6}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

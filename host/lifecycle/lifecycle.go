@@ -31,7 +31,7 @@ type Lifecycle interface {
 	Shutdown(ctx context.Context) error
 }
 
-// State is what a manager knows of the process.
+// State is a manager's data about the process.
 type State struct {
 	// Name is the manager's name of the process.
 	Name string

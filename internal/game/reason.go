@@ -77,7 +77,7 @@ const CauseOutside = 0
 // that does not know it skips it.
 const MessageReport netcode.MessageType = 67
 
-const ReportRate, ReportBurst = 10, 8 // of a client, a second and at once; further ones wait
+const ReportRate, ReportBurst = 10, 8 // how many a client may send, a second and at once; further ones wait
 
 // CautionText is the log message of a debug build for a likely mistake of the game. The key "caution"
 // names the mistake.

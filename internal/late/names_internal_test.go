@@ -81,7 +81,7 @@ func TestNamesAreKeptForSaves(t *testing.T) {
 	history.Restore(0) // a late command undoes that
 	y.names.keep(y.tick - 1)
 	require.True(t, y.world.Alive(x))
-	y.tick += 60 // in which it was not x's turn
+	y.tick += 60 // x does not run in these ticks
 	y.world.Manager().Destroy(x)
 	y.names.next = 0
 	y.end() // it dies again

@@ -80,7 +80,7 @@ type playerTick struct {
 	bytes   []byte  // bytes has the values of journal.
 }
 
-// Join sets the player's number, and what the server knows of its commands.
+// Join sets the player's number, and the server's records of its commands.
 func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *reason.Substitution) {
 	p.owner, p.shooter, p.replaced = owner, shooter, replaced
 }

@@ -82,7 +82,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	assert.NotEqual(t, want, trace(t, 8))
 }
 
-// What one client sends does not change the losses of another.
+// The packets of one client do not change the losses of another.
 func TestClientsHaveTheirOwnLuck(t *testing.T) {
 	arrivals := func(noise int) (at []time.Duration) {
 		n := sim.NewNetwork(3)

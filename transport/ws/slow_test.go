@@ -101,7 +101,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 			nettest.Until(t, "nothing is left", func() bool { return ws.HalfOpen(srv.Server)+ws.Held(&srv.Endpoint) == 0 })
 			n := srv.Counters()
 			assert.Equal(t, c.unfinished, n.Unfinished, "%+v", n)
-			if c.drip != "\x82" { // which is no frame, and ends the connection earlier
+			if c.drip != "\x82" { // \x82 is not a frame, and ends the connection earlier
 				assert.Equal(t, c.unsaid, n.Unsaid, "%+v", n)
 			}
 		})

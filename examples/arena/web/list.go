@@ -50,10 +50,10 @@ const (
 
 // The ghosts.
 const (
-	ghostOwnNow    = 1 + iota // where the server has the player now
-	ghostOwnTold              // where the newest snapshot has the player
-	ghostOthers               // where the newest snapshots have the others
-	ghostOthersNow            // where the server has the others now
+	ghostOwnNow    = 1 + iota // the server's present position of the player
+	ghostOwnTold              // the player's position in the newest snapshot
+	ghostOthers               // the others' positions in the newest snapshots
+	ghostOthersNow            // the server's present positions of the others
 )
 
 // The hitboxes of the last shot.

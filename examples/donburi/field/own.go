@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/client"
 )
 
-// What a donburi game has without Foretick: component types, entities, and queries for drawing.
+// A donburi game has these parts without Foretick: component types, entities, and queries for drawing.
 var (
 	position = donburi.NewComponentType[Position]()
 	motion   = donburi.NewComponentType[Motion]()

@@ -127,7 +127,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// The costs of a match for a player are the same in every run. The limits are 1.3 times the measured values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 2300, "corrections/min": 1, "server-allocs/tick": 740, "client-allocs/step": 48}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})

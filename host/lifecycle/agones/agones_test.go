@@ -503,7 +503,7 @@ func flood(head string, taken *atomic.Int64) http.HandlerFunc {
 
 // An endless reply is read up to a bound.
 func TestBounds(t *testing.T) {
-	const bound = 256 << 20 // what is read, and what the buffers of sockets hold
+	const bound = 256 << 20 // what is read, and the buffers of sockets
 	s := listen(t, "127.0.0.1:0")
 	m, err := agones.New(agones.Config{Port: s.Port(), FirstState: patience})
 	require.NoError(t, err)

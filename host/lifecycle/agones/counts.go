@@ -19,7 +19,7 @@ const longestList = 1000
 type tally struct {
 	name          string
 	counter, list bool
-	known         bool // what follows is what Agones has taken
+	known         bool // the values below are those that Agones has accepted
 	count, most   int
 	values        []string
 }

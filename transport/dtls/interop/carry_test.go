@@ -28,7 +28,7 @@ type carried struct {
 	up, down [][]byte // all datagrams: to the peer, and from it
 	meddle   func(b []byte) [][]byte
 	extra    [][]byte
-	sums     int  // of datagrams with a client's checksum, which was removed
+	sums     int  // counts datagrams whose checksum, added by a client, was removed
 	hold     bool // written datagrams are only collected in up
 }
 

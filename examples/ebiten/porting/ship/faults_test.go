@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// What the page on porting warns of is found by SyncTest, which names the system.
+// SyncTest finds the faults that the page on porting warns of, and names the system.
 func TestFaultsAreFound(t *testing.T) {
 	for name, add := range map[string]func(g *Game, p *foretick.Protocol){
 		"field": func(g *Game, p *foretick.Protocol) {

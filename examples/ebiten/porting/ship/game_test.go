@@ -30,8 +30,8 @@ func TestMatches(t *testing.T) {
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{Ticks: 300}) }
 
-// A player at 100 ms hears its own gun, hits rocks, and is corrected for nothing but
-// crashes, which the server decides.
+// A player at 100 ms gets the sound of its own gun, hits rocks, and is corrected only for crashes,
+// which the server decides.
 func TestRocksAreHit(t *testing.T) {
 	m, truth, cl := simtest.New(1), &Game{}, &Game{}
 	bangs := 0
@@ -91,7 +91,7 @@ func TestOneRockOnePoint(t *testing.T) {
 	}
 }
 
-// What a match costs a player, the same in every run; limits are 1.3 times the values of now.
+// The costs of a match for a player are the same in every run. The limits are 1.3 times the measured values.
 func BenchmarkGame(b *testing.B) {
 	limits := map[string]float64{"down-B/s": 12000, "corrections/min": 290, "server-allocs/tick": 6.8, "client-allocs/step": 4.9}
 	simtest.Bench(b, newPlayer, simtest.BenchConfig{Seconds: 5, Seeds: 1, Limits: limits})
