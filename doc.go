@@ -32,7 +32,7 @@
 //
 // Each Step of a client goes through these steps:
 //
-//  1. Receive packets. Of the newest snapshot, compare the own player with the
+//  1. Receive packets. Compare the own player in the newest snapshot with the
 //     prediction of its tick. If they differ, take the server's state and run the ticks
 //     since then again.
 //  2. Sample the input, and predict the ticks that are due: the clock runs so far ahead

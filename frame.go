@@ -50,11 +50,11 @@ func (f *Frame) Time() time.Duration {
 	return time.Duration(f.Tick) * time.Second / time.Duration(f.in().Rate)
 }
 
-// Final returns the newest tick that nothing can change any more. It is for programs that
-// keep ticks back until they are final, such as a recorder: [Event.OnFinal] is enough for
-// single events. On a server it is the tick being computed, unless a player's command is
-// missing that server.Config.LateInputs still waits for: then it is the tick before that
-// one. What server systems and handlers do is never undone, unless LateWorld is set. On a client it is the newest tick
+// Final returns the newest tick that nothing can change any more. It is for programs that keep ticks
+// back until they are final, such as a recorder: [Event.OnFinal] is enough for single events. On a
+// server it is the tick being computed, unless a player's command is missing that
+// server.Config.LateInputs still waits for: then it is the tick before that one. The effects of server
+// systems and handlers are never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
 func (f *Frame) Final() Tick { return f.in().End.Final() }
 
@@ -226,13 +226,12 @@ func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 // transport.Kicked. text is cut to 120 bytes at a rune. Kick reports whether
 // there is such a player. On a client it does nothing and returns false.
 //
-// It may be called anywhere in a tick, also in a handler that runs for the same player.
-// The player leaves at the end of the tick, before a level that server.Server.NextLevel asked
-// for. Until then it stays in the match. The server repeats the messages that it sent to the
-// player until they arrive, for a second at most, and then sends code and text. OnLeave
-// hooks run in the next tick. Of several calls for one player the first counts. No place
-// is held for a kicked player. Between Steps call it on server.Server.Frame: it then takes effect
-// at the end of the next tick.
+// It may be called anywhere in a tick, also in a handler that runs for the same player. The player
+// leaves at the end of the tick, before a level that server.Server.NextLevel asked for. Until then it
+// stays in the match. The server repeats the messages that it sent to the player until they arrive, for
+// a second at most, and then sends code and text. OnLeave hooks run in the next tick. If it is called
+// several times for one player, the first call counts. No place is held for a kicked player. Between
+// Steps call it on server.Server.Frame: it then takes effect at the end of the next tick.
 func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
 	return f.in().Members.KickPlayer(player, code, text)
 }

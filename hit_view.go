@@ -173,9 +173,9 @@ func (s HitView) Past() (lagcomp.Past, bool) {
 	return s.saw.Seen.Past, s.saw.Screen != nil || s.saw.Seen.Valid()
 }
 
-// Explain judges a shot again and returns the details as data. It lists every entity
-// that came within margin of the line of fire: where its shooter said to see it, where
-// it was judged, and where it is now. It works on the server only; on a client the
+// Explain judges a shot again and returns the details as data. It lists every entity that came within
+// margin of the line of fire: its position as the shooter reports to have seen it, the position that
+// the server judged by, and its present position. It works on the server only; on a client the
 // Explanation is zero. It allocates.
 func (s HitView) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 	if s.past(); !s.saw.Seen.Valid() {

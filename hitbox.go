@@ -84,11 +84,11 @@ func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn
 	p.hitbox([]ecs.Handle{a, b}, func(body *HitboxBuilder) { body.sphere(fn((*A)(body.at[0]), (*B)(body.at[1]))) })
 }
 
-// Hitboxes gives every entity that has all of the components any number of hitboxes. fn
-// reads the components with [HitboxField] and adds hitboxes with [HitboxBuilder.Add]. An
-// entity without hitboxes cannot be hit. If it has none for a single tick, its earlier
-// ticks cannot be hit any more, as if it had died: see [Hitbox]. Where several declarations
-// fit an entity, it has the hitboxes of all, in the order of the declarations.
+// Hitboxes gives every entity that has all of the components any number of hitboxes. fn reads the
+// components with [HitboxField] and adds hitboxes with [HitboxBuilder.Add]. An entity without hitboxes
+// cannot be hit. If it has none for a single tick, its earlier ticks cannot be hit any more, as if it
+// had died: see [Hitbox]. If several declarations fit an entity, it has the hitboxes of all, in the
+// order of the declarations.
 //
 // fn must give the same hitboxes for the same values. Between two ticks it gets
 // interpolated components.

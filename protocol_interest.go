@@ -8,11 +8,10 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Interest sends each player only the entities near to those that it owns. It applies to
-// entities that have the component c, with the distances of cfg. Where not all fits into a
-// snapshot, the nearest come first. Entities without the component are sent to every
-// player, and a player's own entities always are. A player without an entity
-// that has a position receives no entity with a position.
+// Interest sends each player only the entities near to those that it owns. It applies to entities that
+// have the component c, with the distances of cfg. If not all of them fit into a snapshot, the nearest
+// come first. Entities without the component are sent to every player, and a player's own entities
+// always are. A player without an entity that has a position receives no entity with a position.
 //
 // at returns the position. A game on a plane leaves z at 0. One component of a protocol
 // holds the positions: add it to every prefab that should be sent by distance. See

@@ -55,7 +55,8 @@ func (a *agreedPart) toldIn(t foretick.Tick) bool {
 // clearTicks forgets all ticks, when the prediction starts again.
 func (ag *agreement) clearTicks() { ag.newest, ag.all, ag.unsure, ag.parts = 0, 0, false, ag.parts[:0] }
 
-// noteParts notes which ghosts the snapshot of t had. What it left out may still be received later.
+// noteParts notes which ghosts the snapshot of t had. Those that it left out may still be received
+// later.
 func (ag *agreement) noteParts(ours []*snapshot.Ghost, t foretick.Tick) {
 	next, i := ag.spare[:0], 0
 	for _, g := range ours {

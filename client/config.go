@@ -115,13 +115,13 @@ type Config struct {
 	// means no limit but History; negative is an error. At most 5 s.
 	DelayAbove time.Duration
 	// LateShare trades smoothness for delay on paths that stall, such as WebSocket over a
-	// network that loses packets. It is the share of commands, and of snapshots, that may come
-	// too late. The more may, the less far ahead inputs run, and the less far in the past remote
-	// entities are drawn. But the server computes more ticks without the player's command, which it
-	// runs after all with server.Config.LateInputs, and remote entities stand still more
-	// often. On an even path it changes little. 0 means smooth: nearly no command is late, and 3 %
-	// of the snapshots. 0.05 suits a shooter on WebSocket. At most 0.2; negative and NaN are
-	// errors. Where server.Config.LateShare is more, that counts for commands.
+	// network that loses packets. It is the share of commands, and of snapshots, that may come too
+	// late. The more may, the less far ahead inputs run, and the less far in the past remote entities
+	// are drawn. But the server computes more ticks without the player's command, which it runs after
+	// all with server.Config.LateInputs, and remote entities stand still more often. On an even path it
+	// changes little. 0 means smooth: nearly no command is late, and 3 % of the snapshots. 0.05 suits a
+	// shooter on WebSocket. At most 0.2; negative and NaN are errors. If server.Config.LateShare is
+	// more, that counts for commands.
 	LateShare float64
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
 	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.

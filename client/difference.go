@@ -283,10 +283,9 @@ func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 type ProtocolError struct {
 	// Ours and Theirs are the hashes of the two protocols.
 	Ours, Theirs uint64
-	// OurLine and TheirLine are the first lines of the two descriptions that
-	// differ. One of them is empty if only one end has what the other names: then
-	// the other end lacks that line. Both are empty when the
-	// server's description did not arrive. Of a description over 64 kB the last lines are
+	// OurLine and TheirLine are the first lines of the two descriptions that differ. If only one end
+	// has the part that a line names, the line of the other end is empty. Both are empty when the
+	// server's description did not arrive. If a description is longer than 64 kB, its last lines are
 	// sent as hashes: TheirLine then names the line before them.
 	OurLine, TheirLine string
 }

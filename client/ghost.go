@@ -199,9 +199,9 @@ func (gs *ghosts) othersNewest() {
 	}
 }
 
-// othersAgain is othersNewest before a tick, if the tick before may have written others. What a shared
-// system writes into an entity that is not predicted lasts for that tick only. So a tick that runs
-// again finds the same values of others as in its first run.
+// othersAgain is othersNewest before a tick, if the tick before may have written others. The values
+// that a shared system writes into an entity which is not predicted last for that tick only. So a tick
+// that runs again finds the same values of others as in its first run.
 func (gs *ghosts) othersAgain() {
 	if gs.pushed {
 		gs.othersNewest()

@@ -143,8 +143,8 @@ func (ip *input) readInput(looking screenFrame) {
 	}
 }
 
-// commandUpTo makes the commands of all ticks up to t and returns how many it made. What exceeds a
-// sum's range is left for the next of them.
+// commandUpTo makes the commands of all ticks up to t and returns how many it made. The part of a sum
+// that exceeds its range is left for the next of them.
 func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
 	for ; int32(t-ip.sampled) > 0; n++ {
 		ip.sampled++

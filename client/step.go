@@ -16,11 +16,10 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Step receives packets, predicts the ticks that are due at now, sends the player's
-// commands, and returns what to draw. Call it once per rendered frame. now must not go
-// back: if it does, no tick is predicted until now is later than ever before. Of more than 30 s
-// between two Steps, either way, nothing counts: the client was hidden, or its clock was set.
-// It panics with
+// Step receives packets, predicts the ticks that are due at now, sends the player's commands, and
+// returns what to draw. Call it once per rendered frame. now must not go back: if it does, no tick is
+// predicted until now is later than ever before. A time of more than 30 s between two Steps, in either
+// direction, does not count: the client was hidden, or its clock was set. It panics with
 // [foretick.UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
 func (c *Client) Step(now time.Time) View {
 	if c.stepping {

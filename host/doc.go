@@ -18,9 +18,9 @@
 //
 // A worker is a goroutine that owns some of the matches. At most once a millisecond it steps each match
 // that has a tick due, that a peer joined or left, or that has an inbox half full. Then it flushes the
-// endpoint once. What its matches sent in that millisecond leaves together, in few system calls if the
-// endpoint batches. A match is stepped by one worker at a time. It moves to another worker only between
-// two steps, when the other has more free time.
+// endpoint once. So the packets of its matches in that millisecond leave together, in few system calls
+// if the endpoint batches. A match is stepped by one worker at a time. It moves to another worker only
+// between two steps, when the other has more free time.
 //
 // Each match has its own endpoint, with its peers, identities and bans. The only other inputs are
 // the times of its steps and calls such as [Host.Drain]. So its results depend on its inbox, those

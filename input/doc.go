@@ -52,7 +52,7 @@
 // released and reads 0.
 //
 // Keys held when a set becomes active do nothing in that set until they are released. So the press that
-// closes a menu does not fire a gun. Of keys that are held together, one must be released.
+// closes a menu does not fire a gun. If keys are held together, one of them must be released.
 //
 // # Keys
 //

@@ -48,9 +48,9 @@ type calls struct {
 // There it may read and change everything that a request's handler may. It reads and sets
 // fields by path with [ecs.World.Value] and [ecs.World.SetValue] of f.World.
 //
-// name describes the call, such as "editor: heal player 3". It has 1 to 128 bytes.
-// Recordings have it, and a panic in the function is reported with it. Where a
-// function makes a client's prediction wrong, the explanation names an edit.
+// name describes the call, such as "editor: heal player 3". It has 1 to 128 bytes. Recordings have it,
+// and a panic in the function is reported with it. If a function makes a client's prediction wrong, the
+// explanation names an edit.
 //
 // Functions run once, in the order of the calls. One that is queued by a function waits for
 // the next tick. Do does not wait: let the function close a channel to learn of its end. A

@@ -63,34 +63,33 @@ type Config struct {
 	// DecayInput is the time after RepeatInput for which the game's [foretick.Decay] runs. 0 means
 	// 250 ms. Negative means none, as without a Decay. At most a minute.
 	DecayInput time.Duration
-	// LateInputs is the longest delay with which a late command still runs in its own tick.
-	// The tick first runs with a replacement (see RepeatInput). When the command comes, the
-	// server runs the shared systems again for that player alone, from its tick to the
-	// present. Its effects on others happen now, and theirs on it since then stay. Until
-	// the command comes, snapshots for that player leave its own entities out, for twice
-	// LateInputs at most, so most bursts of delay or loss cause no correction. Other players
-	// see the body slide to its new place, and shots hit it where it was shown. What no late
-	// command may undo belongs into a handler of [foretick.Event.OnFinal]. On average
-	// at most a fifth of a player's ticks run late commands, and at most twice LateInputs
-	// of them at once. 200 ms suits connections with bursts of delay; on a steady one
-	// nothing changes. 0 means none. Negative is an error, and so is more than 500 ms or 16
-	// ticks. It is also an error without a command, with shared physics objects, with
-	// strings or slices in a predicted component, with a shared system that writes other
-	// entities or a singleton, with PredictRemote, and with AllowOtherBuilds.
+	// LateInputs is the longest delay with which a late command still runs in its own tick. The tick
+	// first runs with a replacement (see RepeatInput). When the command comes, the server runs the
+	// shared systems again for that player alone, from its tick to the present. Its effects on others
+	// happen now, and theirs on it since then stay. Until the command comes, snapshots for that player
+	// leave its own entities out, for twice LateInputs at most, so most bursts of delay or loss cause
+	// no correction. Other players see the body slide to its new place, and shots hit it where it was
+	// shown. Put effects that no late command may undo into a handler of [foretick.Event.OnFinal]. On
+	// average at most a fifth of a player's ticks run late commands, and at most twice LateInputs of
+	// them at once. 200 ms suits connections with bursts of delay; on a steady one nothing changes. 0
+	// means none. Negative is an error, and so is more than 500 ms or 16 ticks. It is also an error
+	// without a command, with shared physics objects, with strings or slices in a predicted component,
+	// with a shared system that writes other entities or a singleton, with PredictRemote, and with
+	// AllowOtherBuilds.
 	LateInputs time.Duration
-	// LateWorld runs all of a tick again when a late command comes, instead of that player's
-	// part: the world is restored, and every system and handler runs with the commands of its
-	// tick. Then a late command also changes what the player did to others in its tick, and
-	// bodies that push one another agree. In turn all state of the game has to be in
-	// components and singletons (simtest.SyncTest names the system that has some elsewhere),
-	// what a screen showed may be undone, and what must not be undone comes up to LateInputs
-	// later: reliable messages, and handlers of [foretick.Event.OnFinal]. These run again with their
-	// tick: then [foretick.Frame].Replay is true. A command whose client already had a snapshot of the
-	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and
-	// calls of [Server.Do] are barriers: nothing before them runs again. At most two ticks for
-	// each tick run again, over any second: those who had few late commands come
-	// first, and others' are refused then (InputsOverBudget). LateWorld needs
-	// LateInputs. It allows everything that LateInputs alone refuses, except AllowOtherBuilds.
+	// LateWorld runs all of a tick again when a late command comes, instead of that player's part: the
+	// world is restored, and every system and handler runs with the commands of its tick. Then a late
+	// command also changes the player's effects on others in its tick, and bodies that push one another
+	// agree. In return all state of the game has to be in components and singletons (simtest.SyncTest
+	// names the system that has some elsewhere), and effects that a screen showed may be undone. Those
+	// that must not be undone come up to LateInputs later: reliable messages, and handlers of
+	// [foretick.Event.OnFinal]. These run again with their tick: then [foretick.Frame].Replay is true.
+	// A command whose client already had a snapshot of the command's tick, or a newer one, when it
+	// first came is refused. Joins, leaves, levels and calls of [Server.Do] are barriers: nothing
+	// before them runs again. At most two ticks for each tick run again, over any second: players who
+	// had few late commands come first, and those of other players are refused then (InputsOverBudget).
+	// LateWorld needs LateInputs. It allows everything that LateInputs alone refuses, except
+	// AllowOtherBuilds.
 	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients
 	// then predict less far ahead: on connections with jitter this shortens the time until
@@ -130,12 +129,11 @@ type Config struct {
 	// an identity play twice, set AllowBoth in both. Identities come from the endpoint's accept
 	// hook; an empty one equals no other.
 	Same transport.Same
-	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
-	// players, for ranked matches whose players have tickets. With false a newcomer gets
-	// the place of the absent player that has played for the shortest time. Of two equal
-	// ones, the one absent for longer loses its place. That player leaves the match. When
-	// it comes back, its token gets it a new place if one is free. In either case
-	// MaxHeldPerAddress applies.
+	// KeepPlaces makes a full server refuse newcomers while it holds places for absent players, for
+	// ranked matches whose players have tickets. With false a newcomer gets the place of the absent
+	// player that has played for the shortest time. If two played equally long, the one absent for
+	// longer loses its place. That player leaves the match. When it comes back, its token gets it a new
+	// place if one is free. In either case MaxHeldPerAddress applies.
 	KeepPlaces bool
 	// MaxHeldPerAddress limits the places held for absent players of one address. Beyond it,
 	// the absent player of that address that has played for the shortest time loses its

@@ -156,8 +156,8 @@ func (d *departures) displaceAbsent() foretick.PlayerID {
 	return least.owner
 }
 
-// dropOverflowed ends the connections of players that do not receive their messages: what they miss
-// could never be sent later.
+// dropOverflowed ends the connections of players that do not receive their messages, because the
+// messages that they miss could never be sent later.
 func (d *departures) dropOverflowed() {
 	for i := len(d.sessions.players) - 1; i >= 0; i-- {
 		p := d.sessions.players[i]

@@ -13,13 +13,13 @@ import (
 	"github.com/foretick/foretick/internal/tape"
 )
 
-// Draw runs the render systems on the newest tick, for a server with its own screen
-// during development. since is the time since the last call, and is their Frame.DT. Call it
-// between Steps, with the tag [foretick.TagRender] in [Config].Tags; it panics with
-// [foretick.UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
-// every entity. What a render system writes into replicated components stays, so let it only
-// read them: builds with the tag foretick_debug panic with [foretick.UsageError] after one that does.
-// Draw panics with UsageError too in a function that the server calls, such as a system.
+// Draw runs the render systems on the newest tick, for a server with its own screen during development.
+// since is the time since the last call, and is their Frame.DT. Call it between Steps, with the tag
+// [foretick.TagRender] in [Config].Tags; it panics with [foretick.UsageError] without. There is nothing
+// to interpolate: each tick is drawn as it is, with every entity. The values that a render system
+// writes into replicated components stay, so let it only read them: builds with the tag foretick_debug
+// panic with [foretick.UsageError] after one that does. Draw panics with UsageError too in a function
+// that the server calls, such as a system.
 func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, foretick.TagRender) {
 		misuse.Panicf("Server.Draw on a server that draws nothing: add foretick.TagRender to server.Config.Tags")

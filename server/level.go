@@ -117,9 +117,9 @@ type conclusion struct {
 // concludeEvents handles every event that waits, and sends every message that is held, because a level
 // or the match ends now:
 //
-//  1. No tick up to here runs again, so what waited for late inputs stands.
-//  2. The handlers of OnServer and OnFinal run in the order of a tick. What they raise is
-//     handled in further rounds, MaxNesting at most. Events left then are dropped and counted.
+//  1. No tick up to here runs again, so the values that waited for late inputs are final.
+//  2. The handlers of OnServer and OnFinal run in the order of a tick. Events that they raise
+//     are handled in further rounds, MaxNesting at most. Events left then are dropped and counted.
 //  3. Messages that waited for their tick are sent.
 //
 // Requests that handlers make meanwhile, such as for the next level, wait for the caller's finish.

@@ -244,8 +244,8 @@ func (r *writeTrails) AfterSystem(_ *game.SystemRun, system int) {
 	r.due = r.due || r.sim.writes.both[system]
 }
 
-// settleTrails hashes the state after the last shared system. What that system added or removed is
-// visible only once its commands were applied, which is after its end.
+// settleTrails hashes the state after the last shared system. Entities and components that this system
+// added or removed are visible only after its commands were applied, which is after its end.
 func (r *writeTrails) settleTrails() {
 	if r.due {
 		r.due = false

@@ -93,7 +93,7 @@ type vacancy struct {
 }
 
 // numberRests is for how long a number stays unused after its player has left, if another one is free.
-// A program may still have the number, in a timer or a request to a database, and what it sends to that
+// A program may still have the number, in a timer or a request to a database, and its messages to that
 // number must not reach a new player.
 const numberRests = time.Minute
 

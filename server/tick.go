@@ -109,10 +109,10 @@ func newServer(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Step receives packets and computes the ticks that are due at now. Call it when
-// [Server.Next] comes and whenever the transport is ready. now must not go back: if it does,
-// no tick is computed until now is later than ever before. Of more than 30 s between two
-// Steps, either way, nothing counts: the process stood still, or its clock was set.
+// Step receives packets and computes the ticks that are due at now. Call it when [Server.Next] comes
+// and whenever the transport is ready. now must not go back: if it does, no tick is computed until now
+// is later than ever before. A time of more than 30 s between two Steps, in either direction, does not
+// count: the process stood still, or its clock was set.
 func (s *Server) Step(now time.Time) {
 	switch {
 	case s.run.closed:

@@ -215,8 +215,8 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 	return sums
 }
 
-// structural notes that an entity of owner was made or removed. Of entities without an owner, clients
-// predict only shared physics objects.
+// structural notes that an entity of owner was made or removed. Among entities without an owner,
+// clients predict only shared physics objects.
 func (e *writeWatch) structural(owner foretick.PlayerID, prefab int) {
 	run := e.running
 	if !e.sharedRuns() || run.Spawner.Once || run.Spawner.On && run.Spawner.Owner != owner {

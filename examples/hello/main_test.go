@@ -132,7 +132,7 @@ func newPlayer() simtest.Player {
 	return simtest.Player{Protocol: g.Protocol(), Sample: client.Sample(&g.Move, walk)}
 }
 
-// Whole matches on a terrible network, from seeds: what a game's own test is.
+// Whole matches on a terrible network, from seeds, as a game's own test.
 func TestMatches(t *testing.T) {
 	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: newPlayer, Extremes: true}, 2)
 }

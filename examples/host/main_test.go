@@ -332,7 +332,7 @@ func TestFleet(t *testing.T) {
 	require.ErrorContains(t, err, "who are you?")
 }
 
-// Seats are given so that players gather, and who asks again goes back.
+// Seats are given so that players gather, and a player that asks again returns to its match.
 func TestSeats(t *testing.T) {
 	o, err := parse([]string{"-players", "2", "-length", "1m"}, io.Discard)
 	require.NoError(t, err)

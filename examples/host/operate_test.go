@@ -21,7 +21,7 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// program finds a program that the test runs. Where REQUIRE_PROGRAMS is 1 it must be there.
+// program finds a program that the test runs. If REQUIRE_PROGRAMS is 1, it must exist.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRewind: what hit on the screen hits, up to the round trip that the cap
-// serves; without the past few shots do; who claims too much is clamped.
+// TestRewind: a shot that hit on the screen hits, up to the round trip that the cap allows. Without the
+// past few shots do, and a claim that is too large is reduced.
 func TestRewind(t *testing.T) {
 	for _, rtt := range []time.Duration{0, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond} {
 		r, err := play(rtt, 120, 7)

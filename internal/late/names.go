@@ -134,9 +134,9 @@ func (m *names) sweep(w *ecs.World, now Tick) {
 	}
 }
 
-// NameSpawn returns the handle and network id that an entity has in every run of its tick. Where only a
-// player's part runs again, spawns by the player's entities have them. Where the whole world does, all
-// spawns have them. For any other spawn it returns nil. p may be nil.
+// NameSpawn returns the handle and network id that an entity has in every run of its tick. If only a
+// player's part runs again, spawns by the player's entities have them. If the whole world runs again,
+// all spawns have them. For any other spawn it returns nil. p may be nil.
 func (r *Room) NameSpawn(p *Player, owner ecs.Owner, by ecs.Entity, kind int, n uint16) (it *Spawn) {
 	r.newest = nil
 	k := spawnKey{*r.Tick, owner, by, uint16(kind), n}

@@ -123,7 +123,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// A gate forgets used tickets when they have expired. Of many uses of the same ticket at a time, it
+// A gate forgets used tickets when they have expired. If the same ticket is used many times at once, it
 // accepts one.
 func TestGateForgets(t *testing.T) {
 	key := ticket.NewKey()

@@ -36,7 +36,7 @@ func display(t *testing.T) string {
 }
 
 // The window draws the player's own runner, the bots' and the coins, each with about as many pixels as
-// its size requires. What is at the edge of the field is cut off.
+// its size requires. Parts outside of the field are cut off.
 func TestWindow(t *testing.T) {
 	dir := t.TempDir()
 	bin, shot := filepath.Join(dir, "donburi"), filepath.Join(dir, "shot.png")

@@ -9,11 +9,11 @@
 //
 // # What a fleet declares
 //
-// Agones knows only those counters and lists that the fleet declares. A counter or list named
-// "rooms" holds the matches, one named "players" the players. A counter gets their number, a list
-// their names: of matches the names, of players the identities. Whoever may read game servers
-// in the cluster can read a list, so use a counter if identities are secret. The capacity is what
-// runs now and what else fits. Counts are absolute: they are right again after a lost call.
+// Agones knows only those counters and lists that the fleet declares. A counter or list named "rooms"
+// is for the matches, and one named "players" for the players. A counter gets their number, and a list
+// their names: the names of matches, or the identities of players. Anyone who may read game servers in
+// the cluster can read a list, so use a counter if identities are secret. The capacity is the present
+// number plus the number that still fits. Counts are absolute: they are right again after a lost call.
 // An allocation should therefore select by them and not change them.
 //
 // Agones has no state for draining. The package sets the label agones.dev/sdk-draining to "true",

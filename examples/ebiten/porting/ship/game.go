@@ -181,7 +181,7 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// move moves ships and rocks. What leaves the field comes back on the other side.
+// move moves ships and rocks. Those that leave the field come back on the other side.
 func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
 	for i := range place {
