@@ -122,7 +122,7 @@ func (c *Client) closeClient() error {
 	return last.CloseEndpoint(transport.Closed, "")
 }
 
-// board has what a client shows to other goroutines.
+// board has the data that a client shows to other goroutines.
 type board struct {
 	mu    sync.Mutex
 	stats stats.Client
@@ -193,7 +193,7 @@ type View struct {
 	RenderFraction float32 // position between RenderTick and the next tick, 0 to 1
 }
 
-// base has what every part of a client uses.
+// base has the data that every part of a client uses.
 type base struct {
 	hooks   peerHooks
 	cfg     Config

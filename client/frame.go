@@ -111,7 +111,7 @@ func (c *frameEnd) Decoded() { c.link.decoded() }
 
 func (c *frameEnd) PredictedSum() uint32 { return c.predicted.predictedSum() }
 
-// All views have what the screen shows.
+// All views have the frame on the screen.
 func (c *frameEnd) Rewind(foretick.PlayerID) game.Sight { return c.screen.seen(c.frame.Tick) }
 func (c *frameEnd) RewindBehind(foretick.PlayerID, float32) game.Sight {
 	return c.screen.seen(c.frame.Tick)

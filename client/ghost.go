@@ -436,7 +436,7 @@ func newStage(b *base) stage {
 }
 
 // callAppearances calls the hooks, first those for entities that disappeared. It is called once a
-// frame, when the world has what is shown.
+// frame, when the world has the values of the frame.
 func (s *stage) callAppearances() {
 	for _, vanished := range [...]bool{true, false} {
 		for i := range s.build.Handlers.Appearances {

@@ -350,7 +350,7 @@ func (b *receivedBytes) startCounting(on bool, own *schema.Registry, r *snapshot
 	b.follow(r)
 }
 
-// follow counts what a new receiver reads.
+// follow counts the bytes that a new receiver reads.
 func (b *receivedBytes) follow(r *snapshot.Receiver) {
 	if b.own == nil {
 		return

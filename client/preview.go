@@ -365,7 +365,7 @@ func (e previewEnd) PrefabOf(of ecs.Entity) *ecs.Prefab { return e.p.match.Prefa
 
 func (e previewEnd) Final() foretick.Tick { return e.p.match.Final() }
 
-// seen returns what the frame on the screen shows.
+// seen returns the view of the frame on the screen.
 func (e previewEnd) seen() game.Sight {
 	v := &e.p.view
 	return e.p.match.Sight(v.Player, v.RenderTick, v.RenderFraction)

@@ -295,7 +295,7 @@ func TestHungMatchGoesOn(t *testing.T) {
 			for i := range byte(200) {
 				s.desk.sends(2, 'A'+i%20)
 			}
-			s.desk.connects(4, "stuck") // the match also reads what this peer sends
+			s.desk.connects(4, "stuck") // the match also reads the packets of this peer
 			s.desk.sends(4, 'x')
 			s.desk.sends(4, 'y')
 			s.waits("datagrams are dropped", func() bool { return s.host.Stats().Dropped == 200 })

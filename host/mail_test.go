@@ -62,7 +62,7 @@ func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 		}
 	}
 	srv := w.servers["a"]
-	srv.Step(w.now()) // reads what arrived since the last tick
+	srv.Step(w.now()) // reads the packets since the last tick
 	out.server = srv.Stats()
 	for _, player := range srv.Players(nil) {
 		st, ok := srv.Player(player)

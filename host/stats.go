@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/internal/counts"
 )
 
-// Stats counts what a host did.
+// Stats has the counts of a host's work.
 type Stats struct {
 	Matches  int    // running matches
 	Players  int    // peers in running matches

@@ -61,7 +61,7 @@ const (
 	maxBindings     = 64 // of one action in one set
 )
 
-// checkFor returns what is wrong with a binding of an action, or "".
+// checkFor returns the fault of a binding of an action, or "".
 func (b *Binding) checkFor(of Action) string {
 	names, fault := b.split()
 	if fault != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// board has what a server shows to other goroutines. It has no lock, so no reader ever delays a tick:
+// board has the data that a server shows to other goroutines. It has no lock, so no reader ever delays a tick:
 // see published.Cell.
 type board struct {
 	of      *sessions
@@ -23,7 +23,7 @@ type board struct {
 	each    []published.Cell[shownPlayer] // each has a cell for each owner.
 }
 
-// shownPlayer has what is shown about the player with a number.
+// shownPlayer has the data about a player that other goroutines may read.
 type shownPlayer struct {
 	plays bool
 	stats stats.Player

@@ -156,7 +156,7 @@ func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 			out = append(out, editCall(q.Edit, nil))
 		case fn != nil:
 			out = append(out, call{name: callHandler + q.Name, run: fn})
-		default: // the tape does not have what the function did
+		default: // the tape does not have the function's changes
 			out = append(out, call{name: callHandler + q.Name, run: func(*foretick.Frame) {}})
 		}
 	}

@@ -174,7 +174,7 @@ func (c *matchClock) behind(t time.Duration, newest foretick.Tick) bool {
 // packet is then a third of a percent.
 const pathEvery = 10 * time.Second
 
-// playerPath has what the figures have measured of the path to a player.
+// playerPath is the state of measuring the path to a player, for the figures.
 type playerPath struct {
 	connection uint64
 	next       time.Duration // when to measure next

@@ -51,7 +51,7 @@ func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) erro
 			p.faults.fault("a command for a distant future")
 		}
 		if k.late.Whole {
-			p.fates(t) // reads what this packet acknowledges
+			p.fates(t) // reads the acknowledgements of this packet
 			p.inputs.buffer.Knows(p.shooter.Acked())
 		}
 		return p.inputs.buffer.Read(body, k.clock.ticks(t, k.sim.frame.Tick))
@@ -142,7 +142,7 @@ func (k *commands) miss(p *player, c *layout.Command) {
 	k.late.Wait(&p.late, in.command, how)
 }
 
-// observeLatency measures what limits a player's claims in this tick.
+// observeLatency measures the latencies that limit a player's claims in this tick.
 func (k *commands) observeLatency(p *player) {
 	p.shooter.Observe(k.sim.frame.Tick, p.session.conn.MeasuredRTT(), p.inputs.early)
 }
@@ -254,7 +254,7 @@ func (k *commands) standIn(p *player, c *layout.Command, how prediction.StandIn)
 	k.late.Ran(&p.late, p.inputs.command, 0)
 }
 
-// replaceCommand puts the replacement of a missing command into last, and returns what kind it is.
+// replaceCommand puts the replacement of a missing command into last, and returns its kind.
 func (k *commands) replaceCommand(p *player, c *layout.Command, how prediction.StandIn) prediction.StandIn {
 	in := &p.inputs
 	in.repeated += k.clock.interval

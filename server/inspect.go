@@ -21,7 +21,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// inspected has what package inspect sets on a server while it inspects the server.
+// inspected has the data that package inspect sets on a server while it inspects the server.
 type inspected struct {
 	tap   atomic.Pointer[probe.Tap] // nil: nothing is inspected
 	began time.Duration             // when the tick began, by the server's Clock
@@ -129,7 +129,7 @@ func (in *internals) Sight(player ecs.Owner, e ecs.Entity) (probe.Sight, bool) {
 	return out, true
 }
 
-// interestIn returns what the distances decide about an entity for a player.
+// interestIn returns the decision of the distances about an entity for a player.
 func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (out probe.Interest) {
 	v, it := in.interest.survey, in.p.Interest
 	if v == nil || p.interest.near == nil {

@@ -66,7 +66,7 @@ type playedLevel struct {
 	tick  foretick.Tick // the first tick of the level
 }
 
-// info returns what clients are told about the level.
+// info returns the data about the level that clients receive.
 func (l *playedLevel) info() netcode.LevelInfo {
 	return netcode.LevelInfo{Epoch: l.epoch, Tick: l.tick, Data: l.data}
 }

@@ -29,7 +29,7 @@ const (
 	takenMost, takenMostBurst = 400, 800
 )
 
-// correctionReports has what the server's program is told of its clients' corrections.
+// correctionReports has the reports of clients' corrections for the server's program.
 type correctionReports struct {
 	sim      *simulation
 	sessions *sessions

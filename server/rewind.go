@@ -46,7 +46,7 @@ func (p *player) Hidden(id lagcomp.ID) bool { return p.interest.hides[ecs.Entity
 // Every returns the number of ticks between two snapshots of the player's client.
 func (p *player) Every() uint32 { return p.outbox.every }
 
-// shot returns what a command states about the moment in which it was given.
+// shot returns a command's data about the moment in which it was given.
 func shot(c *netcode.Command) rewind.Command {
 	return rewind.Command{Tick: c.Tick, Early: int64(c.Early), Claim: lagcomp.Claim{Tick: c.Render, Fraction: float32(c.Fraction) / 256}, Offset: c.Offset}
 }

@@ -138,8 +138,8 @@ func (s *senders) grantRate(p *player, w netcode.ClientConfig) {
 // minSendRate is the lowest rate that a client can request. Its own state would not fit into less.
 const minSendRate = 2000
 
-// longCounts has what was counted so far of a sender's long records, and of the entities for which it
-// had no wire id.
+// longCounts has the previous counts of a sender's long records, and of the entities for which it had no
+// wire id.
 type longCounts struct{ inPieces, tooLong, notShown uint64 }
 
 // countLong counts the records in the tick's snapshots that are longer than a packet, and logs those

@@ -212,7 +212,7 @@ func (s *Server) Next() time.Time {
 // never is what Next returns for a closed server.
 var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// progress has what a server is doing, and what was requested for later.
+// progress is the present work of a server, and the requests for later.
 type progress struct {
 	ticking  bool
 	changing bool   // a level begins or the match ends: hooks and a build function run

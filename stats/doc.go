@@ -1,5 +1,5 @@
 // Package stats has the counters of servers, players and clients: what
 // server.Server.Stats, server.Server.Player and client.Client.Stats return. Package
 // expert returns losses and bandwidth. All are plain values, and their String methods make
-// lines for a log. Package figures has what monitoring collects.
+// lines for a log. Package figures has the figures for monitoring.
 package stats

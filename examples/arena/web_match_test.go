@@ -143,7 +143,7 @@ func TestWebLateInputsOfOnePlayer(t *testing.T) {
 func TestWebShotShowsWhatTheServerHad(t *testing.T) {
 	t.Parallel()
 	p := newPages(t)
-	p.set(0, 1, 250) // a round trip that makes what the player saw old
+	p.set(0, 1, 250) // a round trip that makes the player's view old
 	p.run(3 * time.Second)
 	had := map[foretick.Tick][2]float32{}
 	judged := p.match.game.Watch.Explain

@@ -178,7 +178,7 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 	return r, nil
 }
 
-// since returns what was counted between b and c.
+// since returns the counts between b and c.
 func (c counts) since(b counts) counts {
 	c.CPU -= b.CPU
 	c.Ticks -= b.Ticks

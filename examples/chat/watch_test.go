@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A tool without the game's types reads what is said, and what all players see of each other, also
-// after a level change. It never receives a plan.
+// A tool without the game's types reads the messages, and the data that all players see of each other,
+// also after a level change. It never receives a plan.
 func TestObserve(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, run([]string{"-observe", "-loss", "0.1", "-seconds", "25"}, &out, &errs), errs.String())

@@ -72,7 +72,7 @@ func (n *network) next() {
 
 func (n *network) name() string { return presets[n.preset].name }
 
-// serverView holds where the server has the players, for F5. It is for debugging, and only
+// serverView has the server's positions of the players, for F5. It is for debugging, and only
 // a game that hosts in its own process has one: a client receives no more than it shows.
 type serverView struct {
 	mu     sync.Mutex

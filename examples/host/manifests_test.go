@@ -46,7 +46,7 @@ func parsed(text string) (docs []object, err error) {
 	return docs, nil
 }
 
-// at returns what is at a path such as "spec.ports.0.name", and nil where nothing is.
+// at returns the value at a path such as "spec.ports.0.name", and nil if there is none.
 func at(v any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {

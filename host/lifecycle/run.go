@@ -185,7 +185,7 @@ func (k *keeper) tellManager(ctx context.Context, now time.Time) {
 	}
 }
 
-// counts returns what the host carries.
+// counts returns the numbers and names of the host's matches and players.
 func (k *keeper) counts(st host.Stats) Counts {
 	c := Counts{Matches: st.Matches, Players: st.Players, Ready: k.host.Ready(),
 		MatchNames:  func() []string { return k.host.Matches(nil) },

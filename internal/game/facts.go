@@ -144,7 +144,7 @@ func CountedLines(r *schema.Registry, dst [][2]string) [][2]string {
 	return dst
 }
 
-// RewindGame returns what lag compensation needs to know of the game.
+// RewindGame returns the properties of the game that lag compensation needs.
 func (p *Facts) RewindGame() rewind.Game {
 	g := rewind.Game{
 		TickRate: p.TickRate, Shapes: p.Shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,

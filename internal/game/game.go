@@ -1,4 +1,4 @@
-// Package game has what both ends of a match run: the compiled protocol with the game's functions, the
+// Package game has the parts that both ends of a match run: the compiled protocol with the game's functions, the
 // state of a frame, the queues of events, and the search for values that rounding or ranges change. It
 // is generic over the frame, which it only passes on to the game's functions. It does not know its end:
 // frames call theirs through [End] and the interfaces around it.

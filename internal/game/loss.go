@@ -40,7 +40,7 @@ type Losses struct {
 	run       *SystemRun
 	outside   *uint64
 	swallowed *uint64
-	// last has what the newest check found, and seen what the running check finds.
+	// last has the findings of the newest check, and seen those of the running check.
 	last, seen map[lossAt]lossSeen
 	// leans has the words at which bodies were stopped. The next time they are stopped there, it is no
 	// loss either.

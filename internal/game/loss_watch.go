@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// lossWatch holds what a debug build needs to name systems in losses.
+// lossWatch has the data with which a debug build names systems in losses.
 type lossWatch struct {
 	queries []*ecs.Query // queries has one query for each component.
 	// wrote has, by component and field, the system that left it outside of its range.

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// State holds what all frames of one end share, apart from their exported fields. It looks up once
+// State has the data that all frames of one end share, apart from their exported fields. It looks up once
 // which optional interfaces its end has, and uses absent for the others. So a frame never asks which
 // end it is on.
 type State[F any] struct {

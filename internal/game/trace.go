@@ -14,7 +14,7 @@ import (
 // not know it skips it.
 const MessageTrace netcode.MessageType = 66
 
-// TraceLayout returns what both ends need to know about the records of a trace.
+// TraceLayout returns the description of a trace's records that both ends need.
 func (p *Facts) TraceLayout() *trace.Layout {
 	var l trace.Layout
 	for _, s := range p.Scheduled.Systems() {

@@ -69,14 +69,14 @@ type playerTick struct {
 	tick    Tick
 	state   state
 	command unsafe.Pointer     // command is what the tick ran with, as a component.
-	how     prediction.StandIn // how says what replaced the command.
+	how     prediction.StandIn // how is the way in which the command was replaced.
 	offset  uint8              // offset is what the command stated.
 	shot    rewind.Command     // shot is the moment that the command claims to show.
 	given   rewind.Given       // given is the command's claim, with its verdict.
 	// used is the latest moment that the player had looked at by the tick's end.
 	used float64
 
-	journal []write // journal has what others did to the player's part, in order.
+	journal []write // journal has the changes that others made to the player's part, in order.
 	bytes   []byte  // bytes has the values of journal.
 }
 

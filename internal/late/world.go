@@ -204,7 +204,7 @@ func (r *Room) OpenWorld(changed bool) {
 	w.opened = true
 }
 
-// CloseWorld ends what OpenWorld began.
+// CloseWorld ends the work that OpenWorld began.
 func (r *Room) CloseWorld() {
 	if r.Whole {
 		r.world.opened, r.world.ran = false, *r.Tick

@@ -1,5 +1,5 @@
-// Package seat has what the two halves of a preview share: the server in whose world it plays, and its
-// one player. Package preview joins them.
+// Package seat has the types that the two halves of a preview share: the server in whose world it plays,
+// and its one player. Package preview joins them.
 package seat
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// truths holds what the server sent about itself.
+// truths has the data that the server sent about itself.
 type truths struct {
 	ticks    [truthTicks]truthOf
 	newest   foretick.Tick

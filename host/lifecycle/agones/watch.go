@@ -49,7 +49,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// state returns what a host needs of a game server.
+// state returns the data of a game server that a host needs.
 func (g *gameServer) state() lifecycle.State {
 	s := lifecycle.State{Name: g.Meta.Name, Phase: g.Status.State, Address: g.Status.Address, Labels: g.Meta.Labels, Annotations: g.Meta.Annotations}
 	switch g.Status.State {

@@ -27,7 +27,7 @@ type (
 	Motion struct {
 		X, Y float32 `net:"min=-16,max=16,step=0.01"`
 	}
-	// Ship has what only ships have.
+	// Ship has the state that only ships have.
 	Ship struct {
 		Angle float32 `net:"angle,bits=14,lerp"`
 		Wait  uint8   `net:"max=15"` // ticks until the gun is ready

@@ -172,7 +172,7 @@ func (s *Sidecar) streamChanges(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// broken returns what answers in place of the next line of a watch, if Fail named "line".
+// broken returns the answer in place of the next line of a watch, if Fail named "line".
 func (s *Sidecar) broken() http.HandlerFunc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
