@@ -62,4 +62,6 @@
 //   - Own engine: bridge keeps the game's own entities. The parts ecs, netcode, schema,
 //     prediction, lagcomp and transport do not import one another and can be used alone.
 //     Snapshot builds on schema only.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package foretick

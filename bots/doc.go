@@ -24,4 +24,6 @@
 // server.Config.MaxWaitingPerAddress, and HelloRate in the transport's Config.
 //
 // Only Crowd.Run reads a clock and starts goroutines.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package bots

@@ -54,4 +54,6 @@
 //     returns an error for LateInputs, unless LateWorld runs whole ticks again.
 //
 // A bridge is not safe for concurrent use.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package bridge

@@ -10,4 +10,6 @@
 //	}
 //
 // Package server is the other end. The two do not import each other.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package client

@@ -86,4 +86,6 @@
 //
 // A [Hook] may count and time systems with a clock of the program's; unset, it costs nothing. PERFORMANCE.md
 // covers the speed of the package and how to measure it; docs/BENCHMARKS.md compares it with ark and donburi.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package ecs

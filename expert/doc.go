@@ -5,4 +5,6 @@
 //
 // Like Step, its functions are not safe for concurrent use: call them between Steps, in a
 // system or in a handler of that end.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package expert

@@ -8,4 +8,6 @@
 //
 // Counters count from the start of a server or host and never go back. Gauges are as of the newest
 // tick. All values can be added: [Server.Add] sums servers, and [Histogram.Add] histograms.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package figures

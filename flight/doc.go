@@ -104,4 +104,6 @@
 //	                 8 corrections are asked for), uv entities to the end, at most 8: a request
 //	                 of the server's own program for a player's trace; its tick follows
 //	24 waited data   peer, uv nanoseconds that it waited before its Step, rest is the datagram
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package flight

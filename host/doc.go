@@ -41,4 +41,6 @@
 //
 // [Host.Step] does the same as Run in the caller's goroutine, at a time that the caller passes, for
 // tests in virtual time.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package host

@@ -94,4 +94,6 @@
 // A Map is not safe for concurrent use: feed it from the goroutine that steps the
 // client. A frame allocates nothing. The package uses the standard library only, and
 // nothing else of this module needs it.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package input

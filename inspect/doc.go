@@ -18,4 +18,6 @@
 // The package reads no clock, opens no socket and starts no goroutine. All methods of an
 // Inspector are safe for concurrent use. Methods with a context wait for the end of a tick:
 // never call them in a system or handler of that end.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package inspect

@@ -40,4 +40,6 @@
 // a clock, starts a goroutine or holds a global. Recording must not run at the same time
 // as queries. Queries may run in parallel with one another. After the first seconds
 // neither allocates.
+//
+// Compatibility: any minor version may change it, but for the names that docs/COMPATIBILITY.md lists.
 package lagcomp

@@ -16,4 +16,6 @@
 // Results are within 0.501 units in the last place of the exact value: of a million
 // inputs of each function all were the nearest float32. Special cases are those of
 // package math. The package uses the standard library only.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package mathf

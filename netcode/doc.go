@@ -47,4 +47,6 @@
 //
 // [Config.Magic] describes the protection on a transport without
 // authentication.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package netcode

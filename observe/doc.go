@@ -18,4 +18,6 @@
 //
 // An Observer reads no clock, opens no socket and starts no goroutine. It is not safe for
 // concurrent use.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package observe

@@ -16,4 +16,6 @@
 // touches the simulation. A [Misprediction] records why a prediction was wrong.
 //
 // Nothing here is safe for concurrent use; give each predicted world its own.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package prediction

@@ -1,5 +1,7 @@
 // Package preview runs a game's server and one player of it in one world and one goroutine,
 // without a network: for an editor's play button and for single player.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package preview
 
 import (

@@ -119,4 +119,6 @@
 // A [Schema] never changes and is safe for use by many goroutines, unless [Schema.Bind]
 // returned it. A [Registry] belongs to one goroutine until the first snapshot.Source or
 // Receiver uses it; it never changes afterwards.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package schema

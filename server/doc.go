@@ -6,4 +6,6 @@
 //	err = srv.Run(ctx)
 //
 // Package client is the other end. The two do not import each other.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package server

@@ -34,4 +34,6 @@
 // For anything else create a [Match], add a server and clients, and run it. Kill and
 // freeze processes as needed, and compare both ends with [Match.Audit]. Add custom
 // checkers with [Match.Watch].
+//
+// Compatibility: any minor version may change it, but for the names that docs/COMPATIBILITY.md lists.
 package simtest

@@ -67,4 +67,6 @@
 // [Source.Begin], [Sender.Append] of different senders may run at the same time. A [Receiver] and its ghosts
 // belong to one goroutine. A [schema.Schema] never changes and can be shared, unless [schema.Schema.Bind]
 // returned it.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package snapshot

@@ -47,4 +47,6 @@
 // Optional interfaces describe it: [BanList], [Limited], [Counted]. Use [As] to find them, which looks
 // into wrappers too. An endpoint around another one is a [Wrapper]. It implements such an interface
 // itself if it changes what the inner endpoint says.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package transport

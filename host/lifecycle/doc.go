@@ -21,4 +21,6 @@
 //
 // Ready, Allocated and Draining are repeated until the manager has taken them. Shutdown is tried
 // three times at most, and never again after the manager took it.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package lifecycle

@@ -21,4 +21,6 @@
 //
 // [OfServer] traces a player from the server, which then asks that client for its own values.
 // No AllowTrace is needed for that.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package trace

@@ -30,4 +30,6 @@
 // Nothing while no page is open. Then see package inspect. Requests have bounds: so many at a
 // time, so many a second, so many bytes. A stream whose reader is slow is closed. No tick
 // waits for a browser.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package web

@@ -18,4 +18,6 @@
 // fails if nothing was predicted, or if a misprediction has [prediction.Code] as its cause.
 //
 // [Serve] and [Join] are the two ends for programs.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package pair

@@ -24,4 +24,6 @@
 // allocating.
 //
 // An endpoint has two goroutines and its udp endpoint two more, plus three for each handshake; all end with Close.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package dtls

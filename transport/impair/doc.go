@@ -14,4 +14,6 @@
 //
 // Random decisions depend on the seed, arrival times on the clock: unlike in a simulation, two runs are similar but
 // not equal.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package impair

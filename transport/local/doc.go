@@ -10,4 +10,6 @@
 // player has a round trip of nearly zero. Nothing is lost, damaged or overtaken, except that a full
 // receive queue drops its oldest datagram. A program that only one player plays may run both
 // ends in one world instead: see package preview.
+//
+// Compatibility: promised. See docs/COMPATIBILITY.md.
 package local

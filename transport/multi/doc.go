@@ -16,4 +16,6 @@
 // second connection of one identity among its own peers. The same identity may be connected by two
 // parts at once: server.Config.Same decides which of them plays. A ban applies to all parts that
 // support bans. Counters counts the traffic by part, and Name returns the part that a peer uses.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package multi

@@ -21,4 +21,6 @@
 // makes the decisions; package impair uses it too, in real time.
 //
 // Nothing here is safe for concurrent use.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package sim

@@ -15,4 +15,6 @@
 // nor an eavesdropper can read or change it. The secret is derived from the sealed part (HKDF-SHA256), so a server
 // that can open the sealed part also knows the secret. Package dtls uses the secret as pre-shared key, so a ticket
 // intercepted on its way to the server is useless. Other transports send the sealed part itself: use them inside TLS.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package ticket

@@ -13,4 +13,6 @@
 //
 // The transport determines the time: one in virtual time supplies Wait. Throughout, the suite
 // checks that each peer's events come in the order that package transport promises.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package transporttest

@@ -22,4 +22,6 @@
 //	cli, err := udp.Dial("play.example.com:27015", udp.Config{Token: ticket})
 //
 // An endpoint has a goroutine that reads its socket and one for its timers; both end with Close.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package udp

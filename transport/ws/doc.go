@@ -39,4 +39,6 @@
 //
 // A server has one goroutine for its timers and two for each connection; a client has three in total. All end with
 // Close.
+//
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package ws

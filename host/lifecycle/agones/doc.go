@@ -21,4 +21,6 @@
 //
 // Package agonestest has a stand-in for the SDK server, for tests and for a machine without a
 // cluster.
+//
+// Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.
 package agones

@@ -14,4 +14,6 @@
 //
 // Allocate does what an allocation in the cluster does. Fail makes calls fail, and Calls returns
 // which came, in order.
+//
+// Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package agonestest
