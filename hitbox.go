@@ -42,7 +42,7 @@ func HitboxField[T any](b *HitboxBuilder, c *ecs.Component[T]) *T {
 			return (*T)(b.at[i])
 		}
 	}
-	misuse.Panicf("HitboxField reads %s, which was not given to Hitboxes: name it there", game.TypeName(reflect.TypeFor[T]()))
+	misuse.Panicf("foretick: HitboxField reads %s, which was not given to Hitboxes: name it there", game.TypeName(reflect.TypeFor[T]()))
 	return nil
 }
 

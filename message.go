@@ -39,7 +39,7 @@ var ErrOverflow = errors.New("foretick: the player does not take its messages an
 // undeclared panics for a message that was not declared, because no client could read it.
 func (m *Message[T]) undeclared() {
 	if m.id == 0 {
-		misuse.Panicf("message %s is sent and not declared: call its OnClient in Protocol, on both ends", game.TypeNameOf[T]())
+		misuse.Panicf("foretick: message %s is sent and not declared: call its OnClient in Protocol, on both ends", game.TypeNameOf[T]())
 	}
 }
 

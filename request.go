@@ -44,7 +44,7 @@ var (
 // concurrent use, like the rest of a client.
 func (r *Request[T]) Send(c Requester, v T) error {
 	if r.id == 0 {
-		misuse.Panicf("request %s is sent and not declared: call its Handle in Protocol, on both ends", game.TypeNameOf[T]())
+		misuse.Panicf("foretick: request %s is sent and not declared: call its Handle in Protocol, on both ends", game.TypeNameOf[T]())
 	}
 	return c.QueueRequest(game.RequestID(r.id), unsafe.Pointer(&v))
 }

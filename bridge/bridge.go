@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Bridge connects the game's own entities, of type E, to the entities of one end's world. Create
@@ -120,7 +121,7 @@ func (b *Bridge[E]) faultf(format string, args ...any) {
 // protocol. It reports whether a system can be declared.
 func (b *Bridge[E]) joinProtocol(p *foretick.Protocol, call string) bool {
 	if p == nil {
-		panic(ecs.UsageError{Text: "bridge: " + call + " is given a nil Protocol"})
+		misuse.Panicf("bridge: %s is given a nil Protocol", call)
 	}
 	if b.protocol != nil && b.protocol != p {
 		p.Fail(fmt.Errorf("bridge: %s: the bridge has systems in another Protocol: make one with New for each end", call))

@@ -1,10 +1,10 @@
 package bridge
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Component binds a component: get returns where an own entity keeps its value. The bridge
@@ -91,7 +91,7 @@ func (c *carried[E, T]) store(own E, v *T) {
 func (c *carried[E, T]) ownPlace(own E) *T {
 	at := c.get(own)
 	if at == nil {
-		panic(ecs.UsageError{Text: fmt.Sprintf("bridge: own entity %v has no place for %s: let spawn give it one, since its prefab has the component", own, reflect.TypeFor[T]())})
+		misuse.Panicf("bridge: own entity %v has no place for %s: let spawn give it one, since its prefab has the component", own, reflect.TypeFor[T]())
 	}
 	return at
 }

@@ -259,7 +259,7 @@ func (b *base) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
 	own := b.build
 	i := own.PrefabOf(k)
 	if i < 0 {
-		misuse.Panicf("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+		misuse.Panicf("foretick: SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
 	return &own.Prefabs[i], unknownPrefab
 }

@@ -108,6 +108,6 @@ func (ct *controls) guessRemotes(t foretick.Tick) {
 func (ct *controls) checkGuess(before []byte) {
 	now := ct.predicted.appendBytes(nil)
 	if _, name := ct.predicted.whose(now, before); name != "" {
-		misuse.Panicf("the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
+		misuse.Panicf("foretick: the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
 	}
 }

@@ -46,7 +46,7 @@ func (c *frameEnd) Destroy(e ecs.Entity) bool { return c.spawning.destroyPredict
 // Spawn panics if a shared system runs, because only the server spawns without a spawner.
 func (c *frameEnd) Spawn(k *ecs.Prefab, _ foretick.PlayerID) ecs.Entity {
 	if c.spawning.stepping {
-		misuse.Panicf("a shared system spawns prefab %q without a spawner: "+game.FixSpawn, k.Name())
+		misuse.Panicf("foretick: a shared system spawns prefab %q without a spawner: "+game.FixSpawn, k.Name())
 	}
 	return ecs.None
 }

@@ -110,7 +110,7 @@ func (p *preview) StepTick() {
 // SetTimeScale implements probe.Preview.
 func (p *preview) SetTimeScale(scale float64) {
 	if !(scale > 0 && scale <= mostScale) {
-		misuse.Panicf("SetTimeScale(%v): use a number above 0 and up to %d; Pause stops time", scale, mostScale)
+		misuse.Panicf("foretick: SetTimeScale(%v): use a number above 0 and up to %d; Pause stops time", scale, mostScale)
 	}
 	p.scale = scale
 }
@@ -120,7 +120,7 @@ const mostScale = 100
 // Edit implements probe.Preview.
 func (p *preview) Edit(fn func(f *foretick.Frame)) {
 	if p.busy {
-		misuse.Panicf("Preview.Edit in a system or hook: change the world there itself")
+		misuse.Panicf("foretick: Preview.Edit in a system or hook: change the world there itself")
 	}
 	p.canvas.undraw()
 	p.match.Edit(fn)
@@ -349,7 +349,7 @@ var _ interface {
 } = previewEnd{}
 
 func (previewEnd) SpawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
-	misuse.Panicf("SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
+	misuse.Panicf("foretick: SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
 	return ecs.None
 }
 

@@ -203,7 +203,7 @@ func (c *canvas) undraw() {
 	w, plain := c.world, c.bytes
 	for _, k := range c.kept {
 		if !w.Alive(k.e) {
-			misuse.Panicf("entity %v, which is replicated, was destroyed by a render system, or between Steps: let a Server system do it, or Preview.Edit", k.e)
+			misuse.Panicf("foretick: entity %v, which is replicated, was destroyed by a render system, or between Steps: let a Server system do it, or Preview.Edit", k.e)
 		}
 		c.each(k.mask, func(i int, comp *layout.Component) {
 			var from unsafe.Pointer

@@ -19,7 +19,7 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		return sp.spawnPartly(by, k)
 	}
 	if !sp.stepping {
-		misuse.Panicf("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
+		misuse.Panicf("foretick: prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
 	}
 	prefab, wire := sp.spawnPrefab(k)
 	if !sp.world.Alive(by) {
@@ -31,7 +31,7 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		return sp.spawnPassing(prefab, owner)
 	}
 	if owner != sp.view.Player && owner != ecs.ClientOnly {
-		misuse.Panicf("a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
+		misuse.Panicf("foretick: a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
 	}
 	if prefab.ClientOnly() {
 		return sp.spawnLocal(prefab)

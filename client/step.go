@@ -23,7 +23,7 @@ import (
 // [foretick.UsageError] in a function that Step calls, such as a system, a handler or a Sampler.
 func (c *Client) Step(now time.Time) View {
 	if c.stepping {
-		misuse.Panicf("Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
+		misuse.Panicf("foretick: Client.Step in a function that Step calls: a system, a handler, a hook or a Sampler must not call it")
 	}
 	c.stepping = true
 	defer func() { c.stepping = false }()

@@ -1,6 +1,10 @@
 package ecs
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // SpawnBatch creates len(out) entities of a prefab at once. It returns their
 // rows, which are contiguous, and stores their handles in out. While the world
@@ -16,7 +20,7 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 		w.refuseSpawn(k.d)
 	}
 	if r >= ranges {
-		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
+		misuse.Panicf("ecs: spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
 	p := w.partOf(owner)
 	t := w.tableOfPrefab(p, k.d)

@@ -1,6 +1,10 @@
 package ecs
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 type op uint8
 
@@ -55,7 +59,7 @@ func (p *pendingValues) at(d *typeData, i int) unsafe.Pointer {
 
 func (w *World) defer1(c command) {
 	if w.parallel {
-		misuse("a structural command inside parallel systems: declare ecs.Create or ecs.Structural on the system that gives it")
+		misuse.Panicf("ecs: a structural command inside parallel systems: declare ecs.Create or ecs.Structural on the system that gives it")
 	}
 	if debug {
 		w.checkStructural(c.op)
@@ -100,7 +104,7 @@ func (w *World) Lock() { w.locks++ }
 // of issue.
 func (w *World) Unlock() {
 	if w.locks == 0 {
-		misuse("Unlock of a world that is not locked")
+		misuse.Panicf("ecs: Unlock of a world that is not locked")
 	}
 	w.locks--
 	if w.locks == 0 && len(w.commands) > 0 {

@@ -108,7 +108,7 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 // [UsageError] when the component is not registered.
 func (c *Component[T]) Add(w *World, e Entity, v T) {
 	if c.slot == 0 {
-		panic(UsageError{errUnregistered})
+		panic(UsageError{Text: errUnregistered})
 	}
 	if debug {
 		w.checkAdd(c.slot, e)
@@ -126,7 +126,7 @@ func (c *Component[T]) Add(w *World, e Entity, v T) {
 // is locked. A stale entity, or one without the component, is ignored.
 func (c *Component[T]) Remove(w *World, e Entity) {
 	if c.slot == 0 {
-		panic(UsageError{errUnregistered})
+		panic(UsageError{Text: errUnregistered})
 	}
 	w.removeSlot(e, int(c.slot))
 }
@@ -138,7 +138,7 @@ func (c *Component[T]) Remove(w *World, e Entity) {
 // is not registered.
 func (c *Component[T]) View(w *World) View[T] {
 	if c.slot == 0 {
-		panic(UsageError{errUnregistered})
+		panic(UsageError{Text: errUnregistered})
 	}
 	if debug {
 		w.checkAll(c.slot)

@@ -1,6 +1,10 @@
 package ecs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Conceal hides the entities of all owners but some from handles, until
 // [World.Reveal]. Each entity is as if it were gone: Find returns nil, and Get
@@ -11,7 +15,7 @@ import "slices"
 // restored before Reveal. The cost is proportional to the concealed entities.
 func (w *World) Conceal(but ...Owner) {
 	if w.blind != 0 || w.locks > 0 {
-		misuse("Conceal of a world that is locked, or concealed already")
+		misuse.Panicf("ecs: Conceal of a world that is locked, or concealed already")
 	}
 	w.blind, w.peeked, w.climbed = 1, false, false
 	for _, p := range w.parts {

@@ -3,6 +3,8 @@ package ecs
 import (
 	"bytes"
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // diffBlock is how many bytes are compared at once before looking closer.
@@ -20,7 +22,7 @@ const diffBlock = 512
 // panics with [UsageError] when the slot holds no save.
 func (h *History) Diff(slot int, id ID, found func(r Rows, i int, was unsafe.Pointer)) {
 	if !h.Holds(slot) {
-		misuse("diff with slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
+		misuse.Panicf("ecs: diff with slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
 	}
 	d := h.w.typeOf(id)
 	if !d.plain {

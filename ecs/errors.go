@@ -3,6 +3,8 @@ package ecs
 import (
 	"errors"
 	"fmt"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Errors wrapped by the calls of this package.
@@ -38,12 +40,14 @@ func (a AccessError) Component() string {
 // Entity returns the entity of the access; None when the access was to rows.
 func (a AccessError) Entity() Entity { return a.entity }
 
-// Unwrap returns [ErrStale] when the entity is gone, else nil.
+// Unwrap returns a [UsageError] of the same text, which unwraps to [ErrStale]
+// when the entity is gone.
 func (a AccessError) Unwrap() error {
+	usage := UsageError{Text: a.Error()}
 	if a.entity != None && !a.cols.w.Alive(a.entity) {
-		return ErrStale
+		usage.Err = ErrStale
 	}
-	return nil
+	return usage
 }
 
 // Error describes the failed access and its fix.
@@ -51,7 +55,7 @@ func (a AccessError) Error() string {
 	name := a.Component()
 	switch {
 	case name == "":
-		return "ecs: " + errUnregistered
+		return errUnregistered
 	case a.entity == None:
 		return fmt.Sprintf("ecs: no %s here: name it in the system's Read, Write or With; for an Optional one (or, on a client, one that is for others alone) ask Rows.Has, for an entity that may be None use Find", name)
 	case !a.cols.w.Alive(a.entity):
@@ -60,7 +64,7 @@ func (a AccessError) Error() string {
 	return fmt.Sprintf("ecs: Get %s of %v: the entity has none: use Find where it may lack it", name, a.entity)
 }
 
-const errUnregistered = "access through a component that is not registered: " + declareIt
+const errUnregistered = "ecs: access through a component that is not registered: " + declareIt
 
 const declareIt = "declare it first, with Protocol.Component, or with Protocol.Command if it is the players' input (without a Protocol: Types.Register)"
 
@@ -69,10 +73,6 @@ const declareIt = "declare it first, with Protocol.Component, or with Protocol.C
 const ofAnother = "registered with other Types, of another Protocol or world: make a new game value for each, as in new(Game).Protocol()"
 
 // UsageError is the panic value for a call that cannot be right: an
-// unregistered prefab, a save of a locked world, a slot out of range.
-type UsageError struct{ Text string }
-
-// Error returns the text, which names the fix.
-func (u UsageError) Error() string { return "ecs: " + u.Text }
-
-func misuse(format string, args ...any) { panic(UsageError{fmt.Sprintf(format, args...)}) }
+// unregistered prefab, a save of a locked world, a slot out of range. Its text
+// says what to change. The other packages of this module panic with it too.
+type UsageError = misuse.Error

@@ -3,6 +3,8 @@ package ecs
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // guard records what the running system declared, and values it must not
@@ -104,7 +106,7 @@ func (w *World) checkSlot(slot uint16) {
 	if !g.on || slot == 0 || w.types.slots[slot].open || g.sets.touched().Or(g.sets.creates).Has(ID(slot-1)) {
 		return
 	}
-	misuse("system %q touches %s without declaring it: name it in Read, Write, ReadOther or WriteOther",
+	misuse.Panicf("ecs: system %q touches %s without declaring it: name it in Read, Write, ReadOther or WriteOther",
 		g.system, w.types.slots[slot].name)
 }
 
@@ -124,7 +126,7 @@ func (w *World) checkOwner(slot uint16, t *table) {
 	if !g.on || slot == 0 || t.part == nil || t.part.owner == g.owner || !g.sets.own(ID(slot-1)) {
 		return
 	}
-	misuse("system %q reads %s of an entity with owner %d, and its rows have owner %d: name it in ReadOther, not ReadOwn",
+	misuse.Panicf("ecs: system %q reads %s of an entity with owner %d, and its rows have owner %d: name it in ReadOther, not ReadOwn",
 		g.system, w.types.slots[slot].name, t.part.owner, g.owner)
 }
 
@@ -154,7 +156,7 @@ func (w *World) checkSingle(slot uint16) {
 	}
 	d := w.types.singles[slot-1]
 	if !g.singles.touched().Has(d.id) {
-		misuse("system %q touches singleton %s without declaring it: name it in Read or Write", g.system, d.name)
+		misuse.Panicf("ecs: system %q touches singleton %s without declaring it: name it in Read or Write", g.system, d.name)
 	}
 	if !g.singles.wrote().Has(d.id) && g.first(keptKey{slot, 0}) {
 		g.addKept(d, nil, w.singles[slot-1], 1)
@@ -173,7 +175,7 @@ func (w *World) checkSpawn(k *prefabData) {
 		}
 	}
 	if len(missing) > 0 {
-		misuse("system %q spawns prefab %q without declaring %s: name it in Create",
+		misuse.Panicf("ecs: system %q spawns prefab %q without declaring %s: name it in Create",
 			w.guard.system, k.name, strings.Join(missing, ", "))
 	}
 }
@@ -187,7 +189,7 @@ func (w *World) checkAdd(slot uint16, e Entity) {
 	}
 	if d := w.types.slots[slot]; !d.open && !w.guard.sets.creates.Has(d.id) &&
 		(w.tables[tableOf(place)].cols[slot] == nil || w.pending(e)) {
-		misuse("system %q adds %s to %v without declaring it: name it in Create", w.guard.system, d.name, e)
+		misuse.Panicf("ecs: system %q adds %s to %v without declaring it: name it in Create", w.guard.system, d.name, e)
 	}
 }
 
@@ -198,7 +200,7 @@ func (w *World) checkStructural(o op) {
 	}
 	does := [...]string{opSpawn: "spawns an entity", opDestroy: "destroys an entity", opAdd: "adds a component",
 		opRemove: "removes a component", opTransfer: "transfers an entity", opParent: "sets an entity's parent"}
-	misuse("system %q %s without declaring it: add Structural, or Create of what it makes", w.guard.system, does[o])
+	misuse.Panicf("ecs: system %q %s without declaring it: add Structural, or Create of what it makes", w.guard.system, does[o])
 }
 
 // mayWrite reports whether the running system declared to write the component
@@ -296,7 +298,7 @@ func (w *World) compareKept() {
 		case k.t == nil:
 			if !k.d.equal(k.now, k.was()) {
 				g.on = false
-				misuse("system %q writes singleton %s, which it declared only to read: name it in Write", g.system, k.d.name)
+				misuse.Panicf("ecs: system %q writes singleton %s, which it declared only to read: name it in Write", g.system, k.d.name)
 			}
 		case k.version == k.t.version: // the rows have not moved
 			k.d.diffRows(Rows{k.t, 0, int32(k.n)}, k.now, k.was(), w.wroteKept(k.d))
@@ -310,15 +312,15 @@ func (w *World) wroteKept(d *typeData) func(Rows, int, unsafe.Pointer) {
 		g.on = false
 		switch {
 		case !g.gotRows(r.t) && g.sets.writes.Has(d.id):
-			misuse("system %q writes %s of %v, which is not among its rows: name it in WriteOther", g.system, d.name, r.Entity(i))
+			misuse.Panicf("ecs: system %q writes %s of %v, which is not among its rows: name it in WriteOther", g.system, d.name, r.Entity(i))
 		case !g.gotRows(r.t):
-			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther", g.system, d.name, r.Entity(i))
+			misuse.Panicf("ecs: system %q writes %s of %v, which it declared only to read: name it in WriteOther", g.system, d.name, r.Entity(i))
 		case g.optional.Has(d.id):
-			misuse("system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))
+			misuse.Panicf("ecs: system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))
 		case g.sets.reads.Has(d.id):
-			misuse("system %q writes %s of %v, which it declared only to read: name it in Write", g.system, d.name, r.Entity(i))
+			misuse.Panicf("ecs: system %q writes %s of %v, which it declared only to read: name it in Write", g.system, d.name, r.Entity(i))
 		default: // a row of the system, reached through the world
-			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther, or Write", g.system, d.name, r.Entity(i))
+			misuse.Panicf("ecs: system %q writes %s of %v, which it declared only to read: name it in WriteOther, or Write", g.system, d.name, r.Entity(i))
 		}
 	}
 }

@@ -2,6 +2,8 @@ package ecs
 
 import (
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // History is a ring of saves of a world, or of one owner's part of it. Slots
@@ -31,7 +33,7 @@ func (w *World) NewOwnerHistory(o Owner, slots int) *History { return w.newHisto
 
 func (w *World) newHistory(p *part, slots int) *History {
 	if slots < 1 {
-		misuse("a history of %d slots: use 1 at least", slots)
+		misuse.Panicf("ecs: a history of %d slots: use 1 at least", slots)
 	}
 	h := &History{w: w, part: p, slots: make([]slot, slots)}
 	var size uintptr
@@ -93,10 +95,10 @@ func (h *History) Saved(slot int) bool {
 // the world is locked or the slot does not exist.
 func (h *History) Save(slot int) {
 	if slot < 0 || slot >= len(h.slots) {
-		misuse("save to slot %d of %d", slot, len(h.slots))
+		misuse.Panicf("ecs: save to slot %d of %d", slot, len(h.slots))
 	}
 	if h.w.locks > 0 {
-		misuse("save of a locked world: save between systems")
+		misuse.Panicf("ecs: save of a locked world: save between systems")
 	}
 	h.w.knowHistory(h)
 	s := &h.slots[slot]

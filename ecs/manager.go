@@ -1,6 +1,10 @@
 package ecs
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Managed reserves spawning and destroying of entities with the component for a
 // library. The World's own spawn and destroy methods panic with [UsageError]
@@ -82,9 +86,9 @@ func (w *World) runner() string {
 }
 
 func (w *World) refuseSpawn(k *prefabData) {
-	misuse("%sWorld.Spawn of prefab %q: %s", w.runner(), k.name, k.kept.keeper)
+	misuse.Panicf("ecs: %sWorld.Spawn of prefab %q: %s", w.runner(), k.name, k.kept.keeper)
 }
 
 func (w *World) refuseDestroy(e Entity, d *typeData) {
-	misuse("%sWorld.Destroy of %v: %s", w.runner(), e, d.keeper)
+	misuse.Panicf("ecs: %sWorld.Destroy of %v: %s", w.runner(), e, d.keeper)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // part holds everything of one owner: its tables and its allocators.
@@ -65,7 +67,7 @@ func (w *World) Partition(o Owner) Owner {
 			return name
 		}
 	}
-	misuse("no name is left for a second part of owner %d: use fewer partitions", o)
+	misuse.Panicf("ecs: no name is left for a second part of owner %d: use fewer partitions", o)
 	return o
 }
 

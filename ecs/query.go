@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Query selects entities by their component sets. It belongs to Types and works
@@ -25,7 +27,7 @@ type Query struct {
 func NewQuery(t *Types, terms ...Term) *Query {
 	q, err := newQuery(t, terms)
 	if err != nil {
-		panic(UsageError{"query: " + err.Error()})
+		misuse.Panicf("ecs: query: %v", err)
 	}
 	return q
 }
@@ -75,7 +77,7 @@ func (q *Query) With() Mask {
 // made panics for a query that NewQuery did not return.
 func (q *Query) made() {
 	if q == nil || q.types == nil {
-		misuse("a query is nil or zero: make it with NewQuery(types, terms...) where the game declares its components, and keep the pointer")
+		misuse.Panicf("ecs: a query is nil or zero: make it with NewQuery(types, terms...) where the game declares its components, and keep the pointer")
 	}
 }
 
@@ -83,10 +85,10 @@ func (q *Query) made() {
 func (q *Query) checkWorld(w *World) {
 	q.made()
 	if w == nil {
-		misuse("query of a nil World, as that of a zero View: before a client's first Step use Client.View")
+		misuse.Panicf("ecs: query of a nil World, as that of a zero View: before a client's first Step use Client.View")
 	}
 	if q.types != w.types {
-		misuse("query of other Types than the world's: make one with NewQuery for each end's Types")
+		misuse.Panicf("ecs: query of other Types than the world's: make one with NewQuery for each end's Types")
 	}
 }
 

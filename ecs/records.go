@@ -1,6 +1,10 @@
 package ecs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // An entity record is eight bytes: the current handle of its slot (generation
 // on top) XOR a place, which is row (24 bits) and table (16 bits). So a current
@@ -111,7 +115,7 @@ func (w *World) nextFree(r Range) uint32 {
 		at++
 	}
 	if at<<pageBits+pageLen > maxSlot {
-		misuse("no index left in range %v", r)
+		misuse.Panicf("ecs: no index left in range %v", r)
 	}
 	w.reserve(int(at) + 1)
 	w.firstFree[r] = at + 1

@@ -1,6 +1,10 @@
 package ecs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Tables without rows are recycled in bulk, except those of which a save has rows. Every history identifies a
 // table by its index in the order of creation, so all indexes change at once.
@@ -36,7 +40,7 @@ func (w *World) tableID() uint16 {
 		return id
 	}
 	if len(w.tables) > tableMask {
-		misuse("more than %d tables: fewer owners or fewer component sets", tableMask)
+		misuse.Panicf("ecs: more than %d tables: fewer owners or fewer component sets", tableMask)
 	}
 	w.tables = append(w.tables, w.tables[0])
 	w.growColumns()

@@ -1,5 +1,7 @@
 package ecs
 
+import "github.com/foretick/foretick/internal/misuse"
+
 // reserved hands out the indices that Reserve takes out of circulation. They
 // belong to no part, so no restore brings back a handle that was given out.
 type reserved struct {
@@ -14,7 +16,7 @@ type reserved struct {
 // when the range does not exist or is used up.
 func (w *World) Reserve(r Range, owner Owner) Entity {
 	if r >= ranges {
-		misuse("reserve in %v: use RangeServer, RangePredicted or RangeLocal", r)
+		misuse.Panicf("ecs: reserve in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
 	p := w.partOf(owner)
 	if n := len(p.reserved[r]); n > 0 {

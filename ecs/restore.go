@@ -3,17 +3,19 @@ package ecs
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Restore brings back the state of a slot. It panics with [UsageError] when the
 // world is locked or the slot holds no save; see [History.Holds].
 func (h *History) Restore(slot int) {
 	if !h.Holds(slot) {
-		misuse("restore of slot %d of %d, which holds no save, or one that a transfer made void: ask Holds", slot, len(h.slots))
+		misuse.Panicf("ecs: restore of slot %d of %d, which holds no save, or one that a transfer made void: ask Holds", slot, len(h.slots))
 	}
 	w := h.w
 	if w.locks > 0 {
-		misuse("restore of a locked world: restore between systems")
+		misuse.Panicf("ecs: restore of a locked world: restore between systems")
 	}
 	s := &h.slots[slot]
 	switch {
@@ -186,7 +188,7 @@ func (pg *page) setRecords(w *World, n uint32, from []uint64, version uint64) {
 // [History.Holds].
 func (h *History) RestoreComponent(slot int, id ID) {
 	if !h.Holds(slot) {
-		misuse("restore of a component from slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
+		misuse.Panicf("ecs: restore of a component from slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
 	}
 	d := h.w.typeOf(id)
 	if d.size == 0 {

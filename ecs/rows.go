@@ -1,6 +1,10 @@
 package ecs
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Rows is a contiguous run of rows of one table: entities of one component set
 // and one owner. It is three words, passed by value. It is valid until the next
@@ -38,7 +42,7 @@ func (r Rows) Owner() Owner {
 // panics with [UsageError] when the range is out of bounds.
 func (r Rows) Slice(lo, hi int) Rows {
 	if lo < 0 || hi < lo || hi > int(r.n) {
-		misuse("Rows.Slice(%d, %d) of %d rows", lo, hi, r.n)
+		misuse.Panicf("ecs: Rows.Slice(%d, %d) of %d rows", lo, hi, r.n)
 	}
 	return Rows{r.t, r.lo + int32(lo), int32(hi - lo)}
 }

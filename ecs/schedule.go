@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Schedule holds the systems of a game and derives their running order from
@@ -37,7 +39,7 @@ type Hook[C any] interface {
 // NewSchedule returns an empty schedule with one stage, "tick".
 func NewSchedule[C any](t *Types) *Schedule[C] {
 	if t == nil {
-		misuse("NewSchedule is given nil Types: make them with NewTypes")
+		misuse.Panicf("ecs: NewSchedule is given nil Types: make them with NewTypes")
 	}
 	return &Schedule[C]{types: t, stages: []string{"tick"}}
 }
@@ -47,7 +49,7 @@ func NewSchedule[C any](t *Types) *Schedule[C] {
 // [Schedule.Build].
 func (s *Schedule[C]) Stages(names ...string) {
 	if s.built {
-		misuse("Stages after Build: name them first")
+		misuse.Panicf("ecs: Stages after Build: name them first")
 	}
 	if len(names) == 0 {
 		s.errs = append(s.errs, errors.New("ecs: Stages: name at least one"))
@@ -70,7 +72,7 @@ func (s *Schedule[C]) Stages(names ...string) {
 // the order: see [Schedule.Build]. Call it before Build.
 func (s *Schedule[C]) InOrder() {
 	if s.built {
-		misuse("InOrder after Build: call it first")
+		misuse.Panicf("ecs: InOrder after Build: call it first")
 	}
 	s.inOrder = true
 }
@@ -81,7 +83,7 @@ func (s *Schedule[C]) InOrder() {
 // [UsageError].
 func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 	if s.built {
-		misuse("system %q is added after Build: add every system first", name)
+		misuse.Panicf("ecs: system %q is added after Build: add every system first", name)
 	}
 	sys := &system[C]{name: name, run: run}
 	fail := func(err error) {
@@ -297,7 +299,7 @@ func (s *Schedule[C]) mustBuilt(w *World) {
 
 func (s *Schedule[C]) refuseWorld() {
 	if !s.built {
-		misuse("the schedule is not built: call Build and check its error first")
+		misuse.Panicf("ecs: the schedule is not built: call Build and check its error first")
 	}
-	misuse("the schedule is of other Types than the world")
+	misuse.Panicf("ecs: the schedule is of other Types than the world")
 }

@@ -45,7 +45,7 @@ func (s *Singleton[T]) Get(w *World) *T {
 		w.checkSingle(s.slot)
 	}
 	if s.slot == 0 {
-		panic(UsageError{errUnregistered})
+		panic(UsageError{Text: errUnregistered})
 	}
 	return (*T)(w.singles[s.slot-1])
 }

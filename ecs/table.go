@@ -1,6 +1,10 @@
 package ecs
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // zeroSized is the target of columns of zero-sized types, which must not be
 // nil.
@@ -109,7 +113,7 @@ func (t *table) growRows(n int32) {
 		c *= 2
 	}
 	if c > rowMask {
-		misuse("more than %d rows in one table", rowMask)
+		misuse.Panicf("ecs: more than %d rows in one table", rowMask)
 	}
 	var size uintptr
 	for _, d := range t.arch.types {

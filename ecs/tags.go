@@ -1,6 +1,10 @@
 package ecs
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // SetTags replaces the tags of the world; see [WorldConfig]. From the next run of a
 // [Schedule] on, the world runs the systems that have no other tags. Call it outside of
@@ -8,11 +12,11 @@ import "fmt"
 // tags.
 func (w *World) SetTags(tags ...string) {
 	if w.locks > 0 {
-		misuse("SetTags in a locked world: call it outside of systems")
+		misuse.Panicf("ecs: SetTags in a locked world: call it outside of systems")
 	}
 	bits, err := w.types.tagBits(tags)
 	if err != nil {
-		misuse("SetTags: %v", err)
+		misuse.Panicf("ecs: SetTags: %v", err)
 	}
 	w.tags = bits
 }

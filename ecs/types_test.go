@@ -139,6 +139,7 @@ func TestUnregisteredHandlesArePanicsThatSayWhy(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, "Velocity", err.Component())
 		require.ErrorContains(t, err, "no Velocity here")
+		require.Equal(t, ecs.UsageError{Text: err.Error()}, err.Unwrap())
 	}()
 	g.vel.Slice(r)
 }

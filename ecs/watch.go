@@ -1,6 +1,10 @@
 package ecs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Watch reports the entities that start or stop matching a query, each once.
 // The reported entities are saved, restored and rolled back with the world, and
@@ -18,7 +22,7 @@ type Watch struct {
 // exists.
 func NewWatch(t *Types, terms ...Term) *Watch {
 	if t.frozen {
-		misuse("NewWatch: the types are frozen by the first NewWorld: make watches before")
+		misuse.Panicf("ecs: NewWatch: the types are frozen by the first NewWorld: make watches before")
 	}
 	v := &Watch{query: NewQuery(t, terms...), index: len(t.watches)}
 	t.watches = append(t.watches, v)
@@ -72,7 +76,7 @@ func (v *Watch) PollOwner(w *World, o Owner) (entered, left []Entity) {
 
 func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity) {
 	if v.query.types != w.types {
-		misuse("watch of other Types than the world's")
+		misuse.Panicf("ecs: watch of other Types than the world's")
 	}
 	w.peek(w.blind != 0)
 	s := &w.watches[v.index]

@@ -3,6 +3,8 @@ package ecs
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // WorldConfig configures a world. The zero value is ready to use.
@@ -89,12 +91,12 @@ type World struct {
 // more than 64 tags.
 func NewWorld(t *Types, cfg WorldConfig) *World {
 	if t == nil {
-		misuse("NewWorld is given nil Types: make them with NewTypes")
+		misuse.Panicf("ecs: NewWorld is given nil Types: make them with NewTypes")
 	}
 	t.freeze()
 	tags, err := t.tagBits(cfg.Tags)
 	if err != nil {
-		misuse("NewWorld: %v", err)
+		misuse.Panicf("ecs: NewWorld: %v", err)
 	}
 	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1, onFull: cfg.OnFull}
 	w.archByMask = map[Mask]*archetype{}
@@ -111,7 +113,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	n := cfg.Capacity
 	switch {
 	case n < 0 || n > maxSlot/2:
-		misuse("WorldConfig.Capacity is %d: use up to %d, or 0 for 1024", n, maxSlot/2)
+		misuse.Panicf("ecs: WorldConfig.Capacity is %d: use up to %d, or 0 for 1024", n, maxSlot/2)
 	case n == 0:
 		n = 1024
 	}
@@ -220,7 +222,7 @@ func (w *World) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
 
 func (w *World) spawnEntity(r Range, k *Prefab, owner Owner) Entity {
 	if r >= ranges {
-		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
+		misuse.Panicf("ecs: spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
 	if debug {
 		w.checkSpawn(k.d)
@@ -234,10 +236,10 @@ func (w *World) spawnEntity(r Range, k *Prefab, owner Owner) Entity {
 
 func (w *World) checkPrefab(k *Prefab) {
 	if !k.Registered() {
-		misuse("this prefab is not registered: declare it first (Types.RegisterPrefab, or what calls that for you)")
+		misuse.Panicf("ecs: this prefab is not registered: declare it first (Types.RegisterPrefab, or what calls that for you)")
 	}
 	if k.d.types != w.types {
-		misuse("prefab %q is registered with other Types than this world's", k.d.name)
+		misuse.Panicf("ecs: prefab %q is registered with other Types than this world's", k.d.name)
 	}
 }
 

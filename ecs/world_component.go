@@ -2,6 +2,8 @@ package ecs
 
 import (
 	"unsafe"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // AddByID adds a component to the entity, or sets it if present, from the
@@ -27,7 +29,7 @@ func (w *World) RemoveByID(e Entity, id ID) { w.removeSlot(e, int(w.typeOf(id).s
 
 func (w *World) typeOf(id ID) *typeData {
 	if int(id) >= w.types.Len() {
-		misuse("component %d of %d", id, w.types.Len())
+		misuse.Panicf("ecs: component %d of %d", id, w.types.Len())
 	}
 	return w.types.slots[int(id)+1]
 }

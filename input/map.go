@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Map turns the input of devices into actions. Make one with [New].
@@ -144,8 +146,9 @@ func (m *Map) key(name string) *key {
 }
 
 // Pressed reports whether an action is pressed, or was for a part of this frame. An
-// analogue action is pressed beyond half of its range. It panics if there is no action
-// of that name, as JustPressed, JustReleased and Value do.
+// analogue action is pressed beyond half of its range. It panics with a
+// foretick.UsageError if there is no action of that name, as JustPressed, JustReleased
+// and Value do.
 func (m *Map) Pressed(action string) bool {
 	a := m.action(action)
 	return a.on || a.justPressed
@@ -199,7 +202,7 @@ func (m *Map) EndFrame() {
 func (m *Map) action(name string) *action {
 	a := m.byName[name]
 	if a == nil {
-		panic(fmt.Sprintf("input: no action is named %q%s", name, nearest(name, m.names())))
+		misuse.Panicf("input: no action is named %q%s", name, nearest(name, m.names()))
 	}
 	return a
 }

@@ -278,12 +278,12 @@ func TestFaultsOfNew(t *testing.T) {
 func TestUnknownActionPanics(t *testing.T) {
 	m := play(t, input.Keymap{"fire": nil})
 	const want = `input: no action is named "fier": do you mean "fire"?`
-	require.PanicsWithValue(t, want, func() { m.Pressed("fier") })
-	require.PanicsWithValue(t, want, func() { m.JustPressed("fier") })
-	require.PanicsWithValue(t, want, func() { m.JustReleased("fier") })
-	require.PanicsWithValue(t, want, func() { m.Value("fier") })
-	require.PanicsWithValue(t, want, func() { m.Emit("fier", 1) })
-	require.PanicsWithValue(t, want, func() { m.KeyNames("fier", input.AnyDevice) })
+	require.PanicsWithError(t, want, func() { m.Pressed("fier") })
+	require.PanicsWithError(t, want, func() { m.JustPressed("fier") })
+	require.PanicsWithError(t, want, func() { m.JustReleased("fier") })
+	require.PanicsWithError(t, want, func() { m.Value("fier") })
+	require.PanicsWithError(t, want, func() { m.Emit("fier", 1) })
+	require.PanicsWithError(t, want, func() { m.KeyNames("fier", input.AnyDevice) })
 }
 
 func TestKeysAndPrompts(t *testing.T) {

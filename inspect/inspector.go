@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 )
@@ -53,8 +54,8 @@ type Inspector struct {
 	ends  []*end // servers and clients, in the order in which they were added
 }
 
-// New returns an inspector without ends. It panics if a number of the config is out of its
-// bounds.
+// New returns an inspector without ends. It panics with a foretick.UsageError if a
+// number of the config is out of its bounds.
 func New(cfg Config) *Inspector {
 	if cfg.Samples == 0 {
 		cfg.Samples = defaultSamples
@@ -63,7 +64,7 @@ func New(cfg Config) *Inspector {
 		cfg.Events = defaultEvents
 	}
 	if cfg.Samples < 2 || cfg.Samples > mostKept || cfg.Events < 2 || cfg.Events > mostKept {
-		panic(fmt.Sprintf("inspect: Config.Samples is %d and Events %d: use 2 to %d, or 0 for %d and %d", cfg.Samples, cfg.Events, mostKept, defaultSamples, defaultEvents))
+		misuse.Panicf("inspect: Config.Samples is %d and Events %d: use 2 to %d, or 0 for %d and %d", cfg.Samples, cfg.Events, mostKept, defaultSamples, defaultEvents)
 	}
 	return &Inspector{cfg: cfg, events: eventRing{most: cfg.Events}, logs: eventRing{most: cfg.Events}}
 }

@@ -1,10 +1,10 @@
 package lagcomp
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // History keeps the hitboxes of every entity for the newest ticks. It allocates while it
@@ -36,18 +36,14 @@ type HistoryStats struct {
 // String returns the counters that are not zero as one line for a log.
 func (s HistoryStats) String() string { return counts.Line(s) }
 
-// UsageError is what History panics with when its calls are out of order. It is a fault
-// of the program, not of its input.
-type UsageError struct {
-	Call string // the method of History that was called
-	Tick Tick   // the tick of the call
-	ID   ID     // the entity, if it concerns one
-	Fix  string // what to do instead
-}
+// UsageError is what History panics with when its calls are out of order, and NewJudge when
+// its config is not valid. It is a fault of the program, not of its input. Its text names
+// the remedy. The other packages of this module panic with it too.
+type UsageError = misuse.Error
 
-// Error names the call and the remedy.
-func (e *UsageError) Error() string {
-	return fmt.Sprintf("lagcomp: History.%s at tick %d, entity %d: %s", e.Call, e.Tick, e.ID, e.Fix)
+// outOfOrder panics about a call of History. An entity 0 is none.
+func outOfOrder(call string, t Tick, id ID, fix string) {
+	misuse.Panicf("lagcomp: History.%s at tick %d, entity %d: %s", call, t, id, fix)
 }
 
 // NewHistory makes an empty history. The error is a *ConfigError. A full history holds
@@ -65,14 +61,14 @@ func NewHistory(cfg Config) (*History, error) {
 
 // Begin starts recording tick t, which must be newer than all before it. Ticks may be left
 // out; views then interpolate across the gap. Begin forgets the oldest tick. A Past
-// obtained before must not be used any more. It panics with a *UsageError when t is not
+// obtained before must not be used any more. It panics with a UsageError when t is not
 // newer or a tick is still being recorded.
 func (h *History) Begin(t Tick) {
 	if h.rec != nil {
-		panic(&UsageError{Call: "Begin", Tick: t, Fix: "call End for the tick before"})
+		outOfOrder("Begin", t, 0, "call End for the tick before")
 	}
 	if h.newest != nil && t <= h.newest.tick {
-		panic(&UsageError{Call: "Begin", Tick: t, Fix: "ticks must grow; call Reset when a new level starts to count again"})
+		outOfOrder("Begin", t, 0, "ticks must grow; call Reset when a new level starts to count again")
 	}
 	h.expire(t)
 	f := &h.ring[t%Tick(len(h.ring))]
@@ -108,13 +104,13 @@ func (h *History) expire(t Tick) {
 // When it changes (respawn, teleport), or when the entity was left out for a tick, its
 // history is cut, and nothing interpolates across. The hitboxes are copied. An entity
 // should keep their number, kinds and order from tick to tick. Where it does not, views
-// show the earlier tick until the later one is reached. It panics with a *UsageError
+// show the earlier tick until the later one is reached. It panics with a UsageError
 // outside of Begin and End, when the entity was put already, or when it has more than
 // 65535 hitboxes.
 func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	f := h.rec
 	if f == nil {
-		panic(&UsageError{Call: "Put", ID: id, Fix: "call Begin first"})
+		outOfOrder("Put", 0, id, "call Begin first")
 	}
 	// Entities come in the same order in most ticks, so the last tick's is
 	// tried before the table.
@@ -127,7 +123,7 @@ func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	}
 	l := &h.lives.slots[slot]
 	if l.last == f.tick && l.run != 0 || len(vs) > maxHitboxes {
-		panic(misput(f.tick, id, len(vs)))
+		refusePut(f.tick, id, len(vs))
 	}
 	if l.life != life || l.run == 0 || l.last != h.newest.tick {
 		h.runs++
@@ -148,19 +144,20 @@ func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	f.hitboxes = append(f.hitboxes, vs...)
 }
 
-func misput(t Tick, id ID, hitboxes int) *UsageError {
-	e := &UsageError{Call: "Put", Tick: t, ID: id, Fix: "put each entity once a tick, with all its hitboxes"}
+// refusePut panics about an entity that cannot be put.
+func refusePut(t Tick, id ID, hitboxes int) {
+	fix := "put each entity once a tick, with all its hitboxes"
 	if hitboxes > maxHitboxes {
-		e.Fix = "an entity has at most 65535 hitboxes"
+		fix = "an entity has at most 65535 hitboxes"
 	}
-	return e
+	outOfOrder("Put", t, id, fix)
 }
 
-// End completes the tick: from now on it can be queried. It panics with a *UsageError when
+// End completes the tick: from now on it can be queried. It panics with a UsageError when
 // none was begun.
 func (h *History) End() {
 	if h.rec == nil {
-		panic(&UsageError{Call: "End", Fix: "call Begin first"})
+		outOfOrder("End", 0, 0, "call Begin first")
 	}
 	h.rec.held = true
 	h.newest = h.rec

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Claim is the moment of the world that a client says its player saw when it acted: a tick,
@@ -117,11 +118,11 @@ type Judge struct {
 	stats  JudgeStats
 }
 
-// NewJudge makes the judge of one player. It panics with a *ConfigError when
-// the config is not valid; NewHistory returns the same as an error.
+// NewJudge makes the judge of one player. It panics when the config is not
+// valid, with a [UsageError] that unwraps to the *ConfigError that NewHistory returns.
 func NewJudge(cfg Config) *Judge {
 	if err := cfg.Validate(); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	cfg = cfg.withDefaults()
 	return &Judge{cfg: cfg, last: -1, rtt: newTrip(cfg)}

@@ -3,6 +3,8 @@ package netcode
 import (
 	"math"
 	"time"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Clock keeps a client's two times, predicted time and render time, from the
@@ -80,10 +82,11 @@ type issue struct {
 }
 
 // NewClock returns a clock that starts when StartBuffer snapshots have arrived.
-// It panics with a *ConfigError when cfg is not valid.
+// It panics when cfg is not valid, with a foretick.UsageError that unwraps to a
+// *ConfigError.
 func NewClock(cfg ClockConfig) *Clock {
 	if err := cfg.Validate(); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	cfg = cfg.defaults()
 	perSecond := max(1, cfg.TickRate/cfg.SnapshotInterval)

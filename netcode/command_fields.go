@@ -1,6 +1,10 @@
 package netcode
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // commandFields are the widths of a command's fields in bits, in the order of its data. They cover all of the
 // data: the last fields are the bits that the game's fields leave over.
@@ -29,7 +33,7 @@ func checkFields(size int, fields []uint8) error {
 func newCommandFields(size int, fields []uint8) commandFields {
 	checkCommandSize(size)
 	if err := checkFields(size, fields); err != nil {
-		panic(&ConfigError{err})
+		misuse.Panic(&ConfigError{err})
 	}
 	out := append(make(commandFields, 0, len(fields)+1), fields...)
 	left := 8 * size

@@ -1,6 +1,10 @@
 package netcode
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // CommandSender holds a client's commands until the server has them, and writes
 // them into packets. It is not safe for concurrent use.
@@ -28,11 +32,12 @@ type CommandSender struct {
 
 // NewCommandSender returns a sender for commands of size bytes. It panics
 // unless size is 1 to 1024: the size comes from a schema, not from the wire. It
-// also panics with a *ConfigError when cfg is not valid.
+// also panics when cfg is not valid. Each is a foretick.UsageError that unwraps
+// to a *ConfigError.
 func NewCommandSender(size int, cfg CommandConfig) *CommandSender {
 	checkCommandSize(size)
 	if err := cfg.Validate(); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	if cfg.Redundancy == 0 {
 		cfg.Redundancy = 3
@@ -48,7 +53,7 @@ func NewCommandSender(size int, cfg CommandConfig) *CommandSender {
 
 func checkCommandSize(size int) {
 	if size < 1 || size > maxCommandSize {
-		panic(&ConfigError{malformed("command size must be 1 to 1024 bytes")})
+		misuse.Panic(&ConfigError{malformed("command size must be 1 to 1024 bytes")})
 	}
 }
 

@@ -62,7 +62,7 @@ type Config struct {
 	Newcomer bool
 }
 
-// ConfigError lists every fault of a config. NewConn panics with it.
+// ConfigError lists every fault of a config. The panic of NewConn unwraps to it.
 type ConfigError struct{ Err error }
 
 // Error returns a text that names the faults.

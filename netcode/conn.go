@@ -1,6 +1,10 @@
 package netcode
 
-import "time"
+import (
+	"time"
+
+	"github.com/foretick/foretick/internal/misuse"
+)
 
 // Conn is one side of a connection to one peer. It is not safe for concurrent
 // use. Every now argument is a reading of the caller's monotonic clock, from
@@ -57,11 +61,11 @@ type sentPacket struct {
 // sentPackets is the most packets kept: 8 s at 128 packets/s.
 const sentPackets = 1024
 
-// NewConn returns a Conn. It panics with a *ConfigError when cfg does not
-// validate.
+// NewConn returns a Conn. It panics when cfg does not validate, with a
+// foretick.UsageError that unwraps to a *ConfigError.
 func NewConn(cfg Config) *Conn {
 	if err := cfg.Validate(); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	cfg = cfg.defaults()
 	c := &Conn{

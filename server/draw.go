@@ -22,10 +22,10 @@ import (
 // that the server calls, such as a system.
 func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, foretick.TagRender) {
-		misuse.Panicf("Server.Draw on a server that draws nothing: add foretick.TagRender to server.Config.Tags")
+		misuse.Panicf("foretick: Server.Draw on a server that draws nothing: add foretick.TagRender to server.Config.Tags")
 	}
 	if s.run.defers() || s.run.inside != "" {
-		misuse.Panicf("Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
+		misuse.Panicf("foretick: Server.Draw in a function that the server calls: a system, a handler or a hook must not call it")
 	}
 	s.run.inside = "Draw"
 	defer func() { s.run.inside = "" }()
@@ -40,7 +40,7 @@ func (s *Server) Draw(since time.Duration) {
 	before := s.replicated()
 	s.p.Schedule.ExecuteRender(s.sim.world, f)
 	if s.replicated() != before {
-		misuse.Panicf("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", renderWriters(s.p))
+		misuse.Panicf("foretick: a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", renderWriters(s.p))
 	}
 }
 

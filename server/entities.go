@@ -60,7 +60,7 @@ func (m *simulation) hashWorld() uint64 { return m.world.Hash(m.order) }
 // yet.
 func (m *simulation) refuseCaptured(method string) {
 	if m.captured {
-		misuse.Panicf("Frame.%s after the entities of the tick were handed to the snapshots, in server.Config.OnTick or a function that says what is sent: pass it to Server.Do", method)
+		misuse.Panicf("foretick: Frame.%s after the entities of the tick were handed to the snapshots, in server.Config.OnTick or a function that says what is sent: pass it to Server.Do", method)
 	}
 }
 
@@ -86,10 +86,10 @@ func (n *networkIDs) next() uint32 {
 func (m *simulation) spawn(k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
 	i := m.p.PrefabOf(k)
 	if i < 0 {
-		misuse.Panicf("Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+		misuse.Panicf("foretick: Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
 	if owner == ecs.Common || owner == ecs.ClientOnly {
-		misuse.Panicf("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
+		misuse.Panicf("foretick: Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
 	}
 	return m.spawnNamed(k, i, owner, ecs.None)
 }
@@ -165,7 +165,7 @@ func (m *simulation) net(e ecs.Entity) snapshot.NetID {
 }
 
 func (m *simulation) refuseSpawn(k *ecs.Prefab) {
-	misuse.Panicf("shared system %q spawns prefab %q without a spawner: "+game.FixSpawn, m.p.SystemName(uint32(m.running.By)), k.Name())
+	misuse.Panicf("foretick: shared system %q spawns prefab %q without a spawner: "+game.FixSpawn, m.p.SystemName(uint32(m.running.By)), k.Name())
 }
 
 // clientOnly reports whether an entity is the server's copy of one that its owner's client spawns
@@ -292,7 +292,7 @@ func (en *frameEntities) SetPredicted(e ecs.Entity, on bool) bool {
 		return false
 	}
 	if k := &en.sim.p.Prefabs[id.Prefab]; !k.Interpolated {
-		misuse.Panicf("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
+		misuse.Panicf("foretick: SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
 	}
 	id.Ahead = on
 	return true

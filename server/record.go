@@ -41,11 +41,11 @@ func (r *recording) recordValue(value any) {
 	}
 	b, err := tape.AppendValue(nil, value)
 	if err != nil {
-		misuse.Panicf("Server.Record: %v", err)
+		misuse.Panicf("foretick: Server.Record: %v", err)
 	}
 	if other, replaced := r.sink.Value(b); replaced {
 		if err := tape.SetValue(value, other); err != nil {
-			misuse.Panicf("Server.Record: %v", err)
+			misuse.Panicf("foretick: Server.Record: %v", err)
 		}
 	}
 }

@@ -118,13 +118,13 @@ func (s *Server) Step(now time.Time) {
 	case s.run.closed:
 		return
 	case s.run.inner && !s.run.stepping:
-		misuse.Panicf("Server.Step of a preview's server: call Preview.Step")
+		misuse.Panicf("foretick: Server.Step of a preview's server: call Preview.Step")
 	case s.run.failed:
-		misuse.Panicf("Server.Step after a panic in a system: the match cannot go on, so close the server")
+		misuse.Panicf("foretick: Server.Step after a panic in a system: the match cannot go on, so close the server")
 	case s.run.ticking:
-		misuse.Panicf("Server.Step inside of a tick: a system or a handler must not call it")
+		misuse.Panicf("foretick: Server.Step inside of a tick: a system or a handler must not call it")
 	case s.run.changing || s.run.inside != "":
-		misuse.Panicf("Server.Step in a function that the server calls: a hook, a render system or server.Config.Observe must not call it")
+		misuse.Panicf("foretick: Server.Step in a function that the server calls: a hook, a render system or server.Config.Observe must not call it")
 	}
 	s.run.inside = "Step"
 	done := false

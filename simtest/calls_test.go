@@ -21,7 +21,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
@@ -167,7 +166,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 			defer func() {
 				if v := recover(); v != nil {
 					err, _ := v.(error)
-					if out.err = err; !errors.As(err, new(foretick.UsageError)) && !errors.As(err, new(ecs.UsageError)) {
+					if out.err = err; !errors.As(err, new(foretick.UsageError)) {
 						out.bad = v
 					}
 				}

@@ -167,7 +167,7 @@ func TestRequestLimits(t *testing.T) {
 	srv, cs, gs := truth.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
 	c, g := cs[0], gs[0]
 	require.ErrorIs(t, g.say.Send(c, say{"too early"}), foretick.ErrNotIn)
-	require.PanicsWithValue(t, foretick.UsageError{Text: "request say is sent and not declared: call its Handle in Protocol, on both ends"}, func() { _ = new(foretick.Request[say]).Send(c, say{}) })
+	require.PanicsWithValue(t, foretick.UsageError{Text: "foretick: request say is sent and not declared: call its Handle in Protocol, on both ends"}, func() { _ = new(foretick.Request[say]).Send(c, say{}) })
 	m.Run(2 * time.Second)
 	for i := range uint16(requestBurst) {
 		require.NoError(t, g.buy.Send(c, buy{N: i}))

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 var (
@@ -17,14 +19,9 @@ var (
 	ErrHeavy = errors.New("snapshot: more values than its bytes may bring at once")
 )
 
-// UsageError is the panic value of a hot-path call that was made wrongly.
-type UsageError struct {
-	Call    string // name of the method
-	Problem string // the fault and the fix
-}
-
-// Error names the call and the problem.
-func (e *UsageError) Error() string { return "snapshot: " + e.Call + ": " + e.Problem }
+// UsageError is the panic value of a hot-path call that was made wrongly. Its text names the call, the
+// fault and the fix. The other packages of this module panic with it too.
+type UsageError = misuse.Error
 
 // mostHistory is the longest history of an entity, in versions.
 const mostHistory = 1 << 16
@@ -32,7 +29,7 @@ const mostHistory = 1 << 16
 // orDefault returns a number of a config, or the default for zero.
 func orDefault(call, field string, v, byDefault, most int) int {
 	if v < 0 || v > most {
-		panic(&UsageError{call, fmt.Sprintf("%s is %d: use 1 to %d, or 0 for %d", field, v, most, byDefault)})
+		misuse.Panicf("snapshot: %s: %s is %d: use 1 to %d, or 0 for %d", call, field, v, most, byDefault)
 	}
 	if v == 0 {
 		return byDefault

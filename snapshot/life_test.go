@@ -395,7 +395,7 @@ func TestUsage(t *testing.T) {
 		}
 		func() {
 			defer func() {
-				e, ok := recover().(*snapshot.UsageError)
+				e, ok := recover().(snapshot.UsageError)
 				require.True(t, ok, want)
 				require.Contains(t, e.Error(), want)
 			}()

@@ -154,7 +154,7 @@ type Change struct {
 }
 
 // NewReceiver returns an empty receiver and freezes the registry. It panics with a
-// [*UsageError] when the config is not valid.
+// [UsageError] when the config is not valid.
 func NewReceiver(r *schema.Registry, cfg ReceiverConfig) *Receiver {
 	r.Plan().Frozen = true
 	h := orDefault("NewReceiver", "ReceiverConfig.History", cfg.History, 64, mostHistory)

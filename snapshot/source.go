@@ -2,11 +2,11 @@ package snapshot
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/plan"
 	"github.com/foretick/foretick/schema"
 )
@@ -46,7 +46,7 @@ type Source struct {
 }
 
 // NewSource returns an empty source and freezes the registry. It panics with a
-// [*UsageError] when the config is not valid.
+// [UsageError] when the config is not valid.
 func NewSource(r *schema.Registry, cfg SourceConfig) *Source {
 	r.Plan().Frozen = true
 	h := orDefault("NewSource", "SourceConfig.History", cfg.History, 64, mostHistory)
@@ -67,13 +67,13 @@ func (s *Source) Has(id NetID) bool { return s.lookup(id) != nil }
 func (s *Source) Len() int { return len(s.order) }
 
 // Begin starts a tick. The tick must be later than the last one and not 0, or Begin
-// panics with a [*UsageError].
+// panics with a [UsageError].
 func (s *Source) Begin(t schema.Tick) {
 	if s.open {
-		panic(&UsageError{"Source.Begin", "the tick before was not ended: call End"})
+		misuse.Panicf("snapshot: Source.Begin: the tick before was not ended: call End")
 	}
 	if t == 0 || (s.tick != 0 && !after(t, s.tick)) {
-		panic(&UsageError{"Source.Begin", fmt.Sprintf("tick %d after %d: ticks start at 1 and increase", t, s.tick)})
+		misuse.Panicf("snapshot: Source.Begin: tick %d after %d: ticks start at 1 and increase", t, s.tick)
 	}
 	s.tick, s.open, s.shadow = t, true, s.shadow[:0]
 	s.seq++
@@ -86,7 +86,7 @@ func (s *Source) Begin(t schema.Tick) {
 // Put quantises to both grids and compares with the newest version; only a change makes
 // a new version. A network id keeps its prefab. Put reports whether the source did not have
 // the entity in the tick before: it is new, or it comes back. For one that comes back, set
-// [Sender.SetVisible] and [Sender.SetAudience] again. Put panics with a [*UsageError] when
+// [Sender.SetVisible] and [Sender.SetAudience] again. Put panics with a [UsageError] when
 // called wrongly. It does not allocate once an entity's history has its full length.
 func (s *Source) Put(id NetID, prefab int, owner uint16, mask schema.Mask, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
 	e := s.entityForPut(id, prefab, mask, len(comps))
@@ -144,21 +144,21 @@ func (s *Source) publish(mask plan.Mask, own, pub []int32) {
 func (s *Source) entityForPut(id NetID, prefab int, mask plan.Mask, comps int) *entity {
 	switch {
 	case !s.open:
-		panic(&UsageError{"Source.Put", "no tick is open: call Begin"})
+		misuse.Panicf("snapshot: Source.Put: no tick is open: call Begin")
 	case id == 0:
-		panic(&UsageError{"Source.Put", "network id 0 is none: start at 1"})
+		misuse.Panicf("snapshot: Source.Put: network id 0 is none: start at 1")
 	case prefab < 0 || prefab >= len(s.reg.Prefabs):
-		panic(&UsageError{"Source.Put", fmt.Sprintf("prefab %d is not registered", prefab)})
+		misuse.Panicf("snapshot: Source.Put: prefab %d is not registered", prefab)
 	case mask.Len() != comps || !s.reg.Holds(mask):
-		panic(&UsageError{"Source.Put", fmt.Sprintf("a mask of %d components up to id %d does not fit %d pointers and %d registered components", mask.Len(), mask.End()-1, comps, len(s.reg.Comps))})
+		misuse.Panicf("snapshot: Source.Put: a mask of %d components up to id %d does not fit %d pointers and %d registered components", mask.Len(), mask.End()-1, comps, len(s.reg.Comps))
 	}
 	if slot, ok := s.index[id]; ok {
 		e := s.slots[slot]
 		if e.prefab != prefab {
-			panic(&UsageError{"Source.Put", fmt.Sprintf("entity %d changes from prefab %d to %d: give it a new network id", id, e.prefab, prefab)})
+			misuse.Panicf("snapshot: Source.Put: entity %d changes from prefab %d to %d: give it a new network id", id, e.prefab, prefab)
 		}
 		if e.seen == s.tick {
-			panic(&UsageError{"Source.Put", fmt.Sprintf("entity %d is put twice in tick %d", id, s.tick)})
+			misuse.Panicf("snapshot: Source.Put: entity %d is put twice in tick %d", id, s.tick)
 		}
 		e.seen = s.tick
 		return e
@@ -225,7 +225,7 @@ func (s *Source) pushVersion(e *entity, owner uint16, mask plan.Mask, n int, mov
 // End closes the tick and removes entities that were not put in it.
 func (s *Source) End() {
 	if !s.open {
-		panic(&UsageError{"Source.End", "no tick is open: call Begin"})
+		misuse.Panicf("snapshot: Source.End: no tick is open: call Begin")
 	}
 	s.open = false
 	keep := s.order[:0]

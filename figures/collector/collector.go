@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
 )
@@ -29,7 +30,7 @@ type Collector struct {
 // New makes a collector. It panics if source is nil, or if a field of cfg is out of its range.
 func New(source Source, cfg Config) *Collector {
 	if err := metrics.Check(source, cfg); err != nil {
-		panic("collector: New: " + err.Error())
+		panic(foretick.UsageError{Text: "collector: New: " + err.Error()})
 	}
 	c := &Collector{source, cfg, map[*metrics.Metric]*prometheus.Desc{}}
 	for _, m := range metrics.All() {

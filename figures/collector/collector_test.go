@@ -326,7 +326,7 @@ func TestConfig(t *testing.T) {
 		collector.New(h, c)
 		return nil
 	})
-	require.PanicsWithValue(t, "collector: New: there is no source: pass a *host.Host, or Of a server", func() { collector.New(nil, collector.Config{}) })
+	require.PanicsWithError(t, "collector: New: there is no source: pass a *host.Host, or Of a server", func() { collector.New(nil, collector.Config{}) })
 }
 
 // dashboard has the parts of the dashboard that the tests read.

@@ -71,7 +71,7 @@ func TestAll(t *testing.T) {
 
 // A config that cannot be used is an error at once, which names the fix.
 func TestCheck(t *testing.T) {
-	require.PanicsWithValue(t, "metrics: Each: there is no source: pass a *host.Host, or Of a server", func() { metrics.Each(nil, metrics.Config{}, nil) })
+	require.PanicsWithError(t, "metrics: Each: there is no source: pass a *host.Host, or Of a server", func() { metrics.Each(nil, metrics.Config{}, nil) })
 	fieldtest.Config[metrics.Config](t, fieldtest.Rules{}, func(c metrics.Config) (err error) {
 		defer func() {
 			if v := recover(); v != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/internal/misuse"
 )
 
 // Each calls to with each sample of a source. Samples of one metric need not follow each other. It
@@ -14,7 +15,7 @@ import (
 // tick waits for it.
 func Each(source Source, cfg Config, to func(*Sample)) {
 	if err := Check(source, cfg); err != nil {
-		panic("metrics: Each: " + err.Error())
+		misuse.Panicf("metrics: Each: %v", err)
 	}
 	var sum figures.Host
 	source.Figures(&sum)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/server"
 )
 
@@ -42,11 +42,11 @@ type Handler struct {
 	once  sync.Once
 }
 
-// New returns a handler for the servers and clients of an inspector. It panics when a number
-// of the config is out of its bounds.
+// New returns a handler for the servers and clients of an inspector. It panics with a
+// foretick.UsageError when a number of the config is out of its bounds.
 func New(in *inspect.Inspector, cfg Config) *Handler {
 	if cfg.MaxStreams < 0 || cfg.MaxStreams > 1024 || cfg.Linger > time.Hour {
-		panic(fmt.Sprintf("inspect/web: Config.MaxStreams is %d and Linger %v: use up to 1024 and 1h, or 0 for 16 and 10s", cfg.MaxStreams, cfg.Linger))
+		misuse.Panicf("inspect/web: Config.MaxStreams is %d and Linger %v: use up to 1024 and 1h, or 0 for 16 and 10s", cfg.MaxStreams, cfg.Linger)
 	}
 	if cfg.Linger == 0 {
 		cfg.Linger = 10 * time.Second
@@ -81,7 +81,7 @@ func (h *Handler) URL(page string) string {
 func Server(s *server.Server, cfg Config) *Handler {
 	in := inspect.New(inspect.Config{})
 	if err := in.AddServer("server", s); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	return New(in, cfg)
 }
@@ -91,7 +91,7 @@ func Client(c *client.Client, cfg Config) *Handler {
 	start := time.Now()
 	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	if err := in.AddClient("client", c); err != nil {
-		panic(err)
+		misuse.Panic(err)
 	}
 	return New(in, cfg)
 }

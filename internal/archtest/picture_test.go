@@ -82,8 +82,8 @@ var layers = []layer{
 	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/plan", "schema"}},
-	{"parts that know no other", []string{"ecs", "input", "internal/misuse", "lagcomp", "mathf", "netcode", "prediction"}},
-	{"transports", []string{"internal/contain", "transport/..."}},
+	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
+	{"transports", []string{"internal/contain", "internal/misuse", "transport/..."}},
 }
 
 // layerOf returns the index of a package's layer, −1 if none has it.

@@ -41,8 +41,12 @@ var underGame = []string{"ecs", "schema", "snapshot", "netcode", "prediction", "
 var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
 
 // apart are the packages that nothing else of this module needs, and that need nothing
-// of it: the standard library is enough for them. Examples and their own tests use them.
+// of it but the panic about a wrong call: the standard library is enough for them. Examples
+// and their own tests use them.
 var apart = []string{"input", "mathf"}
+
+// misuse raises the panic about a wrong call for all packages. Its test calls each of them wrongly.
+const misuse = "internal/misuse"
 
 // planted holds a game with faults, clocks and chance among them, that tests share.
 const planted = "internal/plantedtest"
@@ -163,6 +167,9 @@ func (f *file) imports(imported string) string {
 		return "only tests look at unexported fields"
 	}
 	area := f.area()
+	if f.dir() == misuse && f.test() || dir == misuse && slices.Contains(apart, area) {
+		return ""
+	}
 	of, _, _ := strings.Cut(dir, "/")
 	end := ours && slices.Contains(ends, of)
 	switch {

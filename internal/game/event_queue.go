@@ -392,7 +392,7 @@ func (q *Queue[F, T]) Differs(slot int) bool {
 // refuseWrite panics because a client's event handler wrote predicted state.
 func refuseWrite(event string, handler uintptr) {
 	file, line := runtime.FuncForPC(handler).FileLine(handler)
-	misuse.Panicf("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
+	misuse.Panicf("foretick: the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
 }
 
 // MaxNesting is how deep handlers may raise the event that they handle, within one tick. Events raised

@@ -55,7 +55,7 @@ func (s *SharedSystem) String() string {
 // if no shared system runs.
 func (s *SharedSystem) RefuseView() {
 	if s != nil && s.Compared {
-		misuse.Panicf("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.Name)
+		misuse.Panicf("foretick: shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.Name)
 	}
 }
 
@@ -80,15 +80,15 @@ func (r *SystemRun) CheckSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Pre
 	name := prefab.ECS.Name()
 	switch {
 	case prefab.Spawn == layout.NotSpawned:
-		misuse.Panicf("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", r.Shared, name)
+		misuse.Panicf("foretick: %s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", r.Shared, name)
 	case !r.Spawner.On:
-		misuse.Panicf("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", r.Shared, name)
+		misuse.Panicf("foretick: %s spawns prefab %q without saying so: declare it on the system with ecs.Create", r.Shared, name)
 	case owner == ecs.Nobody || owner == ecs.Common:
-		misuse.Panicf("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", r.Shared, name, by)
+		misuse.Panicf("foretick: %s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", r.Shared, name, by)
 	case !r.Spawner.Once && owner != r.Spawner.Owner:
-		misuse.Panicf("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", r.Shared, r.Spawner.Owner, name, by, owner)
+		misuse.Panicf("foretick: %s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", r.Shared, r.Spawner.Owner, name, by, owner)
 	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
-		misuse.Panicf("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
+		misuse.Panicf("foretick: a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
 	}
 }
 

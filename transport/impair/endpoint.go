@@ -1,11 +1,11 @@
 package impair
 
 import (
-	"errors"
 	"reflect"
 	"sync"
 	"time"
 
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/sim"
@@ -68,10 +68,10 @@ const (
 // Wrap puts a bad network around ep. The link up applies to datagrams that ep sends, down to those that it receives;
 // each peer has its own generator derived from the seed. Wrap takes ep over: nobody else may call its Recv or Close,
 // and Close closes it. ep must allow calls from any goroutine, as all endpoints except package sim's do. It panics
-// when ep is nil.
+// with a foretick.UsageError when ep is nil.
 func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
 	if v := reflect.ValueOf(ep); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		panic(errors.New("impair: Wrap got a nil endpoint: check the error of Listen or Dial first"))
+		misuse.Panicf("impair: Wrap got a nil endpoint: check the error of Listen or Dial first")
 	}
 	e := &Endpoint{inner: ep, seed: seed, up: up, down: down, in: inbox.New(bufferSize, queued),
 		flows: make(map[transport.PeerID]*flow), line: newLine[parcel]()}

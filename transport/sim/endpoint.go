@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -101,7 +102,7 @@ func (n *Network) Kill(e *Endpoint) {
 // already in progress, reach the new one. Old connections stay lost.
 func (n *Network) Restart(server *Endpoint) *Endpoint {
 	if server.dial != nil {
-		panic("sim: Network.Restart takes an endpoint that Listen made; dial again instead")
+		misuse.Panicf("sim: Network.Restart takes an endpoint that Listen made; dial again instead")
 	}
 	e := n.endpoint()
 	server.next = e
@@ -118,7 +119,7 @@ func (e *Endpoint) current() *Endpoint {
 
 func (e *Endpoint) dialled(what string) *side {
 	if e.dial == nil {
-		panic("sim: Network." + what + " takes an endpoint that Dial made, not one that listens")
+		misuse.Panicf("sim: Network.%s takes an endpoint that Dial made, not one that listens", what)
 	}
 	return e.dial
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/calendar"
 )
@@ -61,10 +62,10 @@ func (n *Network) Next() (t time.Duration, ok bool) {
 }
 
 // Run processes all events up to and including the time until, in order, and leaves the clock there. It panics
-// when called from a callback.
+// with a foretick.UsageError when called from a callback.
 func (n *Network) Run(until time.Duration) {
 	if n.running {
-		panic("sim: Network.Run called from a callback; put what shall follow in the queue with At")
+		misuse.Panicf("sim: Network.Run called from a callback; put what shall follow in the queue with At")
 	}
 	n.running = true
 	defer func() { n.running = false }()

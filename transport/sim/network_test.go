@@ -197,7 +197,7 @@ func TestLinksChangeInFlight(t *testing.T) {
 	up, down := n.Paths(cli)
 	assert.EqualValues(t, 1, up.Stats().Lost)
 	assert.Zero(t, down.Stats().Lost)
-	assert.PanicsWithValue(t, "sim: Network.SetLink takes an endpoint that Dial made, not one that listens",
+	assert.PanicsWithError(t, "sim: Network.SetLink takes an endpoint that Dial made, not one that listens",
 		func() { n.SetLink(srv, sim.Link{}, sim.Link{}) })
 }
 
