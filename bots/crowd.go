@@ -54,7 +54,8 @@ func (c *Crowd) Gone() int { return int(c.gone.Load()) }
 const slot = time.Millisecond
 
 // Run starts the players one after another and runs them until the context ends. Then it closes
-// them, and returns nil. The error names a fault of the Crowd.
+// them, and returns nil. Players that left or could not be started are no error: see OnGone. The
+// error names a fault of the Crowd, or a nil context.
 func (c *Crowd) Run(ctx context.Context) error {
 	if c.Start == nil || c.Count < 0 || c.PerSecond < 0 || c.Workers < 0 {
 		return fmt.Errorf("bots: Crowd has Count %d, PerSecond %v, Workers %d: none may be negative, and Start is required", c.Count, c.PerSecond, c.Workers)

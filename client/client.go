@@ -37,6 +37,7 @@ type Client struct {
 	stepping bool // Step is running
 	closing  bool // Close was called within Step
 	closed   bool
+	broke    error // broke is the error of closing the endpoint.
 	begun    bool
 	start    time.Time
 	read     time.Time    // the clock's time in the newest Step
@@ -119,7 +120,8 @@ func (c *Client) closeClient() error {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
 	}
 	c.link.endConnection(&transport.DisconnectError{Code: transport.Closed})
-	return last.CloseEndpoint(transport.Closed, "")
+	c.broke = last.CloseEndpoint(transport.Closed, "")
+	return c.broke
 }
 
 // board has the data that a client shows to other goroutines.

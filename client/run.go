@@ -5,12 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/foretick/foretick/internal/game"
 )
 
 // Run calls Step at a fixed interval (for example time.Second/60) and passes each View to
-// draw, which may be nil. It returns an error if interval is not positive. It is for
-// clients without a screen. When the context ends, Run closes the client and returns the
-// context's error. When the connection ends, it returns the reason ([View].Err).
+// draw, which may be nil. It is for clients without a screen.
+//
+// Run returns nil after an end that the program asked for: the context has ended, which makes
+// Run close the client, or [Client.Close] was called, from draw, a handler or before Run.
+//
+// It returns [View].Err if the connection was refused or lost, or if the server ended it, for
+// example with a kick or because the match is over. Before that draw gets a View whose State is
+// [Closed]. Run also returns an error for a nil context, for an interval that is not positive,
+// and if closing the transport failed.
 func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View)) error {
 	if ctx == nil {
 		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")
@@ -22,19 +30,22 @@ func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View
 	c.inspected.clock = func() time.Duration { return time.Since(start) }
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil {
 		v := c.Step(time.Now())
+		lost := v.State == Closed && !c.closed
 		if draw != nil {
 			draw(v)
 		}
-		if v.State == Closed {
+		switch {
+		case lost && ctx.Err() == nil: // else the server's end and the context's came together
 			return v.Err
+		case c.closed && !lost:
+			return game.Orderly(c.broke)
 		}
 		select {
 		case <-ctx.Done():
-			_ = c.Close()
-			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
+	return game.Orderly(c.Close())
 }

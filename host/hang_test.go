@@ -272,7 +272,7 @@ func TestMatchThatHangs(t *testing.T) {
 				require.NoError(t, s.host.Allocate("d"))
 				s.goOn("a", "b", "c", "d")
 				s.stop()
-				require.ErrorIs(t, <-s.ran, context.Canceled)
+				require.NoError(t, <-s.ran)
 				for len(s.ends) > 0 {
 					require.NotEqual(t, "stuck", (<-s.ends).Match, "it ends once")
 				}
@@ -312,7 +312,7 @@ func TestHungMatchGoesOn(t *testing.T) {
 			s.goOn("a", "b", "stuck")
 			require.Equal(t, 3, s.host.Stats().Matches)
 			s.stop()
-			require.ErrorIs(t, <-s.ran, context.Canceled)
+			require.NoError(t, <-s.ran)
 			require.Zero(t, s.host.Stats().Abandoned)
 			require.EqualValues(t, 3, s.host.Stats().Ended)
 		})
@@ -342,7 +342,7 @@ func TestMatchThatIsSlow(t *testing.T) {
 	})
 	s.goOn("a", "b", "stuck")
 	s.stop()
-	require.ErrorIs(t, <-s.ran, context.Canceled)
+	require.NoError(t, <-s.ran)
 	require.Zero(t, s.host.Stats().Stalls)
 }
 
@@ -371,7 +371,7 @@ func TestHungMatchFails(t *testing.T) {
 					return len(s.host.loners) == 0 && s.host.lost == 0
 				})
 				s.stop()
-				require.ErrorIs(t, <-s.ran, context.Canceled)
+				require.NoError(t, <-s.ran)
 				require.EqualValues(t, 3, s.host.Stats().Ended)
 			})
 		}
@@ -397,11 +397,9 @@ func TestRunEndsWithoutHungMatch(t *testing.T) {
 					s.waits("it hangs", func() bool { return s.hung.Load() == 1 })
 				}
 				s.waits("all are there", func() bool { return s.host.Stats().Players >= 2 })
-				var want error
 				switch by {
 				case "context":
 					s.stop()
-					want = context.Canceled
 				case "Shutdown":
 					s.host.Shutdown("it ends")
 				case "Drain":
@@ -423,7 +421,7 @@ func TestRunEndsWithoutHungMatch(t *testing.T) {
 						s.passes(50 * time.Millisecond)
 					}
 				}
-				require.ErrorIs(t, err, want)
+				require.NoError(t, err)
 				require.EqualValues(t, 1, s.hung.Load(), "it still hangs")
 				require.EqualValues(t, 3, s.host.Stats().Ended)
 				require.EqualValues(t, 1, s.host.Stats().Lost)

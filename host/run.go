@@ -16,9 +16,11 @@ import (
 const slot = time.Millisecond
 
 // Run runs the host until the context ends, or, after Drain or Shutdown, until the last match has
-// ended. When the context ends it does what Shutdown does. Then it closes the endpoint. It
-// returns the context's error, nil after Drain and Shutdown, and transport.ErrClosed for a host
-// that was closed.
+// ended. When the context ends it does what Shutdown does. Then it closes the endpoint.
+//
+// Run returns nil after each of these ends, and for a host that was closed before. It returns an error
+// for a nil context, and the endpoint's error if closing it failed. A match that fails does not end Run:
+// see [Config].OnEnd.
 func (h *Host) Run(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("host: Host.Run is given a nil context: pass context.Background()")
@@ -26,7 +28,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
-		return transport.ErrClosed
+		return nil
 	}
 	count := h.cfg.Workers
 	if count == 0 {
@@ -52,9 +54,12 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	h.running.Go(func() { h.carry(done) })
-	err := h.watchWorkers(ctx, done)
-	_ = h.Close("the host ends")
+	h.watchWorkers(ctx, done)
+	err := h.Close("the host ends")
 	h.tails.Wait()
+	if errors.Is(err, transport.ErrClosed) { // the program has closed the endpoint
+		return nil
+	}
 	return err
 }
 
@@ -159,19 +164,19 @@ const (
 
 // watchWorkers checks the workers until all matches have ended. Then it ends their goroutines, and goes
 // on checking until they have ended: a function of the game may hang in one.
-func (h *Host) watchWorkers(ctx context.Context, done chan<- struct{}) error {
+func (h *Host) watchWorkers(ctx context.Context, done chan<- struct{}) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	balanced := time.Now()
-	end, ctxEnds := error(nil), ctx.Done()
+	ctxEnds := ctx.Done()
 	var gone chan struct{}
 	for {
 		select {
 		case <-ctxEnds:
-			end, ctxEnds = ctx.Err(), nil
+			ctxEnds = nil
 			h.Shutdown("the host ends")
 		case <-gone:
-			return end
+			return
 		case now := <-ticker.C:
 			h.lookForHangs(h.elapsed())
 			h.judgeLoad(h.elapsed())

@@ -69,7 +69,7 @@ func ExampleServer_Do() {
 	fmt.Println(things.Get(srv.World(), e).N)
 	// Output:
 	// <nil>
-	// context canceled
+	// <nil>
 	// 7
 }
 

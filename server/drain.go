@@ -33,7 +33,7 @@ type lingering struct {
 // Drain makes the server refuse newcomers with [transport.Refused] and the reason. Players of
 // the match stay. A player that lost its connection comes back to its place as before. New
 // observers are refused too. Once no player is left and no place is held for one, the next
-// Step closes the server, and Run returns [transport.ErrClosed]. Use it to take a process
+// Step closes the server, and Run returns nil. Use it to take a process
 // out of service while its match ends: call it on SIGTERM, and let Run end by itself.
 // [Config].OnDrain may tell the players.
 //

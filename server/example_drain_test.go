@@ -32,7 +32,7 @@ func ExampleServer_Drain() {
 	fmt.Println("the newcomer:", newcomer.View().Err)
 	_ = player.Close()
 	match.Run(3 * time.Second)
-	fmt.Println("the server:", srv.Close("")) // Run has returned the same
+	fmt.Println("the server:", srv.Close("")) // it has closed itself: Run has returned nil
 	// Output:
 	// the player: playing
 	// the newcomer: foretick: disconnected: refused: this server is being replaced

@@ -54,5 +54,5 @@ func ExampleServer_Run() {
 	fmt.Println(results[1])
 	// Output:
 	// match panicked: index out of range
-	// context deadline exceeded
+	// <nil>
 }

@@ -69,4 +69,5 @@ func TestLastTick(t *testing.T) {
 	require.Empty(t, srv.Players(nil))
 	require.Contains(t, log.String(), "level=ERROR")
 	require.Contains(t, log.String(), "the match has reached its last tick")
+	require.ErrorIs(t, srv.Run(t.Context()), server.ErrEnded)
 }

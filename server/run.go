@@ -5,15 +5,23 @@ import (
 	"errors"
 	"time"
 
-	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/internal/game"
 )
 
-// Run calls Step when a tick is due or the transport is ready, until the context ends. It
-// then closes the server with CloseForRestart and returns the context's error. Clients that
-// have client.Config.Redial reconnect to the next server. Call [Server.Close] instead when
-// the match itself is over. Run returns [transport.ErrClosed] if a tick has closed the
-// server, and [ErrEnded] after the last tick. Put work that must happen during the match
-// into a Server system.
+// Run calls Step when a tick is due or the transport is ready, until the match ends. Put work
+// that must happen during the match into a Server system.
+//
+// Run returns nil after every end that the program asked for:
+//
+//   - The context has ended. Run then calls CloseForRestart, so clients that have
+//     client.Config.Redial reconnect to the next server. When the match itself is over, call
+//     [Server.Shutdown] or [Server.Close] instead.
+//   - [Server.Drain] was called, and the last player has left.
+//   - [Server.Shutdown], [Server.Close] or [Server.CloseForRestart] was called, from a tick,
+//     by [Server.Do] or before Run.
+//
+// It returns an error for a nil context, the transport's error if closing it failed, and
+// [ErrEnded] after the last tick.
 //
 // Run does not recover a panic in a system, because the match's state can no longer be
 // trusted. A process with several matches recovers around each Run, logs the stack, and
@@ -34,8 +42,7 @@ func (s *Server) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = s.CloseForRestart("the server shuts down")
-			return ctx.Err()
+			return game.Orderly(s.CloseForRestart("the server shuts down"))
 		case <-s.endpoint.Ready():
 		case <-timer.C:
 		}
@@ -43,7 +50,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.Step(time.Now())
 		stepping = false
 		if s.run.closed {
-			return transport.ErrClosed
+			return game.Orderly(s.run.broke)
 		}
 		if s.sim.ended() {
 			_ = s.Close(ended)

@@ -220,8 +220,9 @@ type progress struct {
 	behind   bool   // the Step computes another tick after this one
 	inside   string // the method that is running and calls the game's functions: Step or Draw; empty: none
 	closed   bool
-	failed   bool // a tick panicked
-	calling  bool // a function of Do runs
+	broke    error // the error of closing the endpoint
+	failed   bool  // a tick panicked
+	calling  bool  // a function of Do runs
 
 	callNumber int    // the number in this tick of the function of Do that runs
 	inner      bool   // the server is a preview's, and only the preview steps it

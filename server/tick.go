@@ -265,7 +265,8 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.turnover.changePlayers()
 	s.run.changing = false
 	s.conclusion.concludeMatch() // handles what OnLeave has raised
-	return last.CloseEndpoint(code, detail)
+	s.run.broke = last.CloseEndpoint(code, detail)
+	return s.run.broke
 }
 
 // end drops every player because the match has reached its last tick.

@@ -29,7 +29,7 @@ func main() {
 // command line, 1 for other errors.
 func exitCode(err error, w io.Writer) int {
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, flag.ErrHelp), errors.Is(err, context.Canceled): // a match in this process was broken off
 		return 0
 	case errors.Is(err, errUsage):
 		fmt.Fprintln(w, "arena:", oneLine(strings.TrimPrefix(err.Error(), errUsage.Error()+": ")), "(see -help)")

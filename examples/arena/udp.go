@@ -193,8 +193,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		running, stop = context.WithTimeout(running, o.duration())
 		defer stop()
 	}
-	err = srv.Run(running)
-	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
+	if err := srv.Run(running); err != nil {
 		return err
 	}
 	st := srv.Stats()
@@ -269,7 +268,7 @@ func join(ctx context.Context, o options, out io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil
 		case <-ticker.C:
 		}
 	}

@@ -97,17 +97,7 @@ func hostWeb(ctx context.Context, o options, at string, cl webClient, out io.Wri
 	bots := make(chan error, 1)
 	go func() { bots <- w.bots(ctx, o, addr) }()
 	err = w.server.Run(ctx)
-	if e := <-bots; !ended(e) {
-		return e
-	}
-	if ended(err) {
-		return nil
-	}
-	return err
-}
-
-func ended(err error) bool {
-	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Join(<-bots, err)
 }
 
 // proxies are the headers that proxies add.
@@ -361,13 +351,14 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 	defer ticker.Stop()
 	for {
 		for _, p := range players {
-			if v := p.Step(time.Now()); v.State == client.Closed {
-				return errors.Join(ctx.Err(), v.Err) // the server may have ended first
+			v := p.Step(time.Now())
+			if v.State == client.Closed && ctx.Err() == nil { // when ctx ends, the server may end first
+				return v.Err
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil
 		case <-ticker.C:
 		}
 	}

@@ -148,11 +148,7 @@ func runAll(ctx context.Context, run []func(context.Context) error, drain []func
 	errs := make([]error, len(run))
 	var running sync.WaitGroup
 	for i, r := range run {
-		running.Go(func() {
-			if err := r(context.Background()); !errors.Is(err, transport.ErrClosed) {
-				errs[i] = err
-			}
-		})
+		running.Go(func() { errs[i] = r(context.Background()) })
 	}
 	running.Wait()
 	return errors.Join(errs...)

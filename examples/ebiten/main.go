@@ -27,7 +27,6 @@ import (
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/examples/ebiten/keys"
 	"github.com/foretick/foretick/server"
-	"github.com/foretick/foretick/transport"
 )
 
 type options struct {
@@ -67,7 +66,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, o)
 	stop()
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
+	if err != nil {
 		log.Fatal(err)
 	}
 }

@@ -27,8 +27,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	err := run(ctx, *server, *alone, *addr)
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
+	if err := run(ctx, *server, *alone, *addr); err != nil {
 		log.Fatal(err)
 	}
 }

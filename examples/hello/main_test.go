@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -107,8 +105,7 @@ func meet(t *testing.T, open ends) {
 	}
 	stop()
 	for range 3 {
-		err := <-done // the server may take its leave of a client before the client stops itself
-		require.True(t, errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed), "%v", err)
+		require.NoError(t, <-done)
 	}
 }
 
@@ -124,7 +121,7 @@ func TestAlone(t *testing.T) {
 		}
 	})
 	require.Len(t, where, 4)
-	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, err)
 }
 
 func newPlayer() simtest.Player {

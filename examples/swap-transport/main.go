@@ -11,7 +11,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -71,7 +70,7 @@ func main() {
 	if err == nil {
 		err = run(ctx, net, *serve, func(line string) { fmt.Println(line) })
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
+	if err != nil {
 		log.Fatal(err)
 	}
 }

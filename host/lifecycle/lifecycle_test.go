@@ -198,10 +198,18 @@ func TestFaults(t *testing.T) {
 		require.ErrorContains(t, run(), want)
 	}
 	_ = h.Close("")
-	err := Run(context.Background(), h, deaf{}, Config{Failures: 1})
+	require.NoError(t, Run(context.Background(), h, &Files{}, Config{}), "it was closed before")
+	err := Run(context.Background(), broken{h}, deaf{}, Config{Failures: 1})
 	require.ErrorContains(t, err, "did not take Shutdown: deaf")
-	require.ErrorIs(t, err, transport.ErrClosed, "and what ended the host")
+	require.ErrorIs(t, err, errBroken, "and what ended the host")
 }
+
+// broken is a host whose endpoint cannot be closed.
+type broken struct{ Host }
+
+var errBroken = errors.New("the socket is broken")
+
+func (broken) Run(context.Context) error { return errBroken }
 
 // fickle is a manager whose Watch ends after each state. No two states in a row are the same, and every
 // other call of Counts fails.

@@ -17,8 +17,9 @@ import (
 // the host has ended and Shutdown was called. When ctx ends, the host drains: running matches play
 // to their end, for Config.DrainFor at most.
 //
-// The error joins the host's error with that of Shutdown, if the manager did not take Shutdown. Run
-// returns an error at once for a faulty Config.
+// Run returns nil when the host has ended as it was asked to: by ctx, Drain, Shutdown or the manager.
+// Otherwise the error joins that of [host.Host.Run] with that of Shutdown, if the manager did not take
+// Shutdown. Run returns an error at once for a faulty Config.
 func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	if ctx == nil {
 		return errors.New("lifecycle: Run is given a nil context: pass context.Background()")

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"errors"
 	"runtime"
 	"time"
 
@@ -129,4 +130,13 @@ func (w *Partings) runPartings() {
 	for begun := time.Now(); !w.sendLast(time.Since(begun)); {
 		time.Sleep(lastEvery)
 	}
+}
+
+// Orderly returns the error of Run after an end that the program asked for, where err is the result of
+// closing. It is nil if the end or its endpoint was closed already.
+func Orderly(err error) error {
+	if errors.Is(err, transport.ErrClosed) {
+		return nil
+	}
+	return err
 }

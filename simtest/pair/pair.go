@@ -86,10 +86,7 @@ func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, re
 	if ready != nil {
 		ready(end.LocalAddr())
 	}
-	if err := srv.Run(ctx); ctx.Err() == nil {
-		return err
-	}
-	return nil
+	return srv.Run(ctx)
 }
 
 // Join runs the clients' end. It plays with this number of clients (at least 1) against the
