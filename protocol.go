@@ -157,15 +157,16 @@ func (p *Protocol) Use(modules ...interface{ Declare(p *Protocol) }) {
 // [Protocol.Component]. [Protocol.Singleton] declares singletons that are sent.
 func (p *Protocol) Types() *ecs.Types { return p.compiled.Types }
 
-// Describe lists everything that the hash covers, one fact a line, in order. Two protocols
-// that differ have a first line that differs. Describe ends the declaration, as Err does.
+// Describe lists everything that the hash covers, one fact a line, in a fixed order. To
+// find where two protocols differ, compare their lists line by line. Call Describe after all
+// declarations, as [Protocol.Err].
 func (p *Protocol) Describe() string {
 	_ = p.Err() // no declarations after this
 	return p.compiled.Parts().Describe()
 }
 
 // Hash identifies the protocol: two ends can play together when their hashes are equal.
-// Hash ends the declaration, as Err does.
+// Call Hash after all declarations, as [Protocol.Err].
 func (p *Protocol) Hash() uint64 {
 	_ = p.Err()
 	return p.compiled.Hash
@@ -293,8 +294,8 @@ func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*Fram
 // [ecs.After].
 //
 // A server system has the tag "server", and a render system the tag "render". A shared system
-// has neither. Graph ends the declaration as [Protocol.Err] does. If Err reports faults, the
-// order is that of declaration.
+// has neither. Call Graph after all declarations, as [Protocol.Err]. If Err reports faults,
+// the order is that of declaration.
 func (p *Protocol) Graph() (text, dot string) {
 	_ = p.Err()
 	text = fmt.Sprintf("%s: %d systems, %d ticks a second\n%s", p.compiled.Name, len(p.systems), p.compiled.TickRate, p.compiled.Schedule)
@@ -308,8 +309,8 @@ func (p *Protocol) Graph() (text, dot string) {
 //
 // Explanations of mispredictions, logs of lost values, [ecs.World.SetValue] and package
 // observe use them too: see [schema.Label]. They are in no hash and change nothing that is
-// sent of a field. A server sends them to tools that ask. Document ends the declaration, as
-// Err does.
+// sent of a field. A server sends them to tools that ask. Call Document after all
+// declarations, as [Protocol.Err].
 func (p *Protocol) Document() string {
 	_ = p.Err()
 	return p.compiled.Parts().Document(p.compiled.Labels)

@@ -9,7 +9,7 @@ import (
 
 // Schema appends a description of the protocol to dst and returns it, for tools that read
 // packets or recordings without the game's types. docs/STANDARD.md has its form, and
-// [schema.ReadProtocol] reads it. Schema ends the declaration, as Err does.
+// [schema.ReadProtocol] reads it. Call Schema after all declarations, as [Protocol.Err].
 func (p *Protocol) Schema(dst []byte) []byte {
 	_ = p.Err()
 	return p.compiled.Parts().Append(dst)

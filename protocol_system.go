@@ -123,9 +123,10 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 	p.compiled.Schedule.Add(name, run, access...)
 }
 
-// Err ends the declaration and returns all of its faults, joined, or nil. It lists every
-// faulty field of every type, and every faulty system, in the order of the calls. It may be
-// called again.
+// Err checks the protocol and returns all of its faults, joined, or nil. It lists every
+// faulty field of every type, and every faulty system, in the order of the calls. Call it
+// after all declarations. A later declaration has no effect and is a fault, which the next
+// call of Err returns too.
 func (p *Protocol) Err() error {
 	if p.built {
 		return p.err

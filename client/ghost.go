@@ -29,8 +29,8 @@ type ghosts struct {
 	// pushed is true if a tick that may have written others has run since they were last restored.
 	pushed   bool
 	interval foretick.Tick // ticks between two snapshots, as the server reported
-	overfull bool          // the world uses all that a server may fill
-	mostUsed float64       // the share of the world's limits that a server may use
+	overfull bool          // more of the world was used than mostUsed
+	mostUsed float64       // the share of the world's tables and entity slots that a server's data may use
 	hitboxes *rewind.Hitboxes
 	bytes    receivedBytes
 	overdue  bool // components of some entities that only the server computes may be old

@@ -22,7 +22,8 @@ type saves struct {
 	remotes []remotePlayer
 }
 
-// beginSession makes the histories of a session.
+// beginSession makes the histories for the predicted rows of a new session: one of the player's entities,
+// and one of the shared physics objects. It releases those of the session before.
 func (sv *saves) beginSession() {
 	if sv.own != nil {
 		sv.own.Release()
@@ -31,7 +32,7 @@ func (sv *saves) beginSession() {
 	sv.own, sv.common = sv.world.NewOwnerHistory(sv.view.Player, sv.cfg.History), sv.world.NewOwnerHistory(ecs.Common, sv.cfg.History)
 }
 
-// saveSlot saves the predicted rows.
+// saveSlot saves the predicted rows into a slot of each history.
 func (sv *saves) saveSlot(slot int) {
 	sv.own.Save(slot)
 	if sv.p.Common {
@@ -137,7 +138,7 @@ func (sv *saves) stashLocals() {
 	}
 }
 
-// putLocals restores them. It reports whether an entity got or lost a component.
+// putLocals restores the local components that stashLocals saved. It reports whether an entity got or lost a component.
 func (sv *saves) putLocals() (moved bool) {
 	return sv.locals.stashed && sv.locals.putBack(sv.predicted.entities())
 }

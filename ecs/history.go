@@ -27,8 +27,9 @@ func (w *World) NewHistory(slots int) *History { return w.newHistory(nil, slots)
 
 // NewOwnerHistory returns a history of one owner's entities. Restoring it
 // leaves every other entity, and the order of every other row, untouched. A
-// [World.Transfer] to or from the owner voids older slots, and so does a
-// restore of the world across such a transfer; check with [History.Holds].
+// [World.Transfer] to or from the owner voids older slots: they can no longer be
+// restored. A restore of the whole world to before such a transfer does the same.
+// Check with [History.Holds].
 func (w *World) NewOwnerHistory(o Owner, slots int) *History { return w.newHistory(w.partOf(o), slots) }
 
 func (w *World) newHistory(p *part, slots int) *History {
@@ -78,8 +79,9 @@ func (h *History) Release() {
 // Slots returns the maximum number of saves.
 func (h *History) Slots() int { return len(h.slots) }
 
-// Holds reports whether the slot can be restored: it was saved, and no transfer
-// has voided it since.
+// Holds reports whether the slot can be restored. In a history of the whole world
+// every saved slot can. In a history of one owner a slot can no longer be restored
+// once an entity was transferred to or from that owner: see [World.NewOwnerHistory].
 func (h *History) Holds(slot int) bool {
 	return slot >= 0 && slot < len(h.slots) && h.slots[slot].saved &&
 		(h.part == nil || h.slots[slot].cut == h.part.cut)

@@ -355,8 +355,9 @@ func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 }
 
 // Transfer gives the entity to another owner; it is deferred while the world is
-// locked. It voids earlier saves of each owner's part alone (see
-// [World.NewOwnerHistory]). It returns [ErrStale] when the entity is gone.
+// locked. Histories of the old or of the new owner alone (see
+// [World.NewOwnerHistory]) can then no longer restore their earlier saves. Those of
+// the whole world can. It returns [ErrStale] when the entity is gone.
 func (w *World) Transfer(e Entity, o Owner) error {
 	place := w.placeOf(e)
 	if place == 0 {

@@ -145,8 +145,8 @@ func (m *Map) key(name string) *key {
 	return k
 }
 
-// Pressed reports whether an action is pressed, or was for a part of this frame. An
-// analogue action is pressed beyond half of its range. It panics with a
+// Pressed reports whether an action is pressed, or became pressed in this frame and was
+// released again. An analogue action is pressed beyond half of its range. It panics with a
 // foretick.UsageError if there is no action of that name, as JustPressed, JustReleased
 // and Value do.
 func (m *Map) Pressed(action string) bool {

@@ -46,8 +46,10 @@ func (s *set) entry(action string) *entry {
 	return nil
 }
 
-// Enable switches a set on. In its group it becomes the active one. A set that is
-// active already stays as it is. It returns an error if there is no set of that name.
+// Enable switches a set on. If the set is in a group, it becomes the group's active set.
+// The set that was active before stays on, and becomes active again when this one is
+// switched off: see [Map.Disable]. A set that is active already stays as it is. It
+// returns an error if there is no set of that name.
 func (m *Map) Enable(name string) error {
 	s, err := m.findSet(name)
 	if err != nil || s.active {
@@ -58,8 +60,9 @@ func (m *Map) Enable(name string) error {
 	return nil
 }
 
-// Disable switches a set off. In its group the set that was active before becomes
-// active again. It returns an error if there is no set of that name.
+// Disable switches a set off. If it was the active set of its group, the one of the
+// group's other sets that was enabled last, and is still on, becomes active. It returns
+// an error if there is no set of that name.
 func (m *Map) Disable(name string) error {
 	s, err := m.findSet(name)
 	if err != nil {

@@ -208,11 +208,13 @@ func (j *Judge) earliest(m Measured) (float64, Reason) {
 	return max(0, float64(m.Now)-reach), why
 }
 
-// Grown returns the believed round trip less the settled one. It is below zero when the
+// Grown returns how much longer the round trip is than when it settled (see
+// Config.Settle). It uses the believed round trip, as RTT does. It is below zero when the
 // path has become quicker.
 func (j *Judge) Grown() time.Duration { return j.rtt.used - j.rtt.settled }
 
-// RTT returns the believed round trip, which bounds claims.
+// RTT returns the believed round trip: the measured one, within Config.Growth and
+// Config.GrowthRate. It limits how far back claims may reach.
 func (j *Judge) RTT() time.Duration { return j.rtt.used }
 
 // Stats returns the counters.

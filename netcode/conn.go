@@ -252,7 +252,8 @@ func (c *Conn) Lapsed() bool {
 	return c.lapsed || c.next-1-c.acked > 2*LongestSilence-2
 }
 
-// Timeout returns the configured limit for Silent.
+// Timeout returns Config.Timeout. The Conn does not end the connection after that time:
+// compare it with [Conn.Silent].
 func (c *Conn) Timeout() time.Duration { return c.cfg.Timeout }
 
 // Stats returns the counters and current estimates.

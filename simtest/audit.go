@@ -11,7 +11,8 @@ import (
 	"github.com/foretick/foretick/server"
 )
 
-// AuditReport is the result of Audit.
+// AuditReport says where a client's state differs from what the server may show it. [Audit]
+// returns it.
 type AuditReport struct {
 	Entities    int    // entities compared
 	Fields      int    // fields compared

@@ -21,10 +21,11 @@ type PredictionChecker interface {
 
 // Causes checks that the game's own code causes no misprediction: a shared system
 // must compute the same from the same inputs, on the server and in a replay.
-// Corrections for other causes are counted and allowed, with one exception. A server system
-// or handler may not correct a client in most ticks: if it wrote the same predicted field in
-// more than a quarter of the ticks that a client compared, 100 or more, [Plan] fails at the
-// match's end and names both.
+// Corrections for other causes are counted and allowed, with one exception: code that only
+// the server runs may not correct a client too often. If such a system or handler writes a
+// predicted field, and that corrects a client in more than a quarter of its ticks, [Plan]
+// fails at the match's end. It names the field and, where it is known, the system. Clients
+// that compared fewer than 100 ticks with the server's are not judged.
 type Causes struct {
 	// Corrections counts mispredictions by cause.
 	Corrections prediction.ByCause
@@ -77,8 +78,8 @@ func (k *Causes) Tick(m *Match) error {
 func (k *Causes) Quiet(*Match) error { return k.found }
 
 // Worked implements [Checker]. It fails when the game has predicted components but
-// no client compared a tick with the server's, and when the server corrects a client in most
-// ticks.
+// no client compared a tick with the server's, and when code that only the server runs
+// corrects a client too often: see [Causes].
 func (k *Causes) Worked(m *Match) (string, error) {
 	if k.found != nil {
 		return "", k.found

@@ -12,7 +12,8 @@ import (
 
 // Delivery checks that reliable messages arrive exactly once and in the order of
 // their channel, for as long as a player stays, across lost connections and
-// reconnects. At quiet points no message may be missing.
+// reconnects. When the match is at rest (see [Checker].Quiet), every message must have
+// arrived.
 type Delivery struct {
 	seed   maphash.Seed
 	server *server.Server

@@ -13,8 +13,8 @@ import (
 
 // Requests checks that players' requests ([foretick.Request]) reach the server
 // exactly once and in order, for as long as a player stays, across lost connections
-// and reconnects. At quiet points no request may be missing. A game's test sends
-// requests in [Player.Act].
+// and reconnects. When the match is at rest (see [Checker].Quiet), every request must
+// have arrived. A game's test sends requests in [Player.Act].
 type Requests struct {
 	seed   maphash.Seed
 	server *server.Server

@@ -32,14 +32,15 @@ func (d *rogueMatch) invite() (*guest, error) {
 	return g, err
 }
 
-// honest lets the honest clients play, and checks that they can.
+// honest lets the honest clients take a step, and checks that they still can play. The match calls it
+// every half tick.
 func (d *rogueMatch) honest() error {
 	if d.panicked != nil {
 		return d.panicked
 	}
 	d.peak = max(d.peak, d.server.World().Len())
 	if d.half = !d.half; d.half || d.resident == nil {
-		return nil // honest clients take a step once a tick, not in each half
+		return nil // honest is called twice a tick, and honest clients take one step a tick
 	}
 	v := d.drawGuest(d.resident)
 	if d.maps == nil {

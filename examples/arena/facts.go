@@ -191,7 +191,8 @@ func bodiesIn(g *game.Game, w *ecs.World, me foretick.PlayerID) (bodies []Body, 
 
 func rayFact(r lagcomp.Ray) []float32 { return []float32{r.X, r.Y, r.DX, r.DY, r.Range} }
 
-// server logs the events on the server.
+// server hooks into the game on the server, so that each later event there, such as a command, a
+// judged shot or a death, is written to the log as a Fact.
 func (l *facts) server(m *match) {
 	g := m.game
 	before, judged, stunned, died := g.Watch.Before, g.Watch.Judged, g.Watch.Stunned, g.Watch.Died
@@ -230,7 +231,8 @@ func (l *facts) server(m *match) {
 	}
 }
 
-// reruns logs where ticks run again in the whole world.
+// reruns hooks into the server, so that the log gets a Fact before and after ticks run again in the
+// whole world.
 func (l *facts) reruns(g *game.Game) {
 	began, again := g.Watch.Began, false
 	g.Watch.Began = func(f *foretick.Frame) {
@@ -266,7 +268,8 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 	}
 }
 
-// client logs the events on a client.
+// client hooks into the game on a client, so that each later event there, such as a predicted tick, a
+// shot or a snapshot, is written to the log as a Fact.
 func (l *facts) client(s *seat, cfg *client.Config) {
 	g := s.game
 	me := func() foretick.PlayerID { return s.client.View().Player }

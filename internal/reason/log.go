@@ -7,15 +7,17 @@ type Log struct {
 	note    Note // note is the note of the snapshot of tick.
 	tick    Tick // tick is 0 if the snapshot had no note.
 	arrived Note // arrived is the note for the snapshot that follows.
-	has     bool // has is true if a note arrived.
+	has     bool // has is true if a note arrived whose snapshot was not read yet.
 	causes  causes
 	counted Tick // counted is the newest tick of a stall that was counted.
 	hidden  hiddenTicks
-	hides   bool // hides is true if entities are hidden until now.
+	hides   bool // hides is true if entities were still hidden, as the newest note about them says.
 }
 
-// causes are the newest causes of all notes. The server repeats a cause until a snapshot of its tick has
-// arrived. Entities that the snapshot left out are compared later.
+// causes has the newest possible cause of a misprediction of each kind, as notes reported it: another
+// command, a write by server code, and a push by another player. A cause is kept after its snapshot, because
+// entities that a snapshot left out are compared with a later one. Until the client has a snapshot of the
+// cause's tick, the server repeats the cause.
 type causes struct {
 	// substituted is the newest tick in which another command ran than the client's. 0 means none.
 	substituted Tick

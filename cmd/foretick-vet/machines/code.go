@@ -146,7 +146,8 @@ func (c *code) countFields(fn *ast.FuncDecl) {
 	})
 }
 
-// object returns the variable, field or function that an expression names, nil if it names none.
+// object returns what a name or a selector stands for, such as a variable, a field or a function. It
+// returns nil for any other expression.
 func (c *code) object(e ast.Expr) types.Object {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
