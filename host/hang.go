@@ -32,7 +32,7 @@ const (
 	// no step may have hung, and the match may have taken at most a quarter of the worker's time.
 	calmAfter = 10 * time.Second
 
-	// endGrace is the time that the host waits beyond Config.Linger for steps that hang. Then it gives
+	// endGrace is the time that the host waits beyond the linger of Shutdown for steps that hang. Then it gives
 	// them up.
 	endGrace = time.Second
 )
@@ -95,13 +95,14 @@ func (h *Host) lookForHangs(now time.Duration) {
 // abandonAfter returns the time after which a step is given up. The host is locked.
 func (h *Host) abandonAfter(now time.Duration) time.Duration {
 	limit := max(h.cfg.Abandon, h.cfg.Stall)
-	if h.stops.Load() == nil {
+	stop := h.stops.Load()
+	if stop == nil {
 		return limit
 	}
 	if h.stopped == 0 {
 		h.stopped = max(now, 1)
 	}
-	patience := max(h.cfg.Linger, 0) + endGrace
+	patience := min(max(stop.linger, 0), longest) + endGrace
 	if now-h.stopped < patience {
 		return limit
 	}

@@ -401,7 +401,7 @@ func TestRunEndsWithoutHungMatch(t *testing.T) {
 				case "context":
 					s.stop()
 				case "Shutdown":
-					s.host.Shutdown("it ends")
+					s.host.Shutdown("it ends", time.Second)
 				case "Drain":
 					s.host.Drain("it ends")
 					for _, m := range []string{"a", "b"} {

@@ -41,7 +41,7 @@ type Host struct {
 	replaced  []transport.PeerID   // old connections of identities that connected again
 	workers   []*worker
 	drains    atomic.Pointer[string]
-	stops     atomic.Pointer[string]
+	stops     atomic.Pointer[stop]
 	tally     tally
 	load      load
 	hooks     hooks
@@ -108,11 +108,19 @@ func (h *Host) Drain(reason string) {
 	h.wakeAll()
 }
 
-// Shutdown makes every match end now, each after its last messages have arrived, or after
-// Config.Linger. New matches are refused. Run returns when the last one has ended.
-func (h *Host) Shutdown(detail string) {
-	h.Drain(detail)
-	h.stops.CompareAndSwap(nil, &detail)
+// stop is what Shutdown was called with.
+type stop struct {
+	reason string
+	linger time.Duration
+}
+
+// Shutdown makes every match end now, as Server.Shutdown does: each closes when its last messages have
+// arrived, and after linger at most. A linger of 0 or less does not wait. Players are told the reason,
+// and new matches are refused. Run returns nil when the last match has ended. The reason and the linger
+// of the first call count. Any goroutine may call Shutdown.
+func (h *Host) Shutdown(reason string, linger time.Duration) {
+	h.Drain(reason)
+	h.stops.CompareAndSwap(nil, &stop{reason, linger})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wakeAll()

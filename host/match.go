@@ -36,9 +36,9 @@ func (m *match) runMatch(h *Host, now time.Time) bool {
 	if m.server == nil && !m.make(h) {
 		return false
 	}
-	if reason := h.stops.Load(); reason != nil && !m.asked {
+	if s := h.stops.Load(); s != nil && !m.asked {
 		m.asked = true
-		m.guard(func() { _ = m.server.Shutdown(*reason, h.cfg.Linger) })
+		m.guard(func() { _ = m.server.Shutdown(s.reason, s.linger) })
 	}
 	m.guard(func() {
 		m.server.Step(now)

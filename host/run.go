@@ -15,8 +15,11 @@ import (
 // slot is the least time of a worker's round. A worker flushes the endpoint once in each round.
 const slot = time.Millisecond
 
+// endsNow is what players read when the context of Run ends.
+const endsNow = "this server ends now"
+
 // Run runs the host until the context ends, or, after Drain or Shutdown, until the last match has
-// ended. When the context ends it does what Shutdown does. Then it closes the endpoint.
+// ended. When the context ends it calls Shutdown with Config.Linger. Then it closes the endpoint.
 //
 // Run returns nil after each of these ends, and for a host that was closed before. It returns an error
 // for a nil context, and the endpoint's error if closing it failed. A match that fails does not end Run:
@@ -55,7 +58,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Unlock()
 	h.running.Go(func() { h.carry(done) })
 	h.watchWorkers(ctx, done)
-	err := h.Close("the host ends")
+	err := h.Close(endsNow)
 	h.tails.Wait()
 	if errors.Is(err, transport.ErrClosed) { // the program has closed the endpoint
 		return nil
@@ -174,7 +177,7 @@ func (h *Host) watchWorkers(ctx context.Context, done chan<- struct{}) {
 		select {
 		case <-ctxEnds:
 			ctxEnds = nil
-			h.Shutdown("the host ends")
+			h.Shutdown(endsNow, h.cfg.Linger)
 		case <-gone:
 			return
 		case now := <-ticker.C:

@@ -48,7 +48,7 @@ func TestShutdownWhileRunBegins(t *testing.T) {
 		require.NoError(t, err)
 		done := make(chan error, 1)
 		go func() { done <- h.Run(context.Background()) }()
-		h.Shutdown("it ends at once")
+		h.Shutdown("it ends at once", time.Second)
 		require.NoError(t, <-done)
 	}
 }

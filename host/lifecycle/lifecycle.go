@@ -66,12 +66,11 @@ type Counts struct {
 
 // Host is what Run needs of a host. A *host.Host is one.
 type Host interface {
-	// Run runs the host until ctx ends, or until its last match has ended after Drain.
+	// Run runs the host until ctx ends, which ends all matches after their last messages, or until its
+	// last match has ended after Drain.
 	Run(ctx context.Context) error
 	// Drain makes the host take no new matches.
 	Drain(reason string)
-	// Shutdown ends all matches after their last messages.
-	Shutdown(detail string)
 	// Draining reports whether Drain or Shutdown was called.
 	Draining() bool
 	// Live reports whether the host finishes steps.

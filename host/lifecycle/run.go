@@ -36,8 +36,10 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 	var running sync.WaitGroup
 	running.Go(func() { k.keepWatch(calls) })
 	running.Go(func() { k.health(calls) })
-	running.Go(func() { ended <- h.Run(context.Background()) })
-	err := k.loop(calls, ended)
+	matches, shutDown := context.WithCancel(context.Background())
+	defer shutDown()
+	running.Go(func() { ended <- h.Run(matches) })
+	err := k.loop(calls, ended, shutDown)
 	hangUp()
 	running.Wait()
 	return errors.Join(err, k.shutdown())
@@ -94,8 +96,9 @@ const (
 	mostStates  = 256 // states that may wait for OnState
 )
 
-// loop does everything but Watch, Health and Shutdown.
-func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
+// loop does everything but Watch, Health and Shutdown. It calls shutDown, which ends all matches, when
+// the host has drained for Config.DrainFor.
+func (k *keeper) loop(ctx context.Context, ended <-chan error, shutDown func()) error {
 	ticker := time.NewTicker(k.poll)
 	defer ticker.Stop()
 	var overdue *time.Timer
@@ -115,7 +118,7 @@ func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
 		if k.host.Draining() && !k.draining {
 			k.draining, k.counted = true, time.Time{}
 			if k.DrainFor > 0 {
-				overdue = time.AfterFunc(k.DrainFor, func() { k.host.Shutdown("this server ends now") })
+				overdue = time.AfterFunc(k.DrainFor, shutDown)
 			}
 			k.lines.logLine(slog.LevelInfo, "the host drains", "")
 		}

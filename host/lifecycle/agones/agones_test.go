@@ -36,7 +36,7 @@ type fake struct {
 	sick    bool
 	full    bool // the host is not ready
 	changes chan struct{}
-	hard    bool
+	hard    bool // the context of Run has ended
 }
 
 func newFake() *fake { return &fake{changes: make(chan struct{}, 64)} }
@@ -58,7 +58,8 @@ func (f *fake) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			f.Drain("this server ends now")
+			f.set(func() { f.hard = true })
 		case <-f.changes:
 		}
 	}
@@ -71,12 +72,11 @@ func (f *fake) Drain(reason string) {
 		}
 	})
 }
-func (f *fake) Shutdown(detail string) { f.Drain(detail); f.set(func() { f.hard = true }) }
-func (f *fake) Draining() bool         { f.mu.Lock(); defer f.mu.Unlock(); return f.reason != "" }
-func (f *fake) Live() bool             { f.mu.Lock(); defer f.mu.Unlock(); return !f.sick }
-func (f *fake) Ready() bool            { f.mu.Lock(); defer f.mu.Unlock(); return f.reason == "" && !f.full }
-func (f *fake) Free() (int, int)       { return 5 - f.Stats().Matches, -1 }
-func (f *fake) Stats() host.Stats      { f.mu.Lock(); defer f.mu.Unlock(); return f.st }
+func (f *fake) Draining() bool    { f.mu.Lock(); defer f.mu.Unlock(); return f.reason != "" }
+func (f *fake) Live() bool        { f.mu.Lock(); defer f.mu.Unlock(); return !f.sick }
+func (f *fake) Ready() bool       { f.mu.Lock(); defer f.mu.Unlock(); return f.reason == "" && !f.full }
+func (f *fake) Free() (int, int)  { return 5 - f.Stats().Matches, -1 }
+func (f *fake) Stats() host.Stats { f.mu.Lock(); defer f.mu.Unlock(); return f.st }
 
 func (f *fake) Matches(dst []string) []string {
 	for i := range f.Stats().Matches {
