@@ -32,9 +32,10 @@ type Message[T any] struct {
 	schema  *schema.Schema
 }
 
-// ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
-// keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
-var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
+// ErrMessageOverflow is returned by [Message.Send] when more messages wait for a player than the server
+// keeps. The player is disconnected with [transport.Overflow] at the end of the tick, so nothing is left to
+// do. If players meet it, send fewer messages, or those that may be lost on an unreliable channel.
+var ErrMessageOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 
 // undeclared panics for a message that was not declared, because no client could read it.
 func (m *Message[T]) undeclared() {

@@ -25,23 +25,25 @@ type Request[T any] struct {
 
 // Errors of Request.Send.
 var (
-	// ErrNotIn: the client has no place in a match, not yet or no longer.
-	ErrNotIn = errors.New("foretick: the client is in no match: send requests while its state is Syncing, Playing or Resuming")
-	// ErrTooMany: the client has used up its allowance, 32 a second and 64 at once, or its queue
-	// is full, as in a long reconnect. This request was not sent. Try again later.
-	ErrTooMany = errors.New("foretick: too many requests: a client may send 32 a second, and 64 at once")
-	// ErrNotThere: the server's build of the game does not have the request; see
-	// expert.BuildDifference.
-	ErrNotThere = errors.New("foretick: the server's build of the game does not have this request")
+	// ErrNotPlaying is returned by [Request.Send] when the client has no place in a match, not yet or no
+	// longer, and for an observer. Send the request when client.View.State is Syncing, Playing or Resuming.
+	ErrNotPlaying = errors.New("foretick: the client is in no match: send requests while its state is Syncing, Playing or Resuming")
+	// ErrTooManyRequests is returned by [Request.Send] when the client has used up its allowance, 32 a
+	// second and 64 at once, or its queue is full, as in a long reconnect. This request was not sent: try
+	// again later.
+	ErrTooManyRequests = errors.New("foretick: too many requests: a client may send 32 a second, and 64 at once")
+	// ErrUnknownRequest is returned by [Request.Send] when the server's build of the game does not declare
+	// the request. Update one of the two; expert.BuildDifference says what else differs.
+	ErrUnknownRequest = errors.New("foretick: the server's build of the game does not have this request")
 )
 
 // Send queues the request, which leaves with the next packet. c is a client.Client, or a preview
 // (package preview), whose next tick handles it. While the client reconnects
 // (see client.Config.Redial), the request waits. If the player's place is gone by then,
 // waiting requests are dropped and counted in [stats.Client.RequestsDropped]. Errors:
-// [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send panics with [UsageError] for a request that
-// is not declared with [Request.Handle]. Send is not safe for
-// concurrent use, like the rest of a client.
+// [ErrNotPlaying], [ErrTooManyRequests], [ErrUnknownRequest]. Send panics with [UsageError]
+// for a request that is not declared with [Request.Handle]. Send is not safe for concurrent
+// use, like the rest of a client.
 func (r *Request[T]) Send(c Requester, v T) error {
 	if r.id == 0 {
 		misuse.Panicf("foretick: request %s is sent and not declared: call its Handle in Protocol, on both ends", game.TypeNameOf[T]())

@@ -312,7 +312,7 @@ type peerHooks struct {
 }
 
 // errObserves is the error for requests of an observer.
-var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNotIn)
+var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNotPlaying)
 
 // SetEye sets the position that this client, an observer, looks from: with [foretick.Interest] it
 // receives the entities near to that position. The server ignores the position if its

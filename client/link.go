@@ -246,18 +246,18 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 	q := l.queue()
 	switch {
 	case q == nil || l.view.State < Syncing || l.view.State == Closed:
-		return foretick.ErrNotIn
+		return foretick.ErrNotPlaying
 	case l.cfg.Observe:
 		return errObserves
 	case r.Kind < 0:
-		return foretick.ErrNotThere
+		return foretick.ErrUnknownRequest
 	case !l.allowance.TakeOne(l.now, game.RequestRate, game.RequestBurst):
-		return foretick.ErrTooMany
+		return foretick.ErrTooManyRequests
 	}
 	l.losses.Sent(r.Name, r.Schema, v)
 	l.scratch = r.Schema.Pack(v, l.scratch[:0])
 	if q.SendOn(standard.ChannelMain, l.view.Tick, uint8(r.Kind), l.scratch) != nil { // the queue is full: nothing that is declared is longer than it may be
-		return foretick.ErrTooMany // the queue is full; longer than it may be nothing declared is
+		return foretick.ErrTooManyRequests // the queue is full; longer than it may be nothing declared is
 	}
 	l.stats.Requests++
 	for _, fn := range l.hooks.request {

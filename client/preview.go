@@ -294,9 +294,9 @@ func (p *preview) queueRequest(id game.RequestID, v unsafe.Pointer) error {
 	r := &p.p.Requests[id-1]
 	switch {
 	case !p.match.Sits(p.view.Player, p.seat):
-		return foretick.ErrNotIn
+		return foretick.ErrNotPlaying
 	case !p.allowance.TakeOne(p.now, game.RequestRate, game.RequestBurst):
-		return foretick.ErrTooMany
+		return foretick.ErrTooManyRequests
 	}
 	p.losses.Sent(r.Name, r.Schema, v)
 	p.packed = r.Schema.Pack(v, p.packed[:0])

@@ -198,7 +198,7 @@ func stripped(log []string, what string) (n int, rest []string) {
 func TestPreviewTellsEverything(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)
-	require.ErrorIs(t, g.talk.Send(p, stageTalk{"early"}), foretick.ErrNotIn)
+	require.ErrorIs(t, g.talk.Send(p, stageTalk{"early"}), foretick.ErrNotPlaying)
 	v := step(0)
 	require.Equal(t, client.Playing, v.State)
 	require.Equal(t, foretick.Tick(1), v.Tick)
@@ -234,7 +234,7 @@ func TestPreviewTellsEverything(t *testing.T) {
 	var why *transport.DisconnectError
 	require.ErrorAs(t, v.Err, &why)
 	require.Equal(t, transport.FirstUserCode, why.Code)
-	require.ErrorIs(t, g.talk.Send(p, stageTalk{"late"}), foretick.ErrNotIn)
+	require.ErrorIs(t, g.talk.Send(p, stageTalk{"late"}), foretick.ErrNotPlaying)
 	require.NoError(t, p.Close())
 	_, rest = stripped(g.log, "client's")
 	require.Equal(t, []string{"leave 1"}, rest)

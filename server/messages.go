@@ -60,15 +60,15 @@ func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []b
 	if p.session.state == away && !m.sim.p.Reliable(channel) {
 		return nil // the channel is not reliable: the message is lost
 	}
-	err := foretick.ErrOverflow
+	err := foretick.ErrMessageOverflow
 	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= game.MaxQueued {
 		err = q.SendOn(channel, t, id, payload)
 	}
 	if errors.Is(err, netcode.ErrStreamFull) {
-		err = fmt.Errorf("%w: %w", foretick.ErrOverflow, err)
+		err = fmt.Errorf("%w: %w", foretick.ErrMessageOverflow, err)
 	}
 	if err != nil {
-		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, foretick.ErrOverflow)
+		p.outbox.overflowed = p.outbox.overflowed || errors.Is(err, foretick.ErrMessageOverflow)
 		m.sim.stats.MessagesRefused++
 		return err
 	}

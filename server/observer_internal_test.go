@@ -345,7 +345,7 @@ func TestObserversAreRefused(t *testing.T) {
 		x.run(time.Second)
 		if cfg.MaxObservers == 3 {
 			require.Equal(t, client.Playing, c.View().State)
-			require.ErrorIs(t, g.ask.Send(c, obsNews{}), foretick.ErrNotIn)
+			require.ErrorIs(t, g.ask.Send(c, obsNews{}), foretick.ErrNotPlaying)
 			require.Equal(t, 1, x.srv.KickObservers("enough", func(o Observer, _ Grant) bool { return string(o.Data) == "me" }))
 			x.run(time.Second)
 		}

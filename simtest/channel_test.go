@@ -150,7 +150,7 @@ func TestReliableOverflow(t *testing.T) {
 		require.LessOrEqual(t, srv.Internals().Queued(b.View().Player), 256<<10)
 		queued = max(queued, srv.Internals().Queued(b.View().Player))
 		if err := truth.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
-			require.ErrorIs(t, err, foretick.ErrOverflow)
+			require.ErrorIs(t, err, foretick.ErrMessageOverflow)
 			refused++
 		}
 		if sent++; sent%8 == 0 {

@@ -166,18 +166,18 @@ func TestRequestLimits(t *testing.T) {
 	var truth shop
 	srv, cs, gs := truth.open(t, m, sim.Link{Latency: 30 * time.Millisecond}, 2)
 	c, g := cs[0], gs[0]
-	require.ErrorIs(t, g.say.Send(c, say{"too early"}), foretick.ErrNotIn)
+	require.ErrorIs(t, g.say.Send(c, say{"too early"}), foretick.ErrNotPlaying)
 	require.PanicsWithValue(t, foretick.UsageError{Text: "foretick: request say is sent and not declared: call its Handle in Protocol, on both ends"}, func() { _ = new(foretick.Request[say]).Send(c, say{}) })
 	m.Run(2 * time.Second)
 	for i := range uint16(requestBurst) {
 		require.NoError(t, g.buy.Send(c, buy{N: i}))
 	}
-	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooMany)
+	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooManyRequests)
 	m.Run(3*time.Second + 20*time.Millisecond)
 	for i := range uint16(requestRate) {
 		require.NoError(t, g.buy.Send(c, buy{N: requestBurst + i}))
 	}
-	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooMany)
+	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooManyRequests)
 	require.NoError(t, gs[1].buy.Send(cs[1], buy{N: 1000}), "each has its own allowance")
 	m.Run(5 * time.Second)
 	require.Len(t, truth.bought, requestBurst+requestRate+1)
@@ -186,7 +186,7 @@ func TestRequestLimits(t *testing.T) {
 	m.Run(6 * time.Second)
 	require.Equal(t, []string{"1: " + strings.Repeat("ä", 20)}, truth.said)
 	require.NoError(t, c.Close())
-	require.ErrorIs(t, g.say.Send(c, say{}), foretick.ErrNotIn)
+	require.ErrorIs(t, g.say.Send(c, say{}), foretick.ErrNotPlaying)
 	require.Zero(t, srv.Stats().Malformed+srv.Stats().Offenders)
 	require.NoError(t, m.Err())
 }
@@ -341,7 +341,7 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
 	require.NotNil(t, expert.BuildDifference(c))
-	require.ErrorIs(t, fresh.Send(c, New{1}), foretick.ErrNotThere)
+	require.ErrorIs(t, fresh.Send(c, New{1}), foretick.ErrUnknownRequest)
 	require.NoError(t, offer(c))
 	m.Run(3 * time.Second)
 	require.Equal(t, []string{"offer 9 70000"}, got)

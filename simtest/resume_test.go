@@ -106,7 +106,7 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 	most := 0
 	for srv.Stats().Overflowed == 0 {
 		if err := truth.line.Broadcast(srv.Frame(), line{N: n}); err != nil {
-			require.ErrorIs(t, err, foretick.ErrOverflow)
+			require.ErrorIs(t, err, foretick.ErrMessageOverflow)
 		}
 		n++
 		require.LessOrEqual(t, n, uint16(1024+64))

@@ -1,11 +1,12 @@
 package transport
 
 import (
-	"fmt"
 	"net"
+	"strconv"
 )
 
-// DisconnectError is why a client's connection ended. It unwraps to [net.ErrClosed].
+// DisconnectError is why a connection ended. It unwraps to [net.ErrClosed]. An accept hook can return one to
+// choose the code and the text of a refusal.
 type DisconnectError struct {
 	// Code is the reason, as the transport or the server gave it.
 	Code Code
@@ -13,12 +14,18 @@ type DisconnectError struct {
 	Detail string
 }
 
-// Error names the code and the detail.
+// Error names the code and the detail, which is in quotes if it has characters that do not print: a remote
+// peer may have chosen it.
 func (e *DisconnectError) Error() string {
-	if e.Detail == "" {
-		return fmt.Sprintf("foretick: disconnected: %v", e.Code)
+	s := "foretick: disconnected: " + e.Code.String()
+	switch quoted := strconv.Quote(e.Detail); {
+	case e.Detail == "":
+		return s
+	case quoted == `"`+e.Detail+`"`:
+		return s + ": " + e.Detail
+	default:
+		return s + ": " + quoted
 	}
-	return fmt.Sprintf("foretick: disconnected: %v: %s", e.Code, e.Detail)
 }
 
 // Unwrap returns net.ErrClosed.

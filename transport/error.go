@@ -35,35 +35,11 @@ func (e *TooBigError) Error() string {
 // Unwrap returns ErrTooBig.
 func (e *TooBigError) Unwrap() error { return ErrTooBig }
 
-// CloseError is the end of a connection as an error value. It unwraps to net.ErrClosed. An accept hook can
-// return one to choose the code of a refusal.
-type CloseError struct {
-	Code   Code
-	Detail string
-}
-
-// Error returns the code, and the detail in quotes because a remote peer may have chosen it.
-func (e *CloseError) Error() string {
-	s := "connection ended: " + e.Code.String()
-	if e.Detail != "" {
-		s += " " + strconv.Quote(e.Detail)
-	}
-	return s
-}
-
-// Unwrap returns net.ErrClosed.
-func (e *CloseError) Unwrap() error { return net.ErrClosed }
-
-// CloseCode returns the code of the *CloseError or *DisconnectError in err's tree, or None. So it reads client.View.Err
+// CloseCode returns the code of the *DisconnectError in err's tree, or None. So it reads client.View.Err
 // and the error of client.Client.Run.
 func CloseCode(err error) Code {
-	var e *CloseError
-	var d *DisconnectError
-	switch {
-	case errors.As(err, &e):
+	if e := (*DisconnectError)(nil); errors.As(err, &e) {
 		return e.Code
-	case errors.As(err, &d):
-		return d.Code
 	}
 	return None
 }

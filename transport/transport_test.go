@@ -27,9 +27,9 @@ func TestErrors(t *testing.T) {
 	var err error = &transport.TooBigError{Size: 1300, Limit: 1191}
 	assert.ErrorIs(t, err, transport.ErrTooBig)
 	assert.ErrorContains(t, err, "1300 bytes exceeds the limit of 1191")
-	err = fmt.Errorf("join: %w", &transport.CloseError{Code: transport.Kicked, Detail: "a\nb"})
+	err = fmt.Errorf("join: %w", &transport.DisconnectError{Code: transport.Kicked, Detail: "a\nb"})
 	assert.ErrorIs(t, err, net.ErrClosed)
-	assert.Equal(t, `join: connection ended: kicked "a\nb"`, err.Error())
+	assert.Equal(t, `join: foretick: disconnected: kicked: "a\nb"`, err.Error())
 	assert.Equal(t, transport.Kicked, transport.CloseCode(err))
 	assert.Equal(t, transport.None, transport.CloseCode(errors.New("x")))
 }

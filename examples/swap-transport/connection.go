@@ -170,7 +170,7 @@ func (e *Endpoint) take(p *peer, in io.Reader) error {
 		if _, err := io.ReadFull(in, detail); err != nil {
 			return err
 		}
-		return &transport.CloseError{Code: transport.Code(binary.BigEndian.Uint16(head[:])), Detail: strings.ToValidUTF8(string(detail), "?")}
+		return &transport.DisconnectError{Code: transport.Code(binary.BigEndian.Uint16(head[:])), Detail: strings.ToValidUTF8(string(detail), "?")}
 	default:
 		return errFrame
 	}
@@ -179,7 +179,7 @@ func (e *Endpoint) take(p *peer, in io.Reader) error {
 
 // lost records that a connection ended, with the code for err.
 func (e *Endpoint) lost(p *peer, err error) {
-	var said *transport.CloseError
+	var said *transport.DisconnectError
 	var late net.Error
 	switch {
 	case errors.As(err, &said):

@@ -55,6 +55,7 @@ func (r *run) document(name string, src []byte) []byte {
 func (r *run) words(name string, line int, text string) string {
 	u := &unit{run: r, name: name, line: line, src: []byte(text)}
 	u.text(0, len(text))
+	u.textInPlace(0, len(text))
 	return string(apply(u.src, u.edits))
 }
 

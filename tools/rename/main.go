@@ -20,6 +20,9 @@
 // they say foretick.NewServer. So do documents: their Go blocks as code, their text word by
 // word. Strings stay as they are.
 //
+// Names that changed and stayed in their package follow too: foretick.ErrNotIn becomes
+// foretick.ErrNotPlaying.
+//
 // It reads syntax alone, so the code need not compile. What it cannot do it prints, with
 // the line and the reason, and then its exit code is 1.
 package main

@@ -144,6 +144,25 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestInPlaceTable: each package declares the new names, and no old one.
+func TestInPlaceTable(t *testing.T) {
+	for dir, names := range inPlace {
+		declared := map[string]ast.Expr{}
+		files, err := filepath.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			declare(declared, tree)
+		}
+		for was, is := range names {
+			require.Contains(t, declared, is)
+			require.NotContains(t, declared, was)
+			require.NotContains(t, table, was)
+		}
+	}
+}
+
 // constantsOf lists the constants of some types, each declared in a group of its own.
 func constantsOf(tree *ast.File, types map[string]bool) []string {
 	var names []string

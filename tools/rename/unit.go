@@ -263,6 +263,7 @@ func (u *unit) rename() []byte {
 		u.replace(sel, u.local[to.pkg]+"."+to.name)
 	}
 	u.addImports(needed, rest, len(found) > 0)
+	u.renameInPlace()
 	u.comments()
 	u.dots()
 	u.findStrings()
@@ -444,6 +445,7 @@ func (u *unit) importAt(g *ast.GenDecl, spec *ast.ImportSpec, lines []string, re
 func (u *unit) comments() {
 	for _, g := range u.tree.Comments {
 		u.text(u.offset(g.Pos()), min(u.offset(g.End()), len(u.src)))
+		u.textInPlace(u.offset(g.Pos()), min(u.offset(g.End()), len(u.src)))
 	}
 }
 

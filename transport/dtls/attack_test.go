@@ -510,7 +510,7 @@ func TestTickets(t *testing.T) {
 	srv := listen(t, dtls.Config{Gate: g, Accept: func(_ netip.AddrPort, identity []byte) ([]byte, error) {
 		switch string(identity) {
 		case "eve":
-			return nil, &transport.CloseError{Code: 300, Detail: "not you"}
+			return nil, &transport.DisconnectError{Code: 300, Detail: "not you"}
 		case "ann":
 			return []byte("player ann"), nil
 		}

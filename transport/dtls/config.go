@@ -41,7 +41,7 @@ type Config struct {
 	Token []byte
 
 	// Accept decides on each client that has proved its identity or, with a Certificate, sent its token. It returns
-	// the identity to show in Info, or an error to refuse the client. A *transport.CloseError sets the code, any
+	// the identity to show in Info, or an error to refuse the client. A *transport.DisconnectError sets the code, any
 	// other error refuses with transport.Refused; the client receives the error's text. token is the ticket's
 	// identity with a Gate, and the client's Token with a Certificate; it is valid only during the call. With a Gate,
 	// a nil identity means the ticket's. Calls are made one at a time, and so must not block. An error with a method

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 					cfg.Timeout = timeout
 					if detail != "" {
 						cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
-							return nil, &transport.CloseError{Code: c, Detail: detail}
+							return nil, &transport.DisconnectError{Code: c, Detail: detail}
 						}
 					}
 					srv, err := dtls.Listen("127.0.0.1:0", cfg)

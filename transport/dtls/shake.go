@@ -313,17 +313,17 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 		return false
 	}
 	e.counters.Full++
-	e.refuseClient(p, &transport.CloseError{Code: transport.Full})
+	e.refuseClient(p, &transport.DisconnectError{Code: transport.Full})
 	return true
 }
 
 // refuseClient notifies a client that it is not accepted. The client's connection is protected by then.
 func (e *Endpoint) refuseClient(p *peer, err error) {
-	var ce *transport.CloseError
-	if !errors.As(err, &ce) {
-		ce = &transport.CloseError{Code: transport.Refused, Detail: err.Error()}
+	var why *transport.DisconnectError
+	if !errors.As(err, &why) {
+		why = &transport.DisconnectError{Code: transport.Refused, Detail: err.Error()}
 	}
-	e.dropPeer(p, ce.Code, ce.Detail)
+	e.dropPeer(p, why.Code, why.Detail)
 	e.mu.Unlock()
 	e.farewell(p)
 	e.mu.Lock()

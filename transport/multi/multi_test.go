@@ -62,7 +62,7 @@ func TestConformance(t *testing.T) {
 			Client:     func(srv transport.Endpoint) transport.Endpoint { return srv.(*house).dial(t, "") },
 			Refuse: func(c transport.Code, detail string) transport.Endpoint {
 				no := func(netip.AddrPort, []byte) ([]byte, error) {
-					return nil, &transport.CloseError{Code: c, Detail: detail}
+					return nil, &transport.DisconnectError{Code: c, Detail: detail}
 				}
 				return open(t, udp.Config{Accept: no}, ws.Config{Accept: no})
 			},

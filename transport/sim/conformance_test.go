@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 					Refuse: func(c transport.Code, detail string) transport.Endpoint {
 						srv := n.Listen()
 						srv.SetAccept(func(string) ([]byte, error) {
-							return nil, &transport.CloseError{Code: c, Detail: detail}
+							return nil, &transport.DisconnectError{Code: c, Detail: detail}
 						})
 						return srv
 					},

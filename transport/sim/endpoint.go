@@ -125,7 +125,7 @@ func (e *Endpoint) dialled(what string) *side {
 }
 
 // SetAccept sets the hook that decides on future clients. It receives a client's address and returns the identity to
-// show in Info, or an error to refuse the client; a *transport.CloseError sets the code. A client whose refusal was
+// show in Info, or an error to refuse the client; a *transport.DisconnectError sets the code. A client whose refusal was
 // lost does not ask again. nil: everyone is accepted.
 func (e *Endpoint) SetAccept(fn func(addr string) (identity []byte, err error)) { e.accept = fn }
 

@@ -112,9 +112,9 @@ func (s *side) admitted() bool {
 		return true
 	}
 	s.code, s.detail = transport.Refused, transport.CutDetail(err.Error())
-	var ce *transport.CloseError
-	if errors.As(err, &ce) {
-		s.code, s.detail = ce.Code, transport.CutDetail(ce.Detail)
+	var why *transport.DisconnectError
+	if errors.As(err, &why) {
+		s.code, s.detail = why.Code, transport.CutDetail(why.Detail)
 	}
 	return false
 }

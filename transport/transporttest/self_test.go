@@ -39,7 +39,7 @@ func network(f *fault) func(t testing.TB) transporttest.Net {
 			Vanish:     func(cli transport.Endpoint) { w.vanish(inner[cli]) },
 			Refuse: func(c transport.Code, detail string) transport.Endpoint {
 				srv := w.listen()
-				srv.ep.SetAccept(func(string) ([]byte, error) { return nil, &transport.CloseError{Code: c, Detail: detail} })
+				srv.ep.SetAccept(func(string) ([]byte, error) { return nil, &transport.DisconnectError{Code: c, Detail: detail} })
 				return wrap(srv, f.server)
 			},
 		}

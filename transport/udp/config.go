@@ -19,7 +19,7 @@ type Config struct {
 	MaxPeers int
 
 	// Accept decides on each client that has proved its address. It returns the identity to show in Info, or an error
-	// to refuse the client. A *transport.CloseError sets the code, any other error refuses with transport.Refused;
+	// to refuse the client. A *transport.DisconnectError sets the code, any other error refuses with transport.Refused;
 	// the client receives the error's text. The goroutine that reads the socket calls it, so it must not block; it
 	// may call the endpoint. token is valid during the call. A refused client that missed the refusal asks again. An
 	// error with a method Reason() string, which returns one word, is counted by that word: see AppendCounts. nil:

@@ -367,9 +367,9 @@ func (e *Endpoint) crowded(h *hello, replaces bool) []byte {
 }
 
 func (e *Endpoint) refusal(nonce uint64, err error) []byte {
-	var ce *transport.CloseError
-	if errors.As(err, &ce) {
-		return appendEnd(e.note[:0], typeRefuse, nonce, ce.Code, ce.Detail)
+	var refusal *transport.DisconnectError
+	if errors.As(err, &refusal) {
+		return appendEnd(e.note[:0], typeRefuse, nonce, refusal.Code, refusal.Detail)
 	}
 	return appendEnd(e.note[:0], typeRefuse, nonce, transport.Refused, err.Error())
 }

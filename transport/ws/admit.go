@@ -86,9 +86,9 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 }
 
 func (e *Endpoint) refusePeer(p *peer, err error) {
-	var ce *transport.CloseError
-	if errors.As(err, &ce) {
-		e.sendFarewell(p, ce.Code, ce.Detail)
+	var why *transport.DisconnectError
+	if errors.As(err, &why) {
+		e.sendFarewell(p, why.Code, why.Detail)
 		return
 	}
 	e.sendFarewell(p, transport.Refused, err.Error())

@@ -69,7 +69,7 @@ func TestBrowser(t *testing.T) {
 	}})
 	defer srv.Close(0, "")
 	refuses := listen(t, ws.Config{Accept: func(netip.AddrPort, []byte) ([]byte, error) {
-		return nil, &transport.CloseError{Code: 300, Detail: "nicht auf der Liste: später"}
+		return nil, &transport.DisconnectError{Code: 300, Detail: "nicht auf der Liste: später"}
 	}})
 	defer refuses.Close(0, "")
 

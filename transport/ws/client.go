@@ -66,9 +66,9 @@ func (e *Endpoint) connectTo(ctx context.Context, addr string, open dialer) {
 	if err != nil || p.state != greeting {
 		if p.state == greeting {
 			code, detail := transport.CloseCode(err), err.Error()
-			var ce *transport.CloseError
-			if errors.As(err, &ce) {
-				detail = ce.Detail
+			var why *transport.DisconnectError
+			if errors.As(err, &why) {
+				detail = why.Detail
 			}
 			e.reportEnd(p, code, detail)
 			p.state = over

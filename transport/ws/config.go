@@ -49,7 +49,7 @@ type Config struct {
 	ClientAddr func(r *Request) netip.AddrPort
 
 	// Accept decides on each client that has sent its token. It returns the identity to show in Info, or an error to
-	// refuse the client. A *transport.CloseError sets the code, any other error refuses with transport.Refused; the
+	// refuse the client. A *transport.DisconnectError sets the code, any other error refuses with transport.Refused; the
 	// client receives the error's text. addr is the result of ClientAddr, or http.Request.RemoteAddr; the zero
 	// AddrPort if neither is an address. Calls are made one at a time, and so must not block; a client that waits for
 	// its call is pending. token is valid during the call. An error with a method Reason() string, which returns one

@@ -112,7 +112,7 @@ func TestConformance(t *testing.T) {
 			Refuse: func(c transport.Code, detail string) transport.Endpoint {
 				cfg := cfg
 				cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
-					return nil, &transport.CloseError{Code: c, Detail: detail}
+					return nil, &transport.DisconnectError{Code: c, Detail: detail}
 				}
 				return listen(t, cfg)
 			},

@@ -40,7 +40,7 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 		}
 		if c.Subprotocol() != Subprotocol {
 			newSocket(c, conn).freeSocket()
-			return nil, "", &transport.CloseError{Code: transport.Mismatch, Detail: "the server does not speak " + Subprotocol}
+			return nil, "", &transport.DisconnectError{Code: transport.Mismatch, Detail: "the server does not speak " + Subprotocol}
 		}
 		if conn == nil {
 			return newSocket(c, nil), "", nil
@@ -63,5 +63,5 @@ func notDialled(resp *http.Response, err error) error {
 			code, detail = transport.Mismatch, detail+": this address is no server of the game, or a proxy before it does not pass the WebSocket handshake on"
 		}
 	}
-	return &transport.CloseError{Code: code, Detail: detail}
+	return &transport.DisconnectError{Code: code, Detail: detail}
 }

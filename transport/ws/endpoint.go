@@ -256,11 +256,11 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 		close(p.gone)
 	}
 	if p.state == greeting || p.state == open {
-		var ce *transport.CloseError
-		if !errors.As(err, &ce) {
-			ce = &transport.CloseError{Code: transport.Unreachable, Detail: err.Error()}
+		var gone *transport.DisconnectError
+		if !errors.As(err, &gone) {
+			gone = &transport.DisconnectError{Code: transport.Unreachable, Detail: err.Error()}
 		}
-		e.reportEnd(p, ce.Code, ce.Detail)
+		e.reportEnd(p, gone.Code, gone.Detail)
 	}
 	p.state = over
 	p.signalWake()

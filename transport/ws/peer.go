@@ -13,7 +13,7 @@ import (
 // call abort.
 type socket interface {
 	// readBytes reads one binary message into buf. After the end of the connection it returns a
-	// *transport.CloseError with the reason.
+	// *transport.DisconnectError with the reason.
 	readBytes(buf []byte) (int, error)
 	// writeMessage sends one binary message, and waits for room.
 	writeMessage(b []byte) error

@@ -24,7 +24,7 @@ type browser struct {
 	closed  chan struct{}
 	mu      sync.Mutex
 	waiting [][]byte
-	end     *transport.CloseError // why the connection ended; nil while it is open
+	end     *transport.DisconnectError // why the connection ended; nil while it is open
 }
 
 const (
@@ -34,16 +34,16 @@ const (
 	stateOpen     = 1
 )
 
-// openBrowser opens a connection. Its errors are of type *transport.CloseError.
+// openBrowser opens a connection. Its errors are of type *transport.DisconnectError.
 func openBrowser(ctx context.Context, url string) (s *browser, err error) {
 	defer func() { // catches exceptions of JavaScript
 		if r := recover(); r != nil {
-			s, err = nil, &transport.CloseError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
+			s, err = nil, &transport.DisconnectError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
 		}
 	}()
 	class := js.Global().Get("WebSocket")
 	if class.IsUndefined() {
-		return nil, &transport.CloseError{Code: transport.Unreachable, Detail: "there is no WebSocket here"}
+		return nil, &transport.DisconnectError{Code: transport.Unreachable, Detail: "there is no WebSocket here"}
 	}
 	s = &browser{opened: make(chan struct{}), signal: make(chan struct{}, 1), closed: make(chan struct{})}
 	s.ws = class.New(url, []any{Subprotocol})
@@ -59,7 +59,7 @@ func openBrowser(ctx context.Context, url string) (s *browser, err error) {
 		return nil, s.end
 	case <-ctx.Done():
 		s.abort()
-		return nil, &transport.CloseError{Code: transport.Timeout}
+		return nil, &transport.DisconnectError{Code: transport.Timeout}
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *browser) finishSocket(status int, reason string) {
 	if s.end != nil {
 		return
 	}
-	s.end = &transport.CloseError{Code: transport.Unreachable, Detail: reason}
+	s.end = &transport.DisconnectError{Code: transport.Unreachable, Detail: reason}
 	if status != 0 {
 		s.end = closedWith(status, reason)
 	}

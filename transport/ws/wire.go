@@ -109,11 +109,11 @@ func codeOf(status int) transport.Code {
 }
 
 // closedWith returns the error for a connection that ended by a close frame without an end message.
-func closedWith(status int, reason string) *transport.CloseError {
+func closedWith(status int, reason string) *transport.DisconnectError {
 	if reason == "" {
 		reason = "closed without an end message, with status " + strconv.Itoa(status)
 	}
-	return &transport.CloseError{Code: codeOf(status), Detail: reason}
+	return &transport.DisconnectError{Code: codeOf(status), Detail: reason}
 }
 
 // reason cuts detail to the length that a close frame holds.

@@ -64,10 +64,10 @@ func explain(err error) (reason, text string) {
 	if named {
 		reason = r.Reason()
 	}
-	var ce *transport.CloseError
-	if errors.As(err, &ce) {
-		if text = ce.Detail; text == "" {
-			text = ce.Code.String()
+	var why *transport.DisconnectError
+	if errors.As(err, &why) {
+		if text = why.Detail; text == "" {
+			text = why.Code.String()
 		}
 		if named {
 			text = reason + ": " + text

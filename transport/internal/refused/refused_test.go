@@ -21,8 +21,8 @@ func TestTally(t *testing.T) {
 	}
 	y.Add(fmt.Errorf("a client: %w", forged))
 	y.Add(errors.New("go\naway"))
-	y.Add(refused.Because("banned", &transport.CloseError{Code: transport.Refused, Detail: "cheats"}))
-	y.Add(refused.Because("crowded", &transport.CloseError{Code: transport.Full}))
+	y.Add(refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Detail: "cheats"}))
+	y.Add(refused.Because("crowded", &transport.DisconnectError{Code: transport.Full}))
 	require.Equal(t, []transport.Count{
 		{Layer: "udp", Name: "forged", Refusal: "a client: another key", N: 3},
 		{Layer: "udp", Name: "hook", Refusal: `the accept hook said "go\naway"`, N: 1},

@@ -25,17 +25,17 @@ type ban struct {
 func (b ban) hasEnded(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
 
 // Judge decides on a new peer. It returns the peers to replace, or an error with the reason for a refusal, which
-// wraps a *transport.CloseError. The caller drops the replaced peers before it adds the new one.
+// wraps a *transport.DisconnectError. The caller drops the replaced peers before it adds the new one.
 func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (replaced []P, err error) {
 	if b, ok := r.bans[string(identity)]; ok && !b.hasEnded(now) {
-		return nil, refused.Because("banned", &transport.CloseError{Code: transport.Refused, Detail: b.detail})
+		return nil, refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Detail: b.detail})
 	}
 	there := r.by[string(identity)]
 	switch {
 	case len(there) == 0 || same == transport.AllowBoth:
 		return nil, nil
 	case same == transport.RefuseNew:
-		return nil, refused.Because("twice", &transport.CloseError{Code: transport.Refused, Detail: "already connected"})
+		return nil, refused.Because("twice", &transport.DisconnectError{Code: transport.Refused, Detail: "already connected"})
 	}
 	return slices.Clone(there), nil
 }

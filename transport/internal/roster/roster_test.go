@@ -41,7 +41,7 @@ func TestBans(t *testing.T) {
 	var r roster.Roster[int]
 	judge := func(at time.Time) error { _, err := r.Judge(ann, transport.AllowBoth, at); return err }
 	r.Ban(ann, now.Add(time.Minute), now, "cheats")
-	require.EqualError(t, judge(now), `connection ended: refused "cheats"`)
+	require.EqualError(t, judge(now), `foretick: disconnected: refused: cheats`)
 	assert.Equal(t, transport.Refused, transport.CloseCode(judge(now.Add(59*time.Second))))
 	assert.NoError(t, judge(now.Add(time.Minute)))
 	r.Ban(ann, time.Time{}, now, "")
