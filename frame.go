@@ -216,24 +216,24 @@ func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
 // server.Server.Ban does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.
-func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
-	return f.in().Members.BanPlayer(player, until, text)
+func (f *Frame) Ban(player PlayerID, until time.Time, reason string) bool {
+	return f.in().Members.BanPlayer(player, until, reason)
 }
 
-// Kick removes a player from the match. The player's client receives code and text. code
+// Kick removes a player from the match. The player's client receives code and reason. code
 // is [transport.Kicked] (0 means that) or one of the game's codes, from
 // [transport.FirstUserCode] on. Any other code is logged as an error and replaced by
-// transport.Kicked. text is cut to 120 bytes at a rune. Kick reports whether
+// transport.Kicked. reason is cut to 120 bytes at a rune. Kick reports whether
 // there is such a player. On a client it does nothing and returns false.
 //
 // It may be called anywhere in a tick, also in a handler that runs for the same player. The player
 // leaves at the end of the tick, before a level that server.Server.NextLevel asked for. Until then it
 // stays in the match. The server repeats the messages that it sent to the player until they arrive, for
-// a second at most, and then sends code and text. OnLeave hooks run in the next tick. If it is called
+// a second at most, and then sends code and reason. OnLeave hooks run in the next tick. If it is called
 // several times for one player, the first call counts. No place is held for a kicked player. Between
 // Steps call it on server.Server.Frame: it then takes effect at the end of the next tick.
-func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
-	return f.in().Members.KickPlayer(player, code, text)
+func (f *Frame) Kick(player PlayerID, code transport.Code, reason string) bool {
+	return f.in().Members.KickPlayer(player, code, reason)
 }
 
 // Simulates reports whether the shared systems of this tick compute an entity on this end:

@@ -22,9 +22,9 @@ type Server interface {
 	// call it.
 	Drain(reason string)
 	// Shutdown closes the server when all reliable messages have arrived, after linger at most.
-	Shutdown(detail string, linger time.Duration) error
+	Shutdown(reason string, linger time.Duration) error
 	// Close closes the server and its endpoint.
-	Close(detail string) error
+	Close(reason string) error
 }
 
 // Config configures a Host. Transport and NewMatch are required.

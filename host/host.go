@@ -361,7 +361,7 @@ func (h *Host) Step(now time.Time) (next time.Time) {
 
 // Close ends all matches at once, without waiting for messages, and closes the endpoint. Do not
 // call it while Run runs: end its context. A second Close returns transport.ErrClosed.
-func (h *Host) Close(detail string) error {
+func (h *Host) Close(reason string) error {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -373,12 +373,12 @@ func (h *Host) Close(detail string) error {
 	for _, w := range all {
 		for _, m := range w.members() {
 			if m.server != nil {
-				m.guard(func() { _ = m.server.Close(detail) })
+				m.guard(func() { _ = m.server.Close(reason) })
 			}
 			h.reap(m)
 		}
 	}
-	err := h.endpoint.Close(transport.Closed, detail)
+	err := h.endpoint.Close(transport.Closed, reason)
 	h.counted.next = time.Time{}
 	h.counted.readCounters(h, h.wall())
 	return err

@@ -124,7 +124,7 @@ func (p *port) dropPeer(r *resident) {
 
 // disconnect tells the match that a peer is gone. If the match has not read that the peer connected, it
 // sees neither event.
-func (p *port) disconnect(id transport.PeerID, code transport.Code, detail string) {
+func (p *port) disconnect(id transport.PeerID, code transport.Code, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch r := p.peers[id]; {
@@ -133,7 +133,7 @@ func (p *port) disconnect(id transport.PeerID, code transport.Code, detail strin
 		p.dropPeer(r)
 	default:
 		delete(p.peers, id)
-		p.addLetter(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
+		p.addLetter(letter{of: r, kind: transport.Disconnected, code: code, detail: reason})
 		p.hurry.Store(true)
 	}
 }
@@ -205,7 +205,7 @@ func (p *port) Send(id transport.PeerID, b []byte) error {
 func (p *port) Flush() {}
 
 // Disconnect implements transport.Endpoint.
-func (p *port) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (p *port) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	p.mu.Lock()
 	r := p.peers[id]
 	if r != nil {
@@ -214,7 +214,7 @@ func (p *port) Disconnect(id transport.PeerID, c transport.Code, detail string) 
 	p.mu.Unlock()
 	if r != nil {
 		p.host.unroute(id)
-		p.host.endpoint.Disconnect(id, c, detail)
+		p.host.endpoint.Disconnect(id, c, reason)
 	}
 }
 
@@ -231,7 +231,7 @@ func (p *port) Info(id transport.PeerID, out *transport.Info) bool {
 }
 
 // Close implements transport.Endpoint. The host's endpoint stays open.
-func (p *port) Close(c transport.Code, detail string) error {
+func (p *port) Close(c transport.Code, reason string) error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -249,7 +249,7 @@ func (p *port) Close(c transport.Code, detail string) error {
 	slices.Sort(all)
 	for _, id := range all {
 		p.host.unroute(id)
-		p.host.endpoint.Disconnect(id, c, detail)
+		p.host.endpoint.Disconnect(id, c, reason)
 	}
 	return nil
 }
@@ -294,26 +294,26 @@ func (p *port) whole(identity []byte) []byte {
 }
 
 // DisconnectIdentity implements transport.BanList, for the peers of this match.
-func (p *port) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+func (p *port) DisconnectIdentity(identity []byte, c transport.Code, reason string) bool {
 	all := p.peersOf(identity)
 	for _, r := range all {
 		p.host.unroute(r.id)
-		p.host.endpoint.Disconnect(r.id, c, detail)
-		p.disconnect(r.id, c, detail)
+		p.host.endpoint.Disconnect(r.id, c, reason)
+		p.disconnect(r.id, c, reason)
 	}
 	return len(all) > 0
 }
 
 // Ban implements transport.BanList: an identity is banned from this match alone.
-func (p *port) Ban(identity []byte, until time.Time, detail string) {
+func (p *port) Ban(identity []byte, until time.Time, reason string) {
 	if len(identity) == 0 {
 		return
 	}
 	if bans, ok := transport.As[transport.BanList](p.host.endpoint); ok {
-		bans.Ban(p.whole(identity), until, detail)
+		bans.Ban(p.whole(identity), until, reason)
 		return
 	}
-	p.DisconnectIdentity(identity, transport.Kicked, detail)
+	p.DisconnectIdentity(identity, transport.Kicked, reason)
 }
 
 // Unban implements transport.BanList.

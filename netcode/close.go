@@ -14,13 +14,13 @@ type closing struct {
 }
 
 // Close makes every later packet tell the peer that the session has ended, with
-// a code and a text (cut to 200 bytes) for its user. Send a few packets: a
+// a code and a reason (cut to 200 bytes) for its user. Send a few packets: a
 // close is not acknowledged.
-func (c *Conn) Close(code uint16, text string) {
-	if len(text) > maxCloseText {
-		text = text[:maxCloseText]
+func (c *Conn) Close(code uint16, reason string) {
+	if len(reason) > maxCloseText {
+		reason = reason[:maxCloseText]
 	}
-	c.closing.sending, c.closing.code, c.closing.text = true, code, text
+	c.closing.sending, c.closing.code, c.closing.text = true, code, reason
 }
 
 // Closed reports whether the peer has closed, with its code and text. The text

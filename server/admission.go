@@ -57,12 +57,12 @@ type barred struct {
 }
 
 // ban bans an identity, and passes the ban to the transport at the end of the tick.
-func (a *admission) ban(identity []byte, until time.Time, detail string) {
+func (a *admission) ban(identity []byte, until time.Time, reason string) {
 	if a.bans == nil {
 		a.bans = map[string]ban{}
 	}
-	a.bans[string(identity)] = ban{until, detail}
-	a.barred = append(a.barred, barred{slices.Clone(identity), until, detail})
+	a.bans[string(identity)] = ban{until, reason}
+	a.barred = append(a.barred, barred{slices.Clone(identity), until, reason})
 }
 
 // unban removes the ban of an identity.

@@ -50,9 +50,9 @@ func (s *Server) Drain(reason string) {
 // system, handler or hook, Shutdown takes effect at the end of the tick. It returns
 // [transport.ErrClosed] when the server is closed or closing already. Like Close, it is not
 // safe for concurrent use: pass it to [Server.Do] from another goroutine.
-func (s *Server) Shutdown(detail string, linger time.Duration) error {
+func (s *Server) Shutdown(reason string, linger time.Duration) error {
 	if linger <= 0 || s.run.failed {
-		return s.Close(detail)
+		return s.Close(reason)
 	}
 	if s.run.closed || s.run.closing != nil || s.drain.linger != nil {
 		return transport.ErrClosed
@@ -60,10 +60,10 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	if err := s.run.refuses("Shutdown"); err != nil {
 		return err
 	}
-	s.tape.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
+	s.tape.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: reason})
 	begin := func() {
 		s.conclusion.concludeMatch()
-		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
+		s.drain.linger = &lingering{code: transport.Closed, detail: reason, until: s.clock.now + linger}
 		s.calls.refuse(transport.ErrClosed)
 	}
 	if s.run.defers() {

@@ -22,8 +22,8 @@ type kicks struct {
 }
 
 // KickPlayer implements Frame.Kick.
-func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, text string) bool {
-	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
+func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, reason string) bool {
+	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: reason})
 	p := k.sessions.player(player)
 	if p == nil {
 		return false
@@ -35,27 +35,27 @@ func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, text s
 	if code == transport.None {
 		code = transport.Kicked
 	}
-	k.sessions.kick(p, code, text)
+	k.sessions.kick(p, code, reason)
 	return true
 }
 
 // BanPlayer implements Frame.Ban.
-func (k *kicks) BanPlayer(player foretick.PlayerID, until time.Time, text string) bool {
-	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
+func (k *kicks) BanPlayer(player foretick.PlayerID, until time.Time, reason string) bool {
+	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: reason})
 	p := k.sessions.player(player)
 	if p == nil {
 		return false
 	}
-	k.sessions.kick(p, transport.Kicked, text)
-	return k.banIdentity(p.session.identity, until, text)
+	k.sessions.kick(p, transport.Kicked, reason)
+	return k.banIdentity(p.session.identity, until, reason)
 }
 
 // kick marks a player, which leaves at the end of the tick.
-func (s *sessions) kick(p *player, code transport.Code, text string) {
+func (s *sessions) kick(p *player, code transport.Code, reason string) {
 	if p.session.kicked {
 		return
 	}
-	p.session.kicked, p.session.kickCode, p.session.kickText = true, code, cutText(text, maxKickText)
+	p.session.kicked, p.session.kickCode, p.session.kickText = true, code, cutText(reason, maxKickText)
 	s.kicks = append(s.kicks, p)
 }
 
@@ -73,13 +73,13 @@ func (s *Server) Identity(player foretick.PlayerID) []byte {
 // KickIdentity kicks every player of an identity with [transport.Kicked], as [foretick.Frame.Kick]
 // does: at the end of the tick. Absent players whose place is held are included. It
 // reports whether there was one. An empty identity matches no player.
-func (s *Server) KickIdentity(identity []byte, detail string) bool {
-	s.tape.outside(tape.Call{Op: tape.KickIdentity, Data: identity, Text: detail})
-	return s.sessions.kickIdentity(identity, detail)
+func (s *Server) KickIdentity(identity []byte, reason string) bool {
+	s.tape.outside(tape.Call{Op: tape.KickIdentity, Data: identity, Text: reason})
+	return s.sessions.kickIdentity(identity, reason)
 }
 
 // kickIdentity kicks every player of an identity. It reports whether there was one.
-func (s *sessions) kickIdentity(identity []byte, detail string) bool {
+func (s *sessions) kickIdentity(identity []byte, reason string) bool {
 	if len(identity) == 0 {
 		return false
 	}
@@ -87,7 +87,7 @@ func (s *sessions) kickIdentity(identity []byte, detail string) bool {
 	for _, p := range s.players {
 		if bytes.Equal(p.session.identity, identity) {
 			found = true
-			s.kick(p, transport.Kicked, detail)
+			s.kick(p, transport.Kicked, reason)
 		}
 	}
 	return found
@@ -95,25 +95,25 @@ func (s *sessions) kickIdentity(identity []byte, detail string) bool {
 
 // Ban calls KickIdentity, and keeps the identity out until a time of the clock that Step
 // is given. The zero time means forever. Banned clients receive [transport.Refused] and
-// the detail. A transport that is a [transport.BanList] gets the ban, and refuses them
+// the reason. A transport that is a [transport.BanList] gets the ban, and refuses them
 // before they cost anything. With any other transport the server drops them when they
 // arrive.
 //
 // Ban returns false for an empty identity: a player without an identity can be kicked, but
 // not banned. An expired ban is removed within a minute of Steps. All bans end with the
 // Server: keep a list elsewhere and pass it to each new one.
-func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
-	s.tape.outside(tape.Call{Op: tape.Ban, Data: identity, Until: until, Text: detail})
-	return s.kicks.banIdentity(identity, until, detail)
+func (s *Server) Ban(identity []byte, until time.Time, reason string) bool {
+	s.tape.outside(tape.Call{Op: tape.Ban, Data: identity, Until: until, Text: reason})
+	return s.kicks.banIdentity(identity, until, reason)
 }
 
 // banIdentity bans an identity and kicks its players.
-func (k *kicks) banIdentity(identity []byte, until time.Time, detail string) bool {
+func (k *kicks) banIdentity(identity []byte, until time.Time, reason string) bool {
 	if len(identity) == 0 {
 		return false
 	}
-	k.admission.ban(identity, until, detail)
-	k.sessions.kickIdentity(identity, detail)
+	k.admission.ban(identity, until, reason)
+	k.sessions.kickIdentity(identity, reason)
 	return true
 }
 

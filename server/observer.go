@@ -122,18 +122,18 @@ func (g *observers) askGrant(o *observing) error {
 }
 
 // KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a
-// text, and returns how many it disconnects. A text longer than 120 bytes is cut. Called in
+// reason, and returns how many it disconnects. A reason longer than 120 bytes is cut. Called in
 // a tick, they leave at the end of that tick, and otherwise at the end of the next one.
 // match must not call the server.
-func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) int {
+func (s *Server) KickObservers(reason string, match func(Observer, Grant) bool) int {
 	n, matched := 0, []byte(nil)
 	for i, p := range s.sessions.observers {
 		if match(p.observing.who, p.observing.grant) {
-			s.sessions.kick(p, transport.Kicked, text)
+			s.sessions.kick(p, transport.Kicked, reason)
 			n++
 			matched = binary.AppendUvarint(matched, uint64(i))
 		}
 	}
-	s.tape.outside(tape.Call{Op: tape.KickObservers, Data: matched, Text: text})
+	s.tape.outside(tape.Call{Op: tape.KickObservers, Data: matched, Text: reason})
 	return n
 }

@@ -14,7 +14,7 @@ import (
 // previewServer is what a preview uses of its server.
 type previewServer interface {
 	Step(now time.Time)
-	Close(detail string) error
+	Close(reason string) error
 	Internals() probe.Server
 }
 

@@ -196,40 +196,40 @@ func (s *Server) rest() {
 }
 
 // Close runs the handlers of OnServer and OnFinal for every event that waits, and sends what
-// waits for late inputs. Then it drops every player with the code [transport.Closed] and the text
-// detail, runs the OnLeave hooks, and closes the transport. The match is over: no client
+// waits for late inputs. Then it drops every player with the code [transport.Closed] and the
+// reason, runs the OnLeave hooks, and closes the transport. The match is over: no client
 // reconnects. Called from a system, handler or hook, Close returns nil and takes effect at the
 // end of the tick. It returns an error in a function that Step calls outside of ticks, such as
 // Config.Observe. After Close, Step does nothing. A second Close returns
 // [transport.ErrClosed]. Like Step, it is not safe for concurrent use.
-func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
+func (s *Server) Close(reason string) error { return s.closeWith(transport.Closed, reason) }
 
 // CloseForRestart is Close for a server that another one replaces, as in a rolling
 // restart. Clients that have client.Config.Redial try to come back for 30 s and join
 // the new server; the others end with [transport.Restart]. It sends reliable messages again
 // until every client has acknowledged them, which takes a round trip, and at most a second. Run
 // calls it when its context ends.
-func (s *Server) CloseForRestart(detail string) error {
-	return s.closeWith(transport.Restart, detail)
+func (s *Server) CloseForRestart(reason string) error {
+	return s.closeWith(transport.Restart, reason)
 }
 
-func (s *Server) closeWith(code transport.Code, detail string) error {
+func (s *Server) closeWith(code transport.Code, reason string) error {
 	if s.run.closed || s.run.closing != nil {
 		return transport.ErrClosed // Close may end a Shutdown that lingers
 	}
 	if err := s.run.refuses("Close"); err != nil {
 		return err
 	}
-	s.tape.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
+	s.tape.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: reason})
 	if s.run.defers() && !s.run.failed {
-		s.run.closing = func() { _ = s.close(code, detail) }
+		s.run.closing = func() { _ = s.close(code, reason) }
 		return nil
 	}
 	s.sim.undraw()
-	return s.close(code, detail)
+	return s.close(code, reason)
 }
 
-func (s *Server) close(code transport.Code, detail string) error {
+func (s *Server) close(code transport.Code, reason string) error {
 	if s.run.closed {
 		return transport.ErrClosed
 	}
@@ -244,16 +244,16 @@ func (s *Server) close(code transport.Code, detail string) error {
 	}
 	if s.run.failed { // nothing of the match can be relied on
 		for peer := range s.sessions.byPeer {
-			s.endpoint.Disconnect(peer, code, detail)
+			s.endpoint.Disconnect(peer, code, reason)
 		}
-		return s.endpoint.Close(code, detail)
+		return s.endpoint.Close(code, reason)
 	}
 	last := game.Partings{Endpoint: s.untaped, From: s.clock.now, Most: game.LastWords}
 	for _, p := range slices.Clone(s.sessions.players) {
-		why, text := p.end(code, detail)
+		why, text := p.end(code, reason)
 		switch {
 		case p.session.state == away:
-			s.departures.leaveMatch(p, code, detail)
+			s.departures.leaveMatch(p, code, reason)
 		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
 			last.All = append(last.All, game.Parting{Peer: p.session.peer, Conn: p.session.conn, Code: why, Detail: text})
 			s.departures.forgetPeer(p, why, text)
@@ -265,7 +265,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.turnover.changePlayers()
 	s.run.changing = false
 	s.conclusion.concludeMatch() // handles what OnLeave has raised
-	s.run.broke = last.CloseEndpoint(code, detail)
+	s.run.broke = last.CloseEndpoint(code, reason)
 	return s.run.broke
 }
 

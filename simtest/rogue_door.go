@@ -52,9 +52,9 @@ func (d *door) Recv(ev []transport.Event) int {
 }
 
 // Disconnect implements transport.Endpoint.
-func (d *door) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (d *door) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	delete(d.cards, p)
-	d.Endpoint.Disconnect(p, c, detail)
+	d.Endpoint.Disconnect(p, c, reason)
 }
 
 // Info implements transport.Endpoint.
@@ -104,13 +104,13 @@ func (u unwalked) Send(p transport.PeerID, b []byte) error { return u.at().Send(
 
 func (u unwalked) Flush() { u.at().Flush() }
 
-func (u unwalked) Disconnect(p transport.PeerID, c transport.Code, detail string) {
-	u.at().Disconnect(p, c, detail)
+func (u unwalked) Disconnect(p transport.PeerID, c transport.Code, reason string) {
+	u.at().Disconnect(p, c, reason)
 }
 
 func (u unwalked) Info(p transport.PeerID, out *transport.Info) bool { return u.at().Info(p, out) }
 
-func (u unwalked) Close(c transport.Code, detail string) error { return u.at().Close(c, detail) }
+func (u unwalked) Close(c transport.Code, reason string) error { return u.at().Close(c, reason) }
 
 // RogueNet is the network between the peers of a life. Its times are the server's.
 type RogueNet interface {

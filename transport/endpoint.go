@@ -94,7 +94,7 @@ type Endpoint interface {
 
 	// Disconnect drops the peer at once and notifies it, as far as the network permits. Received data that
 	// Recv has not returned yet is discarded. Unknown peers are ignored.
-	Disconnect(p PeerID, c Code, detail string)
+	Disconnect(p PeerID, c Code, reason string)
 
 	// Info fills out with the peer's data and reports whether the peer exists.
 	Info(p PeerID, out *Info) bool
@@ -102,7 +102,7 @@ type Endpoint interface {
 	// Close drops every peer like Disconnect and frees all resources; the endpoint's goroutines have ended
 	// when it returns. It may take a fraction of a second, so that peers are notified even when datagrams
 	// are lost. A second Close does nothing and returns ErrClosed.
-	Close(c Code, detail string) error
+	Close(c Code, reason string) error
 }
 
 // Info describes a peer and its connection.

@@ -23,11 +23,11 @@ type BanList interface {
 
 	// DisconnectIdentity is Disconnect for every peer of an identity. The endpoint also reports each by an event,
 	// since the caller may not be the one that calls Recv. It returns whether there was such a peer.
-	DisconnectIdentity(identity []byte, c Code, detail string) bool
+	DisconnectIdentity(identity []byte, c Code, reason string) bool
 
-	// Ban is DisconnectIdentity with Kicked. It also refuses the identity, with Refused and the detail, until the
+	// Ban is DisconnectIdentity with Kicked. It also refuses the identity, with Refused and the reason, until the
 	// given time; the zero time means until Unban or the end of the endpoint. A later Ban replaces an earlier one.
-	Ban(identity []byte, until time.Time, detail string)
+	Ban(identity []byte, until time.Time, reason string)
 
 	// Unban ends a ban.
 	Unban(identity []byte)

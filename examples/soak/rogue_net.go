@@ -200,9 +200,9 @@ type patient struct {
 // Unwrap implements transport.Wrapper.
 func (p *patient) Unwrap() transport.Endpoint { return p.Endpoint }
 
-func (p *patient) Close(c transport.Code, detail string) error {
+func (p *patient) Close(c transport.Code, reason string) error {
 	p.closed = true
-	p.ending.Go(func() { _ = p.Endpoint.Close(c, detail) })
+	p.ending.Go(func() { _ = p.Endpoint.Close(c, reason) })
 	return nil
 }
 

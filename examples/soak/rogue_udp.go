@@ -255,7 +255,7 @@ func (u *udpRogue) Send(_ transport.PeerID, b []byte) error {
 func (u *udpRogue) Flush() {}
 
 // Disconnect implements transport.Endpoint: the layer above ends the connection.
-func (u *udpRogue) Disconnect(_ transport.PeerID, c transport.Code, detail string) {
+func (u *udpRogue) Disconnect(_ transport.PeerID, c transport.Code, reason string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.farewell(c)

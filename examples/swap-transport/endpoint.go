@@ -170,11 +170,11 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 func (e *Endpoint) Flush() {}
 
 // Disconnect implements transport.Endpoint.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p := e.find(id); p != nil {
-		e.dismiss(p, c, detail)
+		e.dismiss(p, c, reason)
 		e.remove(p)
 	}
 }
@@ -205,7 +205,7 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 }
 
 // Close implements transport.Endpoint.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -213,7 +213,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	}
 	e.closed = true
 	for _, p := range e.peers {
-		e.dismiss(p, c, detail)
+		e.dismiss(p, c, reason)
 	}
 	if e.listen != nil {
 		_ = e.listen.Close()

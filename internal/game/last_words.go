@@ -43,13 +43,13 @@ type timer interface {
 // CloseEndpoint sends the messages that the peers have not acknowledged, and closes the endpoint. It
 // waits for Most at the longest. With an endpoint in virtual time it returns at once, and the endpoint
 // closes later.
-func (w *Partings) CloseEndpoint(code transport.Code, detail string) error {
+func (w *Partings) CloseEndpoint(code transport.Code, reason string) error {
 	if virtual, ok := transport.As[timer](w.Endpoint); ok && len(w.All) > 0 {
 		passed := time.Duration(0)
 		var next func()
 		next = func() {
 			if w.sendLast(passed) {
-				_ = w.Endpoint.Close(code, detail)
+				_ = w.Endpoint.Close(code, reason)
 				return
 			}
 			passed += lastEvery
@@ -59,7 +59,7 @@ func (w *Partings) CloseEndpoint(code transport.Code, detail string) error {
 		return nil
 	}
 	w.runPartings()
-	return w.Endpoint.Close(code, detail)
+	return w.Endpoint.Close(code, reason)
 }
 
 // sendLast reads what arrived, sends the messages that are due, and disconnects the peers that have

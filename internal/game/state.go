@@ -93,8 +93,8 @@ type Messenger interface {
 
 // Members decides who is in the match.
 type Members interface {
-	KickPlayer(player PlayerID, code transport.Code, text string) bool
-	BanPlayer(player PlayerID, until time.Time, text string) bool
+	KickPlayer(player PlayerID, code transport.Code, reason string) bool
+	BanPlayer(player PlayerID, until time.Time, reason string) bool
 }
 
 // Visibility decides what players receive.

@@ -173,7 +173,7 @@ func (e *Endpoint) exhausted(p *peer) {
 func (e *Endpoint) Flush() { e.below.Flush() }
 
 // Disconnect implements transport.Endpoint. It notifies the peer three times within 300 ms.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	p, ok := e.peers.Get(id)
 	if !ok || p.state != open {
@@ -181,7 +181,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 		return
 	}
 	e.in.Drop(p.q)
-	e.dropPeer(p, c, detail)
+	e.dropPeer(p, c, reason)
 	e.mu.Unlock()
 	e.farewell(p)
 }
@@ -252,7 +252,7 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 
 // Close implements transport.Endpoint. It takes a tenth of a second when there are peers to notify. The accept hook
 // must not call it.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -263,12 +263,12 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	for _, p := range e.links {
 		switch p.state {
 		case open:
-			e.dropPeer(p, c, detail)
+			e.dropPeer(p, c, reason)
 			told = append(told, p)
 		case leaving:
 			told = append(told, p)
 		case greeting: // a message saves the server a timeout
-			e.dropPeer(p, c, detail)
+			e.dropPeer(p, c, reason)
 			told = append(told, p)
 		default:
 			p.releaseLibrary()
@@ -290,7 +290,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 		}
 	}
 	close(e.done)
-	e.below.Close(c, detail)
+	e.below.Close(c, reason)
 	e.running.Wait()
 	return nil
 }

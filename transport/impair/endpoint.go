@@ -258,7 +258,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 func (e *Endpoint) Flush() { e.inner.Flush() }
 
 // Disconnect implements transport.Endpoint. Datagrams in transit to and from the peer are lost.
-func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.flows[p]
@@ -268,7 +268,7 @@ func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail strin
 	f.over = true
 	delete(e.flows, p)
 	e.in.Drop(f.q)
-	e.inner.Disconnect(p, c, detail)
+	e.inner.Disconnect(p, c, reason)
 }
 
 // Info implements transport.Endpoint: the inner endpoint's data, plus the datagrams dropped here.
@@ -284,7 +284,7 @@ func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
 }
 
 // Close implements transport.Endpoint: datagrams in transit are lost, and the inner endpoint is closed.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -294,5 +294,5 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Unlock()
 	close(e.line.done)
 	e.running.Wait()
-	return e.inner.Close(c, detail)
+	return e.inner.Close(c, reason)
 }

@@ -19,9 +19,9 @@ type client struct {
 }
 
 // refused ends the connection, or the dial, from the server's side.
-func (c *client) refused(code transport.Code, detail string) {
+func (c *client) refused(code transport.Code, reason string) {
 	c.open = false
-	c.in.End(c.queue, code, transport.CutDetail(detail))
+	c.in.End(c.queue, code, transport.CutDetail(reason))
 }
 
 func (c *client) Recv(ev []transport.Event) int {
@@ -49,16 +49,16 @@ func (c *client) Send(p transport.PeerID, b []byte) error {
 
 func (c *client) Flush() {}
 
-func (c *client) Disconnect(p transport.PeerID, code transport.Code, detail string) {
+func (c *client) Disconnect(p transport.PeerID, code transport.Code, reason string) {
 	c.conn.host.mu.Lock()
 	defer c.conn.host.mu.Unlock()
 	if p == serverID {
-		c.endConnection(code, detail)
+		c.endConnection(code, reason)
 	}
 }
 
 // endConnection ends the connection from the client's side.
-func (c *client) endConnection(code transport.Code, detail string) {
+func (c *client) endConnection(code transport.Code, reason string) {
 	if !c.open {
 		return
 	}
@@ -66,7 +66,7 @@ func (c *client) endConnection(code transport.Code, detail string) {
 	c.open = false
 	c.in.Drop(c.queue)
 	h.peers.Remove(c.conn.id)
-	h.in.End(c.conn.queue, code, transport.CutDetail(detail))
+	h.in.End(c.conn.queue, code, transport.CutDetail(reason))
 }
 
 func (c *client) Info(p transport.PeerID, out *transport.Info) bool {
@@ -79,13 +79,13 @@ func (c *client) Info(p transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-func (c *client) Close(code transport.Code, detail string) error {
+func (c *client) Close(code transport.Code, reason string) error {
 	c.conn.host.mu.Lock()
 	defer c.conn.host.mu.Unlock()
 	if c.closed {
 		return transport.ErrClosed
 	}
-	c.endConnection(code, detail)
+	c.endConnection(code, reason)
 	c.closed = true
 	return nil
 }

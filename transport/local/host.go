@@ -198,23 +198,23 @@ func (e *Endpoint) Flush() {
 }
 
 // Disconnect implements transport.Endpoint.
-func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	if e.outer != nil && isOuter(p) {
-		e.outer.Disconnect(outerID(p), c, detail)
+		e.outer.Disconnect(outerID(p), c, reason)
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if k := e.local(p); k != nil {
 		e.in.Drop(k.queue)
-		k.freeConnection(c, detail)
+		k.freeConnection(c, reason)
 	}
 }
 
 // freeConnection removes a connection and ends it at the client.
-func (k *conn) freeConnection(c transport.Code, detail string) {
+func (k *conn) freeConnection(c transport.Code, reason string) {
 	k.host.peers.Remove(k.id)
-	k.client.refused(c, detail)
+	k.client.refused(c, reason)
 }
 
 // Info implements transport.Endpoint.
@@ -244,38 +244,38 @@ func (e *Endpoint) MaxPeers() int {
 }
 
 // DisconnectIdentity implements transport.BanList. It includes the peers of outer if outer is a BanList too.
-func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, reason string) bool {
 	if len(identity) == 0 {
 		return false
 	}
 	found := false
 	if l, ok := transport.As[transport.BanList](e.outer); ok {
-		found = l.DisconnectIdentity(identity, c, detail)
+		found = l.DisconnectIdentity(identity, c, reason)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range e.peers.Slots() {
 		if k, ok := e.peers.At(i); ok && bytes.Equal(k.identity, identity) {
 			found = true
-			e.in.End(k.queue, c, transport.CutDetail(detail))
-			k.freeConnection(c, detail)
+			e.in.End(k.queue, c, transport.CutDetail(reason))
+			k.freeConnection(c, reason)
 		}
 	}
 	return found
 }
 
 // Ban implements transport.BanList, like DisconnectIdentity.
-func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+func (e *Endpoint) Ban(identity []byte, until time.Time, reason string) {
 	if len(identity) == 0 {
 		return
 	}
 	if l, ok := transport.As[transport.BanList](e.outer); ok {
-		l.Ban(identity, until, detail)
+		l.Ban(identity, until, reason)
 	}
 	e.mu.Lock()
-	e.bans[string(identity)] = ban{until, detail}
+	e.bans[string(identity)] = ban{until, reason}
 	e.mu.Unlock()
-	e.DisconnectIdentity(identity, transport.Kicked, detail)
+	e.DisconnectIdentity(identity, transport.Kicked, reason)
 }
 
 // Unban implements transport.BanList.
@@ -289,7 +289,7 @@ func (e *Endpoint) Unban(identity []byte) {
 }
 
 // Close implements transport.Endpoint.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -297,7 +297,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	}
 	for i := range e.peers.Slots() {
 		if k, ok := e.peers.At(i); ok {
-			k.freeConnection(c, detail)
+			k.freeConnection(c, reason)
 		}
 	}
 	e.closed = true
@@ -307,5 +307,5 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	}
 	close(e.done)
 	e.running.Wait()
-	return e.outer.Close(c, detail)
+	return e.outer.Close(c, reason)
 }

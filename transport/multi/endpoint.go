@@ -274,7 +274,7 @@ func (e *Endpoint) Flush() {
 }
 
 // Disconnect implements transport.Endpoint.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	p, ok := e.peers.Get(id)
 	if ok && !e.closed {
@@ -283,7 +283,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	ok = ok && !e.closed
 	e.mu.Unlock()
 	if ok {
-		p.part.Disconnect(p.id, c, detail)
+		p.part.Disconnect(p.id, c, reason)
 	}
 }
 
@@ -295,7 +295,7 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 
 // Close implements transport.Endpoint. It closes one part after another, since parts in virtual time share
 // a network.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -307,7 +307,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.running.Wait()
 	errs := make([]error, len(e.parts))
 	for i, p := range e.parts {
-		errs[i] = p.Close(c, detail)
+		errs[i] = p.Close(c, reason)
 	}
 	return errors.Join(errs...)
 }
@@ -325,9 +325,9 @@ func (e *Endpoint) MaxPeers() int {
 }
 
 // DisconnectIdentity implements transport.BanList, for all parts that support bans.
-func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) (found bool) {
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, reason string) (found bool) {
 	for _, p := range e.parts {
-		if p.bans != nil && p.bans.DisconnectIdentity(identity, c, detail) {
+		if p.bans != nil && p.bans.DisconnectIdentity(identity, c, reason) {
 			found = true
 		}
 	}
@@ -335,10 +335,10 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 }
 
 // Ban implements transport.BanList, for all parts that support bans.
-func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+func (e *Endpoint) Ban(identity []byte, until time.Time, reason string) {
 	for _, p := range e.parts {
 		if p.bans != nil {
-			p.bans.Ban(identity, until, detail)
+			p.bans.Ban(identity, until, reason)
 		}
 	}
 }

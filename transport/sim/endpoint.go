@@ -188,9 +188,9 @@ func (e *Endpoint) After(d time.Duration, fn func()) { e.net.At(e.net.now+d, fn)
 func (e *Endpoint) Flush() {}
 
 // Disconnect implements transport.Endpoint.
-func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	if s, ok := e.peers.Get(p); ok {
-		s.dropConnection(c, detail)
+		s.dropConnection(c, reason)
 	}
 }
 
@@ -205,13 +205,13 @@ func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
 }
 
 // Close implements transport.Endpoint.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	if e.closed {
 		return transport.ErrClosed
 	}
 	for i := range e.peers.Slots() {
 		if s, ok := e.peers.At(i); ok {
-			s.dropConnection(c, detail)
+			s.dropConnection(c, reason)
 		}
 	}
 	e.closed = true

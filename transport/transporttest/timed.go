@@ -40,9 +40,9 @@ func (e *timed) Flush() {
 	e.Endpoint.Flush()
 }
 
-func (e *timed) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (e *timed) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	defer e.checkTime("Disconnect", time.Now(), prompt)
-	e.Endpoint.Disconnect(p, c, detail)
+	e.Endpoint.Disconnect(p, c, reason)
 }
 
 func (e *timed) Info(p transport.PeerID, out *transport.Info) bool {
@@ -50,7 +50,7 @@ func (e *timed) Info(p transport.PeerID, out *transport.Info) bool {
 	return e.Endpoint.Info(p, out)
 }
 
-func (e *timed) Close(c transport.Code, detail string) error {
+func (e *timed) Close(c transport.Code, reason string) error {
 	defer e.checkTime("Close", time.Now(), 3*prompt)
-	return e.Endpoint.Close(c, detail)
+	return e.Endpoint.Close(c, reason)
 }

@@ -19,14 +19,14 @@ const maxLeavers = 1024
 
 // Disconnect implements transport.Endpoint. It notifies the peer up to three times within 300 ms, until the peer
 // confirms, and again for each datagram from the peer.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p, ok := e.peers.Get(id)
 	if !ok || p.conn == 0 {
 		return
 	}
-	e.sendOff(e.dismiss(p, c, transport.CutDetail(detail)))
+	e.sendOff(e.dismiss(p, c, transport.CutDetail(reason)))
 }
 
 // sendOff notifies a leaver for the first time, and schedules the repeats.
@@ -108,17 +108,17 @@ func (e *Endpoint) remind() {
 
 // Close implements transport.Endpoint. It takes a round trip to the slowest peer, and at most Config.Linger. The
 // accept hook must not call it.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
 		return transport.ErrClosed
 	}
 	e.closed = true
-	detail = transport.CutDetail(detail)
+	reason = transport.CutDetail(reason)
 	for i := range e.peers.Slots() {
 		if p, ok := e.peers.At(i); ok && p.conn != 0 {
-			e.leaving = append(e.leaving, e.dismiss(p, c, detail))
+			e.leaving = append(e.leaving, e.dismiss(p, c, reason))
 		}
 	}
 	select { // discard an earlier signal

@@ -34,21 +34,21 @@ func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 }
 
 // DisconnectIdentity implements transport.BanList.
-func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, reason string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	there := e.named.Find(identity)
-	e.expel(there, c, detail)
+	e.expel(there, c, reason)
 	return len(there) > 0
 }
 
 // Ban implements transport.BanList. A banned client without a connection is refused after the accept
 // hook.
-func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+func (e *Endpoint) Ban(identity []byte, until time.Time, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.named.Ban(identity, until, time.Now(), detail)
-	e.expel(e.named.Find(identity), transport.Kicked, detail)
+	e.named.Ban(identity, until, time.Now(), reason)
+	e.expel(e.named.Find(identity), transport.Kicked, reason)
 }
 
 // Unban implements transport.BanList.

@@ -116,13 +116,13 @@ func (e *Endpoint) batchOf(p *peer) uint64 {
 func (e *Endpoint) Flush() { e.batch.Add(1) }
 
 // Disconnect implements transport.Endpoint. Data waiting to be sent to the peer is discarded.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p, ok := e.peers.Get(id); ok && p.state == open {
 		e.forgetPeer(p)
 		e.in.Drop(p.q)
-		e.sendFarewell(p, c, detail)
+		e.sendFarewell(p, c, reason)
 	}
 }
 
@@ -170,7 +170,7 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 
 // Close implements transport.Endpoint. It waits at most half a second for the peers to reply. The accept hook must
 // not call it.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
+func (e *Endpoint) Close(c transport.Code, reason string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -181,7 +181,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 		switch p.state {
 		case open:
 			e.forgetPeer(p)
-			e.sendFarewell(p, c, detail)
+			e.sendFarewell(p, c, reason)
 		case greeting:
 			e.cut(p)
 		}

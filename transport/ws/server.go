@@ -78,11 +78,11 @@ func (s *Server) LocalAddr() netip.AddrPort {
 
 // Close implements transport.Endpoint, and closes the http.Server of Listen. It waits at most half a second for the
 // peers to reply. The accept hook must not call it.
-func (s *Server) Close(c transport.Code, detail string) error {
+func (s *Server) Close(c transport.Code, reason string) error {
 	if s.web != nil {
 		_ = s.web.Close()
 	}
-	return s.Endpoint.Close(c, detail)
+	return s.Endpoint.Close(c, reason)
 }
 
 // NewServer returns a server's endpoint, to be given to an http.Server. The package documentation lists the limits that

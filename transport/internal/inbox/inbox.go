@@ -134,8 +134,8 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 
 // End reports that the peer is gone, after its waiting datagrams. The caller must not use the queue any
 // more.
-func (in *Inbox) End(q *Queue, c transport.Code, detail string) {
-	q.ended, q.code, q.detail = true, c, detail
+func (in *Inbox) End(q *Queue, c transport.Code, reason string) {
+	q.ended, q.code, q.detail = true, c, reason
 	in.enterTurn(q)
 }
 

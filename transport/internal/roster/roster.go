@@ -72,7 +72,7 @@ func (r *Roster[P]) Len() int { return len(r.by) }
 
 // Ban makes Judge refuse an identity until a time; the zero time means permanently. It also removes bans that have
 // ended.
-func (r *Roster[P]) Ban(identity []byte, until, now time.Time, detail string) {
+func (r *Roster[P]) Ban(identity []byte, until, now time.Time, reason string) {
 	if len(identity) == 0 {
 		return
 	}
@@ -84,7 +84,7 @@ func (r *Roster[P]) Ban(identity []byte, until, now time.Time, detail string) {
 	if r.bans == nil {
 		r.bans = make(map[string]ban)
 	}
-	r.bans[string(identity)] = ban{until, transport.CutDetail(detail)}
+	r.bans[string(identity)] = ban{until, transport.CutDetail(reason)}
 }
 
 // Unban ends a ban.
