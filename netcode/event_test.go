@@ -64,7 +64,7 @@ func TestEventRepeats(t *testing.T) {
 			require.EqualValues(t, min(lost+1, repeat), s.EventsCarried+s.EventsRepeated, "acked at once")
 		}
 	}
-	// Without acks an event goes out as often as configured, and the receiver recognizes the duplicates.
+	// Without acks an event goes out as often as configured, and the receiver recognises the duplicates.
 	a, b := netcode.NewConn(netcode.Config{Channels: eightChannels}), netcode.NewConn(netcode.Config{Channels: eightChannels})
 	var got []netcode.Tick
 	for i := range 10 {
