@@ -65,7 +65,7 @@
 //
 // A record never crosses blocks. It is a byte for its kind, a uvarint for the length of the
 // content, at most 98 304, and the content. Readers skip kinds that they do not know. Below,
-// uv and sv are Go's unsigned and zigzag varints, text is a uv length and so many bytes,
+// uv and sv are Go's unsigned and zigzag varints, text is a uv length and then the bytes,
 // rest is what remains, peer is uv slot and uv generation, and time is sv Unix seconds and uv
 // nanoseconds.
 //

@@ -134,10 +134,9 @@ type ownFigures struct {
 	endpoint endpointCounts
 }
 
-// Figures sets dst to the server's figures as of the end of the newest tick, and before the first
-// tick to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
-// goroutine may call it, also while Run
-// runs. No tick ever waits for it.
+// Figures sets dst to the server's figures as of the end of the newest tick, and before the first tick
+// to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
+// goroutine may call it, also while Run runs. No tick ever waits for it.
 func (s *Server) Figures(dst *figures.Server) {
 	p := s.figures.newest.Hold()
 	if p == nil {

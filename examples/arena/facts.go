@@ -31,7 +31,7 @@ import (
 //	rerun   server: before tick T+1 or a later one, P's part of tick T ran again, with Cmd
 //	input   server: at tick T player P's command was there (Ok), or was Missing; and so
 //	        many commands of earlier ticks came Late, and ran in their own ticks or were
-//	        Refused; Final is the newest tick that nobody's late command can change
+//	        Refused; Final is the newest tick that no late command can change
 //	write   server: only the server knew of this change to P's predicted state
 //	        at T; By is the system that made it
 //	verdict server: P's shot, Ray, judged in tick T, which is later than the shot's own

@@ -17,7 +17,7 @@ type Command struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// Notice holds the tick in which the match ends because its process does; 0: that is not known. A
+// Notice holds the tick of the end of a match whose process ends. It is 0 while that is not known. A
 // game shows the time that is left: (Ends - View.Tick) / tickRate seconds.
 type Notice struct{ Ends uint32 }
 

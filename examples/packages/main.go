@@ -1,6 +1,6 @@
 // Packages is a shooter that uses single packages of the library, without the root package and
 // without ecs. Its entities are plain structs in a map. Start from it if your engine has
-// components, storage or a loop of its own, and replace what your engine does better.
+// its own components, storage or loop, and replace what your engine does better.
 //
 //	rules.go   the components, their tags, and the rules of both ends
 //	server.go  the world; commands in, snapshots out, shots judged in the past (netcode, snapshot, lagcomp)

@@ -1,5 +1,5 @@
-// Physics opens a window on a yard in which cars push crates and one another: w and s drive, a and
-// d steer. The server and three bots run in the same process, behind a simulated network.
+// Physics opens a window on a yard. Cars push crates and one another: w and s drive, a and d steer.
+// The server and three bots run in the same process, and a simulated network connects them.
 //
 //	go run .                        a round trip of 100 ms, 2 % loss
 //	go run . -rtt 300ms -loss 0.1   a bad one

@@ -226,8 +226,7 @@ func (e *Endpoint) write(p *peer) {
 }
 
 // farewell sends the waiting frames and the goodbye, and waits until the other end has closed. Closing
-// a TCP
-// connection with unread data would discard what was sent.
+// a TCP connection with unread data would discard what was sent.
 func (e *Endpoint) farewell(p *peer) {
 	for len(p.out) > 0 {
 		if _, err := p.conn.Write(<-p.out); err != nil {

@@ -17,8 +17,7 @@ const (
 )
 
 // Endpoint is a server's or a client's end. It implements transport.Endpoint. Events wait in bounded
-// queues for Recv,
-// and outgoing datagrams wait in others for TCP, so no call blocks.
+// queues for Recv, and outgoing datagrams wait in others for TCP, so no call blocks.
 type Endpoint struct {
 	ready   chan struct{}  // a value means that Recv may have events
 	running sync.WaitGroup // counts the goroutines
@@ -101,9 +100,8 @@ func (e *Endpoint) signal() {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.ready }
 
-// Recv implements transport.Endpoint. It returns one event of each peer in turn, so that many events of
-// one peer do not
-// delay those of others.
+// Recv implements transport.Endpoint. It returns one event of each peer in turn, so that many events
+// of one peer do not delay those of others.
 func (e *Endpoint) Recv(ev []transport.Event) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

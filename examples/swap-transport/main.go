@@ -1,12 +1,11 @@
-// Swap-transport plays over a transport of its own: frames with a length over TCP, in the files
-// endpoint.go and
-// connection.go. The game is that of examples/hello, and is the same for every transport.
+// Swap-transport plays over a transport that it brings along: frames with a length over TCP, in the files
+// endpoint.go and connection.go. The game is that of examples/hello, and is the same for every
+// transport.
 //
 // Run it with -serve in one terminal, and without in others. To write a transport for your platform (a
-// relay, a
-// store's sockets, a serial line), keep endpoint.go, which implements the contract of
-// transport.Endpoint. Replace
-// connection.go, which is specific to TCP, and test the result with transporttest: see main_test.go.
+// relay, a store's sockets, a serial line), keep endpoint.go, which implements the contract of
+// transport.Endpoint. Replace connection.go, which is specific to TCP, and test the result with
+// transporttest: see main_test.go.
 package main
 
 import (

@@ -340,8 +340,7 @@ func TestSilentHandshakes(t *testing.T) {
 }
 
 // When the largest number of handshakes is under way, a new one takes the place of the oldest. One
-// address has only a
-// share of them.
+// address has only a share of them.
 func TestHandshakesAreBounded(t *testing.T) {
 	srv := listen(t, dtls.Config{MaxHandshakes: 4, MaxHandshakesPerAddr: 4})
 	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)

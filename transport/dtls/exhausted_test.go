@@ -17,8 +17,7 @@ import (
 )
 
 // When an end has used all its sequence numbers, for data or for keep-alives alone, both ends report
-// that at once, no
-// number is used twice, and the client can connect again.
+// that at once, no number is used twice, and the client can connect again.
 func TestSequenceNumbersUsedUp(t *testing.T) {
 	const left = 100
 	for _, c := range []struct {

@@ -12,8 +12,7 @@ import (
 )
 
 // A client keeps its connection while it loses its address and gets another one: there is no new
-// handshake, and the keys
-// stay the same.
+// handshake, and the keys stay the same.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

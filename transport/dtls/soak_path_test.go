@@ -54,9 +54,8 @@ func TestSoakRebinding(t *testing.T) {
 	}
 }
 
-// A server is killed and restarted at its port. The client notices it and reconnects soon, and no event
-// of the old
-// connection follows.
+// A server is killed and restarted at its port. The client notices it and reconnects soon, and no
+// event of the old connection follows.
 func TestSoakRestart(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

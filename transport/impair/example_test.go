@@ -48,8 +48,7 @@ func ExampleWrap() {
 }
 
 // NewProxy makes a bad network for a client and a server that are not changed. Here the client is a
-// phone on a train
-// whose NAT changes its port.
+// phone on a train whose NAT changes its port.
 func ExampleNewProxy() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {

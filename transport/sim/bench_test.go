@@ -97,8 +97,7 @@ func BenchmarkDatagram(b *testing.B) {
 }
 
 // BenchmarkRatioSim compares a simulated datagram with one of 200 B over UDP sockets in the same run:
-// x_raw_time is the
-// first one's time as a share of the second one's.
+// x_raw_time is the first one's time as a share of the second one's.
 func BenchmarkRatioSim(b *testing.B) {
 	listen := func() *net.UDPConn {
 		s, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -16,8 +16,7 @@ import (
 // Elsewhere every datagram is a call of its own, through the standard library.
 
 // With Batch, datagrams wait for Flush and share a system call, in both directions. Without Flush they
-// are sent a little
-// later, and before a farewell.
+// are sent a little later, and before a farewell.
 func TestBatch(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
 		t.Run(at, func(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 )
 
 // BenchmarkRatioUDP compares an endpoint with raw sockets, in its metric x_raw. An endpoint on a
-// wildcard address also reads
-// the address that each datagram was sent to.
+// wildcard address also reads the address that each datagram was sent to.
 func BenchmarkRatioUDP(b *testing.B) {
 	for _, at := range []string{"127.0.0.1", "0.0.0.0"} {
 		b.Run(at, func(b *testing.B) {

@@ -13,8 +13,7 @@ import (
 )
 
 // An IPv4 address in either of its forms is the same, for clients that dial it and in the addresses
-// that the server
-// reports.
+// that the server reports.
 func TestAddressForms(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{
 		{"127.0.0.1:0", "127.0.0.1"},

@@ -18,8 +18,7 @@ import (
 )
 
 // A meter accepts everything that fits, and never more. If not everything fits, a client that always
-// sends at the same time
-// of a tick has the same chance as others.
+// sends at the same time of a tick has the same chance as others.
 func TestMeter(t *testing.T) {
 	var m meter
 	for tick := uint32(10); tick < 20; tick++ {
@@ -63,8 +62,7 @@ func TestMetersByAddress(t *testing.T) {
 }
 
 // An address that sends hellos as fast as it can gets its share of replies and of calls of the accept
-// hook, and others get
-// theirs.
+// hook, and others get theirs.
 func TestOneAddressHasItsShare(t *testing.T) {
 	const rate = 400 // a second: 20 a tick
 	var asked atomic.Int64

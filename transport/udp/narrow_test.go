@@ -12,9 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestNarrowPath: on a path that drops long datagrams, such as some tunnels, a client's error names the
-// size that the path
-// must carry.
+// TestNarrowPath: on a path that drops long datagrams, such as some tunnels, a client's error names
+// the size that the path must carry.
 func TestNarrowPath(t *testing.T) {
 	for _, c := range []struct {
 		carries int

@@ -105,8 +105,8 @@ func (r *relay) run(front *net.UDPConn) {
 }
 
 // TestSilenceMoves: a client's datagrams are sent from an address to which no reply comes. The client
-// then uses the address
-// that the system would choose now. If that is the same one, the client keeps its socket and waits.
+// then uses the address that the system would choose now. If that is the same one, the client keeps
+// its socket and waits.
 func TestSilenceMoves(t *testing.T) {
 	t.Parallel()
 	costtest.Sockets(t)

@@ -13,8 +13,7 @@ import (
 )
 
 // An attacker that reads a sealed connection's traffic cannot end the connection. If the other end is
-// really gone, the
-// connection ends after a second.
+// really gone, the connection ends after a second.
 func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	t.Parallel()
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})

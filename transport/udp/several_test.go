@@ -15,10 +15,9 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestSeveralAddresses: a server on a wildcard address replies to each client from the address that the
-// client sent to. On
-// loopback every address of 127.0.0.0/8 is this machine's, and the system would reply from 127.0.0.1 by
-// itself.
+// TestSeveralAddresses: a server on a wildcard address replies to each client from the address that
+// the client sent to. On loopback every address of 127.0.0.0/8 is this machine's, and the system would
+// reply from 127.0.0.1 by itself.
 func TestSeveralAddresses(t *testing.T) {
 	costtest.Sockets(t)
 	for _, at := range []string{":0", "0.0.0.0:0", "[::]:0"} {

@@ -16,8 +16,7 @@ import (
 )
 
 // A receiver that reads nothing costs its sender and all others nothing: a bounded number of datagrams
-// waits for it, the
-// oldest are dropped first, and the server's tick never waits.
+// waits for it, the oldest are dropped first, and the server's tick never waits.
 func TestSoakSlowConsumer(t *testing.T) {
 	costtest.Sockets(t)
 	d := nettest.Length(t, "slow for", time.Second, 30*time.Second)

@@ -132,8 +132,7 @@ func TestMistakesAreNamed(t *testing.T) {
 }
 
 // A server ends without a message and restarts at the same port. It tells its old clients that it does
-// not know them, and
-// does not take their datagrams for those of new ones.
+// not know them, and does not take their datagrams for those of new ones.
 func TestServerRestarts(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	addr := srv.LocalAddr().String()

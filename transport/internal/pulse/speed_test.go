@@ -9,9 +9,8 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// The clock of ticks is not slower than the real time, even where a beat comes shortly before a tick is
-// over. A stall of the
-// whole process can delay it, so the test tries several times.
+// The clock of ticks is not slower than the real time, even where a beat comes shortly before a tick
+// is over. A stall of the whole process can delay it, so the test tries several times.
 func TestKeepsUp(t *testing.T) {
 	for _, every := range []time.Duration{1, 2, 3, 5} {
 		best := 0.0

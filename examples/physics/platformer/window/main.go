@@ -1,5 +1,5 @@
 // Window opens a window on a platformer with a lift: a and d run, w or space jumps. The server and
-// three bots run in the same process, behind a simulated network.
+// three bots run in the same process, and a simulated network connects them.
 //
 //	go run ./platformer/window                        a round trip of 100 ms, 2 % loss
 //	go run ./platformer/window -rtt 300ms -loss 0.1   a bad one
