@@ -298,7 +298,7 @@ func TestFleet(t *testing.T) {
 	s.wait("ready", func() bool { return sidecar.GameServer().State == "Ready" })
 	seat, err := m.seat(context.Background(), request{Name: "ann"}, time.Now())
 	require.NoError(t, err)
-	s.wait("the match is there", func() bool { f := s.figures(); return f.Host.Matches == 1 && f.Matches[0].Name == seat.Match })
+	s.wait("the match is there", func() bool { f := s.figures(); return len(f.Matches) == 1 && f.Matches[0].Name == seat.Match })
 	ann, bob := newPlayer(t, page.URL, "ann", false), newPlayer(t, page.URL, "bob", true)
 	step := func() bool {
 		require.NoError(t, ann.Step(time.Now()))
