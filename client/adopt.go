@@ -5,7 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -255,7 +255,7 @@ func (ip *input) remadeBy(from, to foretick.Tick) (last foretick.Tick, ticks uin
 			break
 		}
 	}
-	for k := last; last != 0 && ticks <= reason.MaxRun; k-- {
+	for k := last; last != 0 && ticks <= cause.MaxRun; k-- {
 		in := ip.history.Find(k)
 		if in == nil {
 			break

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -16,7 +16,7 @@ type agreement struct {
 	*base
 	ghosts  *ghosts
 	input   *input
-	reasons *reason.Log
+	reasons *cause.Log
 
 	newest foretick.Tick // the newest tick on which both ends agree
 	all    foretick.Tick // the newest tick on which they also agree on remote players
@@ -141,7 +141,7 @@ func (ag *agreement) ranOwn(k foretick.Tick) bool {
 // repeatedItself reports whether the client's own commands, in a run of ticks, repeated the command
 // before the run. The run ends at last, and the server ran it with repetitions. Ticks for which an
 // earlier note said so, and those before the client's first command, do not count.
-func (ag *agreement) repeatedItself(run *reason.EarlierRun, last foretick.Tick) bool {
+func (ag *agreement) repeatedItself(run *cause.EarlierRun, last foretick.Tick) bool {
 	first := last - run.Run
 	before := ag.input.unpressed(first - 1)
 	for k := last; int32(k-first) >= 0 && !ag.ranOwn(k) && int32(k-ag.input.first) >= 0; k-- {
@@ -154,7 +154,7 @@ func (ag *agreement) repeatedItself(run *reason.EarlierRun, last foretick.Tick) 
 
 // likeItsOwn reports whether the server's replacements equalled the client's own commands, in tick last
 // and in the run of ticks before it.
-func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
+func (ag *agreement) likeItsOwn(n *cause.Note, last foretick.Tick) bool {
 	if ag.p.Command == nil {
 		return false
 	}
@@ -162,7 +162,7 @@ func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
 		return true
 	}
 	if !n.HasStandIn() { // too old: the note does not have the command
-		return ag.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
+		return ag.repeatedItself(&cause.EarlierRun{Run: n.Run, How: n.How}, last)
 	}
 	for i := uint32(0); i <= n.Run; i++ {
 		if k := last - i; i > 0 && (ag.ranOwn(k) || int32(k-ag.input.first) < 0) {
@@ -179,7 +179,7 @@ func (ag *agreement) likeItsOwn(n *reason.Note, last foretick.Tick) bool {
 
 // repeatsZero reports whether a run that ended with zero commands began with repetitions of a zero
 // command, so that all its ticks ran with the same one.
-func (ag *agreement) repeatsZero(n *reason.Note, last foretick.Tick) bool {
+func (ag *agreement) repeatsZero(n *cause.Note, last foretick.Tick) bool {
 	return n.How == prediction.Neutral && ag.p.Decay == nil && bytes.Equal(ag.input.unpressed(last-n.Run-1), n.StandIn)
 }
 

@@ -9,11 +9,11 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
@@ -30,8 +30,8 @@ type Client struct {
 	ghosts    ghosts
 	timeline  timeline
 	screen    screen
-	reasons   reason.Log // what the server reported about the causes of mispredictions
-	board     board      // what other goroutines may read
+	reasons   cause.Log // what the server reported about the causes of mispredictions
+	board     board     // what other goroutines may read
 	inspected inspected
 
 	stepping bool // Step is running

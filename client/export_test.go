@@ -1,7 +1,7 @@
 package client
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -12,7 +12,7 @@ func (c *Client) RefuseAbove(component string, most int64) {
 		if s.Name != component {
 			continue
 		}
-		for a := range plan.Audience(2) {
+		for a := range quantise.Audience(2) {
 			coded := s.Coding(a)
 			coded.Codes[0].Hi = most
 			for i := range coded.Runs[:min(1, len(coded.Runs))] {

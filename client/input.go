@@ -30,8 +30,8 @@ type input struct {
 	remade []foretick.Tick
 	// late is for how many ticks after its own tick the server still accepts a command.
 	late int
-	// settled is the newest tick for whose command the server no longer waited at the newest snapshot.
-	settled   foretick.Tick
+	// decided is the newest tick for whose command the server no longer waited at the newest snapshot.
+	decided   foretick.Tick
 	confirmed foretick.Tick // the newest tick whose command the server has run, or will not run any more
 	// sent is the newest packet that was sent. had is the newest one that the server had received at
 	// the newest snapshot.
@@ -110,7 +110,7 @@ func (ip *input) clearInput() {
 	ip.history.Clear()
 	ip.confirmed, ip.commands, ip.remade = 0, nil, ip.remade[:0]
 	ip.sent, ip.had, ip.hasHad = 0, 0, false
-	ip.late, ip.settled = 0, 0
+	ip.late, ip.decided = 0, 0
 	ip.newCommands()
 }
 
@@ -249,8 +249,8 @@ func (ip *input) lateReach() int {
 
 // answered returns the newest tick up to t whose command the server has run, or will not run any more.
 func (ip *input) answered(t foretick.Tick) foretick.Tick {
-	if ip.late > 0 && int32(t-ip.settled) > 0 {
-		return ip.settled
+	if ip.late > 0 && int32(t-ip.decided) > 0 {
+		return ip.decided
 	}
 	return t
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -201,7 +201,7 @@ const (
 // counts of the connection, so a lost report does not matter once the next one arrives.
 type causeCounts struct {
 	base  prediction.ByCause // the counts when the connection began
-	said  reason.Counts      // the counts in the newest report
+	said  cause.Counts       // the counts in the newest report
 	again bool               // said was sent twice, since packets may be lost
 	next  time.Duration      // when a report is due
 }
@@ -217,7 +217,7 @@ func (c *causeCounts) writeCounts(l *link, pk *netcode.Packet) {
 	if l.now < c.next {
 		return
 	}
-	var counts reason.Counts
+	var counts cause.Counts
 	for i, n := range l.stats.ByCause {
 		counts[i] = uint32(n - c.base[i])
 	}

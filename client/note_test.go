@@ -5,16 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 )
 
 // The client can read the notes of a recorded match.
 func FuzzRecordedNote(f *testing.F) {
 	recorded(f, byte(game.MessageNote))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var l reason.Log
+		var l cause.Log
 		costtest.Bound(t, len(b), func() { _, _ = l.Arrive(b, 2) })
 	})
 }

@@ -293,7 +293,7 @@ func (c *Client) snapshot(body []byte) error {
 	if c.cfg.OnSnapshot != nil {
 		c.cfg.OnSnapshot(t)
 	}
-	c.input.settled = t + h.CommandAck
+	c.input.decided = t + h.CommandAck
 	c.input.confirm(c.input.answered(t))
 	for _, seq := range c.link.delivered {
 		c.input.delivered(seq, t)

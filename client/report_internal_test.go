@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -19,7 +19,7 @@ func TestReportsToHostileServer(t *testing.T) {
 	h := newHand(t)
 	c := h.client
 	require.False(t, c.timeline.reports.explains())
-	for _, bad := range [][]byte{nil, {9}, {reason.ReportSaid}, {reason.AskReports, 0}} {
+	for _, bad := range [][]byte{nil, {9}, {cause.ReportSaid}, {cause.AskReports, 0}} {
 		require.Error(t, c.reportMessage(bad), "%v", bad)
 	}
 	in := h.server.Internals()
@@ -30,7 +30,7 @@ func TestReportsToHostileServer(t *testing.T) {
 	c.reports.forgetAsked()
 	faults := 0
 	for range 100 {
-		if c.receiveMessage(netcode.Message{Type: game.MessageReport, Body: []byte{reason.AskReports}}) != nil {
+		if c.receiveMessage(netcode.Message{Type: game.MessageReport, Body: []byte{cause.AskReports}}) != nil {
 			faults++
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -38,14 +38,14 @@ type correctionReports struct {
 	*base
 	input   *input
 	names   *recordNames
-	reasons *reason.Log
+	reasons *cause.Log
 
 	// until is when the client stops reporting. It is 0 if the server does not ask.
 	until    time.Duration
-	outgoing reason.Outgoing
+	outgoing cause.Outgoing
 	asks     game.Allowance // limits the server's questions
 	sends    game.Allowance
-	report   reason.Report // scratch
+	report   cause.Report // scratch
 }
 
 // explains reports whether corrections have a receiver, and are worth an explanation.
@@ -110,8 +110,8 @@ func (r *correctionReports) executed(w *prediction.Misprediction) []byte {
 // reportMessage handles the server's question.
 func (c *Client) reportMessage(b []byte) error {
 	r := &c.reports
-	if len(b) != 1 || b[0] != reason.AskReports || !r.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
-		return reason.ErrReport
+	if len(b) != 1 || b[0] != cause.AskReports || !r.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
+		return cause.ErrReport
 	}
 	if !c.cfg.Observe {
 		r.until = c.now + game.TraceLapse

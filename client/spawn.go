@@ -373,8 +373,8 @@ func (sp *spawning) forgetPractised() {
 	sp.practised = sp.practised[:0]
 }
 
-// settledSpawns reports whether the newest ticks neither spawned nor destroyed anything.
-func (sp *spawning) settledSpawns() bool {
+// quietSpawns reports whether the newest ticks neither spawned nor destroyed anything.
+func (sp *spawning) quietSpawns() bool {
 	return sp.waiting.Len() == 0 && len(sp.named) == 0 && len(sp.bodies.retired) == 0 && len(sp.gone) == 0
 }
 

@@ -3,8 +3,8 @@ package client
 import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -15,7 +15,7 @@ type timeline struct {
 	*base
 	input   *input
 	ghosts  *ghosts
-	reasons *reason.Log
+	reasons *cause.Log
 
 	predictor *prediction.Predictor
 	records   *prediction.History[record] // the predictions for each tick
@@ -47,7 +47,7 @@ type timeline struct {
 }
 
 // init makes the parts. The timeline must not be copied afterwards.
-func (tl *timeline) init(b *base, ip *input, gs *ghosts, r *reason.Log) {
+func (tl *timeline) init(b *base, ip *input, gs *ghosts, r *cause.Log) {
 	tl.base, tl.input, tl.ghosts, tl.reasons = b, ip, gs, r
 	tl.predictor, tl.records = &prediction.Predictor{}, prediction.NewHistory[record](b.cfg.History)
 	tl.row, tl.parents = game.NewSingletonRow(&b.build.Facts, b.world), game.NewHierarchy(&b.build.Facts, b.world)

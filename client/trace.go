@@ -325,7 +325,7 @@ func (t *traceMember) takeTrace(step int) {
 func (tl *timeline) retrace() {
 	t := tl.tracer
 	t.past = false
-	if !t.armed || !tl.predictor.Started() || tl.view.State != Playing || !tl.spawning.settledSpawns() {
+	if !t.armed || !tl.predictor.Started() || tl.view.State != Playing || !tl.spawning.quietSpawns() {
 		return
 	}
 	tl.runAgain(trace.RingTicks-1, func(k foretick.Tick, first *record) bool {

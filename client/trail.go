@@ -2,8 +2,8 @@ package client
 
 import (
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 )
 
 // trails are hashes of the predicted state after each system. Only debug builds have them.
@@ -13,14 +13,14 @@ type trails struct {
 	predicted *predicted
 	row       *game.SingletonRow
 
-	ours, theirs reason.Trail // the trails of the two ends
-	due          bool         // a system ran whose state has to be hashed
+	ours, theirs cause.Trail // the trails of the two ends
+	due          bool        // a system ran whose state has to be hashed
 }
 
 func newTrails(b *base, gs *ghosts, pr *predicted, row *game.SingletonRow) trails {
 	ts := trails{base: b, ghosts: gs, predicted: pr, row: row}
 	if game.DebugBuild {
-		ts.ours, ts.theirs = reason.NewTrail(b.cfg.History), reason.NewTrail(b.cfg.History)
+		ts.ours, ts.theirs = cause.NewTrail(b.cfg.History), cause.NewTrail(b.cfg.History)
 	}
 	return ts
 }
@@ -61,7 +61,7 @@ func (ts *trails) blame(from, t foretick.Tick) (system string, at foretick.Tick)
 	if ts.p.OtherBuild {
 		return "", 0 // another build has other systems
 	}
-	k, i, found := reason.FirstDifference(&ts.ours, &ts.theirs, from, t)
+	k, i, found := cause.FirstDifference(&ts.ours, &ts.theirs, from, t)
 	switch {
 	case !found:
 		return "", 0

@@ -197,6 +197,6 @@ func (w *World) moveFromStaging(e Entity, place uint64) {
 	w.placeRecord(e, to, row)
 	w.touch(to)
 	if to.part != from.part {
-		w.displace(e, from.part, to.part)
+		w.strand(e, from.part, to.part)
 	}
 }

@@ -115,8 +115,8 @@ func (w *World) tableRoom(p *part) bool {
 	return w.inUse() < tableMask-nobodysTables
 }
 
-// displace records that an entity of part p was put into Nobody's part, because p had no room for a table.
-func (w *World) displace(e Entity, p, nobodys *part) {
+// strand records that an entity of part p was put into Nobody's part, because p had no room for a table.
+func (w *World) strand(e Entity, p, nobodys *part) {
 	w.moved(e, p, nobodys)
 	w.onFull(e, p.of)
 }

@@ -261,7 +261,7 @@ func (w *World) beginEntity(e Entity, k *prefabData, p *part) {
 		w.touch(t)
 	}
 	if t.part != p {
-		w.displace(e, p, t.part)
+		w.strand(e, p, t.part)
 	}
 }
 

@@ -57,7 +57,7 @@ func (w *World) addComponent(e Entity, place uint64, d *typeData, src unsafe.Poi
 	row := w.moveRow(e, t, rowOf(place), to)
 	d.moveValue(to.valueAt(d, row), src)
 	if to.part != t.part {
-		w.displace(e, t.part, to.part)
+		w.strand(e, t.part, to.part)
 	}
 }
 
@@ -82,6 +82,6 @@ func (w *World) removeComponent(e Entity, place uint64, slot int) {
 	to := w.tableFor(t.part, w.without(t.arch, slot))
 	w.moveRow(e, t, rowOf(place), to)
 	if to.part != t.part {
-		w.displace(e, t.part, to.part)
+		w.strand(e, t.part, to.part)
 	}
 }

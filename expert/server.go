@@ -14,11 +14,11 @@ func ServerLosses(s *server.Server, dst []stats.Loss) []stats.Loss {
 	return s.Internals().Losses(dst)
 }
 
-// Bandwidth returns the bytes sent to and received from all clients since the server began,
+// Traffic returns the bytes sent to and received from all clients since the server began,
 // by component and field. It returns nil unless [server.Config].Profile is set. The
 // bytes of a vector are counted at its first field. Commands are sent as differences from one
 // another, so their bytes are divided among the fields by size.
-func Bandwidth(s *server.Server) []stats.Bandwidth { return s.Internals().Bandwidth() }
+func Traffic(s *server.Server) []stats.Traffic { return s.Internals().Traffic() }
 
 // SetLateInputs switches late inputs of one player on or off, on a server with
 // [server.Config].LateInputs. On, which is the default, means that a late input runs in its own

@@ -169,7 +169,7 @@ func TestClosedHooksNothing(t *testing.T) {
 		t.Helper()
 		require.Nil(t, m.srv.Internals().Tap())
 		require.Nil(t, m.clients[0].Internals().Tap())
-		require.Nil(t, expert.Bandwidth(m.srv))
+		require.Nil(t, expert.Traffic(m.srv))
 		require.Empty(t, m.srv.Internals().CountedBytes(nil))
 		require.Empty(t, m.clients[0].Internals().CountedBytes(nil))
 	}

@@ -18,9 +18,9 @@ type sampleWindow struct {
 	below  int // below counts the samples in a row well below the median.
 }
 
-// settled is the number of samples in a row that show that the level fell
+// levelSamples is the number of samples in a row that show that the level fell
 // slightly.
-const settled = 30
+const levelSamples = 30
 
 func newSampleWindow(size int) sampleWindow {
 	return sampleWindow{ring: make([]float64, size), when: make([]float64, size), hitch: make([]float64, size), sorted: make([]float64, 0, size)}
@@ -55,15 +55,15 @@ func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) 
 	w.insert(at, v, hitch)
 	if v >= w.quantile(0.5)-far/5 {
 		w.below = 0
-	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
-		w.keepNewest(settled)
+	} else if w.below++; w.below == levelSamples && len(w.sorted) >= 2*levelSamples {
+		w.keepNewest(levelSamples)
 	}
 	return true, emptied
 }
 
 // keepNewest drops all but the last n samples.
 func (w *sampleWindow) keepNewest(n int) {
-	var last, when, hitch [settled]float64
+	var last, when, hitch [levelSamples]float64
 	for i := range n {
 		from := (w.at - n + i + len(w.ring)) % len(w.ring)
 		last[i], when[i], hitch[i] = w.ring[from], w.when[from], w.hitch[from]
@@ -78,7 +78,7 @@ func (w *sampleWindow) keepNewest(n int) {
 // that was filled stays filled.
 func (w *sampleWindow) keepAfter(local float64) {
 	n := min(w.len(), 1)
-	for n < min(w.len(), settled) && w.when[(w.at-1-n+2*len(w.ring))%len(w.ring)] > local {
+	for n < min(w.len(), levelSamples) && w.when[(w.at-1-n+2*len(w.ring))%len(w.ring)] > local {
 		n++
 	}
 	w.keepNewest(n)
@@ -229,7 +229,7 @@ func (w *sampleWindow) insert(at, v, hitch float64) {
 // empty.
 func (w *sampleWindow) recent() float64 {
 	i, top := w.at, math.Inf(-1)
-	for range min(len(w.sorted), settled) {
+	for range min(len(w.sorted), levelSamples) {
 		if i == 0 {
 			i = len(w.ring)
 		}

@@ -8,7 +8,7 @@ type commandReader struct {
 	left   int // left counts the commands that are not read yet.
 	head   commandHead
 	whole  bool    // whole is true if the next command's data is written whole.
-	trail  int64   // trail is how far the last command's view trails its tick, in 1/256 tick.
+	lag    int64   // lag is how far the last command's view trails its tick, in 1/256 tick.
 	c      Command // c is the last command that was read, without its render time: see command.
 }
 
@@ -47,7 +47,7 @@ func (r *commandReader) startBody(body, data []byte, near Tick) bool {
 	}
 	clear(data)
 	r.left, r.whole = r.head.count, !r.head.based
-	r.c, r.trail = Command{Tick: r.head.newest + 1, Data: data}, 0
+	r.c, r.lag = Command{Tick: r.head.newest + 1, Data: data}, 0
 	return true
 }
 
@@ -55,14 +55,14 @@ func (r *commandReader) startBody(body, data []byte, near Tick) bool {
 func (r *commandReader) from(base *baseCommand) {
 	copy(r.c.Data, base.data)
 	r.c.Offset = base.offset
-	r.trail = base.lag
+	r.lag = base.lag
 }
 
 func (r *commandReader) moreCommands() bool { return r.left > 0 }
 
 // command returns the command that was read last.
 func (r *commandReader) command() *Command {
-	r.c.setLag(r.trail)
+	r.c.setLag(r.lag)
 	return &r.c
 }
 
@@ -86,7 +86,7 @@ func (r *commandReader) readCommand() bool {
 	if n == 0 {
 		return false
 	}
-	r.trail += d
+	r.lag += d
 	r.bits.skip(n)
 	if r.whole {
 		r.whole = false

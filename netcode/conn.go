@@ -259,7 +259,7 @@ func (c *Conn) Timeout() time.Duration { return c.cfg.Timeout }
 // Stats returns the counters and current estimates.
 func (c *Conn) Stats() Stats {
 	s := c.stats
-	s.Loss, s.Bandwidth, s.Rate = c.rate.loss, int(c.rate.delivered), int(c.rate.rate)
+	s.Loss, s.DeliveryRate, s.Rate = c.rate.loss, int(c.rate.delivered), int(c.rate.rate)
 	s.Congested = c.rate.congested
 	s.LostIn = c.window.lost
 	s.RTT, s.Jitter = c.rtt.smoothed, c.rtt.deviation

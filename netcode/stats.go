@@ -42,12 +42,12 @@ type Stats struct {
 	EventsReceived  uint64 // events that NextEvent returned
 	EventsDuplicate uint64 // events that NextEvent left out: received before
 
-	Loss      float64       // share of recently sent packets that were lost, 0 to 1
-	Bandwidth int           // bytes/s that the peer acknowledged recently
-	Rate      int           // bytes/s in force now
-	Congested uint64        // times the rate was lowered because the path was full
-	RTT       time.Duration // smoothed round trip
-	Jitter    time.Duration // smoothed mean deviation of the round trip
+	Loss         float64       // share of recently sent packets that were lost, 0 to 1
+	DeliveryRate int           // bytes/s that the peer acknowledged recently
+	Rate         int           // bytes/s in force now
+	Congested    uint64        // times the rate was lowered because the path was full
+	RTT          time.Duration // smoothed round trip
+	Jitter       time.Duration // smoothed mean deviation of the round trip
 }
 
 // String returns the counters that are not zero as one line for a log.

@@ -53,11 +53,11 @@ type Spawns[H any] struct {
 }
 
 type spawn[H any] struct {
-	tick    Tick
-	id      uint32
-	handle  H
-	made    bool // made is true if the current or the last run of the tick spawned the entity.
-	settled bool // settled is true once the server's state for the entity has arrived.
+	tick      Tick
+	id        uint32
+	handle    H
+	made      bool // made is true if the current or the last run of the tick spawned the entity.
+	confirmed bool // confirmed is true once the server's state for the entity has arrived.
 }
 
 // Begin starts a run of tick t, the first or a replay.
@@ -102,7 +102,7 @@ func (s *Spawns[H]) Add(id uint32, h H) {
 // unmade.
 func (s *Spawns[H]) End(unmade func(Tick, H)) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
-		gone := e.tick == s.tick && !e.made && !e.settled
+		gone := e.tick == s.tick && !e.made && !e.confirmed
 		return gone, gone
 	}, unmade)
 }
@@ -112,8 +112,8 @@ func (s *Spawns[H]) End(unmade func(Tick, H)) {
 // false when the client did not predict it, or it was matched before.
 func (s *Spawns[H]) Match(id uint32) (h H, ok bool) {
 	for i := range s.entries {
-		if e := &s.entries[i]; e.id == id && !e.settled {
-			e.settled = true
+		if e := &s.entries[i]; e.id == id && !e.confirmed {
+			e.confirmed = true
 			return e.handle, true
 		}
 	}
@@ -133,25 +133,25 @@ func (s *Spawns[H]) Find(id uint32) (h H, t Tick, ok bool) {
 
 // Settle processes the server's state of the ticks up to t. Call Match for all
 // spawns of the server first: the entries still open do not exist on the
-// server, and are passed to missing. Settled entries are kept for another keep
+// server, and are passed to missing. Confirmed entries are kept for another keep
 // ticks. Use 0, unless ticks older than the server's newest are replayed.
 func (s *Spawns[H]) Settle(t Tick, keep uint32, missing func(Tick, H)) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
 		if int32(e.tick-t) > 0 {
 			return false, false
 		}
-		tell = !e.settled
-		e.settled = true
+		tell = !e.confirmed
+		e.confirmed = true
 		return tell, t-e.tick >= keep
 	}, missing)
 }
 
-// Forget drops settled entries of the ticks up to t, except those of the newest
+// Forget drops confirmed entries of the ticks up to t, except those of the newest
 // keep ticks. Use it when the server's state leaves open what else the server
 // spawned in these ticks.
 func (s *Spawns[H]) Forget(t Tick, keep uint32) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
-		return false, e.settled && int32(e.tick-t) <= 0 && t-e.tick >= keep
+		return false, e.confirmed && int32(e.tick-t) <= 0 && t-e.tick >= keep
 	}, nil)
 }
 
@@ -159,7 +159,7 @@ func (s *Spawns[H]) Forget(t Tick, keep uint32) {
 // oldest first, until visit returns false. visit must not call methods of s.
 func (s *Spawns[H]) Open(visit func(Tick, H) bool) {
 	for i := range s.entries {
-		if e := &s.entries[i]; !e.settled && !visit(e.tick, e.handle) {
+		if e := &s.entries[i]; !e.confirmed && !visit(e.tick, e.handle) {
 			return
 		}
 	}
@@ -184,7 +184,7 @@ func (s *Spawns[H]) Len() int { return len(s.entries) }
 // Clear removes all entries, and passes those that still wait for the server's
 // state to missing; use it when the prediction starts over.
 func (s *Spawns[H]) Clear(missing func(Tick, H)) {
-	s.sift(func(e *spawn[H]) (tell, drop bool) { return !e.settled, true }, missing)
+	s.sift(func(e *spawn[H]) (tell, drop bool) { return !e.confirmed, true }, missing)
 }
 
 // sift removes entries first and calls tell afterwards, because tell may ask

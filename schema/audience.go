@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/foretick/foretick/internal/plan"
+import "github.com/foretick/foretick/internal/quantise"
 
 // Audience is a set of classes of viewers, as seen from an entity. A field or component
 // with an audience is sent to viewers in any of its classes, and does not exist for
@@ -21,8 +21,8 @@ const (
 )
 
 // MaxAudiences is the greatest number of game-defined audiences.
-const MaxAudiences = plan.MaxAudiences
+const MaxAudiences = quantise.MaxAudiences
 
 // GameAudience returns the i-th game-defined audience, in the order of
 // [Options].Audiences.
-func GameAudience(i int) Audience { return Audience(plan.FirstOwn) << i }
+func GameAudience(i int) Audience { return Audience(quantise.FirstOwn) << i }

@@ -3,7 +3,7 @@ package schema
 import (
 	"unsafe"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Extrapolates reports whether any field is tagged extrapolate.
@@ -14,7 +14,7 @@ func (s *Schema) Extrapolates() bool { return s.plan.Extrapolates() }
 // they moved from a to b, for at most the number of ticks in their tag and within their
 // range. Other fields are those of b.
 func (s *Schema) Extrapolate(aud Audience, a, b []int32, span, beyond float32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.plan.Extrapolate(plan.Audience(aud), a, b, span, beyond, plan.Grid(g), refs, dst)
+	s.plan.Extrapolate(quantise.Audience(aud), a, b, span, beyond, quantise.Grid(g), refs, dst)
 }
 
 // UseInterpolation makes Interpolate call fn for values between two others, in place of
@@ -32,5 +32,5 @@ func (s *Schema) OwnInterpolation() bool { return s.plan.Own() }
 // viewer of the given classes. Each field moves as its tag says, and is exactly From at
 // 0 and To at 1; without To it is From. Fields that the viewer does not receive stay unchanged in dst.
 func (s *Schema) Interpolate(aud Audience, k Knots, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.plan.Interpolate(plan.Audience(aud), (*plan.Knots)(&k), plan.Grid(g), refs, dst)
+	s.plan.Interpolate(quantise.Audience(aud), (*quantise.Knots)(&k), quantise.Grid(g), refs, dst)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,13 +31,13 @@ func TestCodingsOfASchemaThatWasRead(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for n := range 3 * 256 {
-				a := plan.Audience(n)
+				a := quantise.Audience(n)
 				want, got := s.Plan().Coding(a), read.Plan().Coding(a)
 				if !reflect.DeepEqual(want.Codes, got.Codes) || !reflect.DeepEqual(want.Units, got.Units) || !reflect.DeepEqual(want.Runs, got.Runs) || want.Whole != got.Whole || want.Audience != got.Audience {
 					t.Errorf("Audience %08b: %v, want %v", a, got, want)
 					return
 				}
-				if len(*read.Plan().Few.Made.Load()) > plan.MostCodings {
+				if len(*read.Plan().Few.Made.Load()) > quantise.MostCodings {
 					t.Error("too many are kept")
 				}
 			}

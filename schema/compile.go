@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // compiler collects the leaves of one type.
@@ -21,9 +21,9 @@ type compiler struct {
 	long bool            // long is true if an array or slice was given up as too long.
 
 	speeds  []speed
-	vectors int        // vectors counts the vectors so far.
-	vec     int        // vec is the number of the vector being compiled. 0 means none.
-	slice   *plan.Leaf // slice is the length of the slice being compiled. nil means none.
+	vectors int            // vectors counts the vectors so far.
+	vec     int            // vec is the number of the vector being compiled. 0 means none.
+	slice   *quantise.Leaf // slice is the length of the slice being compiled. nil means none.
 }
 
 // speed is a hermite leaf and the name of its velocity, which may be compiled later.
@@ -49,7 +49,7 @@ func Compile(t reflect.Type, o Options) (*Schema, error) {
 	if o.Ref != nil && o.Ref.Kind() != reflect.Uint64 {
 		return nil, &TagError{o.Name, "", fmt.Sprintf("SchemaOptions.Ref is %s, whose kind is not uint64", o.Ref), "pass the type of an entity handle"}
 	}
-	c := &compiler{s: &Schema{plan: &plan.Plan{Name: o.Name, Type: t, Predicted: o.Predicted}, all: &allFields{}}, opt: o}
+	c := &compiler{s: &Schema{plan: &quantise.Plan{Name: o.Name, Type: t, Predicted: o.Predicted}, all: &allFields{}}, opt: o}
 	c.structType(t, 0, "", tag{})
 	c.checkTogether()
 	if len(c.errs) > 0 {
@@ -128,7 +128,7 @@ func (c *compiler) compileValue(t reflect.Type, offset uintptr, path string, g t
 		if g.numeric() {
 			c.addFault(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.addLeaf(t, path, g, plan.Leaf{Class: plan.Ref, Offset: offset, Shape: &plan.Shape{Bits: 16}})
+		c.addLeaf(t, path, g, quantise.Leaf{Class: quantise.Ref, Offset: offset, Shape: &quantise.Shape{Bits: 16}})
 	case t.Kind() == reflect.String:
 		c.compileText(t, offset, path, g)
 	case t.Kind() == reflect.Slice:
@@ -157,7 +157,7 @@ func (c *compiler) compileValue(t reflect.Type, offset uintptr, path string, g t
 		if g.numeric() {
 			c.addFault(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.addLeaf(t, path, g, plan.Leaf{Class: plan.Bool, Offset: offset, Shape: &plan.Shape{Hi: 1, Bits: 1}})
+		c.addLeaf(t, path, g, quantise.Leaf{Class: quantise.Bool, Offset: offset, Shape: &quantise.Shape{Hi: 1, Bits: 1}})
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
 		c.integer(t, offset, path, g)
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
@@ -244,7 +244,7 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	size := int(t.Size())
 	signed := t.Kind() <= reflect.Int64
-	op := plan.IntegerOf(t.Size(), signed)
+	op := quantise.IntegerOf(t.Size(), signed)
 	lo, hi := int64(0), int64(math.MaxInt64)
 	if size < 8 {
 		hi = 1<<(8*size) - 1
@@ -252,7 +252,7 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 	if signed {
 		lo, hi = -1<<(8*size-1), 1<<(8*size-1)-1
 	}
-	l := plan.Leaf{Class: op, Offset: offset, Wide: size == 8, Shape: &plan.Shape{Bits: 8 * size}}
+	l := quantise.Leaf{Class: op, Offset: offset, Wide: size == 8, Shape: &quantise.Shape{Bits: 8 * size}}
 	if g.hasMin || g.hasMax {
 		if g.hasMax && !g.hasMin && signed {
 			g.min, g.hasMin = -g.max, true
@@ -272,7 +272,7 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 			hi = int64(g.max)
 		}
 	}
-	if op == plan.Uint64 && !g.hasMin && !g.hasMax {
+	if op == quantise.Uint64 && !g.hasMin && !g.hasMax {
 		lo = math.MinInt64 // all bit patterns
 	}
 	l.SetRange(lo, hi)
@@ -280,8 +280,8 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 	c.addLeaf(t, path, g, l)
 }
 
-func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l plan.Leaf) {
-	if g.oneshot && l.Class != plan.Bool {
+func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l quantise.Leaf) {
+	if g.oneshot && l.Class != quantise.Bool {
 		c.addFault(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
 		return
 	}
@@ -291,16 +291,16 @@ func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l plan.Leaf) {
 	}
 	how := g.how()
 	switch {
-	case how != plan.Snap && (l.Class == plan.Bool || l.Class == plan.Ref || l.Class == plan.Text):
+	case how != quantise.Snap && (l.Class == quantise.Bool || l.Class == quantise.Ref || l.Class == quantise.Text):
 		c.addFault(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop "+how.String())
 		return
-	case how == plan.Slerp && l.Class != plan.Quat:
+	case how == quantise.Slerp && l.Class != quantise.Quat:
 		c.addFault(path, "slerp is for rotations", "tag it quat if it is one, else use lerp: angles go the shorter way round")
 		return
-	case how == plan.Hermite && l.Class == plan.Quat:
+	case how == quantise.Hermite && l.Class == quantise.Quat:
 		c.addFault(path, "hermite is for numbers", "use slerp or lerp for a rotation")
 		return
-	case g.extrapolate > 0 && how == plan.Snap:
+	case g.extrapolate > 0 && how == quantise.Snap:
 		c.addFault(path, "extrapolate needs lerp, slerp or hermite", "add one, or drop it")
 		return
 	}
@@ -310,13 +310,13 @@ func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l plan.Leaf) {
 		return
 	}
 	if !g.audible() {
-		aud = plan.Audience(c.opt.Audience)
+		aud = quantise.Audience(c.opt.Audience)
 	}
 	if s := c.slice; s != nil && s.Audience != 0 && (aud == 0 || aud&^s.Audience != 0) {
 		c.addFault(path, "is for viewers that do not receive the slice", "let the slice's Audience be everybody, or all who receive any of it")
 		return
 	}
-	if how == plan.Hermite && g.velocity != "" {
+	if how == quantise.Hermite && g.velocity != "" {
 		name := g.velocity + path[len(g.at):]
 		if g.beside != "" {
 			name = g.beside + "." + name
@@ -372,8 +372,8 @@ func (s *Schema) setSpeed(leaf, velocity int, name string) (problem, fix string)
 // fold makes leaves with equal shapes share one. It drops the names of slice elements after the first, which
 // follow from the first one's.
 func (s *Schema) fold() {
-	var shapes []plan.Shape
-	at := map[plan.Shape]int{}
+	var shapes []quantise.Shape
+	at := map[quantise.Shape]int{}
 	for i := range s.plan.Leaves {
 		if l := s.plan.Leaves[i].Shape; i == 0 || *l != shapes[at[*l]] {
 			at[*l], shapes = len(shapes), append(shapes, *l)

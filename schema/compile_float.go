@@ -6,12 +6,12 @@ import (
 	"reflect"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 func (c *compiler) float(t reflect.Type, offset uintptr, path string, g tag) {
 	double := t.Kind() == reflect.Float64
-	pick := func(single, wide plan.Class) plan.Class {
+	pick := func(single, wide quantise.Class) quantise.Class {
 		if double {
 			return wide
 		}
@@ -19,18 +19,18 @@ func (c *compiler) float(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	switch {
 	case g.angle:
-		c.angle(t, offset, path, g, pick(plan.Angle32, plan.Angle64))
+		c.angle(t, offset, path, g, pick(quantise.Angle32, quantise.Angle64))
 	case g.hasStep:
-		c.stepped(t, offset, path, g, pick(plan.Step32, plan.Step64))
+		c.stepped(t, offset, path, g, pick(quantise.Step32, quantise.Step64))
 	case g.hasMin || g.hasMax || g.hasSim || g.hasBits:
 		c.addFault(path, "a range needs a step", "add step=0.01, or drop min, max and sim; bits is for angle and quat alone")
 	default:
-		l := plan.Leaf{Class: pick(plan.Float32, plan.Float64), Offset: offset, Wide: double, Shape: &plan.Shape{Bits: 8 * int(t.Size()), Tolerance: g.tol}}
+		l := quantise.Leaf{Class: pick(quantise.Float32, quantise.Float64), Offset: offset, Wide: double, Shape: &quantise.Shape{Bits: 8 * int(t.Size()), Tolerance: g.tol}}
 		c.addLeaf(t, path, g, l)
 	}
 }
 
-func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op plan.Class) {
+func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op quantise.Class) {
 	if g.hasMin || g.hasMax || g.hasStep || g.hasSim {
 		c.addFault(path, "an angle has no min, max, step or sim", "choose its bits, as in `net:\"angle,bits=12\"`")
 		return
@@ -38,7 +38,7 @@ func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op 
 	if !g.hasBits {
 		g.bits = 12
 	}
-	l := plan.Leaf{Class: op, Offset: offset, Shape: &plan.Shape{Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1, Tolerance: g.tol}}
+	l := quantise.Leaf{Class: op, Offset: offset, Shape: &quantise.Shape{Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1, Tolerance: g.tol}}
 	if c.opt.Predicted {
 		l.Ratio = 1 << ratioBits
 	}
@@ -49,7 +49,7 @@ func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op 
 	c.addLeaf(t, path, g, l)
 }
 
-func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, op plan.Class) {
+func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, op quantise.Class) {
 	if g.hasMax && !g.hasMin {
 		g.min, g.hasMin = -g.max, true
 	}
@@ -66,7 +66,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 		return
 	}
 	limit := float64(maxIndex32)
-	if op == plan.Step64 {
+	if op == quantise.Step64 {
 		limit = maxIndex64
 	}
 	lo, hi := g.min/g.step, g.max/g.step
@@ -83,7 +83,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 			return
 		}
 	}
-	l := plan.Leaf{Class: op, Offset: offset, Shape: &plan.Shape{Ratio: 1, Lo: int64(math.Round(lo)), Hi: int64(math.Round(hi)), Tolerance: g.tol}}
+	l := quantise.Leaf{Class: op, Offset: offset, Shape: &quantise.Shape{Ratio: 1, Lo: int64(math.Round(lo)), Hi: int64(math.Round(hi)), Tolerance: g.tol}}
 	l.Bits = coder.Width(l.Lo, l.Hi)
 	if c.opt.Predicted {
 		l.Ratio = c.ratio(path, g, max(math.Abs(lo), math.Abs(hi)), limit)

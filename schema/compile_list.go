@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // compileText compiles a string.
@@ -20,7 +20,7 @@ func (c *compiler) compileText(t reflect.Type, offset uintptr, path string, g ta
 		c.addFault(path, "a string has a max and nothing else of a number", "write `net:\"max=24\"`")
 		return
 	}
-	c.addLeaf(t, path, g, plan.Leaf{Class: plan.Text, Offset: offset, Shape: &plan.Shape{Hi: most, Bits: coder.Width(0, most)}})
+	c.addLeaf(t, path, g, quantise.Leaf{Class: quantise.Text, Offset: offset, Shape: &quantise.Shape{Hi: most, Bits: coder.Width(0, most)}})
 }
 
 // only reports whether the tag has items for numbers besides max.
@@ -49,13 +49,13 @@ func (c *compiler) compileList(t reflect.Type, offset uintptr, path string, g ta
 	if !ok {
 		return
 	}
-	most, ok := c.most(path, g, plan.MaxElements, "elements", 8)
+	most, ok := c.most(path, g, quantise.MaxElements, "elements", 8)
 	if !ok {
 		c.faultsOf(t, path, elem)
 		return
 	}
 	s, told := c.s, len(c.errs)
-	length := plan.Leaf{Class: plan.Length, Offset: offset, Shape: &plan.Shape{Hi: most, Bits: coder.Width(0, most), List: int32(len(s.plan.Lists))}}
+	length := quantise.Leaf{Class: quantise.Length, Offset: offset, Shape: &quantise.Shape{Hi: most, Bits: coder.Width(0, most), List: int32(len(s.plan.Lists))}}
 	g.lerp, g.slerp, g.hermite, g.snap = false, false, false, false
 	c.addLeaf(t, path, g, length)
 	if len(c.errs) > told {
@@ -65,7 +65,7 @@ func (c *compiler) compileList(t reflect.Type, offset uintptr, path string, g ta
 	if t.Name() == "" && t.Elem().Name() == "" && t.Elem().Kind() == reflect.Struct {
 		s.names[len(s.names)-1].typ = "[]struct" // not the text of all its fields
 	}
-	l := plan.List{Offset: offset, Type: t, Stride: t.Elem().Size(), Most: int(most), From: len(s.plan.Leaves), Word: s.plan.Words}
+	l := quantise.List{Offset: offset, Type: t, Stride: t.Elem().Size(), Most: int(most), From: len(s.plan.Leaves), Word: s.plan.Words}
 	if l.Copies.Add(t.Elem(), 0, path+"[0]", nil); t.Elem().Kind() != reflect.Slice {
 		c.pointers(l.Copies.Pointers)
 	}
@@ -100,7 +100,7 @@ func (c *compiler) faultsOf(t reflect.Type, path string, elem tag) {
 	if c.slice != nil {
 		return
 	}
-	c.slice = &plan.Leaf{}
+	c.slice = &quantise.Leaf{}
 	c.compileValue(t.Elem(), 0, path+"[0]", elem)
 	c.slice = nil
 }

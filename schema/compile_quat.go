@@ -5,7 +5,7 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // quat compiles a field tagged quat: four floats x, y, z, w, or four integers that
@@ -25,28 +25,28 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 		return
 	}
 	if !g.hasBits {
-		g.bits = plan.QuatDefault
+		g.bits = quantise.QuatDefault
 	}
-	if g.bits > plan.MaxQuatBits {
-		c.addFault(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", plan.MaxQuatBits))
+	if g.bits > quantise.MaxQuatBits {
+		c.addFault(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", quantise.MaxQuatBits))
 		return
 	}
-	l := plan.Leaf{Class: plan.Quat, Offset: offset, Shape: &plan.Shape{Kind: elem.Kind(), Size: elem.Size(), Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1}}
+	l := quantise.Leaf{Class: quantise.Quat, Offset: offset, Shape: &quantise.Shape{Kind: elem.Kind(), Size: elem.Size(), Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1}}
 	if l.Size < 2 && g.bits > 8 {
 		c.addFault(path, "the integers are too small", "use wider ones, or bits=8")
 		return
 	}
 	if c.opt.Predicted && l.Floats() {
 		for k := ratioBits; k > 0 && l.Ratio == 1; k-- {
-			if g.bits+k <= plan.MaxQuatGrids {
+			if g.bits+k <= quantise.MaxQuatGrids {
 				l.Ratio = 1 << k
 			}
 		}
 	}
 	if c.opt.FullPrecision {
-		l.Refine(plan.MaxQuatBits)
+		l.Refine(quantise.MaxQuatBits)
 	}
-	if g.how() != plan.Snap && !l.Floats() {
+	if g.how() != quantise.Snap && !l.Floats() {
 		c.addFault(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // fieldName is the part of a field that its leaf does not hold.
@@ -37,18 +37,18 @@ func (s *Schema) NumFields() int { return len(s.plan.Leaves) }
 // out of range.
 func (s *Schema) Field(i int) Field {
 	l, n := &s.plan.Leaves[i], s.nameOf(i)
-	f := Field{Name: n.Name, Type: n.typ, Word: l.Word, Words: l.Words(), Audience: Audience(l.Audience), Owner: l.Audience&plan.ToOwner != 0, OneShot: l.OneShot, Sum: l.Sum, Press: l.Press, Lerp: l.Interpolation != plan.Snap, Interpolation: Interpolation(l.Interpolation), Angle: l.Angle(), Ref: l.Class == plan.Ref, Tolerance: l.Tolerance, Bits: l.Packed()}
+	f := Field{Name: n.Name, Type: n.typ, Word: l.Word, Words: l.Words(), Audience: Audience(l.Audience), Owner: l.Audience&quantise.ToOwner != 0, OneShot: l.OneShot, Sum: l.Sum, Press: l.Press, Lerp: l.Interpolation != quantise.Snap, Interpolation: Interpolation(l.Interpolation), Angle: l.Angle(), Ref: l.Class == quantise.Ref, Tolerance: l.Tolerance, Bits: l.Packed()}
 	switch l.Class {
-	case plan.Quat:
+	case quantise.Quat:
 		f.Quat = true
-	case plan.Text:
+	case quantise.Text:
 		f.Text, f.Most = true, int(l.Hi)
-	case plan.Length:
+	case quantise.Length:
 		f.Slice, f.Most = true, int(l.Hi)
 	}
 	switch {
 	case l.Stepped():
-		f.Step, f.Sim = l.Grid[plan.GridPublic].Step, l.Grid[plan.GridSim].Step
+		f.Step, f.Sim = l.Grid[quantise.GridPublic].Step, l.Grid[quantise.GridSim].Step
 		f.Min, f.Max = float64(l.Lo)*f.Step, float64(l.Hi)*f.Step
 	case l.Ranged() && !l.Wide:
 		f.Min, f.Max = float64(l.Lo), float64(l.Hi)
@@ -71,7 +71,7 @@ func (s *Schema) nameOf(field int) fieldName {
 }
 
 // addLeaf appends a leaf and its name.
-func (s *Schema) addLeaf(name, typ string, l plan.Leaf) {
+func (s *Schema) addLeaf(name, typ string, l quantise.Leaf) {
 	l.Word = s.plan.Words
 	s.plan.Words += l.Words()
 	s.plan.PackBits += l.Packed()

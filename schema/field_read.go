@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // field reads one field and returns its name. before is the name of the field before it.
@@ -14,7 +14,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	same := int(r.uint(uint64(len(before)), "field's name"))
 	name := before[:same] + r.readText("field's name")
 	sort, flags := r.byte(), r.byte()
-	l, way := plan.Leaf{Class: plan.Class(sort & (1<<sortBits - 1)), Shape: &r.shapes[len(s.plan.Leaves)]}, sort>>sortBits
+	l, way := quantise.Leaf{Class: quantise.Class(sort & (1<<sortBits - 1)), Shape: &r.shapes[len(s.plan.Leaves)]}, sort>>sortBits
 	if same < min(len(before), len(name)) && before[same] == name[same] {
 		r.failAt("field's name")
 	}
@@ -23,10 +23,10 @@ func (r *schemaReader) field(s *Schema, before string) string {
 		return name
 	}
 	if flags&fieldOwner != 0 {
-		l.Audience = plan.ToOwner
+		l.Audience = quantise.ToOwner
 	}
 	if flags&fieldAudience != 0 {
-		if l.Audience = plan.Audience(r.byte()); l.Audience == 0 || l.Audience == plan.ToOwner {
+		if l.Audience = quantise.Audience(r.byte()); l.Audience == 0 || l.Audience == quantise.ToOwner {
 			r.failAt("Audience")
 		}
 	}
@@ -49,7 +49,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 		l.Vec = uint16(r.vec)
 	}
 	r.sort(&l, s.plan.Predicted)
-	if l.Sum && l.Ranged() && l.Class != plan.Uint64 && (l.Lo > 0 || l.Hi < 0) {
+	if l.Sum && l.Ranged() && l.Class != quantise.Uint64 && (l.Lo > 0 || l.Hi < 0) {
 		r.failAt("range")
 	}
 	if flags&fieldTolerance != 0 {
@@ -58,11 +58,11 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	if way == wayVelocity {
 		l.Speed = uint16(r.uint(maxWords-1, "velocity")) + 1
 	}
-	if r.fault != "" || typ == "" || l.OneShot && l.Class != plan.Bool || l.Interpolation != plan.Snap && (l.Class == plan.Bool || l.Class == plan.Ref || l.Class.Varies() || l.Class == plan.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
+	if r.fault != "" || typ == "" || l.OneShot && l.Class != quantise.Bool || l.Interpolation != quantise.Snap && (l.Class == quantise.Bool || l.Class == quantise.Ref || l.Class.Varies() || l.Class == quantise.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
 		r.failAt("field")
 		return name
 	}
-	if l.List = int32(len(s.plan.Lists)); l.Class != plan.Length {
+	if l.List = int32(len(s.plan.Lists)); l.Class != quantise.Length {
 		l.List = 0
 	}
 	s.addLeaf(name, typ, l)
@@ -70,46 +70,46 @@ func (r *schemaReader) field(s *Schema, before string) string {
 }
 
 // way reads how a leaf is interpolated.
-func (r *schemaReader) way(l *plan.Leaf, way byte, moves bool) plan.Interpolation {
+func (r *schemaReader) way(l *quantise.Leaf, way byte, moves bool) quantise.Interpolation {
 	switch {
 	case (way == wayStraight || way == waySum && l.CanSum()) && !moves:
-		return plan.Snap
+		return quantise.Snap
 	case way == wayStraight && moves:
-		return plan.Lerp
-	case way == waySlerp && moves && l.Class == plan.Quat:
-		return plan.Slerp
+		return quantise.Lerp
+	case way == waySlerp && moves && l.Class == quantise.Quat:
+		return quantise.Slerp
 	case (way == wayHermite || way == wayVelocity) && moves && l.Class.Number():
-		return plan.Hermite
+		return quantise.Hermite
 	}
 	r.failAt("interpolation")
-	return plan.Snap
+	return quantise.Snap
 }
 
 // sort reads the properties that fields of one sort have. It accepts a range only as narrow as Compile makes
 // it.
-func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
+func (r *schemaReader) sort(l *quantise.Leaf, predicted bool) {
 	switch {
-	case l.Class == plan.Bool:
+	case l.Class == quantise.Bool:
 		l.Hi, l.Bits = 1, 1
-	case l.Class == plan.Ref:
+	case l.Class == quantise.Ref:
 		l.Bits = 16
 	case l.Class.Varies():
 		most := uint64(coder.MaxText)
-		if l.Class == plan.Length {
-			most = plan.MaxElements
+		if l.Class == quantise.Length {
+			most = quantise.MaxElements
 		}
 		if l.Hi = int64(r.uint(most, "max")); l.Hi == 0 {
 			r.failAt("max")
 		}
 		l.Bits = coder.Width(0, l.Hi)
 	case l.Class.Raw():
-		l.Wide, l.Bits = l.Class == plan.Float64, int(8*l.Class.Size())
+		l.Wide, l.Bits = l.Class == quantise.Float64, int(8*l.Class.Size())
 	case l.Class.Integer():
 		least, most := l.Class.Limits()
 		lo := r.int(least, most, "range")
 		hi := r.int(lo, most, "range")
 		l.Wide, l.Bits = l.Class.Size() == 8, int(8*l.Class.Size())
-		if lo == hi || l.Class == plan.Uint64 && lo < 0 && (lo != math.MinInt64 || hi != math.MaxInt64) {
+		if lo == hi || l.Class == quantise.Uint64 && lo < 0 && (lo != math.MinInt64 || hi != math.MaxInt64) {
 			r.failAt("range")
 			return
 		}
@@ -132,7 +132,7 @@ func (r *schemaReader) ratio(predicted bool) int32 {
 	return int32(v)
 }
 
-func (r *schemaReader) angle(l *plan.Leaf, predicted bool) {
+func (r *schemaReader) angle(l *quantise.Leaf, predicted bool) {
 	l.Bits, l.Ratio = int(r.byte()), r.ratio(predicted)
 	if l.Bits < 2 || l.Bits > maxAngleBits || l.Ratio != 1 && l.Ratio != 1<<ratioBits {
 		r.failAt("angle")
@@ -142,9 +142,9 @@ func (r *schemaReader) angle(l *plan.Leaf, predicted bool) {
 	l.SetGrids(2 * math.Pi / float64(int64(1)<<l.Bits))
 }
 
-func (r *schemaReader) stepped(l *plan.Leaf, predicted bool) {
+func (r *schemaReader) stepped(l *quantise.Leaf, predicted bool) {
 	limit := int64(maxIndex32)
-	if l.Class == plan.Step64 {
+	if l.Class == quantise.Step64 {
 		limit = maxIndex64
 	}
 	l.Lo = r.int(-limit, limit, "range")
@@ -159,12 +159,12 @@ func (r *schemaReader) stepped(l *plan.Leaf, predicted bool) {
 	l.SetGrids(step)
 }
 
-func (r *schemaReader) rotation(l *plan.Leaf, predicted bool) {
+func (r *schemaReader) rotation(l *quantise.Leaf, predicted bool) {
 	l.Bits = int(r.byte())
-	switch op := plan.Class(r.byte()); {
-	case op == plan.Float32:
+	switch op := quantise.Class(r.byte()); {
+	case op == quantise.Float32:
 		l.Kind, l.Size = reflect.Float32, 4
-	case op == plan.Float64:
+	case op == quantise.Float64:
 		l.Kind, l.Size = reflect.Float64, 8
 	case op.Signed():
 		l.Kind, l.Size = reflect.Int, op.Size()
@@ -175,7 +175,7 @@ func (r *schemaReader) rotation(l *plan.Leaf, predicted bool) {
 		return
 	}
 	l.Ratio = r.ratio(predicted && l.Floats())
-	if l.Bits < 2 || l.Bits > plan.MaxQuatBits || l.Size < 2 && l.Bits > 8 || l.Ratio&(l.Ratio-1) != 0 || int64(l.Ratio)<<l.Bits > 1<<plan.MaxQuatGrids && l.Ratio != 1 {
+	if l.Bits < 2 || l.Bits > quantise.MaxQuatBits || l.Size < 2 && l.Bits > 8 || l.Ratio&(l.Ratio-1) != 0 || int64(l.Ratio)<<l.Bits > 1<<quantise.MaxQuatGrids && l.Ratio != 1 {
 		r.failAt("rotation")
 		return
 	}

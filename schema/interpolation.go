@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/foretick/foretick/internal/plan"
+import "github.com/foretick/foretick/internal/quantise"
 
 // Interpolation is how a field moves from one received value to the next. A tag sets
 // it. Both ends must agree on it, because the server judges shots by the frame that the
@@ -21,11 +21,11 @@ const (
 )
 
 // String returns the tag's word.
-func (h Interpolation) String() string { return plan.Interpolation(h).String() }
+func (h Interpolation) String() string { return quantise.Interpolation(h).String() }
 
 // HermiteSpan is the greatest number of ticks between two values for which a hermite
 // field uses their speeds. If values are further apart, it moves straight.
-const HermiteSpan = plan.HermiteSpan
+const HermiteSpan = quantise.HermiteSpan
 
 // Knots are the values of a component that a frame between two of them depends on, for
 // [Schema.Interpolate]. All are words on one grid.
@@ -75,5 +75,5 @@ type Keyframe struct {
 // The knots hold from if to has no words, or if f is 0, below 0 or NaN. They hold to if
 // from has no words. before is the keyframe before from, and matters to curves only.
 func Between(before, from, to Keyframe, f, rate float32) Knots {
-	return Knots(plan.Between(plan.Keyframe(before), plan.Keyframe(from), plan.Keyframe(to), f, rate))
+	return Knots(quantise.Between(quantise.Keyframe(before), quantise.Keyframe(from), quantise.Keyframe(to), f, rate))
 }

@@ -3,7 +3,7 @@ package schema
 import (
 	"reflect"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Options describes a component, in addition to its type.
@@ -62,7 +62,7 @@ type Field struct {
 // changes and is safe for use by many goroutines, unless it comes from [Schema.Bind].
 // Methods with an unsafe.Pointer expect the address of a value of the compiled type.
 type Schema struct {
-	plan *plan.Plan
+	plan *quantise.Plan
 	// names has the names of the fields, without those of slice elements after the first: see nameOf.
 	names []fieldName
 	all   *allFields

@@ -3,7 +3,7 @@ package schema
 import (
 	"unsafe"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Copier returns a function that copies a value of the schema's type into another. The
@@ -26,11 +26,11 @@ func (s *Schema) Copier() (func(dst, src unsafe.Pointer), error) {
 // Cover copies each field that an audience does not receive from from into words. Then
 // the two can be compared as a whole.
 func (s *Schema) Cover(a Audience, words, from []int32) {
-	s.plan.Cover(plan.Audience(a), words, from)
+	s.plan.Cover(quantise.Audience(a), words, from)
 }
 
 // Reaches reports whether viewers of an audience receive any part of the component.
-func (s *Schema) Reaches(a Audience) bool { return s.plan.Reaches(plan.Audience(a)) }
+func (s *Schema) Reaches(a Audience) bool { return s.plan.Reaches(quantise.Audience(a)) }
 
 // Coarse returns the index in [Schema.Fields] of the first field that other viewers
 // receive in coarser steps than the owner, or −1. See [Options].FullPrecision.
@@ -46,7 +46,7 @@ func (s *Schema) Size() uintptr { return s.plan.Size() }
 // Known writes to dst the words on a grid that this end knows. Those are all words,
 // unless the schema was bound to a type that lacks some fields: these become zero.
 func (s *Schema) Known(words []int32, g Grid, dst []int32) {
-	s.plan.Known(words, plan.Grid(g), dst)
+	s.plan.Known(words, quantise.Grid(g), dst)
 }
 
 // Knows reports whether this end knows a field, by its index in [Schema.Fields]. It

@@ -7,11 +7,11 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 const (
-	maxComponents  = plan.MaskBits
+	maxComponents  = quantise.MaskBits
 	maxPrefabs     = 65535
 	maxPrefabWords = 1 << 16
 )
@@ -19,7 +19,7 @@ const (
 // Registry lists a game's replicated components and prefabs. Both ends must register
 // the same in the same order, because the order gives the ids.
 type Registry struct {
-	plan    *plan.Registry
+	plan    *quantise.Registry
 	Schemas []*Schema
 	assets  [][]asset // assets has the asset references by prefab.
 	names   map[string]bool
@@ -31,7 +31,7 @@ type Registry struct {
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{names: map[string]bool{}, plan: plan.NewRegistry()}
+	return &Registry{names: map[string]bool{}, plan: quantise.NewRegistry()}
 }
 
 // Component registers a component and returns its id, 0 to 255, which is also its
@@ -46,7 +46,7 @@ func (r *Registry) Component(s *Schema) (int, error) {
 		return 0, fmt.Errorf("schema: component %s is one too many: %d can be replicated; merge small ones", s.plan.Name, maxComponents)
 	case r.words+s.plan.Words > maxSchemaWords:
 		return 0, fmt.Errorf("schema: component %s brings the words of all components to %d: there can be %d; lower a max, or merge components", s.plan.Name, r.words+s.plan.Words, maxSchemaWords)
-	case r.spread+s.plan.Spread() > plan.MaxSpread:
+	case r.spread+s.plan.Spread() > quantise.MaxSpread:
 		return 0, fmt.Errorf("schema: component %s: the slices of all components have too many elements: lower a max, or name fewer audiences", s.plan.Name)
 	case r.names["c "+s.plan.Name]:
 		return 0, fmt.Errorf("schema: a component named %s exists: give SchemaOptions.Name", s.plan.Name)
@@ -74,7 +74,7 @@ func (r *Registry) Prefab(name string, comps []int, defaults []unsafe.Pointer) (
 	case len(defaults) > len(comps):
 		return 0, fmt.Errorf("schema: prefab %s has %d defaults for %d components", name, len(defaults), len(comps))
 	}
-	var set plan.MaskBuilder
+	var set quantise.MaskBuilder
 	at := map[int]unsafe.Pointer{}
 	for i, c := range comps {
 		if c < 0 || c >= len(r.plan.Comps) {
@@ -99,7 +99,7 @@ func (r *Registry) Prefab(name string, comps []int, defaults []unsafe.Pointer) (
 }
 
 // Plan returns the registry as this module's coding packages use it.
-func (r *Registry) Plan() *plan.Registry { return r.plan }
+func (r *Registry) Plan() *quantise.Registry { return r.plan }
 
 // Components returns the number of components registered.
 func (r *Registry) Components() int { return len(r.plan.Comps) }
@@ -122,7 +122,7 @@ func (r *Registry) Describe() string {
 		for c, off := 0, 0; c < len(r.plan.Comps); c++ {
 			if k.Mask.Has(c) {
 				n := r.plan.Comps[c].Words
-				fmt.Fprintf(&b, " %s=%v", r.plan.Comps[c].Name, r.plan.Defaults(k)[plan.ToOwner][off:off+n])
+				fmt.Fprintf(&b, " %s=%v", r.plan.Comps[c].Name, r.plan.Defaults(k)[quantise.ToOwner][off:off+n])
 				off += n
 			}
 		}

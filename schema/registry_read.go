@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // ErrTables says that a schema was written by a version of this package with other
@@ -83,7 +83,7 @@ func (r *schemaReader) kind(reg *Registry, words *int) {
 }
 
 // defaults reads those of a prefab's n default words that differ from zero values.
-func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.WordDefault) {
+func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []quantise.WordDefault) {
 	comp, first := -1, 0 // the component that the word is of, and its first word
 	var s *Schema
 	began := 0 // the length of set when the component began
@@ -109,20 +109,20 @@ func (r *schemaReader) defaults(reg *Registry, mask Mask, n int) (set []plan.Wor
 			s = reg.Schemas[comp]
 		}
 		w := int32(r.int(math.MinInt32, math.MaxInt32, "default"))
-		if r.fault != "" || w == s.plan.Zero[plan.ToOwner][at-first] || !r.holds(s, at-first, w) {
+		if r.fault != "" || w == s.plan.Zero[quantise.ToOwner][at-first] || !r.holds(s, at-first, w) {
 			r.failAt("default")
 			return nil
 		}
-		set = append(set, plan.WordDefault{At: int32(at), Word: w})
+		set = append(set, quantise.WordDefault{At: int32(at), Word: w})
 	}
 }
 
 // checkSound refuses a component's defaults if their strings or slices are not valid.
-func (r *schemaReader) checkSound(s *Schema, set []plan.WordDefault, first int) {
+func (r *schemaReader) checkSound(s *Schema, set []quantise.WordDefault, first int) {
 	if len(set) == 0 || !s.plan.Varying {
 		return
 	}
-	r.whole = append(r.whole[:0], s.plan.Zero[plan.ToOwner]...)
+	r.whole = append(r.whole[:0], s.plan.Zero[quantise.ToOwner]...)
 	for _, x := range set {
 		r.whole[int(x.At)-first] = x.Word
 	}
@@ -133,13 +133,13 @@ func (r *schemaReader) checkSound(s *Schema, set []plan.WordDefault, first int) 
 
 // holds reports whether a schema allows a word on the simulation grid.
 func (r *schemaReader) holds(s *Schema, word int, v int32) bool {
-	i, ok := slices.BinarySearchFunc(s.plan.Leaves, word, func(l plan.Leaf, word int) int { return l.Word - word })
+	i, ok := slices.BinarySearchFunc(s.plan.Leaves, word, func(l quantise.Leaf, word int) int { return l.Word - word })
 	if !ok {
 		i--
 	}
-	g := plan.GridPublic
-	if s.plan.Classes&plan.ToOwner != 0 {
-		g = plan.GridSim
+	g := quantise.GridPublic
+	if s.plan.Classes&quantise.ToOwner != 0 {
+		g = quantise.GridSim
 	}
 	r.codes = s.plan.Leaves[i].WordCodes(r.codes[:0], g)
 	for j := range r.codes {

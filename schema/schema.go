@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 const (
@@ -31,7 +31,7 @@ func (s *Schema) Predicted() bool { return s.plan.Predicted }
 func (s *Schema) Words() int { return s.plan.Words }
 
 // Plan returns the schema as this module's coding packages use it.
-func (s *Schema) Plan() *plan.Plan { return s.plan }
+func (s *Schema) Plan() *quantise.Plan { return s.plan }
 
 // Describe returns everything that both ends must agree on, one line a field. The text
 // is the same for the same schema on every machine.
@@ -56,7 +56,7 @@ func (s *Schema) Describe() string {
 		if l.Vec != 0 {
 			fmt.Fprintf(&b, " vec=%d", l.Vec)
 		}
-		if l.Audience&^plan.ToOwner != 0 {
+		if l.Audience&^quantise.ToOwner != 0 {
 			fmt.Fprintf(&b, " to=%d", l.Audience)
 		}
 		if f.Tolerance != 0 {

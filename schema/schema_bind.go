@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/foretick/foretick/internal/plan"
+import "github.com/foretick/foretick/internal/quantise"
 
 // Difference lists the differences between two schemas of one component, by the names
 // of fields; see [Schema.Bind].
@@ -25,7 +25,7 @@ type Difference struct {
 // The returned schema may be used by one goroutine at a time. Bind also works on a
 // schema that was compiled or bound, and then binds the bits that it codes.
 func (s *Schema) Bind(own *Schema) (*Schema, Difference) {
-	v := plan.NewBinding(s.plan, own.plan, len(s.names))
+	v := quantise.NewBinding(s.plan, own.plan, len(s.names))
 	wire := &Schema{plan: v.Wire, names: s.names, all: s.all}
 	var d Difference
 	byName := map[string]int{}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Version is the version of the byte format of schemas. It is the first byte of
@@ -38,15 +38,15 @@ const (
 )
 
 // wayOf returns how a leaf moves.
-func wayOf(l *plan.Leaf) byte {
+func wayOf(l *quantise.Leaf) byte {
 	switch {
 	case l.Sum:
 		return waySum
-	case l.Interpolation == plan.Slerp:
+	case l.Interpolation == quantise.Slerp:
 		return waySlerp
-	case l.Interpolation == plan.Hermite && l.Speed != 0:
+	case l.Interpolation == quantise.Hermite && l.Speed != 0:
 		return wayVelocity
-	case l.Interpolation == plan.Hermite:
+	case l.Interpolation == quantise.Hermite:
 		return wayHermite
 	}
 	return wayStraight
@@ -78,7 +78,7 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 		if l.Vec != 0 && (i == 0 || l.Vec != s.plan.Leaves[i-1].Vec) {
 			flags |= fieldFirst
 		}
-		if l.Audience != 0 && l.Audience != plan.ToOwner {
+		if l.Audience != 0 && l.Audience != quantise.ToOwner {
 			flags |= fieldAudience
 		}
 		dst = append(dst, byte(l.Class)|wayOf(l)<<sortBits, flags)
@@ -89,7 +89,7 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 			dst = appendText(dst, f.typ)
 		}
 		dst = appendSort(dst, l)
-		if l.Class == plan.Length {
+		if l.Class == quantise.Length {
 			dst = binary.AppendUvarint(dst, uint64(s.plan.Lists[l.List].Each))
 		}
 		if l.Tolerance != 0 {
@@ -103,8 +103,8 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 }
 
 // fieldFlags returns the flags of a field, without fieldFirst.
-func fieldFlags(l *plan.Leaf, typ string) (flags byte) {
-	for i, on := range [...]bool{l.Audience == plan.ToOwner, l.OneShot, l.Interpolation != plan.Snap, l.Tolerance != 0, typ != l.Class.UsualType(), l.Vec != 0} {
+func fieldFlags(l *quantise.Leaf, typ string) (flags byte) {
+	for i, on := range [...]bool{l.Audience == quantise.ToOwner, l.OneShot, l.Interpolation != quantise.Snap, l.Tolerance != 0, typ != l.Class.UsualType(), l.Vec != 0} {
 		if on {
 			flags |= fieldOwner << i
 		}
@@ -113,7 +113,7 @@ func fieldFlags(l *plan.Leaf, typ string) (flags byte) {
 }
 
 // appendSort appends the properties that fields of one sort have.
-func appendSort(dst []byte, l *plan.Leaf) []byte {
+func appendSort(dst []byte, l *quantise.Leaf) []byte {
 	switch {
 	case l.Class.Counts():
 		return binary.AppendVarint(binary.AppendVarint(dst, l.Lo), l.Hi)
@@ -121,8 +121,8 @@ func appendSort(dst []byte, l *plan.Leaf) []byte {
 		return binary.AppendUvarint(append(dst, byte(l.Bits)), uint64(l.Ratio))
 	case l.Stepped():
 		dst = binary.AppendVarint(binary.AppendVarint(dst, l.Lo), l.Hi)
-		return binary.AppendUvarint(appendFloat(dst, l.Grid[plan.GridPublic].Step), uint64(l.Ratio))
-	case l.Class == plan.Quat:
+		return binary.AppendUvarint(appendFloat(dst, l.Grid[quantise.GridPublic].Step), uint64(l.Ratio))
+	case l.Class == quantise.Quat:
 		return binary.AppendUvarint(append(dst, byte(l.Bits), byte(l.ElemClass())), uint64(l.Ratio))
 	case l.Class.Varies():
 		return binary.AppendUvarint(dst, uint64(l.Hi))
@@ -165,9 +165,9 @@ func (r *Registry) AppendSchema(dst []byte) []byte {
 
 // appendDefaults appends the words of a prefab that differ from zero values. Each
 // follows the number of equal words before it.
-func (r *Registry) appendDefaults(dst []byte, k *plan.Prefab) []byte {
+func (r *Registry) appendDefaults(dst []byte, k *quantise.Prefab) []byte {
 	zero, at := r.plan.ZeroWords(k.Mask), 0
-	for i, w := range r.plan.Defaults(k)[plan.ToOwner] {
+	for i, w := range r.plan.Defaults(k)[quantise.ToOwner] {
 		if w != zero[i] {
 			dst = binary.AppendUvarint(dst, uint64(i-at)+1)
 			dst = binary.AppendVarint(dst, int64(w))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Read reads a schema that [Schema.AppendSchema] appended, and returns the rest of b.
@@ -23,7 +23,7 @@ func Read(b []byte) (s *Schema, rest []byte, err error) {
 }
 
 func (r *schemaReader) schema() *Schema {
-	s := &Schema{plan: &plan.Plan{Name: r.readText("name"), Few: &plan.Codings{}}, all: &allFields{}}
+	s := &Schema{plan: &quantise.Plan{Name: r.readText("name"), Few: &quantise.Codings{}}, all: &allFields{}}
 	if s.plan.Name == "" {
 		r.failAt("name")
 	}
@@ -34,7 +34,7 @@ func (r *schemaReader) schema() *Schema {
 		return s
 	}
 	if n > 0 {
-		s.plan.Leaves, s.names, r.shapes = make([]plan.Leaf, 0, n), make([]fieldName, 0, n), make([]plan.Shape, n)
+		s.plan.Leaves, s.names, r.shapes = make([]quantise.Leaf, 0, n), make([]fieldName, 0, n), make([]quantise.Shape, n)
 	}
 	r.vec = 0
 	elems := 0 // fields of the current slice's element that are still to come
@@ -54,7 +54,7 @@ func (r *schemaReader) schema() *Schema {
 		r.failAt("slice")
 	}
 	r.words += s.plan.Words
-	if r.spread += s.plan.Spread(); r.spread > plan.MaxSpread {
+	if r.spread += s.plan.Spread(); r.spread > quantise.MaxSpread {
 		r.failAt("slices")
 	}
 	r.checkNames(s)
@@ -77,13 +77,13 @@ func (r *schemaReader) schema() *Schema {
 func (r *schemaReader) element(s *Schema, left int) int {
 	at := len(s.plan.Leaves) - 1
 	l := &s.plan.Leaves[at]
-	if l.Class == plan.Length {
+	if l.Class == quantise.Length {
 		each := int(r.uint(maxWords, "fields of an element"))
 		if left > 0 || each == 0 {
 			r.failAt("slice")
 			return 0
 		}
-		s.plan.Lists = append(s.plan.Lists, plan.List{Most: int(l.Hi), From: at + 1, Each: each, Word: s.plan.Words})
+		s.plan.Lists = append(s.plan.Lists, quantise.List{Most: int(l.Hi), From: at + 1, Each: each, Word: s.plan.Words})
 		r.ahead, r.bits = r.vec, s.plan.PackBits
 		return each
 	}

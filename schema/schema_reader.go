@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Bounds for reading. Bytes that exceed them are refused, whatever they claim.
@@ -29,7 +29,7 @@ type schemaReader struct {
 	// spread is the sum of the Spread of the components read so far: see plan.MaxSpread.
 	spread int
 	// shapes has the shapes of the current component.
-	shapes []plan.Shape
+	shapes []quantise.Shape
 	// vec counts the vectors of the current component so far. ahead and bits are the number of vectors and the
 	// bits of a packed value before the current slice.
 	vec, ahead, bits int
@@ -113,7 +113,7 @@ func (r *schemaReader) readText(what string) string {
 
 // mask reads a set of components whose ids are below comps.
 func (r *schemaReader) mask(comps int) Mask {
-	var m plan.MaskBuilder
+	var m quantise.MaskBuilder
 	last := byte(0)
 	for at, more := 0, true; more; at++ {
 		if at%7 == 0 {

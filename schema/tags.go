@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // tag is a parsed `net` tag.
@@ -60,21 +60,21 @@ func parseTag(s string) (t tag, faults []tagFault) {
 }
 
 // how returns the interpolation that the tag names.
-func (t *tag) how() plan.Interpolation {
+func (t *tag) how() quantise.Interpolation {
 	switch {
 	case t.lerp:
-		return plan.Lerp
+		return quantise.Lerp
 	case t.slerp:
-		return plan.Slerp
+		return quantise.Slerp
 	case t.hermite:
-		return plan.Hermite
+		return quantise.Hermite
 	}
-	return plan.Snap
+	return quantise.Snap
 }
 
 // moveAs takes the interpolation of an outer tag over, unless it names one itself.
 func (t *tag) moveAs(outer *tag) {
-	if !t.snap && t.how() == plan.Snap {
+	if !t.snap && t.how() == quantise.Snap {
 		t.snap, t.lerp, t.slerp, t.hermite = outer.snap, outer.lerp, outer.slerp, outer.hermite
 		t.velocity, t.at, t.beside = outer.velocity, outer.at, outer.beside
 	}
@@ -150,10 +150,10 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 func (t *tag) audible() bool { return t.owner || t.allies || t.enemies || len(t.to) > 0 }
 
 // audience is the set of classes that the tag names.
-func (t *tag) audience(names []string) (a plan.Audience, problem, fix string) {
+func (t *tag) audience(names []string) (a quantise.Audience, problem, fix string) {
 	for i, on := range [...]bool{t.owner, t.allies, t.enemies} {
 		if on {
-			a |= plan.ToOwner << i
+			a |= quantise.ToOwner << i
 		}
 	}
 	for _, name := range t.to {
@@ -161,7 +161,7 @@ func (t *tag) audience(names []string) (a plan.Audience, problem, fix string) {
 		if i < 0 {
 			return 0, fmt.Sprintf("there is no Audience %q", name), "declare it before the component: SchemaOptions.Audiences, or Protocol.Audience"
 		}
-		a |= plan.FirstOwn << i
+		a |= quantise.FirstOwn << i
 	}
 	return a, "", ""
 }

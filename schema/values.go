@@ -3,7 +3,7 @@ package schema
 import (
 	"unsafe"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // Tolerant reports whether any field has a tolerance (tag tol).
@@ -25,7 +25,7 @@ func (s *Schema) Carry(later, predicted, actual []int32) bool {
 // the field's unit. words are a component's words on grid g. A bool is 0 or 1, a slice
 // is its length, strings and rotations are 0. It panics when the index is out of range.
 func (s *Schema) Number(field int, words []int32, g Grid) float64 {
-	return s.plan.Number(field, words, plan.Grid(g))
+	return s.plan.Number(field, words, quantise.Grid(g))
 }
 
 // Offset returns the offset that moves a field, by its index in [Schema.Fields], from
@@ -38,7 +38,7 @@ func (s *Schema) Offset(field int, from, to []int32) Offset {
 // Displace moves a field of words on the simulation grid by an offset, within its
 // range. Integers and steps are rounded to the nearest.
 func (s *Schema) Displace(field int, words []int32, by Offset) {
-	s.plan.Displace(field, words, plan.Offset(by))
+	s.plan.Displace(field, words, quantise.Offset(by))
 }
 
 // Quantise writes the words of the value at src to dst, which must hold at least
@@ -47,25 +47,25 @@ func (s *Schema) Displace(field int, words []int32, by Offset) {
 // References go through refs; with nil refs they become none. Fields for the owner are
 // written on either grid.
 func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
-	s.plan.Quantise(src, plan.Grid(g), refs, dst)
+	s.plan.Quantise(src, quantise.Grid(g), refs, dst)
 }
 
 // Dequantise writes the value of the words src on grid g to dst. Fields that are not
 // sent stay unchanged in dst.
 func (s *Schema) Dequantise(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.plan.Dequantise(src, plan.Grid(g), refs, dst, plan.Everything)
+	s.plan.Dequantise(src, quantise.Grid(g), refs, dst, quantise.Everything)
 }
 
 // DequantiseMasked is Dequantise for a viewer without any class: fields that are not
 // for all viewers stay unchanged in dst.
 func (s *Schema) DequantiseMasked(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.plan.Dequantise(src, plan.Grid(g), refs, dst, plan.Public)
+	s.plan.Dequantise(src, quantise.Grid(g), refs, dst, quantise.Public)
 }
 
 // DequantiseFor is Dequantise for a viewer of the given classes. Fields that the viewer
 // does not receive stay unchanged in dst.
 func (s *Schema) DequantiseFor(a Audience, src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.plan.Dequantise(src, plan.Grid(g), refs, dst, plan.Audience(a))
+	s.plan.Dequantise(src, quantise.Grid(g), refs, dst, quantise.Audience(a))
 }
 
 // Snap rounds the value at p to the simulation grid, in place. The result is the value
@@ -104,7 +104,7 @@ func (s *Schema) SnapWords(p unsafe.Pointer, refs Refs, dst []int32) {
 //
 // Value is for tools: it allocates. It panics when the index is out of range.
 func (s *Schema) Value(field int, words []int32, g Grid) any {
-	v := s.plan.Value(field, words, plan.Grid(g))
+	v := s.plan.Value(field, words, quantise.Grid(g))
 	if id, ok := v.(uint16); ok {
 		return WireID(id)
 	}
@@ -115,11 +115,11 @@ func (s *Schema) Value(field int, words []int32, g Grid) any {
 // [Schema.Value] returns it. The error is [ErrMalformed].
 func (s *Schema) UnpackValues(b []byte, dst []any) ([]any, error) {
 	at := s.plan.Block()
-	if err := s.UnpackRefs(b, plan.SameRefs{}, at); err != nil {
+	if err := s.UnpackRefs(b, quantise.SameRefs{}, at); err != nil {
 		return dst, err
 	}
 	words := make([]int32, s.plan.Words)
-	s.Quantise(at, GridPublic, plan.SameRefs{}, words)
+	s.Quantise(at, GridPublic, quantise.SameRefs{}, words)
 	for i := range s.plan.Leaves {
 		dst = append(dst, s.Value(i, words, GridPublic))
 	}

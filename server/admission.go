@@ -240,9 +240,9 @@ func (a *admission) settle(c *session) {
 	}
 }
 
-// settledAfter is for how long a connection must play until it no longer counts as one that does not
+// provenAfter is for how long a connection must play until it no longer counts as one that does not
 // play yet.
-const settledAfter = 2 * time.Second
+const provenAfter = 2 * time.Second
 
 // charge charges a connection that ends to its address, if it was brief.
 func (a *admission) charge(now time.Duration, c *session) {

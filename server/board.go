@@ -5,8 +5,8 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/published"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -274,7 +274,7 @@ type countedClaims struct{ rewinds, clamped uint64 }
 // playerCounts has the corrections that a player's client has reported on its connection.
 type playerCounts struct {
 	connection uint64
-	said       reason.Counts
+	said       cause.Counts
 	counted    uint64 // counted is how many of said are in the figures.
 }
 
@@ -285,8 +285,8 @@ func (r *correctionReports) takeCounts(p *player, body, b []byte) error {
 	if p.observing != nil {
 		return netcode.ErrMalformed
 	}
-	var said reason.Counts
-	err := r.panics.decodePeer(p, b, func() (err error) { said, err = reason.ParseCounts(body); return err })
+	var said cause.Counts
+	err := r.panics.decodePeer(p, b, func() (err error) { said, err = cause.ParseCounts(body); return err })
 	if err != nil || p.session.poisoned {
 		return err
 	}

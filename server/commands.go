@@ -7,11 +7,11 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -28,8 +28,8 @@ type commands struct {
 	mail     *mail
 	late     *late.Room
 	clock    *matchClock
-	// bandwidth counts the bytes of commands. It is nil without Config.Profile.
-	bandwidth *bandwidth
+	// traffic counts the bytes of commands. It is nil without Config.Profile.
+	traffic *traffic
 	// repeat and decay are Config.RepeatInput and DecayInput.
 	repeat, decay time.Duration
 	scratch       []byte
@@ -43,8 +43,8 @@ func (k *commands) readCommands(t time.Duration, p *player, body, b []byte) erro
 	if p.session.state != playing || p.inputs.buffer == nil {
 		return nil
 	}
-	if k.bandwidth != nil {
-		k.bandwidth.up += uint64(len(body))
+	if k.traffic != nil {
+		k.traffic.up += uint64(len(body))
 	}
 	return k.panics.decodePeer(p, b, func() error {
 		if newest, ok := netcode.NewestCommand(body, k.sim.frame.Tick); ok && int64(newest)-int64(k.sim.frame.Tick) > int64(distant/k.clock.interval) && k.clock.rested(guard.DefaultTimeout) {
@@ -299,7 +299,7 @@ type inputs struct {
 	render time.Duration
 
 	repeated time.Duration
-	replaced reason.Substitution // the newest ticks whose command was not the client's
+	replaced cause.Substitution // the newest ticks whose command was not the client's
 }
 
 // beginConnection makes the buffer of a new connection, the first one or a later one. It adds the

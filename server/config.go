@@ -164,7 +164,7 @@ type Config struct {
 	// the prefabs that need them.
 	Verify func(ref string) error
 	// Profile makes the server count the bytes of each component and field: see
-	// expert.Bandwidth. It costs time.
+	// expert.Traffic. It costs time.
 	Profile bool
 	// Tags are tags that the game defines: the server runs the systems that have them,
 	// besides those without tags. Those of shared systems hold on the clients too: the

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -30,16 +30,16 @@ func TestCountsOfHostileClients(t *testing.T) {
 		return n
 	}
 	ticks := func() uint64 { return uint64((s.clock.now-p.session.came)/s.clock.interval) + 1 }
-	counts := reason.Counts{prediction.ServerEffect: 5}
+	counts := cause.Counts{prediction.ServerEffect: 5}
 	require.NoError(t, send(counts.Append(nil)))
 	require.NoError(t, send(counts.Append(nil)), "a second time")
 	require.EqualValues(t, 5, s.figures.counted.Corrections[prediction.ServerEffect])
 	require.EqualValues(t, 5, all())
-	older := reason.Counts{prediction.ServerEffect: 4, prediction.Code: 100}
+	older := cause.Counts{prediction.ServerEffect: 4, prediction.Code: 100}
 	require.NoError(t, send(older.Append(nil)))
 	require.EqualValues(t, 5, all())
 
-	for _, bad := range [][]byte{{reason.CountsSaid}, {reason.CountsSaid, 1 << prediction.Causes}, {reason.CountsSaid, 1}, {reason.CountsSaid, 0, 0}, {reason.CountsSaid, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, make([]byte, 1000)} {
+	for _, bad := range [][]byte{{cause.CountsSaid}, {cause.CountsSaid, 1 << prediction.Causes}, {cause.CountsSaid, 1}, {cause.CountsSaid, 0, 0}, {cause.CountsSaid, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, make([]byte, 1000)} {
 		require.Error(t, send(bad), "%v", bad)
 	}
 	require.EqualValues(t, 5, all())

@@ -140,9 +140,9 @@ func (d *departures) boundAbsent(origin string) {
 	}
 }
 
-// displaceAbsent frees a place on a full server: that of the absent player that has played least. It
+// evictAbsent frees a place on a full server: that of the absent player that has played least. It
 // returns 0 if there is none, or if Config.KeepPlaces is set.
-func (d *departures) displaceAbsent() foretick.PlayerID {
+func (d *departures) evictAbsent() foretick.PlayerID {
 	if d.limits.keepPlaces {
 		return 0
 	}

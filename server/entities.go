@@ -40,7 +40,7 @@ type simulation struct {
 	commands *ecs.Query // all entities with a command
 	nets     networkIDs
 
-	displaced []displaced
+	stranded []strandedEntity
 
 	spawnTick foretick.Tick // the tick that ordinals belong to
 	ordinals  game.Ordinals
@@ -138,7 +138,7 @@ func (m *simulation) destroyOwned(player foretick.PlayerID) {
 			m.world.Manager().Destroy(rows.Entity(i))
 		}
 	}
-	m.destroyDisplaced(player)
+	m.destroyStranded(player)
 	m.world.Unlock()
 }
 
@@ -303,9 +303,9 @@ func (en *frameEntities) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if !en.sim.world.Alive(by) {
 		return ecs.None
 	}
-	owner, displaced := en.sim.ownerOf(by)
+	owner, stranded := en.sim.ownerOf(by)
 	i := en.sim.p.PrefabOf(k)
-	if !en.sim.writes.sharedRuns() || i < 0 || displaced {
+	if !en.sim.writes.sharedRuns() || i < 0 || stranded {
 		return en.sim.spawn(k, owner)
 	}
 	spawner := en.sim.p.Identity.Find(en.sim.world, by)
@@ -353,10 +353,10 @@ func (en *frameEntities) originOf(owner foretick.PlayerID, by ecs.Entity, kind i
 	return key.ID()
 }
 
-// displaced is an entity without an owner, because the world has no table for it. owner is the player
+// strandedEntity is an entity without an owner, because the world has no table for it. owner is the player
 // that should own it. The entity exists until that player has left, so that the game's references to it
 // stay valid.
-type displaced struct {
+type strandedEntity struct {
 	entity ecs.Entity
 	owner  foretick.PlayerID
 }
@@ -365,23 +365,23 @@ type displaced struct {
 func (en *frameEntities) noRoom(e ecs.Entity, owner foretick.PlayerID) {
 	p := en.sessions.player(owner)
 	if p != nil || slices.Contains(en.sessions.leaving, owner) {
-		en.sim.displaced = append(en.sim.displaced, displaced{e, owner})
+		en.sim.stranded = append(en.sim.stranded, strandedEntity{e, owner})
 	}
 	switch {
 	case p == nil: // a number that the game chose, or a player that is leaving
-		if skipped, ok := en.logs.allow("displaced"); ok {
+		if skipped, ok := en.logs.allow("stranded"); ok {
 			en.logs.Logger.Error("the world has no table for an entity of this owner: nobody owns the entity now; see ecs.World.Used", "owner", owner, "skipped", skipped)
 		}
 	case !p.session.kicked:
-		en.sim.stats.Displaced++
+		en.sim.stats.Stranded++
 		en.logs.abuse("dropped: the world has no room for its entities", p)
 		en.sessions.kick(p, transport.Full, "the server's world is full")
 	}
 }
 
 // ownerOf returns the player that owns an entity, or that should own it.
-func (m *simulation) ownerOf(e ecs.Entity) (owner foretick.PlayerID, displaced bool) {
-	for _, d := range m.displaced {
+func (m *simulation) ownerOf(e ecs.Entity) (owner foretick.PlayerID, stranded bool) {
+	for _, d := range m.stranded {
 		if d.entity == e {
 			return d.owner, true
 		}
@@ -389,9 +389,9 @@ func (m *simulation) ownerOf(e ecs.Entity) (owner foretick.PlayerID, displaced b
 	return m.world.Owner(e), false
 }
 
-// destroyDisplaced removes the displaced entities of a player who left.
-func (m *simulation) destroyDisplaced(player foretick.PlayerID) {
-	m.displaced = slices.DeleteFunc(m.displaced, func(d displaced) bool {
+// destroyStranded removes the stranded entities of a player who left.
+func (m *simulation) destroyStranded(player foretick.PlayerID) {
+	m.stranded = slices.DeleteFunc(m.stranded, func(d strandedEntity) bool {
 		if d.owner == player {
 			m.world.Manager().Destroy(d.entity)
 		}

@@ -173,9 +173,9 @@ func TestNoRoom(t *testing.T) {
 		require.ErrorAs(t, c.View().Err, &why, i)
 		require.Equal(t, transport.Full, why.Code)
 		require.Equal(t, "the server's world is full", why.Detail)
-		require.EqualValues(t, i+1, s.Stats().Displaced)
+		require.EqualValues(t, i+1, s.Stats().Stranded)
 		require.Equal(t, before-i-1, s.sim.world.Len(), "its body and all that it was to have are gone")
-		require.Empty(t, s.sim.displaced)
+		require.Empty(t, s.sim.stranded)
 		require.Equal(t, client.Playing, clients[0].View().State)
 	}
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("dropped: the world has no room")), "one line a minute")

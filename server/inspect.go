@@ -69,7 +69,7 @@ func (in *internals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
 
 func (in *internals) CountBytes(on bool) {
 	s := in
-	if s.senders.watched = nil; on && s.senders.bandwidth == nil {
+	if s.senders.watched = nil; on && s.senders.traffic == nil {
 		s.senders.watched = snapshot.NewProfile(s.p.Registry)
 	}
 	for _, p := range s.sessions.players {
@@ -201,8 +201,8 @@ func (in *internals) Losses(dst []stats.Loss) []stats.Loss {
 
 func (in *internals) SystemTimes() []figures.System { return in.times.each }
 
-func (in *internals) Bandwidth() []stats.Bandwidth {
-	return in.senders.bandwidth.bandwidthLines(in.p.Command, &in.stats)
+func (in *internals) Traffic() []stats.Traffic {
+	return in.senders.traffic.trafficLines(in.p.Command, &in.stats)
 }
 
 func (in *internals) SetLateInputs(player foretick.PlayerID, on bool) bool {

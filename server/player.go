@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/seat"
 	"github.com/foretick/foretick/netcode"
@@ -28,13 +28,13 @@ type player struct {
 	requests playerRequests
 	outbox   outbox
 	interest playerInterest
-	reasons  reason.Player
+	reasons  cause.Player
 
 	late    late.Player
 	shooter rewind.Shooter
 	faults  peerFaults
 
-	trail   reason.Trail // for debug builds
+	trail   cause.Trail // for debug builds
 	tracing playerTracing
 	reports playerReports
 	unread  playerUnread

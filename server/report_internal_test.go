@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -22,7 +22,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 	number := uint32(0)
 	said := func() []byte {
 		number++
-		return (&reason.Report{Number: number, Wrong: prediction.Misprediction{Tick: 5}}).Append(nil)
+		return (&cause.Report{Number: number, Wrong: prediction.Misprediction{Tick: 5}}).Append(nil)
 	}
 	send := func(b []byte) error {
 		return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageReport, Body: b}, b)
@@ -34,7 +34,7 @@ func TestReportsOfHostileClients(t *testing.T) {
 	h.run(2 * time.Second)
 	require.NotZero(t, p.reports.until)
 	before := heard
-	for _, bad := range [][]byte{nil, {reason.AskReports}, {reason.ReportSaid}, {9}, make([]byte, 1200), append(said(), 1)} {
+	for _, bad := range [][]byte{nil, {cause.AskReports}, {cause.ReportSaid}, {9}, make([]byte, 1200), append(said(), 1)} {
 		require.Error(t, send(bad), "%v", bad)
 	}
 	require.Equal(t, before, heard)

@@ -10,9 +10,9 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -48,7 +48,7 @@ type playerReports struct {
 	due        bool          // a request must be sent
 	until      time.Duration // until when reports are accepted
 	takes      game.Allowance
-	incoming   reason.Incoming
+	incoming   cause.Incoming
 	connection uint64 // the connection whose reports incoming counts
 }
 
@@ -80,7 +80,7 @@ func (r *correctionReports) askReport(p *player) {
 
 // write puts the request into a packet to the player.
 func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
-	if pk.Message(game.MessageReport, []byte{reason.AskReports}) {
+	if pk.Message(game.MessageReport, []byte{cause.AskReports}) {
 		r.due, r.until = false, now+traceLate
 	}
 }
@@ -92,21 +92,21 @@ func (r *correctionReports) takeReport(p *player, body, b []byte) error {
 	if p.session.state != playing {
 		return nil
 	}
-	if len(body) > 0 && body[0] == reason.CountsSaid {
+	if len(body) > 0 && body[0] == cause.CountsSaid {
 		return r.takeCounts(p, body, b)
 	}
 	if p.observing != nil || now >= from.until { // no report was requested
 		return netcode.ErrMalformed // nobody asked for it
 	}
 	if from.connection != p.session.connection {
-		from.connection, from.incoming = p.session.connection, reason.Incoming{}
+		from.connection, from.incoming = p.session.connection, cause.Incoming{}
 	}
 	if !from.takes.TakeOne(now, takenRate, takenBurst) || !r.takes.TakeOne(now, takenMost, takenMostBurst) {
 		return nil
 	}
-	var said reason.Report
+	var said cause.Report
 	err := r.panics.decodePeer(p, b, func() (err error) {
-		if said, err = reason.ParseReport(body); err != nil || r.sim.p.Command == nil {
+		if said, err = cause.ParseReport(body); err != nil || r.sim.p.Command == nil {
 			return err
 		}
 		for _, c := range [...]struct {

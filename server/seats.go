@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/seat"
 	"github.com/foretick/foretick/internal/standard"
@@ -37,7 +37,7 @@ func (x *seats) findPlace(t time.Duration, p *player, h netcode.Hello) bool {
 		x.admitPlayer(t, p, place, h)
 		return true
 	}
-	place := x.departures.displaceAbsent()
+	place := x.departures.evictAbsent()
 	if place != 0 {
 		x.sessions.newcomers = append(x.sessions.newcomers, newcomer{p, h, place})
 	}
@@ -73,7 +73,7 @@ func (x *seats) takePlace(p *player, owner foretick.PlayerID) {
 	p.shooter.Join(x.past, uint32(owner), p)
 	p.late.Join(owner, &p.shooter, &p.inputs.replaced)
 	if game.DebugBuild {
-		p.trail = reason.NewTrail(reason.TrailTicks)
+		p.trail = cause.NewTrail(cause.TrailTicks)
 	}
 	if c := x.sim.p.Command; c != nil {
 		p.inputs.command, p.inputs.last = c.New(), c.New()

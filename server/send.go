@@ -30,7 +30,7 @@ type senders struct {
 	rate       int
 	executor   ecs.Executor
 	statistics *snapshot.Statistics
-	bandwidth  *bandwidth // nil without Config.Profile
+	traffic    *traffic // nil without Config.Profile
 	// watched is the profile of package inspect. It is nil if package inspect counts no bytes.
 	watched *snapshot.Profile
 
@@ -234,35 +234,35 @@ func (s *senders) openSender(p *player) {
 
 // profile returns the profile that counts the bytes of snapshots. It is nil if nothing counts them.
 func (s *senders) profile() *snapshot.Profile {
-	if s.bandwidth != nil {
-		return s.bandwidth.down
+	if s.traffic != nil {
+		return s.traffic.down
 	}
 	return s.watched
 }
 
-// bandwidth counts the bytes for Config.Profile.
-type bandwidth struct {
+// traffic counts the bytes for Config.Profile.
+type traffic struct {
 	down *snapshot.Profile
 	up   uint64 // bytes of messages with commands
 }
 
-// bandwidthLines returns the bytes sent to and received from all clients since the server began,
+// trafficLines returns the bytes sent to and received from all clients since the server began,
 // by component and field. It returns nil unless [Config].Profile is set. The bytes of
 // a vector are counted at its first field. Commands are sent as differences from one
 // another, so their bytes are divided among the fields by size.
-func (b *bandwidth) bandwidthLines(command *layout.Command, st *stats.Server) []stats.Bandwidth {
+func (b *traffic) trafficLines(command *layout.Command, st *stats.Server) []stats.Traffic {
 	if b == nil {
 		return nil
 	}
-	var out []stats.Bandwidth
+	var out []stats.Traffic
 	for _, l := range b.down.Lines() {
-		line := stats.Bandwidth{Component: l.Component, Field: l.Field, Bytes: l.Bytes}
+		line := stats.Traffic{Component: l.Component, Field: l.Field, Bytes: l.Bytes}
 		if l.Component == "" {
 			line.What = "snapshots"
 		}
 		out = append(out, line)
 	}
-	out = append(out, stats.Bandwidth{What: "packets", Bytes: float64(st.BytesOut) - float64(b.down.Bytes())})
+	out = append(out, stats.Traffic{What: "packets", Bytes: float64(st.BytesOut) - float64(b.down.Bytes())})
 	if c := command; c != nil {
 		bits := 0
 		for _, f := range c.Schema.Fields() {
@@ -270,8 +270,8 @@ func (b *bandwidth) bandwidthLines(command *layout.Command, st *stats.Server) []
 		}
 		for _, f := range c.Schema.Fields() {
 			share := float64(b.up) * float64(f.Bits) / float64(max(bits, 1))
-			out = append(out, stats.Bandwidth{Up: true, Component: c.Schema.Name(), Field: f.Name, Bytes: share})
+			out = append(out, stats.Traffic{Up: true, Component: c.Schema.Name(), Field: f.Name, Bytes: share})
 		}
 	}
-	return append(out, stats.Bandwidth{Up: true, What: "packets", Bytes: float64(st.BytesIn) - float64(b.up)})
+	return append(out, stats.Traffic{Up: true, What: "packets", Bytes: float64(st.BytesIn) - float64(b.up)})
 }

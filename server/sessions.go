@@ -199,7 +199,7 @@ func (s *sessions) pendingMessages() (n int) {
 // command.
 func (s *sessions) countPlayed(t foretick.Tick, clock *matchClock, a *admission, commanded bool) {
 	for _, p := range s.players {
-		if p.session.state == watching && p.session.pending && clock.now-p.session.since >= settledAfter {
+		if p.session.state == watching && p.session.pending && clock.now-p.session.since >= provenAfter {
 			a.settle(&p.session)
 		}
 		if p.session.state != playing {
@@ -208,7 +208,7 @@ func (s *sessions) countPlayed(t foretick.Tick, clock *matchClock, a *admission,
 		if !commanded && p.shooter.Acked() > 0 || p.inputs.tookTick == t {
 			p.session.ticksPlayed++
 		}
-		if p.session.pending && p.session.played(clock.interval) >= settledAfter {
+		if p.session.pending && p.session.played(clock.interval) >= provenAfter {
 			a.settle(&p.session)
 		}
 	}

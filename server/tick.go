@@ -56,8 +56,8 @@ func newServer(cfg Config) (*Server, error) {
 	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
 	s.sim.nets.in = s.senders.source
 	if cfg.Profile {
-		s.senders.bandwidth = &bandwidth{down: snapshot.NewProfile(p.Registry)}
-		s.commands.bandwidth = s.senders.bandwidth
+		s.senders.traffic = &traffic{down: snapshot.NewProfile(p.Registry)}
+		s.commands.traffic = s.senders.traffic
 	}
 	var number [8]byte
 	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // otherwise tokens are empty too

@@ -111,7 +111,7 @@ func (r *benchRun) addCounters(sign float64) {
 			sum.causes[cause] += sign * float64(n)
 		}
 	}
-	for _, l := range expert.Bandwidth(s) {
+	for _, l := range expert.Traffic(s) {
 		if !l.Up {
 			sum.addBytes(l, sign)
 		}
@@ -119,7 +119,7 @@ func (r *benchRun) addCounters(sign float64) {
 }
 
 // addBytes adds sign times the bytes of l to the part with the same name.
-func (s *benchCounts) addBytes(l stats.Bandwidth, sign float64) {
+func (s *benchCounts) addBytes(l stats.Traffic, sign float64) {
 	for i := range s.parts {
 		if p := &s.parts[i]; p.component == l.Component && p.what == l.What {
 			p.bytes += sign * l.Bytes

@@ -46,8 +46,8 @@ func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 	s.borrowScratch()
 	s.follow()
 	s.lookAtVisibility()
-	s.trail.beginSnapshot(s.src.tick)
-	copy(s.trail.aged(0).changed, s.chosen)
+	s.sent.beginSnapshot(s.src.tick)
+	copy(s.sent.aged(0).changed, s.chosen)
 	clear(s.chosen)
 	s.refer()
 	own := s.choose(room*8, budget*8)
@@ -171,8 +171,8 @@ func (s *Sender) noteChosenSent(rec *Sent) {
 		s.told[i] |= m
 	}
 	s.count.Records += uint64(rec.count)
-	rec.seq, rec.records = s.trail.seq, append(rec.records[:0], s.chosen...)
-	s.trail.endSnapshot(s.chosen, len(s.runs) == 0)
+	rec.seq, rec.records = s.sent.seq, append(rec.records[:0], s.chosen...)
+	s.sent.endSnapshot(s.chosen, len(s.runs) == 0)
 }
 
 func (s *Sender) writeRecord(c *candidate) {

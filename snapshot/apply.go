@@ -3,7 +3,7 @@ package snapshot
 import (
 	"slices"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -80,7 +80,7 @@ func (r *Receiver) applyRecord(rec *record, t schema.Tick) {
 	if !newest || g.Gone != 0 {
 		return
 	}
-	g.Owner, g.Mine = rec.owner, rec.aud&plan.ToOwner != 0
+	g.Owner, g.Mine = rec.owner, rec.aud&quantise.ToOwner != 0
 	switch {
 	case fresh:
 		r.changes = append(r.changes, Change{Ghost: g, What: Spawned})

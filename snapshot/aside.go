@@ -36,7 +36,7 @@ func (s *Sender) Restart() {
 	s.view++
 	s.viewed = s.src.tick
 	clear(s.held)
-	s.trail.forgetAll()
+	s.sent.forgetAll()
 	s.forgetAllCuts()
 }
 

@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -32,7 +32,7 @@ type basis struct {
 	tick schema.Tick
 	// ago has the distances in ticks back to the usual baselines, each from the next newer one.
 	ago   [3]uint32
-	aud   plan.Audience
+	aud   quantise.Audience
 	scale coder.Scales
 	slots []slotPlan
 }
@@ -88,7 +88,7 @@ func (c *Cache) beginTick(s *Source) {
 }
 
 // plan finds or makes the basis of an audience and three distances.
-func (c *Cache) plan(ago [3]uint32, a plan.Audience) *basis {
+func (c *Cache) plan(ago [3]uint32, a quantise.Audience) *basis {
 	var idle *basis
 	for _, p := range c.plans {
 		if p.ago == ago && p.aud == a {

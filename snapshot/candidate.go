@@ -33,7 +33,7 @@ type candidate struct {
 // records that are there are counted in their candidates' sizes.
 func (s *Sender) gather() int {
 	s.cands, s.expected = s.cands[:0], s.expected[:0]
-	l := &s.trail
+	l := &s.sent
 	usual := [3]*step{l.aged(s.ages[0]), l.aged(s.ages[1]), l.aged(s.ages[2])}
 	costs := (*[8][2]uint16)(s.code.Tables.Costs[coder.CtxExpected:])
 	whole := 0
@@ -111,7 +111,7 @@ func (s *Sender) gather() int {
 
 // takeSteady takes a record that encodeSteady made for another viewer from the cache, if there is one.
 func (s *Sender) takeSteady(c *candidate) {
-	if since := s.from[c.wire]; since != 0 && after(since, s.trail.aged(s.ages[2]).tick) {
+	if since := s.from[c.wire]; since != 0 && after(since, s.sent.aged(s.ages[2]).tick) {
 		return
 	}
 	if x := s.plan(s.auds[c.wire]).slotPlan(s.slots[c.wire]); x.is&planRecord != 0 {

@@ -56,7 +56,7 @@ func (s *Sender) TakeTooLong() []TooLong {
 
 // acked returns the tick of an entity's newest value that the viewer is known to hold, or 0.
 func (s *Sender) acked(w schema.WireID) schema.Tick {
-	t := s.trail.acked(w)
+	t := s.sent.acked(w)
 	if s.cut != nil && s.cut.pins.has(w) {
 		if pin := s.cut.known[w]; t == 0 || after(pin, t) {
 			return pin
@@ -68,7 +68,7 @@ func (s *Sender) acked(w schema.WireID) schema.Tick {
 // outdated reports whether the viewer may have dropped its newest acknowledged value, because too many other
 // values were sent since.
 func (s *Sender) outdated(w schema.WireID, acked schema.Tick) bool {
-	l, t, window := &s.trail, s.src.tick, uint32(s.cfg.Window)
+	l, t, window := &s.sent, s.src.tick, uint32(s.cfg.Window)
 	if s.cut == nil || !s.cut.pins.has(w) || s.cut.known[w] != acked {
 		return l.last(w) != acked && t-l.since(w) >= window
 	}

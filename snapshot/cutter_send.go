@@ -35,7 +35,7 @@ func (s *Sender) pickPieces(left, most int) int {
 		}
 		for i := range x.pieces {
 			p := &x.pieces[i]
-			if p.state == pieceFlies && s.trail.seq-p.sent >= resendPiece {
+			if p.state == pieceFlies && s.sent.seq-p.sent >= resendPiece {
 				p.state = pieceWaits
 			}
 			if p.state != pieceWaits || x.picked >= most {
@@ -90,7 +90,7 @@ func (s *Sender) writePieces(rec *Sent) {
 			h.Flags.Next()
 			h.Flags.Groups = append(h.Flags.Groups, x.code.Flags.Groups[p.at.From:p.at.From+p.at.M]...)
 			h.Bits.Splice(x.code.Bits.Buf, int(p.at.Pos), int(p.at.N))
-			p.state, p.sent = pieceFlies, s.trail.seq
+			p.state, p.sent = pieceFlies, s.sent.seq
 			rec.pieces = append(rec.pieces, sentPiece{x.serial, int32(i)})
 			s.count.Pieces++
 		}

@@ -3,14 +3,14 @@ package snapshot
 import (
 	"slices"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
 // displacement moves a field in the value for all viewers but the owner.
 type displacement struct {
 	comp, field int
-	by          plan.Offset
+	by          quantise.Offset
 }
 
 // Displace moves a number or a rotation of the entity that the next Put is for, in the value for all viewers
@@ -18,12 +18,12 @@ type displacement struct {
 // Put alone, and the value stays within its range. A server uses it to let a correction fade on other players'
 // screens. It has no effect on a field that the entity does not have.
 func (s *Source) Displace(comp, field int, by schema.Offset) {
-	s.moved = append(s.moved, displacement{comp, field, plan.Offset(by)})
+	s.moved = append(s.moved, displacement{comp, field, quantise.Offset(by)})
 }
 
 // displaced returns the words that the public lane is made from: own, or a copy with the
 // fields of Displace moved.
-func (s *Source) displaced(mask plan.Mask, own []int32) []int32 {
+func (s *Source) displaced(mask quantise.Mask, own []int32) []int32 {
 	if len(s.moved) == 0 {
 		return own
 	}
@@ -43,12 +43,12 @@ func (s *Source) displaced(mask plan.Mask, own []int32) []int32 {
 
 // same reports whether a Put has the value of the newest version. The public lane is compared only if moved is
 // set: otherwise it follows from the owner's.
-func (s *Source) same(e *entity, owner uint16, mask plan.Mask, own, pub []int32, moved bool) bool {
+func (s *Source) same(e *entity, owner uint16, mask quantise.Mask, own, pub []int32, moved bool) bool {
 	if e.n == 0 {
 		return false
 	}
 	v := &e.vers[e.head]
 	n := len(own)
-	return e.mask(e.head).Equal(mask) && v.owner == owner && v.jumps == e.jumps && slices.Equal(own, e.lane(e.head, plan.ToOwner)[:n]) &&
-		(!moved || slices.Equal(pub, e.lane(e.head, plan.Public)[:n]))
+	return e.mask(e.head).Equal(mask) && v.owner == owner && v.jumps == e.jumps && slices.Equal(own, e.lane(e.head, quantise.ToOwner)[:n]) &&
+		(!moved || slices.Equal(pub, e.lane(e.head, quantise.Public)[:n]))
 }

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -29,14 +29,14 @@ func (s *Sender) baseline(w schema.WireID, e *entity) (int, schema.Tick) {
 }
 
 // history finds the two older usual baselines of a record, or returns false.
-func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, a plan.Audience) bool {
+func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, a quantise.Audience) bool {
 	if s.usual[2] == 0 {
 		return false
 	}
 	reg := s.src.reg
 	mask, last := e.mask(base), base
 	for i := 1; i < 3; i++ {
-		at, ok := s.trail.holds(w, s.ages[i])
+		at, ok := s.sent.holds(w, s.ages[i])
 		if !ok || after(s.from[w], at) {
 			return false
 		}
@@ -44,7 +44,7 @@ func (s *Sender) history(w schema.WireID, e *entity, base int, r *recordWriter, 
 		if after(e.vers[v].tick, at) {
 			v = s.src.versionHeld(e, at, a)
 		}
-		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.ownAudience(e.vers[v].owner) != a&plan.ToOwner || !reg.SeenAlike(a, e.mask(v), mask))) {
+		if v < 0 || e.vers[v].jumps != e.vers[base].jumps || (v != last && (s.ownAudience(e.vers[v].owner) != a&quantise.ToOwner || !reg.SeenAlike(a, e.mask(v), mask))) {
 			return false
 		}
 		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(v, a), e.mask(v), e.vers[v].tick
@@ -71,13 +71,13 @@ func (s *Sender) shareable(w schema.WireID) bool {
 
 // encodeSteady encodes an entity with records in each of the usual baselines that the
 // viewer received. Such records are the same for all viewers with these baselines.
-func (s *Sender) encodeSteady(c *candidate, a plan.Audience) bool {
+func (s *Sender) encodeSteady(c *candidate, a quantise.Audience) bool {
 	p := s.plan(a)
-	if p == nil || !s.shareable(c.wire) || after(s.from[c.wire], s.trail.aged(s.ages[2]).tick) {
+	if p == nil || !s.shareable(c.wire) || after(s.from[c.wire], s.sent.aged(s.ages[2]).tick) {
 		return false
 	}
 	for _, age := range s.ages {
-		if !s.trail.aged(age).carried.has(c.wire) {
+		if !s.sent.aged(age).carried.has(c.wire) {
 			return false
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Sender) steady(x *slotPlan, e *entity, r *recordWriter) bool {
 		}
 		r.base.Words[i] = e.lane(int(k), r.a)
 	}
-	r.base.N, r.packs = 3, [3]plan.Mask{mask, mask, mask}
+	r.base.N, r.packs = 3, [3]quantise.Mask{mask, mask, mask}
 	return true
 }
 
@@ -143,7 +143,7 @@ func (s *Sender) findUsual(x *slotPlan, e *entity) {
 }
 
 // encodeOther makes a record that encodeSteady cannot make.
-func (s *Sender) encodeOther(c *candidate, a plan.Audience) {
+func (s *Sender) encodeOther(c *candidate, a quantise.Audience) {
 	e := s.src.slots[s.slots[c.wire]]
 	if s.encodePlain(c, e, a) {
 		return
@@ -164,14 +164,14 @@ func (s *Sender) encodeOther(c *candidate, a plan.Audience) {
 
 // plainBase finds the three usual baselines of a plain record, or returns false.
 func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
-	at, ok := s.trail.holdsAll(w, &s.ages)
+	at, ok := s.sent.holdsAll(w, &s.ages)
 	t := s.src.tick
 	switch {
 	case !ok || !s.held.has(w) || t-at[0] > maxBack:
 		return false
 	case s.from[w] != 0 && after(s.from[w], at[2]):
 		return false
-	case t-at[0] >= uint32(s.cfg.Window) && s.trail.last(w) != at[0] && t-s.trail.since(w) >= uint32(s.cfg.Window):
+	case t-at[0] >= uint32(s.cfg.Window) && s.sent.last(w) != at[0] && t-s.sent.since(w) >= uint32(s.cfg.Window):
 		return false
 	}
 	v, mask, last := &e.vers[e.head], e.mask(e.head), -1
@@ -184,7 +184,7 @@ func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
 			return false
 		}
 		b, has := &e.vers[k], e.mask(k)
-		if b.jumps != v.jumps || !has.Equal(mask) && !s.src.reg.SeenAlike(r.a, has, mask) || b.owner != v.owner && (i == 0 || s.ownAudience(b.owner) != r.a&plan.ToOwner) {
+		if b.jumps != v.jumps || !has.Equal(mask) && !s.src.reg.SeenAlike(r.a, has, mask) || b.owner != v.owner && (i == 0 || s.ownAudience(b.owner) != r.a&quantise.ToOwner) {
 			return false
 		}
 		r.base.Words[i], r.packs[i], r.vers[i] = e.lane(k, r.a), has, b.tick
@@ -195,7 +195,7 @@ func (s *Sender) plainBase(w schema.WireID, e *entity, r *recordWriter) bool {
 }
 
 // encodePlain makes a plain record, or finds it in the cache.
-func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
+func (s *Sender) encodePlain(c *candidate, e *entity, a quantise.Audience) bool {
 	p := s.plan(a)
 	if p == nil {
 		return false
@@ -236,7 +236,7 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a plan.Audience) bool {
 }
 
 // encodeFull writes a record against the prefab's defaults.
-func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
+func (s *Sender) encodeFull(g *shown, e *entity, a quantise.Audience) {
 	r := s.encodeHead(&s.code, g, e, a)
 	r.prof = s.prof
 	r.body(e.mask(e.head), e.lane(e.head, a))
@@ -244,22 +244,22 @@ func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
 
 // encodeHead writes the part of a full record that comes before the components. It returns the writer of the
 // components.
-func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audience) recordWriter {
+func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a quantise.Audience) recordWriter {
 	reg, v := s.src.reg, &e.vers[e.head]
 	k := &reg.Prefabs[e.prefab]
 	c.Bits.Write(uint64(e.prefab), bits.Len(uint(len(reg.Prefabs)-1)))
-	c.Flag(coder.CtxMine, a&plan.ToOwner != 0)
-	if a&plan.ToOwner == 0 {
+	c.Flag(coder.CtxMine, a&quantise.ToOwner != 0)
+	if a&quantise.ToOwner == 0 {
 		c.Flag(coder.CtxOwned, v.owner != 0)
 	}
-	if v.owner != 0 || a&plan.ToOwner != 0 {
+	if v.owner != 0 || a&quantise.ToOwner != 0 {
 		c.Bits.Write(uint64(v.owner), 16)
 	}
-	for m := reg.Classes &^ plan.ToOwner; m != 0; m &= m - 1 {
+	for m := reg.Classes &^ quantise.ToOwner; m != 0; m &= m - 1 {
 		c.Bits.Bool(a&(m&-m) != 0)
 	}
 	c.Bits.Golomb(s.src.tick - g.born)
-	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]plan.Mask{k.Mask}}
+	r := recordWriter{Encoder: c, reg: reg, g: g, a: a, packs: [3]quantise.Mask{k.Mask}}
 	r.base.Words[0] = reg.Defaults(k)[a.Lane()]
 	s.encodeShape(c, reg.VisibleMask(e.mask(e.head), a), reg.VisibleMask(k.Mask, a), v.jumps-g.jumps)
 	return r
@@ -267,10 +267,10 @@ func (s *Sender) encodeHead(c *coder.Encoder, g *shown, e *entity, a plan.Audien
 
 // encodeDelta writes a record that is not plain, against versions that the viewer
 // holds.
-func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base int, acked schema.Tick) {
+func (s *Sender) encodeDelta(w schema.WireID, e *entity, a quantise.Audience, base int, acked schema.Tick) {
 	reg, v, b, c := s.src.reg, &e.vers[e.head], &e.vers[base], &s.code
 	all, was := e.mask(e.head), e.mask(base)
-	r := recordWriter{Encoder: c, reg: reg, g: &s.shown[w], acked: acked, a: a, packs: [3]plan.Mask{was}, prof: s.prof}
+	r := recordWriter{Encoder: c, reg: reg, g: &s.shown[w], acked: acked, a: a, packs: [3]quantise.Mask{was}, prof: s.prof}
 	r.base.N, r.base.Words[0] = 1, e.lane(base, a)
 	usual := s.isUsual(w, acked)
 	jumps := v.jumps - b.jumps // after a teleport, earlier motion predicts nothing
@@ -293,7 +293,7 @@ func (s *Sender) encodeDelta(w schema.WireID, e *entity, a plan.Audience, base i
 }
 
 // encodeShape writes the components and the teleports since the baseline.
-func (s *Sender) encodeShape(c *coder.Encoder, mask, usual plan.Mask, jumps uint16) {
+func (s *Sender) encodeShape(c *coder.Encoder, mask, usual quantise.Mask, jumps uint16) {
 	differs := !mask.Equal(usual)
 	c.Flag(coder.CtxShape, differs || jumps != 0)
 	if !differs && jumps == 0 {

@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -18,7 +18,7 @@ type entity struct {
 	head  int // head is the index of the newest version.
 	n     int
 	// high has, for each version, the mask's ids from 64 on. It is nil in a game without such ids.
-	high []plan.MaskHigh
+	high []quantise.MaskHigh
 	// news has, for each version, the newest change that each class sees. It is nil in a game without such
 	// classes.
 	news  []classTicks
@@ -33,7 +33,7 @@ type version struct {
 	jumps uint16
 	low   uint64 // low has the mask's ids below 64.
 	// changed is the value of slotHot.changed as of this version.
-	changed [plan.Lanes]schema.Tick
+	changed [quantise.Lanes]schema.Tick
 }
 
 // makeVersionRoom makes room for one more version of n words. Histories start small, double when
@@ -46,10 +46,10 @@ func (s *Source) makeVersionRoom(e *entity, n int) {
 	if slots == len(e.vers) && stride == e.stride {
 		return
 	}
-	vers, words := make([]version, slots), make([]int32, slots*stride*plan.Lanes)
+	vers, words := make([]version, slots), make([]int32, slots*stride*quantise.Lanes)
 	old := *e
 	if s.reg.Wide() {
-		e.high = make([]plan.MaskHigh, slots)
+		e.high = make([]quantise.MaskHigh, slots)
 	}
 	e.vers, e.words, e.stride = vers, words, stride
 	if s.reg.Shared() {
@@ -64,7 +64,7 @@ func (s *Source) makeVersionRoom(e *entity, n int) {
 		if e.news != nil {
 			e.news[i] = old.news[from]
 		}
-		for a := range plan.Audience(plan.Lanes) {
+		for a := range quantise.Audience(quantise.Lanes) {
 			copy(e.lane(i, a), old.lane(from, a))
 		}
 	}
@@ -72,14 +72,14 @@ func (s *Source) makeVersionRoom(e *entity, n int) {
 }
 
 // mask returns the components of version i.
-func (e *entity) mask(i int) plan.Mask {
+func (e *entity) mask(i int) quantise.Mask {
 	if e.high == nil {
-		return plan.JoinMask(e.vers[i].low, nil)
+		return quantise.JoinMask(e.vers[i].low, nil)
 	}
-	return plan.JoinMask(e.vers[i].low, e.high[i])
+	return quantise.JoinMask(e.vers[i].low, e.high[i])
 }
 
-func (e *entity) setMask(i int, m plan.Mask) {
+func (e *entity) setMask(i int, m quantise.Mask) {
 	low, high := m.Split()
 	if e.vers[i].low = low; e.high != nil {
 		e.high[i] = high
@@ -87,8 +87,8 @@ func (e *entity) setMask(i int, m plan.Mask) {
 }
 
 // lane is the storage of the words for an audience in version i.
-func (e *entity) lane(i int, a plan.Audience) []int32 {
-	from := (i*plan.Lanes + a.Lane()) * e.stride
+func (e *entity) lane(i int, a quantise.Audience) []int32 {
+	from := (i*quantise.Lanes + a.Lane()) * e.stride
 	return e.words[from : from+e.stride]
 }
 
@@ -119,7 +119,7 @@ func (e *entity) versionAt(t schema.Tick) int {
 // versionHeld returns a version with the value that an audience held in tick t, or −1. It also
 // finds values older than the oldest version: changes that only others see must not
 // affect the bytes sent to this audience.
-func (s *Source) versionHeld(e *entity, t schema.Tick, a plan.Audience) int {
+func (s *Source) versionHeld(e *entity, t schema.Tick, a quantise.Audience) int {
 	i := e.versionAt(t)
 	if i >= 0 || e.n == 0 {
 		return i
@@ -133,8 +133,8 @@ func (s *Source) versionHeld(e *entity, t schema.Tick, a plan.Audience) int {
 
 // newest returns the tick of the newest change that an audience saw, over each lane and
 // each class.
-func newest(changed [plan.Lanes]schema.Tick, a plan.Audience, classes []classTicks, i int) schema.Tick {
-	t := changed[a&plan.ToOwner]
+func newest(changed [quantise.Lanes]schema.Tick, a quantise.Audience, classes []classTicks, i int) schema.Tick {
+	t := changed[a&quantise.ToOwner]
 	for k, c := 0, a>>1; c != 0; k, c = k+1, c>>1 {
 		if c&1 != 0 && after(classes[i][k], t) {
 			t = classes[i][k]

@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -25,8 +25,8 @@ type expected struct {
 
 // mayExpect reports whether the viewer knows the contents of the usual baselines.
 func (s *Sender) mayExpect() bool {
-	return s.usual[2] != 0 && !s.stuck && (s.view == 0 || after(s.trail.aged(s.ages[2]).tick, s.viewed)) &&
-		(s.related == 0 || !after(s.related, s.trail.aged(s.ages[2]).tick))
+	return s.usual[2] != 0 && !s.stuck && (s.view == 0 || after(s.sent.aged(s.ages[2]).tick, s.viewed)) &&
+		(s.related == 0 || !after(s.related, s.sent.aged(s.ages[2]).tick))
 }
 
 // hasWire reports whether a list holds a wire id. Ask for ids in ascending order.
@@ -87,7 +87,7 @@ func (s *Sender) compared(w schema.WireID) planState {
 
 // sameVersion reports whether a viewer sees no difference between two versions, the
 // newer first. a is the viewer's audience now; its classes were the same then.
-func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
+func (s *Sender) sameVersion(e *entity, i, j int, a quantise.Audience) bool {
 	if i == j {
 		return true
 	}
@@ -102,7 +102,7 @@ func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
 	if own != s.ownAudience(w.owner) {
 		return false
 	}
-	a = a&^plan.ToOwner | own
+	a = a&^quantise.ToOwner | own
 	if mv.Equal(mw) && !reg.Shared() {
 		return !s.src.differ(mv, e.lane(i, a), e.lane(j, a))
 	}

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"iter"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -29,10 +29,10 @@ type Ghost struct {
 
 type ghostVersion struct {
 	tick  schema.Tick
-	mask  plan.Mask
+	mask  quantise.Mask
 	owner uint16
 	jumps uint16
-	aud   plan.Audience
+	aud   quantise.Audience
 	words []int32 // words has the words of the components. Its memory is reused for later values.
 }
 
@@ -76,7 +76,7 @@ func (g *Ghost) upTo(t schema.Tick) int {
 func (g *Ghost) state(i int, t schema.Tick) State {
 	v := g.vers[i]
 	n := len(v.words)
-	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&plan.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: v.words[:n:n], reg: g.r.reg}
+	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&quantise.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: v.words[:n:n], reg: g.r.reg}
 }
 
 // Newest returns the newest value received.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -19,7 +19,7 @@ func (h *hasher) mix(v uint64) {
 
 // addEntity adds one entity's value, as its viewer may know it, and returns the number of
 // fields. ref gives the i-th reference's wire id; it is nil if the words hold wire ids.
-func (h *hasher) addEntity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask plan.Mask, words []int32, a plan.Audience, refs []refNote) int {
+func (h *hasher) addEntity(reg *quantise.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask quantise.Mask, words []int32, a quantise.Audience, refs []refNote) int {
 	h.mix(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
 	h.mix(uint64(a))
 	visible := reg.VisibleMask(mask, a)
@@ -62,7 +62,7 @@ func (r *Receiver) Hash(t schema.Tick) (hash uint64, fields int) {
 	var h hasher
 	for _, g := range r.ghosts {
 		if s, ok := g.At(t); ok {
-			fields += h.addEntity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, plan.Audience(s.Audience), nil)
+			fields += h.addEntity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, quantise.Audience(s.Audience), nil)
 		}
 	}
 	return uint64(h), fields

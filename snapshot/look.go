@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -58,7 +58,7 @@ func (s *Sender) readNews(log []news, changed wireSet) {
 			s.dirty.add(w)
 			fallthrough
 		default:
-			s.restless = s.restless || s.cfg.Relevant && (s.auds[w]^a)&plan.ToOwner != 0
+			s.restless = s.restless || s.cfg.Relevant && (s.auds[w]^a)&quantise.ToOwner != 0
 			s.relate(w, a, changed)
 			if n.refs {
 				s.refers.add(w)
@@ -69,7 +69,7 @@ func (s *Sender) readNews(log []news, changed wireSet) {
 
 // scan looks at every entity. It is used if the log does not reach back far enough.
 func (s *Sender) scan(changed wireSet) {
-	before := s.trail.steps[s.trail.here].tick
+	before := s.sent.steps[s.sent.here].tick
 	for i, m := range s.live {
 		for ; m != 0; m &= m - 1 {
 			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
@@ -152,7 +152,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	e, h := s.src.slots[slot], &s.src.hot[slot]
 	s.shown[w] = shown{state: wireLive, id: id, life: s.lives, jumps: e.jumps, born: s.src.tick}
 	s.slots[w], s.gained[w] = slot, 0
-	s.trail.forgetWire(w)
+	s.sent.forgetWire(w)
 	s.forgetCut(w)
 	s.live.add(w)
 	s.told.drop(w)

@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -16,7 +16,7 @@ type slotHot struct {
 	team  uint8
 	first bool // first is true if SetFirst marked the entity: one of Everyone then goes before all others.
 	// changed has, by lane, the newest tick with a difference that the lane's audience would see.
-	changed [plan.Lanes]schema.Tick
+	changed [quantise.Lanes]schema.Tick
 }
 
 // logLength is the number of ticks that a sender may skip and still follow the log.
@@ -41,7 +41,9 @@ const (
 )
 
 // sight returns the news that an audience sees.
-func sight(a plan.Audience) uint16 { return newsPublic<<(a&plan.ToOwner) | uint16(a>>1)*newsClass }
+func sight(a quantise.Audience) uint16 {
+	return newsPublic<<(a&quantise.ToOwner) | uint16(a>>1)*newsClass
+}
 
 func (s *Source) logNews(n news) {
 	l := &s.log[s.seq%logLength]
@@ -51,40 +53,40 @@ func (s *Source) logNews(n news) {
 // saw returns who sees a difference between an entity's newest version and the new words, which are known to
 // differ: newsPublic, newsOwner, and newsClass << i for class i from ToAllies on. moves is set if the public
 // words are or were displaced.
-func (s *Source) saw(e *entity, mask plan.Mask, own, pub []int32, moves bool) (saw uint16) {
+func (s *Source) saw(e *entity, mask quantise.Mask, own, pub []int32, moves bool) (saw uint16) {
 	was := e.mask(e.head)
 	if !s.reg.Shared() {
 		if was.Equal(mask) {
 			// Some word of own is known to differ, but references do not count.
-			if !moves && !s.reg.HasRefs(mask) || s.differ(mask, own, e.lane(e.head, plan.ToOwner)) {
+			if !moves && !s.reg.HasRefs(mask) || s.differ(mask, own, e.lane(e.head, quantise.ToOwner)) {
 				saw |= newsOwner
 			}
-			if s.differ(mask, pub, e.lane(e.head, plan.Public)) {
+			if s.differ(mask, pub, e.lane(e.head, quantise.Public)) {
 				saw |= newsPublic
 			}
 			return saw
 		}
-		if !s.reg.SeenAlike(plan.Public, mask, was) || s.reg.DifferSeen(plan.Public, mask, pub, was, e.lane(e.head, plan.Public)) {
+		if !s.reg.SeenAlike(quantise.Public, mask, was) || s.reg.DifferSeen(quantise.Public, mask, pub, was, e.lane(e.head, quantise.Public)) {
 			saw |= newsPublic
 		}
 		return saw | newsOwner
 	}
-	look := func(a plan.Audience, now []int32) bool {
+	look := func(a quantise.Audience, now []int32) bool {
 		return !s.reg.SeenAlike(a, mask, was) || s.reg.DifferSeen(a, mask, now, was, e.lane(e.head, a))
 	}
-	if look(plan.Public, pub) {
+	if look(quantise.Public, pub) {
 		saw |= newsPublic
 	}
-	if look(plan.ToOwner|plan.ToAllies, own) {
+	if look(quantise.ToOwner|quantise.ToAllies, own) {
 		saw |= newsOwner
 	}
 	// The owner may be in these classes too, so a change on its grid counts.
 	for i := range s.classes[e.slot] {
-		c := plan.ToAllies << i
+		c := quantise.ToAllies << i
 		if s.reg.Classes&c == 0 {
 			continue
 		}
-		if !s.reg.SeenAlike(c, mask, was) || s.reg.DifferSeen(c, mask, own, was, e.lane(e.head, plan.ToOwner)) {
+		if !s.reg.SeenAlike(c, mask, was) || s.reg.DifferSeen(c, mask, own, was, e.lane(e.head, quantise.ToOwner)) {
 			saw |= newsClass << i
 		}
 	}
@@ -93,7 +95,7 @@ func (s *Source) saw(e *entity, mask plan.Mask, own, pub []int32, moves bool) (s
 
 // differ compares the words of equal masks, without references: the sender tracks their
 // meaning for each viewer.
-func (s *Source) differ(mask plan.Mask, a, b []int32) bool { return s.reg.Differ(mask, a, b) }
+func (s *Source) differ(mask quantise.Mask, a, b []int32) bool { return s.reg.Differ(mask, a, b) }
 
 // SetTeam sets an entity's team, for the audiences [schema.ToAllies] and
 // [schema.ToEnemies]. Team 0, the default, is no team. Viewers whose audience changes are
@@ -124,6 +126,6 @@ func (s *Source) SetFirst(id NetID) bool {
 }
 
 // newestChange is the newest tick with a difference that an audience would see.
-func (s *Source) newestChange(slot int32, h *slotHot, a plan.Audience) schema.Tick {
+func (s *Source) newestChange(slot int32, h *slotHot, a quantise.Audience) schema.Tick {
 	return newest(h.changed, a, s.classes, int(slot))
 }

@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // A record that is longer than a packet is sent in pieces:
@@ -43,21 +43,21 @@ type sliceUnits struct {
 	// at is the unit of the slice's length, or −1 if there is no slice. end is the unit after its last element.
 	// each is the number of units of an element.
 	at, end, each int
-	list          *plan.List
+	list          *quantise.List
 }
 
 // unitsHeld returns the unit after the last element below the slice's length.
 func (s *sliceUnits) unitsHeld(words []int32) int { return s.at + 1 + s.list.Length(words)*s.each }
 
 // sliceOf returns the slice whose length is unit i.
-func sliceOf(c *plan.Plan, coded *plan.Coding, i int) sliceUnits {
+func sliceOf(c *quantise.Plan, coded *quantise.Coding, i int) sliceUnits {
 	n := -1 - coded.Units[i].Vec
 	l, x := &c.Lists[n], coded.Extents[n]
 	return sliceUnits{i, i + 1 + l.Most*x.Units, x.Units, l}
 }
 
 // sliceAround returns the slice that unit k is an element of.
-func sliceAround(c *plan.Plan, coded *plan.Coding, k int) sliceUnits {
+func sliceAround(c *quantise.Plan, coded *quantise.Coding, k int) sliceUnits {
 	for i := 0; i < k; {
 		if coded.Units[i].Sort != coder.SortLength {
 			i++
@@ -74,7 +74,7 @@ func sliceAround(c *plan.Plan, coded *plan.Coding, k int) sliceUnits {
 
 // pieceUnits writes the units of a component from k on, until the piece is full. It returns the unit after
 // them.
-func (r *recordWriter) pieceUnits(c *plan.Plan, coded *plan.Coding, k int, b *coder.Baselines, words []int32, full func() bool) int {
+func (r *recordWriter) pieceUnits(c *quantise.Plan, coded *quantise.Coding, k int, b *coder.Baselines, words []int32, full func() bool) int {
 	past, in := coder.Unsurprised, sliceAround(c, coded, k)
 	if in.at >= 0 {
 		past = r.Scalar(&coded.Codes[coded.Units[in.at].From], b, words, past)
@@ -99,7 +99,7 @@ func (r *recordWriter) pieceUnits(c *plan.Plan, coded *plan.Coding, k int, b *co
 }
 
 // pieceUnits is the inverse of recordWriter.pieceUnits. It reads the units from k up to end.
-func (r *Receiver) pieceUnits(c *plan.Plan, a plan.Audience, k, end int, b *coder.Baselines, to []int32) (ok bool) {
+func (r *Receiver) pieceUnits(c *quantise.Plan, a quantise.Audience, k, end int, b *coder.Baselines, to []int32) (ok bool) {
 	coded, past := c.Coding(a), coder.Unsurprised
 	in := sliceAround(c, coded, k)
 	if in.at >= 0 {
@@ -130,7 +130,7 @@ func (r *Receiver) pieceUnits(c *plan.Plan, a plan.Audience, k, end int, b *code
 func pieceLoad(n, units int) int { return n + units/8 }
 
 // countUnits returns the number of units of the components of a mask, for an audience.
-func countUnits(reg *plan.Registry, mask plan.Mask, a plan.Audience) (n int) {
+func countUnits(reg *quantise.Registry, mask quantise.Mask, a quantise.Audience) (n int) {
 	for i, c := range reg.Comps {
 		if mask.Has(i) {
 			n += len(c.Coding(a).Units)

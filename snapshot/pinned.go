@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -12,7 +12,7 @@ type pinned struct {
 	wire   schema.WireID
 	life   uint32
 	view   uint32
-	aud    plan.Audience
+	aud    quantise.Audience
 	from   schema.Tick // from is the value of Sender.from when the record was pinned.
 	tick   schema.Tick
 	own    bool
@@ -108,7 +108,7 @@ func (p *pieceWriter) endPiece(unit int) {
 	p.next, p.ref = unit, p.r.ref
 }
 
-func (p *pieceWriter) component(i int, c *plan.Plan, words []int32) {
+func (p *pieceWriter) component(i int, c *quantise.Plan, words []int32) {
 	coded, before := c.Coding(p.r.a), int(p.x.code.Cost()/256)
 	for k := 0; k < len(coded.Units); {
 		if p.at+k > p.next && p.pieceFull() {

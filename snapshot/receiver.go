@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -53,7 +53,7 @@ type ReceiverCounters struct {
 // Receiver is the client's end. It reads snapshots and keeps each entity's values by
 // tick, as a [Ghost].
 type Receiver struct {
-	reg      *plan.Registry
+	reg      *quantise.Registry
 	schemas  *schema.Registry
 	cfg      ReceiverConfig
 	versions int

@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // received is what a Receiver counts of a snapshot. A snapshot that is refused is not counted.
@@ -51,7 +51,7 @@ func (c *received) noteComponent(in *coder.Decoder, comp int, changed bool) {
 }
 
 // charged notes the size of a field.
-func (r *Receiver) charged(c *plan.Plan, k *coder.Code) {
+func (r *Receiver) charged(c *quantise.Plan, k *coder.Code) {
 	n := &r.counted
 	n.parts = append(n.parts, receivedPart{int32(n.comp), int32(c.FieldOf(k.Word)), n.since(&r.in)})
 }

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // plainMask is the greatest number of components for which a component set is written with a bit for each. With
@@ -12,13 +12,13 @@ import (
 const plainMask = 64
 
 // encodeMask writes a set of components that differs from the usual one.
-func encodeMask(c *coder.Encoder, mask, usual plan.Mask, comps int) {
+func encodeMask(c *coder.Encoder, mask, usual quantise.Mask, comps int) {
 	if comps <= plainMask {
 		c.Bits.Write(mask.Part(0), comps)
 		return
 	}
 	n, at := 0, 0
-	for k := range plan.MaskBits / 64 {
+	for k := range quantise.MaskBits / 64 {
 		n += bits.OnesCount64(mask.Part(k) ^ usual.Part(k))
 	}
 	c.Bits.Golomb(uint32(n - 1))
@@ -34,7 +34,7 @@ func encodeMask(c *coder.Encoder, mask, usual plan.Mask, comps int) {
 func (r *Receiver) parseMask(rec *record) error {
 	comps := len(r.reg.Comps)
 	if comps <= plainMask {
-		rec.mask = plan.JoinMask(r.in.Read(comps), nil)
+		rec.mask = quantise.JoinMask(r.in.Read(comps), nil)
 		return nil
 	}
 	set, at := rec.mask.Builder(), uint64(0)

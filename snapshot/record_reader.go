@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -13,12 +13,12 @@ type record struct {
 	wire   schema.WireID
 	full   bool
 	stale  bool // stale is true if the record is of a former life of the wire id.
-	aud    plan.Audience
+	aud    quantise.Audience
 	owner  uint16
 	jumps  uint16
 	prefab int32
 	born   schema.Tick
-	mask   plan.Mask
+	mask   quantise.Mask
 	words  []int32
 }
 
@@ -128,17 +128,17 @@ func (r *Receiver) parseHead(rec *record, slot *wireSlot, t schema.Tick) (b code
 		return b, malformed("prefab")
 	}
 	if in.Flag(coder.CtxMine) {
-		rec.aud = plan.ToOwner
+		rec.aud = quantise.ToOwner
 	}
 	if rec.aud != 0 || in.Flag(coder.CtxOwned) {
 		if rec.owner = uint16(in.Read(16)); rec.owner == 0 && (rec.aud == 0 || r.cfg.Viewer != 0) {
 			return b, malformed("owner")
 		}
 	}
-	if !r.mayOwn(rec.owner, rec.aud&plan.ToOwner != 0) {
+	if !r.mayOwn(rec.owner, rec.aud&quantise.ToOwner != 0) {
 		return b, malformed("owner")
 	}
-	for m := r.reg.Classes &^ plan.ToOwner; m != 0; m &= m - 1 {
+	for m := r.reg.Classes &^ quantise.ToOwner; m != 0; m &= m - 1 {
 		if in.Bool() {
 			rec.aud |= m & -m
 		}
@@ -240,7 +240,7 @@ func (r *Receiver) history(g *Ghost, v *ghostVersion, t schema.Tick, b *coder.Ba
 
 // parseShape reads the components of a record and the number of teleports since its
 // baseline.
-func (r *Receiver) parseShape(rec *record, usual plan.Mask) error {
+func (r *Receiver) parseShape(rec *record, usual quantise.Mask) error {
 	rec.mask = usual
 	shaped, jumped := r.in.Flag(coder.CtxShape), true
 	switch {
@@ -270,7 +270,7 @@ func (r *Receiver) parseShape(rec *record, usual plan.Mask) error {
 }
 
 // parseBody reads the components of a record into the scratch words.
-func (r *Receiver) parseBody(rec *record, baseMask plan.Mask, base *coder.Baselines) error {
+func (r *Receiver) parseBody(rec *record, baseMask quantise.Mask, base *coder.Baselines) error {
 	n := len(base.Words[0])
 	if !rec.mask.Equal(baseMask) {
 		n = r.reg.WordsOf(rec.mask)
@@ -301,7 +301,7 @@ func (r *Receiver) parseBody(rec *record, baseMask plan.Mask, base *coder.Baseli
 }
 
 // parseComponent reads a component's words.
-func (r *Receiver) parseComponent(i int, a plan.Audience, b *coder.Baselines, to []int32) error {
+func (r *Receiver) parseComponent(i int, a quantise.Audience, b *coder.Baselines, to []int32) error {
 	c := r.reg.Comps[i]
 	copy(to, b.Words[0])
 	if b.N == 0 {
@@ -315,7 +315,7 @@ func (r *Receiver) parseComponent(i int, a plan.Audience, b *coder.Baselines, to
 	if counts {
 		r.counted.comp, r.counted.mark = i, r.in.Cost()
 	}
-	changed := r.in.Flag(plan.Context(c, b, a))
+	changed := r.in.Flag(quantise.Context(c, b, a))
 	if counts {
 		r.counted.noteComponent(&r.in, i, changed)
 	}
@@ -331,7 +331,7 @@ func (r *Receiver) parseComponent(i int, a plan.Audience, b *coder.Baselines, to
 }
 
 // units is the inverse of recordWriter.units.
-func (r *Receiver) units(c *plan.Plan, a plan.Audience, i, end int, b *coder.Baselines, to []int32, past coder.Surprise) (_ coder.Surprise, ok bool) {
+func (r *Receiver) units(c *quantise.Plan, a quantise.Audience, i, end int, b *coder.Baselines, to []int32, past coder.Surprise) (_ coder.Surprise, ok bool) {
 	coded := c.Coding(a)
 	all, units := coded.Codes, coded.Units
 	for ; i < end; i++ {

@@ -5,18 +5,18 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
 // recordWriter writes the components of one record.
 type recordWriter struct {
 	*coder.Encoder
-	reg   *plan.Registry
+	reg   *quantise.Registry
 	g     *shown      // g is nil if the record holds no references.
 	acked schema.Tick // acked is the tick of the entity's newest delivered record.
-	a     plan.Audience
-	packs [3]plan.Mask // packs has the components whose words each baseline holds.
+	a     quantise.Audience
+	packs [3]quantise.Mask // packs has the components whose words each baseline holds.
 	base  coder.Baselines
 	vers  [3]schema.Tick // vers has the ticks of the baselines' versions.
 	ref   int
@@ -28,7 +28,7 @@ type recordWriter struct {
 func (r *recordWriter) counts() bool { return r.Tally != nil || r.prof != nil }
 
 // body writes the components with words that the viewer may see.
-func (r *recordWriter) body(mask plan.Mask, words []int32) {
+func (r *recordWriter) body(mask quantise.Mask, words []int32) {
 	alike := mask.Equal(r.packs[0]) && (r.base.N < 3 || mask.Equal(r.packs[1]) && mask.Equal(r.packs[2]))
 	hides := r.reg.Hidden(r.a)
 	off := 0
@@ -53,14 +53,14 @@ func (r *recordWriter) body(mask plan.Mask, words []int32) {
 }
 
 // component writes whether a component changed and, if so, its units.
-func (r *recordWriter) component(c *plan.Plan, b *coder.Baselines, words []int32) {
+func (r *recordWriter) component(c *quantise.Plan, b *coder.Baselines, words []int32) {
 	if coded := c.Coding(r.a); r.writeChanged(c, coded, b, words) {
 		r.units(c, coded, 0, len(coded.Units), b, words, coder.Unsurprised)
 	}
 }
 
 // writeChanged writes whether a component's words differ from its baseline's.
-func (r *recordWriter) writeChanged(c *plan.Plan, coded *plan.Coding, b *coder.Baselines, words []int32) bool {
+func (r *recordWriter) writeChanged(c *quantise.Plan, coded *quantise.Coding, b *coder.Baselines, words []int32) bool {
 	refs, changed := r.ref, false
 	if coded.Whole {
 		changed = !slices.Equal(words, b.Words[0])
@@ -79,7 +79,7 @@ func (r *recordWriter) writeChanged(c *plan.Plan, coded *plan.Coding, b *coder.B
 	if r.prof != nil {
 		r.prof.shape += r.prof.since(r.Encoder)
 	}
-	r.Flag(plan.Context(c, b, r.a), changed)
+	r.Flag(quantise.Context(c, b, r.a), changed)
 	if r.prof != nil {
 		r.prof.shares[r.comp] += r.prof.since(r.Encoder)
 		if changed {
@@ -93,7 +93,7 @@ func (r *recordWriter) writeChanged(c *plan.Plan, coded *plan.Coding, b *coder.B
 }
 
 // units writes units from i up to end.
-func (r *recordWriter) units(c *plan.Plan, coded *plan.Coding, i, end int, b *coder.Baselines, words []int32, past coder.Surprise) coder.Surprise {
+func (r *recordWriter) units(c *quantise.Plan, coded *quantise.Coding, i, end int, b *coder.Baselines, words []int32, past coder.Surprise) coder.Surprise {
 	all, units := coded.Codes, coded.Units
 	for ; i < end; i++ {
 		u := &units[i]
@@ -136,12 +136,12 @@ func (r *recordWriter) units(c *plan.Plan, coded *plan.Coding, i, end int, b *co
 }
 
 // countedRun writes a run and notes the size of each of its fields.
-func (r *recordWriter) countedRun(c *plan.Plan, codes []coder.Code, b *coder.Baselines, words []int32, past coder.Surprise) {
+func (r *recordWriter) countedRun(c *quantise.Plan, codes []coder.Code, b *coder.Baselines, words []int32, past coder.Surprise) {
 	r.RunByWord(codes, b, words, past, func(k *coder.Code) { r.charge(c, k) })
 }
 
 // charge notes the size of a field.
-func (r *recordWriter) charge(c *plan.Plan, k *coder.Code) {
+func (r *recordWriter) charge(c *quantise.Plan, k *coder.Code) {
 	if r.prof != nil {
 		r.prof.fields[r.comp][c.FieldOf(k.Word)] += r.prof.since(r.Encoder)
 	}

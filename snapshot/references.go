@@ -3,15 +3,15 @@ package snapshot
 import (
 	"math/bits"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
 // refNotes has the wire ids that an entity's references mean to the viewer.
 type refNotes struct {
 	// mask and aud are the components and the audience that list is of.
-	mask plan.Mask
-	aud  plan.Audience
+	mask quantise.Mask
+	aud  quantise.Audience
 	// epoch and ver are the sender's mapEpoch and the tick of the entity's version when list was updated.
 	epoch uint32
 	ver   schema.Tick
@@ -42,7 +42,7 @@ func (s *Sender) refer() {
 }
 
 // noteRefs updates the meanings of an entity's references to the viewer.
-func (s *Sender) noteRefs(g *shown, e *entity, a plan.Audience) {
+func (s *Sender) noteRefs(g *shown, e *entity, a quantise.Audience) {
 	v, all := &e.vers[e.head], e.mask(e.head)
 	mask := s.src.reg.VisibleMask(all, a)
 	n := g.refs

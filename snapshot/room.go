@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -64,7 +64,7 @@ func (r *Receiver) parsePiece(w schema.WireID, pin schema.Tick) error {
 	if err != nil {
 		return err
 	}
-	words, packs := rec.words, [3]plan.Mask{r.reg.Prefabs[rec.prefab].Mask}
+	words, packs := rec.words, [3]quantise.Mask{r.reg.Prefabs[rec.prefab].Mask}
 	if m != nil {
 		words = m.rec.words
 	}
@@ -105,7 +105,7 @@ func (m *room) noteUnits(from, n int) {
 }
 
 // fillDefaults sets the words of a record to those of its baseline.
-func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baselines, packs *[3]plan.Mask) {
+func (r *Receiver) fillDefaults(rec *record, words []int32, base *coder.Baselines, packs *[3]quantise.Mask) {
 	off := 0
 	for i := rec.mask.Next(0); i >= 0; i = rec.mask.Next(i + 1) {
 		c := r.reg.Comps[i]

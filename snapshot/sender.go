@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -30,7 +30,7 @@ type Sender struct {
 	slots  []int32 // slots has the entity's slot for each wire id.
 	// gained is the priority that each wire id has gained by waiting or by a loss.
 	gained []uint32
-	auds   []plan.Audience // auds has, by wire id, the viewer's audience as seen from the entity.
+	auds   []quantise.Audience // auds has, by wire id, the viewer's audience as seen from the entity.
 	// from has, by wire id, the tick before which no record is a baseline. 0 means none.
 	from   []schema.Tick
 	bySlot []slotNote
@@ -39,7 +39,7 @@ type Sender struct {
 	swept uint32
 	team  uint8
 	// groups are the game-defined groups that the viewer is in for all entities.
-	groups   plan.Audience
+	groups   quantise.Audience
 	regroup  bool        // regroup is true if team or groups changed since the last snapshot.
 	related  schema.Tick // related is the newest change of any entity's audience. 0 means none.
 	rest     []resting
@@ -68,7 +68,7 @@ type Sender struct {
 	chosen  wireSet // chosen is the part of want that this snapshot sends.
 	aside   wireSet // aside has the entities that are left out: see SetAside.
 	cut     *cutter // cut has the state of records longer than a packet. nil means that there was none yet.
-	trail   trail
+	sent    sentLog
 
 	newest   schema.Tick // newest is the newest tick that was acknowledged.
 	mapEpoch uint32
@@ -132,7 +132,7 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 		to.cache = &Cache{}
 	}
 	to.growWires()
-	to.plans = make([]*basis, int(s.reg.Classes|plan.ToOwner)+1)
+	to.plans = make([]*basis, int(s.reg.Classes|quantise.ToOwner)+1)
 	return to
 }
 
@@ -150,7 +150,7 @@ func (s *Sender) growWires() {
 	if s.cut != nil {
 		s.cut.out, s.cut.pins = append(s.cut.out, 0), append(s.cut.pins, 0)
 	}
-	s.trail.growWires(len(s.live) << 6)
+	s.sent.growWires(len(s.live) << 6)
 }
 
 // Viewer returns the owner number of the viewer.
@@ -261,7 +261,7 @@ func (s *Sender) Close() {
 
 // plan returns the shared plan of viewers of an audience, or nil if there are not three
 // usual baselines.
-func (s *Sender) plan(a plan.Audience) *basis {
+func (s *Sender) plan(a quantise.Audience) *basis {
 	if !s.planned {
 		return nil
 	}

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"math/bits"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -19,9 +19,9 @@ func (s *Sender) SetTeam(team uint8) {
 // called before the entity is first put. Entities whose audience changes are sent again
 // in full.
 func (s *Sender) SetAudience(id NetID, to schema.Audience, member bool) {
-	a := plan.Audience(to)
-	set := func(g plan.Audience) plan.Audience {
-		if g |= a &^ (plan.FirstOwn - 1); !member {
+	a := quantise.Audience(to)
+	set := func(g quantise.Audience) quantise.Audience {
+		if g |= a &^ (quantise.FirstOwn - 1); !member {
 			g &^= a
 		}
 		return g
@@ -47,9 +47,9 @@ func (s *Sender) Audience(id NetID) schema.Audience {
 }
 
 // ownAudience returns ToOwner if the viewer receives what an owner does, and else 0.
-func (s *Sender) ownAudience(owner uint16) plan.Audience {
+func (s *Sender) ownAudience(owner uint16) quantise.Audience {
 	if s.cfg.Everything || s.viewerOwns(owner) {
-		return plan.ToOwner
+		return quantise.ToOwner
 	}
 	return 0
 }
@@ -61,26 +61,26 @@ func (s *Sender) viewerOwns(owner uint16) bool {
 
 // relation returns the viewer's classes as seen from an entity with an owner, limited
 // to classes that make a difference. Owning it always does.
-func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
+func (s *Sender) relation(slot int32, owner uint16) quantise.Audience {
 	if s.cfg.Everything {
-		return s.src.reg.Classes | plan.ToOwner
+		return s.src.reg.Classes | quantise.ToOwner
 	}
 	a := s.ownAudience(owner)
 	if reg := s.src.reg; reg.Shared() {
 		switch team := s.src.hot[slot].team; {
 		case a != 0 || team != 0 && team == s.team:
-			a |= plan.ToAllies
+			a |= quantise.ToAllies
 		case team != 0 && s.team != 0:
-			a |= plan.ToEnemies
+			a |= quantise.ToEnemies
 		}
-		a = (a | s.groups | s.bySlot[slot].groups) & (reg.Classes | plan.ToOwner)
+		a = (a | s.groups | s.bySlot[slot].groups) & (reg.Classes | quantise.ToOwner)
 	}
 	return a
 }
 
 // relate applies a change of an entity's audience. If a class other than the owner changed, values sent before
 // are no baselines. A change of the owner alone is visible in the entity's versions.
-func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
+func (s *Sender) relate(w schema.WireID, a quantise.Audience, changed wireSet) {
 	if s.cfg.Everything { // only the ownership can change
 		s.own.put(w, s.viewerOwns(s.src.hot[s.slots[w]].owner))
 		return
@@ -90,8 +90,8 @@ func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
 		return
 	}
 	s.auds[w] = a
-	s.own.put(w, a&plan.ToOwner != 0)
-	if (was^a)&^plan.ToOwner != 0 && s.told.has(w) {
+	s.own.put(w, a&quantise.ToOwner != 0)
+	if (was^a)&^quantise.ToOwner != 0 && s.told.has(w) {
 		s.from[w], s.related = s.src.tick, s.src.tick
 		changed.add(w)
 		s.dirty.add(w)

@@ -52,7 +52,7 @@ func (s *Sender) Delivered(rec *Sent) {
 		}
 	}
 	s.settlePieces(rec, true)
-	if age := s.trail.ageOf(rec.seq); age >= 0 {
+	if age := s.sent.ageOf(rec.seq); age >= 0 {
 		s.arrived(age)
 	} else if rec.view == s.view {
 		s.arrivedLate(rec)
@@ -65,8 +65,8 @@ func (s *Sender) Delivered(rec *Sent) {
 // arrived makes the records of a snapshot baselines. The viewer also knows the values
 // that did not change since.
 func (s *Sender) arrived(age int) {
-	l := &s.trail
-	l.delivered |= 1 << ((l.here - age) & (trailLength - 1))
+	l := &s.sent
+	l.delivered |= 1 << ((l.here - age) & (sentLength - 1))
 	for i, m := range l.aged(age).carried {
 		if fresh := m &^ s.held[i]; fresh != 0 {
 			s.held[i] |= m
@@ -79,7 +79,7 @@ func (s *Sender) arrived(age int) {
 	}
 }
 
-// arrivedLate does the same as arrived for a snapshot that is no longer in the trail.
+// arrivedLate does the same as arrived for a snapshot that is no longer in the log.
 func (s *Sender) arrivedLate(rec *Sent) {
 	for i, m := range rec.records {
 		for ; m != 0; m &= m - 1 {
@@ -87,7 +87,7 @@ func (s *Sender) arrivedLate(rec *Sent) {
 			if !s.live.has(w) || after(s.shown[w].born, rec.tick) {
 				continue
 			}
-			o := &s.trail.old[w]
+			o := &s.sent.old[w]
 			o.safe = o.safe || o.sent == rec.tick
 			if o.acked == 0 || after(rec.tick, o.acked) {
 				o.acked, o.since = rec.tick, 0

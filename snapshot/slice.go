@@ -2,7 +2,7 @@ package snapshot
 
 import (
 	"github.com/foretick/foretick/internal/coder"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 )
 
 // A slice is coded as its length, followed by its elements below that length. Each element is coded against the
@@ -10,7 +10,7 @@ import (
 
 // slice writes the slice whose length is unit i, and returns the last unit of its
 // elements.
-func (r *recordWriter) slice(c *plan.Plan, coded *plan.Coding, i int, b *coder.Baselines, words []int32, past coder.Surprise) (coder.Surprise, int) {
+func (r *recordWriter) slice(c *quantise.Plan, coded *quantise.Coding, i int, b *coder.Baselines, words []int32, past coder.Surprise) (coder.Surprise, int) {
 	all, units := coded.Codes, coded.Units
 	k := &all[units[i].From]
 	x := coded.Extents[-1-units[i].Vec]
@@ -28,7 +28,7 @@ func (r *recordWriter) slice(c *plan.Plan, coded *plan.Coding, i int, b *coder.B
 }
 
 // slice is the inverse of recordWriter.slice.
-func (r *Receiver) slice(c *plan.Plan, a plan.Audience, i int, b *coder.Baselines, to []int32, past coder.Surprise) (_ coder.Surprise, last int, ok bool) {
+func (r *Receiver) slice(c *quantise.Plan, a quantise.Audience, i int, b *coder.Baselines, to []int32, past coder.Surprise) (_ coder.Surprise, last int, ok bool) {
 	coded := c.Coding(a)
 	all, units := coded.Codes, coded.Units
 	k := &all[units[i].From]

@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -10,7 +10,7 @@ type slotNote struct {
 	wire     schema.WireID
 	hidden   bool
 	relevant bool
-	groups   plan.Audience // groups are the game-defined audiences that the viewer is in for this entity.
+	groups   quantise.Audience // groups are the game-defined audiences that the viewer is in for this entity.
 }
 
 // unbornNote has the settings of an entity that was not put yet.

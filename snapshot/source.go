@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/internal/misuse"
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -23,7 +23,7 @@ type SourceConfig struct {
 // versions of each entity, for the owner and for others. A value never changes after it
 // was sent.
 type Source struct {
-	reg     *plan.Registry
+	reg     *quantise.Registry
 	schemas *schema.Registry
 	history int
 	tick    schema.Tick
@@ -38,11 +38,11 @@ type Source struct {
 	log    [logLength][]news
 	free   []int32
 	index  map[NetID]int32
-	order  []int32             // order has the live slots by network id.
-	fresh  []int32             // fresh has the slots that were put for the first time this tick.
-	tmp    [plan.Lanes][]int32 // tmp is scratch for the words of a Put.
-	moved  []displacement      // moved has the displacements for the next Put.
-	other  []int32             // other is scratch for the owner's words, displaced.
+	order  []int32                 // order has the live slots by network id.
+	fresh  []int32                 // fresh has the slots that were put for the first time this tick.
+	tmp    [quantise.Lanes][]int32 // tmp is scratch for the words of a Put.
+	moved  []displacement          // moved has the displacements for the next Put.
+	other  []int32                 // other is scratch for the owner's words, displaced.
 }
 
 // NewSource returns an empty source and freezes the registry. It panics with a
@@ -91,15 +91,15 @@ func (s *Source) Begin(t schema.Tick) {
 func (s *Source) Put(id NetID, prefab int, owner uint16, mask schema.Mask, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
 	e := s.entityForPut(id, prefab, mask, len(comps))
 	fresh = e.head < 0
-	own, n, i := s.tmp[plan.ToOwner], 0, 0
+	own, n, i := s.tmp[quantise.ToOwner], 0, 0
 	for k := range mask.Parts() {
 		for m := mask.Part(k); m != 0; m &= m - 1 {
 			c := s.reg.Comps[k<<6+bits.TrailingZeros64(m)]
-			c.Quantise(comps[i], plan.GridSim, refs, own[n:n+c.Words])
+			c.Quantise(comps[i], quantise.GridSim, refs, own[n:n+c.Words])
 			n, i = n+c.Words, i+1
 		}
 	}
-	own, pub := own[:n], s.tmp[plan.Public][:n]
+	own, pub := own[:n], s.tmp[quantise.Public][:n]
 	moves := len(s.moved) > 0 || e.moved
 	if moves {
 		e.moved = len(s.moved) > 0
@@ -129,7 +129,7 @@ func (s *Source) Teleport(id NetID) bool {
 }
 
 // publish makes the words of the public lane.
-func (s *Source) publish(mask plan.Mask, own, pub []int32) {
+func (s *Source) publish(mask quantise.Mask, own, pub []int32) {
 	off := 0
 	for k := range mask.Parts() {
 		for m := mask.Part(k); m != 0; m &= m - 1 {
@@ -141,7 +141,7 @@ func (s *Source) publish(mask plan.Mask, own, pub []int32) {
 }
 
 // entityForPut finds or makes the entity of a Put, and checks the call.
-func (s *Source) entityForPut(id NetID, prefab int, mask plan.Mask, comps int) *entity {
+func (s *Source) entityForPut(id NetID, prefab int, mask quantise.Mask, comps int) *entity {
 	switch {
 	case !s.open:
 		misuse.Panicf("snapshot: Source.Put: no tick is open: call Begin")
@@ -184,8 +184,8 @@ func (s *Source) entityForPut(id NetID, prefab int, mask plan.Mask, comps int) *
 }
 
 // pushVersion makes a version of the words in tmp. moves is set if the public words are or were displaced.
-func (s *Source) pushVersion(e *entity, owner uint16, mask plan.Mask, n int, moves bool) {
-	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
+func (s *Source) pushVersion(e *entity, owner uint16, mask quantise.Mask, n int, moves bool) {
+	own, pub := s.tmp[quantise.ToOwner][:n], s.tmp[quantise.Public][:n]
 	saw := newsAll
 	if e.n > 0 {
 		if v := &e.vers[e.head]; v.owner == owner && v.jumps == e.jumps {
@@ -198,15 +198,15 @@ func (s *Source) pushVersion(e *entity, owner uint16, mask plan.Mask, n int, mov
 	e.head = (e.head + 1) & (len(e.vers) - 1)
 	e.n = min(e.n+1, len(e.vers))
 	v := &e.vers[e.head]
-	copy(e.lane(e.head, plan.ToOwner), own)
-	copy(e.lane(e.head, plan.Public), pub)
+	copy(e.lane(e.head, quantise.ToOwner), own)
+	copy(e.lane(e.head, quantise.Public), pub)
 	h := &s.hot[e.slot]
 	h.owner, h.refs = owner, h.refs || s.reg.HasRefs(mask)
 	if saw&newsOwner != 0 {
-		h.changed[plan.ToOwner] = s.tick
+		h.changed[quantise.ToOwner] = s.tick
 	}
 	if saw&newsPublic != 0 {
-		h.changed[plan.Public] = s.tick
+		h.changed[quantise.Public] = s.tick
 	}
 	v.tick, v.owner, v.jumps = s.tick, owner, e.jumps
 	v.changed = h.changed
@@ -269,7 +269,7 @@ func (s *Source) PublicWords(id NetID, comp int) []int32 { return s.Words(id, co
 // OwnerWords returns the words of a component in the current tick on the simulation
 // grid, with every field that any audience receives. It returns nil if there are none.
 func (s *Source) OwnerWords(id NetID, comp int) []int32 {
-	return s.Words(id, comp, schema.Audience(plan.Everything))
+	return s.Words(id, comp, schema.Audience(quantise.Everything))
 }
 
 // OwnerWordsAt returns the words of a component at the end of an earlier tick, on the
@@ -284,14 +284,14 @@ func (s *Source) OwnerWordsAt(id NetID, comp int, t schema.Tick) []int32 {
 	if i < 0 {
 		return nil
 	}
-	return s.reg.Component(e.mask(i), e.lane(i, plan.ToOwner), comp)
+	return s.reg.Component(e.mask(i), e.lane(i, quantise.ToOwner), comp)
 }
 
 // Words returns the words of a component that an audience receives in the current tick.
 // They are on the simulation grid if the audience includes the owner. Other fields are
 // 0. It returns nil if there are none. The slice is valid until the next Begin.
 func (s *Source) Words(id NetID, comp int, to schema.Audience) []int32 {
-	a := plan.Audience(to)
+	a := quantise.Audience(to)
 	e := s.lookup(id)
 	if e == nil || e.n == 0 {
 		return nil
@@ -300,7 +300,7 @@ func (s *Source) Words(id NetID, comp int, to schema.Audience) []int32 {
 	if words == nil || !s.reg.Comps[comp].SeenBy(a) {
 		return nil
 	}
-	if s.reg.Comps[comp].Classes&^plan.ToOwner == 0 { // the owner's fields are not in the public lane
+	if s.reg.Comps[comp].Classes&^quantise.ToOwner == 0 { // the owner's fields are not in the public lane
 		return words
 	}
 	from := len(s.shadow)

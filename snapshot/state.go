@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -19,7 +19,7 @@ type State struct {
 	// 2¹⁶. Do not interpolate between two states with different Jumps.
 	Jumps uint16
 	Words []int32
-	reg   *plan.Registry
+	reg   *quantise.Registry
 }
 
 // Component returns the words of one component, or nil if it is absent. A tag has an empty

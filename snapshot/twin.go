@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/internal/quantise"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -34,7 +34,7 @@ type twin struct {
 // sent has only slot and aud.
 type twinEntity struct {
 	slot int32
-	aud  plan.Audience
+	aud  quantise.Audience
 
 	// steady is true if the record is against all usual baselines. Then only from matters of the fields below.
 	steady bool
@@ -93,11 +93,11 @@ func (s *Sender) findTwin(left int) bool {
 // isTwin compares everything that a snapshot depends on.
 func (s *Sender) isTwin(t *twin) bool {
 	if s.usual != t.usual || s.expecting != t.expecting || s.cfg.Everything != t.everything || s.cfg.Window != t.window || s.cfg.Spawns != t.spawns ||
-		s.trail.aged(s.ages[0]).whole != t.whole || !slices.Equal(s.want, t.want) || !slices.Equal(s.live, t.live) || len(s.leaving) != len(t.leaving) {
+		s.sent.aged(s.ages[0]).whole != t.whole || !slices.Equal(s.want, t.want) || !slices.Equal(s.live, t.live) || len(s.leaving) != len(t.leaving) {
 		return false
 	}
 	for i, age := range s.ages {
-		if !slices.Equal(s.trail.aged(age).carried, t.carried[i]) {
+		if !slices.Equal(s.sent.aged(age).carried, t.carried[i]) {
 			return false
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Sender) departure(w schema.WireID) twinLeaving {
 
 // mentioned calls yield for each entity that is sent or expected.
 func (s *Sender) mentioned(yield func(schema.WireID) bool) {
-	usual := s.trail.aged(s.ages[0]).carried
+	usual := s.sent.aged(s.ages[0]).carried
 	for i, want := range s.want {
 		m := want
 		if s.expecting {
@@ -161,7 +161,7 @@ func (s *Sender) entityOf(w schema.WireID, steady bool) twinEntity {
 	if steady {
 		return e
 	}
-	l, g := &s.trail, &s.shown[w]
+	l, g := &s.sent, &s.shown[w]
 	e.held, e.jumps, e.born, e.acked = s.held.has(w), g.jumps, g.born, s.acked(w)
 	e.stale = s.outdated(w, e.acked)
 	for i, age := range s.ages {
@@ -194,9 +194,9 @@ func (s *Sender) keepTwin() *twin {
 	}
 	t := &k.twins[k.kept]
 	k.kept++
-	t.everything, t.expecting, t.usual, t.whole = s.cfg.Everything, s.expecting, s.usual, s.trail.aged(s.ages[0]).whole
+	t.everything, t.expecting, t.usual, t.whole = s.cfg.Everything, s.expecting, s.usual, s.sent.aged(s.ages[0]).whole
 	for i, age := range s.ages {
-		t.carried[i] = append(t.carried[i][:0], s.trail.aged(age).carried...)
+		t.carried[i] = append(t.carried[i][:0], s.sent.aged(age).carried...)
 	}
 	t.live, t.want = append(t.live[:0], s.live...), append(t.want[:0], s.want...)
 	t.window, t.spawns = s.cfg.Window, s.cfg.Spawns

@@ -21,9 +21,9 @@ func (s *Sender) aim() {
 		return
 	}
 	s.usual[0] = t - s.newest
-	m := s.trail.byAge(s.trail.delivered)
-	if m == 0 || s.trail.aged(bits.LeadingZeros64(m)).tick != s.newest {
-		s.ages[0] = trailLength // older than the whole trail
+	m := s.sent.byAge(s.sent.delivered)
+	if m == 0 || s.sent.aged(bits.LeadingZeros64(m)).tick != s.newest {
+		s.ages[0] = sentLength // older than the whole log
 		return
 	}
 	s.ages[0] = bits.LeadingZeros64(m)
@@ -31,11 +31,11 @@ func (s *Sender) aim() {
 	from := s.newest
 	for i := 1; i < 3; i++ {
 		best, want := uint32(0), ordinaryGaps[i]
-		for age := s.ages[i-1] + 1; age < trailLength; age++ {
+		for age := s.ages[i-1] + 1; age < sentLength; age++ {
 			if m<<age>>63 == 0 {
 				continue
 			}
-			d := from - s.trail.aged(age).tick
+			d := from - s.sent.aged(age).tick
 			if t-from+d >= most || (best != 0 && gap(d, want) >= gap(best, want)) {
 				break // older snapshots are no better
 			}
@@ -58,6 +58,6 @@ func (s *Sender) isUsual(w schema.WireID, acked schema.Tick) bool {
 	if s.usual[0] == 0 {
 		return false
 	}
-	t, ok := s.trail.holds(w, s.ages[0])
+	t, ok := s.sent.holds(w, s.ages[0])
 	return ok && t == acked
 }

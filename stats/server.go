@@ -59,9 +59,9 @@ type Server struct {
 	// observers, or the match has ended.
 	Refused    uint64
 	Overflowed uint64 // players dropped because too many messages waited for them
-	// Displaced counts players dropped because the world had no room for an entity of theirs: see
+	// Stranded counts players dropped because the world had no room for an entity of theirs: see
 	// server.Config.MaxClients.
-	Displaced    uint64
+	Stranded     uint64
 	OtherBuilds  uint64 // players of other builds let in
 	SchemasAsked uint64 // requests for the schema
 	// ValuesCut counts ticks of entities with a string or slice too long for its tag, or a string that

@@ -103,7 +103,7 @@ func differing(b, was Body) string {
 
 // measured are the report's fields that a log cannot reproduce: times of this machine, a digest, and
 // texts.
-var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync", "by_transport"}
+var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "traffic", "first_desync", "by_transport"}
 
 // check reads a log, counts everything again, and prints each count of the report next to the
 // referee's, one line each. It returns an error if any two differ.

@@ -104,17 +104,17 @@ func TestBadNetwork(t *testing.T) {
 
 // Sixteen players cost each of them less than 3 kB/s at 30 Hz. The profile shows what the bytes are
 // for, without changing one.
-func TestBandwidth(t *testing.T) {
+func TestTraffic(t *testing.T) {
 	args := []string{"-seconds", "8", "-clients", "16"}
 	r := play(t, args...)
 	if !debugBuild {
 		require.Less(t, r.BytesDown, 3000.0)
 	}
-	require.Empty(t, r.Bandwidth)
-	p := play(t, append(args, "-profile-bandwidth")...)
+	require.Empty(t, r.Traffic)
+	p := play(t, append(args, "-profile-traffic")...)
 	require.Equal(t, r.Trace, p.Trace)
 	down, up := 0.0, 0.0
-	for name, b := range p.Bandwidth {
+	for name, b := range p.Traffic {
 		if strings.HasPrefix(name, "down ") {
 			down += b
 		} else {
@@ -123,10 +123,10 @@ func TestBandwidth(t *testing.T) {
 	}
 	require.InDelta(t, p.BytesDown, down, 0.1)
 	require.InDelta(t, p.BytesUp, up, 0.1)
-	require.Greater(t, p.Bandwidth["down Position.X"], 100.0)
-	require.Greater(t, p.Bandwidth["up Command.Aim"], 100.0)
+	require.Greater(t, p.Traffic["down Position.X"], 100.0)
+	require.Greater(t, p.Traffic["up Command.Aim"], 100.0)
 	if !debugBuild {
-		require.Less(t, p.Bandwidth["down (packets)"], 700.0, "headers and notes")
+		require.Less(t, p.Traffic["down (packets)"], 700.0, "headers and notes")
 	}
 }
 

@@ -86,7 +86,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory as PNG: what the shooter saw, what the server used, and the server's state at that time")
-	fs.BoolVar(&o.profile, "profile-bandwidth", false, "count the bytes of each component and field")
+	fs.BoolVar(&o.profile, "profile-traffic", false, "count the bytes of each component and field")
 	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin, for which go test -run TestTablesOfTheFile -update then writes game/learned.go)")
 	fs.StringVar(&o.serve, "serve", "", "run a dedicated server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.web, "web", "", "play in a browser: serve a page at this address, such as :8080, with bots")

@@ -58,7 +58,7 @@ type Report struct {
 	ServerTickP99         float64            `json:"server_tick_us_p99"`
 	AllocsPerTick         float64            `json:"allocs_per_tick"`
 	Trace                 string             `json:"trace_sha256"`
-	Bandwidth             map[string]float64 `json:"bandwidth,omitempty"`
+	Traffic               map[string]float64 `json:"traffic,omitempty"`
 	FirstDesync           string             `json:"first_desync,omitempty"` // the player, and the first field that differs
 	ByTransport           map[string]*Shots  `json:"by_transport,omitempty"` // for -transport all: shots by transport
 }
@@ -105,11 +105,11 @@ func (r *Report) Text(w io.Writer) {
 		fmt.Fprintf(w, "               first: %s\n", r.FirstDesync)
 	}
 	fmt.Fprintf(w, "  server       tick %.0f µs (p99 %.0f µs), %.1f allocations a tick\n", r.ServerTickP50, r.ServerTickP99, r.AllocsPerTick)
-	r.bandwidthText(w)
+	r.trafficText(w)
 }
 
-// bandwidth returns how many bytes of each kind a client transfers in a second.
-func bandwidth(lines []stats.Bandwidth, seconds float64) map[string]float64 {
+// traffic returns how many bytes of each kind a client transfers in a second.
+func traffic(lines []stats.Traffic, seconds float64) map[string]float64 {
 	if lines == nil {
 		return nil
 	}
@@ -132,14 +132,14 @@ func bandwidth(lines []stats.Bandwidth, seconds float64) map[string]float64 {
 	return out
 }
 
-// bandwidthText writes the bandwidth lines, largest first.
-func (r *Report) bandwidthText(w io.Writer) {
-	names := slices.Collect(maps.Keys(r.Bandwidth))
+// trafficText writes the lines of traffic, largest first.
+func (r *Report) trafficText(w io.Writer) {
+	names := slices.Collect(maps.Keys(r.Traffic))
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.Bandwidth[b], r.Bandwidth[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(r.Traffic[b], r.Traffic[a]), cmp.Compare(a, b))
 	})
 	for _, name := range names {
-		fmt.Fprintf(w, "  %8.1f B/s  %s\n", r.Bandwidth[name], name)
+		fmt.Fprintf(w, "  %8.1f B/s  %s\n", r.Traffic[name], name)
 	}
 }
 

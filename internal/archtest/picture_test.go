@@ -79,9 +79,9 @@ var layers = []layer{
 	{"the two ends", []string{"client", "internal/seat", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},
-	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/reason", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
-	{"values as bits", []string{"internal/coder", "internal/plan", "schema"}},
+	{"values as bits", []string{"internal/coder", "internal/quantise", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
 	{"transports", []string{"internal/contain", "internal/misuse", "transport/..."}},
 }

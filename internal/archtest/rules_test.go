@@ -19,7 +19,7 @@ var core = []string{"ecs", "lagcomp", "netcode", "prediction", "schema", "snapsh
 
 // chain are the packages of schemas and snapshots, lowest first. Each may import those
 // before it, and nobody else may import the internal ones.
-var chain = []string{"internal/coder", "internal/plan", "schema", "snapshot"}
+var chain = []string{"internal/coder", "internal/quantise", "schema", "snapshot"}
 
 // allowedOutside are the packages that the core may use beyond the standard
 // library, and those that its tests may use as well.
@@ -215,7 +215,7 @@ func (f *file) imports(imported string) string {
 		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest") || (within(f.dir(), "internal/oracletest") || within(f.dir(), "internal/matchtest") || within(f.dir(), "internal/archtest")) && f.test()) && ours {
 			return "" // a game, and what plays games in windows and pages, and through proxies
 		}
-		if within(f.dir(), "internal/reason") && dir == "prediction" {
+		if within(f.dir(), "internal/cause") && dir == "prediction" {
 			return "" // whose causes it finds
 		}
 		if within(f.dir(), "internal/trace") && dir == "schema" {

@@ -89,7 +89,7 @@ const (
 	RejectRole            = 5 // the peer asked for an unknown role, or the server takes no observers
 )
 
-// MessageNote carries the explanation of a correction: see internal/reason.
+// MessageNote carries the explanation of a correction: see internal/cause.
 const MessageNote netcode.MessageType = 64
 
 // KindRefused is the reliable kind that tells a client which of its commands the game

@@ -243,7 +243,7 @@ func (r *Room) rerunTick(p *Player, at *playerTick) {
 	}
 	r.setWrites(r.Handlers - 1)
 	if at.state == came {
-		at.state = settled
+		at.state = decided
 		used := float64(-1)
 		if before := p.find(at.tick - 1); before != nil {
 			used = before.used

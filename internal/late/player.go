@@ -4,8 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -16,7 +16,7 @@ import (
 type Player struct {
 	owner    ecs.Owner
 	shooter  *rewind.Shooter
-	replaced *reason.Substitution
+	replaced *cause.Substitution
 	buffer   *netcode.CommandBuffer // buffer is nil if the player is not connected.
 	// prompt is true if the player's late commands are lost: see expert.SetLateInputs.
 	prompt bool
@@ -59,7 +59,7 @@ const toldTicks = 512
 type state uint8
 
 const (
-	settled state = iota // the tick has its final command
+	decided state = iota // the tick has its final command
 	waits                // the tick ran a replacement, and its own command may still come
 	came                 // its own command came late: the tick will run again
 )
@@ -81,7 +81,7 @@ type playerTick struct {
 }
 
 // Join sets the player's number, and the server's records of its commands.
-func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *reason.Substitution) {
+func (p *Player) Join(owner ecs.Owner, shooter *rewind.Shooter, replaced *cause.Substitution) {
 	p.owner, p.shooter, p.replaced = owner, shooter, replaced
 }
 
@@ -182,7 +182,7 @@ func (p *Player) find(t Tick) *playerTick {
 // begin clears the place of a tick in the ring.
 func (p *Player) begin(t Tick) {
 	at := p.at(t)
-	at.tick, at.state, at.used = t, settled, -1
+	at.tick, at.state, at.used = t, decided, -1
 	at.journal, at.bytes = at.journal[:0], at.bytes[:0]
 }
 
@@ -211,10 +211,10 @@ func (p *Player) firstWaiting(end Tick) Tick {
 	return end
 }
 
-// firstOpen returns the oldest tick before end that is not settled, or end.
+// firstOpen returns the oldest tick before end that is not decided, or end.
 func (p *Player) firstOpen(end Tick) Tick {
 	for t := end - Tick(len(p.ticks)) + 1; t != end; t++ {
-		if at := p.find(t); at != nil && at.state != settled {
+		if at := p.find(t); at != nil && at.state != decided {
 			return t
 		}
 	}

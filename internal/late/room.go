@@ -231,7 +231,7 @@ func (r *Room) Wait(p *Player, command unsafe.Pointer, how prediction.StandIn) {
 
 // Ran records the final command of the present tick.
 func (r *Room) Ran(p *Player, command unsafe.Pointer, offset uint8) {
-	r.note(p, command, offset, settled)
+	r.note(p, command, offset, decided)
 }
 
 func (r *Room) note(p *Player, command unsafe.Pointer, offset uint8, s state) {
@@ -253,10 +253,10 @@ func (r *Room) note(p *Player, command unsafe.Pointer, offset uint8, s state) {
 // settleTick ends the wait of a tick. The tick keeps its replacement, and the events that it raised are
 // delivered.
 func (r *Room) settleTick(p *Player, at *playerTick) {
-	if at.state == settled {
+	if at.state == decided {
 		return
 	}
-	at.state = settled
+	at.state = decided
 	r.noteStandIn(p, at)
 	if !r.Whole {
 		r.host.ReleaseEvents(p.owner, at.tick)
@@ -351,7 +351,7 @@ func (r *Room) Tells(p *Player) {
 	}
 }
 
-// Ack returns the tick up to which all of a player's commands are settled.
+// Ack returns the tick up to which all of a player's commands are decided.
 func (r *Room) Ack(p *Player) Tick {
 	if !p.entered {
 		return p.buffer.Ack()
@@ -418,7 +418,7 @@ func (r *Room) FateOf(p *Player, shared bool) Fate {
 	case at.tick != *r.Tick:
 	case at.state == waits:
 		return Waits
-	case again != nil && at.state == settled:
+	case again != nil && at.state == decided:
 		return Past
 	}
 	return Happens
@@ -427,7 +427,7 @@ func (r *Room) FateOf(p *Player, shared bool) Fate {
 // IsQuiet reports whether messages of a running system are dropped, because a shared system runs again
 // and sent them in its first run.
 func (r *Room) IsQuiet(shared bool) bool {
-	return shared && r.part.player != nil && (r.part.at.state == settled || r.test.running)
+	return shared && r.part.player != nil && (r.part.at.state == decided || r.test.running)
 }
 
 // MayRunAgain reports whether what runs for a player may be undone and run again. p may be nil.

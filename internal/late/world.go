@@ -307,7 +307,7 @@ func (r *Room) rerunWorld() {
 				at := p.at(t)
 				at.given, at.used = p.shooter.Given(), max(at.used, p.shooter.Used())
 				if at.state == came {
-					at.state = settled
+					at.state = decided
 				}
 			}
 			p.from = 0

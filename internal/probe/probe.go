@@ -34,9 +34,9 @@ type Server interface {
 	// newest tick that the player may receive. It is zero for a player that does not
 	// exist, and when no snapshot of that tick was sent.
 	ScreenHash(player ecs.Owner) ScreenHash
-	// Losses, Bandwidth, SetLateInputs and RemeasureLatency are those of package expert.
+	// Losses, Traffic, SetLateInputs and RemeasureLatency are those of package expert.
 	Losses(dst []stats.Loss) []stats.Loss
-	Bandwidth() []stats.Bandwidth
+	Traffic() []stats.Traffic
 	SetLateInputs(player ecs.Owner, on bool) bool
 	RemeasureLatency(player ecs.Owner) bool
 	// Commanded reports whether a player owns an entity with the command now, or the game has

@@ -29,23 +29,23 @@ type Endpoint struct {
 	accept  hook.Accept
 	certify hook.Other
 
-	mu        sync.Mutex
-	peers     slot.Table[*peer]
-	links     map[transport.PeerID]*peer // peers by their id in the endpoint below
-	named     roster.Roster[*peer]       // a server's open peers
-	silent    crowd.Crowd[*peer]         // a server's peers that have not started a handshake
-	shakes    []*peer                    // a server's handshakes, oldest first
-	unsettled []*peer                    // peers for which the library still runs
-	counters  Counters
-	refusals  refused.Tally
-	closed    bool
-	dial      *peer          // a client's only peer; nil on a server
-	ticket    *ticket.Ticket // a client's ticket
-	buf       []byte         // buffer for the next datagram; only the goroutine of pump uses it
-	sending   sync.Mutex     // guards the peers' writers, out and plain; locked after mu
-	out       []byte         // buffer for a record
-	plain     []byte         // buffer for a message
-	handshake time.Duration  // longest time of a handshake; tests change it
+	mu         sync.Mutex
+	peers      slot.Table[*peer]
+	links      map[transport.PeerID]*peer // peers by their id in the endpoint below
+	named      roster.Roster[*peer]       // a server's open peers
+	silent     crowd.Crowd[*peer]         // a server's peers that have not started a handshake
+	shakes     []*peer                    // a server's handshakes, oldest first
+	unreleased []*peer                    // peers for which the library still runs
+	counters   Counters
+	refusals   refused.Tally
+	closed     bool
+	dial       *peer          // a client's only peer; nil on a server
+	ticket     *ticket.Ticket // a client's ticket
+	buf        []byte         // buffer for the next datagram; only the goroutine of pump uses it
+	sending    sync.Mutex     // guards the peers' writers, out and plain; locked after mu
+	out        []byte         // buffer for a record
+	plain      []byte         // buffer for a message
+	handshake  time.Duration  // longest time of a handshake; tests change it
 }
 
 const (

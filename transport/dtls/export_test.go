@@ -32,7 +32,7 @@ func SetHandshakeTime(e *Endpoint, d time.Duration) {
 func Held(e *Endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.unsettled) + e.named.Len() + e.in.Open() +
+	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.unreleased) + e.named.Len() + e.in.Open() +
 		e.silent.Len()
 }
 

@@ -33,8 +33,8 @@ type peer struct {
 	guard    guard
 	shim     *shim
 	cancel   func()        // aborts the handshake
-	settled  chan struct{} // closed when the library is no longer needed
-	freed    bool          // settled is closed
+	released chan struct{} // closed when the library is no longer needed
+	freed    bool          // released is closed
 	claims   ticket.Claims // claims of the ticket that keyed the connection
 	verdict  error         // why the ticket was refused
 	summed   bool          // the handshake's datagrams carry checksums
@@ -69,8 +69,8 @@ func (p *peer) copied(sum uint32) bool {
 
 // releaseLibrary lets the library's goroutine for this peer end.
 func (p *peer) releaseLibrary() {
-	if p.settled != nil && !p.freed {
+	if p.released != nil && !p.freed {
 		p.freed = true
-		close(p.settled)
+		close(p.released)
 	}
 }

@@ -24,7 +24,7 @@ func (e *Endpoint) shake(p *peer) {
 	}
 	e.silent.Remove(p)
 	ctx, cancel := context.WithTimeout(context.Background(), e.handshake)
-	p.state, p.cancel, p.settled = shaking, cancel, make(chan struct{})
+	p.state, p.cancel, p.released = shaking, cancel, make(chan struct{})
 	p.until = e.clock.Load() + ticks(e.handshake)
 	below, summed := p.below, p.summed
 	p.shim = newShim(func(b []byte) {
@@ -33,7 +33,7 @@ func (e *Endpoint) shake(p *peer) {
 		}
 		e.below.Send(below, b)
 	})
-	e.shakes, e.unsettled = append(e.shakes, p), append(e.unsettled, p)
+	e.shakes, e.unreleased = append(e.shakes, p), append(e.unreleased, p)
 	e.counters.Handshakes++
 	e.running.Add(1)
 	go func() {
@@ -92,12 +92,12 @@ func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 		e.failed(p, err)
 	} else {
 		e.keyed(p, k)
-		<-p.settled
+		<-p.released
 	}
 	p.shim.Close()
 	e.mu.Lock()
-	if i := slices.Index(e.unsettled, p); i >= 0 {
-		e.unsettled = slices.Delete(e.unsettled, i, i+1)
+	if i := slices.Index(e.unreleased, p); i >= 0 {
+		e.unreleased = slices.Delete(e.unreleased, i, i+1)
 	}
 	e.mu.Unlock()
 	if conn != nil {

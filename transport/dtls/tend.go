@@ -30,7 +30,7 @@ func (e *Endpoint) tend() {
 func (e *Endpoint) repeatFlights() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, p := range e.unsettled {
+	for _, p := range e.unreleased {
 		p.shim.repeat()
 	}
 }

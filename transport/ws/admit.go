@@ -35,7 +35,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	if !e.identify(p) {
 		return
 	}
-	e.settled(p)
+	e.leavePending(p)
 	p.state, p.greet = open, true
 	p.heard, p.sent = e.clock.Load(), e.clock.Load()
 	p.id = e.peers.Add(p)

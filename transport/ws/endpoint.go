@@ -132,7 +132,7 @@ const lastQueued = 16 << 10
 
 // sendFarewell makes the writer send an end message to a peer, after the datagrams that wait for it.
 func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
-	e.settled(p)
+	e.leavePending(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
 	p.until = e.clock.Load() + ticks(closeTime)
 	if p.out.n > lastQueued {
@@ -206,7 +206,7 @@ func (e *Endpoint) Close(c transport.Code, reason string) error {
 // cut ends a connection at once. Its reader then finishes it.
 func (e *Endpoint) cut(p *peer) {
 	if p.state == greeting {
-		e.settled(p)
+		e.leavePending(p)
 		p.state = over
 		close(p.gone)
 	}
@@ -250,7 +250,7 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 	defer e.mu.Unlock()
 	if p.state == greeting && e.dial == nil {
 		e.counters.Unsaid++
-		e.settled(p)
+		e.leavePending(p)
 	}
 	if p.state == greeting {
 		close(p.gone)

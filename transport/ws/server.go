@@ -209,14 +209,14 @@ func (s *Server) releasePeer(p *peer, foreign bool) {
 	} else {
 		s.counters.NotUpgraded++
 	}
-	s.settled(p)
+	s.leavePending(p)
 	delete(s.conns, p)
 }
 
 func (s *Server) startPeer(p *peer, sock socket) {
 	s.mu.Lock()
 	if s.closed || p.state == over {
-		s.settled(p)
+		s.leavePending(p)
 		delete(s.conns, p)
 		s.mu.Unlock() // closing a listener's connection takes the lock
 		sock.abort()

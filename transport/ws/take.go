@@ -84,8 +84,8 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 	e.malformed(p)
 }
 
-// settled removes a peer from the pending crowd.
-func (e *Endpoint) settled(p *peer) {
+// leavePending removes a peer from the pending crowd.
+func (e *Endpoint) leavePending(p *peer) {
 	if p.pending {
 		p.pending = false
 		e.pending.Remove(p)
