@@ -118,7 +118,7 @@ func dtlsHall(t testing.TB) *hall {
 	require.NoError(t, err)
 	listen, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert, MaxPeers: 2000, MaxHandshakes: 256, MaxHandshakesPerAddr: 256})
 	require.NoError(t, err)
-	addr, pins := listen.Unwrap().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
+	addr, pins := listen.LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
 	return socketHall(t, listen, func() (transport.Endpoint, error) { return dtls.Dial(addr, dtls.Config{Pins: pins}) })
 }
 

@@ -39,7 +39,7 @@ func newLobby(t *testing.T) *lobby {
 	require.NoError(t, err)
 	web, err := ws.Listen("127.0.0.1:0", ws.Config{Accept: gate.Accept})
 	require.NoError(t, err)
-	joined, err := multi.Join(native, web)
+	joined, err := multi.New(native, web)
 	require.NoError(t, err)
 	below, ok := transport.As[interface{ LocalAddr() netip.AddrPort }](native)
 	require.True(t, ok)

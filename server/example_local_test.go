@@ -10,9 +10,9 @@ import (
 )
 
 // A player hosts a match and plays in it, in one process and one goroutine. In place of nil,
-// local.Host takes a listening endpoint by which others come.
+// local.New takes a listening endpoint by which others come.
 func ExampleNew_listenServer() {
-	host := local.Host(nil)
+	host := local.New(nil)
 	srv, err := server.New(server.Config{Protocol: (&Walk{}).Protocol(), Transport: host})
 	if err != nil {
 		panic(err)

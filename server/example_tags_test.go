@@ -37,7 +37,7 @@ func (g *Horde) drawPaths(*foretick.Frame, ecs.Rows) { fmt.Println("paths are dr
 // paths that bots take. The same game without these tags has neither.
 func ExampleServer_Draw() {
 	srv, err := server.New(server.Config{
-		Protocol: (&Horde{}).Protocol(), Transport: local.Host(nil),
+		Protocol: (&Horde{}).Protocol(), Transport: local.New(nil),
 		Tags: []string{"bots", "paths", foretick.TagRender},
 	})
 	if err != nil {

@@ -54,7 +54,7 @@ func listenAll(o options) (*network, error) {
 		all.parts, parts = append(all.parts, n), append(parts, n.Endpoint)
 	}
 	var err error
-	all.Endpoint, err = multi.Join(parts...)
+	all.Endpoint, err = multi.New(parts...)
 	return all, err
 }
 
@@ -109,7 +109,7 @@ func listenPinned(o options, at string) (*network, error) {
 		return nil, err
 	}
 	pin := dtls.PinOf(cert)
-	return &network{Endpoint: e, addr: e.Unwrap().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
+	return &network{Endpoint: e, addr: e.LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
 }
 
 // pinned parses the server's pin of the command line.
@@ -133,7 +133,7 @@ func listenDTLS(o options, at string) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	addr := e.Unwrap().(*udp.Endpoint).LocalAddr().String()
+	addr := e.LocalAddr().String()
 	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) {
 		t, err := ticket.Issue(key, ticket.Claims{Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
 		if err != nil {

@@ -58,7 +58,7 @@ func open(server bool, addr string) (transport.Endpoint, error) {
 // playAlone runs a server and its only player in one process, connected through memory. With
 // udp.Listen's endpoint in place of nil, others can join: then a player hosts the match.
 func playAlone(ctx context.Context, say func(format string, args ...any)) error {
-	host := local.Host(nil)
+	host := local.New(nil)
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx, host) }()
 	err := play(ctx, host.Dial(nil), say)

@@ -41,7 +41,7 @@ var over = map[string]ends{
 		require.NoError(t, err)
 		srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert})
 		require.NoError(t, err)
-		addr, pin := srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), dtls.PinOf(cert)
+		addr, pin := srv.LocalAddr().String(), dtls.PinOf(cert)
 		return srv, func() (transport.Endpoint, error) { return dtls.Dial(addr, dtls.Config{Pins: []dtls.Pin{pin}}) }
 	},
 	"dtls by ticket": func(t *testing.T) (transport.Endpoint, func() (transport.Endpoint, error)) {
@@ -50,7 +50,7 @@ var over = map[string]ends{
 		require.NoError(t, err)
 		srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Gate: gate})
 		require.NoError(t, err)
-		addr := srv.Unwrap().(*udp.Endpoint).LocalAddr().String()
+		addr := srv.LocalAddr().String()
 		return srv, func() (transport.Endpoint, error) {
 			tk, err := ticket.Issue(key, ticket.Claims{Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
 			require.NoError(t, err)

@@ -141,7 +141,7 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 	if h.where.Web == "" {
 		h.where.Web = "ws://" + browsers.LocalAddr().String() + "/"
 	}
-	h.joined, err = multi.Join(native, browsers)
+	h.joined, err = multi.New(native, browsers)
 	return err
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/ticket"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 // dtlsWays implements ways for package dtls, with a server's certificate or with
@@ -47,7 +46,7 @@ func overDTLS() (*socketNet, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.addr = e.Unwrap().(*udp.Endpoint).LocalAddr()
+	w.addr = e.LocalAddr()
 	return newSocketNet(w, e), nil
 }
 

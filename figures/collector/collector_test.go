@@ -220,7 +220,7 @@ func TestEndpoints(t *testing.T) {
 		require.NoError(t, err)
 		web, err := ws.Listen("127.0.0.1:0", ws.Config{})
 		require.NoError(t, err)
-		all, err := multi.Join(plain, sealed, web)
+		all, err := multi.New(plain, sealed, web)
 		require.NoError(t, err)
 		return all
 	}

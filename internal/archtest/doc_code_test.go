@@ -195,7 +195,7 @@ var docCode = map[string]map[string]string{
 		var protocol *foretick.Protocol
 		var addr string
 		var ctx context.Context`},
-	"transport/multi/doc.go": {"joined, err := multi.Join(": `
+	"transport/multi/doc.go": {"joined, err := multi.New(": `
 		var p *foretick.Protocol
 		var udpEndpoint, dtlsEndpoint, wsEndpoint transport.Endpoint`},
 	"transport/sim/doc.go": {"net := sim.NewNetwork(": ``},

@@ -50,7 +50,7 @@ func newIdentityMatch(t *testing.T, same transport.Same) *identityMatch {
 	w, err := ws.Listen("127.0.0.1:0", ws.Config{Accept: accept, Same: same})
 	require.NoError(t, err)
 	m.udp, m.ws = u.LocalAddr().String(), "ws://"+w.LocalAddr().String()
-	joined, err := multi.Join(u, w)
+	joined, err := multi.New(u, w)
 	require.NoError(t, err)
 	p, _ := identityProtocol(m)
 	m.srv, err = server.New(server.Config{Protocol: p, Transport: joined, Same: same})

@@ -65,7 +65,7 @@ func listenAt(kind, at, key string) (transport.Endpoint, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		return e, e.Unwrap().(*udp.Endpoint).LocalAddr().String(), nil
+		return e, e.LocalAddr().String(), nil
 	case "ws":
 		e, err := ws.Listen(at, ws.Config{MaxPeers: 200})
 		if err != nil {

@@ -50,7 +50,7 @@ func once(fn *atomic.Pointer[func()]) {
 }
 
 func newRunner(t *testing.T, breaks bool, most int, timeout time.Duration) *runner {
-	r := &runner{T: t, host: local.Host(nil)}
+	r := &runner{T: t, host: local.New(nil)}
 	r.over, r.end = context.WithCancel(context.Background())
 	var served, played Walk
 	sp, cp := served.Protocol(), played.Protocol()

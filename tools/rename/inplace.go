@@ -21,6 +21,13 @@ var inPlace = map[string]map[string]string{
 	"transport": {
 		"CloseError": "DisconnectError",
 	},
+	"transport/local": {
+		"Host": "New",
+	},
+	"transport/multi": {
+		"Join":      "New",
+		"JoinParts": "NewNamed",
+	},
 }
 
 // named finds a name of a package of the module in a text.
@@ -46,7 +53,10 @@ func (u *unit) renameInPlace() {
 		packages[name] = p
 	}
 	if u.loose != nil && len(packages) == 0 { // a block of a document
-		packages["foretick"], packages["transport"] = root, root+"/transport"
+		for folder := range inPlace {
+			p := path.Join(root, folder)
+			packages[path.Base(p)] = p
+		}
 	}
 	ast.Inspect(u.tree, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
@@ -62,7 +72,7 @@ func (u *unit) renameInPlace() {
 		}
 		return true
 	})
-	if names := newNames(packages["."]); packages["."] == root || packages["."] == root+"/transport" {
+	if names := newNames(packages["."]); strings.HasPrefix(packages["."], root) {
 		for _, id := range u.tree.Unresolved {
 			if to, ok := names[id.Name]; ok && !u.apart[id] {
 				u.undone(id.Pos(), "%s comes from an import with a dot: write %s", id.Name, to)
@@ -75,12 +85,12 @@ func (u *unit) renameInPlace() {
 func (u *unit) textInPlace(from, end int) {
 	for _, m := range named.FindAllSubmatchIndex(u.src[from:end], -1) {
 		of, name := string(u.src[from+m[4]:from+m[5]]), string(u.src[from+m[6]:from+m[7]])
-		switch {
-		case of == "foretick":
-			of = root
-		case of == "transport":
-			of = root + "/" + of
-		case !strings.HasPrefix(of, root):
+		for folder := range inPlace {
+			if p := path.Join(root, folder); of == path.Base(p) {
+				of = p
+			}
+		}
+		if !strings.HasPrefix(of, root) {
 			continue
 		}
 		to, ok := newNames(of)[name]

@@ -1,6 +1,7 @@
 package dtls
 
 import (
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,9 +84,19 @@ func (e *Endpoint) startPumps() {
 // ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
-// Unwrap implements transport.Wrapper. For Listen and Dial it returns a *udp.Endpoint, with LocalAddr and Counters. Do
+// Unwrap implements transport.Wrapper. For Listen and Dial it returns a *udp.Endpoint, with its Counters. Do
 // not send or receive on it.
 func (e *Endpoint) Unwrap() transport.Endpoint { return e.below }
+
+// LocalAddr returns the address of the socket below; the zero AddrPort while a dial is still resolving a name, and for
+// an endpoint below that has no address.
+func (e *Endpoint) LocalAddr() netip.AddrPort {
+	below, ok := transport.As[interface{ LocalAddr() netip.AddrPort }](e.below)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	return below.LocalAddr()
+}
 
 // Recv implements transport.Endpoint.
 func (e *Endpoint) Recv(ev []transport.Event) int {

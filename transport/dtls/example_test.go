@@ -9,7 +9,6 @@ import (
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/ticket"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 // A matchmaker issues a ticket; a client uses it to connect to the server that it names.
@@ -36,7 +35,7 @@ func Example() {
 	}
 	b, _ := t.MarshalBinary() // to the player, over HTTPS
 
-	addr := srv.Unwrap().(*udp.Endpoint).LocalAddr().String() // in production: "", for the ticket's address
+	addr := srv.LocalAddr().String() // in production: "", for the ticket's address
 	cli, err := dtls.Dial(addr, dtls.Config{Ticket: b})
 	if err != nil {
 		fmt.Println(err)
@@ -75,7 +74,7 @@ func Example_certificate() {
 		return
 	}
 	defer srv.Close(transport.Closed, "")
-	addr, pins := srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
+	addr, pins := srv.LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
 	for _, token := range []string{"let me in", "please"} {
 		cli, err := dtls.Dial(addr, dtls.Config{Pins: pins, Token: []byte(token)})
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/ticket"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 var (
@@ -44,7 +43,7 @@ func certificate(t testing.TB) *tls.Certificate {
 }
 
 // addr is where a server listens.
-func addr(e *dtls.Endpoint) string { return e.Unwrap().(*udp.Endpoint).LocalAddr().String() }
+func addr(e *dtls.Endpoint) string { return e.LocalAddr().String() }
 
 func listen(t testing.TB, cfg dtls.Config) *dtls.Endpoint {
 	t.Helper()

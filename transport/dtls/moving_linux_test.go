@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/internal/nettest"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 // A client keeps its connection while it loses its address and gets another one: there is no new
@@ -19,7 +18,7 @@ func TestMoving(t *testing.T) {
 	nettest.Moving{
 		Listen: func(t testing.TB) (transport.Endpoint, netip.AddrPort) {
 			srv := listen(t, dtls.Config{})
-			return srv, srv.Unwrap().(*udp.Endpoint).LocalAddr()
+			return srv, srv.LocalAddr()
 		},
 		Dial: func(t testing.TB, to string) transport.Endpoint { return dial(t, to, dtls.Config{}) },
 	}.Run(t)

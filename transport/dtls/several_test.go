@@ -10,7 +10,6 @@ import (
 
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/dtls"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 // TestSeveralAddresses: a server on a wildcard address can be reached at each of this machine's
@@ -22,7 +21,7 @@ func TestSeveralAddresses(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { srv.Close(0, "") })
 	for _, host := range []string{"127.0.0.1", "127.0.0.2", "127.1.2.3"} {
-		to := netip.AddrPortFrom(netip.MustParseAddr(host), srv.Unwrap().(*udp.Endpoint).LocalAddr().Port())
+		to := netip.AddrPortFrom(netip.MustParseAddr(host), srv.LocalAddr().Port())
 		pair(t, srv, dial(t, to.String(), dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}}))
 	}
 }

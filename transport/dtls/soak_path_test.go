@@ -45,7 +45,7 @@ func TestSoakRebinding(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			servers = append(servers, srv)
-			return srv, srv.Unwrap().(*udp.Endpoint).LocalAddr()
+			return srv, srv.LocalAddr()
 		},
 		Dial: func(t testing.TB, to string) transport.Endpoint { return dial(t, to, dtls.Config{}) },
 	}.Run(t)

@@ -25,12 +25,12 @@ func TestConformance(t *testing.T) {
 					Concurrent: true,
 					Server: func() transport.Endpoint {
 						if !c.outer {
-							return local.Host(nil)
+							return local.New(nil)
 						}
 						var err error
 						listen, err = udp.Listen("127.0.0.1:0", udp.Config{})
 						require.NoError(t, err)
-						return local.Host(listen)
+						return local.New(listen)
 					},
 					Client: func(srv transport.Endpoint) transport.Endpoint {
 						if !c.remote {
@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 
 // Identities are reported, limited and banned.
 func TestDialing(t *testing.T) {
-	h := local.Host(nil)
+	h := local.New(nil)
 	var ev [4]transport.Event
 	var clients []transport.Endpoint
 	for range local.MaxClients {

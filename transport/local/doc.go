@@ -2,7 +2,7 @@
 // hosts a match and plays in it over one endpoint:
 //
 //	listen, err := udp.Listen(":27015", udp.Config{}) // others come by the network
-//	host := local.Host(listen)                        // and the host's own client through memory
+//	host := local.New(listen)                        // and the host's own client through memory
 //	srv, err := server.New(server.Config{Protocol: p, Transport: host})
 //	cl, err := client.New(client.Config{Protocol: q, Transport: host.Dial(nil)})
 //

@@ -13,7 +13,7 @@ type Counters struct {
 	SendFailed               uint64 // sends that the part refused with an error
 }
 
-// Counters appends the counters of each part to dst, in the order of Join.
+// Counters appends the counters of each part to dst, in the order of New.
 func (e *Endpoint) Counters(dst []Counters) []Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()

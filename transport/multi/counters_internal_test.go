@@ -20,7 +20,7 @@ func TestCounts(t *testing.T) {
 		return e
 	}
 	join := func(parts ...Part) *Endpoint {
-		e, err := JoinParts(parts...)
+		e, err := NewNamed(parts...)
 		require.NoError(t, err)
 		return e
 	}

@@ -1,7 +1,7 @@
 // Package multi joins several endpoints into one, so that one server takes players of different transports into one
 // match: native clients over UDP or DTLS and browsers over WebSocket.
 //
-//	joined, err := multi.Join(udpEndpoint, dtlsEndpoint, wsEndpoint)
+//	joined, err := multi.New(udpEndpoint, dtlsEndpoint, wsEndpoint)
 //	srv, err := server.New(server.Config{Protocol: p, Transport: joined})
 //
 // # The path of a datagram

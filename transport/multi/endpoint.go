@@ -23,7 +23,7 @@ type Part struct {
 	Endpoint transport.Endpoint
 }
 
-// Endpoint is several endpoints as one. Join and JoinParts create it. Any goroutine may call its methods if the parts
+// Endpoint is several endpoints as one. New and NewNamed create it. Any goroutine may call its methods if the parts
 // allow it, but only one at a time may call Recv.
 type Endpoint struct {
 	parts   []*part
@@ -61,19 +61,19 @@ var (
 	_ transport.Counted = (*Endpoint)(nil)
 )
 
-// Join joins the endpoints of servers, and takes them over: nobody else may call their Recv or Close. Close closes
-// them. The parts have the names of their packages. Join fails when an endpoint is nil or given twice, or when there
+// New joins the endpoints of servers, and takes them over: nobody else may call their Recv or Close. Close closes
+// them. The parts have the names of their packages. New fails when an endpoint is nil or given twice, or when there
 // is none; the endpoints then stay the caller's.
-func Join(endpoints ...transport.Endpoint) (*Endpoint, error) {
+func New(endpoints ...transport.Endpoint) (*Endpoint, error) {
 	parts := make([]Part, len(endpoints))
 	for i, e := range endpoints {
 		parts[i].Endpoint = e
 	}
-	return JoinParts(parts...)
+	return NewNamed(parts...)
 }
 
-// JoinParts is Join for parts with chosen names. It also fails when two parts have the same name.
-func JoinParts(parts ...Part) (*Endpoint, error) {
+// NewNamed is New for parts with chosen names. It also fails when two parts have the same name.
+func NewNamed(parts ...Part) (*Endpoint, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("multi: nothing to join: pass at least one listening endpoint")
 	}

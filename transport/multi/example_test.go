@@ -11,7 +11,7 @@ import (
 )
 
 // A server that native players reach over UDP and browsers over WebSocket.
-func ExampleJoin() {
+func ExampleNew() {
 	native, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {
 		panic(err)
@@ -20,7 +20,7 @@ func ExampleJoin() {
 	if err != nil {
 		panic(err)
 	}
-	joined, err := multi.Join(native, browsers) // for server.Config.Transport
+	joined, err := multi.New(native, browsers) // for server.Config.Transport
 	if err != nil {
 		panic(err)
 	}

@@ -32,7 +32,7 @@ func open(t testing.TB, u udp.Config, w ws.Config) *house {
 	require.NoError(t, err)
 	we, err := ws.Listen("127.0.0.1:0", w)
 	require.NoError(t, err)
-	e, err := multi.Join(ue, we)
+	e, err := multi.New(ue, we)
 	require.NoError(t, err)
 	return &house{Endpoint: e, udp: ue.LocalAddr().String(), ws: "ws://" + we.LocalAddr().String() + "/"}
 }
@@ -131,7 +131,7 @@ func TestPartsStayApart(t *testing.T) {
 func TestABusyPartLetsOthersThrough(t *testing.T) {
 	n := sim.NewNetwork(1)
 	first, second := n.Listen(), n.Listen()
-	e, err := multi.JoinParts(multi.Part{Name: "first", Endpoint: first}, multi.Part{Endpoint: second})
+	e, err := multi.NewNamed(multi.Part{Name: "first", Endpoint: first}, multi.Part{Endpoint: second})
 	require.NoError(t, err)
 	defer e.Close(transport.Closed, "")
 	loud, quiet := n.Dial(first, sim.Link{}, sim.Link{}), n.Dial(second, sim.Link{}, sim.Link{})
@@ -178,7 +178,7 @@ func TestIdentity(t *testing.T) {
 				require.NoError(t, err)
 				we, err := ws.Listen("127.0.0.1:0", ws.Config{})
 				require.NoError(t, err)
-				e, err := multi.Join(we, ue)
+				e, err := multi.New(we, ue)
 				require.NoError(t, err)
 				return &house{Endpoint: e, udp: ue.LocalAddr().String()}
 			},
@@ -194,16 +194,16 @@ func TestIdentity(t *testing.T) {
 func TestWhatCannotBeJoined(t *testing.T) {
 	n := sim.NewNetwork(1)
 	one, two := n.Listen(), n.Listen()
-	_, err := multi.Join()
+	_, err := multi.New()
 	require.ErrorContains(t, err, "nothing to join")
-	_, err = multi.Join(one, nil, one)
+	_, err = multi.New(one, nil, one)
 	require.ErrorContains(t, err, "endpoint 1 is nil")
 	require.ErrorContains(t, err, "endpoint 2 is given twice")
-	_, err = multi.Join((*udp.Endpoint)(nil))
+	_, err = multi.New((*udp.Endpoint)(nil))
 	require.ErrorContains(t, err, "check the error of Listen")
-	_, err = multi.JoinParts(multi.Part{Name: "a", Endpoint: one}, multi.Part{Name: "a", Endpoint: two})
+	_, err = multi.NewNamed(multi.Part{Name: "a", Endpoint: one}, multi.Part{Name: "a", Endpoint: two})
 	require.ErrorContains(t, err, `two parts are named "a"`)
-	e, err := multi.Join(one, two)
+	e, err := multi.New(one, two)
 	require.NoError(t, err)
 	c := e.Counters(nil)
 	require.Equal(t, []string{"sim", "sim2"}, []string{c[0].Name, c[1].Name})

@@ -113,7 +113,7 @@ func clientOfTheirs(t *testing.T, mode v3.CipherSuiteID) (*ours, *theirs) {
 				return nil
 			}))
 	}
-	wire := dialBelow(t, srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), sealed)
+	wire := dialBelow(t, srv.LocalAddr().String(), sealed)
 	c, err := v3.ClientWithOptions(wire, somewhere{}, opts...)
 	require.NoError(t, err)
 	them := shake(t, c, wire)
@@ -289,7 +289,7 @@ func TestDisagreement(t *testing.T) {
 	require.NoError(t, err)
 	defer srv.Close(0, "")
 	tk := issue(t, "eve")
-	wire := dialBelow(t, srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), tk.Sealed)
+	wire := dialBelow(t, srv.LocalAddr().String(), tk.Sealed)
 	c, err := v3.ClientWithOptions(wire, somewhere{}, v3.WithCipherSuites(psk), v3.WithPSKIdentityHint(tk.Sealed),
 		v3.WithPSK(func([]byte) ([]byte, error) { return make([]byte, 32), nil }))
 	require.NoError(t, err)
@@ -301,7 +301,7 @@ func TestDisagreement(t *testing.T) {
 
 	// A suite of the other implementation that is not RFC 7905's.
 	tk = issue(t, "eve")
-	wire = dialBelow(t, srv.Unwrap().(*udp.Endpoint).LocalAddr().String(), tk.Sealed)
+	wire = dialBelow(t, srv.LocalAddr().String(), tk.Sealed)
 	c, err = v3.ClientWithOptions(wire, somewhere{}, v3.WithCipherSuites(v3.TLS_PSK_WITH_AES_128_GCM_SHA256),
 		v3.WithPSKIdentityHint(tk.Sealed), v3.WithPSK(func([]byte) ([]byte, error) { return tk.Secret[:], nil }))
 	require.NoError(t, err)

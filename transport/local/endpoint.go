@@ -17,7 +17,7 @@ const MaxClients = 16
 // queued is the most datagrams per peer that wait for Recv.
 const queued = 160
 
-// Endpoint is a server's endpoint that clients of the same process dial. Host makes it. Any
+// Endpoint is a server's endpoint that clients of the same process dial. New makes it. Any
 // goroutine may call its methods, but only one at a time may call Recv.
 type Endpoint struct {
 	outer   transport.Endpoint // nil without other peers
@@ -53,11 +53,11 @@ var (
 	_ transport.Wrapper = (*Endpoint)(nil)
 )
 
-// Host returns a server's endpoint that has the peers of outer and those that Dial connects. With a nil outer it has
-// only those that Dial connects. Host takes outer over: nobody else may call its Recv or Close, and Close closes it.
+// New returns a server's endpoint that has the peers of outer and those that Dial connects. With a nil outer it has
+// only those that Dial connects. New takes outer over: nobody else may call its Recv or Close, and Close closes it.
 // outer must allow calls from any goroutine, as all endpoints except package sim's do. The ids of its peers are
 // changed.
-func Host(outer transport.Endpoint) *Endpoint {
+func New(outer transport.Endpoint) *Endpoint {
 	if v := reflect.ValueOf(outer); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		outer = nil
 	}
