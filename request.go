@@ -33,7 +33,7 @@ var (
 	// again later.
 	ErrTooManyRequests = errors.New("foretick: too many requests: a client may send 32 a second, and 64 at once")
 	// ErrUnknownRequest is returned by [Request.Send] when the server's build of the game does not declare
-	// the request. Update one of the two; expert.BuildDifference says what else differs.
+	// the request. Update one of the two; client.Client.BuildDifference says what else differs.
 	ErrUnknownRequest = errors.New("foretick: the server's build of the game does not have this request")
 )
 

@@ -218,9 +218,9 @@ type base struct {
 	reports correctionReports
 	counts  causeCounts
 
-	techniques probe.Techniques // those in effect
-	// wanted are those that setTechniques set last. The next Step applies them.
-	wanted probe.Techniques
+	techniques Techniques // those in effect
+	// wanted are those that SetTechniques set last. The next Step applies them.
+	wanted Techniques
 
 	architecture string // what this program runs on
 	// serverArchitecture is what the server runs on. It is empty if the server did not report it.
@@ -240,7 +240,7 @@ func newBase(cfg Config) base {
 	}
 	b := base{
 		cfg: cfg, p: p, build: p, world: w, tracer: &traceMember{}, view: View{World: w},
-		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
+		techniques: Techniques{NoPrediction: cfg.NoPrediction}, wanted: Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
 		frame:        foretick.Frame{World: w, DT: 1 / float32(p.TickRate)}, frames: game.NewState(w, p.TickRate, queues),
 	}

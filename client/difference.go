@@ -385,6 +385,13 @@ func (c *Client) otherBuilds(r netcode.Reject) {
 	c.link.builds.asks, c.link.builds.offered = true, r.Protocol
 }
 
+// BuildDifference returns the difference to the protocol of a server of another build. It
+// is nil if both are the same build, or if the client has not joined yet. See
+// server.Config.AllowOtherBuilds.
+func (c *Client) BuildDifference() *schema.BuildDifference {
+	return (*schema.BuildDifference)(c.link.builds.difference)
+}
+
 // adopt switches to another protocol.
 func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
 	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, to, hash, false

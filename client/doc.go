@@ -11,5 +11,5 @@
 //
 // Package server is the other end. The two do not import each other.
 //
-// Compatibility: promised. See docs/COMPATIBILITY.md.
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package client

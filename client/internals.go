@@ -20,27 +20,13 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// Internals returns the client's internal state for the packages simtest, inspect and expert.
+// Internals returns the client's internal state for the packages simtest and inspect.
 // Games have no use for it: its type is internal.
 func (c *Client) Internals() probe.Client { return internals{c} }
 
 type internals struct{ c *Client }
 
 func (in internals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
-
-func (in internals) Losses(dst []stats.Loss) []stats.Loss {
-	return append(dst, in.c.losses.List...)
-}
-
-func (in internals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
-
-func (in internals) ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
-	return in.c.receivedValue(component, e, v)
-}
-
-func (in internals) BuildDifference() *schema.BuildDifference {
-	return (*schema.BuildDifference)(in.c.link.builds.difference)
-}
 
 func (in internals) SetArchitecture(name string) { in.c.architecture = name }
 
@@ -184,6 +170,10 @@ func (c *Client) post() {
 	}
 }
 
+// Losses appends the losses of the state that the client predicts, and of the commands and
+// requests that it sends, as server.Server.Losses does.
+func (c *Client) Losses(dst []stats.Loss) []stats.Loss { return append(dst, c.losses.List...) }
+
 // Stats returns the client's counters as of the end of the newest Step, or of the newest
 // session if that is later. Any goroutine may call it, also while Run runs.
 func (c *Client) Stats() stats.Client {
@@ -232,52 +222,6 @@ func (c *causeCounts) writeCounts(l *link, pk *netcode.Packet) {
 	}
 }
 
-var errPartsNeedPrediction = errors.New("foretick: expert.Techniques.NoPrediction is set for a client with client.Config.PartialTicks, and only predicted ticks have parts: leave one out")
-
-// setTechniques switches techniques on and off from the next Step on.
-func (c *Client) setTechniques(t probe.Techniques) error {
-	if t.NoPrediction && c.cfg.PartialTicks {
-		return errPartsNeedPrediction
-	}
-	t.NoPrediction = t.NoPrediction || c.cfg.Observe
-	c.wanted = t
-	return nil
-}
-
-// changeTechniques applies what setTechniques set. It is called when the world has no drawn values.
-func (c *Client) changeTechniques() {
-	was, want := c.techniques, c.wanted
-	if was == want {
-		return
-	}
-	c.techniques = want
-	if want.NoSmoothing {
-		c.screen.own.fades.clearFades()
-	}
-	predicts := was.NoPrediction != want.NoPrediction
-	if !predicts && was.NoReconciliation == want.NoReconciliation {
-		return
-	}
-	if predicts {
-		c.cfg.NoPrediction = want.NoPrediction
-		for _, q := range c.frames.Queues {
-			q.Cancel(c.frames, &c.frame)
-			q.Wait(want.NoPrediction)
-		}
-		c.screen.keepFrames()
-	}
-	if c.ghosts.receiver == nil || !c.timeline.predictor.Started() {
-		return
-	}
-	c.timeline.spawning.clearSpawns()
-	c.reasons.Clear()
-	c.screen.clearScreen()
-	if c.timeline.clearLevel() != nil { // impossible: the same configuration was accepted before
-		return
-	}
-	c.timeline.saves.gather()
-}
-
 // keepFrames makes the history for the frames that shots are predicted with. Without prediction that
 // happens long after the frame.
 func (sc *screen) keepFrames() {
@@ -293,37 +237,6 @@ func (sc *screen) framesKept() lagcomp.Config {
 		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(sc.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
 	}
 	return kept
-}
-
-// receivedValue writes a component's value in the newest snapshot that had it to v, which has the
-// component's type. It returns false if there is none.
-func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at foretick.Tick, ok bool) {
-	for i := range c.p.Components {
-		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
-			return c.ghosts.readReceived(e, i, v)
-		}
-	}
-	return 0, false
-}
-
-// readReceived writes the newest received value of a component to v.
-func (gs *ghosts) readReceived(e ecs.Entity, i int, v unsafe.Pointer) (at foretick.Tick, ok bool) {
-	if gs.receiver == nil || e == ecs.None {
-		return 0, false
-	}
-	for _, g := range gs.receiver.Ghosts() {
-		if ecs.Entity(g.Data) != e || g.Data == 0 {
-			continue
-		}
-		s := g.Newest()
-		words := s.Component(i)
-		if words == nil {
-			return 0, false
-		}
-		gs.p.Components[i].Schema.DequantiseFor(s.Audience, words, s.Grid(i), wireRefs{gs}, v)
-		return s.Tick, true
-	}
-	return 0, false
 }
 
 // receivedBytes counts the bytes of snapshots by component and field, while an inspector wants it. A

@@ -278,7 +278,7 @@ func (s overheard) sample(v View, dst unsafe.Pointer) {
 // mouse, are added up over all frames since the last tick, whatever the frame rate. A tick
 // takes at most what the field's range holds. If frames are slower than ticks, one frame
 // makes several commands, and the next of these commands takes the rest. A rest that no
-// command takes is lost, and counted in expert.ClientLosses. While a menu is open, return the
+// command takes is lost, and counted in [Client.Losses]. While a menu is open, return the
 // zero command.
 //
 // Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. The tick takes

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -66,9 +65,9 @@ func (r *Replay) applyCall(c tape.Call) {
 			_ = s.Close(c.Text)
 		}
 	case tape.LateInputs:
-		expert.SetLateInputs(s, player, c.Built)
+		s.SetLateInputs(player, c.Built)
 	case tape.Remeasure:
-		expert.RemeasureLatency(s, player)
+		s.RemeasureLatency(player)
 	case tape.KickObservers:
 		i, chosen := uint64(0), c.Data
 		s.KickObservers(c.Text, func(server.Observer, server.Grant) bool {

@@ -16,7 +16,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -169,7 +168,7 @@ func TestClosedHooksNothing(t *testing.T) {
 		t.Helper()
 		require.Nil(t, m.srv.Internals().Tap())
 		require.Nil(t, m.clients[0].Internals().Tap())
-		require.Nil(t, expert.Traffic(m.srv))
+		require.Nil(t, m.srv.Traffic())
 		require.Empty(t, m.srv.Internals().CountedBytes(nil))
 		require.Empty(t, m.clients[0].Internals().CountedBytes(nil))
 	}

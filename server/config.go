@@ -108,7 +108,7 @@ type Config struct {
 	// falls back within 2 s when the latency does. 0 means 150 ms. A cheater who fakes a
 	// slower path gains that much. Negative allows no growth: an honest player whose path
 	// slows by a tick or more then misses most shots that hit on its screen, until
-	// expert.RemeasureLatency or a new connection. At most 1 s. MaxRewind still applies.
+	// [Server.RemeasureLatency] or a new connection. At most 1 s. MaxRewind still applies.
 	RewindGrowth time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
@@ -164,7 +164,7 @@ type Config struct {
 	// the prefabs that need them.
 	Verify func(ref string) error
 	// Profile makes the server count the bytes of each component and field: see
-	// expert.Traffic. It costs time.
+	// [Server.Traffic]. It costs time.
 	Profile bool
 	// Tags are tags that the game defines: the server runs the systems that have them,
 	// besides those without tags. Those of shared systems hold on the clients too: the

@@ -7,5 +7,5 @@
 //
 // Package client is the other end. The two do not import each other.
 //
-// Compatibility: promised. See docs/COMPATIBILITY.md.
+// Compatibility: promised, but for the names that docs/COMPATIBILITY.md lists.
 package server

@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -147,7 +146,7 @@ func ExampleConfig_allowOtherBuilds() {
 		panic(err)
 	}
 	match.Run(3 * time.Second)
-	d := expert.BuildDifference(cl)
+	d := cl.BuildDifference()
 	fmt.Println("only here:", d.Missing)
 	fmt.Println("only there:", d.Unknown)
 	// Output:

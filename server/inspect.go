@@ -17,7 +17,6 @@ import (
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
-	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -159,11 +158,11 @@ func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (ou
 	return out
 }
 
-// Internals returns the server's internal state for the packages simtest, inspect and expert.
+// Internals returns the server's internal state for the packages simtest and inspect.
 // Games have no use for it: its type is internal.
 func (s *Server) Internals() probe.Server { return (*internals)(s) }
 
-// internals is a Server with the methods for simtest, inspect and expert.
+// internals is a Server with the methods for simtest and inspect.
 type internals Server
 
 func (in *internals) Queued(player foretick.PlayerID) int {
@@ -195,33 +194,7 @@ func (in *internals) Commanded() bool {
 	return false
 }
 
-func (in *internals) Losses(dst []stats.Loss) []stats.Loss {
-	return append(dst, in.sim.losses.List...)
-}
-
 func (in *internals) SystemTimes() []figures.System { return in.times.each }
-
-func (in *internals) Traffic() []stats.Traffic {
-	return in.senders.traffic.trafficLines(in.p.Command, &in.stats)
-}
-
-func (in *internals) SetLateInputs(player foretick.PlayerID, on bool) bool {
-	in.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
-	p := in.sessions.player(player)
-	if _, again := in.late.Again(); p == nil || in.late.Window == 0 || in.cfg.LateShare > 0 || again {
-		return false
-	}
-	if in.late.SetPrompt(&p.late, !on) && p.outbox.sender != nil {
-		p.outbox.sender.Withhold(false)
-	}
-	return true
-}
-
-func (in *internals) RemeasureLatency(player foretick.PlayerID) bool {
-	in.tape.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
-	p := in.sessions.player(player)
-	return p != nil && p.shooter.Remeasure()
-}
 
 func (in *internals) StartAt(t foretick.Tick) {
 	in.sim.frame.Tick = t

@@ -160,6 +160,21 @@ func (s *Server) Stats() stats.Server {
 	return p.Value
 }
 
+// Losses appends the fields, also of messages, whose values were clamped to the tag's
+// range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
+// ValuesOutside and ChangesSwallowed of [stats.Server] are the totals. A debug build also
+// names the system that wrote each field. Like Traffic, SetLateInputs and RemeasureLatency, call it
+// between Steps, in a system or in a handler.
+func (s *Server) Losses(dst []stats.Loss) []stats.Loss { return append(dst, s.sim.losses.List...) }
+
+// Traffic returns the bytes sent to and received from all clients since the server began,
+// by component and field. It returns nil unless [Config].Profile is set. The
+// bytes of a vector are counted at its first field. Commands are sent as differences from one
+// another, so their bytes are divided among the fields by size.
+func (s *Server) Traffic() []stats.Traffic {
+	return s.senders.traffic.trafficLines(s.p.Command, &s.stats)
+}
+
 // Players appends the players of the match to dst, in order of arrival. Absent players
 // whose place is held are included. Any goroutine may call it, also while Run runs.
 func (s *Server) Players(dst []foretick.PlayerID) []foretick.PlayerID {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
@@ -111,7 +110,7 @@ func (r *benchRun) addCounters(sign float64) {
 			sum.causes[cause] += sign * float64(n)
 		}
 	}
-	for _, l := range expert.Traffic(s) {
+	for _, l := range s.Traffic() {
 		if !l.Up {
 			sum.addBytes(l, sign)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -283,13 +282,13 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 			}
 			m.Run(until + 4*time.Second)
 			require.EqualValues(t, 2, srv.Stats().OtherBuilds, c.name)
-			require.Nil(t, expert.BuildDifference(clients[2]))
+			require.Nil(t, clients[2].BuildDifference())
 			for i, cl := range clients {
 				st, b := cl.Stats(), builds[i]
 				require.Equal(t, client.Playing, cl.View().State, "%s: %v", c.name, cl.View().Err)
 				if i < 2 {
-					require.Equal(t, truth.protocol.Describe(), expert.BuildDifference(cl).Schema.Describe())
-					got := *expert.BuildDifference(cl)
+					require.Equal(t, truth.protocol.Describe(), cl.BuildDifference().Schema.Describe())
+					got := *cl.BuildDifference()
 					got.Schema = nil
 					require.Equal(t, c.buildDifference, got, c.name)
 				}

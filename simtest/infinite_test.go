@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -103,7 +102,7 @@ func TestAnyFloatTravels(t *testing.T) {
 		require.NoError(t, err)
 		m.RunFor(2 * time.Second)
 		require.Equal(t, client.Playing, cl.View().State)
-		require.Empty(t, expert.ServerLosses(srv, nil))
+		require.Empty(t, srv.Losses(nil))
 		before := cl.Stats().Snapshots
 		g.value = c.value
 		m.RunFor(7 * time.Second)
@@ -128,7 +127,7 @@ func TestAnyFloatTravels(t *testing.T) {
 			require.Equal(t, news{[2]float64{1, c.arrives}}, got)
 		}
 		named := map[string]bool{}
-		for _, l := range expert.ServerLosses(srv, nil) {
+		for _, l := range srv.Losses(nil) {
 			named[l.Component+"."+l.Field+" "+l.System] = true
 		}
 		wrote := func(system string) string {

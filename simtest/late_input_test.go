@@ -16,7 +16,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -304,7 +303,7 @@ func TestLateShare(t *testing.T) {
 		}
 		st, _ := m.Server().Player(clients[0].View().Player)
 		require.Equal(t, st.InputsMissing, st.InputsRerun)
-		require.Equal(t, share == 0, expert.SetLateInputs(m.Server(), 1, false))
+		require.Equal(t, share == 0, m.Server().SetLateInputs(1, false))
 		if share == 0 {
 			before = lead
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
@@ -113,14 +112,14 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		m.Run(5 * time.Second)
 		require.NoError(t, m.Err())
 		if !too {
-			require.Empty(t, expert.ServerLosses(srv, nil))
-			require.Empty(t, expert.ClientLosses(c, nil))
+			require.Empty(t, srv.Losses(nil))
+			require.Empty(t, c.Losses(nil))
 			require.Zero(t, srv.Stats().ValuesOutside+c.Stats().ValuesOutside)
 			continue
 		}
 		type field struct{ component, field, system string }
 		found := map[field]uint64{}
-		for _, l := range expert.ServerLosses(srv, nil) {
+		for _, l := range srv.Losses(nil) {
 			found[field{l.Component, l.Field, l.System}] += l.Outside
 		}
 		spin, till, asked := "", "", ""
@@ -135,7 +134,7 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		require.Greater(t, found[field{"receipt", "Tax[1]", till}], uint64(10))
 		require.Len(t, found, map[bool]int{false: 4, true: 5}[debugging])
 		clear(found)
-		for _, l := range expert.ClientLosses(c, nil) {
+		for _, l := range c.Losses(nil) {
 			found[field{l.Component, l.Field, l.System}] += l.Outside
 		}
 		t.Log(found)
@@ -235,11 +234,11 @@ func TestLossesOfGuessesAndDecay(t *testing.T) {
 		}
 		return n
 	}
-	guessed := count(expert.ClientLosses(clients[0], nil), "(PredictRemote)")
-	t.Logf("%d ticks: %d guesses outside; %d by Decay on the server", ticks, guessed, count(expert.ServerLosses(srv, nil), "(Decay)"))
+	guessed := count(clients[0].Losses(nil), "(PredictRemote)")
+	t.Logf("%d ticks: %d guesses outside; %d by Decay on the server", ticks, guessed, count(srv.Losses(nil), "(Decay)"))
 	require.Greater(t, guessed, uint64(30))
 	require.LessOrEqual(t, guessed, ticks)
 	require.GreaterOrEqual(t, clients[0].Stats().ValuesOutside, guessed)
-	require.Positive(t, count(expert.ServerLosses(srv, nil), "(Decay)"))
-	require.Zero(t, count(expert.ClientLosses(clients[0], nil), ""), "what the players press fits")
+	require.Positive(t, count(srv.Losses(nil), "(Decay)"))
+	require.Zero(t, count(clients[0].Losses(nil), ""), "what the players press fits")
 }

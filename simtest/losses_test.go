@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
@@ -131,7 +130,7 @@ func lossesOf(t *testing.T, faults bool, d time.Duration) (truth, cl []stats.Los
 	require.NoError(t, err)
 	m.Run(d)
 	require.Equal(t, client.Playing, c.View().State)
-	return expert.ServerLosses(srv, nil), expert.ClientLosses(c, nil), srv.Stats(), c.Stats()
+	return srv.Losses(nil), c.Losses(nil), srv.Stats(), c.Stats()
 }
 
 // Values that leave their range, and changes that the grid undoes, are counted and

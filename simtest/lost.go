@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
@@ -32,10 +31,10 @@ func (l *lost) addLosses(of []stats.Loss) {
 	}
 }
 
-func (l *lost) client(c *client.Client) { l.addLosses(expert.ClientLosses(c, nil)) }
+func (l *lost) client(c *client.Client) { l.addLosses(c.Losses(nil)) }
 
 func (l *lost) server(s *server.Server) {
-	l.addLosses(expert.ServerLosses(s, nil))
+	l.addLosses(s.Losses(nil))
 	l.cut += s.Stats().ValuesCut
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -252,7 +251,7 @@ func TestTagsOfAnotherBuild(t *testing.T) {
 	m.Run(2 * time.Second)
 	require.Equal(t, client.Playing, c.View().State)
 	require.Equal(t, []bool{true, true, false}, []bool{g.ran["gale"] > 0, g.ran["lightning"] > 0, g.ran["creep"] > 0})
-	d := expert.BuildDifference(c)
+	d := c.BuildDifference()
 	require.Contains(t, d.Missing, "tag fog")
 	require.Contains(t, d.Unknown, "tag deep winter")
 }

@@ -90,7 +90,7 @@ type Plan struct {
 
 	// AllowLosses is for a game that means values to leave the range of their tags, or to be
 	// cut: [Check] then logs them. Without it they fail the match at its end, in a line for
-	// each field. Values of the server and of all clients count. See expert.ClientLosses.
+	// each field. Values of the server and of all clients count. See client.Client.Losses.
 	AllowLosses bool
 
 	// AllowGrowth is for a game that means its entities to become ever more, or that sends a
@@ -198,7 +198,7 @@ type Outcome struct {
 	Freezes   int                // clients and servers that were frozen
 	Worked    []string           // a line of each checker that says what it checked
 	// Lost has a line for each field with values outside of its tag's range, and one if strings
-	// or slices were cut (see expert.ServerLosses). They fail the match unless Plan.AllowLosses
+	// or slices were cut (see server.Server.Losses). They fail the match unless Plan.AllowLosses
 	// is set.
 	Lost []string
 	// Unset has the fields of the command that were zero in every tick of the server. Unmatched

@@ -11,7 +11,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
@@ -340,14 +339,14 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 	c, err := m.Join(client.Config{Protocol: younger(&fresh, &offer)}, simtest.Seat{Up: sim.Link{Latency: time.Millisecond}, Down: sim.Link{Latency: time.Millisecond}})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	require.NotNil(t, expert.BuildDifference(c))
+	require.NotNil(t, c.BuildDifference())
 	require.ErrorIs(t, fresh.Send(c, New{1}), foretick.ErrUnknownRequest)
 	require.NoError(t, offer(c))
 	m.Run(3 * time.Second)
 	require.Equal(t, []string{"offer 9 70000"}, got)
-	require.Equal(t, []string{"request Old"}, expert.BuildDifference(c).Unknown)
-	require.Equal(t, []string{"Offer.Note", "request New"}, expert.BuildDifference(c).Missing)
-	require.Equal(t, []string{"Offer.Item"}, expert.BuildDifference(c).Changed)
+	require.Equal(t, []string{"request Old"}, c.BuildDifference().Unknown)
+	require.Equal(t, []string{"Offer.Note", "request New"}, c.BuildDifference().Missing)
+	require.Equal(t, []string{"Offer.Item"}, c.BuildDifference().Changed)
 }
 
 // taker keeps the last request that was handled.

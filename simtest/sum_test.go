@@ -12,7 +12,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -181,7 +180,7 @@ func TestSumsOutOfRange(t *testing.T) {
 	require.Equal(t, int8(127), most.Whole)
 	require.Equal(t, int16(1000), most.Fits)
 	counted := map[string]uint64{}
-	for _, l := range expert.ClientLosses(cli, nil) {
+	for _, l := range cli.Losses(nil) {
 		counted[l.Field] = l.Outside
 	}
 	require.Equal(t, []bool{true, true, true}, []bool{counted["Ranged"] >= 20, counted["Whole"] >= 20, counted["Fits"] >= 1}, "%v", counted)

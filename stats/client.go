@@ -42,10 +42,10 @@ type Client struct {
 	SpawnsUnpredicted uint64 // entities that the server's shared systems spawned and the client's did not
 	InputDelayed      uint64 // frames with a View.InputDelay above 0: inputs acted late
 	// ValuesOutside counts ticks of predicted components and commands, and requests, with a number
-	// outside the range of its tag, NaN or infinity: see expert.ClientLosses.
+	// outside the range of its tag, NaN or infinity: see client.Client.Losses.
 	ValuesOutside uint64
 	// ChangesSwallowed counts changes that rounding to the grid undoes in every tick, checked every
-	// 16th tick: see expert.ClientLosses.
+	// 16th tick: see client.Client.Losses.
 	ChangesSwallowed uint64
 	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
 	Snapshots        uint64 // snapshots applied

@@ -1,7 +1,7 @@
 package stats
 
 // Loss is a field whose values were clamped to the range of its tag, or whose changes
-// rounding undid. See expert.ServerLosses and expert.ClientLosses.
+// rounding undid. See server.Server.Losses and client.Client.Losses.
 type Loss struct {
 	// Component is the type of the component, command, request or message. Commands and
 	// requests are checked when the client sends them, messages when the server does. Events

@@ -68,10 +68,10 @@ type Server struct {
 	// is not UTF-8.
 	ValuesCut uint64
 	// ValuesOutside counts ticks of components, and messages, with a number outside the range of its
-	// tag, NaN or infinity: see expert.ServerLosses.
+	// tag, NaN or infinity: see server.Server.Losses.
 	ValuesOutside uint64
 	// ChangesSwallowed counts changes that rounding to the grid undoes in every tick, checked every
-	// 16th tick: see expert.ServerLosses.
+	// 16th tick: see server.Server.Losses.
 	ChangesSwallowed uint64
 }
 

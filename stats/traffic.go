@@ -1,6 +1,6 @@
 package stats
 
-// Traffic counts the bytes of one component's field, or of one kind: see expert.Traffic.
+// Traffic counts the bytes of one component's field, or of one kind: see server.Server.Traffic.
 type Traffic struct {
 	Up        bool   // the bytes went from clients to the server; false: from the server to clients
 	Component string // name of the component; "" for bytes that belong to no component

@@ -14,7 +14,6 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
@@ -249,7 +248,7 @@ func (m *match) end() {
 	r.Ticks, r.Entities = m.server.Tick(), m.server.World().Len()
 	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
 	r.InputsMissing, r.InputsRerun = st.InputsMissing, st.InputsRerun
-	r.Traffic = traffic(expert.Traffic(m.server), n*m.opt.seconds)
+	r.Traffic = traffic(m.server.Traffic(), n*m.opt.seconds)
 	r.ServerTickP50, r.ServerTickP99 = quantile(m.took, 0.5), quantile(m.took, 0.99)
 	if m.counted > 0 {
 		r.AllocsPerTick = float64(m.mallocs) / float64(m.counted)

@@ -22,7 +22,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/examples/arena/web"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/inspect"
 	inspector "github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/lagcomp"
@@ -173,7 +172,7 @@ func newWebMatch(o options, cl webClient) (w *webMatch, err error) {
 	w.game = game.NewGame(o.webRules())
 	w.game.Watch.Explain = w.judged
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
-		expert.SetLateInputs(w.server, player, !wish.NoLateInputs)
+		w.server.SetLateInputs(player, !wish.NoLateInputs)
 	}
 	start := time.Now()
 	w.in = inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})

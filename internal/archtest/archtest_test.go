@@ -138,7 +138,7 @@ func TestRules(t *testing.T) {
 		{"internal/late/a.go", imports(lib + "transport"), "know no game and no session"},
 		{"internal/game/a.go", imports(lib+"ecs", lib+"prediction", lib+"transport", lib+"internal/layout"), ""},
 		{"internal/game/a.go", imports(module), "knows neither of them"},
-		{"internal/game/a.go", imports(lib + "expert"), "knows neither of them"},
+		{"internal/game/a.go", imports(lib + "flight"), "knows neither of them"},
 		{"internal/game/a.go", imports(lib + "internal/quantise"), "alone: use schema"},
 		{"internal/game/last_words.go", "package p\nimport \"time\"\nvar f = time.Sleep\n", ""},
 		{"internal/game/loss.go", "package p\nimport \"time\"\nvar f = time.Sleep\n", "uses time.Sleep"},

@@ -68,7 +68,7 @@ var ends = []string{"server", "client"}
 
 // onTop are the packages that build on the ends, or do their work in another way. The root's
 // own code does not know them, nor does that of the ends.
-var onTop = []string{"bots", "bridge", "expert", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

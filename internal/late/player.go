@@ -18,7 +18,7 @@ type Player struct {
 	shooter  *rewind.Shooter
 	replaced *cause.Substitution
 	buffer   *netcode.CommandBuffer // buffer is nil if the player is not connected.
-	// prompt is true if the player's late commands are lost: see expert.SetLateInputs.
+	// prompt is true if the player's late commands are lost: see server.Server.SetLateInputs.
 	prompt bool
 
 	// entered is true if late commands are taken, or were before the connection was lost.

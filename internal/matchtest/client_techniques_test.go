@@ -9,7 +9,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -118,44 +117,44 @@ func (w *pushed) respond() time.Duration {
 // the server's pushes do not show. Without interpolation others are drawn at the newest snapshot.
 func TestTechniquesSwitchInMidMatch(t *testing.T) {
 	w := newPushed(t, 0, sim.Link{Latency: halfTrip})
-	set := func(to expert.Techniques) {
-		require.NoError(t, expert.SetTechniques(w.client, to))
+	set := func(to client.Techniques) {
+		require.NoError(t, w.client.SetTechniques(to))
 		w.match.Run(w.match.Net.Now() + time.Second)
 	}
 	const tick = time.Second / 30
 	require.LessOrEqual(t, w.respond(), 3*tick)
 	for range 2 {
-		set(expert.Techniques{NoPrediction: true})
+		set(client.Techniques{NoPrediction: true})
 		before := w.client.Stats()
 		require.Greater(t, w.respond(), 2*halfTrip)
 		require.Equal(t, before.Mispredictions, w.client.Stats().Mispredictions)
 		require.Equal(t, before.PredictedTicks, w.client.Stats().PredictedTicks)
-		set(expert.Techniques{})
+		set(client.Techniques{})
 		require.LessOrEqual(t, w.respond(), 3*tick)
 		require.Greater(t, w.client.Stats().PredictedTicks, before.PredictedTicks)
 	}
 
 	y := func() float32 { return w.at(&w.game, w.client.View(), true).Y }
-	set(expert.Techniques{NoReconciliation: true})
+	set(client.Techniques{NoReconciliation: true})
 	was, before := y(), w.client.Stats()
 	w.match.Run(w.match.Net.Now() + 5*time.Second)
 	require.Equal(t, was, y(), "nothing corrects it")
 	require.Equal(t, before.Mispredictions, w.client.Stats().Mispredictions)
-	set(expert.Techniques{})
+	set(client.Techniques{})
 	require.InDelta(t, w.truth[w.server.Tick()], y(), 1.01, "in step again")
 	require.Greater(t, y(), was+1)
 
 	w.other = w.other[:0]
-	set(expert.Techniques{NoInterpolation: true})
+	set(client.Techniques{NoInterpolation: true})
 	w.match.Run(w.match.Net.Now() + time.Second)
 	v := w.client.View()
-	newest, at, ok := expert.Received(w.client, &w.game.Pos, w.body(&w.game, v, false))
+	newest, at, ok := client.Received(w.client, &w.game.Pos, w.body(&w.game, v, false))
 	require.True(t, ok)
 	require.Equal(t, v.RenderTick, at)
 	require.Zero(t, v.RenderFraction)
 	require.Equal(t, newest, w.at(&w.game, v, false))
 	require.Less(t, len(w.other), 65, "a new place a snapshot, not a frame")
-	set(expert.Techniques{})
+	set(client.Techniques{})
 	require.Less(t, w.client.View().RenderTick, at+30)
 	require.Zero(t, w.client.Stats().HardResets)
 	a := simtest.Audit(w.server, w.client.View().Player, w.client)
@@ -166,7 +165,7 @@ func TestTechniquesSwitchInMidMatch(t *testing.T) {
 func TestNoSmoothing(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		w := newPushed(t, 0, sim.Link{Latency: halfTrip})
-		require.NoError(t, expert.SetTechniques(w.client, expert.Techniques{NoSmoothing: off}))
+		require.NoError(t, w.client.SetTechniques(client.Techniques{NoSmoothing: off}))
 		var steps []float32
 		last := w.at(&w.game, w.client.View(), true).Y
 		for range 180 {
@@ -190,13 +189,13 @@ func TestNoSmoothing(t *testing.T) {
 func TestReceived(t *testing.T) {
 	w := newPushed(t, 0, sim.Link{Latency: halfTrip})
 	v := w.client.View()
-	pos, at, ok := expert.Received(w.client, &w.game.Pos, w.body(&w.game, v, true))
+	pos, at, ok := client.Received(w.client, &w.game.Pos, w.body(&w.game, v, true))
 	require.True(t, ok)
 	require.Less(t, at, v.Tick)
 	require.InDelta(t, w.truth[at], pos.Y, 0.01)
-	_, _, ok = expert.Received(w.client, &w.game.Pos, ecs.None)
+	_, _, ok = client.Received(w.client, &w.game.Pos, ecs.None)
 	require.False(t, ok)
-	_, _, ok = expert.Received(w.client, &w.game.Move, w.body(&w.game, v, true))
+	_, _, ok = client.Received(w.client, &w.game.Move, w.body(&w.game, v, true))
 	require.False(t, ok, "commands are not sent back")
 }
 
@@ -213,13 +212,13 @@ func TestSetLateInputs(t *testing.T) {
 		return w.server.Stats().InputsRerun - before
 	}
 	require.NotZero(t, count(1))
-	require.True(t, expert.SetLateInputs(w.server, 1, false))
+	require.True(t, w.server.SetLateInputs(1, false))
 	require.Zero(t, count(0))
 	require.Equal(t, client.Playing, w.client.View().State)
-	require.True(t, expert.SetLateInputs(w.server, 1, true))
+	require.True(t, w.server.SetLateInputs(1, true))
 	require.NotZero(t, count(1))
-	require.False(t, expert.SetLateInputs(w.server, 9, false), "nobody")
-	require.False(t, expert.SetLateInputs(newPushed(t, 0, sim.Link{}).server, 1, false), "a server without them")
+	require.False(t, w.server.SetLateInputs(9, false), "nobody")
+	require.False(t, newPushed(t, 0, sim.Link{}).server.SetLateInputs(1, false), "a server without them")
 	w.held = false
 	w.match.Run(w.match.Net.Now() + 2*time.Second)
 	a := simtest.Audit(w.server, 1, w.client)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -115,8 +114,8 @@ func observers() *plan {
 // noLate switches late inputs off for one player, and measures another player's latency again.
 func noLate(m *match) error {
 	players := m.srv.Players(nil)
-	expert.SetLateInputs(m.srv, players[0], false)
-	expert.RemeasureLatency(m.srv, players[1])
+	m.srv.SetLateInputs(players[0], false)
+	m.srv.RemeasureLatency(players[1])
 	return nil
 }
 
@@ -254,7 +253,7 @@ func builds() *plan {
 		},
 		acts: []act{{3 * second, asks}, {4 * second, enter(9)}},
 		must: all(plays(0, 2), want("asked can anybody hear me", "clients:", "shot confirmed"), func(m *match) error {
-			if expert.BuildDifference(m.seat(2).client) == nil {
+			if m.seat(2).client.BuildDifference() == nil {
 				return errors.New("the client is of the same build")
 			}
 			var other *client.ProtocolError

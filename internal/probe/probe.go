@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -34,11 +33,6 @@ type Server interface {
 	// newest tick that the player may receive. It is zero for a player that does not
 	// exist, and when no snapshot of that tick was sent.
 	ScreenHash(player ecs.Owner) ScreenHash
-	// Losses, Traffic, SetLateInputs and RemeasureLatency are those of package expert.
-	Losses(dst []stats.Loss) []stats.Loss
-	Traffic() []stats.Traffic
-	SetLateInputs(player ecs.Owner, on bool) bool
-	RemeasureLatency(player ecs.Owner) bool
 	// Commanded reports whether a player owns an entity with the command now, or the game has
 	// no command.
 	Commanded() bool
@@ -173,13 +167,6 @@ type Client interface {
 	// OnSample calls fn with each command that the client's Sampler made, which fn may change,
 	// and the tick of the frame that the screen showed. It does nothing without a Sampler.
 	OnSample(fn func(shown Tick, command unsafe.Pointer))
-	// Losses, SetTechniques and BuildDifference are those of package expert.
-	Losses(dst []stats.Loss) []stats.Loss
-	SetTechniques(t Techniques) error
-	BuildDifference() *schema.BuildDifference
-	// ReceivedValue writes a component's value in the newest snapshot that had it to v, which
-	// points to a value of the component's type. It returns false without one.
-	ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool)
 	// Trace returns the port of the client's trace. Any goroutine may call it.
 	Trace() *trace.Port
 	// SetArchitecture sets the architecture that the client reports to the server. Call it
@@ -189,11 +176,6 @@ type Client interface {
 	// found with each tick whose result differs. Call it before the first Step. It
 	// returns an error if the history is too short.
 	SyncTest(ticks int, found func(Desync)) error
-}
-
-// Techniques are those of package expert.
-type Techniques struct {
-	NoPrediction, NoReconciliation, NoSmoothing, NoInterpolation bool
 }
 
 // ScreenHash is a digest of the state sent to one player, by the ids of its connection.

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -82,7 +81,7 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 		m.Link(s.client, up, down)
 	})
 	if remeasure {
-		m.Net.At(again, func() { require.True(t, expert.RemeasureLatency(m.server, s.client.View().Player)) })
+		m.Net.At(again, func() { require.True(t, m.server.RemeasureLatency(s.client.View().Player)) })
 	}
 	m.Net.At(again, func() {
 		st, _ := m.server.Player(s.client.View().Player)

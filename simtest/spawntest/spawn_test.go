@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
@@ -377,7 +376,7 @@ func TestSpawnsBetweenBuilds(t *testing.T) {
 			b.m.Run(9 * time.Second)
 			b.rest(t)
 			for i, c := range b.clients {
-				require.NotNil(t, expert.BuildDifference(c))
+				require.NotNil(t, c.BuildDifference())
 				st := c.Stats()
 				require.Zero(t, st.Mispredictions)
 				require.Zero(t, st.SpawnsCancelled+st.SpawnsUnpredicted)

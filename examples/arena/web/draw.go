@@ -8,7 +8,6 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
-	"github.com/foretick/foretick/expert"
 )
 
 func one(b bool) float32 {
@@ -96,7 +95,7 @@ func (s *Session) drawGhosts() {
 	}
 	for _, rows := range s.game.Avatars.All(s.view.World) {
 		for _, e := range rows.Entities() {
-			at, _, ok := expert.Received(s.client, &s.game.Pos, e)
+			at, _, ok := client.Received(s.client, &s.game.Pos, e)
 			if !ok {
 				continue
 			}

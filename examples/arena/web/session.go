@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
@@ -39,7 +38,7 @@ type Session struct {
 	events  [32]transport.Event
 
 	link        sim.Link
-	techniques  expert.Techniques
+	techniques  client.Techniques
 	wish        game.Wish
 	wishes      bool // the wish must still be sent
 	spikeUntil  time.Time

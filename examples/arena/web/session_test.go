@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/examples/arena/web"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -44,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	w.game = game.NewGame(game.Options{TickRate: 30, Peaceful: true, Wishes: true})
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
 		w.wished = append(w.wished, wish)
-		expert.SetLateInputs(w.server, player, !wish.NoLateInputs)
+		w.server.SetLateInputs(player, !wish.NoLateInputs)
 	}
 	w.game.Watch.Explain = func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray) {
 		x := seen.Explain(ray, 50)

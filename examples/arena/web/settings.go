@@ -5,7 +5,6 @@ import (
 
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/arena/game"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -82,7 +81,7 @@ func (s *Session) set(now time.Time, which int, v float32) {
 		return
 	}
 	s.relink()
-	_ = expert.SetTechniques(s.client, s.techniques) // cannot fail: the client has no partial ticks
+	_ = s.client.SetTechniques(s.techniques) // cannot fail: the client has no partial ticks
 }
 
 func milliseconds(v float32) time.Duration {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -94,7 +93,7 @@ func (t *truths) compare(s *Session) {
 	newest := foretick.Tick(0)
 	for _, rows := range s.game.Avatars.All(s.view.World) {
 		for i := range rows.Len() {
-			at, tick, ok := expert.Received(s.client, &s.game.Pos, rows.Entity(i))
+			at, tick, ok := client.Received(s.client, &s.game.Pos, rows.Entity(i))
 			if !ok || int32(tick-t.last) <= 0 {
 				continue
 			}

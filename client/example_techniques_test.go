@@ -1,4 +1,4 @@
-package expert_test
+package client_test
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -44,7 +43,7 @@ func (g *walk) protocol() *foretick.Protocol {
 
 // A tutorial page shows what prediction does: with it the player is ahead of the newest
 // snapshot, and without it behind.
-func ExampleSetTechniques() {
+func ExampleClient_SetTechniques() {
 	match := simtest.New(1)
 	if _, err := match.Serve(server.Config{Protocol: new(walk).protocol()}); err != nil {
 		panic(err)
@@ -64,11 +63,11 @@ func ExampleSetTechniques() {
 		v := cl.View()
 		body := bodies.FirstOwned(v.World, v.Player)
 		drawn := g.pos.Get(v.World, body)
-		told, _, ok := expert.Received(cl, &g.pos, body)
+		told, _, ok := client.Received(cl, &g.pos, body)
 		return ok && drawn.X > told.X
 	}
 	fmt.Println("ahead of the server's word:", ahead())
-	if err := expert.SetTechniques(cl, expert.Techniques{NoPrediction: true}); err != nil {
+	if err := cl.SetTechniques(client.Techniques{NoPrediction: true}); err != nil {
 		panic(err)
 	}
 	fmt.Println("without prediction:", ahead())
