@@ -279,7 +279,7 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 		if around := f.in().Writes; around == nil {
 			run(f, rows)
 		} else {
-			first := f.World.Deferred()
+			first := ecs.Engine(f.World).Deferred()
 			run(f, rows)
 			around.AfterChanges(first, rows)
 		}

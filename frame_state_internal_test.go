@@ -65,7 +65,7 @@ func TestAThirdEndPlaysSharedSystems(t *testing.T) {
 	}, ecs.Write(&place))
 	require.NoError(t, p.Err())
 	a := newAloneEnd(&p.compiled)
-	a.world.Manager().Spawn(&body, 1)
+	ecs.Engine(a.world).Manager().Spawn(&body, 1)
 	a.step(1)
 	a.step(1)
 	require.Equal(t, []float32{1, 2}, told)

@@ -578,7 +578,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"destruction past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Destroy(f.Spawn(&h.player, 1)) }), "World.Destroy\nFrame.Destroy"},
 		{"destruction of an owner's past the frame", onFrame(func(h *handles, f *foretick.Frame) {
 			f.Spawn(&h.player, 1)
-			f.World.ReleaseOwner(1)
+			ecs.Engine(f.World).ReleaseOwner(1)
 		}), "World.Destroy\nFrame.Destroy"},
 		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "message hit\ncall its OnClient"},
 		{"broadcast of an undeclared message", func() error { return new(foretick.Message[hit]).Broadcast(nil, hit{}) }, "message hit\ncall its OnClient"},

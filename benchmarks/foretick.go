@@ -153,7 +153,7 @@ func (f *foretick) Transfer(n int) Work {
 
 func (f *foretick) Save(n, slots int) Work {
 	f.fill(n, 1)
-	f.h = f.w.NewHistory(slots)
+	f.h = ecs.Engine(f.w).NewHistory(slots)
 	for i := range slots {
 		f.h.Save(i)
 	}

@@ -39,7 +39,7 @@ func (tl *timeline) Amend(t, k foretick.Tick) {
 			if predicted != nil {
 				actual = tl.names.stated(g, s, i, predicted[:n], t)
 			}
-			at := tl.world.Pointer(e, comp.ID)
+			at := ecs.Engine(tl.world).Pointer(e, comp.ID)
 			if later == nil || predicted == nil || actual == nil || at == nil {
 				continue
 			}
@@ -75,7 +75,7 @@ func (tl *timeline) Adopt(t foretick.Tick) {
 	if _, _, own := tl.ghosts.receiver.Complete(t); own && tl.spawning.waiting.Len() > 0 {
 		tl.spawning.waiting.Open(func(k foretick.Tick, s spawned) bool {
 			if int32(k-t) <= 0 { // settle reports it to the game
-				tl.world.Manager().Destroy(s.e)
+				ecs.Engine(tl.world).Manager().Destroy(s.e)
 			}
 			return true
 		})
@@ -106,7 +106,7 @@ func (tl *timeline) writeState(g *snapshot.Ghost, s snapshot.State, t foretick.T
 				words = tl.names.named(comp, words, r.wordsOf(ecs.Entity(g.Data), i), t)
 			}
 			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), &tl.names, tl.ghosts.pointer(g, i))
-		} else if at := tl.world.Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID); at != nil {
+		} else if at := ecs.Engine(tl.world).Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID); at != nil {
 			tl.ghosts.takeAway(ecs.Entity(g.Data), tl.p.Components[i].ID)
 		}
 	}

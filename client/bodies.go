@@ -68,7 +68,7 @@ func (pr *predicted) entities() []ecs.Entity {
 // birth makes the local entity of a ghost.
 func (bs *bodies) birth(g *snapshot.Ghost) {
 	k := &bs.p.Prefabs[g.Prefab]
-	e := bs.world.Manager().Spawn(k.ECS, bs.ghosts.partOf(g))
+	e := ecs.Engine(bs.world).Manager().Spawn(k.ECS, bs.ghosts.partOf(g))
 	*bs.p.Identity.Get(bs.world, e) = game.NetworkID{Net: uint32(g.Wire), Prefab: uint16(k.Own)}
 	g.Data = uint64(e)
 	bs.scenes.noteAppeared(g)
@@ -83,10 +83,10 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 		return false
 	}
 	k := bs.p.Prefabs[g.Prefab].ECS // not nil: an alien ghost is not predicted here
-	if restored = e != 0 && bs.world.Manager().Place(e, k, owner) == nil; !restored {
-		e = bs.world.Reserve(ecs.RangeServer, owner)
-		if bs.world.Manager().Place(e, k, owner) != nil {
-			e = bs.world.Manager().Spawn(k, owner)
+	if restored = e != 0 && ecs.Engine(bs.world).Manager().Place(e, k, owner) == nil; !restored {
+		e = ecs.Engine(bs.world).Reserve(ecs.RangeServer, owner)
+		if ecs.Engine(bs.world).Manager().Place(e, k, owner) != nil {
+			e = ecs.Engine(bs.world).Manager().Spawn(k, owner)
 		}
 		g.Data = uint64(e)
 		bs.scenes.noteAppeared(g)
@@ -104,7 +104,7 @@ func (bs *bodies) embody(g *snapshot.Ghost) (restored bool) {
 // it.
 func (bs *bodies) bury(e ecs.Entity) {
 	bs.parents.ReleaseChildren(e, func(ecs.Entity) bool { return true })
-	bs.world.Manager().Destroy(e)
+	ecs.Engine(bs.world).Manager().Destroy(e)
 	bs.retired = append(bs.retired, retired{e, bs.predictor.Tick()})
 }
 
@@ -112,7 +112,7 @@ func (bs *bodies) bury(e ecs.Entity) {
 func (bs *bodies) exhume() {
 	n := 0
 	for n < len(bs.retired) && int32(bs.predictor.Tick()-bs.retired[n].tick) > int32(bs.cfg.History) {
-		bs.world.Unreserve(bs.retired[n].e)
+		ecs.Engine(bs.world).Unreserve(bs.retired[n].e)
 		bs.locals.forgetLocal(bs.retired[n].e)
 		n++
 	}
@@ -150,7 +150,7 @@ func (pr *predicted) eachComponent(visit func(e ecs.Entity, comp *layout.Compone
 	for _, e := range pr.entities() {
 		for i := range pr.p.Components {
 			comp := &pr.p.Components[i]
-			if at := pr.world.Pointer(e, comp.ID); at != nil && comp.Predicted {
+			if at := ecs.Engine(pr.world).Pointer(e, comp.ID); at != nil && comp.Predicted {
 				visit(e, comp, at)
 			}
 		}

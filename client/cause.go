@@ -230,7 +230,7 @@ func (cs *causes) checkUntracked(t foretick.Tick) {
 			continue
 		}
 		for _, i := range cs.p.Unpredicted.Read {
-			at := cs.world.Pointer(ecs.Entity(g.Data), cs.p.Components[i].ID)
+			at := ecs.Engine(cs.world).Pointer(ecs.Entity(g.Data), cs.p.Components[i].ID)
 			theirs := s.Component(i)
 			if at == nil || theirs == nil {
 				continue

@@ -231,7 +231,7 @@ type base struct {
 func newBase(cfg Config) base {
 	p := compiledOf(cfg.Protocol)
 	w := ecs.NewWorld(p.Types, ecs.WorldConfig{}) // its tags are set below, and with each Welcome
-	w.WatchOutside(true)
+	ecs.Engine(w).WatchOutside(true)
 	queues := p.NewQueues()
 	if cfg.NoPrediction {
 		for _, q := range queues {

@@ -90,7 +90,7 @@ func (c *frameEnd) DrawsPartly(rows ecs.Rows, components *schema.MaskBuilder) {
 
 // Simulates reports whether the client runs shared systems for an entity in the frame's tick.
 func (c *frameEnd) Simulates(e ecs.Entity) bool {
-	switch o := c.world.PartOf(e); {
+	switch o := ecs.Engine(c.world).PartOf(e); {
 	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
 		return false
 	case o == ecs.ClientOnly:
@@ -154,7 +154,7 @@ func (c *frameEnd) BeforeSystem(run *game.SystemRun, system int) {
 // AfterSystem is called after each system.
 func (c *frameEnd) AfterSystem(run *game.SystemRun, system int) {
 	if run.Blind {
-		c.looks.noteLook(system, c.world.Peeked())
+		c.looks.noteLook(system, ecs.Engine(c.world).Peeked())
 		return
 	}
 	if run.Partial {

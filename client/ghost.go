@@ -111,11 +111,11 @@ func (gs *ghosts) partOf(g *snapshot.Ghost) foretick.PlayerID {
 	}
 	switch {
 	case gs.heldByOwner(g, g.Newest()) && g.Mine && o != ecs.Nobody && !gs.cfg.NoPrediction:
-		return gs.world.Partition(o)
+		return ecs.Engine(gs.world).Partition(o)
 	case !gs.p.Remote.Predicts || g.Mine || o == ecs.Nobody || gs.remotePredicted(g):
 		return o
 	}
-	return gs.world.Partition(o)
+	return ecs.Engine(gs.world).Partition(o)
 }
 
 // originOf returns the spawn key with which this client predicted one of the server's entities. It is 0
@@ -147,13 +147,13 @@ func (gs *ghosts) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
 // it is missing.
 func (gs *ghosts) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
 	e, comp := ecs.Entity(g.Data), &gs.p.Components[i]
-	at := gs.world.Pointer(e, comp.ID)
+	at := ecs.Engine(gs.world).Pointer(e, comp.ID)
 	if at == nil && gs.crowded() {
 		return gs.spare(i)
 	}
 	if at == nil {
-		gs.world.AddByID(e, comp.ID, comp.Zero)
-		at = gs.world.Pointer(e, comp.ID)
+		ecs.Engine(gs.world).AddByID(e, comp.ID, comp.Zero)
+		at = ecs.Engine(gs.world).Pointer(e, comp.ID)
 	}
 	return at
 }
@@ -161,7 +161,7 @@ func (gs *ghosts) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
 // takeAway removes a component that a ghost no longer has.
 func (gs *ghosts) takeAway(e ecs.Entity, id ecs.ID) {
 	if !gs.crowded() {
-		gs.world.RemoveByID(e, id)
+		ecs.Engine(gs.world).RemoveByID(e, id)
 	}
 }
 
@@ -192,7 +192,7 @@ func (gs *ghosts) othersNewest() {
 		for _, i := range gs.others {
 			if words := s.Component(i); words != nil {
 				gs.writeComponent(g, s, i)
-			} else if id := gs.p.Components[i].ID; gs.world.Pointer(ecs.Entity(g.Data), id) != nil {
+			} else if id := gs.p.Components[i].ID; ecs.Engine(gs.world).Pointer(ecs.Entity(g.Data), id) != nil {
 				gs.takeAway(ecs.Entity(g.Data), id)
 			}
 		}
@@ -506,7 +506,7 @@ func (gs *ghosts) takeUnpredictedOf(g *snapshot.Ghost) bool {
 	for _, i := range gs.p.Unpredicted.Components {
 		if s.Component(i) != nil {
 			changed = gs.rewriteComponent(g, s, i) || changed
-		} else if id := gs.p.Components[i].ID; gs.world.Pointer(e, id) != nil {
+		} else if id := gs.p.Components[i].ID; ecs.Engine(gs.world).Pointer(e, id) != nil {
 			gs.takeAway(e, id)
 			changed = true
 		}
@@ -518,7 +518,7 @@ func (gs *ghosts) takeUnpredictedOf(g *snapshot.Ghost) bool {
 // changed, a sync test may go back beyond the tick.
 func (gs *ghosts) rewriteComponent(g *snapshot.Ghost, s snapshot.State, i int) bool {
 	comp := &gs.p.Components[i]
-	at := gs.world.Pointer(ecs.Entity(g.Data), comp.ID)
+	at := ecs.Engine(gs.world).Pointer(ecs.Entity(g.Data), comp.ID)
 	if at == nil || comp.Varies {
 		gs.writeComponent(g, s, i)
 		return true
@@ -570,7 +570,7 @@ func (gs *ghosts) switched(g *snapshot.Ghost) bool {
 		return false
 	}
 	if e := ecs.Entity(g.Data); gs.world.Alive(e) && gs.world.Owner(e) == foretick.PlayerID(g.Owner) {
-		return gs.world.PartOf(e) != gs.partOf(g)
+		return ecs.Engine(gs.world).PartOf(e) != gs.partOf(g)
 	}
 	now := g.Newest()
 	before, ok := g.Before(now)

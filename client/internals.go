@@ -109,7 +109,7 @@ func (in internals) Compare(w schema.WireID, comp int, theirs []int32, a schema.
 	if own.Unknown || g == nil {
 		return own.Name, false, false
 	}
-	at := c.world.Pointer(ecs.Entity(g.Data), own.ID)
+	at := ecs.Engine(c.world).Pointer(ecs.Entity(g.Data), own.ID)
 	if at == nil || theirs == nil {
 		return own.Name, true, (at == nil) == (theirs == nil)
 	}

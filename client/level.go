@@ -29,16 +29,16 @@ func (c *Client) enterLevel(info netcode.LevelInfo) {
 // clearLevel forgets everything that belonged to a level.
 func (c *Client) clearLevel() error {
 	if c.ghosts.receiver != nil {
-		c.world.Lock()
+		ecs.Engine(c.world).Lock()
 		for _, g := range c.ghosts.receiver.Ghosts() {
 			if g.Data != 0 {
-				c.world.Manager().Destroy(ecs.Entity(g.Data))
+				ecs.Engine(c.world).Manager().Destroy(ecs.Entity(g.Data))
 			}
 		}
-		c.world.Unlock()
+		ecs.Engine(c.world).Unlock()
 		for _, g := range c.ghosts.receiver.Ghosts() {
 			if g.Data != 0 {
-				c.world.Unreserve(ecs.Entity(g.Data)) // no save from before is restored any more
+				ecs.Engine(c.world).Unreserve(ecs.Entity(g.Data)) // no save from before is restored any more
 			}
 		}
 	}

@@ -11,7 +11,7 @@ func newLocalEntities(b *base) localEntities {
 	co := localEntities{base: b}
 	if b.p.Spawning {
 		co.query = ecs.NewQuery(b.p.Types, ecs.With(&b.p.Identity))
-		co.kept = b.world.NewOwnerHistory(ecs.ClientOnly, 1)
+		co.kept = ecs.Engine(b.world).NewOwnerHistory(ecs.ClientOnly, 1)
 	}
 	return co
 }
@@ -128,7 +128,7 @@ func (l *locals) stash(entities []ecs.Entity) {
 		}
 		row := l.data[i*stride:][:stride]
 		for k, t := range l.p.Locals {
-			at := l.world.Pointer(e, t.ID)
+			at := ecs.Engine(l.world).Pointer(e, t.ID)
 			if row[k] = 0; at != nil {
 				row[k] = 1
 				copy(row[t.At:], unsafe.Slice((*byte)(at), t.Size))
@@ -152,15 +152,15 @@ func (l *locals) putBack(entities []ecs.Entity) (moved bool) {
 		}
 		row := l.data[i*stride:][:stride]
 		for k, t := range l.p.Locals {
-			at, there := l.world.Pointer(e, t.ID), row[k] != 0
+			at, there := ecs.Engine(l.world).Pointer(e, t.ID), row[k] != 0
 			switch {
 			case there && at != nil:
 				copy(unsafe.Slice((*byte)(at), t.Size), row[t.At:])
 			case there:
-				l.world.AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
+				ecs.Engine(l.world).AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
 				moved = true
 			case at != nil:
-				l.world.RemoveByID(e, t.ID)
+				ecs.Engine(l.world).RemoveByID(e, t.ID)
 				moved = true
 			}
 		}

@@ -81,7 +81,7 @@ func (lk *looks) looked(component string, t foretick.Tick) []int {
 		lk.n++
 		at.tick = t
 		at.unknown = !lk.runConcealed(t)
-		at.systems, at.parents = append(at.systems[:0], lk.systems...), lk.world.AskedParents()
+		at.systems, at.parents = append(at.systems[:0], lk.systems...), ecs.Engine(lk.world).AskedParents()
 	}
 	lk.read = lk.read[:0]
 	for i := range lk.p.Looks {
@@ -129,9 +129,9 @@ func (lk *looks) runConcealed(t foretick.Tick) bool {
 		for i := range lk.saves.remotes {
 			lk.shown = append(lk.shown, lk.saves.remotes[i].owner)
 		}
-		lk.world.Conceal(lk.shown...)
+		ecs.Engine(lk.world).Conceal(lk.shown...)
 		ok := lk.stepper.runUnseeing(t)
-		lk.world.Reveal()
+		ecs.Engine(lk.world).Reveal()
 		hooked.Watch(false)
 		return ok
 	}) && lk.result.hash() == was.hash()
@@ -209,7 +209,7 @@ func (lk *looks) runNudged(k foretick.Tick, component int, by [2]float32) bool {
 // nudge moves the rounded fields of an entity's component.
 func (lk *looks) nudge(e ecs.Entity, component int, by [2]float32) {
 	c := &lk.p.Components[component]
-	at := lk.world.Pointer(e, c.ID)
+	at := ecs.Engine(lk.world).Pointer(e, c.ID)
 	if at == nil {
 		return
 	}

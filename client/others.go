@@ -66,7 +66,7 @@ func (ot *others) drawGhost(g *snapshot.Ghost, t foretick.Tick, fraction float32
 			continue
 		}
 		if gf.from.Component(i) == nil {
-			if ot.world.Pointer(ecs.Entity(g.Data), comp.ID) != nil {
+			if ecs.Engine(ot.world).Pointer(ecs.Entity(g.Data), comp.ID) != nil {
 				ot.ghosts.takeAway(ecs.Entity(g.Data), comp.ID)
 			}
 			continue
@@ -90,7 +90,7 @@ func (ot *others) drawBeyond(g *snapshot.Ghost, t foretick.Tick, fraction float3
 		wa, wb := a.Component(i), b.Component(i)
 		switch {
 		case wb == nil:
-			if ot.world.Pointer(ecs.Entity(g.Data), comp.ID) != nil {
+			if ecs.Engine(ot.world).Pointer(ecs.Entity(g.Data), comp.ID) != nil {
 				ot.ghosts.takeAway(ecs.Entity(g.Data), comp.ID)
 			}
 		case wa == nil || !comp.Schema.Extrapolates():

@@ -46,7 +46,7 @@ func (ow *ownDrawing) drawOwn(since time.Duration) {
 			if !comp.Predicted || !comp.Lerped {
 				continue
 			}
-			at, b := ow.world.Pointer(e, comp.ID), now.wordsOf(e, i)
+			at, b := ecs.Engine(ow.world).Pointer(e, comp.ID), now.wordsOf(e, i)
 			if at == nil || b == nil || ow.drewPartly(e, i, at) {
 				continue
 			}
@@ -100,7 +100,7 @@ func (ow *ownDrawing) drawLocalEntities() {
 					continue
 				}
 				a, b := l.before.wordsOf(e, i), l.now.wordsOf(e, i)
-				at := ow.world.Pointer(e, comp.ID)
+				at := ecs.Engine(ow.world).Pointer(e, comp.ID)
 				if a == nil || b == nil || at == nil {
 					continue
 				}

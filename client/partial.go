@@ -90,12 +90,12 @@ func (pt *partialTick) runPartial(looking screenFrame) bool {
 	pt.controls.fillOwn(pt.upcoming(t, looking))
 	whole := f.DT
 	f.Tick, f.DT, f.Replay, pt.running.Partial = t, whole*part, true, true
-	pt.world.WatchOutside(false)
+	ecs.Engine(pt.world).WatchOutside(false)
 	pt.p.Schedule.ExecutePartial(pt.world, f, pt.view.Player)
-	pt.world.WatchOutside(true)
+	ecs.Engine(pt.world).WatchOutside(true)
 	f.DT, f.Replay, pt.running.Partial = whole, false, false
 	for _, e := range pt.spawning.passing {
-		pt.world.Manager().Destroy(e)
+		ecs.Engine(pt.world).Manager().Destroy(e)
 	}
 	pt.spawning.passing = pt.spawning.passing[:0]
 	return true

@@ -121,7 +121,7 @@ func (c *canvas) draw(fraction float32) {
 			continue
 		}
 		comp := &p.Components[it.comp]
-		at, from := w.Pointer(it.e, comp.ID), c.before.wordsOf(it.e, int(it.comp))
+		at, from := ecs.Engine(w).Pointer(it.e, comp.ID), c.before.wordsOf(it.e, int(it.comp))
 		if at == nil || from == nil {
 			continue
 		}
@@ -213,9 +213,9 @@ func (c *canvas) undraw() {
 				from = unsafe.Pointer(unsafe.SliceData(plain))
 				plain = plain[comp.Size:]
 			}
-			switch at := w.Pointer(k.e, comp.ID); {
+			switch at := ecs.Engine(w).Pointer(k.e, comp.ID); {
 			case at == nil:
-				w.AddByID(k.e, comp.ID, from)
+				ecs.Engine(w).AddByID(k.e, comp.ID, from)
 			case c.deep[i] != nil:
 				c.deep[i](at, from)
 			default:
@@ -223,8 +223,8 @@ func (c *canvas) undraw() {
 			}
 		})
 		for i := range c.p.Components {
-			if id := c.p.Components[i].ID; !k.mask.Has(i) && w.Pointer(k.e, id) != nil {
-				w.RemoveByID(k.e, id)
+			if id := c.p.Components[i].ID; !k.mask.Has(i) && ecs.Engine(w).Pointer(k.e, id) != nil {
+				ecs.Engine(w).RemoveByID(k.e, id)
 			}
 		}
 	}

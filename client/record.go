@@ -179,7 +179,7 @@ func (rc *recorder) keepEntity(r *record, e ecs.Entity) {
 		if !comp.Predicted {
 			continue
 		}
-		at := rc.world.Pointer(e, comp.ID)
+		at := ecs.Engine(rc.world).Pointer(e, comp.ID)
 		if at == nil {
 			continue
 		}
@@ -204,7 +204,7 @@ func (rc *recorder) lookForLosses(before *record, e ecs.Entity) {
 		if !comp.Predicted {
 			continue
 		}
-		at := rc.world.Pointer(e, comp.ID)
+		at := ecs.Engine(rc.world).Pointer(e, comp.ID)
 		if at == nil {
 			continue
 		}

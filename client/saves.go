@@ -29,7 +29,7 @@ func (sv *saves) beginSession() {
 		sv.own.Release()
 		sv.common.Release()
 	}
-	sv.own, sv.common = sv.world.NewOwnerHistory(sv.view.Player, sv.cfg.History), sv.world.NewOwnerHistory(ecs.Common, sv.cfg.History)
+	sv.own, sv.common = ecs.Engine(sv.world).NewOwnerHistory(sv.view.Player, sv.cfg.History), ecs.Engine(sv.world).NewOwnerHistory(ecs.Common, sv.cfg.History)
 }
 
 // saveSlot saves the predicted rows into a slot of each history.
@@ -122,7 +122,7 @@ func (sv *saves) gather() {
 		if i < 0 {
 			i = len(sv.remotes)
 			owner := foretick.PlayerID(g.Owner)
-			sv.remotes = append(sv.remotes, remotePlayer{owner: owner, history: sv.world.NewOwnerHistory(owner, sv.cfg.History)})
+			sv.remotes = append(sv.remotes, remotePlayer{owner: owner, history: ecs.Engine(sv.world).NewOwnerHistory(owner, sv.cfg.History)})
 		}
 		sv.remotes[i].seen = now
 	}

@@ -147,7 +147,7 @@ func (tl *timeline) act(from, t foretick.Tick) {
 			if s, ok := g.At(from); ok {
 				tl.writeState(g, s, from)
 			} else if g.Gone != 0 && int32(g.Gone-from) <= 0 {
-				tl.world.Manager().Destroy(e) // it is still drawn for a while
+				ecs.Engine(tl.world).Manager().Destroy(e) // it is still drawn for a while
 			}
 		}
 	}
@@ -175,9 +175,9 @@ func (tl *timeline) actTick(t foretick.Tick) {
 		tl.trails.ours.Begin(t)
 	}
 	tl.practice = true
-	tl.world.WatchOutside(false)
+	ecs.Engine(tl.world).WatchOutside(false)
 	tl.p.Schedule.ExecutePlayer(tl.world, f, tl.view.Player)
-	tl.world.WatchOutside(true)
+	ecs.Engine(tl.world).WatchOutside(true)
 	tl.spawning.endSpawns()
 	tl.practice = false
 	for _, q := range tl.frames.Queues {
@@ -205,7 +205,7 @@ func (sc *screen) recordVisible() {
 		}
 		e := ecs.Entity(g.Data)
 		sc.ghosts.hitboxes.Fit(sc.maskOf(e))
-		at := func(comp int) unsafe.Pointer { return sc.world.Pointer(e, sc.p.Components[comp].ID) }
+		at := func(comp int) unsafe.Pointer { return ecs.Engine(sc.world).Pointer(e, sc.p.Components[comp].ID) }
 		if vs := sc.ghosts.hitboxes.BuildFrom(at); len(vs) > 0 {
 			sc.visible.Put(g.Data, uint32(g.Owner), 0, vs...)
 		}
@@ -217,7 +217,7 @@ func (sc *screen) recordVisible() {
 func (sc *screen) maskOf(e ecs.Entity) schema.Mask {
 	var set schema.MaskBuilder
 	for i := range sc.p.Components {
-		if sc.world.Pointer(e, sc.p.Components[i].ID) != nil {
+		if ecs.Engine(sc.world).Pointer(e, sc.p.Components[i].ID) != nil {
 			set.Set(i)
 		}
 	}

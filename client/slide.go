@@ -86,7 +86,7 @@ func (sl *slides) slidable(e ecs.Entity, do func(i int, comp *layout.Component, 
 		if comp.Unknown || !comp.Predicted || !comp.Lerped {
 			continue
 		}
-		if at := sl.world.Pointer(e, comp.ID); at != nil {
+		if at := ecs.Engine(sl.world).Pointer(e, comp.ID); at != nil {
 			sl.words = slices.Grow(sl.words[:0], comp.Schema.Words())[:comp.Schema.Words()]
 			comp.Schema.Quantise(at, schema.GridSim, sl.names, sl.words)
 			do(i, comp, sl.words)
@@ -143,7 +143,7 @@ func (sl *slides) drawSlide(it *slideItem, since time.Duration) {
 				comp.Schema.Displace(o.field, words, o.by)
 			}
 		}
-		comp.Schema.Dequantise(words, schema.GridSim, sl.names, sl.world.Pointer(it.e, comp.ID))
+		comp.Schema.Dequantise(words, schema.GridSim, sl.names, ecs.Engine(sl.world).Pointer(it.e, comp.ID))
 	})
 }
 

@@ -43,7 +43,7 @@ func (sp *spawning) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		}
 	}
 	e := sp.handleFor(key.ID(), prefab.Own)
-	if sp.world.Manager().Place(e, k, sp.view.Player) != nil {
+	if ecs.Engine(sp.world).Manager().Place(e, k, sp.view.Player) != nil {
 		return ecs.None // it cannot happen: a living entity was spawned in another tick
 	}
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Net: uint32(sp.wireOf(e)), Prefab: uint16(prefab.Own), Maker: uint16(sp.view.Player), Origin: key.ID()}
@@ -56,7 +56,7 @@ func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
 	if ok {
 		return s.e
 	}
-	s = spawned{sp.world.Reserve(ecs.RangePredicted, sp.view.Player), kind}
+	s = spawned{ecs.Engine(sp.world).Reserve(ecs.RangePredicted, sp.view.Player), kind}
 	if sp.practice {
 		sp.practised = append(sp.practised, s.e)
 		return s.e
@@ -68,7 +68,7 @@ func (sp *spawning) handleFor(id uint32, kind int) ecs.Entity {
 
 // spawnLocal makes an entity that no rollback changes. In a replay the entity exists only in the tick.
 func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
-	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
+	e := ecs.Engine(sp.world).Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.ClientOnly)
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
 	if sp.clientOnly.ranBefore(sp.frame.Tick) {
 		sp.passing = append(sp.passing, e)
@@ -80,7 +80,7 @@ func (sp *spawning) spawnLocal(k *layout.Prefab) ecs.Entity {
 // sends the real one. The system that runs for the remote player here can still set this one's
 // components.
 func (sp *spawning) spawnPassing(k *layout.Prefab, owner foretick.PlayerID) ecs.Entity {
-	e := sp.world.Manager().SpawnIn(ecs.RangeLocal, k.ECS, sp.world.Partition(owner))
+	e := ecs.Engine(sp.world).Manager().SpawnIn(ecs.RangeLocal, k.ECS, ecs.Engine(sp.world).Partition(owner))
 	*sp.p.Identity.Get(sp.world, e) = game.NetworkID{Prefab: uint16(k.Own)}
 	sp.passing = append(sp.passing, e)
 	return e
@@ -96,12 +96,12 @@ func (sp *spawning) destroyPredicted(e ecs.Entity) bool {
 	}
 	switch owner := sp.world.Owner(e); {
 	case owner == ecs.ClientOnly:
-		return sp.clientOnly.ranBefore(sp.frame.Tick) || sp.world.Manager().Destroy(e)
+		return sp.clientOnly.ranBefore(sp.frame.Tick) || ecs.Engine(sp.world).Manager().Destroy(e)
 	case !sp.removes(owner):
 		return false
 	}
 	sp.parents.ReleaseChildren(e, func(child ecs.Entity) bool { return !sp.removes(sp.world.Owner(child)) })
-	return sp.world.Manager().Destroy(e)
+	return ecs.Engine(sp.world).Manager().Destroy(e)
 }
 
 // removes reports whether shared systems here may destroy the entities of an owner.
@@ -125,7 +125,7 @@ func (sp *spawning) endSpawns() {
 		return
 	}
 	for _, e := range sp.passing {
-		sp.world.Manager().Destroy(e)
+		ecs.Engine(sp.world).Manager().Destroy(e)
 	}
 	sp.passing = sp.passing[:0]
 	if sp.practice {
@@ -276,7 +276,7 @@ func (sp *spawning) clearSpawns() {
 	sp.waiting.Clear(func(_ foretick.Tick, s spawned) { sp.cancelSpawn(s) })
 	sp.fresh, sp.matched, sp.restored, sp.named = sp.fresh[:0], sp.matched[:0], sp.restored[:0], sp.named[:0]
 	if sp.p.ClientOnly {
-		sp.world.Manager().ReleaseOwner(ecs.ClientOnly)
+		ecs.Engine(sp.world).Manager().ReleaseOwner(ecs.ClientOnly)
 	}
 	sp.clientOnly.lived = 0
 }
@@ -368,7 +368,7 @@ func (sp *spawning) matchedBy(key uint32) bool {
 // forgetPractised frees the handles of a tick that ran as a trial.
 func (sp *spawning) forgetPractised() {
 	for _, e := range sp.practised {
-		sp.world.Unreserve(e)
+		ecs.Engine(sp.world).Unreserve(e)
 	}
 	sp.practised = sp.practised[:0]
 }

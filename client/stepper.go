@@ -63,10 +63,10 @@ func (sr *stepper) runAside(t foretick.Tick, run func() bool, kept func()) bool 
 	sr.controls.fillCommand(t)
 	sr.controls.guessRemotes(t)
 	sr.spawning.beginSpawns(t)
-	sr.world.WatchOutside(false)
+	ecs.Engine(sr.world).WatchOutside(false)
 	ok := run()
 	sr.row.TakeRow()
-	sr.world.WatchOutside(true)
+	ecs.Engine(sr.world).WatchOutside(true)
 	sr.spawning.endSpawns()
 	sr.ghosts.pushed = true // the values that systems wrote through queries have to be restored
 	if ok {
@@ -82,7 +82,7 @@ func (sr *stepper) runAside(t foretick.Tick, run func() bool, kept func()) bool 
 func (sr *stepper) runUnseeing(t foretick.Tick) (ok bool) {
 	defer func() {
 		if recover() != nil {
-			sr.world.Recover()
+			ecs.Engine(sr.world).Recover()
 			*sr.running = game.SystemRun{Blind: sr.running.Blind}
 			ok = false
 		}

@@ -142,7 +142,7 @@ func (tl *timeline) Step(t foretick.Tick, replay bool) {
 		tl.trails.ours.Begin(t)
 		tl.trails.noteTrail()
 	}
-	tl.world.WatchOutside(false)
+	ecs.Engine(tl.world).WatchOutside(false)
 	if tl.tracer.armed {
 		tl.tracer.beginTrace(t)
 	}
@@ -152,7 +152,7 @@ func (tl *timeline) Step(t foretick.Tick, replay bool) {
 	}
 	tl.row.TakeRow()
 	tl.trails.settleTrail(&tl.tester)
-	tl.world.WatchOutside(true)
+	ecs.Engine(tl.world).WatchOutside(true)
 	tl.spawning.endSpawns()
 	if tl.tester.running {
 		tl.tester.running = false
@@ -185,7 +185,7 @@ func (tl *timeline) jump(to foretick.Tick) {
 	tl.spawning.matchSpawns()
 	tl.spawning.waiting.Open(func(k foretick.Tick, s spawned) bool {
 		if int32(k-newest) > 0 { // its tick runs again
-			tl.world.Manager().Destroy(s.e)
+			ecs.Engine(tl.world).Manager().Destroy(s.e)
 		}
 		return true
 	})

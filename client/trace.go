@@ -272,7 +272,7 @@ func (t *traceMember) traceSystem(system int) {
 
 // listTraced adds the requested entities of the player that the record does not have yet.
 func (t *traceMember) listTraced() {
-	t.shape = t.world.Structure(t.view.Player)
+	t.shape = ecs.Engine(t.world).Structure(t.view.Player)
 	if t.nobody {
 		return
 	}
@@ -289,7 +289,7 @@ func (t *traceMember) listTraced() {
 // and predict the entity.
 func (t *traceMember) traced(e ecs.Entity) (x game.Candidate, ok bool) {
 	id := t.p.Identity.Find(t.world, e)
-	if id == nil || t.world.PartOf(e) != t.view.Player {
+	if id == nil || ecs.Engine(t.world).PartOf(e) != t.view.Player {
 		return x, false
 	}
 	x = game.Candidate{Entity: e, Name: t.names.Net(uint64(e)), Prefab: int(id.Prefab), Audience: schema.ToOwner}
@@ -305,13 +305,13 @@ func (t *traceMember) takeTrace(step int) {
 		return
 	}
 	t.recorder.At(step)
-	if step != trace.Start() && t.world.Structure(t.view.Player) != t.shape {
+	if step != trace.Start() && ecs.Engine(t.world).Structure(t.view.Player) != t.shape {
 		t.listTraced()
 	}
 	for i := range t.recorder.Entities() {
 		switch e := ecs.Entity(t.recorder.Handle(i)); {
 		case e == 0:
-		case t.world.PartOf(e) != t.view.Player:
+		case ecs.Engine(t.world).PartOf(e) != t.view.Player:
 			t.recorder.Gone(i)
 		default:
 			t.p.RecordEntity(t.world, t.recorder, i, t.names, step == trace.Start())

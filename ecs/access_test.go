@@ -20,7 +20,7 @@ func TestHandlesThatNeverWereAreNotFound(t *testing.T) {
 	for _, e := range spread(w, &g.mover, 200, 3) {
 		alive[e] = true
 	}
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	for _, e := range spread(w, &g.mover, 300, 5) {
 		alive[e] = false // the restore discards these
@@ -70,7 +70,7 @@ func TestViewOutlivesNewTables(t *testing.T) {
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	es := spread(w, &prefabs[0], 40, 2)
-	w.Lock()
+	ecs.Engine(w).Lock()
 	v := g.pos.View(w)
 	var made []ecs.Entity
 	for i := range prefabs {
@@ -88,7 +88,7 @@ func TestViewOutlivesNewTables(t *testing.T) {
 			g.pos.Get(w, e).X++
 		}
 	}
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	for i, e := range made {
 		require.Equal(t, float32(len(prefabs)-i/40), g.pos.Get(w, e).X)
 	}

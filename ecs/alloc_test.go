@@ -27,7 +27,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 	}, ecs.Read(&g.pos), ecs.Create(&g.pos, &g.vel, &g.hp))
 	require.NoError(t, s.Build())
 	f := &frame{w: w}
-	world, owner := w.NewHistory(4), w.NewOwnerHistory(2, 4)
+	world, owner := ecs.Engine(w).NewHistory(4), ecs.Engine(w).NewOwnerHistory(2, 4)
 	at, sum, found := 0, float32(0), 0
 	count := func(ecs.Rows, int, unsafe.Pointer) { found++ }
 	batch := make([]ecs.Entity, 50)

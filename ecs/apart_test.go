@@ -15,9 +15,9 @@ import (
 func TestApart(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	apart := w.Partition(3)
-	require.Equal(t, apart, w.Partition(3))
-	require.NotEqual(t, apart, w.Partition(4))
+	apart := ecs.Engine(w).Partition(3)
+	require.Equal(t, apart, ecs.Engine(w).Partition(3))
+	require.NotEqual(t, apart, ecs.Engine(w).Partition(4))
 	require.NotEqual(t, ecs.Owner(3), apart)
 	own, other := w.Spawn(&g.mover, 3), w.Spawn(&g.mover, apart)
 	require.Equal(t, ecs.Owner(3), w.Owner(own))
@@ -29,7 +29,7 @@ func TestApart(t *testing.T) {
 	require.Equal(t, []ecs.Entity{own}, q.Owned(w, 3)[0].Entities())
 	require.Equal(t, []ecs.Entity{other}, q.Owned(w, apart)[0].Entities())
 
-	h := w.NewOwnerHistory(3, 1)
+	h := ecs.Engine(w).NewOwnerHistory(3, 1)
 	h.Save(0)
 	g.pos.Get(w, own).X, g.pos.Get(w, other).X = 1, 2
 	late := w.Spawn(&g.rock, apart)
@@ -43,7 +43,7 @@ func TestApart(t *testing.T) {
 	require.False(t, h.Holds(0), "a transfer between the two parts makes saves void as any does")
 	require.NoError(t, w.Transfer(own, apart))
 	require.Equal(t, ecs.Owner(3), w.Owner(own))
-	require.Panics(t, func() { w.Partition(ecs.ClientOnly) })
+	require.Panics(t, func() { ecs.Engine(w).Partition(ecs.ClientOnly) })
 }
 
 // Names come from the upper end, past those that players have there.
@@ -51,7 +51,7 @@ func TestApartFindsAFreeName(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	w.Spawn(&g.rock, ecs.ClientOnly-1)
-	require.Equal(t, ecs.ClientOnly-2, w.Partition(1))
+	require.Equal(t, ecs.ClientOnly-2, ecs.Engine(w).Partition(1))
 }
 
 // Systems that leave owners out get none of their rows. The order of the other rows does not change.

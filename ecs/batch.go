@@ -10,11 +10,11 @@ import (
 // rows, which are contiguous, and stores their handles in out. While the world
 // is locked the rows are staged, as with [World.Spawn].
 func (w *World) SpawnBatch(k *Prefab, owner Owner, out []Entity) Rows {
-	return w.SpawnBatchIn(RangeServer, k, owner, out)
+	return w.spawnBatchIn(RangeServer, k, owner, out)
 }
 
-// SpawnBatchIn is SpawnBatch with handles from the given range.
-func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows {
+// spawnBatchIn is [Control.SpawnBatchIn].
+func (w *World) spawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows {
 	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
@@ -25,7 +25,7 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 	p := w.partOf(owner)
 	t := w.tableOfPrefab(p, k.d)
 	if w.locks == 0 && t.part != p { // no room for a table of the owner's
-		rows := w.SpawnBatchIn(r, k, t.part.owner, out)
+		rows := w.spawnBatchIn(r, k, t.part.owner, out)
 		for _, e := range out {
 			w.onFull(e, owner)
 		}
@@ -37,7 +37,7 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 	if w.locks > 0 {
 		lo := w.stageOf(t).n
 		for i := range out {
-			out[i] = w.SpawnIn(r, k, owner)
+			out[i] = w.spawnIn(r, k, owner)
 		}
 		return Rows{w.stageOf(t), lo, int32(len(out))}
 	}
@@ -124,24 +124,25 @@ func (w *World) DestroyBatch(es []Entity) int {
 // DestroyAll destroys every entity that a query matches, with its children. It
 // is deferred while the world is locked.
 func (w *World) DestroyAll(q *Query) {
-	w.Lock()
+	w.lock()
 	for _, r := range q.All(w) {
 		w.DestroyBatch(r.Entities())
 	}
-	w.Unlock()
+	w.unlock()
 }
 
 // ReleaseOwner destroys all entities of an owner, for example when a player
 // leaves. Rows of other owners keep their order. It is deferred while the world
 // is locked.
-func (w *World) ReleaseOwner(o Owner) {
+func (c *Control) ReleaseOwner(o Owner) {
+	w := c.world()
 	p := w.findPart(o)
 	if p == nil {
 		return
 	}
-	w.Lock()
+	w.lock()
 	for _, t := range p.tables {
 		w.DestroyBatch(t.ids[:t.n])
 	}
-	w.Unlock()
+	w.unlock()
 }

@@ -95,14 +95,11 @@ func (w *World) pending(e Entity) bool {
 	return false
 }
 
-// Lock defers structural commands until the matching [World.Unlock]. Locks
-// nest. Lock the world around a loop over a query's rows that spawns, destroys,
-// adds or removes.
-func (w *World) Lock() { w.locks++ }
+// lock is [Control.Lock].
+func (w *World) lock() { w.locks++ }
 
-// Unlock undoes one Lock. The last Unlock runs the deferred commands in order
-// of issue.
-func (w *World) Unlock() {
+// unlock is [Control.Unlock].
+func (w *World) unlock() {
 	if w.locks == 0 {
 		misuse.Panicf("ecs: Unlock of a world that is not locked")
 	}
@@ -114,27 +111,28 @@ func (w *World) Unlock() {
 
 // Recover makes the world usable after the caller has recovered a panic of a
 // system: it undoes every lock and runs the commands queued so far.
-func (w *World) Recover() {
+func (c *Control) Recover() {
+	w := c.world()
 	w.locks, w.parallel, w.guard.on, w.guard.system, w.running = 1, false, false, "", 0
-	w.Unlock()
+	w.unlock()
 }
 
 // Deferred returns the number of structural commands that wait for the end of the system, or
-// for [World.Unlock].
-func (w *World) Deferred() int { return len(w.commands) }
+// for [Control.Unlock].
+func (c *Control) Deferred() int { return len(c.commands) }
 
 // DeferredChange returns the entity and the component of the i-th command that waits, counted
 // from 0. ok is false if it neither adds nor removes a component.
-func (w *World) DeferredChange(i int) (e Entity, id ID, ok bool) {
-	c := &w.commands[i]
-	if c.op != opAdd && c.op != opRemove {
+func (c *Control) DeferredChange(i int) (e Entity, id ID, ok bool) {
+	waits := &c.commands[i]
+	if waits.op != opAdd && waits.op != opRemove {
 		return None, 0, false
 	}
-	return c.e, w.types.slots[c.slot].id, true
+	return waits.e, c.types.slots[waits.slot].id, true
 }
 
 // Locked reports whether structural commands are being deferred.
-func (w *World) Locked() bool { return w.locks > 0 }
+func (c *Control) Locked() bool { return c.locks > 0 }
 
 func (w *World) flushCommands() {
 	for i := range w.commands {

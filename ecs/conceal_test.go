@@ -21,10 +21,10 @@ func TestConcealedEntitiesAreMissed(t *testing.T) {
 	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
 	require.Len(t, q.All(w), 3, "and its rows are cached")
 	was := w.Hash(nil)
-	w.Conceal(1, ecs.Common)
-	w.Reveal()
+	ecs.Engine(w).Conceal(1, ecs.Common)
+	ecs.Engine(w).Reveal()
 	require.Equal(t, was, w.Hash(nil))
-	w.Conceal(1, ecs.Common)
+	ecs.Engine(w).Conceal(1, ecs.Common)
 	for name, look := range map[string]func(){
 		"Find":              func() { require.Nil(t, g.pos.Find(w, others)) },
 		"Find, gone":        func() { require.Nil(t, g.pos.Find(w, gone)) },
@@ -32,11 +32,11 @@ func TestConcealedEntitiesAreMissed(t *testing.T) {
 		"View.Find":         func() { require.Nil(t, g.pos.View(w).Find(others)) },
 		"Alive":             func() { require.False(t, w.Alive(others)) },
 		"Owner":             func() { w.Owner(others) },
-		"Mask":              func() { w.Mask(others) },
-		"Row":               func() { w.Row(others) },
-		"Pointer":           func() { require.Nil(t, w.Pointer(others, g.pos.ID())) },
+		"Mask":              func() { ecs.Engine(w).Mask(others) },
+		"Row":               func() { ecs.Engine(w).Row(others) },
+		"Pointer":           func() { require.Nil(t, ecs.Engine(w).Pointer(others, g.pos.ID())) },
 		"Value":             func() { _, _ = w.Value(others, "Position.X") },
-		"PartOf":            func() { w.PartOf(others) },
+		"PartOf":            func() { ecs.Engine(w).PartOf(others) },
 		"Parent":            func() { w.Parent(kid) },
 		"Children":          func() { w.Children(mine) },
 		"SetParent":         func() { _ = w.SetParent(mine, others) },
@@ -52,14 +52,14 @@ func TestConcealedEntitiesAreMissed(t *testing.T) {
 		"Owned by a third":  func() { q.Owned(w, 3) },
 		"FirstOwned":        func() { q.FirstOwned(w, 2) },
 		"Len":               func() { w.Len() },
-		"Structure":         func() { w.Structure(2) },
+		"Structure":         func() { ecs.Engine(w).Structure(2) },
 		"Poll":              func() { g.anyWatch.Poll(w) },
 		"a panic recovered": func() { require.Panics(t, func() { g.pos.Get(w, others) }); w.Alive(others) },
 	} {
-		w.Peeked()
+		ecs.Engine(w).Peeked()
 		look()
-		require.True(t, w.Peeked(), name)
-		require.False(t, w.Peeked(), "it is told once")
+		require.True(t, ecs.Engine(w).Peeked(), name)
+		require.False(t, ecs.Engine(w).Peeked(), "it is told once")
 	}
 	for name, look := range map[string]func(){
 		"Get":         func() { g.pos.Get(w, mine).X++ },
@@ -73,14 +73,14 @@ func TestConcealedEntitiesAreMissed(t *testing.T) {
 		"Spawn":       func() { w.Destroy(w.Spawn(&g.rock, 1)) },
 	} {
 		look()
-		require.False(t, w.Peeked(), name)
+		require.False(t, ecs.Engine(w).Peeked(), name)
 	}
-	w.Reveal()
+	ecs.Engine(w).Reveal()
 	require.EqualValues(t, 7, g.hp.Get(w, others).Points)
 	require.Equal(t, others, w.Parent(kid))
 	require.Len(t, q.All(w), 3)
 	require.Nil(t, g.pos.Find(w, gone))
-	require.False(t, w.Peeked(), "nothing is concealed")
+	require.False(t, ecs.Engine(w).Peeked(), "nothing is concealed")
 }
 
 // Rows that come while others are concealed are there afterwards.
@@ -88,15 +88,15 @@ func TestConcealedRowsAndNewOnes(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	es := spread(w, &g.mover, 30, 3)
-	w.Conceal(1)
+	ecs.Engine(w).Conceal(1)
 	fresh := w.Spawn(&g.mover, 2)
 	require.True(t, w.Alive(fresh))
-	require.Panics(t, func() { w.Conceal(1) }, "twice")
-	w.Reveal()
+	require.Panics(t, func() { ecs.Engine(w).Conceal(1) }, "twice")
+	ecs.Engine(w).Reveal()
 	for _, e := range append(es, fresh) {
 		require.True(t, w.Alive(e))
 	}
-	w.Lock()
-	require.Panics(t, func() { w.Conceal(1) }, "locked")
-	w.Unlock()
+	ecs.Engine(w).Lock()
+	require.Panics(t, func() { ecs.Engine(w).Conceal(1) }, "locked")
+	ecs.Engine(w).Unlock()
 }

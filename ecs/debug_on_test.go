@@ -48,7 +48,7 @@ func sneak(t *testing.T, g *game, body func(f *frame, r ecs.Rows), acc ...ecs.Ac
 	defer func() {
 		if p := recover(); p != nil {
 			blamed = p.(ecs.UsageError).Error()
-			w.Recover()
+			ecs.Engine(w).Recover()
 		}
 		w.Guard(true)
 		require.False(t, w.Guard(false), "no system runs, and one is watched")
@@ -86,7 +86,7 @@ func TestWritingWhatWasDeclaredToBeRead(t *testing.T) {
 			[]ecs.Access{ecs.Write(&g.pos)}, "Position of 64.1, which is not among its rows: name it in WriteOther"},
 		"Add that sets": {func(f *frame, r ecs.Rows) { g.hp.Add(f.w, r.Entity(0), Health{7}) },
 			[]ecs.Access{ecs.Read(&g.hp)}, "Health of 0.1, which it declared only to read: name it in Write"},
-		"AddByID that sets": {func(f *frame, r ecs.Rows) { f.w.AddByID(r.Entity(0), g.hp.ID(), nil) },
+		"AddByID that sets": {func(f *frame, r ecs.Rows) { ecs.Engine(f.w).AddByID(r.Entity(0), g.hp.ID(), nil) },
 			[]ecs.Access{ecs.Read(&g.hp)}, "Health of 0.1, which it declared only to read: name it in Write"},
 		"Column": {func(f *frame, r ecs.Rows) { (*Health)(r.Column(g.hp.ID())).Points++ },
 			[]ecs.Access{ecs.Read(&g.hp)}, "Health of 0.1, which it declared only to read: name it in Write"},
@@ -165,11 +165,11 @@ func TestMakingWhatWasNotDeclared(t *testing.T) {
 			nil, `spawns prefab "mover" without declaring Position, Velocity: name it in Create`},
 		"Spawn of more": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.mover, 1) },
 			[]ecs.Access{ecs.Create(&g.pos)}, `spawns prefab "mover" without declaring Velocity: name it in Create`},
-		"Spawn, Structural": {func(f *frame, r ecs.Rows) { f.w.SpawnIn(ecs.RangeLocal, &g.rock, 1) },
+		"Spawn, Structural": {func(f *frame, r ecs.Rows) { ecs.Engine(f.w).SpawnIn(ecs.RangeLocal, &g.rock, 1) },
 			[]ecs.Access{ecs.Structural()}, `spawns prefab "rock" without declaring Position: name it in Create`},
 		"SpawnBatch": {func(f *frame, r ecs.Rows) { f.w.SpawnBatch(&g.rock, 1, make([]ecs.Entity, 2)) },
 			nil, `spawns prefab "rock" without declaring Position: name it in Create`},
-		"Place": {func(f *frame, r ecs.Rows) { _ = f.w.Place(ecs.MakeEntity(5000, 1), &g.rock, 1) },
+		"Place": {func(f *frame, r ecs.Rows) { _ = ecs.Engine(f.w).Place(ecs.MakeEntity(5000, 1), &g.rock, 1) },
 			nil, `spawns prefab "rock" without declaring Position: name it in Create`},
 		"a prefab without components": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.empty, 1) }, nil, structural("spawns an entity")},
 		"Add": {func(f *frame, r ecs.Rows) { g.dead.Add(f.w, r.Entity(0), Dead{}) },
@@ -180,11 +180,11 @@ func TestMakingWhatWasNotDeclared(t *testing.T) {
 			g.hp.Remove(f.w, r.Entity(0))
 			g.hp.Add(f.w, r.Entity(0), Health{1})
 		}, []ecs.Access{ecs.Write(&g.hp), ecs.Structural()}, "adds Health to 0.1 without declaring it: name it in Create"},
-		"AddByID": {func(f *frame, r ecs.Rows) { f.w.AddByID(r.Entity(0), g.dead.ID(), nil) },
+		"AddByID": {func(f *frame, r ecs.Rows) { ecs.Engine(f.w).AddByID(r.Entity(0), g.dead.ID(), nil) },
 			nil, "adds Dead to 0.1 without declaring it: name it in Create"},
 		"Remove":      {func(f *frame, r ecs.Rows) { g.hp.Remove(f.w, r.Entity(0)) }, nil, structural("removes a component")},
 		"Destroy":     {func(f *frame, r ecs.Rows) { f.w.Destroy(r.Entity(0)) }, nil, structural("destroys an entity")},
-		"DestroyAll":  {func(f *frame, r ecs.Rows) { f.w.ReleaseOwner(2) }, nil, structural("destroys an entity")},
+		"DestroyAll":  {func(f *frame, r ecs.Rows) { ecs.Engine(f.w).ReleaseOwner(2) }, nil, structural("destroys an entity")},
 		"Transfer":    {func(f *frame, r ecs.Rows) { _ = f.w.Transfer(r.Entity(0), 2) }, nil, structural("transfers an entity")},
 		"SetParent":   {func(f *frame, r ecs.Rows) { _ = f.w.SetParent(r.Entity(0), r.Entity(1)) }, nil, structural("sets an entity's parent")},
 		"a handler's": {func(f *frame, r ecs.Rows) { defer f.w.Guard(f.w.Guard(false)); f.w.Spawn(&g.person, 1) }, nil, ""},

@@ -21,7 +21,7 @@ func TestDiffFindsWhatChanged(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	es := spread(w, &g.mover, 300, 2)
-	h := w.NewHistory(2)
+	h := ecs.Engine(w).NewHistory(2)
 	h.Save(0)
 	require.Empty(t, diff(h, g.pos.ID()))
 	g.pos.Get(w, es[7]).Z = 1
@@ -49,7 +49,7 @@ func TestPaddingIsNeitherComparedNorHashed(t *testing.T) {
 	require.NoError(t, types.RegisterPrefab(&k, "k", &c))
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	e := w.Spawn(&k, 0)
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	before := w.Hash(nil)
 	p := (*[16]byte)(unsafe.Pointer(c.Get(w, e)))
@@ -69,7 +69,7 @@ func TestDiffAgainstModel(t *testing.T) {
 		w := ecs.NewWorld(g.types, ecs.WorldConfig{Capacity: 1})
 		q := ecs.NewQuery(g.types, ecs.With(&g.pos))
 		es := spread(w, &g.rock, rapid.IntRange(0, 150).Draw(t, "entities"), 2)
-		h, ho := w.NewHistory(1), w.NewOwnerHistory(1, 1)
+		h, ho := ecs.Engine(w).NewHistory(1), ecs.Engine(w).NewOwnerHistory(1, 1)
 		h.Save(0)
 		ho.Save(0)
 		was := map[ecs.Entity]Position{}
@@ -122,7 +122,7 @@ func BenchmarkRatioDiff(b *testing.B) {
 			g := newGame(b)
 			w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 			es := spread(w, &g.mover, n, 1)
-			h := w.NewHistory(1)
+			h := ecs.Engine(w).NewHistory(1)
 			h.Save(0)
 			for i, e := range es {
 				if c.every > 0 && i%c.every == 0 {

@@ -55,7 +55,7 @@
 //
 // # Saving, restoring, comparing
 //
-// A [History] is a ring of saves: [World.NewHistory] saves everything, [World.NewOwnerHistory] one owner's
+// A [History] is a ring of saves: [Control.NewHistory] saves everything, [Control.NewOwnerHistory] one owner's
 // part. Save always copies the columns. It copies the list of entities only when that differs from the slot's.
 // Restore brings back values, row order, handles and free lists, so a tick that runs again runs exactly the
 // same. [History.Diff] finds the changes since a save. [World.Hash] is canonical, ordered by the caller's keys.

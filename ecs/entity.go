@@ -29,7 +29,7 @@ const (
 
 // MakeEntity returns the handle with this index and generation (24 bits; higher
 // bits are dropped). A world knows the handle only if it created the entity
-// itself, or with [World.Place].
+// itself, or with [Control.Place].
 func MakeEntity(index, generation uint32) Entity {
 	return makeEntity(Range(index>>indexShift), index&(1<<indexShift-1), generation&genMask)
 }

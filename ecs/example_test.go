@@ -108,7 +108,7 @@ func ExampleHistory() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	mine, theirs := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 2)
-	h := w.NewOwnerHistory(1, 32)
+	h := ecs.Engine(w).NewOwnerHistory(1, 32)
 
 	h.Save(7 % 32) // at tick 7
 	g.place.Get(w, mine).X = 9
@@ -125,7 +125,7 @@ func ExampleHistory_Diff() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	a, b := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 1)
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	g.place.Get(w, b).X = 3
 	h.Diff(0, g.place.ID(), func(r ecs.Rows, i int, was unsafe.Pointer) {
@@ -223,12 +223,12 @@ func ExampleWorld_SetValue() {
 	// ecs: no field "Speed.Z": Speed has Speed.X, Speed.Y
 }
 
-func ExampleWorld_Lock() {
+func ExampleControl_Lock() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	w.Spawn(&g.ball, 1)
 	q := ecs.NewQuery(g.types, ecs.With(&g.place))
-	w.Lock() // rows keep their place while the loop splits every ball
+	ecs.Engine(w).Lock() // rows keep their place while the loop splits every ball
 	for _, r := range q.All(w) {
 		for i := range r.Len() {
 			w.Spawn(&g.ball, r.Owner())
@@ -236,7 +236,7 @@ func ExampleWorld_Lock() {
 			w.Spawn(&g.ball, r.Owner())
 		}
 	}
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	fmt.Println(q.Count(w))
 	// Output: 2
 }

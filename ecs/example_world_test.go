@@ -48,7 +48,7 @@ func ExampleWorld_Transfer() {
 	if err := w.Transfer(ball, 2); err != nil { // only if the entity is gone
 		panic(err)
 	}
-	w.ReleaseOwner(1)
+	ecs.Engine(w).ReleaseOwner(1)
 	fmt.Println(w.Len(), w.Owner(ball), len(balls.Owned(w, 1)), balls.Owned(w, 2)[0].Len())
 	// Output: 1 2 0 1
 }
@@ -56,7 +56,7 @@ func ExampleWorld_Transfer() {
 func ExampleSingleton() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	*g.round.Get(w) = 3
 	h.Save(0)
 	*g.round.Get(w)++
@@ -122,7 +122,7 @@ func ExampleCopier() {
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	e := w.Spawn(&player, 1)
 	bags.Get(w, e).Items = []int{1, 2}
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	bags.Get(w, e).Items[0] = 7
 	h.Restore(0)
@@ -166,7 +166,7 @@ func ExampleTypes_Info() {
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := w.Spawn(&g.ball, 1)
-	fmt.Println(w.Mask(e).Has(g.speed.ID()), slices.Equal(w.Mask(e).IDs(), g.ball.Components()))
+	fmt.Println(ecs.Engine(w).Mask(e).Has(g.speed.ID()), slices.Equal(ecs.Engine(w).Mask(e).IDs(), g.ball.Components()))
 	// Output:
 	// Place 8 bytes
 	//   Place.X float32 0

@@ -62,11 +62,11 @@ func TestOnFull(t *testing.T) {
 	spawned := w.Spawn(&kinds[3], 7)
 	one("spawn", spawned, 7)
 	*number.Get(w, spawned) = 5
-	w.Lock()
+	ecs.Engine(w).Lock()
 	locked := w.Spawn(&kinds[4], 8)
 	one("spawn while locked", locked, 8)
 	*number.Get(w, locked) = 6
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	require.Empty(t, all)
 	require.EqualValues(t, 5, *number.Get(w, spawned))
 	require.EqualValues(t, 6, *number.Get(w, locked))
@@ -82,10 +82,10 @@ func TestOnFull(t *testing.T) {
 	require.Equal(t, owner, w.Owner(again))
 	number.Remove(w, again)
 	one("remove", again, owner)
-	w.Lock()
+	ecs.Engine(w).Lock()
 	extra.Add(w, crowd[1], 78)
 	require.Empty(t, all)
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	one("add at the flush", crowd[1], owner)
 
 	require.NoError(t, w.Transfer(crowd[2], 9))
@@ -99,11 +99,11 @@ func TestOnFull(t *testing.T) {
 	require.Len(t, all, 100)
 	require.Equal(t, told{out[99], 11}, all[99])
 	all = all[:0]
-	w.Lock()
+	ecs.Engine(w).Lock()
 	rows = w.SpawnBatch(&kinds[6], 11, out)
 	require.Len(t, all, 100)
 	require.Equal(t, out, rows.Entities())
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	all = all[:0]
 	require.Equal(t, before+203, w.Len())
 	require.Less(t, w.Used(), used+0.001, "some tables of nobody's")

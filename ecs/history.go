@@ -23,14 +23,17 @@ type History struct {
 
 // NewHistory returns a history of the whole world: entities, singletons and each
 // [Watch]. slots is the number of saved states, one for each tick to keep: usually 32.
-func (w *World) NewHistory(slots int) *History { return w.newHistory(nil, slots) }
+func (c *Control) NewHistory(slots int) *History { return c.world().newHistory(nil, slots) }
 
 // NewOwnerHistory returns a history of one owner's entities. Restoring it
 // leaves every other entity, and the order of every other row, untouched. A
 // [World.Transfer] to or from the owner voids older slots: they can no longer be
 // restored. A restore of the whole world to before such a transfer does the same.
 // Check with [History.Holds].
-func (w *World) NewOwnerHistory(o Owner, slots int) *History { return w.newHistory(w.partOf(o), slots) }
+func (c *Control) NewOwnerHistory(o Owner, slots int) *History {
+	w := c.world()
+	return w.newHistory(w.partOf(o), slots)
+}
 
 func (w *World) newHistory(p *part, slots int) *History {
 	if slots < 1 {
@@ -81,7 +84,7 @@ func (h *History) Slots() int { return len(h.slots) }
 
 // Holds reports whether the slot can be restored. In a history of the whole world
 // every saved slot can. In a history of one owner a slot can no longer be restored
-// once an entity was transferred to or from that owner: see [World.NewOwnerHistory].
+// once an entity was transferred to or from that owner: see [Control.NewOwnerHistory].
 func (h *History) Holds(slot int) bool {
 	return slot >= 0 && slot < len(h.slots) && h.slots[slot].saved &&
 		(h.part == nil || h.slots[slot].cut == h.part.cut)

@@ -88,7 +88,7 @@ func (w *World) leaf(e Entity, path string) (unsafe.Pointer, *Field, error) {
 	if !w.Alive(e) {
 		return nil, nil, fmt.Errorf("ecs: %s of %v: %w", path, e, ErrStale)
 	}
-	p := w.Pointer(e, d.id)
+	p := w.pointer(e, d.id)
 	if p == nil {
 		return nil, nil, fmt.Errorf("ecs: %s of %v: the entity has no %s", path, e, d.name)
 	}

@@ -10,7 +10,7 @@ import (
 // library. The World's own spawn and destroy methods panic with [UsageError]
 // for such entities. The panic text contains the text fix and names the running
 // system, except in a [Schedule.ExecutePlayer] without a [Hook], which does not
-// track the system. The library uses the methods of [World.Manager] instead.
+// track the system. The library uses the methods of [Control.Manager] instead.
 func Managed(fix string) TypeOption {
 	return func(d *typeData) error {
 		if fix == "" {
@@ -32,23 +32,23 @@ func (t *Types) keptBy(m Mask) *typeData {
 }
 
 // Manager spawns and destroys any entity, even with a [Managed] component. Its
-// methods work like the World methods of the same names.
+// methods work like those of [World] and [Control] with the same names.
 type Manager struct{ w *World }
 
 // Manager returns the world's Manager, for the library that registered a
 // [Managed] component.
-func (w *World) Manager() Manager { return Manager{w} }
+func (c *Control) Manager() Manager { return Manager{c.world()} }
 
 // Spawn is [World.Spawn].
 func (m Manager) Spawn(k *Prefab, owner Owner) Entity { return m.SpawnIn(RangeServer, k, owner) }
 
-// SpawnIn is [World.SpawnIn].
+// SpawnIn is [Control.SpawnIn].
 func (m Manager) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
 	m.w.checkPrefab(k)
 	return m.w.spawnEntity(r, k, owner)
 }
 
-// Place is [World.Place].
+// Place is [Control.Place].
 func (m Manager) Place(e Entity, k *Prefab, owner Owner) error {
 	m.w.checkPrefab(k)
 	return m.w.placeAt(e, k, owner)
@@ -57,19 +57,19 @@ func (m Manager) Place(e Entity, k *Prefab, owner Owner) error {
 // Destroy is [World.Destroy].
 func (m Manager) Destroy(e Entity) bool { return m.w.placeOf(e) != 0 && m.w.remit(e) }
 
-// ReleaseOwner is [World.ReleaseOwner].
+// ReleaseOwner is [Control.ReleaseOwner].
 func (m Manager) ReleaseOwner(o Owner) {
 	p := m.w.findPart(o)
 	if p == nil {
 		return
 	}
-	m.w.Lock()
+	m.w.lock()
 	for _, t := range p.tables {
 		for _, e := range t.ids[:t.n] {
 			m.Destroy(e)
 		}
 	}
-	m.w.Unlock()
+	m.w.unlock()
 }
 
 // namer returns the names of a schedule's systems by 1 + their index.

@@ -65,8 +65,11 @@ func TestMisuseIsNamed(t *testing.T) {
 		{"no stages", build(func(s *ecs.Schedule[*frame]) { s.Stages() }), "at least one"},
 		{"order after Build", build(func(s *ecs.Schedule[*frame]) { _ = s.Build(); s.InOrder() }), "InOrder after Build"},
 		{"spawn of nil", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).Spawn(nil, 1); return nil }, "declare it first"},
-		{"history of nothing", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).NewHistory(0); return nil }, "use 1 at least"},
-		{"history of less", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).NewOwnerHistory(1, -1); return nil }, "use 1 at least"},
+		{"history of nothing", func() error { ecs.Engine(ecs.NewWorld(newGame(t).types, ecs.WorldConfig{})).NewHistory(0); return nil }, "use 1 at least"},
+		{"history of less", func() error {
+			ecs.Engine(ecs.NewWorld(newGame(t).types, ecs.WorldConfig{})).NewOwnerHistory(1, -1)
+			return nil
+		}, "use 1 at least"},
 	} {
 		err := func() (err error) {
 			defer func() {
@@ -212,17 +215,17 @@ func TestManagedEntities(t *testing.T) {
 		call()
 	}
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
-	e := w.Manager().Spawn(&ours, 1)
+	e := ecs.Engine(w).Manager().Spawn(&ours, 1)
 	free := w.Spawn(&theirs, 1)
 	refused(func() { w.Spawn(&ours, 1) }, `World.Spawn of prefab "ours"`)
-	refused(func() { w.SpawnIn(ecs.RangeLocal, &ours, 1) })
+	refused(func() { ecs.Engine(w).SpawnIn(ecs.RangeLocal, &ours, 1) })
 	refused(func() { w.SpawnBatch(&ours, 1, make([]ecs.Entity, 2)) })
-	refused(func() { _ = w.Place(e, &ours, 1) })
+	refused(func() { _ = ecs.Engine(w).Place(e, &ours, 1) })
 	refused(func() { w.Destroy(e) }, "World.Destroy")
 	refused(func() { w.DestroyBatch([]ecs.Entity{e}) })
 	refused(func() { w.DestroyAll(ecs.NewQuery(types, ecs.With(&pos))) })
-	refused(func() { w.ReleaseOwner(1) })
-	w.Recover()
+	refused(func() { ecs.Engine(w).ReleaseOwner(1) })
+	ecs.Engine(w).Recover()
 	require.True(t, w.Alive(e))
 	require.True(t, w.Destroy(free) || !w.Alive(free))
 
@@ -237,17 +240,17 @@ func TestManagedEntities(t *testing.T) {
 		s.Add("culprit", func(f *frame, r ecs.Rows) { f.w.Destroy(r.Entity(0)) }, ecs.Read(&kept), ecs.Structural())
 		require.NoError(t, s.Build())
 		refused(func() { run(s, w, &frame{w: w}) }, `system "culprit"`)
-		w.Recover()
+		ecs.Engine(w).Recover()
 		func() { // and between systems no name is kept
 			defer func() { require.NotContains(t, recover().(error).Error(), "system", name) }()
 			w.Destroy(e)
 		}()
 	}
-	require.True(t, w.Manager().Destroy(e))
-	require.False(t, w.Manager().Destroy(e))
-	e, free = w.Manager().Spawn(&ours, 2), w.Spawn(&theirs, 2)
-	w.Manager().ReleaseOwner(2)
-	w.Manager().ReleaseOwner(3)
+	require.True(t, ecs.Engine(w).Manager().Destroy(e))
+	require.False(t, ecs.Engine(w).Manager().Destroy(e))
+	e, free = ecs.Engine(w).Manager().Spawn(&ours, 2), w.Spawn(&theirs, 2)
+	ecs.Engine(w).Manager().ReleaseOwner(2)
+	ecs.Engine(w).Manager().ReleaseOwner(3)
 	require.False(t, w.Alive(e) || w.Alive(free))
 }
 

@@ -86,11 +86,11 @@ func newModel(t *rapid.T, g *game) *model {
 	m := &model{t: t, g: g, live: things{}, owned: map[ecs.Owner]*ecs.History{}, parts: map[ecs.Owner]*[3]*worldSave{}}
 	m.w = ecs.NewWorld(g.types, ecs.WorldConfig{Capacity: 1})
 	m.all = ecs.NewQuery(g.types)
-	m.worlds = m.w.NewHistory(3)
+	m.worlds = ecs.Engine(m.w).NewHistory(3)
 	m.seen, m.seenOf = seenBy{}, seenBy{}
 	for _, o := range owners {
 		m.seenOf[o] = map[ecs.Entity]bool{}
-		m.owned[o] = m.w.NewOwnerHistory(o, 3)
+		m.owned[o] = ecs.Engine(m.w).NewOwnerHistory(o, 3)
 		m.parts[o] = new([3]*worldSave)
 	}
 	return m
@@ -137,20 +137,20 @@ func (m *model) spawn(t *rapid.T) {
 	r := ecs.Range(rapid.IntRange(0, 2).Draw(t, "range"))
 	if n := rapid.IntRange(1, 5).Draw(t, "how many"); n > 1 {
 		es := make([]ecs.Entity, n)
-		rows := m.w.SpawnBatchIn(r, k, o, es)
+		rows := ecs.Engine(m.w).SpawnBatchIn(r, k, o, es)
 		require.Equal(t, es, rows.Entities())
 		for _, e := range es {
 			m.born(e, k, o)
 		}
 		return
 	}
-	m.born(m.w.SpawnIn(r, k, o), k, o)
+	m.born(ecs.Engine(m.w).SpawnIn(r, k, o), k, o)
 }
 
 func (m *model) place(t *rapid.T) {
 	e := ecs.MakeEntity(rapid.Uint32Range(0, 300).Draw(t, "index"), rapid.Uint32Range(1, 3).Draw(t, "generation"))
 	o := m.owner()
-	err := m.w.Place(e, &m.g.rock, o)
+	err := ecs.Engine(m.w).Place(e, &m.g.rock, o)
 	for have := range m.live {
 		if have.Index()<<2 == e.Index()<<2 {
 			require.ErrorIs(t, err, ecs.ErrOccupied)
@@ -217,7 +217,7 @@ func (m *model) add(t *rapid.T) {
 func (m *model) remove(t *rapid.T) {
 	e, ok := m.pick()
 	id := ecs.ID(rapid.IntRange(0, 4).Draw(t, "component"))
-	m.w.RemoveByID(e, id)
+	ecs.Engine(m.w).RemoveByID(e, id)
 	if !ok {
 		return
 	}
@@ -300,7 +300,7 @@ func (m *model) below(e, top ecs.Entity) bool {
 
 func (m *model) lock(*rapid.T) {
 	if !m.locked {
-		m.w.Lock()
+		ecs.Engine(m.w).Lock()
 		m.locked, m.doomed = true, map[ecs.Entity]bool{}
 	}
 }
@@ -309,7 +309,7 @@ func (m *model) unlock(*rapid.T) {
 	if !m.locked {
 		return
 	}
-	m.w.Unlock()
+	ecs.Engine(m.w).Unlock()
 	m.locked, m.doomed = false, nil
 	for _, f := range m.later {
 		f()
@@ -516,8 +516,8 @@ func (m *model) checkOne(t *rapid.T, e ecs.Entity) {
 	require.Equal(t, th.owner, m.w.Owner(e))
 	for id := ecs.ID(0); id < 5; id++ {
 		v, ok := th.comps[id]
-		require.Equal(t, ok, m.w.Mask(e).Has(id), "%v component %d", e, id)
-		require.Equal(t, ok, m.w.Pointer(e, id) != nil)
+		require.Equal(t, ok, ecs.Engine(m.w).Mask(e).Has(id), "%v component %d", e, id)
+		require.Equal(t, ok, ecs.Engine(m.w).Pointer(e, id) != nil)
 		if !ok {
 			continue
 		}

@@ -17,7 +17,7 @@ func TestNoneIsNoIdentity(t *testing.T) {
 	tried := 0
 	for _, of := range []func(w *ecs.World) any{
 		func(w *ecs.World) any { return w },
-		func(w *ecs.World) any { return w.Manager() },
+		func(w *ecs.World) any { return ecs.Engine(w).Manager() },
 	} {
 		names := reflect.TypeOf(of(ecs.NewWorld(newGame(t).types, ecs.WorldConfig{})))
 		for m := range names.NumMethod() {
@@ -35,9 +35,9 @@ func TestNoneIsNoIdentity(t *testing.T) {
 			seen := map[ecs.Entity]bool{}
 			var reserved []ecs.Entity
 			for r := range ecs.RangeLocal + 1 { // the first page of indices is theirs, with index 0
-				gone, e := w.Reserve(r, 1), w.Reserve(r, 1)
-				require.NoError(t, w.Place(gone, &g.mover, 1))
-				require.NoError(t, w.Place(e, &g.mover, 1))
+				gone, e := ecs.Engine(w).Reserve(r, 1), ecs.Engine(w).Reserve(r, 1)
+				require.NoError(t, ecs.Engine(w).Place(gone, &g.mover, 1))
+				require.NoError(t, ecs.Engine(w).Place(e, &g.mover, 1))
 				w.Destroy(gone)
 				reserved, seen[e], seen[gone] = append(reserved, e), true, true
 			}
@@ -68,7 +68,7 @@ func TestNoneIsNoIdentity(t *testing.T) {
 			}
 			for range 4 {
 				for r := range ecs.RangeLocal + 1 {
-					e := w.Reserve(r, 1)
+					e := ecs.Engine(w).Reserve(r, 1)
 					require.NotZero(t, e.Generation(), "%s(None), and then Reserve returns %v", method.Name, e)
 					require.False(t, seen[e], "%s(None), and then %v is given twice", method.Name, e)
 					seen[e] = true

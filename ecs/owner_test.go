@@ -23,7 +23,7 @@ func TestOthersKeepTheirOrder(t *testing.T) {
 	two := append([]ecs.Entity(nil), order(2)...)
 	w.Destroy(es[0])
 	require.NoError(t, w.Transfer(es[3], 3))
-	w.ReleaseOwner(1)
+	ecs.Engine(w).ReleaseOwner(1)
 	require.Empty(t, order(1))
 	require.Equal(t, two, order(2))
 	require.Equal(t, es[3], order(3)[len(order(3))-1])
@@ -36,7 +36,7 @@ func TestTransferMakesOwnerSavesVoid(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	a, _ := w.Spawn(&g.mover, 1), w.Spawn(&g.mover, 2)
-	one, two, three := w.NewOwnerHistory(1, 1), w.NewOwnerHistory(2, 1), w.NewOwnerHistory(3, 1)
+	one, two, three := ecs.Engine(w).NewOwnerHistory(1, 1), ecs.Engine(w).NewOwnerHistory(2, 1), ecs.Engine(w).NewOwnerHistory(3, 1)
 	for _, h := range []*ecs.History{one, two, three} {
 		require.False(t, h.Holds(0))
 		h.Save(0)
@@ -73,7 +73,7 @@ func TestIndicesOfStraysComeHome(t *testing.T) {
 func TestWatchDeliversOnceAndIsRolledBack(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	a, b := w.Spawn(&g.rock, 2), w.Spawn(&g.mover, 1)
 	h.Save(0)
 	poll := func() (in, out []ecs.Entity) {
@@ -86,7 +86,7 @@ func TestWatchDeliversOnceAndIsRolledBack(t *testing.T) {
 	in, out = poll()
 	require.Empty(t, in)
 	require.Empty(t, out)
-	told := w.NewHistory(1)
+	told := ecs.Engine(w).NewHistory(1)
 	told.Save(0) // what was reported is part of the save
 	g.dead.Add(w, b, Dead{})
 	w.Destroy(a)
@@ -112,7 +112,7 @@ func TestPlaceBringsAnIndexHome(t *testing.T) {
 	e := w.Spawn(&g.rock, 1)
 	require.NoError(t, w.Transfer(e, 2))
 	w.Destroy(e) // away: its index waits
-	require.NoError(t, w.Place(e, &g.rock, 1))
+	require.NoError(t, ecs.Engine(w).Place(e, &g.rock, 1))
 	w.Destroy(e) // at home: free at once
 	require.Equal(t, e.Index(), w.Spawn(&g.rock, 1).Index())
 }
@@ -123,7 +123,7 @@ func TestWatchKeepsWhatMovedOnThroughARestore(t *testing.T) {
 	e := w.Spawn(&g.rock, 1)
 	g.anyWatch.Poll(w)
 	require.NoError(t, w.Transfer(e, 2))
-	h := w.NewOwnerHistory(1, 1)
+	h := ecs.Engine(w).NewOwnerHistory(1, 1)
 	h.Save(0) // the watch still has e under owner 1
 	in, out := g.anyWatch.Poll(w)
 	require.Empty(t, in)
@@ -139,7 +139,7 @@ func TestRestoreOfAChildWhoseParentIsGone(t *testing.T) {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	parent, child := w.Spawn(&g.rock, 2), w.Spawn(&g.rock, 1)
 	require.NoError(t, w.SetParent(child, parent))
-	h := w.NewOwnerHistory(1, 1)
+	h := ecs.Engine(w).NewOwnerHistory(1, 1)
 	h.Save(0)
 	w.Destroy(parent)
 	require.False(t, w.Alive(child))
@@ -153,12 +153,12 @@ func TestGenerationsComeRound(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	last := ecs.MakeEntity(0, 1<<24-1) // the greatest generation of index 0
-	require.NoError(t, w.Place(last, &g.rock, 1))
+	require.NoError(t, ecs.Engine(w).Place(last, &g.rock, 1))
 	w.Destroy(last)
-	require.NoError(t, w.Place(ecs.MakeEntity(0, 1), &g.rock, 1))
+	require.NoError(t, ecs.Engine(w).Place(ecs.MakeEntity(0, 1), &g.rock, 1))
 	require.False(t, w.Alive(last))
-	require.ErrorIs(t, w.Place(5, &g.rock, 1), ecs.ErrStale, "generation 0 is nobody's")
-	require.Error(t, w.Place(ecs.MakeEntity(3<<30, 1), &g.rock, 1), "no such range")
+	require.ErrorIs(t, ecs.Engine(w).Place(5, &g.rock, 1), ecs.ErrStale, "generation 0 is nobody's")
+	require.Error(t, ecs.Engine(w).Place(ecs.MakeEntity(3<<30, 1), &g.rock, 1), "no such range")
 }
 
 // TestRestoreLeavesEntitiesOfOthersInItsPages places another's entity among an
@@ -168,8 +168,8 @@ func TestRestoreLeavesEntitiesOfOthersInItsPages(t *testing.T) {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	a := w.Spawn(&g.rock, 1)
 	placed := a + 1
-	require.NoError(t, w.Place(placed, &g.rock, 2))
-	h := w.NewOwnerHistory(1, 1)
+	require.NoError(t, ecs.Engine(w).Place(placed, &g.rock, 2))
+	h := ecs.Engine(w).NewOwnerHistory(1, 1)
 	h.Save(0)
 	w.Destroy(placed)
 	b := w.Spawn(&g.rock, 1)
@@ -184,7 +184,7 @@ func TestWatchIsRolledBackWhereNothingMoved(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := w.Spawn(&g.rock, 1)
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	for range 2 {
 		in, _ := g.anyWatch.Poll(w)

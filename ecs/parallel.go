@@ -85,7 +85,7 @@ func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
 	w.parallel = false
 	var zero C
 	s.par.w, s.par.c = nil, zero
-	w.Unlock()
+	w.unlock()
 	for _, p := range s.par.panic {
 		if p != nil {
 			clear(s.par.panic)

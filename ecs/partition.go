@@ -55,7 +55,8 @@ func (w *World) partOf(o Owner) *part {
 // rest of that player's entities. Names are taken from the upper end of the
 // range, so players must not use those numbers. Partition panics with
 // [UsageError] when no name is left.
-func (w *World) Partition(o Owner) Owner {
+func (c *Control) Partition(o Owner) Owner {
+	w := c.world()
 	for _, p := range w.parts {
 		if p.of == o && p.owner != o {
 			return p.owner
@@ -72,8 +73,9 @@ func (w *World) Partition(o Owner) Owner {
 }
 
 // PartOf returns the name of the part that holds the entity: its owner, or what
-// [World.Partition] returned. It returns Nobody when the entity is gone.
-func (w *World) PartOf(e Entity) Owner {
+// [Control.Partition] returned. It returns Nobody when the entity is gone.
+func (c *Control) PartOf(e Entity) Owner {
+	w := c.world()
 	if place := w.placeOf(e); place != 0 {
 		return w.tables[tableOf(place)].part.owner
 	}
@@ -82,7 +84,8 @@ func (w *World) PartOf(e Entity) Owner {
 
 // Structure returns a number that changes whenever an entity of the owner comes, goes, or
 // gains or loses a component. Restoring the owner's part brings the earlier number back.
-func (w *World) Structure(o Owner) uint64 {
+func (c *Control) Structure(o Owner) uint64 {
+	w := c.world()
 	p := w.partOf(o)
 	w.peek(p.concealed)
 	return p.changed

@@ -111,7 +111,7 @@ type ownedCache struct {
 }
 
 // All returns the matching rows, one run per table, in canonical order: by component set, then by owner. Rows
-// of [Common] come right after [Nobody]'s, and those of a [World.Partition] after its owner's. Tables without
+// of [Common] come right after [Nobody]'s, and those of a [Control.Partition] after its owner's. Tables without
 // rows are left out. The slice is valid until the next structural change; do not write to it.
 func (q *Query) All(w *World) []Rows {
 	if q != nil && w != nil && q.types == w.types && int(q.index) < len(w.caches) {

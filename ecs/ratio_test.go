@@ -234,11 +234,11 @@ func appendBodies(mem []body) subject {
 func BenchmarkRatioCreate2(b *testing.B) {
 	g := newGame(b)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	empty := w.NewHistory(1)
+	empty := ecs.Engine(w).NewHistory(1)
 	for range churn {
 		w.Spawn(&g.mover, 1)
 	}
-	h := w.NewOwnerHistory(1, 1)
+	h := ecs.Engine(w).NewOwnerHistory(1, 1)
 	w.DestroyBatch(entities(g, w))
 	empty.Save(0)
 	h.Save(0)
@@ -274,7 +274,7 @@ func BenchmarkRatioDestroy(b *testing.B) {
 	g := newGame(b)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	es := spread(w, &g.mover, churn, 1)
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	r := ratio(b, 1, appendBodies(make([]body, 0, churn)), subject{
 		setup: func(int) { h.Restore(0) },
@@ -407,7 +407,7 @@ func saves(b *testing.B, save bool) {
 
 // fullHistory fills every slot, with a change before each save if given.
 func fullHistory(w *ecs.World, change func()) *ecs.History {
-	h := w.NewHistory(ring)
+	h := ecs.Engine(w).NewHistory(ring)
 	for i := range ring {
 		if change != nil {
 			change()
@@ -426,7 +426,7 @@ func savesOwner(b *testing.B, save bool) {
 			g := newGame(b)
 			w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 			spread(w, &g.mover, n, 64)
-			world, owner, at := fullHistory(w, nil), w.NewOwnerHistory(7, ring), 0
+			world, owner, at := fullHistory(w, nil), ecs.Engine(w).NewOwnerHistory(7, ring), 0
 			for i := range ring {
 				owner.Save(i)
 			}

@@ -126,7 +126,7 @@ func (w *World) inUse() int { return len(w.tables) - 1 - len(w.spare) }
 
 // recycle gives up all tables without rows that no save needs. It makes new lists of tables, because a caller
 // may be iterating over an old one. No entity moves, and the order of queries does not change, so
-// [World.Structure] does not change either.
+// [Control.Structure] does not change either.
 func (w *World) recycle() {
 	w.fresh, w.emptied = 0, false
 	for _, t := range w.tables {

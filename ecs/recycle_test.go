@@ -45,12 +45,12 @@ func TestRecycle(t *testing.T) {
 	for k := range kinds {
 		for owner := range ecs.Owner(owners) {
 			if owner%2 == 0 {
-				w.Lock()
+				ecs.Engine(w).Lock()
 			}
 			e := w.Spawn(&kinds[k], owner+1)
 			*number.Get(w, e) = -1
 			if owner%2 == 0 {
-				w.Unlock()
+				ecs.Engine(w).Unlock()
 			}
 			require.EqualValues(t, -1, *number.Get(w, e))
 			require.Equal(t, owner+1, w.Owner(e))
@@ -89,7 +89,7 @@ func TestRecycleInATick(t *testing.T) {
 		w.Spawn(&one, owner+1)
 	}
 	for round := range 8 {
-		w.Lock()
+		ecs.Engine(w).Lock()
 		gone := 0
 		for _, rows := range q.All(w) {
 			for _, e := range rows.Entities() {
@@ -101,11 +101,11 @@ func TestRecycleInATick(t *testing.T) {
 			}
 		}
 		before := w.Len()
-		w.Unlock()
+		ecs.Engine(w).Unlock()
 		require.Equal(t, before-gone, w.Len(), "round %d", round)
 		require.Equal(t, w.Len(), q.Count(w))
 		n := 0
-		w.Lock()
+		ecs.Engine(w).Lock()
 		for _, rows := range q.All(w) { // few stay
 			for _, e := range rows.Entities() {
 				if n++; n > 2000 {
@@ -113,7 +113,7 @@ func TestRecycleInATick(t *testing.T) {
 				}
 			}
 		}
-		w.Unlock()
+		ecs.Engine(w).Unlock()
 		require.Equal(t, 2000, q.Count(w))
 	}
 }
@@ -128,7 +128,7 @@ func TestHistoryKeepsTables(t *testing.T) {
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	e := w.Spawn(&k, 1)
 	*a.Get(w, e) = 7
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	w.Destroy(e)
 	for owner := range ecs.Owner(10_000) {
@@ -174,12 +174,12 @@ func newSaver(t *testing.T, whole bool) *saver {
 	require.NoError(t, types.RegisterPrefab(&body, "body", &s.number, &s.name))
 	s.w = ecs.NewWorld(types, ecs.WorldConfig{})
 	if whole {
-		s.saves = append(s.saves, s.w.NewHistory(saverSlots))
+		s.saves = append(s.saves, ecs.Engine(s.w).NewHistory(saverSlots))
 	}
 	for o := range s.bodies {
 		s.bodies[o] = s.w.Spawn(&body, ecs.Owner(o+1))
 		if !whole {
-			s.saves = append(s.saves, s.w.NewOwnerHistory(ecs.Owner(o+1), saverSlots))
+			s.saves = append(s.saves, ecs.Engine(s.w).NewOwnerHistory(ecs.Owner(o+1), saverSlots))
 		}
 	}
 	return s
@@ -189,7 +189,7 @@ func newSaver(t *testing.T, whole bool) *saver {
 func (*saver) set(step, mark int) bool { return (step^step>>1)>>mark&1 != 0 }
 
 func (s *saver) step(step int) {
-	s.w.Lock()
+	ecs.Engine(s.w).Lock()
 	for o, e := range s.bodies {
 		*s.number.Get(s.w, e), *s.name.Get(s.w, e) = int32(step*savers+o), Name{fmt.Sprint(step)}
 		for i := range s.marks {
@@ -200,7 +200,7 @@ func (s *saver) step(step int) {
 			}
 		}
 	}
-	s.w.Unlock()
+	ecs.Engine(s.w).Unlock()
 	for _, h := range s.saves {
 		h.Save(step % saverSlots)
 	}
@@ -257,7 +257,7 @@ func TestRecycleIdle(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	const kept = 6
-	h := w.NewHistory(kept)
+	h := ecs.Engine(w).NewHistory(kept)
 	var es []ecs.Entity
 	for o := range ecs.Owner(300) {
 		es = append(es, w.Spawn(&g.mover, o+1))

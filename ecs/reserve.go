@@ -9,12 +9,13 @@ type reserved struct {
 	left uint32 // left is the number of fresh indices left in page.
 }
 
-// Reserve takes a fresh handle out of circulation, for a later [World.Place]
+// Reserve takes a fresh handle out of circulation, for a later [Control.Place]
 // with that owner. Spawn never returns such a handle, and no restore frees it.
 // So an entity keeps its handle when it is placed, rolled back and placed
-// again. [World.Unreserve] returns the handle. Reserve panics with [UsageError]
+// again. [Control.Unreserve] returns the handle. Reserve panics with [UsageError]
 // when the range does not exist or is used up.
-func (w *World) Reserve(r Range, owner Owner) Entity {
+func (c *Control) Reserve(r Range, owner Owner) Entity {
+	w := c.world()
 	if r >= ranges {
 		misuse.Panicf("ecs: reserve in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
@@ -39,7 +40,8 @@ func (w *World) Reserve(r Range, owner Owner) Entity {
 // generation. The caller must not place it again, or restore a save that
 // contains its entity. It returns false when the entity is alive or the handle
 // is not reserved, such as [None].
-func (w *World) Unreserve(e Entity) bool {
+func (c *Control) Unreserve(e Entity) bool {
+	w := c.world()
 	slot := e.index()
 	if uint64(slot) >= uint64(len(w.rec)) || w.pages[slot>>pageBits].home != shared || e.Range() >= ranges {
 		return false

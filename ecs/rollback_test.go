@@ -41,7 +41,7 @@ func (g *churnGame) breed(f *frame, r ecs.Rows) {
 		e := r.Entity(i)
 		switch n := int(pos[i].X); {
 		case n%7 == 3 && r.Len() < 40: // not w.Len, because that counts other players' rows too
-			c := f.w.SpawnIn(g.rng, &g.mover, r.Owner())
+			c := ecs.Engine(f.w).SpawnIn(g.rng, &g.mover, r.Owner())
 			g.pos.Get(f.w, c).X = float32(n % 50)
 			g.vel.Get(f.w, c).X = float32(n % 3)
 		case n%11 == 5:
@@ -56,7 +56,7 @@ func (g *churnGame) breed(f *frame, r ecs.Rows) {
 
 // input applies the input of a tick.
 func (g *churnGame) input(w *ecs.World, o ecs.Owner, v int) {
-	e := w.SpawnIn(g.rng, &g.mover, o)
+	e := ecs.Engine(w).SpawnIn(g.rng, &g.mover, o)
 	g.pos.Get(w, e).X = float32(v)
 	g.vel.Get(w, e).X = float32(v % 4)
 }
@@ -108,7 +108,7 @@ func TestRollbackOfAWorldLeavesNoTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newChurnGame(&testing.T{})
 		straight, rolled := ecs.NewWorld(g.types, ecs.WorldConfig{}), ecs.NewWorld(g.types, ecs.WorldConfig{})
-		h := rolled.NewHistory(8)
+		h := ecs.Engine(rolled).NewHistory(8)
 		owners := []ecs.Owner{1, 2}
 		for tick := range rapid.IntRange(1, 20).Draw(t, "ticks") {
 			v := rapid.IntRange(0, 100).Draw(t, "input")
@@ -137,7 +137,7 @@ func TestRollbackOfAnOwnerWhileOthersChurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newChurnGame(&testing.T{})
 		straight, rolled := ecs.NewWorld(g.types, ecs.WorldConfig{}), ecs.NewWorld(g.types, ecs.WorldConfig{})
-		h := rolled.NewOwnerHistory(1, 4)
+		h := ecs.Engine(rolled).NewOwnerHistory(1, 4)
 		for range rapid.IntRange(1, 10).Draw(t, "rollbacks") {
 			h.Save(0)
 			inputs := rapid.SliceOfN(rapid.IntRange(0, 100), 0, 4).Draw(t, "inputs")

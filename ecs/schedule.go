@@ -177,7 +177,7 @@ func (s *Schedule[C]) Systems() []SystemInfo {
 // Execute runs the tick systems whose tags the world has. It locks the world
 // around each system and flushes it afterwards. It panics with [UsageError]
 // when the schedule was not built, or belongs to other [Types] than the world.
-// A panic in a body passes through; see [World.Recover].
+// A panic in a body passes through; see [Control.Recover].
 func (s *Schedule[C]) Execute(w *World, c C) { s.execute(w, c, false) }
 
 // ExecuteRender is Execute for the render systems.

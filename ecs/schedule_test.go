@@ -173,9 +173,9 @@ func TestRecoverMakesTheWorldUsableAgain(t *testing.T) {
 	require.NoError(t, s.Build())
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	require.Panics(t, func() { s.Execute(w, &frame{w: w}) })
-	require.True(t, w.Locked())
-	w.Recover()
-	require.False(t, w.Locked())
+	require.True(t, ecs.Engine(w).Locked())
+	ecs.Engine(w).Recover()
+	require.False(t, ecs.Engine(w).Locked())
 	require.Equal(t, 1, ecs.NewQuery(g.types, ecs.With(&g.pos)).Count(w))
 }
 

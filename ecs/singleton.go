@@ -100,7 +100,7 @@ func (w *World) newSingles() {
 // SingletonPointer returns the memory of a world's value, by the singleton's number in
 // [Types.Singletons]. It is valid for the lifetime of the world. It is for tools and
 // libraries that know types at run time only.
-func (w *World) SingletonPointer(id ID) unsafe.Pointer { return w.singles[id] }
+func (c *Control) SingletonPointer(id ID) unsafe.Pointer { return c.singles[id] }
 
 // RowOf returns an unregistered handle of a component with a singleton's type: a library
 // registers it to keep copies of the singleton in rows. It returns nil for a component.

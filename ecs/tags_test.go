@@ -66,7 +66,7 @@ func TestSetTagsMisuse(t *testing.T) {
 		many = append(many, fmt.Sprint(i))
 	}
 	require.PanicsWithError(t, `ecs: SetTags: tag "64" is one too many: there can be 64; give systems that run together the same tag`, func() { w.SetTags(many...) })
-	w.Lock()
-	defer w.Unlock()
+	ecs.Engine(w).Lock()
+	defer ecs.Engine(w).Unlock()
 	require.PanicsWithError(t, "ecs: SetTags in a locked world: call it outside of systems", func() { w.SetTags() })
 }

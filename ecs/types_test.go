@@ -126,7 +126,7 @@ func TestUnregisteredHandlesArePanicsThatSayWhy(t *testing.T) {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := w.Spawn(&g.rock, 0)
 	var loose ecs.Component[Position]
-	r, ok := w.Row(e)
+	r, ok := ecs.Engine(w).Row(e)
 	require.True(t, ok)
 	const want = "ecs: access through a component that is not registered: declare it first, with Protocol.Component, or with Protocol.Command if it is the players' input (without a Protocol: Types.Register)"
 	require.PanicsWithError(t, want, func() { loose.Get(w, e) })
@@ -169,18 +169,18 @@ func TestPointersOfEveryKindOfColumn(t *testing.T) {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := w.Spawn(&g.person, 0)
 	v := Velocity{X: 3}
-	w.AddByID(e, g.vel.ID(), unsafe.Pointer(&v))
-	w.AddByID(e, g.dead.ID(), unsafe.Pointer(&v))
+	ecs.Engine(w).AddByID(e, g.vel.ID(), unsafe.Pointer(&v))
+	ecs.Engine(w).AddByID(e, g.dead.ID(), unsafe.Pointer(&v))
 	bare := w.Spawn(&g.person, 0)
 	for _, id := range []ecs.ID{g.vel.ID(), g.dead.ID(), g.hp.ID()} {
-		w.AddByID(bare, id, nil)
+		ecs.Engine(w).AddByID(bare, id, nil)
 	}
 	require.Equal(t, Velocity{}, *g.vel.Get(w, bare), "nil is the zero value")
 	require.Zero(t, *g.hp.Get(w, bare))
-	require.Equal(t, v, *(*Velocity)(w.Pointer(e, g.vel.ID())))
+	require.Equal(t, v, *(*Velocity)(ecs.Engine(w).Pointer(e, g.vel.ID())))
 	require.True(t, g.dead.Has(w, e))
-	require.Nil(t, w.Pointer(e, 200))
-	r, _ := w.Row(e)
+	require.Nil(t, ecs.Engine(w).Pointer(e, 200))
+	r, _ := ecs.Engine(w).Row(e)
 	require.NotNil(t, r.Column(g.dead.ID()))
 	require.Nil(t, r.Column(200))
 	require.Len(t, g.dead.Slice(r), 1)

@@ -9,7 +9,7 @@ import (
 // Watch reports the entities that start or stop matching a query, each once.
 // The reported entities are saved, restored and rolled back with the world, and
 // with an owner's part of it, so a tick that runs again gets its reports again.
-// Polling outside the ticks is different: see [World.WatchOutside]. A Watch
+// Polling outside the ticks is different: see [Control.WatchOutside]. A Watch
 // belongs to Types and works for all their worlds. Create it next to the game's
 // handles, before the first world.
 type Watch struct {
@@ -33,10 +33,10 @@ func NewWatch(t *Types, terms ...Term) *Watch {
 // example by rendering code, and returns the previous setting. Outside, watches
 // keep a separate record of reported entities. No restore touches it, so ticks
 // that run again cause no second report.
-func (w *World) WatchOutside(on bool) (was bool) {
-	was, w.lasting = w.lasting, on
-	if on && w.onlookers == nil {
-		w.onlookers = make([]watchState, len(w.types.watches))
+func (c *Control) WatchOutside(on bool) (was bool) {
+	was, c.lasting = c.lasting, on
+	if on && c.onlookers == nil {
+		c.onlookers = make([]watchState, len(c.types.watches))
 	}
 	return was
 }
@@ -105,7 +105,7 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 			continue
 		}
 		w.marks[e.index()] = None
-		if all && v.query.matches(w.Mask(e)) && w.Alive(e) {
+		if all && v.query.matches(w.mask(e)) && w.Alive(e) {
 			continue // it was reported under its new owner, and a restore of the old owner's part lost that
 		}
 		s.leave = append(s.leave, e)
@@ -222,7 +222,7 @@ func (w *World) hashWatches(h uint64, order func(r Rows, i int) uint64) uint64 {
 }
 
 func (w *World) keyOf(e Entity, order func(r Rows, i int) uint64) uint64 {
-	r, ok := w.Row(e)
+	r, ok := w.row(e)
 	switch {
 	case !ok:
 		return SkipRow

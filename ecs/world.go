@@ -26,10 +26,12 @@ type WorldConfig struct {
 // World holds entities with their components, and the singletons. One goroutine
 // may use it at a time; worlds are independent of one another.
 //
-// While a world is locked (a system runs, or the caller called [World.Lock]),
+// While a world is locked (a system runs, or the caller called [Control.Lock]),
 // structural commands are deferred. Spawned entities exist at once, and queries
 // see them after the flush. All other commands take effect at the flush, in
 // order of issue.
+//
+// Engines find the methods that games have no use for with [Engine].
 type World struct {
 	rec    []uint64            // rec has the records by index.
 	cols   []*columns          // cols has the columns by slot. Entry 0 stays empty.
@@ -165,17 +167,16 @@ func (w *World) Owner(e Entity) Owner {
 	return Nobody
 }
 
-// Mask returns the entity's component set; empty when the entity is gone. It
-// has a bit above every registered type when the entity has a parent.
-func (w *World) Mask(e Entity) Mask {
+// mask is [Control.Mask].
+func (w *World) mask(e Entity) Mask {
 	if place := w.placeOf(e); place != 0 {
 		return w.tables[tableOf(place)].arch.mask
 	}
 	return Mask{}
 }
 
-// Row returns the entity's row alone; false when the entity is gone.
-func (w *World) Row(e Entity) (Rows, bool) {
+// row is [Control.Row].
+func (w *World) row(e Entity) (Rows, bool) {
 	place := w.placeOf(e)
 	if place == 0 {
 		return Rows{}, false
@@ -183,9 +184,8 @@ func (w *World) Row(e Entity) (Rows, bool) {
 	return Rows{w.tables[tableOf(place)], rowOf(place), 1}, true
 }
 
-// Pointer returns a pointer to the entity's value of a component, valid until
-// the next structural change; nil when the entity is gone or lacks it.
-func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
+// pointer is [Control.Pointer].
+func (w *World) pointer(e Entity, id ID) unsafe.Pointer {
 	if place := w.placeOf(e); place != 0 && int(id) < w.types.Len() {
 		if debug {
 			w.checkEntity(uint16(id)+1, e)
@@ -209,10 +209,10 @@ func (w *World) touch(t *table) {
 // defaults. While the world is locked the entity exists at once (Get and Find
 // work), and queries see it after the flush. It panics with [UsageError] when
 // the prefab is not registered, or only a library may spawn it (see [Managed]).
-func (w *World) Spawn(k *Prefab, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
+func (w *World) Spawn(k *Prefab, owner Owner) Entity { return w.spawnIn(RangeServer, k, owner) }
 
-// SpawnIn is Spawn with a handle from the given range.
-func (w *World) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
+// spawnIn is [Control.SpawnIn].
+func (w *World) spawnIn(r Range, k *Prefab, owner Owner) Entity {
 	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
@@ -269,7 +269,8 @@ func (w *World) beginEntity(e Entity, k *prefabData, p *part) {
 // world. The index must be free, in a page that no other range uses; otherwise
 // the error is [ErrOccupied]. Handles from a world of the same types always
 // qualify. The generation may be any but 0. It is deferred like Spawn.
-func (w *World) Place(e Entity, k *Prefab, owner Owner) error {
+func (c *Control) Place(e Entity, k *Prefab, owner Owner) error {
+	w := c.world()
 	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
@@ -356,7 +357,7 @@ func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 
 // Transfer gives the entity to another owner; it is deferred while the world is
 // locked. Histories of the old or of the new owner alone (see
-// [World.NewOwnerHistory]) can then no longer restore their earlier saves. Those of
+// [Control.NewOwnerHistory]) can then no longer restore their earlier saves. Those of
 // the whole world can. It returns [ErrStale] when the entity is gone.
 func (w *World) Transfer(e Entity, o Owner) error {
 	place := w.placeOf(e)

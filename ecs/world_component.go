@@ -9,7 +9,8 @@ import (
 // AddByID adds a component to the entity, or sets it if present, from the
 // Info(id).Size bytes at src. It is [Component.Add] for callers without the
 // type. It copies src before it returns. A nil src is the zero value.
-func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
+func (c *Control) AddByID(e Entity, id ID, src unsafe.Pointer) {
+	w := c.world()
 	d := w.typeOf(id)
 	if src == nil {
 		src = d.zero
@@ -17,7 +18,7 @@ func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
 	if debug {
 		w.checkAdd(d.slot, e)
 	}
-	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
+	if p := w.pointer(e, id); p != nil && !w.pending(e) {
 		d.moveValue(p, src)
 		return
 	}
@@ -25,7 +26,10 @@ func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
 }
 
 // RemoveByID removes a component from the entity, like [Component.Remove].
-func (w *World) RemoveByID(e Entity, id ID) { w.removeSlot(e, int(w.typeOf(id).slot)) }
+func (c *Control) RemoveByID(e Entity, id ID) {
+	w := c.world()
+	w.removeSlot(e, int(w.typeOf(id).slot))
+}
 
 func (w *World) typeOf(id ID) *typeData {
 	if int(id) >= w.types.Len() {

@@ -31,14 +31,14 @@ func TestAnEntityIsDestroyedOnce(t *testing.T) {
 		for range 200 {
 			all = append(all, w.Spawn(&g.mover, 1))
 		}
-		w.Lock()
+		ecs.Engine(w).Lock()
 		for i, e := range all {
 			require.Equal(t, i%3 != 0 || w.Destroy(e), true)
 			require.Equal(t, i%3 != 0, w.Destroy(e), "%v", e)
 			require.False(t, w.Destroy(e))
 			require.True(t, w.Alive(e), "until the flush")
 		}
-		w.Unlock()
+		ecs.Engine(w).Unlock()
 		require.Zero(t, w.Len())
 	}
 }
@@ -65,8 +65,8 @@ func TestRangesHaveTheirOwnCounters(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	a := w.Spawn(&g.mover, 1)
-	p := w.SpawnIn(ecs.RangePredicted, &g.mover, 1)
-	l := w.SpawnIn(ecs.RangeLocal, &g.mover, 1)
+	p := ecs.Engine(w).SpawnIn(ecs.RangePredicted, &g.mover, 1)
+	l := ecs.Engine(w).SpawnIn(ecs.RangeLocal, &g.mover, 1)
 	b := w.Spawn(&g.mover, 1)
 	require.Equal(t, "0.1 p1024.1 l1536.1 1.1", a.String()+" "+p.String()+" "+l.String()+" "+b.String())
 	require.Equal(t, ecs.RangePredicted, p.Range())
@@ -77,7 +77,7 @@ func TestStructuralCommandsWaitForTheFlush(t *testing.T) {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
 	a := w.Spawn(&g.rock, 0)
-	w.Lock()
+	ecs.Engine(w).Lock()
 	b := w.Spawn(&g.mover, 0)
 	g.pos.Get(w, b).X = 7
 	g.vel.Add(w, a, Velocity{X: 1})
@@ -87,7 +87,7 @@ func TestStructuralCommandsWaitForTheFlush(t *testing.T) {
 	require.NoError(t, w.Transfer(a, 4))
 	require.Equal(t, 1, q.Count(w))
 	require.Nil(t, g.vel.Find(w, a))
-	w.Unlock()
+	ecs.Engine(w).Unlock()
 	require.Equal(t, 2, q.Count(w))
 	require.Equal(t, float32(7), g.pos.Get(w, b).X)
 	require.Equal(t, float32(1), g.vel.Get(w, a).X)
@@ -100,7 +100,7 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	q := ecs.NewQuery(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
-	apart := w.Partition(2)
+	apart := ecs.Engine(w).Partition(2)
 	for _, o := range []ecs.Owner{9, ecs.ClientOnly, ecs.Common, apart, 2, ecs.Nobody} {
 		w.Spawn(&g.person, o)
 		w.Spawn(&g.rock, o)
@@ -121,38 +121,38 @@ func TestDeferredChanges(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	a, b := w.Spawn(&g.rock, 1), w.Spawn(&g.person, 2)
-	require.Zero(t, w.Deferred())
-	w.Lock()
+	require.Zero(t, ecs.Engine(w).Deferred())
+	ecs.Engine(w).Lock()
 	g.vel.Add(w, a, Velocity{})
 	g.hp.Remove(w, b)
 	w.Destroy(a)
-	require.Equal(t, 3, w.Deferred())
+	require.Equal(t, 3, ecs.Engine(w).Deferred())
 	for i, want := range []struct {
 		e  ecs.Entity
 		id ecs.ID
 	}{{a, g.vel.ID()}, {b, g.hp.ID()}} {
-		e, id, ok := w.DeferredChange(i)
+		e, id, ok := ecs.Engine(w).DeferredChange(i)
 		require.True(t, ok)
 		require.Equal(t, want.e, e)
 		require.Equal(t, want.id, id)
 	}
-	_, _, ok := w.DeferredChange(2)
+	_, _, ok := ecs.Engine(w).DeferredChange(2)
 	require.False(t, ok, "it destroys")
-	w.Unlock()
-	require.Zero(t, w.Deferred())
+	ecs.Engine(w).Unlock()
+	require.Zero(t, ecs.Engine(w).Deferred())
 }
 
 func TestPlaceTakesAGivenHandle(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := ecs.MakeEntity(200, 5)
-	require.NoError(t, w.Place(e, &g.rock, 2))
-	require.ErrorIs(t, w.Place(e, &g.rock, 2), ecs.ErrOccupied)
+	require.NoError(t, ecs.Engine(w).Place(e, &g.rock, 2))
+	require.ErrorIs(t, ecs.Engine(w).Place(e, &g.rock, 2), ecs.ErrOccupied)
 	require.True(t, w.Alive(e))
 	a := w.Spawn(&g.rock, 2) // in a separate page
 	require.NotEqual(t, e.Index(), a.Index())
 	next := a + 3 // not taken yet
-	require.NoError(t, w.Place(next, &g.rock, 2))
+	require.NoError(t, ecs.Engine(w).Place(next, &g.rock, 2))
 	seen := map[uint32]bool{a.Index(): true, next.Index(): true, e.Index(): true}
 	for range 100 {
 		n := w.Spawn(&g.rock, 2)
@@ -160,14 +160,14 @@ func TestPlaceTakesAGivenHandle(t *testing.T) {
 		seen[n.Index()] = true
 	}
 	require.True(t, w.Destroy(e))
-	require.NoError(t, w.Place(e, &g.rock, 3))
+	require.NoError(t, ecs.Engine(w).Place(e, &g.rock, 3))
 	require.Equal(t, ecs.Owner(3), w.Owner(e))
 }
 
 func TestSaveAndRestore(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	h := w.NewHistory(4)
+	h := ecs.Engine(w).NewHistory(4)
 	a := w.Spawn(&g.person, 1)
 	*g.name.Get(w, a) = Name{"ann"}
 	*g.score.Get(w) = 5
@@ -202,7 +202,7 @@ func TestChildrenDieWithTheirParent(t *testing.T) {
 	require.ErrorIs(t, w.SetParent(a, c), ecs.ErrCycle)
 	require.Equal(t, []ecs.Entity{b}, w.Children(a))
 	require.Equal(t, b, w.Parent(c))
-	h := w.NewHistory(1)
+	h := ecs.Engine(w).NewHistory(1)
 	h.Save(0)
 	w.Destroy(a)
 	require.Equal(t, 0, w.Len())

@@ -97,7 +97,7 @@ func (r *Replay) Values(e ecs.Entity) (list []Value) {
 	}
 	was := w.Guard(false)
 	defer w.Guard(was)
-	mask, types := w.Mask(e), w.Types()
+	mask, types := ecs.Engine(w).Mask(e), w.Types()
 	for id := range ecs.ID(types.Len()) {
 		info := types.Info(id)
 		if !mask.Has(id) || strings.HasPrefix(info.Name, "foretick.") {

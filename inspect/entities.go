@@ -197,7 +197,7 @@ func (e *end) values(id ecs.Entity) (out Values, err error) {
 		}
 		return out, nil
 	}
-	rows, ok := w.Row(id)
+	rows, ok := ecs.Engine(w).Row(id)
 	if !ok {
 		return out, fmt.Errorf("inspect: entity %v of %s: %w", id, e.name, ecs.ErrStale)
 	}

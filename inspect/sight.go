@@ -114,7 +114,7 @@ func (e *end) received(out *Sight, s *probe.Sight) {
 		has = expected(s)
 	}
 	l := e.internals.Layout()
-	for _, id := range shown(w.Types(), w.Mask(ecs.Entity(out.Entity))) {
+	for _, id := range shown(w.Types(), ecs.Engine(w).Mask(ecs.Entity(out.Entity))) {
 		name, i := w.Types().Info(id).Name, l.Index(id)
 		if i < 0 {
 			out.Fields = append(out.Fields, Received{name, false, notSent})

@@ -65,7 +65,7 @@ func (m *simulation) useSystems(infos []ecs.SystemInfo, all []probe.Used) {
 		if rows.Len() == 0 {
 			continue
 		}
-		mask := m.world.Mask(rows.Entity(0))
+		mask := ecs.Engine(m.world).Mask(rows.Entity(0))
 		for i := range all {
 			all[i].Ever = all[i].Ever || mask.Contains(infos[i].With) && !mask.Overlaps(infos[i].Without)
 		}

@@ -102,12 +102,12 @@ func (m *simulation) spawnNamed(k *ecs.Prefab, kind int, owner foretick.PlayerID
 		if it.Net == 0 {
 			it.Net = m.nets.next()
 		}
-		if m.world.Manager().Place(it.Entity, k, owner) == nil {
+		if ecs.Engine(m.world).Manager().Place(it.Entity, k, owner) == nil {
 			e, net = it.Entity, it.Net
 		}
 	}
 	if e == ecs.None {
-		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
+		e, net = ecs.Engine(m.world).Manager().Spawn(k, owner), m.nets.next()
 	}
 	*m.p.Identity.Get(m.world, e) = game.NetworkID{Net: net, Prefab: uint16(kind)}
 	m.writes.structural(owner, kind)
@@ -119,7 +119,7 @@ func (m *simulation) destroy(e ecs.Entity) bool {
 		return false
 	}
 	m.destroying(e)
-	return m.world.Manager().Destroy(e)
+	return ecs.Engine(m.world).Manager().Destroy(e)
 }
 
 // destroying notes the players that predicted an entity and its children.
@@ -132,27 +132,27 @@ func (m *simulation) destroying(e ecs.Entity) {
 
 // destroyOwned removes every entity that a player that has left still owns.
 func (m *simulation) destroyOwned(player foretick.PlayerID) {
-	m.world.Lock()
+	ecs.Engine(m.world).Lock()
 	for _, rows := range m.entities.Owned(m.world, player) {
 		for i := range rows.Len() {
-			m.world.Manager().Destroy(rows.Entity(i))
+			ecs.Engine(m.world).Manager().Destroy(rows.Entity(i))
 		}
 	}
 	m.destroyStranded(player)
-	m.world.Unlock()
+	ecs.Engine(m.world).Unlock()
 }
 
 // clear removes all replicated entities and the waiting events.
 func (m *simulation) clear() {
-	m.world.Lock()
+	ecs.Engine(m.world).Lock()
 	for _, rows := range m.entities.All(m.world) {
 		for _, e := range rows.Entities() {
 			if e != m.row.Entity {
-				m.world.Manager().Destroy(e)
+				ecs.Engine(m.world).Manager().Destroy(e)
 			}
 		}
 	}
-	m.world.Unlock()
+	ecs.Engine(m.world).Unlock()
 	m.clearEvents()
 }
 
@@ -393,7 +393,7 @@ func (m *simulation) ownerOf(e ecs.Entity) (owner foretick.PlayerID, stranded bo
 func (m *simulation) destroyStranded(player foretick.PlayerID) {
 	m.stranded = slices.DeleteFunc(m.stranded, func(d strandedEntity) bool {
 		if d.owner == player {
-			m.world.Manager().Destroy(d.entity)
+			ecs.Engine(m.world).Manager().Destroy(d.entity)
 		}
 		return d.owner == player
 	})

@@ -104,11 +104,11 @@ func (g *crowded) protocol(t *testing.T) *foretick.Protocol {
 		case 1:
 			require.True(t, f.World.Alive(f.Spawn(&g.thing, player)))
 		case 2:
-			f.World.Lock()
+			ecs.Engine(f.World).Lock()
 			for _, rows := range bodies.Owned(f.World, player) {
 				g.mark.Add(f.World, rows.Entity(0), 7)
 			}
-			f.World.Unlock()
+			ecs.Engine(f.World).Unlock()
 		case 3:
 			g.shoot = player
 		}

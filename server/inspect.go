@@ -144,7 +144,7 @@ func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (ou
 	v.eyes = v.eyes[:0]
 	v.addEyes(&in.sim, p, nil)
 	out.Eyes = len(v.eyes)
-	at := in.sim.world.Pointer(e, in.p.Components[it.Component].ID)
+	at := ecs.Engine(in.sim.world).Pointer(e, in.p.Components[it.Component].ID)
 	if out.Placed = at != nil; at == nil {
 		return out
 	}

@@ -476,7 +476,7 @@ func (in *interest) hidesRead(p *player) bool {
 		return false
 	}
 	for e := range p.interest.hides {
-		if in.sim.world.Mask(e).Overlaps(in.sim.p.ReadsOthers) {
+		if ecs.Engine(in.sim.world).Mask(e).Overlaps(in.sim.p.ReadsOthers) {
 			return true
 		}
 	}

@@ -49,7 +49,7 @@ func newLate(c *Config, run *progress, re *reruns) late.Room {
 	}
 	for _, v := range p.Singletons {
 		if v.Predicted {
-			cfg.Singletons = append(cfg.Singletons, late.Singleton{At: m.world.SingletonPointer(v.ID), Size: v.Size})
+			cfg.Singletons = append(cfg.Singletons, late.Singleton{At: ecs.Engine(m.world).SingletonPointer(v.ID), Size: v.Size})
 		}
 	}
 	cfg.Handlers = len(cfg.Systems)
@@ -78,7 +78,7 @@ func (m *simulation) sentLife(e ecs.Entity) (n uint32, sent bool) {
 // lifeOf returns the number of an entity's life. It is 0 if the game does not count lives.
 func (m *simulation) lifeOf(e ecs.Entity) (n uint32) {
 	for _, l := range m.p.Lives {
-		if at := m.world.Pointer(e, m.p.Components[l.Component].ID); at != nil {
+		if at := ecs.Engine(m.world).Pointer(e, m.p.Components[l.Component].ID); at != nil {
 			n = n*31 + m.p.LifeOf[l.Own](at)
 		}
 	}

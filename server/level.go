@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/rewind"
@@ -155,9 +156,9 @@ func (m *simulation) handleEvents() {
 	}
 	for _, sys := range m.p.Schedule.Systems() {
 		if handle := m.p.Handlers.EventSystems[sys.Name]; handle != nil {
-			m.world.Lock()
+			ecs.Engine(m.world).Lock()
 			handle(f)
-			m.world.Unlock()
+			ecs.Engine(m.world).Unlock()
 		}
 	}
 }

@@ -274,7 +274,7 @@ func TestGrants(t *testing.T) {
 			f := x.srv.Frame()
 			for range 3 {
 				e := x.game.spawn(f, &x.game.item, ecs.Nobody, 1, 2)
-				x.srv.World().RemoveByID(e, x.game.move.ID())
+				ecs.Engine(x.srv.World()).RemoveByID(e, x.game.move.ID())
 			}
 			f.SetTeam(1, 1)
 			f.SetTeam(2, 1)

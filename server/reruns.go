@@ -86,9 +86,9 @@ func (re *reruns) HandleEvents() {
 	for i, q := range re.sim.frames.Queues {
 		if system := re.handlers[i]; system >= 0 && q.Pending() {
 			re.sim.writes.BeforeSystem(re.sim.running, system)
-			re.sim.world.Lock()
+			ecs.Engine(re.sim.world).Lock()
 			q.Drain(re.sim.frames, f)
-			re.sim.world.Unlock()
+			ecs.Engine(re.sim.world).Unlock()
 			re.sim.writes.AfterSystem(re.sim.running, system)
 		}
 	}

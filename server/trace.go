@@ -496,7 +496,7 @@ func (t *playerTrace) may(e ecs.Entity) bool {
 
 // list adds the player's entities that were requested and are not in the record yet.
 func (t *playerTrace) list() {
-	t.shape = t.sim.world.Structure(t.p.owner)
+	t.shape = ecs.Engine(t.sim.world).Structure(t.p.owner)
 	if t.nobody {
 		return
 	}
@@ -526,7 +526,7 @@ func (t *playerTrace) begin(tick foretick.Tick) {
 // take records the player's entities at a step.
 func (t *playerTrace) take(step int) {
 	t.recorder.At(step)
-	if step != trace.Start() && t.sim.world.Structure(t.p.owner) != t.shape {
+	if step != trace.Start() && ecs.Engine(t.sim.world).Structure(t.p.owner) != t.shape {
 		t.list()
 	}
 	for i := range t.recorder.Entities() {

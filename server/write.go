@@ -290,8 +290,8 @@ func (e *writeWatch) AfterRows(rows ecs.Rows) {
 
 // AfterChanges implements writes.
 func (e *writeWatch) AfterChanges(first int, rows ecs.Rows) {
-	for i := first; i < e.world.Deferred(); i++ {
-		if of, id, ok := e.world.DeferredChange(i); ok {
+	for i := first; i < ecs.Engine(e.world).Deferred(); i++ {
+		if of, id, ok := ecs.Engine(e.world).DeferredChange(i); ok {
 			e.others.shaped(of, id, rows)
 		}
 	}
@@ -598,12 +598,12 @@ type renewedValue struct {
 // keep saves the values that the waiting commands may replace.
 func (r *renewedValues) keep(e *writeWatch) {
 	r.values, r.bytes = r.values[:0], r.bytes[:0]
-	for i := range e.world.Deferred() {
-		of, id, ok := e.world.DeferredChange(i)
+	for i := range ecs.Engine(e.world).Deferred() {
+		of, id, ok := ecs.Engine(e.world).DeferredChange(i)
 		if !ok {
 			continue
 		}
-		at := e.world.Pointer(of, id)
+		at := ecs.Engine(e.world).Pointer(of, id)
 		k := e.p.Index(id)
 		if at == nil || k < 0 || !e.p.Components[k].Predicted {
 			continue
@@ -617,7 +617,7 @@ func (r *renewedValues) keep(e *writeWatch) {
 // mark notes the players whose entities still have the component, with another value.
 func (r *renewedValues) mark(e *writeWatch, by int) {
 	for _, v := range r.values {
-		at := e.world.Pointer(v.e, v.comp.ID)
+		at := ecs.Engine(e.world).Pointer(v.e, v.comp.ID)
 		if at == nil {
 			continue // settle notes the change of components
 		}

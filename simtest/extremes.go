@@ -129,11 +129,11 @@ func (x *extremes) Tick(m *Match) error {
 	world, tick := m.Server().World(), m.Server().Tick()
 	for _, e := range m.inside.Replicated() {
 		cheats, plays := x.cheats[world.Owner(e.Entity)]
-		if !plays || world.Pointer(e.Entity, x.command.ID) == nil {
+		if !plays || ecs.Engine(world).Pointer(e.Entity, x.command.ID) == nil {
 			continue
 		}
 		for i := range x.bodies {
-			if at := world.Pointer(e.Entity, x.bodies[i].component.ID); at != nil {
+			if at := ecs.Engine(world).Pointer(e.Entity, x.bodies[i].component.ID); at != nil {
 				x.noteMove(&x.bodies[i], e.Entity, tick, cheats, at)
 			}
 		}

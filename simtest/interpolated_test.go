@@ -119,7 +119,7 @@ func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
 			c, err := m.Join(client.Config{Protocol: cp, History: 64, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })},
 				simtest.Seat{Up: link, Down: link, SyncTest: 2, OnDesync: func(d simtest.Desync) { t.Error(d) }, After: func(v client.View) {
 					for _, rows := range pets.All(v.World) {
-						part = v.World.PartOf(rows.Entity(0))
+						part = ecs.Engine(v.World).PartOf(rows.Entity(0))
 					}
 				}})
 			require.NoError(t, err)

@@ -82,7 +82,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	p.Server("won", func(f *foretick.Frame, _ ecs.Rows) {
 		if f.Tick == 60 {
 			require.NoError(t, srv.NextLevel([]byte("two"), func(f *foretick.Frame) {
-				require.False(t, f.World.Locked())
+				require.False(t, ecs.Engine(f.World).Locked())
 				changed = f.Tick
 				for _, player := range srv.Players(nil) {
 					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50

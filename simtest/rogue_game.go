@@ -322,8 +322,8 @@ func (g *rogueGame) spawns(f *foretick.Frame, player foretick.PlayerID, n int) {
 }
 
 func (g *rogueGame) destroyBodies(f *foretick.Frame, player foretick.PlayerID) {
-	f.World.Lock()
-	defer f.World.Unlock()
+	ecs.Engine(f.World).Lock()
+	defer ecs.Engine(f.World).Unlock()
 	for _, rows := range g.bodies.Owned(f.World, player) {
 		for i := range rows.Len() {
 			f.Destroy(rows.Entity(i))

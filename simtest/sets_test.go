@@ -98,11 +98,11 @@ func (g *masks) protocol() *foretick.Protocol {
 func (g *masks) wear(w *ecs.World, e ecs.Entity, set uint16) {
 	on := true
 	for i, mask := range g.all() {
-		switch has := w.Mask(e).Has(mask.ID()); {
+		switch has := ecs.Engine(w).Mask(e).Has(mask.ID()); {
 		case set>>i&1 != 0 && !has:
-			w.AddByID(e, mask.ID(), unsafe.Pointer(&on))
+			ecs.Engine(w).AddByID(e, mask.ID(), unsafe.Pointer(&on))
 		case set>>i&1 == 0 && has:
-			w.RemoveByID(e, mask.ID())
+			ecs.Engine(w).RemoveByID(e, mask.ID())
 		}
 	}
 }

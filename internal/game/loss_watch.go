@@ -36,7 +36,7 @@ func (l *Losses) BeforeSystem(run *SystemRun, system int) {
 		return
 	}
 	for k, was := range l.last {
-		if at := l.world.Pointer(k.e, l.Facts.Components[k.comp].ID); at != nil {
+		if at := ecs.Engine(l.world).Pointer(k.e, l.Facts.Components[k.comp].ID); at != nil {
 			was.value = l.Facts.Components[k.comp].Schema.Raw(k.field, at)
 			l.last[k] = was
 		}
@@ -56,7 +56,7 @@ func (l *Losses) AfterSystem(run *SystemRun, system int) {
 		return
 	}
 	for k, was := range l.last {
-		if at := l.world.Pointer(k.e, l.Facts.Components[k.comp].ID); at != nil && l.Facts.Components[k.comp].Schema.Raw(k.field, at) != was.value {
+		if at := ecs.Engine(l.world).Pointer(k.e, l.Facts.Components[k.comp].ID); at != nil && l.Facts.Components[k.comp].Schema.Raw(k.field, at) != was.value {
 			was.system = name
 			l.last[k] = was
 		}
@@ -83,7 +83,7 @@ func (l *Losses) visit(system int, found func([2]int)) {
 	}
 	for i := range l.Facts.Components {
 		if single := l.Facts.Components[i].Singleton; single >= 0 && slices.Contains(sys.SingleWrites, ecs.ID(single)) {
-			l.visitValue(i, l.world.SingletonPointer(ecs.ID(single)), found)
+			l.visitValue(i, ecs.Engine(l.world).SingletonPointer(ecs.ID(single)), found)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func NewSingletonRow(p *Facts, w *ecs.World) SingletonRow {
 	for _, predicted := range []bool{true, false} {
 		for _, v := range p.Singletons {
 			if v.Predicted == predicted {
-				r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.Row)), w.SingletonPointer(v.ID)})
+				r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.Row)), ecs.Engine(w).SingletonPointer(v.ID)})
 			}
 		}
 		if predicted {

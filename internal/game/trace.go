@@ -112,7 +112,7 @@ func (p *Facts) RecordEntity(w *ecs.World, r *trace.Recorder, entity int, refs s
 		if !c.Predicted || c.Unknown {
 			continue
 		}
-		at := w.Pointer(e, c.ID)
+		at := ecs.Engine(w).Pointer(e, c.ID)
 		if at == nil {
 			r.None(entity, i)
 			continue
@@ -122,7 +122,7 @@ func (p *Facts) RecordEntity(w *ecs.World, r *trace.Recorder, entity int, refs s
 		r.Put(entity, i, words)
 	}
 	if c := p.Command; c != nil && command {
-		if at := w.Pointer(e, c.ID); at != nil {
+		if at := ecs.Engine(w).Pointer(e, c.ID); at != nil {
 			words := r.Scratch(len(p.Components))
 			c.Schema.Quantise(at, schema.GridPublic, refs, words)
 			r.Put(entity, len(p.Components), words)

@@ -21,7 +21,7 @@ func (p *Facts) EntityHash(w *ecs.World, e ecs.Entity, name uint32, words []int3
 		if !c.Predicted {
 			continue
 		}
-		at := w.Pointer(e, c.ID)
+		at := ecs.Engine(w).Pointer(e, c.ID)
 		if at == nil {
 			continue
 		}

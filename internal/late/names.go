@@ -64,7 +64,7 @@ func (m *names) find(w *ecs.World, k spawnKey, again bool) *Spawn {
 	} else {
 		it = new(Spawn)
 	}
-	*it = Spawn{Entity: w.Reserve(ecs.RangeServer, k.owner), key: k}
+	*it = Spawn{Entity: ecs.Engine(w).Reserve(ecs.RangeServer, k.owner), key: k}
 	m.placed[k] = it
 	m.reserved = append(m.reserved, it)
 	slot := k.tick % Tick(len(m.ticks))
@@ -121,7 +121,7 @@ func (m *names) sweep(w *ecs.World, now Tick) {
 		case it.died == 0:
 			it.died = now
 		case now-it.died > m.grace:
-			w.Unreserve(it.Entity)
+			ecs.Engine(w).Unreserve(it.Entity)
 			if m.spare = append(m.spare, it); m.ends {
 				m.reserved[m.next] = m.reserved[len(m.reserved)-1]
 			} else {

@@ -36,7 +36,7 @@ func (y *yard) step(t *testing.T, spawns int) (spawned []ecs.Entity) {
 	clear(y.names.ordinals)
 	for range spawns {
 		it := y.names.find(y.world, y.names.count(spawnKey{tick: y.tick}), false)
-		require.NoError(t, y.world.Manager().Place(it.Entity, &y.kind, ecs.Nobody))
+		require.NoError(t, ecs.Engine(y.world).Manager().Place(it.Entity, &y.kind, ecs.Nobody))
 		spawned = append(spawned, it.Entity)
 	}
 	return spawned
@@ -54,7 +54,7 @@ func TestNamesAreGivenBack(t *testing.T) {
 	var old []ecs.Entity
 	for range 3000 {
 		for _, e := range old {
-			y.world.Manager().Destroy(e)
+			ecs.Engine(y.world).Manager().Destroy(e)
 		}
 		old = y.step(t, 20)
 		y.end()
@@ -72,17 +72,17 @@ func TestNamesAreKeptForSaves(t *testing.T) {
 		y.step(t, 0)
 		y.end()
 	}
-	history := y.world.NewHistory(1)
+	history := ecs.Engine(y.world).NewHistory(1)
 	history.Save(0)
 	y.step(t, 0)
-	y.world.Manager().Destroy(x)
+	ecs.Engine(y.world).Manager().Destroy(x)
 	y.end() // x is dead now
 	require.Equal(t, y.tick, y.names.reserved[0].died)
 	history.Restore(0) // a late command undoes that
 	y.names.keep(y.tick - 1)
 	require.True(t, y.world.Alive(x))
 	y.tick += 60 // x does not run in these ticks
-	y.world.Manager().Destroy(x)
+	ecs.Engine(y.world).Manager().Destroy(x)
 	y.names.next = 0
 	y.end() // it dies again
 	require.True(t, slices.ContainsFunc(y.names.reserved, func(it *Spawn) bool { return it.Entity == x }), "a save holds x, and its handle was given back")
@@ -95,7 +95,7 @@ func TestNamesEnd(t *testing.T) {
 	y.end()
 	again := func(test bool) *Spawn { return y.names.find(y.world, spawnKey{tick: y.tick}, test) }
 	require.Equal(t, first, again(false).Entity)
-	y.world.Manager().Destroy(first)
+	ecs.Engine(y.world).Manager().Destroy(first)
 	y.end()
 	require.Equal(t, first, again(true).Entity, "a test changes nothing")
 	require.NotEqual(t, first, again(false).Entity)

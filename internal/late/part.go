@@ -95,7 +95,7 @@ func (r *Room) saveParts(now Tick) {
 			continue
 		}
 		p.history.Save(r.Slot(now))
-		p.shape, p.outside = r.World.Structure(p.owner), false
+		p.shape, p.outside = ecs.Engine(r.World).Structure(p.owner), false
 		if at := p.at(now); at.tick == now {
 			at.used = p.shooter.Used()
 		}
@@ -106,7 +106,7 @@ func (r *Room) saveParts(now Tick) {
 // noteOutside adds to the journal what changed in a player's part since the end of the tick before.
 func (r *Room) noteOutside(p *Player) {
 	now := *r.Tick
-	if r.World.Structure(p.owner) != p.shape || !p.history.Holds(r.Slot(now-1)) {
+	if ecs.Engine(r.World).Structure(p.owner) != p.shape || !p.history.Holds(r.Slot(now-1)) {
 		r.Block(p)
 		return
 	}
@@ -182,7 +182,7 @@ func (r *Room) setWrites(upto int) {
 	s := &r.part
 	for ; s.next < len(s.at.journal) && s.at.journal[s.next].system <= upto; s.next++ {
 		w := &s.at.journal[s.next]
-		if to := r.World.Pointer(w.e, r.Layout.Components[w.comp].ID); to != nil {
+		if to := ecs.Engine(r.World).Pointer(w.e, r.Layout.Components[w.comp].ID); to != nil {
 			layout.CopyBytes(unsafe.Add(to, w.offset), unsafe.Pointer(&s.at.bytes[w.from]), w.size)
 		}
 	}
@@ -215,7 +215,7 @@ func (r *Room) rerunPart(p *Player) {
 		p.history.Save(r.Slot(t))
 	}
 	r.keepFixed(p)
-	p.shape = r.World.Structure(p.owner)
+	p.shape = ecs.Engine(r.World).Structure(p.owner)
 	r.part.at, r.part.next = p.at(now), 0
 	r.setWrites(len(r.Systems))
 	r.noteJumps(p)
@@ -288,7 +288,7 @@ func (r *Room) BeginShape() {
 	}
 	r.part.shapes = r.part.shapes[:0]
 	for _, p := range *r.Players {
-		r.part.shapes = append(r.part.shapes, r.World.Structure(p.owner))
+		r.part.shapes = append(r.part.shapes, ecs.Engine(r.World).Structure(p.owner))
 	}
 }
 
@@ -299,7 +299,7 @@ func (r *Room) EndShape() {
 		return
 	}
 	for i, p := range *r.Players {
-		if i < len(r.part.shapes) && r.World.Structure(p.owner) != r.part.shapes[i] {
+		if i < len(r.part.shapes) && ecs.Engine(r.World).Structure(p.owner) != r.part.shapes[i] {
 			r.Block(p)
 		}
 	}

@@ -131,7 +131,7 @@ func (r *Room) enter(p *Player) {
 	p.tokens = int(r.Window) * probe.LateDeep * probe.LateShare
 	p.told = make([]Tick, toldTicks)
 	if !r.Whole {
-		p.history = r.World.NewOwnerHistory(p.owner, r.scratch()+1)
+		p.history = ecs.Engine(r.World).NewOwnerHistory(p.owner, r.scratch()+1)
 		p.spawns = newNames(r.Window, r.Window+2, false)
 	}
 }

@@ -138,7 +138,7 @@ type partRuns struct {
 }
 
 func (s partRuns) may(t Tick) bool {
-	return s.p.find(t) != nil && s.p.history.Holds(s.r.Slot(t-1)) && s.r.World.Structure(s.p.owner) == s.p.shape
+	return s.p.find(t) != nil && s.p.history.Holds(s.r.Slot(t-1)) && ecs.Engine(s.r.World).Structure(s.p.owner) == s.p.shape
 }
 
 func (s partRuns) enter(from Tick) { s.r.enterPart(s.p, from) }

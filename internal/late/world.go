@@ -60,7 +60,7 @@ type request struct {
 func newWorld(cfg *Config) world {
 	n := int(cfg.Window) + 2
 	return world{
-		history: cfg.World.NewHistory(n + 1), ticks: make([]worldTick, n),
+		history: ecs.Engine(cfg.World).NewHistory(n + 1), ticks: make([]worldTick, n),
 		budget: newBudget(cfg.Layout.TickRate), names: newNames(cfg.Window, cfg.Window+4, true),
 		cuts: map[ecs.Entity]Tick{}, none: cfg.Layout.Command.New(), marked: make([]bool, cfg.Owners),
 	}
@@ -324,7 +324,7 @@ func (r *Room) beginRuns() {
 	w.now, w.running = *r.Tick, true
 	w.shapes = w.shapes[:0]
 	for owner := range w.marked {
-		w.shapes = append(w.shapes, r.World.Structure(ecs.Owner(owner)))
+		w.shapes = append(w.shapes, ecs.Engine(r.World).Structure(ecs.Owner(owner)))
 	}
 	for _, p := range *r.Players {
 		if a := &p.present; p.ticks != nil {
@@ -367,7 +367,7 @@ func (r *Room) runTick(t Tick) {
 func (r *Room) noteDifferences(from Tick) {
 	w := &r.world
 	for owner, was := range w.shapes {
-		w.marked[owner] = r.World.Structure(ecs.Owner(owner)) != was
+		w.marked[owner] = ecs.Engine(r.World).Structure(ecs.Owner(owner)) != was
 	}
 	for i := range r.Layout.Components {
 		c := &r.Layout.Components[i]

@@ -32,7 +32,7 @@ var noOption = map[string]string{
 	"Request.Send":              "acts in a frame",
 	"foretick.ComponentAt":      "reads",
 	"foretick.PreviewInternals": "for package preview", "ecs.NewTypes": "a Protocol has them", "ecs.NewWorld": "a Server has it",
-	"ecs.RowOf": "reads", "ecs.MakeEntity": "a value", "ecs.Managed": "for libraries that spawn by World.Manager; a Server has its own",
+	"ecs.RowOf": "reads", "ecs.MakeEntity": "a value", "ecs.Managed": "for libraries that spawn by Control.Manager; a Server has its own",
 	"ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewSchedule": "a Protocol has one",
 	"ecs.SetDefault": "foretick.Default calls it",
 }

@@ -557,7 +557,7 @@ func (b *fray) join(rules rules) {
 			return // the player that pushes a common entity may be too far away to be known
 		}
 		if m.Cause == prediction.Code || m.Cause == prediction.Untracked {
-			g.fault("%v (entity %v of player %d, %d components)", m, ecs.Entity(m.Entity), c.View().World.Owner(ecs.Entity(m.Entity)), len(c.View().World.Mask(ecs.Entity(m.Entity)).IDs()))
+			g.fault("%v (entity %v of player %d, %d components)", m, ecs.Entity(m.Entity), c.View().World.Owner(ecs.Entity(m.Entity)), len(ecs.Engine(c.View().World).Mask(ecs.Entity(m.Entity)).IDs()))
 		}
 	}
 	seat := simtest.Seat{SyncTest: again, OnDesync: func(d simtest.Desync) { g.fault("%v", d) }, Up: b.link(), Down: b.link(), FrameRate: []int{20, 30, 60, 90, 144}[r.IntN(5)], Drift: (r.Float64()*2 - 1) * 0.0005}
