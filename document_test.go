@@ -137,7 +137,7 @@ func TestLabelsAreShown(t *testing.T) {
 	require.Equal(t, map[string]string{"Speed": "30 m/s", "State": "dead"}, seen)
 
 	var e ecs.Entity
-	for _, rows := range ecs.NewQuery(truth.p.Types()).All(srv.World()) {
+	for _, rows := range truth.p.Query().All(srv.World()) {
 		e = rows.Entity(0)
 	}
 	got, err := truth.find(srv.World(), e)

@@ -170,8 +170,9 @@ func ExampleFrame_Teleport() {
 		return p
 	}
 	var srv, game Walk
-	match, _, cl := play(protocol(&srv), protocol(&game), client.Sample(&game.Move, func(client.View) Move { return Move{X: 1} }))
-	between, everyone := 0, ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos))
+	p := protocol(&game)
+	match, _, cl := play(protocol(&srv), p, client.Sample(&game.Move, func(client.View) Move { return Move{X: 1} }))
+	between, everyone := 0, p.Query(ecs.With(&game.Pos))
 	for at := time.Duration(0); at < 3*time.Second; at += time.Second / 60 {
 		match.Run(at)
 		for _, rows := range everyone.All(cl.View().World) {
@@ -213,15 +214,17 @@ func ExampleFrame_SetTeam() {
 	}
 	var games [3]game
 	var clients [3]*client.Client
+	var protocols [3]*foretick.Protocol
 	for i := range games {
 		var err error
-		if clients[i], err = match.Join(client.Config{Protocol: protocol(&games[i])}, far); err != nil {
+		protocols[i] = protocol(&games[i])
+		if clients[i], err = match.Join(client.Config{Protocol: protocols[i]}, far); err != nil {
 			panic(err)
 		}
 	}
 	match.Run(2 * time.Second)
 	g, c := &games[0], clients[0]
-	for _, rows := range ecs.NewQuery(c.View().World.Types(), ecs.With(&g.Health)).All(c.View().World) {
+	for _, rows := range protocols[0].Query(ecs.With(&g.Health)).All(c.View().World) {
 		fmt.Printf("player 1 knows of player %d: %+v\n", rows.Owner(), g.Health.Slice(rows)[0])
 	}
 	// Output:
@@ -237,12 +240,13 @@ func ExampleInterest() {
 		return p
 	}
 	var truth, game Walk
-	match, srv, cl := play(protocol(&truth), protocol(&game), nil)
+	p := protocol(&game)
+	match, srv, cl := play(protocol(&truth), p, nil)
 	for _, x := range []float32{10, 20, 90} {
 		truth.Pos.Get(srv.World(), srv.Frame().Spawn(&truth.Player, ecs.Nobody)).X = x
 	}
 	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
+	for _, rows := range p.Query(ecs.With(&game.Pos)).All(cl.View().World) {
 		for _, pos := range game.Pos.Slice(rows) {
 			fmt.Println("player", rows.Owner(), "at", pos.X)
 		}
@@ -269,7 +273,7 @@ func ExampleProtocol_Shared() {
 		p := g.Protocol()
 		p.Component(&g.Weight, foretick.Predicted())
 		p.Prefab(&g.Crate, "crate", &g.Pos, &g.Weight)
-		g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Weight))
+		g.crates = p.Query(ecs.With(&g.Weight))
 		p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 			for _, pos := range g.Pos.Slice(rows) {
 				for _, crates := range g.crates.All(f.World) {

@@ -31,7 +31,7 @@ func ExampleProtocol_Hierarchy() {
 		}
 	}
 	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(client.Types(), ecs.With(seen)).All(cli.View().World) {
+	for _, rows := range client.Query(ecs.With(seen)).All(cli.View().World) {
 		for i, e := range rows.Entities() {
 			if seen.Slice(rows)[i].N == 1 {
 				fmt.Println("the vehicle has", len(cli.View().World.Children(e)), "turrets")

@@ -37,7 +37,7 @@ func ExampleInterpolate() {
 	match, srv, cli := play(server, client, nil)
 	srv.Frame().Spawn(&frog, ecs.Nobody)
 	highest := float32(0)
-	frogs := ecs.NewQuery(client.Types(), ecs.With(&place))
+	frogs := client.Query(ecs.With(&place))
 	for range 200 {
 		match.Run(match.Net.Now() + time.Second/100)
 		for _, rows := range frogs.All(cli.View().World) {
@@ -69,7 +69,7 @@ func ExampleProtocol_Interpolated() {
 	match.Run(time.Second)
 	f := srv.Frame()
 	dog := f.Spawn(pet, cli.View().Player)
-	pets := ecs.NewQuery(client.Types(), ecs.With(here))
+	pets := client.Query(ecs.With(here))
 	where := func() string {
 		match.Run(match.Net.Now() + 3*time.Second)
 		if here.Slice(pets.All(cli.View().World)[0])[0].X < there.Get(f.World, dog).X {

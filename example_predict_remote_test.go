@@ -58,7 +58,7 @@ func (g *Rails) Protocol() *foretick.Protocol {
 	foretick.PredictRemote(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
 		hand.Push = g.Lever.Get(f.World, wagon).Push // the player probably holds what it held
 	}, foretick.RemoteConfig{})
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.At))
+	g.all = p.Query(ecs.With(&g.At))
 	return p
 }
 

@@ -151,7 +151,18 @@ func (p *Protocol) Use(modules ...interface{ Declare(p *Protocol) }) {
 	}
 }
 
-// Types returns the protocol's set of component types, for the game's queries, watches and
+// Query returns a query of the game's entities, by the components that they have. Make it once, where
+// the game declares these, and keep it:
+//
+//	g.players = p.Query(ecs.With(&g.Pos, &g.Cmd))
+//
+// It panics with [UsageError] for a component that is not declared yet. [ecs.Query] says how a query is
+// used.
+func (p *Protocol) Query(terms ...ecs.Term) *ecs.Query {
+	return ecs.NewQuery(p.compiled.Types, terms...)
+}
+
+// Types returns the protocol's set of component types, for the game's watches and for
 // singletons that each end keeps for itself. Do not register components with it. Declare
 // components that stay on one end with [Protocol.LocalComponent], and others with
 // [Protocol.Component]. [Protocol.Singleton] declares singletons that are sent.

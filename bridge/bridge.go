@@ -164,7 +164,7 @@ func (b *Bridge[E]) checkBound(types *ecs.Types) {
 
 // declareCopying declares the render system that copies drawn values in before each frame.
 func (b *Bridge[E]) declareCopying(p *foretick.Protocol) {
-	b.entities = ecs.NewQuery(p.Types())
+	b.entities = p.Query()
 	var handles []ecs.Handle
 	for _, c := range b.bound {
 		c.beginQuery(p.Types())

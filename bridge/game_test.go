@@ -124,7 +124,7 @@ func (g *Game) declare() *foretick.Protocol {
 		*g.Body.Get(f.World, e) = Body{X: float32(player)*3 - 6}
 		g.ID.Get(f.World, e).N = uint32(player)
 	})
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.Body, &g.ID))
+	g.bodies = p.Query(ecs.With(&g.Body, &g.ID))
 	return p
 }
 

@@ -45,7 +45,7 @@ func ExampleConfig_partialTicks() {
 		}
 		cl, place, pedal := declare()
 		pressed, frames := false, 0
-		cars := ecs.NewQuery(cl.Types(), ecs.With(place))
+		cars := cl.Query(ecs.With(place))
 		_, err := match.Join(client.Config{
 			Protocol: cl, PartialTicks: partial,
 			Sample: client.Sample(pedal, func(v client.View) gas {

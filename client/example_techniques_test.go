@@ -50,7 +50,7 @@ func ExampleClient_SetTechniques() {
 	}
 	var g walk
 	p := g.protocol()
-	bodies := ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	bodies := p.Query(ecs.With(&g.pos))
 	cl, err := match.Join(client.Config{
 		Protocol: p,
 		Sample:   client.Sample(&g.move, func(client.View) move { return move{X: 0.25} }),

@@ -90,7 +90,7 @@ func (g *besieged) protocol(predictRemote bool) *foretick.Protocol {
 	if predictRemote {
 		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 }, foretick.RemoteConfig{})
 	}
-	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.at), ecs.Without(&g.cmd))
+	g.crates = p.Query(ecs.With(&g.at), ecs.Without(&g.cmd))
 	return p
 }
 

@@ -43,7 +43,7 @@ func TestEveryDeedOfACommandIsNoticed(t *testing.T) {
 			f.Spawn(&body, player)
 			f.Spawn(&block, player)
 		})
-		blocks := ecs.NewQuery(p.Types(), ecs.With(&marks))
+		blocks := p.Query(ecs.With(&marks))
 		p.Shared("obey", func(f *foretick.Frame, rows ecs.Rows) {
 			for i, o := range cmd.Slice(rows) {
 				switch e := rows.Entity(i); {

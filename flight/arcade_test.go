@@ -93,8 +93,8 @@ func (g *arcade) protocol() *foretick.Protocol {
 	p.Prefab(&g.turret, "turret", &g.place, &g.brain)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
 	foretick.Hitbox(p, &g.place, func(at *arcadePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1.5} })
-	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.With(&g.body), ecs.Without(&g.input))
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.input))
+	g.crates = p.Query(ecs.With(&g.place), ecs.With(&g.body), ecs.Without(&g.input))
+	g.players = p.Query(ecs.With(&g.input))
 	p.OnJoin(g.join)
 	p.OnLeave(func(f *foretick.Frame, _ foretick.PlayerID) {
 		g.count("left")

@@ -77,15 +77,16 @@ func ExampleConfig_tags() {
 	for _, tags := range [][]string{nil, {"storm"}} {
 		match := simtest.New(1)
 		var srv, game Coast
+		p := game.Protocol()
 		if _, err := match.Serve(server.Config{Protocol: srv.Protocol(), Tags: tags}); err != nil {
 			panic(err)
 		}
-		cl, err := match.Join(client.Config{Protocol: game.Protocol()}, simtest.Seat{})
+		cl, err := match.Join(client.Config{Protocol: p}, simtest.Seat{})
 		if err != nil {
 			panic(err)
 		}
 		match.Run(3 * time.Second)
-		for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
+		for _, rows := range p.Query(ecs.With(&game.Pos)).All(cl.View().World) {
 			fmt.Printf("%v: moved: %v, corrections: %d\n", tags, game.Pos.Slice(rows)[0].X > 0, cl.Stats().Mispredictions)
 		}
 	}

@@ -70,7 +70,8 @@ func ExampleServer_NextLevel() {
 		return p
 	}
 	var truth, game Walk
-	match, srv, cl := play(protocol(&truth, func(string) {}), protocol(&game, func(level string) { fmt.Println("entering", level) }), nil)
+	p := protocol(&game, func(level string) { fmt.Println("entering", level) })
+	match, srv, cl := play(protocol(&truth, func(string) {}), p, nil)
 	match.Run(time.Second)
 	err := srv.NextLevel([]byte("caves"), func(f *foretick.Frame) {
 		for _, player := range srv.Players(nil) {
@@ -81,7 +82,7 @@ func ExampleServer_NextLevel() {
 		panic(err)
 	}
 	match.Run(2 * time.Second)
-	for _, rows := range ecs.NewQuery(cl.View().World.Types(), ecs.With(&game.Pos)).All(cl.View().World) {
+	for _, rows := range p.Query(ecs.With(&game.Pos)).All(cl.View().World) {
 		fmt.Println("at", game.Pos.Slice(rows)[0].X)
 	}
 	// Output:

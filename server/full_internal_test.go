@@ -98,7 +98,7 @@ func (g *crowded) protocol(t *testing.T) *foretick.Protocol {
 	p.Prefab(&g.thing, "thing", &g.mark)
 	require.NoError(t, compiledOf(p).Types.RegisterPrefab(&g.filler, "filler", &g.mark))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	bodies := ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
+	bodies := p.Query(ecs.With(&g.cmd))
 	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, w crowdedWish) {
 		switch w.What {
 		case 1:

@@ -22,7 +22,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	m := simtest.New(1)
 	p, things, prefab := ofThings("ids")
 	ids := map[uint32]ecs.Entity{}
-	lived := ecs.NewQuery(p.Types(), ecs.With(things))
+	lived := p.Query(ecs.With(things))
 	var oldest []ecs.Entity
 	p.Server("turn over", func(f *foretick.Frame, _ ecs.Rows) {
 		for len(oldest) > 8 {
@@ -42,7 +42,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	}
 	srv.SpawnedBefore(math.MaxUint32 - 300)
 	q, ours, _ := ofThings("ids")
-	seen := ecs.NewQuery(q.Types(), ecs.With(ours))
+	seen := q.Query(ecs.With(ours))
 	c, err := m.Join(client.Config{Protocol: q}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 	require.NoError(t, err)
 	values := func(w *ecs.World, query *ecs.Query, c *ecs.Component[thing]) (out []uint32) {

@@ -96,7 +96,7 @@ func elderBuild() *build {
 	b.sampler = func(fn func(client.View) (float32, float32, bool)) client.Sampler {
 		return client.Sample(&g.pad, func(v client.View) (c Pad) { c.X, c.Y, c.Jump = fn(v); return c })
 	}
-	q := ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.team))
+	q := p.Query(ecs.With(&g.place, &g.team))
 	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
 		for _, rows := range q.Owned(w, me) {
 			at := g.place.Slice(rows)[0]
@@ -204,7 +204,7 @@ func youngerBuild() *build {
 			return c
 		})
 	}
-	q := ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.team))
+	q := p.Query(ecs.With(&g.place, &g.team))
 	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
 		for _, rows := range q.Owned(w, me) {
 			at := g.place.Slice(rows)[0]
@@ -221,7 +221,7 @@ func youngerBuild() *build {
 		}
 		return -1
 	}
-	armour := ecs.NewQuery(p.Types(), ecs.With(&g.armour))
+	armour := p.Query(ecs.With(&g.armour))
 	b.extra = func(w *ecs.World) (n int) {
 		for _, rows := range armour.All(w) {
 			n += rows.Len()

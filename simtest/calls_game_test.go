@@ -64,7 +64,7 @@ func (g *caller) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Component(&g.spare)
 	p.Prefab(&g.body, "body", &g.place, &g.cmd, &g.spare)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.cmd, &g.place))
+	g.bodies = p.Query(ecs.With(&g.cmd, &g.place))
 	p.Prefab(&g.ball, "ball", &g.place)
 	p.Spawns(&g.ball, foretick.SpawnConfig{OnPredicted: entity("SpawnConfig.OnPredicted"), OnConfirmed: entity("SpawnConfig.OnConfirmed"),
 		OnCancelled: entity("SpawnConfig.OnCancelled"), OnRestored: entity("SpawnConfig.OnRestored")})

@@ -72,7 +72,7 @@ func (g *garden) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.ReadOther(&g.pos))
-	g.loads = ecs.NewQuery(p.Types(), ecs.With(&g.pos), ecs.Without(&g.cmd))
+	g.loads = p.Query(ecs.With(&g.pos), ecs.Without(&g.cmd))
 	p.Shared("paint", func(f *foretick.Frame, rows ecs.Rows) {
 		for _, cmd := range g.cmd.Slice(rows) {
 			if !cmd.Paint {
@@ -90,7 +90,7 @@ func (g *garden) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.WriteOther(&g.tile))
-	g.tiles = ecs.NewQuery(p.Types(), ecs.With(&g.tile))
+	g.tiles = p.Query(ecs.With(&g.tile))
 	g.heal.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v heal) {
 		g.pos.Get(f.World, g.bodies[player]).Y += float32(v.Much)
 	})

@@ -152,7 +152,7 @@ func (g *shed) player() simtest.Player {
 			at.Y = float32(v.N % 50)
 		}
 	})
-	g.crates, g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.crate)), ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	g.crates, g.bodies = p.Query(ecs.With(&g.crate)), p.Query(ecs.With(&g.pos))
 	return simtest.Player{
 		Protocol: p,
 		Begin: func(s *server.Server) {

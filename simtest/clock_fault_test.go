@@ -64,7 +64,7 @@ func (g *belfry) protocol() *foretick.Protocol {
 	if g.ropes {
 		p.Component(&g.rope, foretick.Predicted())
 		p.Prefab(&g.cord, "cord", &g.rope)
-		cords := ecs.NewQuery(p.Types(), ecs.With(&g.rope))
+		cords := p.Query(ecs.With(&g.rope))
 		p.Shared("pull", func(f *foretick.Frame, rows ecs.Rows) {
 			for _, all := range cords.All(f.World) {
 				for i := range g.rope.Slice(all) {
@@ -85,7 +85,7 @@ func (g *belfry) protocol() *foretick.Protocol {
 			}
 		}
 	}, access...)
-	g.flags, g.motes = ecs.NewQuery(p.Types(), ecs.With(&g.flag)), ecs.NewQuery(p.Types(), ecs.With(&g.dust))
+	g.flags, g.motes = p.Query(ecs.With(&g.flag)), p.Query(ecs.With(&g.dust))
 	p.Shared("look", func(f *foretick.Frame, rows ecs.Rows) {
 		sum := uint32(0)
 		for _, poles := range g.flags.All(f.World) {

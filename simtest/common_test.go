@@ -45,7 +45,7 @@ func (g *crates) protocol() *foretick.Protocol {
 	})
 	p.Shared("push", g.push, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vel), ecs.Before("slide"))
 	p.Shared("slide", g.slide, ecs.Write(&g.pos, &g.vel))
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.pos, &g.vel))
+	g.all = p.Query(ecs.With(&g.pos, &g.vel))
 	return p
 }
 

@@ -46,7 +46,7 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 				at[i] = gymnast{Turn: aboutZ(1.4), Free: 1, Fine: -1, Count: 0, Deep: 1}
 			}
 		}, ecs.Write(at))
-		query = ecs.NewQuery(p.Types(), ecs.With(at))
+		query = p.Query(ecs.With(at))
 		return p
 	}
 	m := simtest.New(3)

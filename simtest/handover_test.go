@@ -67,7 +67,7 @@ func (g *traffic) protocol() *foretick.Protocol {
 			pos[i].X += w[i].Speed * f.DT
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos, &g.wheel))
-	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	g.cars = p.Query(ecs.With(&g.pos))
 	return p
 }
 

@@ -73,7 +73,7 @@ func (g *depot) protocol() *foretick.Protocol {
 	if p.Types().RegisterPrefab(&g.crate, "crate", &g.own) != nil {
 		panic("crate")
 	}
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.label))
+	g.all = p.Query(ecs.With(&g.label))
 	return p
 }
 

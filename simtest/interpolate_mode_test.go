@@ -87,7 +87,7 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.pos), ecs.Without(&g.cmd), ecs.Structural())
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos, &g.cmd))
+	g.bodies = p.Query(ecs.With(&g.pos, &g.cmd))
 	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, s paceShot) { g.fired = append(g.fired, s) })
 	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, s paceShot) {
 		if g.fired = append(g.fired, s); g.shown != nil {

@@ -28,7 +28,7 @@ func TestOwnInterpolationOfTheOwnBody(t *testing.T) {
 		}
 		return position{X: t, Y: 77}
 	})
-	all := ecs.NewQuery(p.Types(), ecs.With(&cl.pos))
+	all := p.Query(ecs.With(&cl.pos))
 	frames, shown := 0, 0
 	c, err := m.Join(client.Config{Protocol: p, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{X: 1} })},
 		simtest.Seat{FrameRate: 144, After: func(v client.View) {

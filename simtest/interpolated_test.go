@@ -62,7 +62,7 @@ func TestPredictionSwitchesWithoutAJump(t *testing.T) {
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	cp := cl.protocol()
-	all := ecs.NewQuery(cp.Types(), ecs.With(&cl.pos, &cl.rails))
+	all := cp.Query(ecs.With(&cl.pos, &cl.rails))
 	var at []float64 // distance along the course from where the server has the tram
 	var most, least, was float64
 	var c *client.Client
@@ -115,7 +115,7 @@ func TestPredictionSwitchesAmongOtherChanges(t *testing.T) {
 			link := sim.Link{Latency: 50 * time.Millisecond}
 			var part foretick.PlayerID
 			cp := cl.protocol()
-			pets := ecs.NewQuery(cp.Types(), ecs.With(&cl.pos), ecs.Without(&cl.cmd, &cl.rails))
+			pets := cp.Query(ecs.With(&cl.pos), ecs.Without(&cl.cmd, &cl.rails))
 			c, err := m.Join(client.Config{Protocol: cp, History: 64, Sample: client.Sample(&cl.cmd, func(client.View) move { return move{} })},
 				simtest.Seat{Up: link, Down: link, SyncTest: 2, OnDesync: func(d simtest.Desync) { t.Error(d) }, After: func(v client.View) {
 					for _, rows := range pets.All(v.World) {

@@ -106,7 +106,7 @@ func (g *fencers) protocol() *foretick.Protocol {
 	} else {
 		p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
 	}
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.scored))
+	g.bodies = p.Query(ecs.With(&g.scored))
 	foretick.Hitbox2(p, &g.pos, &g.vitals, func(at *footing, v *vitals) lagcomp.Sphere {
 		if v.Down {
 			return lagcomp.Sphere{}
@@ -501,7 +501,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		}
 		srv := &game{}
 		p := declare(srv)
-		flags := ecs.NewQuery(p.Types(), ecs.With(&srv.pos), ecs.Without(&srv.vitals))
+		flags := p.Query(ecs.With(&srv.pos), ecs.Without(&srv.vitals))
 		p.Server("pass", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick%20 != 0 || f.Tick < 60 || f.Tick > 1800 {
 				return

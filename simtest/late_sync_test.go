@@ -106,8 +106,8 @@ func (g *ledgers) protocol(rules ...func(g *ledgers, p *foretick.Protocol)) *for
 	p.Prefab(&g.body, "body", &g.pos, &g.vitals, &g.cmd)
 	p.Prefab(&g.saddle, "saddle", &g.vitals)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos, &g.cmd))
-	g.riders = ecs.NewQuery(p.Types(), ecs.With(&g.vitals), ecs.Without(&g.pos))
+	g.bodies = p.Query(ecs.With(&g.pos, &g.cmd))
+	g.riders = p.Query(ecs.With(&g.vitals), ecs.Without(&g.pos))
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

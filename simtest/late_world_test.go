@@ -78,8 +78,8 @@ func (g *scrum) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.purse, &g.cmd, &g.final)
 	p.Prefab(&g.money, "coin", &g.coin)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
-	g.coins = ecs.NewQuery(p.Types(), ecs.With(&g.coin))
+	g.bodies = p.Query(ecs.With(&g.pos))
+	g.coins = p.Query(ecs.With(&g.coin))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = float32(player) * 2
 	})

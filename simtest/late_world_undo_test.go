@@ -48,8 +48,8 @@ func (g *undoGame) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.mark, &g.cmd)
 	p.Prefab(&g.money, "coin", &g.coin)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
-	g.coins = ecs.NewQuery(p.Types(), ecs.With(&g.coin))
+	g.bodies = p.Query(ecs.With(&g.pos))
+	g.coins = p.Query(ecs.With(&g.coin))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		cmd := g.cmd.Slice(rows)

@@ -63,7 +63,7 @@ func (g *museum) protocol() *foretick.Protocol {
 		}
 		delete(g.models, e)
 	})
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.model))
+	g.all = p.Query(ecs.With(&g.model))
 	return p
 }
 

@@ -52,7 +52,7 @@ func (g *fairground) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.man, &g.cmd)
 	p.Prefab(&g.target, "target", &g.can)
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.can))
+	g.all = p.Query(ecs.With(&g.can))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		g.man.Get(f.World, f.Spawn(&g.body, player)).Can = g.at
 	})

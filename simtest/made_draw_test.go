@@ -83,7 +83,7 @@ func (x *madeParts) declare(g *made, p *foretick.Protocol) {
 		p.Component(&x.hush)
 		p.Prefab(&x.mark, "mark", &x.tag)
 		p.Prefab(&x.mute, "mute", &x.hush)
-		x.tags, x.mutes = ecs.NewQuery(p.Types(), ecs.With(&x.tag)), ecs.NewQuery(p.Types(), ecs.With(&x.hush))
+		x.tags, x.mutes = p.Query(ecs.With(&x.tag)), p.Query(ecs.With(&x.hush))
 	}
 	if g.extra.score {
 		p.Singleton(&x.score)

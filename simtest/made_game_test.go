@@ -255,7 +255,7 @@ func (g *made) protocol() *foretick.Protocol {
 		}
 	}
 	p.InOrder()
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
+	g.players = p.Query(ecs.With(&g.cmd))
 	p.Shared("record", func(f *foretick.Frame, rows ecs.Rows) {
 		if g.ran != nil {
 			g.ran(f, rows.Owner(), g.cmd.Slice(rows)[0])
@@ -300,7 +300,7 @@ func (g *made) rule(f *foretick.Frame, owner foretick.PlayerID, by string) {
 // query returns the query for the entities with a shape.
 func (g *made) query(p *foretick.Protocol, i int) *ecs.Query {
 	if g.queries[i] == nil {
-		g.queries[i] = ecs.NewQuery(p.Types(), ecs.With(g.shapes[i].handle()))
+		g.queries[i] = p.Query(ecs.With(g.shapes[i].handle()))
 	}
 	return g.queries[i]
 }

@@ -99,9 +99,9 @@ func (g *juggler) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.fuse), ecs.Structural())
-	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.fuse))
-	g.crats = ecs.NewQuery(p.Types(), ecs.With(&g.pos), ecs.Without(&g.fuse, &g.cmd))
-	g.arms = ecs.NewQuery(p.Types(), ecs.With(&g.armed))
+	g.balls = p.Query(ecs.With(&g.fuse))
+	g.crats = p.Query(ecs.With(&g.pos), ecs.Without(&g.fuse, &g.cmd))
+	g.arms = p.Query(ecs.With(&g.armed))
 	return p
 }
 

@@ -39,7 +39,7 @@ func (g *reef) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.light, "light", &g.lantern)
 	p.Prefab(&g.body, "body", &g.lookout, &g.cmd)
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.lantern))
+	g.all = p.Query(ecs.With(&g.lantern))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.InOrder()
 	p.Shared("look", func(f *foretick.Frame, rows ecs.Rows) {

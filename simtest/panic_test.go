@@ -81,7 +81,7 @@ func TestBeginFurnishes(t *testing.T) {
 				s.Frame().Spawn(&g.Player, ecs.Nobody)
 			}
 		}
-		bodies := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.Pos))
+		bodies := p.Protocol.Query(ecs.With(&g.Pos))
 		p.Protocol.Render("count", func(f *foretick.Frame, _ ecs.Rows) { most = max(most, bodies.Count(f.World)) }, ecs.Once())
 		return p
 	}

@@ -58,7 +58,7 @@ func (g *porters) protocol() *foretick.Protocol {
 	})
 	p.InOrder()
 	if g.counts {
-		g.all = ecs.NewQuery(p.Types(), ecs.With(&g.strap))
+		g.all = p.Query(ecs.With(&g.strap))
 		p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) {
 			n := int32(0)
 			for _, things := range g.all.All(f.World) {

@@ -54,7 +54,7 @@ func (g *dash) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.place), ecs.Partial())
-	g.places = ecs.NewQuery(p.Types(), ecs.With(&g.place))
+	g.places = p.Query(ecs.With(&g.place))
 	g.judged = map[foretick.Tick]muzzle{}
 	g.shot.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, at muzzle) { g.judged[f.Tick] = at })
 	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, at muzzle) { g.judged[f.Tick] = at })

@@ -104,8 +104,8 @@ func (g *sprint) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.place), ecs.With(&g.body))
 	g.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, sprintShot) { g.events++ })
 	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, sprintShot) {})
-	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.Without(&g.body))
-	g.runners = ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.body))
+	g.balls = p.Query(ecs.With(&g.place), ecs.Without(&g.body))
+	g.runners = p.Query(ecs.With(&g.place, &g.body))
 	return p
 }
 

@@ -97,7 +97,7 @@ func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 			g.drawn(f, a)
 		}
 	})
-	g.find = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	g.find = p.Query(ecs.With(&g.pos))
 	return p
 }
 

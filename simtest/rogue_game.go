@@ -115,8 +115,8 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	g.spark.Channel = "sparks"
 	g.spark.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {})
 	g.wish.Handle(p, g.grant)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.mark))
-	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.Without(&g.mark))
+	g.bodies = p.Query(ecs.With(&g.mark))
+	g.crates = p.Query(ecs.With(&g.place), ecs.Without(&g.mark))
 	return p
 }
 

@@ -59,8 +59,8 @@ func (g *shadows) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.cmd))
-	g.flags = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.mark))
+	g.players = p.Query(ecs.With(&g.at, &g.cmd))
+	g.flags = p.Query(ecs.With(&g.at, &g.mark))
 	if g.bumps {
 		p.Shared("bump", g.bump, ecs.Write(&g.at), ecs.ReadOther(&g.at), ecs.With(&g.cmd))
 		return p

@@ -77,7 +77,7 @@ func (g *routes) protocol() *foretick.Protocol {
 			g.beaten(f)
 		}
 	}, changes...)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos, &g.cmd))
+	g.bodies = p.Query(ecs.With(&g.pos, &g.cmd))
 	return p
 }
 

@@ -109,7 +109,7 @@ func (g *satchels) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.bag))
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.bag))
+	g.all = p.Query(ecs.With(&g.bag))
 	return p
 }
 

@@ -118,7 +118,7 @@ func (g *standoff) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.WriteOther(&g.body))
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.body))
+	g.bodies = p.Query(ecs.With(&g.body))
 	return p
 }
 

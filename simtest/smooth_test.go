@@ -58,7 +58,7 @@ func (g *shove) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.at))
-	g.stood = ecs.NewQuery(p.Types(), ecs.With(&g.at))
+	g.stood = p.Query(ecs.With(&g.at))
 	return p
 }
 

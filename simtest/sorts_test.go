@@ -99,8 +99,8 @@ func (g *workshop) protocol(plant func(g *workshop, p *foretick.Protocol)) *fore
 			}
 		}
 	}, ecs.Write(&g.tally), ecs.Without(&g.cmd), ecs.Structural())
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.secret))
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
+	g.all = p.Query(ecs.With(&g.secret))
+	g.players = p.Query(ecs.With(&g.cmd))
 	plant(g, p)
 	return p
 }

@@ -51,7 +51,7 @@ func (g *popups) protocol() *foretick.Protocol {
 	if g.counts {
 		foretick.LifeID(p, &g.at, func(a *popupAt) uint32 { return uint32(a.Life) })
 	}
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.at))
+	g.all = p.Query(ecs.With(&g.at))
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if c.Fire {

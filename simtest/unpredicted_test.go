@@ -59,8 +59,8 @@ func (g *badges) protocol() *foretick.Protocol {
 	if g.remote {
 		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *move) {}, foretick.RemoteConfig{})
 	}
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.vel))
-	g.wears = ecs.NewQuery(p.Types(), ecs.With(&g.badge))
+	g.all = p.Query(ecs.With(&g.vel))
+	g.wears = p.Query(ecs.With(&g.badge))
 	return p
 }
 

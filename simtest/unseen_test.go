@@ -64,7 +64,7 @@ func (g *census) protocol() *foretick.Protocol {
 			c[i].N++
 		}
 	}, ecs.Write(&g.count))
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.count))
+	g.all = p.Query(ecs.With(&g.at, &g.count))
 	p.Shared("look", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			sum := uint32(0)

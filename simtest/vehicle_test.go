@@ -48,7 +48,7 @@ func (g *garage) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos, &g.wheel))
-	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.wheel))
+	g.cars = p.Query(ecs.With(&g.wheel))
 	return p
 }
 

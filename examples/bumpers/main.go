@@ -109,8 +109,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Prefab(&g.Ball, "ball", &g.Body, &g.Shape, &g.Score)
 	foretick.Default(p, &g.Car, &g.Shape, Shape{Radius: 1, Mass: 5})
 	foretick.Default(p, &g.Ball, &g.Shape, Shape{Radius: 0.75, Mass: 1})
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.Body, &g.Shape))
-	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.Score))
+	g.bodies = p.Query(ecs.With(&g.Body, &g.Shape))
+	g.balls = p.Query(ecs.With(&g.Score))
 	p.OnJoin(g.join)
 	// Bodies collide where they were before the tick. So a wrong prediction of one body reaches
 	// others only a tick later, when a newer snapshot may have arrived. And a car that is not

@@ -79,7 +79,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Bag, foretick.Predicted())
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Player, "player", &g.Profile, &g.Bag, &g.Cmd)
-	g.mine = ecs.NewQuery(p.Types(), ecs.With(&g.Profile))
+	g.mine = p.Query(ecs.With(&g.Profile))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		f.SetTeam(player, uint8(player)%2+1)
 		g.enter(f, player, Profile{Name: fmt.Sprintf("player %d", player)})

@@ -13,13 +13,14 @@ import (
 // play joins a server, and plays until ctx or the server ends.
 func play(ctx context.Context, net transport.Endpoint, say func(format string, args ...any)) error {
 	g := &Game{}
+	p := g.Protocol()
+	everyone := p.Query(ecs.With(&g.Pos))
 	cli, err := client.New(client.Config{
-		Protocol: g.Protocol(), Transport: net, Sample: client.Sample(&g.Move, walk),
+		Protocol: p, Transport: net, Sample: client.Sample(&g.Move, walk),
 	})
 	if err != nil {
 		return err
 	}
-	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&g.Pos))
 	var said foretick.Tick
 	return cli.Run(ctx, time.Second/60, func(v client.View) { // called once for each frame: draw here
 		if v.Tick < said+tickRate/3 {

@@ -128,9 +128,10 @@ func newClient(t *testing.T, url, name string) (c *bots.Client, g *Game, sees fu
 	e, err := s.dial(false)
 	require.NoError(t, err)
 	g = new(Game)
-	c, err = bots.NewClient(client.Config{Protocol: g.Protocol(), Transport: e, Sample: client.Sample(&g.Cmd, func(v client.View) Command { return walk(v.Tick) })}, 0)
+	p := g.Protocol()
+	c, err = bots.NewClient(client.Config{Protocol: p, Transport: e, Sample: client.Sample(&g.Cmd, func(v client.View) Command { return walk(v.Tick) })}, 0)
 	require.NoError(t, err)
-	everyone := ecs.NewQuery(c.View().World.Types(), ecs.With(&g.Pos))
+	everyone := p.Query(ecs.With(&g.Pos))
 	return c, g, func() (n int) {
 		for _, rows := range everyone.All(c.View().World) {
 			n += len(g.Pos.Slice(rows))

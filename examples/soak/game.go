@@ -132,9 +132,9 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.News.OnClient(p, func(*foretick.Frame, foretick.Tick, News) {})
 	g.Whisper.OnClient(p, func(*foretick.Frame, foretick.Tick, Whisper) {})
 	g.Wish.Handle(p, g.grant)
-	g.walkers = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.HP, &g.Purse))
-	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Cargo))
-	g.traps = ecs.NewQuery(p.Types(), ecs.With(&g.Laid))
+	g.walkers = p.Query(ecs.With(&g.Pos, &g.HP, &g.Purse))
+	g.crates = p.Query(ecs.With(&g.Pos, &g.Cargo))
+	g.traps = p.Query(ecs.With(&g.Laid))
 	return p
 }
 

@@ -84,8 +84,9 @@ func open(serve bool, addr string) (transport.Endpoint, error) {
 
 func run(ctx context.Context, net transport.Endpoint, serve bool, say func(string)) error {
 	game := &Game{}
+	p := game.Protocol()
 	if serve {
-		srv, err := server.New(server.Config{Protocol: game.Protocol(), Transport: net})
+		srv, err := server.New(server.Config{Protocol: p, Transport: net})
 		if err != nil {
 			return err
 		}
@@ -93,11 +94,11 @@ func run(ctx context.Context, net transport.Endpoint, serve bool, say func(strin
 		return srv.Run(context.Background())
 	}
 	read := func(v client.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
-	cli, err := client.New(client.Config{Protocol: game.Protocol(), Transport: net, Sample: client.Sample(&game.Move, read)})
+	cli, err := client.New(client.Config{Protocol: p, Transport: net, Sample: client.Sample(&game.Move, read)})
 	if err != nil {
 		return err
 	}
-	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&game.Pos))
+	everyone := p.Query(ecs.With(&game.Pos))
 	return cli.Run(ctx, time.Second/60, func(v client.View) {
 		for _, rows := range everyone.All(v.World) {
 			say(fmt.Sprintf("tick %d: player %d at %v", v.Tick, rows.Owner(), game.Pos.Slice(rows)))

@@ -79,6 +79,9 @@ var docCode = map[string]map[string]string{
 		var s *ecs.Schedule[*Frame]`,
 	},
 	"ecs/guard.go": {"defer w.Guard(": `var w *ecs.World`},
+	"protocol.go": {"g.players = p.Query(": `
+		var p *foretick.Protocol
+		var g struct { players *ecs.Query; Pos, Cmd ecs.Component[float32] }`},
 	"input/doc.go": {"m, err := input.New(": ``},
 	"input/fill.go": {
 		"type Command struct": ``,

@@ -74,7 +74,7 @@ func (g *Siege) Protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.player, "ram", &g.ram, &g.score, &g.cmd)
 	p.Prefab(&g.gates, "gate", &g.gate)
-	g.bodies, g.doors = ecs.NewQuery(p.Types(), ecs.With(&g.ram)), ecs.NewQuery(p.Types(), ecs.With(&g.gate))
+	g.bodies, g.doors = p.Query(ecs.With(&g.ram)), p.Query(ecs.With(&g.gate))
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 		ram, cmd := g.ram.Slice(rows), g.cmd.Slice(rows)

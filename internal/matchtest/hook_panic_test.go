@@ -35,7 +35,7 @@ func TestPanicsOfInterest(t *testing.T) {
 					panic("in OnPanic")
 				}
 			}}, func(h *venue, p *foretick.Protocol) {
-				pos, bodies = &h.game.Pos, ecs.NewQuery(p.Types(), ecs.With(&h.game.Pos))
+				pos, bodies = &h.game.Pos, p.Query(ecs.With(&h.game.Pos))
 				foretick.Interest(p, &h.game.Pos, snapshot.AreaConfig{Enter: 50}, place)
 				p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, _ ecs.Entity) snapshot.Relevance {
 					if fn != "Interest" && player == faulty {

@@ -72,7 +72,7 @@ func (g *depot) protocol() *foretick.Protocol {
 			g.meter.Slice(rows)[i].N = f.Tick
 		}
 	}, ecs.Write(&g.meter))
-	g.all, g.met = ecs.NewQuery(p.Types(), ecs.With(&g.cargo)), ecs.NewQuery(p.Types(), ecs.With(&g.meter))
+	g.all, g.met = p.Query(ecs.With(&g.cargo)), p.Query(ecs.With(&g.meter))
 	return p
 }
 

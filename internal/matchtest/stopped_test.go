@@ -82,7 +82,7 @@ func TestStopped(t *testing.T) {
 	var absent, returned []foretick.PlayerID
 	p.OnDisconnect(func(_ *foretick.Frame, player foretick.PlayerID) { absent = append(absent, player) })
 	p.OnReconnect(func(_ *foretick.Frame, player foretick.PlayerID) { returned = append(returned, player) })
-	query := ecs.NewQuery(p.Types(), ecs.With(&g.Pos))
+	query := p.Query(ecs.With(&g.Pos))
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: timeout})
 	require.NoError(t, err)
 	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Timeout: timeout})

@@ -251,7 +251,7 @@ func (g *rich) prefabs(p *foretick.Protocol) {
 	p.Interpolated(&g.pet)
 	if g.balls {
 		p.Prefab(&g.crate, "crate", &g.ball)
-		g.rolling = ecs.NewQuery(p.Types(), ecs.With(&g.ball))
+		g.rolling = p.Query(ecs.With(&g.ball))
 	}
 	if g.long {
 		p.Prefab(&g.sheet, "sheet", &g.scroll)
@@ -262,9 +262,9 @@ func (g *rich) prefabs(p *foretick.Protocol) {
 	p.Spawns(&g.rocket, foretick.SpawnConfig{OnPredicted: called("rocket"), OnConfirmed: called("rocket confirmed"),
 		OnCancelled: called("rocket cancelled"), OnRestored: called("rocket restored")})
 	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.cmd))
-	g.props = ecs.NewQuery(p.Types(), ecs.With(&g.badge), ecs.Without(&g.leash))
-	g.pets = ecs.NewQuery(p.Types(), ecs.With(&g.leash))
+	g.bodies = p.Query(ecs.With(&g.place, &g.cmd))
+	g.props = p.Query(ecs.With(&g.badge), ecs.Without(&g.leash))
+	g.pets = p.Query(ecs.With(&g.leash))
 }
 
 func (g *rich) rewinds(p *foretick.Protocol) {

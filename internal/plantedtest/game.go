@@ -68,7 +68,7 @@ func (g *Game) End(fault Plant) simtest.Player {
 			pos[i].Y += float32(cmd[i].Y * 5 * f.DT)
 		}
 	}, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
-	g.All = ecs.NewQuery(p.Types(), ecs.With(&g.Secret))
+	g.All = p.Query(ecs.With(&g.Secret))
 	if fault != nil {
 		fault(g, p)
 	}

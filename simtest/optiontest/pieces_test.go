@@ -120,7 +120,7 @@ func sortLast(all []piece) {
 
 // systems declares the systems.
 func (g *game) systems(p *foretick.Protocol) {
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
+	g.bodies = p.Query(ecs.With(&g.cmd))
 	walk := []ecs.Access{ecs.Read(&g.cmd), ecs.Write(&g.place)}
 	if g.has("ecs.Partial") {
 		walk = append(walk, ecs.Partial())

@@ -265,8 +265,8 @@ func (g *melee) protocol() *foretick.Protocol {
 	if g.late != lateOwn {
 		foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.RemoteConfig{Skip: []string{"stow"}, Also: []*ecs.Prefab{&g.shell}})
 	}
-	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.gas, &g.score, &g.cmd))
-	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.gas))
+	g.cars = p.Query(ecs.With(&g.body, &g.gas, &g.score, &g.cmd))
+	g.balls = p.Query(ecs.With(&g.body), ecs.Without(&g.gas))
 	return p
 }
 

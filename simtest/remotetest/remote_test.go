@@ -181,8 +181,8 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			*cmd = ride{at.X, at.Y, g.eager, g.eager}
 		}, foretick.RemoteConfig{Skip: []string{"trade"}, Also: []*ecs.Prefab{&g.shell}})
 	}
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.pedal))
-	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.pedal))
+	g.all = p.Query(ecs.With(&g.body, &g.pedal))
+	g.balls = p.Query(ecs.With(&g.body), ecs.Without(&g.pedal))
 	return p
 }
 

@@ -151,7 +151,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 			cmd.Go = g.gear.Get(f.World, e).Go
 		}, foretick.RemoteConfig{})
 	}
-	g.targets = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.plate))
+	g.targets = p.Query(ecs.With(&g.at, &g.plate))
 	return p
 }
 

@@ -117,7 +117,7 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 			g.drawn(f)
 		}
 	})
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.kite))
+	g.all = p.Query(ecs.With(&g.kite))
 	return p
 }
 

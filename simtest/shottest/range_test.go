@@ -135,7 +135,7 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 			g.fired(f, s)
 		}
 	})
-	g.runners = ecs.NewQuery(p.Types(), ecs.With(&g.pose, &g.pos))
+	g.runners = p.Query(ecs.With(&g.pose, &g.pos))
 	return p
 }
 

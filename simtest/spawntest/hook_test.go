@@ -85,7 +85,7 @@ func (g *anglers) protocol() *foretick.Protocol {
 	if g.remote {
 		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {}, foretick.RemoteConfig{})
 	}
-	g.posts = ecs.NewQuery(p.Types(), ecs.With(&g.tie))
+	g.posts = p.Query(ecs.With(&g.tie))
 	return p
 }
 

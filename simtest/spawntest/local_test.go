@@ -92,7 +92,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(&g.pos))
 	p.Render("ui", g.draw, ecs.Write(&g.pulse), ecs.Create(&g.scar), ecs.ReadOther(&g.born), ecs.Structural())
-	g.pulses = ecs.NewQuery(p.Types(), ecs.With(&g.pulse))
+	g.pulses = p.Query(ecs.With(&g.pulse))
 	return p
 }
 

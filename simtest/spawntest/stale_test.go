@@ -102,7 +102,7 @@ func (g *keep) protocol() *foretick.Protocol {
 	if g.grudge {
 		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {}, foretick.RemoteConfig{})
 	}
-	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.purse))
+	g.all = p.Query(ecs.With(&g.purse))
 	return p
 }
 

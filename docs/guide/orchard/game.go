@@ -77,8 +77,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.declareTouch(p)
 	g.declareLevels(p)
 	g.declareChecks(p)
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Name))
-	g.apples = ecs.NewQuery(p.Types(), ecs.With(&g.Pos), ecs.Without(&g.Flight, &g.Name))
+	g.players = p.Query(ecs.With(&g.Pos, &g.Name))
+	g.apples = p.Query(ecs.With(&g.Pos), ecs.Without(&g.Flight, &g.Name))
 	return p
 }
 

@@ -263,8 +263,8 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	}
 	p.CompressionTables(Tables())
 	p.Use(movement{g}, guns{g}, lives{g})
-	g.Flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
-	g.Avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))
+	g.Flights = p.Query(ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
+	g.Avatars = p.Query(ecs.With(&g.Pos, &g.Team, &g.Cmd))
 	return p, p.Err()
 }
 

@@ -96,7 +96,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.shot.OnPredicted(p, g.predicted)
 	g.shot.OnServer(p, g.judge, ecs.WriteOther(&g.Health, &g.Pos))
 	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: Radius} })
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Health))
+	g.players = p.Query(ecs.With(&g.Pos, &g.Health))
 	return p
 }
 

@@ -65,7 +65,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Body, foretick.Predicted())
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Jumper, "jumper", &g.Body, &g.Cmd)
-	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.Body))
+	g.bodies = p.Query(ecs.With(&g.Body))
 	for _, r := range [][4]float64{ // left, bottom, right, top
 		{-2, -2, 62, 1}, {-2, 1, 0, 22}, {60, 1, 62, 22}, // the ground and the walls
 		{8, 3, 14, 4}, {18, 5, 24, 6}, {4, 8, 12, 9}, {40, 3.5, 46, 4.5}, {50, 6, 56, 7}, {44, 10, 50, 11}, {20, 12, 28, 13},

@@ -65,7 +65,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Car, "car", &g.Body, &g.ID, &g.Drive, &g.Cmd)
 	p.Prefab(&g.Crate, "crate", &g.Body, &g.ID)
-	g.bodies, g.engine = ecs.NewQuery(p.Types(), ecs.With(&g.Body, &g.ID)), newEngine()
+	g.bodies, g.engine = p.Query(ecs.With(&g.Body, &g.ID)), newEngine()
 	p.OnJoin(g.join)
 	// Crates are shared physics objects, because a shared system writes them with WriteOther:
 	// every client predicts them. PredictRemote predicts the other players' cars as well. So a

@@ -115,8 +115,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 		}
 	})
 	g.struck.OnServer(p, g.hit, ecs.WriteOther(&g.Score), ecs.Structural())
-	g.rocks = ecs.NewQuery(p.Types(), ecs.With(&g.Place, &g.Rock))
-	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.Ship))
+	g.rocks = p.Query(ecs.With(&g.Place, &g.Rock))
+	g.players = p.Query(ecs.With(&g.Ship))
 	return p
 }
 

@@ -66,13 +66,14 @@ func newWindow(addr string) (*window, error) {
 		return nil, err
 	}
 	w := &window{game: &ship.Game{}}
+	p := w.game.Protocol()
+	w.drawn = p.Query(ecs.With(&w.game.Place))
 	w.client, err = client.New(client.Config{
-		Protocol: w.game.Protocol(), Transport: endpoint, Sample: client.Sample(&w.game.Keys, keys),
+		Protocol: p, Transport: endpoint, Sample: client.Sample(&w.game.Keys, keys),
 	})
 	if err != nil {
 		return nil, err
 	}
-	w.drawn = ecs.NewQuery(w.client.View().World.Types(), ecs.With(&w.game.Place))
 	return w, nil
 }
 
