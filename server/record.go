@@ -24,24 +24,28 @@ import (
 //	seed := time.Now().Unix()
 //	srv.Record(&seed)
 //
-// Without [Config].Recorder it does nothing. With one it panics with [foretick.UsageError] for
-// any other type.
+// Without [Config].Recorder it leaves the value as it is. It panics with [foretick.UsageError] for any
+// other type, with a recorder and without.
 func (s *Server) Record(value any) { s.tape.recordValue(value) }
 
 // recording passes to the recorder what the match depends on, if there is a recorder.
 type recording struct {
 	sink tape.Sink // nil: there is none
 	run  *progress
+	// checked is the newest value of Record without a sink. Such a value is checked too, so that a wrong
+	// type does not show first on the day that matches are recorded.
+	checked []byte
 }
 
 // recordValue implements Server.Record.
 func (r *recording) recordValue(value any) {
-	if r.sink == nil {
-		return
-	}
-	b, err := tape.AppendValue(nil, value)
+	b, err := tape.AppendValue(r.checked[:0], value)
 	if err != nil {
 		misuse.Panicf("foretick: Server.Record: %v", err)
+	}
+	if r.sink == nil {
+		r.checked = b
+		return
 	}
 	if other, replaced := r.sink.Value(b); replaced {
 		if err := tape.SetValue(value, other); err != nil {
