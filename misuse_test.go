@@ -201,7 +201,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 		}, "PredictRemote has no function"},
 		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.CheckCommand(p, &h.pad, nil) }, "CheckCommand has no function"},
 		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
-		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
 
 		// Handles that are undeclared, of another protocol, or of the wrong sort.
 		{"default of an undeclared prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.prefabs[0], &h.place, place{}) }, "call Prefab first"},

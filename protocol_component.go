@@ -16,15 +16,18 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton].
-type ComponentOption func(*layout.Component)
+// ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton]. Its zero value
+// does nothing.
+type ComponentOption struct{ apply func(*layout.Component) }
 
 // Predicted marks a component that shared systems may write. The owner's client computes it
 // ahead of the server, compares it with the server's state and corrects it. On both ends its
 // values are rounded to the simulation step after each tick. Mark also what only the server
 // writes but shared systems read, such as health or a stun: the client then rolls back to
 // the tick of the change.
-func Predicted() ComponentOption { return func(c *layout.Component) { c.Predicted = true } }
+func Predicted() ComponentOption {
+	return ComponentOption{func(c *layout.Component) { c.Predicted = true }}
+}
 
 var entityType = reflect.TypeFor[ecs.Entity]()
 
@@ -42,11 +45,9 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	}
 	c := layout.Component{Name: game.TypeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
 	for _, o := range opts {
-		if o == nil {
-			p.faultf("component %s has a nil option: leave it out", c.Name)
-			continue
+		if o.apply != nil {
+			o.apply(&c)
 		}
-		o(&c)
 	}
 	if c.FullPrecision && !c.Predicted {
 		p.faultf("component %s is FullPrecision and not Predicted: nothing simulates it on clients; drop FullPrecision, or add Predicted", c.Name)
@@ -488,7 +489,9 @@ func (p *Protocol) checkRecords() {
 // For sets the audience of those fields of a component that have no audience tag, for
 // example [schema.ToOwner]. A player's packets hold no trace of the fields that it does not
 // receive.
-func For(a schema.Audience) ComponentOption { return func(c *layout.Component) { c.Audience |= a } }
+func For(a schema.Audience) ComponentOption {
+	return ComponentOption{func(c *layout.Component) { c.Audience |= a }}
+}
 
 // Audience declares an audience of the game, such as the players who scanned a ship, for
 // the tag to=NAME and for [For]. It has no members until [Frame.SetAudience] adds them.

@@ -23,6 +23,6 @@ func (p *Protocol) Hierarchy() {
 		p.faultf("Hierarchy after Prefab: call it before the first prefab is declared")
 	default:
 		p.compiled.HasParents = true
-		p.Component(&p.compiled.Parent, func(c *layout.Component) { c.Name = game.ParentName })
+		p.Component(&p.compiled.Parent, ComponentOption{func(c *layout.Component) { c.Name = game.ParentName }})
 	}
 }

@@ -80,7 +80,9 @@ func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame,
 // FullPrecision sends a predicted component to every client at simulation precision, not
 // only to its owner. Clients need it for components of other players that they predict: see
 // [PredictRemote]. It costs about four bits more for a number that moves.
-func FullPrecision() ComponentOption { return func(c *layout.Component) { c.FullPrecision = true } }
+func FullPrecision() ComponentOption {
+	return ComponentOption{func(c *layout.Component) { c.FullPrecision = true }}
+}
 
 // checkRemotePrediction finds the prefabs that are predicted remotely. It notes a fault for each that
 // no client could predict.

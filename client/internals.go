@@ -20,10 +20,9 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// Internals returns the client's internal state for the packages simtest and inspect.
-// Games have no use for it: its type is internal.
-func (c *Client) Internals() probe.Client { return internals{c} }
+func init() { probe.OfClient = func(c any) probe.Client { return internals{c.(*Client)} } }
 
+// internals is a Client with the methods for simtest and inspect.
 type internals struct{ c *Client }
 
 func (in internals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }

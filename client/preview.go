@@ -375,9 +375,3 @@ func (e previewEnd) Rewind(foretick.PlayerID) game.Sight                { return
 func (e previewEnd) RewindBehind(foretick.PlayerID, float32) game.Sight { return e.seen() }
 func (e previewEnd) Present() game.Sight                                { return e.seen() }
 func (e previewEnd) Moment(foretick.Tick) game.Sight                    { return e.seen() }
-
-// StateHash implements probe.Preview.
-func (p *preview) StateHash() uint64 {
-	p.canvas.undraw()
-	return p.match.StateHash()
-}

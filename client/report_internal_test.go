@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -22,7 +23,7 @@ func TestReportsToHostileServer(t *testing.T) {
 	for _, bad := range [][]byte{nil, {9}, {cause.ReportSaid}, {cause.AskReports, 0}} {
 		require.Error(t, c.reportMessage(bad), "%v", bad)
 	}
-	in := h.server.Internals()
+	in := probe.OfServer(h.server)
 	in.Corrected(func(foretick.PlayerID, prediction.Misprediction) {}) // so that the client's reports are no fault
 	h.run(time.Second)
 	require.True(t, c.reports.explains())

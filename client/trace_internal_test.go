@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 )
@@ -23,7 +24,7 @@ func TestTraceOfHostileServer(t *testing.T) {
 	require.NoError(t, c.traceMessage([]byte{trace.Piece, 1, 2}), "nobody looks: it is not read")
 	require.NoError(t, c.traceMessage([]byte{trace.Refused, 1}))
 	require.Nil(t, c.tracer.port)
-	theirs := h.server.Internals().Trace(c.view.Player, false)
+	theirs := probe.OfServer(h.server).Trace(c.view.Player, false)
 	theirs.Look(nil) // so that the client's records are no fault
 	h.run(time.Second)
 	require.True(t, c.tracer.armed)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -79,7 +80,7 @@ func (r *Replay) applyCall(c tape.Call) {
 			return hit
 		})
 	case tape.Architecture:
-		s.Internals().SetArchitecture(c.Text)
+		probe.OfServer(s).SetArchitecture(c.Text)
 	case tape.Draw:
 		s.Draw(c.Time)
 	}

@@ -268,7 +268,7 @@ func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []
 	g.server, err = m.Serve(server.Config{Protocol: g.protocol(), Recorder: rec, OnTick: func(*foretick.Frame) { hashes = append(hashes, inside.StateHash()) }})
 	require.NoError(t, err)
 	g.build(g.server.Frame())
-	inside = g.server.Internals()
+	inside = probe.OfServer(g.server)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}
 	dead := sim.Link{Loss: 1}
 	var clients []*client.Client
@@ -313,7 +313,7 @@ func TestArcadeReplays(t *testing.T) {
 		r, err := flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 			*again, got = arcade{}, nil
 			cfg.Protocol = again.protocol()
-			cfg.OnTick = func(*foretick.Frame) { got = append(got, again.server.Internals().StateHash()) }
+			cfg.OnTick = func(*foretick.Frame) { got = append(got, probe.OfServer(again.server).StateHash()) }
 			srv, err := server.New(cfg)
 			if err == nil {
 				again.server = srv
@@ -347,7 +347,7 @@ func TestPreviewDrawsOutsideOfTheMatch(t *testing.T) {
 			return in
 		})
 		p, err := preview.New(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
-			hashes = append(hashes, p.Server().Internals().StateHash())
+			hashes = append(hashes, probe.OfServer(p.Server()).StateHash())
 		}}, client.Config{Sample: sample})
 		require.NoError(t, err)
 		g.server = p.Server()

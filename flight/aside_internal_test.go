@@ -44,7 +44,7 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 		r, err := New(Config{Dir: t.TempDir(), Keep: i == 1})
 		require.NoError(t, err)
 		recorders = append(recorders, r)
-		s := r.Internals()
+		s := tape.SinkOf(r)
 		_, _, err = s.Begin(tape.Head{}, end, nil)
 		require.NoError(t, err)
 		s.Step(time.Unix(100, 0), nil)
@@ -81,7 +81,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	defer func() { openFile = os.OpenFile }()
 	r, err := New(Config{Dir: t.TempDir()})
 	require.NoError(t, err)
-	s, end := r.Internals(), &hosted{}
+	s, end := tape.SinkOf(r), &hosted{}
 	_, _, err = s.Begin(tape.Head{}, end, nil)
 	require.NoError(t, err)
 	now := time.Unix(100, 0)
@@ -150,7 +150,7 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	much := make([]byte, 2<<10)
 	for range 80 {
 		_, _ = rand.Read(much)
-		r.Internals().Report(hex.EncodeToString(much))
+		tape.SinkOf(r).Report(hex.EncodeToString(much))
 	}
 	in, out = io.Pipe()
 	go func() {
@@ -184,7 +184,7 @@ func TestUnwantedFileGoes(t *testing.T) {
 	dir, end := t.TempDir(), &hosted{}
 	r, err := New(Config{Dir: dir, Memory: 1})
 	require.NoError(t, err)
-	s := r.Internals()
+	s := tape.SinkOf(r)
 	random := io.LimitReader(zeros{}, 1<<20)
 	_, dice, err := s.Begin(tape.Head{}, end, random)
 	require.NoError(t, err)

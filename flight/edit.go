@@ -2,6 +2,7 @@ package flight
 
 import (
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 )
 
@@ -13,5 +14,5 @@ import (
 // Edit, and it works without a recorder. Its errors are those of Do, and one for a value of
 // another type.
 func Edit(srv *server.Server, e ecs.Entity, path string, value any, done func(error)) error {
-	return srv.Internals().Edit(e, path, value, done)
+	return probe.OfServer(srv).Edit(e, path, value, done)
 }

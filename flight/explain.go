@@ -61,7 +61,7 @@ func hashesOf(t *Tape, g Game, tick foretick.Tick) (list []systemHash, err error
 	if err := r.RunTo(tick - 1); err != nil {
 		return nil, err
 	}
-	in := r.srv.Internals()
+	in := probe.OfServer(r.srv)
 	list = append(list, systemHash{"", in.Hash()})
 	stop := in.OnSystem(func(s probe.SystemRun) {
 		if s.After && s.Tick == tick {

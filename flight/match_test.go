@@ -286,7 +286,7 @@ func (m *match) step() {
 	defer func() { m.died = recover() }()
 	m.srv.Step(epoch.Add(m.now))
 	if _, seen := m.hashes[m.srv.Tick()]; !seen {
-		m.hashes[m.srv.Tick()] = m.srv.Internals().Hash()
+		m.hashes[m.srv.Tick()] = probe.OfServer(m.srv).Hash()
 	}
 }
 
@@ -339,7 +339,7 @@ func (m *match) events() {
 }
 
 func (m *match) anyEntity() ecs.Entity {
-	e := m.srv.Internals().Replicated()
+	e := probe.OfServer(m.srv).Replicated()
 	i := slices.IndexFunc(e, func(e probe.ServerEntity) bool { return e.Prefab == "avatar" })
 	require.GreaterOrEqual(m, i, 0)
 	return e[i].Entity

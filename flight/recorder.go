@@ -43,9 +43,8 @@ type Recorder struct {
 }
 
 var (
-	_ tape.Recorder = (*Recorder)(nil)
-	_ tape.Sink     = (*sink)(nil)
-	_ io.WriterTo   = (*Recorder)(nil)
+	_ tape.Sink   = (*sink)(nil)
+	_ io.WriterTo = (*Recorder)(nil)
 )
 
 // mostReports is how many reports of a match write its file. Later reports are recorded, but do

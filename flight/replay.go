@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
 )
@@ -107,7 +108,7 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 		return nil, errors.New("flight: Game.New returned a server without the Recorder of its configuration: pass on the whole server.Config that it is given")
 	}
 	r.srv = srv
-	srv.Internals().SetArchitecture(t.info.Arch)
+	probe.OfServer(srv).SetArchitecture(t.info.Arch)
 	for _, c := range r.setup {
 		if r.applyCall(c); r.err != nil {
 			return nil, r.err

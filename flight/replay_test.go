@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 )
 
 // Matches with everything that comes from outside, over bad networks, end in a panic. Each
@@ -56,7 +57,7 @@ func TestReplaysToThePanic(t *testing.T) {
 			}
 			if hash, ok := m.hashes[tick]; ok {
 				compared++
-				require.Equal(t, hash, r.Server().Internals().Hash(), tick)
+				require.Equal(t, hash, probe.OfServer(r.Server()).Hash(), tick)
 			}
 		}
 		require.Greater(t, compared, 400)

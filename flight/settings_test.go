@@ -74,7 +74,7 @@ func TestCallThatCannotBeMade(t *testing.T) {
 
 // settled is a recorder that adds one setting to the tape's head.
 type settled struct {
-	tape.Recorder
+	io.WriterTo
 	one tape.Setting
 }
 
@@ -83,7 +83,15 @@ type settledSink struct {
 	one tape.Setting
 }
 
-func (s settled) Internals() tape.Sink { return settledSink{s.Recorder.Internals(), s.one} }
+func init() {
+	sinkOf := tape.SinkOf
+	tape.SinkOf = func(recorder any) tape.Sink {
+		if s, ok := recorder.(settled); ok {
+			return settledSink{sinkOf(s.WriterTo), s.one}
+		}
+		return sinkOf(recorder)
+	}
+}
 
 func (s settledSink) Begin(h tape.Head, e transport.Endpoint, r io.Reader) (transport.Endpoint, io.Reader, error) {
 	h.Settings = append(h.Settings, s.one)

@@ -16,8 +16,17 @@ import (
 // sink is a Recorder with the methods that its server calls.
 type sink Recorder
 
-// Internals is called by the server that is recorded. Its type is internal.
-func (r *Recorder) Internals() tape.Sink { return (*sink)(r) }
+func init() {
+	tape.SinkOf = func(recorder any) tape.Sink {
+		switch r := recorder.(type) {
+		case *Recorder:
+			return (*sink)(r)
+		case *deck:
+			return r
+		}
+		return nil
+	}
+}
 
 func (r *sink) putRecord(kind byte)            { (*Recorder)(r).putRecord(kind) }
 func (r *sink) putText(kind byte, text string) { (*Recorder)(r).putText(kind, text) }

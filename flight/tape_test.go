@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 
 	"github.com/foretick/foretick"
@@ -88,7 +89,7 @@ func TestOpaqueTapeSaysSo(t *testing.T) {
 	known.Call = func(name string) func(*foretick.Frame) {
 		require.Equal(t, "heal", name)
 		return func(f *foretick.Frame) {
-			for _, e := range g.srv.Internals().Replicated() {
+			for _, e := range probe.OfServer(g.srv).Replicated() {
 				if e.Prefab == "avatar" {
 					g.HP.Get(f.World, e.Entity).Points = 7
 					return

@@ -70,7 +70,7 @@ func same(a, b any) bool {
 // and the error is a [PanicError].
 func (r *Replay) Trace(e ecs.Entity) (*Trace, error) {
 	t := &Trace{Tick: r.srv.Tick() + 1, Entity: e, Before: r.Values(e)}
-	stop := r.srv.Internals().OnSystem(func(s probe.SystemRun) {
+	stop := probe.OfServer(r.srv).OnSystem(func(s probe.SystemRun) {
 		now := r.Values(e)
 		if !s.After {
 			t.Systems = append(t.Systems, SystemTrace{System: s.System, Shared: s.Shared, Again: s.Again, Before: now})
@@ -134,7 +134,7 @@ type Entity struct {
 // Entities lists the replicated entities as they are now, in the order of their network ids.
 func (r *Replay) Entities() (list []Entity) {
 	w := r.srv.World()
-	for _, e := range r.srv.Internals().Replicated() {
+	for _, e := range probe.OfServer(r.srv).Replicated() {
 		list = append(list, Entity{e.Entity, e.Net, e.Prefab, w.Owner(e.Entity)})
 	}
 	return list

@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
@@ -68,7 +69,7 @@ func (m *match) replays(change func(*game), at func(*flight.Replay)) {
 		}
 		require.NoError(m, err)
 		if hash, ok := m.hashes[tick]; ok {
-			require.Equal(m, hash, r.Server().Internals().Hash(), tick)
+			require.Equal(m, hash, probe.OfServer(r.Server()).Hash(), tick)
 			compared++
 		}
 		if at != nil {
@@ -81,7 +82,7 @@ func (m *match) replays(change func(*game), at func(*flight.Replay)) {
 
 // avatar returns a player's entity, as the inspector's page names it.
 func (m *match) avatar(player foretick.PlayerID) inspect.EntityID {
-	for _, e := range m.srv.Internals().Replicated() {
+	for _, e := range probe.OfServer(m.srv).Replicated() {
 		if m.srv.World().Owner(e.Entity) == player {
 			return inspect.EntityID(e.Entity)
 		}

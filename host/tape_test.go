@@ -20,6 +20,7 @@ import (
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -95,7 +96,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	require.NoError(t, srv.Do("level", func(*foretick.Frame) { require.NoError(t, srv.NextLevel([]byte("two"), levels["m7"])) }))
 	w.run(time.Second)
 	var avatar ecs.Entity
-	for _, e := range srv.Internals().Replicated() {
+	for _, e := range probe.OfServer(srv).Replicated() {
 		avatar = e.Entity
 	}
 	edited := false

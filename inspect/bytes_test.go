@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -40,7 +41,7 @@ func count(t *testing.T, down sim.Link, srv, cl *foretick.Protocol, cfg inspect.
 	t.Cleanup(m.in.Open())
 	m.AroundServer = func(step func()) {
 		step()
-		m.sent[m.srv.Tick()] = m.srv.Internals().CountedBytes(nil)
+		m.sent[m.srv.Tick()] = probe.OfServer(m.srv).CountedBytes(nil)
 	}
 	m.Run(6 * time.Second)
 	require.Equal(t, client.Playing, m.c.View().State)
@@ -76,10 +77,10 @@ func sum(of []float64) (n float64) {
 func TestClientBytes(t *testing.T) {
 	g := &game{shove: 0.3}
 	m := count(t, sim.Link{Latency: 30 * time.Millisecond}, g.protocol(), (&game{}).protocol(), inspect.Config{})
-	newest := m.c.Internals().Newest()
-	theirs, ours := m.sent[newest], m.c.Internals().CountedBytes(nil)
+	newest := probe.OfClient(m.c).Newest()
+	theirs, ours := m.sent[newest], probe.OfClient(m.c).CountedBytes(nil)
 	require.NotEmpty(t, ours)
-	require.Equal(t, m.srv.Internals().Counted(nil), m.c.Internals().Counted(nil))
+	require.Equal(t, probe.OfServer(m.srv).Counted(nil), probe.OfClient(m.c).Counted(nil))
 	require.InDeltaSlice(t, theirs, ours, 1e-6, "all snapshots up to tick %d arrived", newest)
 	require.Greater(t, sum(ours), 500.)
 
@@ -97,7 +98,7 @@ func TestClientBytes(t *testing.T) {
 func TestClientBytesWithLoss(t *testing.T) {
 	const loss = 0.25
 	m := count(t, sim.Link{Latency: 30 * time.Millisecond, Loss: loss}, (&game{shove: 0.3}).protocol(), (&game{}).protocol(), inspect.Config{})
-	theirs, ours := m.srv.Internals().CountedBytes(nil), m.c.Internals().CountedBytes(nil)
+	theirs, ours := probe.OfServer(m.srv).CountedBytes(nil), probe.OfClient(m.c).CountedBytes(nil)
 	for i := range ours {
 		require.LessOrEqual(t, ours[i], theirs[i]+1e-6)
 	}
@@ -128,16 +129,16 @@ func TestClientBytesOfAnotherBuild(t *testing.T) {
 	}
 	m := count(t, sim.Link{Latency: 30 * time.Millisecond}, younger((&game{shove: 0.3}).protocol()), (&game{}).protocol(), inspect.Config{})
 	require.EqualValues(t, 1, m.srv.Stats().OtherBuilds)
-	theirs, ours := m.sent[m.c.Internals().Newest()], m.c.Internals().CountedBytes(nil)
+	theirs, ours := m.sent[probe.OfClient(m.c).Newest()], probe.OfClient(m.c).CountedBytes(nil)
 	at, rest := map[[2]string]float64{}, 0.
-	for i, name := range m.srv.Internals().Counted(nil) {
+	for i, name := range probe.OfServer(m.srv).Counted(nil) {
 		if at[name] = theirs[i]; name[0] == "badge" || name[0] == "" {
 			rest += theirs[i]
 		}
 	}
 	require.Greater(t, at[[2]string{"badge", "Rank"}], 50.)
 	at[[2]string{}] = rest
-	for i, name := range m.c.Internals().Counted(nil) {
+	for i, name := range probe.OfClient(m.c).Counted(nil) {
 		require.InDelta(t, at[name], ours[i], 1e-6, name)
 	}
 }
@@ -185,5 +186,5 @@ func TestClientTickTime(t *testing.T) {
 func TestNoBytes(t *testing.T) {
 	m := count(t, sim.Link{Latency: 20 * time.Millisecond}, (&game{}).protocol(), (&game{}).protocol(), inspect.Config{NoBytes: true})
 	require.Empty(t, m.chart("player"))
-	require.Empty(t, m.c.Internals().CountedBytes(nil))
+	require.Empty(t, probe.OfClient(m.c).CountedBytes(nil))
 }

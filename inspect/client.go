@@ -83,7 +83,7 @@ var clientSeries = [cliSeries]Series{
 }
 
 func newClientEnd(in *Inspector, name string, c *client.Client) *end {
-	x := &clientEnd{c: c, probe: c.Internals()}
+	x := &clientEnd{c: c, probe: probe.OfClient(c)}
 	x.end = newEnd(in, name, "client", x.probe, func() string { return c.Stats().String() })
 	x.collect, x.world = x, func() *ecs.World { return c.View().World }
 	var lines []Series

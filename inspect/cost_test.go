@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -103,13 +104,13 @@ func TestClientAllocations(t *testing.T) {
 		c.Step(now)
 	}
 	require.Zero(t, testing.AllocsPerRun(100, step))
-	require.Nil(t, c.Internals().CountedBytes(nil))
+	require.Nil(t, probe.OfClient(c).CountedBytes(nil))
 	defer in.Open()()
 	for range 10 {
 		step()
 	}
 	require.Zero(t, testing.AllocsPerRun(100, step))
-	require.NotNil(t, c.Internals().CountedBytes(nil))
+	require.NotNil(t, probe.OfClient(c).CountedBytes(nil))
 }
 
 // With a closed inspector a server's tick allocates nothing. The test prints the allocations with

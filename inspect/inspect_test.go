@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
@@ -166,11 +167,11 @@ func TestClosedHooksNothing(t *testing.T) {
 	m := play(t, 1, 0)
 	untouched := func() {
 		t.Helper()
-		require.Nil(t, m.srv.Internals().Tap())
-		require.Nil(t, m.clients[0].Internals().Tap())
+		require.Nil(t, probe.OfServer(m.srv).Tap())
+		require.Nil(t, probe.OfClient(m.clients[0]).Tap())
 		require.Nil(t, m.srv.Traffic())
-		require.Empty(t, m.srv.Internals().CountedBytes(nil))
-		require.Empty(t, m.clients[0].Internals().CountedBytes(nil))
+		require.Empty(t, probe.OfServer(m.srv).CountedBytes(nil))
+		require.Empty(t, probe.OfClient(m.clients[0]).CountedBytes(nil))
 	}
 	untouched()
 	s, err := m.in.Samples("match", 0, 100)
@@ -182,8 +183,8 @@ func TestClosedHooksNothing(t *testing.T) {
 	stop()
 	stop() // a second call does nothing
 	m.run(time.Second)
-	require.NotNil(t, m.srv.Internals().Tap())
-	require.NotEmpty(t, m.clients[0].Internals().CountedBytes(nil))
+	require.NotNil(t, probe.OfServer(m.srv).Tap())
+	require.NotEmpty(t, probe.OfClient(m.clients[0]).CountedBytes(nil))
 	s, err = m.in.Samples("match", 0, 100)
 	require.NoError(t, err)
 	require.InDelta(t, 30, len(s.Ticks), 2)
@@ -408,7 +409,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	})
 	require.NoError(t, err)
 	m.run(100 * time.Millisecond)
-	require.Nil(t, m.srv.Internals().Tap())
+	require.Nil(t, probe.OfServer(m.srv).Tap())
 }
 
 // Sight names each rule by which a player does not receive an entity.
@@ -482,7 +483,7 @@ func TestSights(t *testing.T) {
 	f.SetTeam(1, 3)
 	f.SetTeam(2, 3)
 	var third ecs.Entity
-	for _, e := range m.srv.Internals().Replicated() {
+	for _, e := range probe.OfServer(m.srv).Replicated() {
 		if m.srv.World().Owner(e.Entity) == 3 {
 			third = e.Entity
 		}
@@ -497,7 +498,7 @@ func TestSights(t *testing.T) {
 	for player := range uint16(3) {
 		player++
 		all := sights(player, inspect.SightsQuery{})
-		require.Equal(t, len(m.srv.Internals().Replicated()), all.Total)
+		require.Equal(t, len(probe.OfServer(m.srv).Replicated()), all.Total)
 		require.Len(t, all.List, all.Total)
 		sees, kept := 0, 0
 		for _, x := range all.List {
@@ -543,7 +544,7 @@ func TestSights(t *testing.T) {
 func TestEdit(t *testing.T) {
 	m := play(t, 1, 0)
 	var asked []string
-	m.srv.Internals().OnCall(func(name string) { asked = append(asked, name) })
+	probe.OfServer(m.srv).OnCall(func(name string) { asked = append(asked, name) })
 	chest := inspect.EntityID(m.chests[0])
 	edit := func(ed inspect.Edit) (any, error) {
 		return wait(m, func(ctx context.Context) (any, error) { return m.in.Edit(ctx, "match", ed) })

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -88,7 +89,7 @@ func TestCorrectionsOfRemoteClients(t *testing.T) {
 			require.Contains(t, string(e.Detail), `"system":"shove"`)
 			require.Contains(t, string(e.Detail), `"unit":"m"`)
 			require.Contains(t, string(e.Detail), `"input":{"X":`)
-			own := m.srv.Internals().Replicated()
+			own := probe.OfServer(m.srv).Replicated()
 			id := uint64(0)
 			for _, x := range own {
 				if m.srv.World().Owner(x.Entity) == ecs.Owner(player) {

@@ -82,7 +82,7 @@ var serverSeries = [srvFixed]Series{
 const chartSystems = "Time by system"
 
 func newServerEnd(in *Inspector, name string, s *server.Server) *end {
-	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]stats.Player{}}
+	x := &serverEnd{s: s, probe: probe.OfServer(s), seats: map[foretick.PlayerID]stats.Player{}}
 	x.end = newEnd(in, name, "server", x.probe, func() string { return s.Stats().String() })
 	x.collect, x.world = x, s.World
 	var lines []Series

@@ -36,7 +36,7 @@ func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	for i := range 50 {
 		v.Step(time.Unix(0, int64(i)*int64(time.Second/30)+1))
 	}
-	m := *peek.At[seat.Match](v.Internals(), "match")
+	m := *peek.At[seat.Match](v, "engine.match")
 	q, ok := m.Queues()[0].(*game.Queue[*foretick.Frame, int])
 	require.True(t, ok)
 	require.Empty(t, q.Items)

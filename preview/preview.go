@@ -69,8 +69,8 @@ type (
 
 // ofServer and ofClient are called without a server or a client. So a program that makes no preview
 // does not link the code.
-func ofServer() serverHalf { return (*server.Server)(nil).Internals().(serverHalf) }
-func ofClient() clientHalf { return (*client.Client)(nil).Internals().(clientHalf) }
+func ofServer() serverHalf { return probe.OfServer((*server.Server)(nil)).(serverHalf) }
+func ofClient() clientHalf { return probe.OfClient((*client.Client)(nil)).(clientHalf) }
 
 // check checks the configurations of a preview, and fills in their defaults.
 func check(srv *server.Config, cl *client.Config) error {
@@ -127,12 +127,6 @@ func (p *Preview) Edit(fn func(f *foretick.Frame)) { p.engine.Edit(fn) }
 // Close ends the match: OnLeave runs for the player. After it Step does nothing. A second
 // Close returns [transport.ErrClosed].
 func (p *Preview) Close() error { return p.engine.Close() }
-
-// Internals returns the preview's internal state for package simtest. Games have no use for
-// it: its type is internal.
-func (p *Preview) Internals() probe.Preview[client.View, foretick.Frame] {
-	return p.engine
-}
 
 // nowhere is the endpoint of a server without a network.
 type nowhere struct{}

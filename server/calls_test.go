@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -78,7 +79,7 @@ func ExampleServer_Do() {
 func TestDo(t *testing.T) {
 	var names []string
 	s := newLonely(t, server.Config{})
-	s.Internals().OnCall(func(name string) { names = append(names, name) })
+	probe.OfServer(s.Server).OnCall(func(name string) { names = append(names, name) })
 	var ran []string
 	note := func(what string) func(*foretick.Frame) {
 		return func(f *foretick.Frame) { ran = append(ran, fmt.Sprintf("%s in %d", what, f.Tick)) }

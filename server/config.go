@@ -197,9 +197,9 @@ type Config struct {
 	// process. Behind a reverse proxy on this machine every address may be one: set it there.
 	AllowTrace func(player foretick.PlayerID) bool
 	// Recorder, when set, records everything that the match depends on, so that it can be
-	// replayed tick by tick: package flight has it. A Recorder records one server. Its type
-	// is internal. nil records nothing, and costs nothing.
-	Recorder tape.Recorder
+	// replayed tick by tick: it is what flight.New returns, and New refuses anything else. A
+	// recorder records one server. nil records nothing, and costs nothing.
+	Recorder io.WriterTo
 	// OnTick, when set, is called after each tick with the frame, for tests and recorders.
 	// It must not change the world.
 	OnTick func(f *foretick.Frame)
@@ -234,6 +234,8 @@ func (c *Config) check() error {
 	}
 	if c.Recorder != nil && guard.Missing(c.Recorder) {
 		errs = append(errs, errors.New("foretick: server.Config.Recorder is a nil pointer: leave it out, or give the one that flight.New returns"))
+	} else if c.Recorder != nil && tape.SinkOf(c.Recorder) == nil {
+		errs = append(errs, fmt.Errorf("foretick: server.Config.Recorder is a %T, which records nothing: give what flight.New returns", c.Recorder))
 	}
 	errs = append(errs, c.checkClients())
 	if c.Protocol != nil && c.Protocol.Err() == nil {

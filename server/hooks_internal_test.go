@@ -29,9 +29,9 @@ func TestHooksAroundSystems(t *testing.T) {
 		s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: 100 * time.Millisecond, LateWorld: world})
 		require.NoError(t, err)
 		if all {
-			require.NoError(t, s.Internals().SyncTest(1, func(probe.Desync) {}))
+			require.NoError(t, probe.OfServer(s).SyncTest(1, func(probe.Desync) {}))
 			s.traces.match.armed = []*playerTrace{{}}
-			s.Internals().OnSystem(func(probe.SystemRun) {})
+			probe.OfServer(s).OnSystem(func(probe.SystemRun) {})
 		}
 		return s
 	}

@@ -158,9 +158,7 @@ func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (ou
 	return out
 }
 
-// Internals returns the server's internal state for the packages simtest and inspect.
-// Games have no use for it: its type is internal.
-func (s *Server) Internals() probe.Server { return (*internals)(s) }
+func init() { probe.OfServer = func(s any) probe.Server { return (*internals)(s.(*Server)) } }
 
 // internals is a Server with the methods for simtest and inspect.
 type internals Server

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -39,7 +40,7 @@ func TestLastTick(t *testing.T) {
 	p, _ := protocol()
 	srv, err := m.Serve(server.Config{Protocol: p, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	srv.Internals().StartAt(server.LastTick - 300)
+	probe.OfServer(srv).StartAt(server.LastTick - 300)
 	link := sim.Link{Latency: 30 * time.Millisecond}
 	join := func() *client.Client {
 		p, _ := protocol()

@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/peek"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
@@ -163,7 +164,7 @@ func (x *exhibition) seen(c *client.Client, fields ...string) map[uint16]string 
 	if receiver == nil {
 		return all
 	}
-	components := c.Internals().Layout().Components
+	components := probe.OfClient(c).Layout().Components
 	for _, g := range receiver.Ghosts() {
 		if g.Gone != 0 {
 			continue
@@ -362,7 +363,7 @@ func TestObserversSayNothing(t *testing.T) {
 	player, _ := x.comes(client.Config{})
 	observer, _ := x.comes(client.Config{Observe: true})
 	x.run(time.Second)
-	stray, hash := x.srv.Stats().Malformed, x.srv.Internals().Hash()
+	stray, hash := x.srv.Stats().Malformed, probe.OfServer(x.srv).Hash()
 	command := netcode.NewCommandSender(x.srv.p.CommandSize(), netcode.CommandConfig{})
 	for i := range foretick.Tick(3) {
 		command.Push(netcode.Command{Tick: x.srv.Tick() + 5 + i, Data: make([]byte, x.srv.p.CommandSize())})
@@ -381,7 +382,7 @@ func TestObserversSayNothing(t *testing.T) {
 		stray++
 		require.Equal(t, stray, x.srv.Stats().Malformed)
 	}
-	require.Equal(t, hash, x.srv.Internals().Hash(), "a world at rest")
+	require.Equal(t, hash, probe.OfServer(x.srv).Hash(), "a world at rest")
 	require.Len(t, x.seen(player), 1, "its eye is the server's")
 	require.Equal(t, client.Playing, observer.View().State)
 }

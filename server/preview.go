@@ -6,7 +6,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
-	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/seat"
 	"github.com/foretick/foretick/schema"
 )
@@ -15,7 +14,6 @@ import (
 type previewServer interface {
 	Step(now time.Time)
 	Close(reason string) error
-	Internals() probe.Server
 }
 
 // previewMatch is what a preview's player uses of the server.
@@ -61,8 +59,6 @@ func (m *previewMatch) Due(t foretick.Tick) time.Duration { return m.clock.due(t
 func (m *previewMatch) Interval() time.Duration { return m.clock.interval }
 
 func (m *previewMatch) Close() error { return m.server.Close("") }
-
-func (m *previewMatch) StateHash() uint64 { return m.server.Internals().StateHash() }
 
 func (m *previewMatch) Tick() foretick.Tick { return m.sim.frame.Tick }
 

@@ -62,7 +62,7 @@ func (c *Config) record(p *compiled) (sink tape.Sink, err error) {
 	if c.Recorder == nil {
 		return nil, nil
 	}
-	sink = c.Recorder.Internals()
+	sink = tape.SinkOf(c.Recorder)
 	h := tape.Head{Protocol: p.Hash, Describe: p.Parts().Describe(), Settings: c.settings(), Debug: game.DebugBuild}
 	c.Transport, c.Random, err = sink.Begin(h, c.Transport, c.Random)
 	return sink, err

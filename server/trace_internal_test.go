@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/peek"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -29,20 +30,20 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	require.True(t, idle())
 	require.Nil(t, s.traces.match.ports)
 	s.traces.allow = func(foretick.PlayerID) bool { return true }
-	c.Internals().Trace().Look(nil)
+	probe.OfClient(c).Trace().Look(nil)
 	h.run(time.Second)
 	require.False(t, idle())
 	require.Len(t, s.traces.match.armed, 1)
 	require.Equal(t, foretick.PlayerID(1), s.traces.match.armed[0].p.owner)
-	c.Internals().Trace().Unlook()
+	probe.OfClient(c).Trace().Unlook()
 	h.run(time.Second)
 	require.True(t, idle())
 	for range 3 { // a server that was asked once costs as much as one that was never asked
 		busy, calm := newHands(t), newHands(t)
 		busy.server.traces.allow = s.cfg.AllowTrace
-		busy.clients[0].Internals().Trace().Look(nil)
+		probe.OfClient(busy.clients[0]).Trace().Look(nil)
 		busy.run(time.Second)
-		busy.clients[0].Internals().Trace().Unlook()
+		probe.OfClient(busy.clients[0]).Trace().Unlook()
 		busy.run(time.Second)
 		calm.run(2 * time.Second)
 		a, b := time.Hour, time.Hour

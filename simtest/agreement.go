@@ -52,7 +52,7 @@ func (a *Agreement) Tick(m *Match) error {
 		}
 		ring[t%digests] = probe.ScreenHash{}
 		if t%max(a.Every, 1) == 0 {
-			ring[t%digests] = a.server.Internals().ScreenHash(player)
+			ring[t%digests] = probe.OfServer(a.server).ScreenHash(player)
 		}
 	}
 	a.clients = m.Clients(a.clients[:0])
@@ -69,7 +69,7 @@ func (a *Agreement) Tick(m *Match) error {
 
 // compareNewest compares a client's newest snapshot, unless that was done before.
 func (a *Agreement) compareNewest(m *Match, c *client.Client) error {
-	t := c.Internals().Newest()
+	t := probe.OfClient(c).Newest()
 	if t == a.compared[c] {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (a *Agreement) compareNewest(m *Match, c *client.Client) error {
 	if want.Tick != t || want.Fields == 0 {
 		return nil
 	}
-	got := c.Internals().ScreenHash()
+	got := probe.OfClient(c).ScreenHash()
 	if got.Fields == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -22,7 +23,7 @@ func TestCodeBetweenArchitectures(t *testing.T) {
 		g := &crates{}
 		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 		require.NoError(t, err)
-		srv.Internals().SetArchitecture("amd64")
+		probe.OfServer(srv).SetArchitecture("amd64")
 		srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 50 * time.Millisecond}
 		cg, codes := &crates{bias: true}, 0
@@ -42,9 +43,9 @@ func TestCodeBetweenArchitectures(t *testing.T) {
 			require.Contains(t, w.JSON(), `"architecture":"arm64","server_architecture":"amd64"`)
 		}}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		c.Internals().SetArchitecture("arm64")
+		probe.OfClient(c).SetArchitecture("arm64")
 		if same {
-			c.Internals().SetArchitecture("amd64")
+			probe.OfClient(c).SetArchitecture("amd64")
 		}
 		m.Run(5 * time.Second)
 		require.Positive(t, c.Stats().ByCause[prediction.Code])

@@ -49,7 +49,7 @@ func fold(h uint64, words ...int32) uint64 {
 // hidden from the player counts as a difference if the client has it.
 func Audit(s *server.Server, player foretick.PlayerID, c *client.Client) AuditReport {
 	var r AuditReport
-	srv, cl := s.Internals(), c.Internals()
+	srv, cl := probe.OfServer(s), probe.OfClient(c)
 	all, ok := srv.Entities(player)
 	if v := c.View(); !ok || v.State != client.Playing || v.Player != player {
 		r.differ("player %d is not in the match", player)
@@ -139,8 +139,8 @@ func shown(v any) string {
 // ServerEntity returns the server's entity for one of a player's local entities. Both ends
 // must be in one process.
 func ServerEntity(s *server.Server, player foretick.PlayerID, c *client.Client, local ecs.Entity) (ecs.Entity, bool) {
-	wire := c.Internals().Wire(local)
-	all, _ := s.Internals().Entities(player)
+	wire := probe.OfClient(c).Wire(local)
+	all, _ := probe.OfServer(s).Entities(player)
 	for _, e := range all {
 		if wire != 0 && e.Wire == wire {
 			return e.Entity, true
@@ -151,4 +151,4 @@ func ServerEntity(s *server.Server, player foretick.PlayerID, c *client.Client, 
 
 // Hash returns the digest of a server's world. Equal worlds have equal digests, whatever
 // the order of their rows.
-func Hash(s *server.Server) uint64 { return s.Internals().Hash() }
+func Hash(s *server.Server) uint64 { return probe.OfServer(s).Hash() }

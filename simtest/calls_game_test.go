@@ -173,7 +173,6 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&figures.Server{}); return nil },
 	"Server.Frame":           func(k *callSite) error { k.srv.Frame(); return nil },
 	"Server.Identity":        func(k *callSite) error { k.srv.Identity(k.player); return nil },
-	"Server.Internals":       func(k *callSite) error { k.srv.Internals().Hash(); return nil },
 	"Server.KickIdentity":    func(k *callSite) error { k.srv.KickIdentity([]byte("somebody"), "out"); return nil },
 	"Server.KickObservers": func(k *callSite) error {
 		k.srv.KickObservers("out", func(server.Observer, server.Grant) bool { return true })
@@ -206,7 +205,6 @@ var callable = map[string]func(k *callSite) error{
 	"Client.Close":           func(k *callSite) error { return k.client.Close() },
 	"Client.Configure":       func(k *callSite) error { return k.client.Configure(20, 100000) },
 	"Client.Follow":          func(k *callSite) error { k.client.Follow(k.player); return nil },
-	"Client.Internals":       func(k *callSite) error { k.client.Internals(); return nil },
 	"Client.Losses":          func(k *callSite) error { k.client.Losses(nil); return nil },
 	"Client.ResumeToken":     func(k *callSite) error { k.client.ResumeToken(); return nil },
 	"Client.Run":             func(k *callSite) error { return k.client.Run(stopped(), time.Millisecond, nil) },

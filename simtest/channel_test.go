@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -147,8 +148,8 @@ func TestReliableOverflow(t *testing.T) {
 	queued, refused, ticks, sent := 0, 0, srv.Tick(), uint16(0)
 	begun := m.Net.Now()
 	for m.Net.Now()-begun < 90*time.Second && srv.Stats().Overflowed == 0 {
-		require.LessOrEqual(t, srv.Internals().Queued(b.View().Player), 256<<10)
-		queued = max(queued, srv.Internals().Queued(b.View().Player))
+		require.LessOrEqual(t, probe.OfServer(srv).Queued(b.View().Player), 256<<10)
+		queued = max(queued, probe.OfServer(srv).Queued(b.View().Player))
 		if err := truth.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
 			require.ErrorIs(t, err, foretick.ErrMessageOverflow)
 			refused++

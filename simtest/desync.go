@@ -78,7 +78,7 @@ func (d Desync) String() string {
 // client's first Step. ticks must be less than client.Config.History; 0 and negative turn it
 // off. [SyncTest] does this for a whole match.
 func SyncTestClient(c *client.Client, ticks int, found func(Desync)) error {
-	return c.Internals().SyncTest(ticks, func(d probe.Desync) {
+	return probe.OfClient(c).SyncTest(ticks, func(d probe.Desync) {
 		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
 	})
 }
@@ -91,7 +91,7 @@ func SyncTestClient(c *client.Client, ticks int, found func(Desync)) error {
 // checked, because the state of other players that they read has changed since. [SyncTest]
 // does this for a whole match.
 func SyncTestServer(s *server.Server, ticks int, found func(Desync)) error {
-	return s.Internals().SyncTest(ticks, func(d probe.Desync) {
+	return probe.OfServer(s).SyncTest(ticks, func(d probe.Desync) {
 		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
 	})
 }

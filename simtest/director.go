@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -275,7 +276,7 @@ func (d *director) addClient() {
 	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after, SyncTest: again})
 	d.recordError(err)
 	if err == nil {
-		c.Internals().SampleWhile(func() bool { return !d.resting })
+		probe.OfClient(c).SampleWhile(func() bool { return !d.resting })
 		d.listen(c)
 	}
 	d.out.Joins++

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 )
@@ -63,7 +64,7 @@ const (
 
 // listen makes every second client send extremes.
 func (x *extremes) listen(c *client.Client) {
-	in := c.Internals()
+	in := probe.OfClient(c)
 	cmd := in.Layout().Command
 	if cmd == nil || x.d.out.Joins%2 == 0 {
 		return

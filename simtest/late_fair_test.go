@@ -19,6 +19,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -454,10 +455,10 @@ func told(t testing.TB, srv *server.Server, pos *schema.Schema, player foretick.
 	if player == viewer {
 		viewer = 2
 	}
-	all, ok := srv.Internals().Entities(viewer)
+	all, ok := probe.OfServer(srv).Entities(viewer)
 	for i := range all {
 		if srv.World().Owner(all[i].Entity) == player {
-			words := srv.Internals().Words(&all[i], 0)
+			words := probe.OfServer(srv).Words(&all[i], 0)
 			require.NotNil(t, words)
 			return pos.Number(0, words, schema.GridPublic), true
 		}

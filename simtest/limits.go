@@ -57,7 +57,7 @@ func (l *Limits) Tick(m *Match) error {
 		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[foretick.PlayerID]limited{}
 		l.seen = s.Tick() - 1
 	}
-	interval, window := s.Internals().Interval(), int64(s.Internals().LateTicks())
+	interval, window := probe.OfServer(s).Interval(), int64(probe.OfServer(s).LateTicks())
 	ticks := uint64(s.Tick() - l.seen) // more than one when the server catches up
 	l.seen = s.Tick()
 	rate := float64(time.Second) / float64(interval)
@@ -88,7 +88,7 @@ func (l *Limits) Tick(m *Match) error {
 			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", player, st.InputsRerun, st.InputsMissing)
 		}
 		l.Commands += st.InputsTaken - was.taken
-		verdict := s.Internals().Verdict(player)
+		verdict := probe.OfServer(s).Verdict(player)
 		now := limited{
 			connection: st.ConnectionNumber, taken: st.InputsTaken, judged: verdict, rtt: max(was.rtt, st.RTT),
 			least: min(was.least, ran), leastLate: min(was.leastLate, late),

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 )
 
 // A player is starved if it receives snapshots that for starveAfter say nothing about an entity
@@ -63,13 +64,13 @@ func (a *madeMatch) feed(s *madeSeat, t foretick.Tick) {
 			h.since = t
 		}
 	}
-	all, _ := a.srv.Internals().Entities(me)
+	all, _ := probe.OfServer(a.srv).Entities(me)
 	known := map[ecs.Entity]foretick.Tick{}
 	for _, e := range all {
 		if e.Hidden {
 			continue
 		}
-		had := s.c.Internals().Entity(e.Wire)
+		had := probe.OfClient(s.c).Entity(e.Wire)
 		first, ok := h.seen[e.Entity]
 		if !ok {
 			first = t

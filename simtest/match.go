@@ -117,7 +117,7 @@ func (m *Match) Serve(cfg server.Config) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.inside, m.activity.Known = srv.Internals(), false
+	m.inside, m.activity.Known = probe.OfServer(srv), false
 	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
 	if cfg.OnPanic == nil {

@@ -52,10 +52,10 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.server.Internals().OnPanic(func(p probe.Panicked) {
+	probe.OfServer(l.server).OnPanic(func(p probe.Panicked) {
 		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Player, p.Value))
 	})
-	l.server.Internals().SetArchitecture(architecture)
+	probe.OfServer(l.server).SetArchitecture(architecture)
 	if p.Begin != nil {
 		p.Begin(l.server)
 	}
@@ -68,7 +68,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Internals().SetArchitecture(architecture)
+		probe.OfClient(c).SetArchitecture(architecture)
 		if l.client == nil {
 			l.client = c
 		} else {
@@ -117,7 +117,7 @@ func (l *life) playTick() {
 	}
 	l.lost = l.lost || l.listen.ended
 	l.listen.dropSent()
-	l.at += l.server.Internals().Interval()
+	l.at += probe.OfServer(l.server).Interval()
 }
 
 // welcome stores the server's first message, which contains the size of a
@@ -137,7 +137,7 @@ func (l *life) welcome(b []byte) {
 // that sends such packets. So it gets only the first few, and separate decoders get the rest.
 func (l *life) batch(up bool) {
 	u, number := l.down, &l.numbers[0]
-	u.Tick = l.client.Internals().Newest() + 1
+	u.Tick = probe.OfClient(l.client).Newest() + 1
 	if up {
 		u, number = l.up, &l.numbers[1]
 		u.Tick = l.server.Tick() + 2
@@ -236,7 +236,7 @@ func (l *life) makeDecoders() {
 // took. With memory it also measures allocations, which costs more than the rest.
 func (l *life) measurePackets(w *Weather, memory bool, feed func()) (took time.Duration) {
 	feed()
-	now := Epoch.Add(l.at - l.server.Internals().Interval()) // no tick is due
+	now := Epoch.Add(l.at - probe.OfServer(l.server).Interval()) // no tick is due
 	if memory {
 		runtime.ReadMemStats(&l.memory)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -255,7 +256,7 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 	g := &sprint{whole: whole, pushed: 41}
 	var srv *server.Server
 	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
-		out.server = fold(out.server, srv.Internals().Hash())
+		out.server = fold(out.server, probe.OfServer(srv).Hash())
 	}})
 	require.NoError(t, err)
 	var clients []*client.Client

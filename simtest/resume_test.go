@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -41,7 +42,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 				require.NoError(t, truth.line.Send(srv.Frame(), player, line{N: lines}))
 				require.NoError(t, truth.spark.Send(srv.Frame(), player, spark{N: lines}))
 				lines++
-				queued = max(queued, srv.Internals().Queued(player))
+				queued = max(queued, probe.OfServer(srv).Queued(player))
 			}
 		}
 		play(3 * time.Second)
@@ -78,7 +79,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		require.Greater(t, queued, 256*10*5)
 		require.Zero(t, c.Stats().Malformed)
 		require.Zero(t, srv.Stats().Malformed)
-		require.Zero(t, srv.Internals().Queued(player))
+		require.Zero(t, probe.OfServer(srv).Queued(player))
 		require.NoError(t, m.Err())
 		require.NoError(t, m.Quiet())
 		require.EqualValues(t, lines+chunks, delivery.Messages)
@@ -110,7 +111,7 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 		}
 		n++
 		require.LessOrEqual(t, n, uint16(1024+64))
-		most = max(most, srv.Internals().Queued(player))
+		most = max(most, probe.OfServer(srv).Queued(player))
 		if n%64 == 0 {
 			m.Run(m.Net.Now() + time.Second/30)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -27,7 +28,7 @@ func (d *rogueMatch) invite() (*guest, error) {
 	var err error
 	g.client, err = client.New(client.Config{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
 	if err == nil {
-		g.client.Internals().SetArchitecture(architecture)
+		probe.OfClient(g.client).SetArchitecture(architecture)
 	}
 	return g, err
 }
@@ -52,7 +53,7 @@ func (d *rogueMatch) honest() error {
 	if !d.busy && d.cfg.Over != nil {
 		return d.visit() // without rogues, virtual time runs faster than sockets can follow
 	}
-	newest := d.resident.client.Internals().Newest()
+	newest := probe.OfClient(d.resident.client).Newest()
 	if newest != 0 {
 		d.heard = newest
 	} // otherwise the client has just entered a level, and its first snapshot is in transit

@@ -113,12 +113,12 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.server.Internals().SetArchitecture(architecture)
-	n.server.Internals().OnRequest(func(r probe.RequestTaken) { n.learn(RequestTaken(r)) })
+	probe.OfServer(n.server).SetArchitecture(architecture)
+	probe.OfServer(n.server).OnRequest(func(r probe.RequestTaken) { n.learn(RequestTaken(r)) })
 	if n.player.Begin != nil {
 		n.player.Begin(n.server)
 	}
-	n.hash, n.interval = n.player.Protocol.Hash(), n.server.Internals().Interval()
+	n.hash, n.interval = n.player.Protocol.Hash(), probe.OfServer(n.server).Interval()
 	for range cfg.together() {
 		n.rogues = append(n.rogues, &rogue{match: n, left: -1})
 	}

@@ -109,7 +109,7 @@ func (m *Match) Join(cfg client.Config, s Seat) (*client.Client, error) {
 
 // watchClient follows the client's messages, requests and sync test.
 func (m *Match) watchClient(st *seat, s Seat) error {
-	st.inside = st.client.Internals()
+	st.inside = probe.OfClient(st.client)
 	st.inside.SetArchitecture(architecture)
 	st.inside.OnMessage(func(r probe.MessageReceived) {
 		for _, c := range m.messages {

@@ -6,6 +6,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 )
 
 // taps watches for how long the players' scripts hold the bools of the command. A bool that
@@ -32,7 +33,7 @@ type hold struct {
 
 // listen watches one client's script.
 func (t *taps) listen(c *client.Client) {
-	in := c.Internals()
+	in := probe.OfClient(c)
 	cmd := in.Layout().Command
 	if cmd == nil {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -145,9 +146,9 @@ func TestTraceChangesNothing(t *testing.T) {
 				trace.OfClient(m.clients[0]).Look()
 				trace.OfServer(m.server, 2).Look()
 			}
-			all = append(all, m.server.Internals().StateHash())
+			all = append(all, probe.OfServer(m.server).StateHash())
 			for _, c := range m.clients {
-				all = append(all, c.Internals().Hash())
+				all = append(all, probe.OfClient(c).Hash())
 			}
 		}
 		require.NoError(t, m.Err())

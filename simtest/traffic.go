@@ -47,11 +47,11 @@ type RequestTaken struct {
 // OnSent calls fn for each reliable message that a server queues for a player, after
 // functions given before.
 func OnSent(s *server.Server, fn func(MessageSent)) {
-	s.Internals().OnMessage(func(m probe.MessageSent) { fn(MessageSent(m)) })
+	probe.OfServer(s).OnMessage(func(m probe.MessageSent) { fn(MessageSent(m)) })
 }
 
 // OnReceived calls fn for each reliable message of the game that reaches a client, after
 // functions given before.
 func OnReceived(c *client.Client, fn func(MessageReceived)) {
-	c.Internals().OnMessage(func(m probe.MessageReceived) { fn(MessageReceived(m)) })
+	probe.OfClient(c).OnMessage(func(m probe.MessageReceived) { fn(MessageReceived(m)) })
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/server"
 )
@@ -32,20 +33,20 @@ const (
 type Trace struct{ port *trace.Port }
 
 // OfClient returns the trace of the client's own player.
-func OfClient(c *client.Client) *Trace { return &Trace{c.Internals().Trace()} }
+func OfClient(c *client.Client) *Trace { return &Trace{probe.OfClient(c).Trace()} }
 
 // OfServer returns the trace of a player, from the server. [Trace.Look] then makes the server
 // record the player's entities, and asks the client for its own values. A recorder of the match
 // records these requests. On the server of a replay, OfServer does the same as OfReplay.
 func OfServer(s *server.Server, player foretick.PlayerID) *Trace {
-	return &Trace{s.Internals().Trace(player, false)}
+	return &Trace{probe.OfServer(s).Trace(player, false)}
 }
 
 // OfReplay returns the trace of a player of a server that replays a recorded match. [Trace.Look]
 // then makes the server record, but asks no client. So the packets stay those of the match, even
 // if an operator of the match traced the same player. [Trace.Import] adds what the client recorded.
 func OfReplay(s *server.Server, player foretick.PlayerID) *Trace {
-	return &Trace{s.Internals().Trace(player, true)}
+	return &Trace{probe.OfServer(s).Trace(player, true)}
 }
 
 // Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.

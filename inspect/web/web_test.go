@@ -23,6 +23,7 @@ import (
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -153,7 +154,7 @@ func TestEndpoints(t *testing.T) {
 		status, body := do(t, site, "GET", path, "")
 		require.Equal(t, want, status, "%s: %s", path, body)
 	}
-	require.NotNil(t, srv.Internals().Tap(), "it lingers")
+	require.NotNil(t, probe.OfServer(srv).Tap(), "it lingers")
 }
 
 // A page of another origin looks at nothing, also in a browser that has the key.
@@ -173,7 +174,7 @@ func TestRefused(t *testing.T) {
 			require.NotContains(t, body, "props")
 		}
 	}
-	require.Nil(t, srv.Internals().Tap(), "none of them opened it")
+	require.Nil(t, probe.OfServer(srv).Tap(), "none of them opened it")
 	link := []change{header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")}
 	status, _ := do(t, site, "GET", "", "", link...)
 	require.Equal(t, 200, status, "a link to the page")
@@ -227,7 +228,7 @@ func TestWithoutTheKey(t *testing.T) {
 			}
 		}
 	}
-	require.Nil(t, srv.Internals().Tap(), "none of them opened it")
+	require.Nil(t, probe.OfServer(srv).Tap(), "none of them opened it")
 }
 
 // The key in a query becomes a cookie of one handler, and the address that follows has no key.
@@ -393,9 +394,9 @@ func TestStream(t *testing.T) {
 		}
 	}
 	require.True(t, ends)
-	require.NotNil(t, srv.Internals().Tap())
+	require.NotNil(t, probe.OfServer(srv).Tap())
 	res.Body.Close()
-	require.Eventually(t, func() bool { return srv.Internals().Tap() == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return probe.OfServer(srv).Tap() == nil }, 10*time.Second, 10*time.Millisecond)
 
 	res, err = site.Client().Get(site.URL + "/some/where/stream")
 	require.NoError(t, err)
@@ -434,7 +435,7 @@ func TestSlowReader(t *testing.T) {
 		h.ServeHTTP(s, r) // it returns: the stream has ended
 		require.WithinDuration(t, time.Now().Add(5*time.Second), <-s.deadline, 2*time.Second)
 	}
-	require.Eventually(t, func() bool { return srv.Internals().Tap() == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return probe.OfServer(srv).Tap() == nil }, 10*time.Second, 10*time.Millisecond)
 	res, err := site.Client().Get(site.URL + "/some/where/stream")
 	require.NoError(t, err)
 	require.Equal(t, 200, res.StatusCode)

@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
@@ -137,7 +138,7 @@ func TestSlowConsumer(t *testing.T) {
 				_ = h.score.Broadcast(srv.Frame(), points{Points: 5})
 			}
 			for _, player := range srv.Players(nil) {
-				most = max(most, srv.Internals().Queued(player))
+				most = max(most, probe.OfServer(srv).Queued(player))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -109,7 +110,7 @@ func hold(n int, by time.Duration) func(m *match) error {
 
 // listen records the corrections that clients report.
 func listen(m *match) error {
-	m.srv.Internals().Corrected(func(player foretick.PlayerID, w prediction.Misprediction) {
+	probe.OfServer(m.srv).Corrected(func(player foretick.PlayerID, w prediction.Misprediction) {
 		named := []uint64{uint64(player), w.Entity}
 		for _, d := range w.Differences {
 			named = append(named, d.Entity)
@@ -123,8 +124,8 @@ func listen(m *match) error {
 func lookAtTraces(m *match) error {
 	ports := m.ports
 	if ports == nil {
-		in := m.srv.Internals()
-		m.ports = append(ports, in.Trace(1, false), in.Trace(2, true), m.seat(1).client.Internals().Trace(), m.seat(2).client.Internals().Trace())
+		in := probe.OfServer(m.srv)
+		m.ports = append(ports, in.Trace(1, false), in.Trace(2, true), probe.OfClient(m.seat(1).client).Trace(), probe.OfClient(m.seat(2).client).Trace())
 		ports = m.ports
 	}
 	for i, p := range ports {

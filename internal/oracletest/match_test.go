@@ -138,10 +138,10 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 		return nil, nil, err
 	}
 	if p.start > 0 {
-		srv.Internals().StartAt(p.start)
+		probe.OfServer(srv).StartAt(p.start)
 	}
 	if p.sync > 0 {
-		if err := srv.Internals().SyncTest(p.sync, func(d probe.Desync) {
+		if err := probe.OfServer(srv).SyncTest(p.sync, func(d probe.Desync) {
 			counts["desync"]++
 			s.add(worlds, fmt.Append(nil, d))
 		}); err != nil {
@@ -168,7 +168,7 @@ func (p *plan) live() (*match, error) {
 	if m.srv, m.hosted, err = p.host(cfg, m.sums, m.counts); err != nil {
 		return nil, err
 	}
-	m.srv.Internals().SetArchitecture(machine)
+	probe.OfServer(m.srv).SetArchitecture(machine)
 	m.stepServer()
 	for n := range p.players {
 		m.net.At(time.Duration(n)*150*ms, func() { m.fail(m.join(n, nil)) })
@@ -265,9 +265,9 @@ func (m *match) enter(n int, set func(cfg *clientConfig)) error {
 	if st.client, err = newClient(cfg); err != nil {
 		return err
 	}
-	st.client.Internals().SetArchitecture(machine)
+	probe.OfClient(st.client).SetArchitecture(machine)
 	if m.sync > 0 {
-		err = st.client.Internals().SyncTest(m.sync, func(d probe.Desync) { note("desync", uint64(d.Tick), uint64(d.Entity)) })
+		err = probe.OfClient(st.client).SyncTest(m.sync, func(d probe.Desync) { note("desync", uint64(d.Tick), uint64(d.Entity)) })
 	}
 	m.seats = append(m.seats, st)
 	m.step(st)
@@ -282,7 +282,7 @@ func (m *match) step(st *seat) {
 	v := st.client.Step(m.now())
 	st.view = v
 	var b []byte
-	for _, n := range []uint64{uint64(v.State), uint64(v.Player), uint64(v.Tick), uint64(v.RenderTick), uint64(math.Float32bits(v.Fraction)), uint64(math.Float32bits(v.RenderFraction)), uint64(v.InputDelay), uint64(v.Lead), st.client.Internals().Hash()} {
+	for _, n := range []uint64{uint64(v.State), uint64(v.Player), uint64(v.Tick), uint64(v.RenderTick), uint64(math.Float32bits(v.Fraction)), uint64(math.Float32bits(v.RenderFraction)), uint64(v.InputDelay), uint64(v.Lead), probe.OfClient(st.client).Hash()} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	if v.Err != nil {

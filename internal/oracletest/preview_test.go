@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/preview"
 )
 
@@ -17,7 +18,7 @@ func alone() (digest, error) {
 	})
 	var p *preview.Preview
 	p, err := preview.New(serverConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
-		s.add(worlds, nil, uint64(f.Tick), p.Server().Internals().StateHash())
+		s.add(worlds, nil, uint64(f.Tick), probe.OfServer(p.Server()).StateHash())
 		s.tick(f.Tick)
 	}}, clientConfig{Sample: g.sampler(41)})
 	if err != nil {
@@ -39,7 +40,7 @@ func alone() (digest, error) {
 		}
 		v := p.Step(now)
 		b := binary.LittleEndian.AppendUint32(nil, math.Float32bits(v.Fraction))
-		s.add(screens, b, uint64(v.Tick), uint64(v.State), p.Server().Internals().Hash())
+		s.add(screens, b, uint64(v.Tick), uint64(v.State), probe.OfServer(p.Server()).Hash())
 		now = now.Add(time.Second / 60)
 	}
 	return s.digest("preview"), p.Close()

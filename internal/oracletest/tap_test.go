@@ -38,7 +38,7 @@ func (t *tap) Close(c transport.Code, detail string) error {
 
 // tapped is a recorder, or the player of a tape, that adds the server's packets to sums.
 type tapped struct {
-	tape.Recorder
+	io.WriterTo
 	sums *sums
 }
 
@@ -48,8 +48,15 @@ type tappedSink struct {
 	tap  *tap
 }
 
-// Internals implements tape.Recorder.
-func (t tapped) Internals() tape.Sink { return &tappedSink{Sink: t.Recorder.Internals(), sums: t.sums} }
+func init() {
+	sinkOf := tape.SinkOf
+	tape.SinkOf = func(recorder any) tape.Sink {
+		if t, ok := recorder.(tapped); ok {
+			return &tappedSink{Sink: sinkOf(t.WriterTo), sums: t.sums}
+		}
+		return sinkOf(recorder)
+	}
+}
 
 // Begin implements tape.Sink.
 func (t *tappedSink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error) {

@@ -13,6 +13,4 @@ type Preview[View, Frame any] interface {
 	SetTimeScale(scale float64)
 	Edit(fn func(*Frame))
 	Close() error
-	// StateHash returns the hash of the preview's server, without anything that is drawn.
-	StateHash() uint64
 }

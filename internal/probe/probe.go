@@ -23,6 +23,14 @@ const (
 	LateDeep  = 2
 )
 
+// The ends set these when the program starts. They take any, because the ends import this package.
+var (
+	// OfServer returns the inside of a *server.Server.
+	OfServer func(s any) Server
+	// OfClient returns the inside of a *client.Client.
+	OfClient func(c any) Client
+)
+
 // Server is the inside of a server. Call its methods between Steps.
 type Server interface {
 	InspectedServer

@@ -77,7 +77,6 @@ type Match interface {
 	Due(t foretick.Tick) time.Duration // Due returns the time of a tick.
 	Interval() time.Duration           // Interval returns the time between two ticks.
 	Close() error
-	StateHash() uint64
 
 	Tick() foretick.Tick
 	Ended() bool  // Ended reports whether no further tick runs.

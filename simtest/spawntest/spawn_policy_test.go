@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -404,7 +405,7 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		link := sim.Link{Latency: 40 * time.Millisecond}
 		cl, err = m.Join(client.Config{Protocol: g.protocol(), Sample: client.Sample(&g.cmd, func(v client.View) trigger { return s.sample(m, v) })},
 			simtest.Seat{Up: link, Down: link, After: func(v client.View) {
-				shown := cl.Internals().ScreenHash()
+				shown := probe.OfClient(cl).ScreenHash()
 				postponed = postponed || shown.Tick > 0 && shown.Fields == 0
 			}})
 		require.NoError(t, err)
