@@ -1,6 +1,7 @@
 package input
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,23 @@ const (
 	OtherDevice
 	AnyDevice = KeyboardDevice | MouseDevice | GamepadDevice | TouchDevice | OtherDevice
 )
+
+// String lists the kinds: "keyboard, mouse"; "none" for no kind.
+func (k DeviceKind) String() string {
+	if k == 0 {
+		return "none"
+	}
+	var names []string
+	for i, name := range []string{"keyboard", "mouse", "gamepad", "touch", "other"} {
+		if k&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if rest := k &^ AnyDevice; rest != 0 {
+		names = append(names, fmt.Sprintf("devices %#x", uint8(rest)))
+	}
+	return strings.Join(names, ", ")
+}
 
 // StandardKeys returns the names of all keys that bindings may name without a colon,
 // sorted.

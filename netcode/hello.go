@@ -1,5 +1,7 @@
 package netcode
 
+import "fmt"
+
 // Version is the version of this wire format, sent in Hello.
 const Version = 4
 
@@ -15,6 +17,17 @@ const (
 	// RoleObserve: an observer, which receives snapshots and sends no commands.
 	RoleObserve
 )
+
+// String returns "play" or "observe".
+func (r Role) String() string {
+	switch r {
+	case RolePlay:
+		return "play"
+	case RoleObserve:
+		return "observe"
+	}
+	return fmt.Sprintf("role %d", uint8(r))
+}
 
 // Hello is a client's first message. The client repeats it until the server
 // replies.

@@ -1,5 +1,7 @@
 package netcode
 
+import "fmt"
+
 // MessageType is the type of a message's body. Types 0 to 15 belong to netcode,
 // 16 to 24 are named below, and the rest are the caller's.
 type MessageType uint8
@@ -27,6 +29,18 @@ const (
 	MessageEye
 	MessageUnread
 )
+
+var messageNames = [...]string{messageStream: "stream", messageClose: "close", messageChannel: "channel", messageEvents: "events",
+	MessageHello: "hello", MessageWelcome: "welcome", MessageReject: "reject", MessageSnapshot: "snapshot", MessageCommands: "commands",
+	MessageReady: "ready", MessageLevel: "level", MessageEye: "eye", MessageUnread: "unread"}
+
+// String returns the message's name in lower case, or "message N".
+func (t MessageType) String() string {
+	if int(t) < len(messageNames) && messageNames[t] != "" {
+		return messageNames[t]
+	}
+	return fmt.Sprintf("message %d", uint8(t))
+}
 
 // Message is one of the caller's messages in the packet just received. Body
 // aliases the datagram: it is valid until the next Receive, or until the caller

@@ -56,6 +56,19 @@ const (
 	Different
 )
 
+// String returns "same", "near" or "different".
+func (v Verdict) String() string {
+	switch v {
+	case Same:
+		return "same"
+	case Near:
+		return "near"
+	case Different:
+		return "different"
+	}
+	return fmt.Sprintf("verdict %d", uint8(v))
+}
+
 // Config configures a Predictor. The zero value is ready to use.
 type Config struct {
 	// History is the number of ticks that can be compared and replayed, 2 to 65

@@ -1,5 +1,7 @@
 package schema
 
+import "fmt"
+
 // Grid chooses one of the two quantisations of a component.
 type Grid uint8
 
@@ -10,3 +12,14 @@ const (
 	// For components that are not predicted it is GridPublic.
 	GridSim
 )
+
+// String returns "public" or "sim".
+func (g Grid) String() string {
+	switch g {
+	case GridPublic:
+		return "public"
+	case GridSim:
+		return "sim"
+	}
+	return fmt.Sprintf("grid %d", uint8(g))
+}

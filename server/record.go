@@ -74,7 +74,9 @@ func (c *Config) settings() (list []tape.Setting) {
 	for i := range v.NumField() {
 		one := tape.Setting{Name: v.Type().Field(i).Name}
 		switch f := v.Field(i); {
-		case f.CanInt(), f.CanUint(), f.CanFloat(), f.Kind() == reflect.Bool:
+		case f.CanUint(): // a number, which tapes hold of Same, and not its String
+			one.Value = fmt.Sprint(f.Uint())
+		case f.CanInt(), f.CanFloat(), f.Kind() == reflect.Bool:
 			one.Value = fmt.Sprint(f.Interface())
 		case one.Name == "Tags":
 			one.Value = strings.Join(c.Tags, "\n")

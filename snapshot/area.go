@@ -34,6 +34,19 @@ const (
 	Never
 )
 
+// String returns "by distance", "always" or "never".
+func (r Relevance) String() string {
+	switch r {
+	case ByDistance:
+		return "by distance"
+	case Always:
+		return "always"
+	case Never:
+		return "never"
+	}
+	return fmt.Sprintf("relevance %d", uint8(r))
+}
+
 // Area finds the entities that are near enough to a viewer. It is a grid of cells that
 // the caller fills in each tick; each viewer has an [AreaView]. An Area belongs to one
 // goroutine. Once it is filled, views may look at the same time, except with [AreaView.LookAs].

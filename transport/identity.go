@@ -1,6 +1,9 @@
 package transport
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Same decides what a server's endpoint does with a second connection of one identity. An empty identity never equals
 // another.
@@ -15,6 +18,19 @@ const (
 	// AllowBoth keeps both connections.
 	AllowBoth
 )
+
+// String returns the rule in lower case, such as "replace old".
+func (s Same) String() string {
+	switch s {
+	case ReplaceOld:
+		return "replace old"
+	case RefuseNew:
+		return "refuse new"
+	case AllowBoth:
+		return "allow both"
+	}
+	return "rule " + strconv.Itoa(int(s))
+}
 
 // BanList is a server's Endpoint that knows the identity of each peer, as set by its accept hook, and can ban
 // identities. Calls with an empty identity do nothing. [As] finds it.
