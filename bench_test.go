@@ -59,7 +59,7 @@ func BenchmarkManySystems(b *testing.B) {
 	p.Prefab(&body, "body", &pos)
 	for i := range 125 {
 		p.Shared(fmt.Sprint("shared ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&pos))
-		p.Server(fmt.Sprint("server ", i), func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&pos))
+		p.Server(fmt.Sprint("server ", i), func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Read(&pos))
 	}
 	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(b, err)
@@ -109,16 +109,16 @@ func (g *swarm) protocol() *foretick.Protocol {
 			g.shot.Raise(f, rows.Entity(i), lagcomp.Ray{})
 		}
 	}, ecs.Read(&g.Move))
-	p.Server("stir", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("stir", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos, limbs := g.Pos.Slice(rows), g.Limbs.Slice(rows)
 		for i := range pos {
 			pos[i].X += float32(f.Tick%2)*0.1 - 0.05
 			limbs[i].Phase = float32(f.Tick%60) * 0.1
 		}
 	}, ecs.Write(&g.Pos, &g.Limbs))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ lagcomp.Ray) {
 		if g.fire != nil {
-			g.fire(f, by)
+			g.fire(f.Frame, by.Player)
 		}
 	})
 	return p

@@ -67,7 +67,7 @@ func TestLogLinesSayWho(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	p := declare(func(_ *handles, p *foretick.Protocol) {
-		p.OnJoin(func(*foretick.Frame, foretick.PlayerID) { panic("planted") })
+		p.OnJoin(func(*foretick.ServerFrame, foretick.PlayerID) { panic("planted") })
 	})
 	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	require.NoError(t, err)

@@ -48,8 +48,8 @@
 //
 // # Where things are
 //
-// A game's rules use a few types: [Protocol] to declare them, [Frame] in each system, [Event],
-// [Message] and [Request] for everything that is not state, and [HitView] for shots. State lives in
+// A game's rules use a few types: [Protocol] to declare them, [Frame] in each system,
+// [ServerFrame] in what only a server runs, [Event], [Message] and [Request] for everything that is not state, and [HitView] for shots. State lives in
 // components: see package ecs. Struct tags of package schema say how each field is sent.
 //
 //   - Sockets: transport/udp, transport/dtls, transport/ws, and transport/multi for several at

@@ -28,11 +28,11 @@ func labelledGame[Body, Input, Talk any](body *ecs.Component[Body], input *ecs.C
 	p.Prefab(body2, "body", body, input)
 	var talk foretick.Request[Talk]
 	var said foretick.Message[Talk]
-	talk.Handle(p, func(*foretick.Frame, foretick.PlayerID, Talk) {})
+	talk.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, Talk) {})
 	said.OnClient(p, func(*foretick.Frame, foretick.Tick, Talk) {})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body2, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(body2, player) })
 	p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(body))
-	p.Server("spoil", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("spoil", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range body.Slice(rows) {
 			if f.Tick%30 == 0 {
 				move(&body.Slice(rows)[i])

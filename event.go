@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"reflect"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
 )
@@ -39,7 +41,7 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	fate := s.End.Raised(by, owner, e.id-1)
 	shared := f.run.Shared
 	f.run.Shared = nil // the running system does not count for what handlers do
-	q.Raise(s, f, f.Tick, fate, by, owner, v)
+	q.Raise(s, f, fate, game.By{Entity: by, Player: owner, Tick: f.Tick}, v)
 	f.run.Shared = shared
 }
 
@@ -91,15 +93,24 @@ const stageEvents = "foretick.events"
 // stageFinal is the stage in which the server handles events that became final.
 const stageFinal = "foretick.final"
 
+// By says which entity raised an event, and when.
+type By struct {
+	// Entity is the entity that [Event.Raise] was given. It may be gone when a handler runs.
+	Entity ecs.Entity
+	// Player is the entity's owner when it raised the event.
+	Player PlayerID
+	// Tick is the event's own tick. It is before Frame.Tick where a handler runs later.
+	Tick Tick
+}
+
 // OnServer adds a handler that the server calls at the end of a tick for every e raised in
-// it. by is the owner of the entity that raised it. access declares the reads and writes of
-// fn, with [ecs.ReadOther] and [ecs.WriteOther].
-func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+// it. access declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
+func (e *Event[T]) OnServer(p *Protocol, fn func(f *ServerFrame, by By, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnServer", fn != nil)
 	if row == nil {
 		return
 	}
-	row.Server = append(row.Server, fn)
+	row.Server = append(row.Server, onServer(fn))
 	p.drainOf(e.id-1, row.Handler).addAccess(access)
 }
 
@@ -118,24 +129,36 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // example to a database, must return if f.Replay is true, or it writes twice. Only e is final: all
 // other values that fn reads there may still change, so put those that it needs into T.
 //
-// f is the tick being computed: a handler that needs the event's own tick puts it into T. by is
-// the owner of the entity that raised e. Events that fn raises are handled in the next tick. access
+// f is the tick being computed, and by.Tick the event's own. Events that fn raises are handled in the next tick. access
 // declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
 //
 // A new level and the end of a match make every event final. The server calls fn first, also
 // for events that handlers raise while it does, and takes no more late inputs for earlier ticks.
-func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+func (e *Event[T]) OnFinal(p *Protocol, fn func(f *ServerFrame, by By, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnFinal", fn != nil)
 	if row == nil {
 		return
 	}
-	row.Final = append(row.Final, fn)
+	row.Final = append(row.Final, onServer(fn))
 	index, handler, name := e.id-1, len(row.Final)-1, row.Handler+", final"
 	if handler > 0 {
 		name += " " + itoa(handler+1)
 	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
 	p.handleEvents(name, func(f *Frame) { f.in().Queues[index].Finish(f.in(), f, f.Tick, handler) }, all)
+}
+
+// onServer wraps a server's handler.
+func onServer[T any](fn func(*ServerFrame, By, T)) func(*Frame, game.By, T) {
+	return func(f *Frame, by game.By, v T) { fn(f.forServer(), By(by), v) }
+}
+
+// onScreen wraps a client's handler.
+func onScreen[T any](fn func(*Frame, By, T)) game.ScreenHandler[*Frame, T] {
+	return game.ScreenHandler[*Frame, T]{
+		Call: func(f *Frame, by game.By, v T) { fn(f, By(by), v) },
+		At:   reflect.ValueOf(fn).Pointer(),
+	}
 }
 
 // drain is the system that calls an event's OnServer handlers. One system calls them all, because
@@ -182,11 +205,11 @@ func (p *Protocol) handleEvents(name string, handle func(*Frame), access []ecs.A
 }
 
 // OnPredicted adds a handler that a client calls when its own prediction raises e. fn is
-// called at once, and only once, however often the tick is replayed. by is the local
-// entity; its player is f.World.Owner(by). Each such event is later either confirmed or cancelled.
-func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+// called at once, and only once, however often the tick is replayed. by.Entity is the local
+// entity. Each such event is later either confirmed or cancelled.
+func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by By, v T)) {
 	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
-		row.Predicted = append(row.Predicted, fn)
+		row.Predicted = append(row.Predicted, onScreen(fn))
 	}
 }
 
@@ -195,19 +218,18 @@ func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 // no replay undid the event, and the server did not report that its own tick did not raise
 // it. An event is identified by its tick, its entity, and its number among those that the
 // entity raised in the tick. v is the value of the newest run, and may differ from the
-// value that OnPredicted received. f is the tick being computed: a handler that needs the
-// event's own tick puts it into T.
-func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+// value that OnPredicted received. f is the tick being computed, and by.Tick the event's own.
+func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by By, v T)) {
 	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
-		row.Confirmed = append(row.Confirmed, fn)
+		row.Confirmed = append(row.Confirmed, onScreen(fn))
 	}
 }
 
 // OnCancelled adds a handler that a client calls for each predicted event that a correction
 // undid: the tick ran again and did not raise it, the server reported that it did not raise
 // it, or the prediction was reset. f is the tick being computed, as in [Event.OnConfirmed].
-func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by By, v T)) {
 	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
-		row.Cancelled = append(row.Cancelled, fn)
+		row.Cancelled = append(row.Cancelled, onScreen(fn))
 	}
 }

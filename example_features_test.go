@@ -40,15 +40,15 @@ func ExampleEvent() {
 		p := g.Protocol()
 		shot := &foretick.Event[Button]{}
 		sounds := 0
-		shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ Button) {
+		shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ Button) {
 			if sounds++; sounds == 1 {
 				fmt.Println("client: bang")
 			}
 		})
 		ammo := 2
-		shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ Button) {
+		shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ Button) {
 			if ammo--; ammo >= 0 {
-				fmt.Println("server: player", by, "has", ammo, "left")
+				fmt.Println("server: player", by.Player, "has", ammo, "left")
 			}
 		})
 		p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
@@ -92,10 +92,10 @@ func ExampleMessage() {
 		score.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Score) { read(v) })
 		spark.Channel = "effects"
 		spark.OnClient(p, func(*foretick.Frame, foretick.Tick, Spark) {})
-		p.Server("count", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("count", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%30 == 0 {
-				_ = score.Broadcast(f, Score{uint16(f.Tick / 30)}) // an error names a player whose queue is full
-				_ = spark.Broadcast(f, Spark{12.5})
+				score.Broadcast(f, Score{uint16(f.Tick / 30)})
+				spark.Broadcast(f, Spark{12.5})
 			}
 		}, ecs.Once())
 		return p
@@ -126,12 +126,12 @@ func ExampleFrame_Rewind() {
 	protocol := func(g *game) *foretick.Protocol {
 		p := g.Protocol()
 		foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.2} })
-		p.Server("run", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("run", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if at := g.Pos.Get(f.World, g.target); at != nil {
 				at.X = float32(f.Tick) * 4 * f.DT
 			}
 		}, ecs.Once(), ecs.WriteOther(&g.Pos))
-		p.Server("judge", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("judge", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for _, button := range g.Button.Slice(rows) {
 				if !button.Fire {
 					continue
@@ -159,7 +159,7 @@ func ExampleFrame_Rewind() {
 func ExampleFrame_Teleport() {
 	protocol := func(g *Walk) *foretick.Protocol {
 		p := g.Protocol()
-		p.Server("gate", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("gate", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 				if pos[i].X > 5 {
 					pos[i].X = -50
@@ -193,7 +193,7 @@ type Health struct {
 
 // A player does not receive what its team may not see: of an enemy it does not even receive
 // that the component exists.
-func ExampleFrame_SetTeam() {
+func ExampleServerFrame_SetTeam() {
 	type game struct {
 		Walk
 		Health ecs.Component[Health]
@@ -202,7 +202,7 @@ func ExampleFrame_SetTeam() {
 		p := foretick.NewProtocol("teams", 1)
 		p.Component(&g.Health)
 		p.Prefab(&g.Player, "player", &g.Health)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			f.SetTeam(player, uint8(1+player%2)) // players 1 and 3 are allies
 			*g.Health.Get(f.World, f.Spawn(&g.Player, player)) = Health{Points: 75, Ammo: 12}
 		})

@@ -45,7 +45,7 @@ func (g *Archery) Protocol() *foretick.Protocol {
 	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere {
 		return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}
 	})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Archer, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Archer, player) })
 	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, button := range g.Button.Slice(rows) {
 			if button.Fire {
@@ -54,14 +54,14 @@ func (g *Archery) Protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.Button), ecs.Create(&g.Pos, &g.Arrow), ecs.Before("fly"))
 	p.Shared("fly", g.fly, ecs.Write(&g.Pos, &g.Arrow), ecs.Structural())
-	p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("run", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.Pos.Slice(rows); i < len(at); i++ {
 			at[i] = Position{X: 15, Y: float32(f.Tick%40)*0.25 - 5}
 		}
 	}, ecs.Write(&g.Pos), ecs.Without(&g.Arrow))
 	hit := func(shot foretick.Tick) { g.hits[shot] = true }
-	g.Hit.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, shot foretick.Tick) { hit(shot) })
-	g.Hit.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, shot foretick.Tick) { hit(shot) })
+	g.Hit.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, shot foretick.Tick) { hit(shot) })
+	g.Hit.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, shot foretick.Tick) { hit(shot) })
 	return p
 }
 

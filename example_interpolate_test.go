@@ -25,7 +25,7 @@ func ExampleInterpolate() {
 			return hop{X: from.X + float32((to.X-from.X)*t), Height: 4 * t * (1 - t)}
 		})
 		p.Prefab(frog, "frog", place)
-		p.Server("hop", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("hop", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range place.Slice(rows) {
 				place.Slice(rows)[i].X = float32(f.Tick % 100)
 			}

@@ -43,7 +43,7 @@ func (g *Rails) Protocol() *foretick.Protocol {
 	p.Component(&g.Lever, foretick.Predicted(), foretick.FullPrecision())
 	p.Command(&g.Hand)
 	p.Prefab(&g.Wagon, "wagon", &g.At, &g.Lever, &g.Hand)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.At.Get(f.World, f.Spawn(&g.Wagon, player)).X = -12 + 8*float32(player)
 	})
 	p.Shared("bump", g.bump, ecs.Write(&g.At), ecs.ReadOther(&g.At), ecs.Before("roll"))

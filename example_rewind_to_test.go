@@ -41,11 +41,11 @@ func (g *Mines) Protocol() *foretick.Protocol {
 	p.Prefab(&g.runner, "runner", &g.Runner)
 	p.Prefab(&g.mine, "mine", &g.Mine)
 	foretick.Hitbox(p, &g.Runner, func(at *Runner) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, R: 0.5} })
-	p.OnJoin(func(f *foretick.Frame, _ foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, _ foretick.PlayerID) {
 		f.Spawn(&g.runner, ecs.Nobody)
 		f.Spawn(&g.mine, ecs.Nobody)
 	})
-	p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("run", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range g.Runner.Slice(rows) {
 			g.Runner.Slice(rows)[i].X += 30 * f.DT
 		}
@@ -56,7 +56,7 @@ func (g *Mines) Protocol() *foretick.Protocol {
 
 // explode finds the runners that were near a mine when it was triggered, wherever they are now:
 // a runner that has left is hit, and one that came later is not.
-func (g *Mines) explode(f *foretick.Frame, mines ecs.Rows) {
+func (g *Mines) explode(f *foretick.ServerFrame, mines ecs.Rows) {
 	for i := range g.Mine.Slice(mines) {
 		mine := &g.Mine.Slice(mines)[i]
 		if mine.Triggered == 0 {

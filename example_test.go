@@ -32,7 +32,7 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
@@ -91,7 +91,7 @@ func (g *Rockets) Protocol() *foretick.Protocol {
 	p.Prefab(&g.Player, "player", &g.Button)
 	p.Prefab(&g.Rocket, "rocket", &g.Pos)
 	p.Spawns(&g.Rocket, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, button := range g.Button.Slice(rows) {
 			if button.Fire {
@@ -149,8 +149,8 @@ type Chat struct {
 
 func (g *Chat) Protocol() *foretick.Protocol {
 	p := g.Walk.Protocol()
-	g.Say.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v Say) {
-		_ = g.Line.Broadcast(f, Line{uint16(player), v.Text}) // an error means that a player is gone
+	g.Say.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v Say) {
+		g.Line.Broadcast(f, Line{uint16(player), v.Text})
 	})
 	g.Line.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Line) { g.Read(v) })
 	return p

@@ -7,8 +7,6 @@ import (
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/schema"
-	"github.com/foretick/foretick/transport"
 )
 
 // Frame is one tick of one world, or one rendered frame for a render system.
@@ -27,8 +25,9 @@ type Frame struct {
 	// a late input: see server.Config.LateInputs and LateWorld.
 	Replay bool
 
-	run   game.SystemRun
-	state *frameState // use the method in, which is never nil
+	run    game.SystemRun
+	state  *frameState  // use the method in, which is never nil
+	server *ServerFrame // use the method forServer, which makes it
 }
 
 // bare is the state of a frame that belongs to no end, such as one that a game's test makes.
@@ -40,6 +39,14 @@ func (f *Frame) in() *frameState {
 		return bare
 	}
 	return f.state
+}
+
+// forServer returns the frame for functions that only a server runs.
+func (f *Frame) forServer() *ServerFrame {
+	if f.server == nil {
+		f.server = &ServerFrame{f}
+	}
+	return f.server
 }
 
 // IsServer reports whether the frame belongs to a server.
@@ -57,20 +64,6 @@ func (f *Frame) Time() time.Duration {
 // systems and handlers are never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
 func (f *Frame) Final() Tick { return f.in().End.Final() }
-
-// Spawn creates an entity of a declared prefab, with the prefab's defaults, for an
-// owner or for [ecs.Nobody]. While a system runs its components can be reached
-// at once; queries see it from the next system on.
-//
-// It panics with [UsageError] for the owners [ecs.Common] and [ecs.ClientOnly],
-// which are parts of a client's world. Spawn shared physics objects for [ecs.Nobody].
-//
-// Only the server spawns with it. On a client it returns [ecs.None], and the entity
-// appears when a snapshot brings it. In a shared system it panics with [UsageError]:
-// call [Frame.SpawnBy], which names the spawner.
-func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
-	return f.in().Spawner.Spawn(k, owner)
-}
 
 // Destroy removes an entity once the running system has ended. It returns false
 // when the entity is gone already, or is to be removed by an earlier call: of two
@@ -146,96 +139,6 @@ func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 // lives.
 func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.in().Spawner.Teleport(e) }
 
-// SetGroup sends the changes of an entity together with those of another one: a snapshot
-// holds the changes of the whole group, or none of them. A rider and a horse in one group
-// are never apart on a screen. with becomes the leader of the group and leaves any other
-// group: name the same leader for all members. With [ecs.None] the entity leaves its group.
-// A group that fits into no snapshot is sent in parts. The entities that a player predicts
-// are always a group. SetGroup returns false on a client, and for entities that do not
-// exist.
-func (f *Frame) SetGroup(e, with ecs.Entity) bool {
-	return f.in().Visibility.SetGroup(e, with)
-}
-
-// SetVisible hides an entity from a player, or shows it again, from the next snapshot on.
-// A hidden entity is not sent to the player. The player's shots stop hitting it at once.
-// When it is shown again, they hit it only from the snapshot that shows it. By default
-// everything is visible. SetVisible returns false on a client, and for a player or an
-// entity that does not exist.
-func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
-	return f.in().Visibility.SetVisible(player, e, visible)
-}
-
-// SetTeam sets the team of a player and of every entity that the player owns. Entities
-// whose team [Frame.SetEntityTeam] set keep that team. 0, the default, is no team: it has
-// neither allies nor enemies. Audiences use teams to tell allies from enemies ([schema.ToAllies],
-// [schema.ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
-// returns false on a client and for a player that does not exist.
-func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
-	return f.in().Visibility.SetTeam(player, team)
-}
-
-// SetEntityTeam sets the team of one entity, in place of its owner's team. It returns
-// false on a client and for an entity that does not exist.
-func (f *Frame) SetEntityTeam(e ecs.Entity, team uint8) bool {
-	return f.in().Visibility.SetEntityTeam(e, team)
-}
-
-// SetAudience adds a player to one of the game's audiences, or removes it, as seen from
-// one entity. With [ecs.None] it applies to all entities. It returns false on a client,
-// and for a player or an entity that does not exist.
-func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
-	return f.in().Visibility.SetAudience(player, e, a, member)
-}
-
-// SetEye makes [Interest] look from a position for a player, in place of the player's own
-// entities: the one that a dead player watches, or a camera's. Its own entities are still
-// sent. It lasts until the next SetEye or ClearEye, through lost connections and levels.
-// SetEye returns false on a client, for a player that does not exist, and for a position
-// that is not finite.
-func (f *Frame) SetEye(player PlayerID, x, y, z float32) bool {
-	return f.in().Visibility.SetEye(player, x, y, z)
-}
-
-// ClearEye makes Interest look from a player's own entities again. It returns false on a
-// client and for a player that does not exist.
-func (f *Frame) ClearEye(player PlayerID) bool {
-	return f.in().Visibility.ClearEye(player)
-}
-
-// SetPredicted switches the prediction of an entity by its owner's client on or off. The
-// entity's prefab must be declared with [Protocol.Interpolated]; its entities begin without
-// prediction. The switch travels with the next snapshot. On the owner's screen the entity
-// then slides between the past and the present, at most one and a half times as fast as it
-// moves. SetPredicted returns false on a client, and for an entity that does not exist. It
-// panics with [UsageError] for one of another prefab.
-func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
-	return f.in().Visibility.SetPredicted(e, on)
-}
-
-// Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
-// server.Server.Ban does. The zero time means forever. It reports whether the player has an
-// identity: one without is kicked, and may come back.
-func (f *Frame) Ban(player PlayerID, until time.Time, reason string) bool {
-	return f.in().Members.BanPlayer(player, until, reason)
-}
-
-// Kick removes a player from the match. The player's client receives code and reason. code
-// is [transport.Kicked] (0 means that) or one of the game's codes, from
-// [transport.FirstUserCode] on. Any other code is logged as an error and replaced by
-// transport.Kicked. reason is cut to 120 bytes at a rune. Kick reports whether
-// there is such a player. On a client it does nothing and returns false.
-//
-// It may be called anywhere in a tick, also in a handler that runs for the same player. The player
-// leaves at the end of the tick, before a level that server.Server.NextLevel asked for. Until then it
-// stays in the match. The server repeats the messages that it sent to the player until they arrive, for
-// a second at most, and then sends code and reason. OnLeave hooks run in the next tick. If it is called
-// several times for one player, the first call counts. No place is held for a kicked player. Between
-// Steps call it on server.Server.Frame: it then takes effect at the end of the next tick.
-func (f *Frame) Kick(player PlayerID, code transport.Code, reason string) bool {
-	return f.in().Members.KickPlayer(player, code, reason)
-}
-
 // Simulates reports whether the shared systems of this tick compute an entity on this end:
 // on a server any, on a client those that it predicts. A system that hands the world to a
 // physics engine moves the bodies for which it is true, and gives the others to the engine as
@@ -297,7 +200,7 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 // of the prefab that the spawner spawned in the tick. Declare the prefab with
 // [Protocol.Spawns] and the system with [ecs.Create]. by must be an entity of the player
 // whose rows the system was given. Otherwise SpawnBy panics with [UsageError]. Outside of
-// shared systems, on the server, it does the same as [Frame.Spawn].
+// shared systems, on the server, it does the same as [ServerFrame.Spawn].
 //
 // On a client that predicts other players (see [PredictRemote]), an entity spawned by a
 // remote player's avatar lasts for that tick only. The server's entity follows.

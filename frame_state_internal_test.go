@@ -50,16 +50,16 @@ func TestAThirdEndPlaysSharedSystems(t *testing.T) {
 	p.Prefab(&body, "body", &place)
 	told := []float32(nil)
 	said.OnClient(p, func(*Frame, Tick, spot) {})
-	moved.OnPredicted(p, func(_ *Frame, _ ecs.Entity, x float32) { told = append(told, x) })
+	moved.OnPredicted(p, func(_ *Frame, _ By, x float32) { told = append(told, x) })
 	p.Shared("move", func(f *Frame, rows ecs.Rows) {
 		for i, at := range place.Slice(rows) {
 			place.Slice(rows)[i].X = at.X + f.DT*30
 			require.True(t, f.Simulates(rows.Entity(i)))
-			require.Equal(t, ecs.None, f.Spawn(&body, rows.Owner()))
+			require.Equal(t, ecs.None, f.forServer().Spawn(&body, rows.Owner()))
 			require.False(t, f.Destroy(rows.Entity(i)))
-			require.False(t, f.Kick(rows.Owner(), 0, ""))
-			require.False(t, f.SetVisible(rows.Owner(), rows.Entity(i), false))
-			require.NoError(t, said.Broadcast(f, spot{}))
+			require.False(t, f.forServer().Kick(rows.Owner(), 0, ""))
+			require.False(t, f.forServer().SetVisible(rows.Owner(), rows.Entity(i), false))
+			said.Broadcast(f.forServer(), spot{})
 			moved.Raise(f, rows.Entity(i), place.Slice(rows)[i].X)
 		}
 	}, ecs.Write(&place))

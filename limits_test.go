@@ -91,7 +91,7 @@ var limits = map[string]func(n int) error{
 	}),
 	"requests": of(func(p *foretick.Protocol, n int) {
 		for range n {
-			new(foretick.Request[point]).Handle(p, func(*foretick.Frame, foretick.PlayerID, point) {})
+			new(foretick.Request[point]).Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, point) {})
 		}
 	}),
 	"fields of all messages and requests": of(func(p *foretick.Protocol, n int) {

@@ -200,8 +200,8 @@ func (g *duel) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.Move))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ Position) {
-		f.Rewind(by).Raycast(lagcomp.Ray2D(-10, 0, 0, 100))
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ Position) {
+		f.Rewind(by.Player).Raycast(lagcomp.Ray2D(-10, 0, 0, 100))
 	})
 	(new(foretick.Message[Position])).OnClient(p, func(*foretick.Frame, foretick.Tick, Position) {})
 	return p

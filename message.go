@@ -51,9 +51,9 @@ func (m *Message[T]) undeclared() {
 //
 // A player with more than 256 KiB of waiting reliable messages is disconnected with
 // [transport.Overflow], and its place is given up. A full unreliable channel drops its
-// oldest message instead. On a client Send does nothing. It panics with [UsageError] for a
-// message that is not declared with [Message.OnClient].
-func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
+// oldest message instead. Send panics with [UsageError] for a message that is
+// not declared with [Message.OnClient].
+func (m *Message[T]) Send(f *ServerFrame, to PlayerID, v T) error {
 	m.undeclared()
 	s := f.in()
 	if s.Packer == nil {
@@ -62,14 +62,15 @@ func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
 	return s.Messenger.SendMessage(to, uint8(m.channel), uint8(m.id-1), s.Packer.Pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
-// Broadcast queues the message for every player, like Send.
-func (m *Message[T]) Broadcast(f *Frame, v T) error {
+// Broadcast queues the message for every player, like Send. A player that does not take its messages is
+// disconnected, and the others get the message.
+func (m *Message[T]) Broadcast(f *ServerFrame, v T) {
 	m.undeclared()
 	s := f.in()
 	if s.Packer == nil {
-		return nil
+		return
 	}
-	return s.Messenger.Broadcast(uint8(m.channel), uint8(m.id-1), s.Packer.Pack(m.id-1, m.schema, unsafe.Pointer(&v)))
+	s.Messenger.Broadcast(uint8(m.channel), uint8(m.id-1), s.Packer.Pack(m.id-1, m.schema, unsafe.Pointer(&v)))
 }
 
 // OnClient declares a message and its handler. Both ends call it as part of the protocol.

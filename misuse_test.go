@@ -157,16 +157,16 @@ func TestMisuseOfProtocol(t *testing.T) {
 		}, "CheckCommand is given a nil component"},
 		{"decay of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Decay(p, nilPad, func(*pad, int) {}) }, "Decay is given a nil component"},
 		{"nil event on the server", func(_ *handles, p *foretick.Protocol) {
-			(*foretick.Event[hit])(nil).OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+			(*foretick.Event[hit])(nil).OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {})
 		}, "OnServer is called on a nil Event"},
 		{"nil event, predicted", func(_ *handles, p *foretick.Protocol) {
-			(*foretick.Event[hit])(nil).OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+			(*foretick.Event[hit])(nil).OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 		}, "OnPredicted is called on a nil Event"},
 		{"nil message", func(_ *handles, p *foretick.Protocol) {
 			(*foretick.Message[hit])(nil).OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		}, "OnClient is called on a nil Message"},
 		{"nil request", func(_ *handles, p *foretick.Protocol) {
-			(*foretick.Request[hit])(nil).Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+			(*foretick.Request[hit])(nil).Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, hit) {})
 		}, "Handle is called on a nil Request"},
 		{"nil module", func(_ *handles, p *foretick.Protocol) { p.Use(nil) }, "nil module"},
 		{"module by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Use((*absentModule)(nil)) }, "nil module"},
@@ -308,8 +308,8 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"component that is the command", func(h *handles, p *foretick.Protocol) { p.Component(&h.pad) }, "Component of pad, which Command declares already"},
 		{"event of another protocol", func(h *handles, p *foretick.Protocol) {
 			q := foretick.NewProtocol("other", 1)
-			h.shot.OnPredicted(q, func(*foretick.Frame, ecs.Entity, hit) {})
-			h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+			h.shot.OnPredicted(q, func(*foretick.Frame, foretick.By, hit) {})
+			h.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 		}, "another Protocol"},
 		{"component that is no struct", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Component[int32]{}) }, "wrap the value in a struct"},
 		{"exact component that is not predicted", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.FullPrecision()) }, "add Predicted"},
@@ -382,7 +382,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 			(&foretick.Message[machine]{}).OnClient(p, func(*foretick.Frame, foretick.Tick, machine) {})
 		}, "machine.P\nuse uint32 or uint64"},
 		{"int in a request", func(_ *handles, p *foretick.Protocol) {
-			(&foretick.Request[wide]{}).Handle(p, func(*foretick.Frame, foretick.PlayerID, wide) {})
+			(&foretick.Request[wide]{}).Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, wide) {})
 		}, "wide.N\nuse int32 or int64"},
 		{"int that is predicted and does not travel", func(_ *handles, p *foretick.Protocol) {
 			p.Component(&ecs.Component[nothingIn]{}, foretick.Predicted())
@@ -396,7 +396,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late default", late(func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.place, place{}) }), "Default after Err"},
 		{"late system", late(func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) }), "system \"more\" after Err"},
 		{"late server system", late(func(_ *handles, p *foretick.Protocol) { p.Server("more", nothing) }), "system \"more\" after Err"},
-		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.OnJoin(func(*foretick.Frame, foretick.PlayerID) {}) }), "OnJoin after Err"},
+		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.OnJoin(func(*foretick.ServerFrame, foretick.PlayerID) {}) }), "OnJoin after Err"},
 		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.OnLevel(func(*foretick.Frame, []byte) {}) }), "OnLevel after Err"},
 		{"late tick rate", late(func(_ *handles, p *foretick.Protocol) { p.SetTickRate(60) }), "TickRate after Err"},
 		{"late tables", late(func(_ *handles, p *foretick.Protocol) { p.CompressionTables(nil) }), "Tables after Err"},
@@ -407,13 +407,13 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late asset", late(func(h *handles, p *foretick.Protocol) { p.Asset(&h.player, "a") }), "Asset after Err"},
 		{"late spawns", late(func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{}) }), "Spawns after Err"},
 		{"late event", late(func(h *handles, p *foretick.Protocol) {
-			h.shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+			h.shot.OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {})
 		}), "event hit after Err"},
 		{"late message", late(func(h *handles, p *foretick.Protocol) {
 			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 		}), "message health after Err"},
 		{"late request", late(func(h *handles, p *foretick.Protocol) {
-			h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+			h.wish.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, hit) {})
 		}), "request hit after Err"},
 		{"late volume", late(func(h *handles, p *foretick.Protocol) { foretick.Hitbox(p, &h.place, sphere) }), "Hitbox after Err"},
 		{"late volumes", late(func(h *handles, p *foretick.Protocol) {
@@ -564,23 +564,23 @@ func TestMisuseOfConfigs(t *testing.T) {
 		}, "the most is 1024"},
 
 		// Calls on a frame.
-		{"spawn of nil", onFrame(func(_ *handles, f *foretick.Frame) { f.Spawn(nil, 1) }), "not declared with Protocol.Prefab"},
-		{"spawn of an undeclared prefab", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.prefabs[0], 1) }), "not declared with Protocol.Prefab"},
-		{"spawn by nobody's prefab", onFrame(func(h *handles, f *foretick.Frame) {
+		{"spawn of nil", onFrame(func(_ *handles, f *foretick.ServerFrame) { f.Spawn(nil, 1) }), "not declared with Protocol.Prefab"},
+		{"spawn of an undeclared prefab", onFrame(func(h *handles, f *foretick.ServerFrame) { f.Spawn(&h.prefabs[0], 1) }), "not declared with Protocol.Prefab"},
+		{"spawn by nobody's prefab", onFrame(func(h *handles, f *foretick.ServerFrame) {
 			f.SpawnBy(f.Spawn(&h.player, 1), &h.prefabs[0])
 		}), "not declared with Protocol.Prefab"},
-		{"spawn for a part of clients", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.player, ecs.Common) }), "spawn it for ecs.Nobody"},
-		{"spawn past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Spawn(&h.player, 1) }), "World.Spawn of prefab \"player\"\nFrame.Spawn"},
-		{"spawn of many past the frame", onFrame(func(h *handles, f *foretick.Frame) {
+		{"spawn for a part of clients", onFrame(func(h *handles, f *foretick.ServerFrame) { f.Spawn(&h.player, ecs.Common) }), "spawn it for ecs.Nobody"},
+		{"spawn past the frame", onFrame(func(h *handles, f *foretick.ServerFrame) { f.World.Spawn(&h.player, 1) }), "World.Spawn of prefab \"player\"\nFrame.Spawn"},
+		{"spawn of many past the frame", onFrame(func(h *handles, f *foretick.ServerFrame) {
 			f.World.SpawnBatch(&h.player, 1, make([]ecs.Entity, 2))
 		}), "World.Spawn of prefab \"player\""},
-		{"destruction past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Destroy(f.Spawn(&h.player, 1)) }), "World.Destroy\nFrame.Destroy"},
-		{"destruction of an owner's past the frame", onFrame(func(h *handles, f *foretick.Frame) {
+		{"destruction past the frame", onFrame(func(h *handles, f *foretick.ServerFrame) { f.World.Destroy(f.Spawn(&h.player, 1)) }), "World.Destroy\nFrame.Destroy"},
+		{"destruction of an owner's past the frame", onFrame(func(h *handles, f *foretick.ServerFrame) {
 			f.Spawn(&h.player, 1)
 			ecs.Engine(f.World).ReleaseOwner(1)
 		}), "World.Destroy\nFrame.Destroy"},
 		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "message hit\ncall its OnClient"},
-		{"broadcast of an undeclared message", func() error { return new(foretick.Message[hit]).Broadcast(nil, hit{}) }, "message hit\ncall its OnClient"},
+		{"broadcast of an undeclared message", func() error { new(foretick.Message[hit]).Broadcast(nil, hit{}); return nil }, "message hit\ncall its OnClient"},
 		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "call its Handle"},
 	} {
 		m.refused(t)
@@ -588,7 +588,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 }
 
 // onFrame calls something with a server's frame between two ticks.
-func onFrame(call func(h *handles, f *foretick.Frame)) func() error {
+func onFrame(call func(h *handles, f *foretick.ServerFrame)) func() error {
 	return func() error {
 		var h *handles
 		p := declare(func(own *handles, _ *foretick.Protocol) { h = own })

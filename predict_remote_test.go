@@ -191,7 +191,7 @@ func (g *regatta) protocol() *foretick.Protocol {
 	p.Prefab(&g.boat, "boat", &g.at, &g.heard, &g.cmd)
 	p.Prefab(&g.shell, "shell", &g.at)
 	p.Spawns(&g.shell, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.boat, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.boat, player) })
 	p.Shared("row", func(f *foretick.Frame, rows ecs.Rows) {
 		at, heard, cmd := g.at.Slice(rows), g.heard.Slice(rows), g.cmd.Slice(rows)
 		for i := range at {

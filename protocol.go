@@ -90,7 +90,7 @@ func NewProtocol(name string, version int) *Protocol {
 
 // fixManaged is the advice for a program that spawns or destroys entities past the server and the
 // prediction.
-const fixManaged = "entities of a Protocol's prefabs are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
+const fixManaged = "entities of a Protocol's prefabs are made and removed by ServerFrame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
 
 // addFault notes an error. It notes each part of a joined error separately. nil is no error.
 func (p *Protocol) addFault(err error) {
@@ -255,7 +255,7 @@ type PlayerID = ecs.Owner
 // OnJoin calls fn on the server in the tick after a player joined. OnJoin, OnLeave,
 // OnDisconnect and OnReconnect may each be called with several functions, which then run
 // in order.
-func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
+func (p *Protocol) OnJoin(fn func(f *ServerFrame, player PlayerID)) {
 	p.hook("OnJoin", &p.compiled.Handlers.Joins, fn)
 }
 
@@ -263,7 +263,7 @@ func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
 // player is gone: server.Server.Identity is empty, messages to it fail, and Frame.Rewind is empty.
 // After the hooks, the entities that it still owns are destroyed. Give those that must stay to another
 // owner in fn.
-func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
+func (p *Protocol) OnLeave(fn func(f *ServerFrame, player PlayerID)) {
 	p.hook("OnLeave", &p.compiled.Handlers.Leaves, fn)
 }
 
@@ -271,13 +271,13 @@ func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
 // its place is held (see server.Config.ReconnectWindow). Its entities stay in the world.
 // Its last command is repeated and decays as when input is missing (server.Config.RepeatInput
 // and DecayInput), and then is zero.
-func (p *Protocol) OnDisconnect(fn func(f *Frame, player PlayerID)) {
+func (p *Protocol) OnDisconnect(fn func(f *ServerFrame, player PlayerID)) {
 	p.hook("OnDisconnect", &p.compiled.Handlers.Disconnects, fn)
 }
 
 // OnReconnect calls fn on the server in the tick after a player came back to the place that
 // was held for it: see [Protocol.OnDisconnect].
-func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) {
+func (p *Protocol) OnReconnect(fn func(f *ServerFrame, player PlayerID)) {
 	p.hook("OnReconnect", &p.compiled.Handlers.Reconnects, fn)
 }
 
@@ -291,9 +291,9 @@ func (p *Protocol) OnLevel(fn func(f *Frame, data []byte)) {
 	}
 }
 
-func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*Frame, PlayerID)) {
+func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*ServerFrame, PlayerID)) {
 	if p.able(call, fn != nil) {
-		*to = append(*to, fn)
+		*to = append(*to, func(f *Frame, player PlayerID) { fn(f.forServer(), player) })
 	}
 }
 

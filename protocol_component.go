@@ -359,7 +359,7 @@ func (p *Protocol) findCommon() {
 // Interpolated marks a prefab whose entities no client predicts: their owner sees them
 // interpolated and in the past too, like every other player. Use it for entities that a
 // player owns and only the server moves, such as a pet or a vehicle on autopilot. Shared
-// systems run for these entities on the server alone. [Frame.SetPredicted] switches the
+// systems run for these entities on the server alone. [ServerFrame.SetPredicted] switches the
 // prediction of one entity on: while it is on, shared systems run for that entity on its
 // owner's client too. Clients never predict an Interpolated prefab as a shared physics
 // object (see [Protocol.Shared]) or for another player (see [PredictRemote]). Call it after
@@ -494,7 +494,7 @@ func For(a schema.Audience) ComponentOption {
 }
 
 // Audience declares an audience of the game, such as the players who scanned a ship, for
-// the tag to=NAME and for [For]. It has no members until [Frame.SetAudience] adds them.
+// the tag to=NAME and for [For]. It has no members until [ServerFrame.SetAudience] adds them.
 // Declare audiences before the components that name them. There can be five: a sixth is an
 // error of [Protocol.Err].
 func (p *Protocol) Audience(name string) schema.Audience {

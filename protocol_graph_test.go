@@ -16,7 +16,7 @@ import (
 func ExampleProtocol_Graph() {
 	var g Walk
 	p := g.Protocol()
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 			pos[i].X += f.DT
 		}
@@ -38,7 +38,7 @@ func ExampleProtocol_Graph() {
 func TestGraph(t *testing.T) {
 	var g Walk
 	p := g.Protocol()
-	p.Server("wind", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(&g.Pos), ecs.Stage("late"))
+	p.Server("wind", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Write(&g.Pos), ecs.Stage("late"))
 	p.Stages("tick", "late")
 	text, dot := p.Graph()
 	require.NoError(t, p.Err())
@@ -49,8 +49,8 @@ func TestGraph(t *testing.T) {
 	require.Contains(t, dot, `"move" [label="0 move\nread(Move)\nwrite(Position)"]`)
 
 	p = foretick.NewProtocol("broken", 1)
-	p.Server("a", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Before("b"))
-	p.Server("b", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Before("a"))
+	p.Server("a", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once(), ecs.Before("b"))
+	p.Server("b", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once(), ecs.Before("a"))
 	require.Error(t, p.Err())
 	text, dot = p.Graph()
 	require.Contains(t, text, "a before b (explicit)\n  b before a (explicit)\n", "a cycle can be seen")
@@ -62,9 +62,9 @@ func TestNamesOfEventHandlers(t *testing.T) {
 	p := foretick.NewProtocol("events", 1)
 	var shot, burst foretick.Event[hit]
 	for range 2 {
-		shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+		shot.OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {})
 	}
-	burst.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+	burst.OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {})
 	require.NoError(t, p.Err())
 	text, _ := p.Graph()
 	for _, name := range []string{"event hit", "event hit 2"} {
@@ -77,8 +77,8 @@ func TestHandlersOfOneEventShareTheirAccess(t *testing.T) {
 	var g Walk
 	p := g.Protocol()
 	var shot foretick.Event[hit]
-	shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
-	shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {}, ecs.WriteOther(&g.Pos))
+	shot.OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {})
+	shot.OnServer(p, func(*foretick.ServerFrame, foretick.By, hit) {}, ecs.WriteOther(&g.Pos))
 	require.NoError(t, p.Err())
 	text, _ := p.Graph()
 	require.Contains(t, text, "event hit writeother(Position) tags(server)")

@@ -104,8 +104,12 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 //
 // It may write predicted components. No client can know that in advance, so the owner's
 // client is corrected when the snapshot arrives, with the cause [prediction.ServerEffect].
-func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
-	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagServer)))
+func (p *Protocol) Server(name string, run func(*ServerFrame, ecs.Rows), access ...ecs.Access) {
+	var system func(*Frame, ecs.Rows)
+	if run != nil {
+		system = func(f *Frame, rows ecs.Rows) { run(f.forServer(), rows) }
+	}
+	p.system(name, system, append(access[:len(access):len(access)], ecs.Tags(TagServer)))
 }
 
 // Render declares a system that a client runs once per rendered frame, after everything

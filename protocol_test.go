@@ -61,7 +61,7 @@ type handles struct {
 	prefabs [300]ecs.Prefab
 }
 
-func nothing(*foretick.Frame, ecs.Rows) {}
+func nothing[F any](F, ecs.Rows) {}
 
 // declare makes a correct protocol, which spoil then changes.
 func declare(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {

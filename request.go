@@ -66,7 +66,7 @@ type Requester interface {
 // counted in stats.Server.Malformed. fn must check the rules of the game,
 // since nothing that a client sends can be trusted. A program that is only a client may
 // pass a nil fn. server.New returns an error for a nil fn.
-func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {
+func (r *Request[T]) Handle(p *Protocol, fn func(f *ServerFrame, player PlayerID, v T)) {
 	t := reflect.TypeFor[T]()
 	if r == nil {
 		p.faultf("Handle is called on a nil Request of %s: use a field of the game, as in g.Buy.Handle", game.TypeName(t))
@@ -106,7 +106,7 @@ func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)
 			return err
 		}
 		defer f.in().Handlers.Contain(player, handler)
-		fn(f, player, v)
+		fn(f.forServer(), player, v)
 		return nil
 	})
 	r.id = len(p.compiled.Requests)

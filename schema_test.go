@@ -41,8 +41,8 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 		h.hit.Channel = "effects"
 		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
-		h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
-		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+		h.wish.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, hit) {})
+		h.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 		p.Shared("blow", nothing, ecs.Once(), ecs.Tags("storm"))
 		p.Shared("freeze", nothing, ecs.Once(), ecs.Tags("storm", "winter"))
 	})
@@ -143,10 +143,10 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
 		"channel": func(_ *handles, p *foretick.Protocol) { p.Channel("more", netcode.Channel{}) },
 		"request": func(h *handles, p *foretick.Protocol) {
-			h.plea.Handle(p, func(*foretick.Frame, foretick.PlayerID, health) {})
+			h.plea.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, health) {})
 		},
 		"event": func(h *handles, p *foretick.Protocol) {
-			h.other.OnPredicted(p, func(*foretick.Frame, ecs.Entity, health) {})
+			h.other.OnPredicted(p, func(*foretick.Frame, foretick.By, health) {})
 		},
 		"system": func(_ *handles, p *foretick.Protocol) { p.Shared("rise", nothing, ecs.Once()) },
 		"its tag": func(_ *handles, p *foretick.Protocol) {
@@ -174,7 +174,7 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 			h.hit.Channel = "effects"
 			h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
-			h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+			h.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 		})
 		require.NoError(t, p.Err(), name)
 		require.Empty(t, seen[p.Hash()], name)
@@ -186,7 +186,7 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}) // on the channel that every protocol has
 		h.hit.Channel = "effects"
 		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
-		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
+		h.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 	})
 	require.NoError(t, other.Err())
 	require.Empty(t, seen[other.Hash()])

@@ -13,6 +13,7 @@ type (
 
 func init() {
 	seam.Protocol = func(p any) any { return &p.(*Protocol).compiled }
+	seam.ForServer = func(f any) any { return f.(*Frame).forServer() }
 	seam.BindFrame = func(f, s any) *game.SystemRun {
 		frame := f.(*Frame)
 		frame.state = s.(*frameState)

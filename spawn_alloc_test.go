@@ -43,7 +43,7 @@ func (g *gunnery) protocol() *foretick.Protocol {
 	p.Prefab(&g.bullet, "bullet", &g.at)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
 	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.gun, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.gun, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := 0, g.cmd.Slice(rows); i < len(cmd); i++ {
 			if cmd[i].Fire {
@@ -63,7 +63,7 @@ func (g *gunnery) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.at), ecs.Structural())
-	p.Server("gust", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("gust", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
 			if f.Tick%50 == 0 {
 				at[i].X++ // corrections, and replays with them

@@ -37,7 +37,7 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Avatar, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Avatar, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.Pos.Slice(rows), g.Cmd.Slice(rows)
 		for i := range pos {

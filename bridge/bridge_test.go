@@ -32,7 +32,7 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View
 	}
 	m, truth := simtest.New(seed), &Game{}
 	var srv *server.Server
-	srv, err := m.Serve(server.Config{Protocol: protocol(truth), OnTick: func(*foretick.Frame) { out.server = append(out.server, simtest.Hash(srv)) }})
+	srv, err := m.Serve(server.Config{Protocol: protocol(truth), OnTick: func(*foretick.ServerFrame) { out.server = append(out.server, simtest.Hash(srv)) }})
 	require.NoError(t, err)
 	truth.begin(srv)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}

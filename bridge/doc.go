@@ -41,7 +41,7 @@
 //     of the last drawn frame, or of an earlier system.
 //   - Loop over the active own entities, and not over a query of the game's own entity system:
 //     a query also finds entities which this end does not simulate, and some that are gone.
-//   - Only Frame.Spawn, SpawnBy and Destroy may spawn and remove own entities. Inside a system
+//   - Only ServerFrame.Spawn, SpawnBy and Destroy may spawn and remove own entities. Inside a system
 //     [Bridge.Own] returns the own entity of an entity that the system has just spawned.
 //   - The order of the active own entities differs between the ends, unless [Order] names a
 //     component with ids. Without it let each entity write only itself.

@@ -31,7 +31,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 	p.Component(&g.Body, foretick.Predicted())
 	p.Command(&g.Stick)
 	p.Prefab(&g.Ship, "ship", &g.Body, &g.Stick)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Ship, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Ship, player) })
 
 	g.ships = map[*ship]bool{}
 	b := bridge.New(

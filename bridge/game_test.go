@@ -119,7 +119,7 @@ func (g *Game) declare() *foretick.Protocol {
 	p.Prefab(&g.Crate, "crate", &g.Body, &g.ID)
 	foretick.Default(p, &g.Shell, &g.Fuse, Fuse{Left: 20})
 	p.Spawns(&g.Shell, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Tank, player)
 		*g.Body.Get(f.World, e) = Body{X: float32(player)*3 - 6}
 		g.ID.Get(f.World, e).N = uint32(player)

@@ -83,7 +83,7 @@ func TestReplayOfAnotherPrefab(t *testing.T) {
 				}
 			}
 		}, ecs.Write(&g.Body), ecs.Structural(), ecs.After("fire"))
-		p.Server("swap", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("swap", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range g.Gun.Slice(rows) {
 				g.Gun.Slice(rows)[i].Wait = uint8(f.Tick / 17 % 2)
 			}

@@ -319,7 +319,7 @@ var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNo
 // server.Grant has a Player or FollowOnly. Without an eye, an observer receives no entity with a
 // position, unless its Grant has Everything. SetEye does nothing for a position that is not
 // finite, and for a client that plays: the server sets where a player looks from (see
-// [foretick.Frame.SetEye]).
+// [foretick.ServerFrame.SetEye]).
 func (c *Client) SetEye(x, y, z float32) {
 	if c.cfg.Observe && x-x == 0 && y-y == 0 && z-z == 0 { // if x is not finite, x-x is NaN
 		c.link.looks, c.link.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}

@@ -28,7 +28,7 @@ func ExampleConfig_partialTicks() {
 		p.Component(place, foretick.Predicted())
 		p.Command(pedal)
 		p.Prefab(car, "car", place, pedal)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(car, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(car, player) })
 		p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
 			for i := range place.Slice(rows) {
 				place.Slice(rows)[i].X += float32(pedal.Slice(rows)[i].X * 20 * f.DT) // f.DT is shorter in a part

@@ -37,7 +37,7 @@ func (g *walk) protocol() *foretick.Protocol {
 			pos[i].X += cmd[i].X
 		}
 	}, ecs.Read(&g.move), ecs.Write(&g.pos))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	return p
 }
 

@@ -68,7 +68,7 @@ func (g *dancers) protocol() *foretick.Protocol {
 	} else {
 		p.Prefab(&g.lamp, "lamp", &g.at)
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.at.Get(f.World, f.Spawn(&g.body, player)).Turn[3] = 1
 		for range 7 {
 			g.at.Get(f.World, f.Spawn(&g.lamp, player)).Turn[3] = 1
@@ -79,7 +79,7 @@ func (g *dancers) protocol() *foretick.Protocol {
 			at[i].X = min(at[i].X+f.DT, 500)
 		}
 	}, ecs.Write(&g.at))
-	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("push", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.at.Slice(rows); i < len(at) && f.Tick%4 == 0; i++ {
 			k := float64(f.Tick/4%10) / 10
 			at[i] = pose{

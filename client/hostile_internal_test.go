@@ -69,7 +69,7 @@ func (g *besieged) protocol(predictRemote bool) *foretick.Protocol {
 	p.Prefab(&g.prop, "prop", &g.bag)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
 	g.say.OnClient(p, func(*foretick.Frame, foretick.Tick, besiegedLine) {})
-	g.buy.Handle(p, func(*foretick.Frame, foretick.PlayerID, besiegedKeys) {})
+	g.buy.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, besiegedKeys) {})
 	p.OnLevel(func(*foretick.Frame, []byte) {})
 	p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
@@ -86,7 +86,7 @@ func (g *besieged) protocol(predictRemote bool) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at), ecs.Create(&g.at), ecs.ReadOther(&g.at), ecs.WriteOther(&g.at))
-	g.bang.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, besiegedKeys) {})
+	g.bang.OnConfirmed(p, func(*foretick.Frame, foretick.By, besiegedKeys) {})
 	if predictRemote {
 		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 }, foretick.RemoteConfig{})
 	}

@@ -39,7 +39,7 @@ func TestEveryDeedOfACommandIsNoticed(t *testing.T) {
 		p.Prefab(&block, "block", &marks)
 		p.Prefab(&shot, "shot", &fuses)
 		p.Spawns(&shot, foretick.SpawnConfig{})
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			f.Spawn(&body, player)
 			f.Spawn(&block, player)
 		})

@@ -28,8 +28,8 @@ func TestNotesGoWithTheirSnapshots(t *testing.T) {
 		p.Command(cmd)
 		p.Component(at, foretick.Predicted())
 		p.Prefab(prefab, "body", at, cmd)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(prefab, player) })
-		p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(prefab, player) })
+		p.Server("shove", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range at.Slice(rows) {
 				for k := range at.Slice(rows)[i].X {
 					at.Slice(rows)[i].X[k] += int32(f.Tick*uint32(k+7)) % 100_000 // it changes, and the client cannot predict it

@@ -118,7 +118,7 @@ func (p *preview) SetTimeScale(scale float64) {
 const mostScale = 100
 
 // Edit implements probe.Preview.
-func (p *preview) Edit(fn func(f *foretick.Frame)) {
+func (p *preview) Edit(fn func(f *foretick.ServerFrame)) {
 	if p.busy {
 		misuse.Panicf("foretick: Preview.Edit in a system or hook: change the world there itself")
 	}

@@ -59,7 +59,7 @@ func (g *workshop) protocol() *foretick.Protocol {
 	p.Component(&g.work, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.prefab, "tool", &g.work, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		for range replayEntities {
 			f.Spawn(&g.prefab, player)
 		}
@@ -122,7 +122,7 @@ func BenchmarkRatioReplay(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for range 1000 {
-			clock(&world, 1, func() { schedule.Execute(srv.World(), f) })
+			clock(&world, 1, func() { schedule.Execute(srv.World(), f.Frame) })
 			clock(&replay, 2, func() {
 				line.Load(slot, from)
 				for k := from + 1; int32(k-cli.timeline.predictor.Tick()) <= 0; k++ {

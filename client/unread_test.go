@@ -45,13 +45,13 @@ func (g *mine) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.vein, "vein", &g.ore)
 	p.Prefab(&g.body, "body", &g.digger, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(_ *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			g.digger.Slice(rows)[i].X += int16(g.cmd.Slice(rows)[i].Step)
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.digger))
-	p.Server("grow", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("grow", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.still {
 			return
 		}

@@ -13,13 +13,13 @@ import (
 
 // function returns a replacement for a recorded function of Server.Do: the one that Game.Call
 // returns, or else one that repeats the recorded calls of the server.
-func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick.Frame) {
+func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick.ServerFrame) {
 	if r.game.Call != nil {
 		if fn := r.game.Call(name); fn != nil {
 			return fn
 		}
 	}
-	return func(*foretick.Frame) {
+	return func(*foretick.ServerFrame) {
 		for _, c := range calls {
 			if c.Of == of {
 				r.applyCall(c)
@@ -50,7 +50,7 @@ func (r *Replay) applyCall(c tape.Call) {
 	case tape.Unban:
 		s.Unban(c.Data)
 	case tape.Level:
-		var build func(*foretick.Frame)
+		var build func(*foretick.ServerFrame)
 		if c.Built && r.game.Level != nil {
 			build = r.game.Level(c.Data)
 		}

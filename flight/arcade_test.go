@@ -96,21 +96,21 @@ func (g *arcade) protocol() *foretick.Protocol {
 	g.crates = p.Query(ecs.With(&g.place), ecs.With(&g.body), ecs.Without(&g.input))
 	g.players = p.Query(ecs.With(&g.input))
 	p.OnJoin(g.join)
-	p.OnLeave(func(f *foretick.Frame, _ foretick.PlayerID) {
+	p.OnLeave(func(f *foretick.ServerFrame, _ foretick.PlayerID) {
 		g.count("left")
 		g.score.Get(f.World).Deaths++
 	})
-	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnDisconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.count("lost")
 		g.score.Get(f.World).Deaths += uint32(player) << 8
 	})
-	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnReconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.count("back")
 		g.score.Get(f.World).Deaths += uint32(player) << 16
 	})
-	g.buy.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v arcadeBuy) {
+	g.buy.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v arcadeBuy) {
 		g.count("bought")
-		g.of(f, player).Gold += uint16(v.Gold)
+		g.of(f.Frame, player).Gold += uint16(v.Gold)
 	})
 	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, arcadeNews) {})
 	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place), ecs.Create(&g.place))
@@ -137,7 +137,7 @@ func (g *arcade) of(f *foretick.Frame, player foretick.PlayerID) *arcadeBody {
 	return &arcadeBody{}
 }
 
-func (g *arcade) build(f *foretick.Frame) {
+func (g *arcade) build(f *foretick.ServerFrame) {
 	for i := range 4 {
 		e := f.Spawn(&g.crate, ecs.Nobody)
 		*g.place.Get(f.World, e) = arcadePlace{X: float32(i*4 - 6), Y: 2}
@@ -147,7 +147,7 @@ func (g *arcade) build(f *foretick.Frame) {
 	_ = f.World.SetParent(gun, tower)
 }
 
-func (g *arcade) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *arcade) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	g.count("joined")
 	e := f.Spawn(&g.avatar, player)
 	at := g.place.Get(f.World, e)
@@ -187,7 +187,7 @@ func (g *arcade) push(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *arcade) think(f *foretick.Frame, rows ecs.Rows) {
+func (g *arcade) think(f *foretick.ServerFrame, rows ecs.Rows) {
 	at, mind := g.place.Slice(rows), g.brain.Slice(rows)
 	for i := range at {
 		mind[i].Mood = mind[i].Mood*1664525 + uint32(f.Rand(7))
@@ -195,10 +195,10 @@ func (g *arcade) think(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *arcade) rules(f *foretick.Frame, _ ecs.Rows) {
+func (g *arcade) rules(f *foretick.ServerFrame, _ ecs.Rows) {
 	s := g.score.Get(f.World)
 	if f.Tick%31 == 0 {
-		_ = g.news.Broadcast(f, arcadeNews{s.Hits})
+		g.news.Broadcast(f, arcadeNews{s.Hits})
 	}
 	if f.Tick%97 == 0 && s.Hits%3 == 2 && !g.alone {
 		for _, player := range g.server.Players(nil)[:1] {
@@ -209,7 +209,7 @@ func (g *arcade) rules(f *foretick.Frame, _ ecs.Rows) {
 	if f.Tick%170 == 0 {
 		g.count("levels")
 		s.Level++
-		_ = g.server.NextLevel([]byte{byte(s.Level)}, func(f *foretick.Frame) {
+		_ = g.server.NextLevel([]byte{byte(s.Level)}, func(f *foretick.ServerFrame) {
 			g.build(f)
 			for _, player := range g.server.Players(nil) {
 				g.join(f, player)
@@ -219,10 +219,10 @@ func (g *arcade) rules(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // judge tests a shot against the world that the shooter's screen showed.
-func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot) {
-	for _, rows := range g.players.Owned(f.World, by) {
+func (g *arcade) judge(f *foretick.ServerFrame, by foretick.By, shot arcadeShot) {
+	for _, rows := range g.players.Owned(f.World, by.Player) {
 		at := g.place.Slice(rows)[0]
-		v := f.Rewind(by)
+		v := f.Rewind(by.Player)
 		hit, ok := v.Raycast(lagcomp.Ray2D(at.X, at.Y, shot.Aim, 60))
 		if !ok {
 			continue
@@ -231,7 +231,7 @@ func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot)
 		s := g.score.Get(f.World)
 		s.Hits++
 		s.Deaths += uint32(hit.Distance * 4096) // depends on each bit of the distance
-		s.Deaths += uint32(f.DrawnPart(by) * 64)
+		s.Deaths += uint32(f.DrawnPart(by.Player) * 64)
 		if b := g.body.Find(f.World, hit.Entity); b != nil {
 			b.Health -= 15
 			b.Prey = rows.Entity(0)
@@ -265,7 +265,7 @@ func (g *arcade) record(t *testing.T, seed uint64) (tape *flight.Tape, hashes []
 	rec, err := flight.New(flight.Config{Name: "arcade"})
 	require.NoError(t, err)
 	var inside probe.Server
-	g.server, err = m.Serve(server.Config{Protocol: g.protocol(), Recorder: rec, OnTick: func(*foretick.Frame) { hashes = append(hashes, inside.StateHash()) }})
+	g.server, err = m.Serve(server.Config{Protocol: g.protocol(), Recorder: rec, OnTick: func(*foretick.ServerFrame) { hashes = append(hashes, inside.StateHash()) }})
 	require.NoError(t, err)
 	g.build(g.server.Frame())
 	inside = probe.OfServer(g.server)
@@ -313,7 +313,7 @@ func TestArcadeReplays(t *testing.T) {
 		r, err := flight.NewReplay(tape, flight.Game{New: func(cfg server.Config) (*server.Server, error) {
 			*again, got = arcade{}, nil
 			cfg.Protocol = again.protocol()
-			cfg.OnTick = func(*foretick.Frame) { got = append(got, probe.OfServer(again.server).StateHash()) }
+			cfg.OnTick = func(*foretick.ServerFrame) { got = append(got, probe.OfServer(again.server).StateHash()) }
 			srv, err := server.New(cfg)
 			if err == nil {
 				again.server = srv
@@ -346,7 +346,7 @@ func TestPreviewDrawsOutsideOfTheMatch(t *testing.T) {
 			in.Fire = in.Fire && fire // a shot depends on the frame in which it was fired
 			return in
 		})
-		p, err := preview.New(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
+		p, err := preview.New(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.ServerFrame) {
 			hashes = append(hashes, probe.OfServer(p.Server()).StateHash())
 		}}, client.Config{Sample: sample})
 		require.NoError(t, err)

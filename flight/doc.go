@@ -38,7 +38,7 @@
 //   - no changes of the world between Steps. Functions of [server.Server].Do run in the
 //     right tick, but the tape does not hold what they did to the world: give Game.Call the
 //     function, or use [Edit]. The calls that such a function makes of the server, such as
-//     Frame.Kick, are on the tape.
+//     ServerFrame.Kick, are on the tape.
 //
 // At the first tick that differs, a [DifferenceError] names the reason. Play finds out
 // whether two replays differ from one another, and after which system.

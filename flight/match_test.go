@@ -74,8 +74,8 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Prefab(&g.Rock, "rock", &g.Place, &g.HP)
 	g.Said.OnClient(p, func(*foretick.Frame, foretick.Tick, Say) {})
 	foretick.Hitbox(p, &g.Place, func(a *Place) lagcomp.Sphere { return lagcomp.Sphere{X: a.X, Y: a.Y, R: 2} })
-	g.Ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, s Say) { _ = g.Said.Broadcast(f, s) })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	g.Ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, s Say) { g.Said.Broadcast(f, s) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Avatar, player)
 		g.HP.Get(f.World, e).Points = 100
 	})
@@ -94,7 +94,7 @@ func (g *game) protocol() *foretick.Protocol {
 		}, ecs.Write(&g.Place), ecs.Tags(tag))
 	}
 	p.Server("shoot", g.shoot, ecs.Read(&g.Cmd, &g.Place), ecs.WriteOther(&g.HP))
-	p.Server("weather", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("weather", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		luck := g.Luck.Get(f.World)
 		if f.Tick%40 == 1 {
 			seed := g.seed()
@@ -106,11 +106,11 @@ func (g *game) protocol() *foretick.Protocol {
 			panic(fmt.Sprintf("the meadow burns, seed %d", luck.Seed))
 		}
 	}, ecs.Once(), ecs.Write(&g.Luck))
-	p.Server("drift", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("drift", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range g.Place.Slice(rows) {
-			v := fair(f, i)
+			v := fair(f.Frame, i)
 			if g.chance != nil {
-				v = g.chance(f, i)
+				v = g.chance(f.Frame, i)
 			}
 			g.Place.Slice(rows)[i].X = v
 		}
@@ -121,7 +121,7 @@ func (g *game) protocol() *foretick.Protocol {
 // fair returns random numbers that are the same in every replay.
 func fair(f *foretick.Frame, i int) float32 { return float32(f.Rand(uint64(i))%100) / 100 }
 
-func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
+func (g *game) shoot(f *foretick.ServerFrame, rows ecs.Rows) {
 	cmd, at := g.Cmd.Slice(rows), g.Place.Slice(rows)
 	for i := range cmd {
 		if !cmd[i].Fire {
@@ -139,7 +139,7 @@ func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
 // serve makes a server with the first entities of a match.
 func (g *game) serve(cfg server.Config) (*server.Server, error) {
 	cfg.Protocol = g.protocol()
-	cfg.OnDrain = func(f *foretick.Frame, _ string) {
+	cfg.OnDrain = func(f *foretick.ServerFrame, _ string) {
 		g.drained++
 		f.Spawn(&g.Rock, ecs.Nobody)
 	}
@@ -161,7 +161,7 @@ func (g *game) serve(cfg server.Config) (*server.Server, error) {
 }
 
 // level builds a level with the players of the match.
-func (g *game) level(f *foretick.Frame) {
+func (g *game) level(f *foretick.ServerFrame) {
 	for _, player := range g.srv.Players(nil) {
 		g.HP.Get(f.World, f.Spawn(&g.Avatar, player)).Points = 80
 	}
@@ -179,7 +179,7 @@ func replayed(change func(g *game)) flight.Game {
 			}
 			return g.serve(cfg)
 		},
-		Level: func(data []byte) func(*foretick.Frame) { return g.level },
+		Level: func(data []byte) func(*foretick.ServerFrame) { return g.level },
 	}
 }
 
@@ -317,7 +317,7 @@ func (m *match) events() {
 	m.run(time.Second)
 	require.NoError(m, m.srv.NextLevel([]byte("second"), m.game.level))
 	m.run(time.Second)
-	require.NoError(m, m.srv.Do("third level", func(f *foretick.Frame) {
+	require.NoError(m, m.srv.Do("third level", func(f *foretick.ServerFrame) {
 		require.NoError(m, m.srv.NextLevel([]byte("third"), m.game.level))
 	}))
 	m.run(time.Second)
@@ -329,7 +329,7 @@ func (m *match) events() {
 	m.run(time.Second)
 	require.True(m, done)
 	require.NoError(m, set)
-	require.NoError(m, m.srv.Do("kick the newest", func(f *foretick.Frame) {
+	require.NoError(m, m.srv.Do("kick the newest", func(f *foretick.ServerFrame) {
 		p := m.srv.Players(nil)
 		f.Kick(p[len(p)-1], 0, "by the operator")
 	}))

@@ -23,12 +23,12 @@ type Game struct {
 	// reason of a difference. Required.
 	New func(cfg server.Config) (*server.Server, error)
 	// Call returns the function that the program passed to Server.Do with this name. The
-	// tape has only the calls of the server that the function made, such as Frame.Kick.
+	// tape has only the calls of the server that the function made, such as ServerFrame.Kick.
 	// nil, for the function or its result, makes those calls.
-	Call func(name string) func(*foretick.Frame)
+	Call func(name string) func(*foretick.ServerFrame)
 	// Level returns the function that builds a level, for calls of Server.NextLevel between
 	// Steps or in a function of Server.Do. nil builds nothing.
-	Level func(data []byte) func(*foretick.Frame)
+	Level func(data []byte) func(*foretick.ServerFrame)
 	// Loose turns off the comparison with the tape, to see what changed code does with the
 	// same input. With false a replay ends at the first difference.
 	Loose bool

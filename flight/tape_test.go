@@ -69,7 +69,7 @@ func TestChanceIsNamed(t *testing.T) {
 func TestOpaqueTapeSaysSo(t *testing.T) {
 	m := newMatch(t, 6, 2, flight.Config{}, &game{})
 	m.run(3 * time.Second)
-	heal := func(f *foretick.Frame) { m.game.HP.Get(f.World, m.anyEntity()).Points = 7 }
+	heal := func(f *foretick.ServerFrame) { m.game.HP.Get(f.World, m.anyEntity()).Points = 7 }
 	require.NoError(t, m.srv.Do("heal", heal))
 	tick := m.srv.Tick() + 1
 	m.run(time.Second)
@@ -86,9 +86,9 @@ func TestOpaqueTapeSaysSo(t *testing.T) {
 	// With Game.Call, which returns the function, the tape replays.
 	var g *game
 	known := replayed(func(is *game) { g = is })
-	known.Call = func(name string) func(*foretick.Frame) {
+	known.Call = func(name string) func(*foretick.ServerFrame) {
 		require.Equal(t, "heal", name)
-		return func(f *foretick.Frame) {
+		return func(f *foretick.ServerFrame) {
 			for _, e := range probe.OfServer(g.srv).Replicated() {
 				if e.Prefab == "avatar" {
 					g.HP.Get(f.World, e.Entity).Points = 7
@@ -265,7 +265,7 @@ func TestReportsAreWritten(t *testing.T) {
 	dir := t.TempDir()
 	m := newMatch(t, 9, 2, flight.Config{Dir: dir}, &game{})
 	m.run(3 * time.Second)
-	require.NoError(t, m.srv.Do("break", func(*foretick.Frame) { panic("oh no") }))
+	require.NoError(t, m.srv.Do("break", func(*foretick.ServerFrame) { panic("oh no") }))
 	m.run(time.Second)
 	path, err := m.rec.File()
 	require.NoError(t, err)

@@ -46,16 +46,16 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Avatar, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Avatar, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.Pos.Slice(rows), g.Cmd.Slice(rows)
 		for i := range pos {
 			pos[i].X += float32(cmd[i].X * f.DT)
 		}
 	}, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
-	p.Server("each", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("each", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.each != nil {
-			g.each(f)
+			g.each(f.Frame)
 		}
 	}, ecs.Once())
 	return p
@@ -173,14 +173,14 @@ func TestMatchesAreApart(t *testing.T) {
 		require.Zero(t, b.Stats().Malformed)
 	}
 	// A ban is in effect in one match.
-	require.NoError(t, w.servers["a"].Do("ban", func(f *foretick.Frame) { f.Ban(1, time.Time{}, "enough") }))
+	require.NoError(t, w.servers["a"].Do("ban", func(f *foretick.ServerFrame) { f.Ban(1, time.Time{}, "enough") }))
 	w.run(time.Second)
 	require.ErrorContains(t, w.errs[w.bots[0]], "enough")
 	require.NoError(t, w.errs[w.bots[4]])
 	require.Len(t, w.servers["a"].Players(nil), 3)
 	require.Len(t, w.servers["b"].Players(nil), 4)
 	// A match that ends itself is removed, and its name is free.
-	require.NoError(t, w.servers["b"].Do("over", func(*foretick.Frame) { _ = w.servers["b"].Close("it is over") }))
+	require.NoError(t, w.servers["b"].Do("over", func(*foretick.ServerFrame) { _ = w.servers["b"].Close("it is over") }))
 	w.run(time.Second)
 	require.Equal(t, []string{"a", "c"}, w.host.Matches(nil))
 	require.Equal(t, []End{{Match: "b"}}, w.ends)

@@ -134,9 +134,9 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 			bad := sim.Link{Latency: 40 * time.Millisecond, Loss: c.loss}
 			up.SetLink(bad)
 			down.SetLink(bad)
-			require.NoError(t, srv.Do("the end", func(f *foretick.Frame) {
+			require.NoError(t, srv.Do("the end", func(f *foretick.ServerFrame) {
 				for i := range uint32(200) {
-					_ = sent.Broadcast(f, score{i})
+					sent.Broadcast(f, score{i})
 				}
 				h.Shutdown("the match is over", c.linger)
 				h.Shutdown("a later linger does not count", time.Hour)

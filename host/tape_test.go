@@ -31,7 +31,7 @@ import (
 var _ tape.Keeper = (*port)(nil)
 
 // fields makes the game of a hosted match that is recorded. It panics in tick panicAt.
-func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*server.Server, error), level func(*foretick.Frame)) {
+func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*server.Server, error), level func(*foretick.ServerFrame)) {
 	g = &game{each: func(f *foretick.Frame) {
 		if *panicAt > 0 && f.Tick >= *panicAt {
 			panic("the field floods")
@@ -43,7 +43,7 @@ func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*ser
 		srv, err = server.New(cfg)
 		return srv, err
 	}
-	return g, newMatch, func(f *foretick.Frame) {
+	return g, newMatch, func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
 			f.Spawn(&g.Avatar, player)
 		}
@@ -59,7 +59,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, server.Config{})
 	var panicAt foretick.Tick
 	never := foretick.Tick(0)
-	levels := map[string]func(*foretick.Frame){}
+	levels := map[string]func(*foretick.ServerFrame){}
 	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
 		at := &never
 		if name == "m7" {
@@ -91,9 +91,9 @@ func TestTapeOfOneOfMany(t *testing.T) {
 		bots[1].Vanish()
 		w.run(time.Second)
 	}
-	require.NoError(t, srv.Do("kick", func(f *foretick.Frame) { f.Kick(srv.Players(nil)[2], 0, "enough") }))
+	require.NoError(t, srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(srv.Players(nil)[2], 0, "enough") }))
 	w.run(time.Second)
-	require.NoError(t, srv.Do("level", func(*foretick.Frame) { require.NoError(t, srv.NextLevel([]byte("two"), levels["m7"])) }))
+	require.NoError(t, srv.Do("level", func(*foretick.ServerFrame) { require.NoError(t, srv.NextLevel([]byte("two"), levels["m7"])) }))
 	w.run(time.Second)
 	var avatar ecs.Entity
 	for _, e := range probe.OfServer(srv).Replicated() {
@@ -139,7 +139,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	for range replays {
 		again := in.Panic.Tick
 		_, newMatch, level := fields(&again)
-		res, err := flight.Play(file, flight.Game{New: newMatch, Level: func([]byte) func(*foretick.Frame) { return level }})
+		res, err := flight.Play(file, flight.Game{New: newMatch, Level: func([]byte) func(*foretick.ServerFrame) { return level }})
 		require.NoError(t, err)
 		require.NotNil(t, res.Panic)
 		require.Equal(t, panicAt, res.Panic.Tick)

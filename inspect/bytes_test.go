@@ -114,13 +114,13 @@ func TestClientBytesOfAnotherBuild(t *testing.T) {
 		var k ecs.Prefab
 		p.Component(&c)
 		p.Prefab(&k, "badge", &c)
-		turn := func(f *foretick.Frame, rows ecs.Rows) {
+		turn := func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range c.Slice(rows) {
 				c.Slice(rows)[i].Rank += int32(f.Tick) * 7919
 			}
 		}
 		p.Server("badges", turn, ecs.Write(&c))
-		p.Server("first badge", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("first badge", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick == 5 {
 				f.Spawn(&k, ecs.Nobody)
 			}

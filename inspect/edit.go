@@ -51,7 +51,7 @@ func (in *Inspector) Edit(ctx context.Context, name string, ed Edit) (before any
 		err    error
 	}
 	done := make(chan result, 1)
-	err = x.s.Do(title, func(f *foretick.Frame) {
+	err = x.s.Do(title, func(f *foretick.ServerFrame) {
 		was, err := set(f.World, &ed)
 		done <- result{was, err}
 	})

@@ -63,14 +63,14 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Prefab(&g.player, "player", &g.pos, &g.bag, &g.cmd)
 	p.Prefab(&g.chest, "chest", &g.pos, &g.bag)
 	foretick.Interest(p, &g.pos, snapshot.AreaConfig{Enter: 20, Leave: 30}, func(at *place) (x, y, z float32) { return at.X, at.Y, 0 })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
 			pos[i].X += float32(float32(cmd[i].X) * f.DT)
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("shove", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		if g.shove == 0 || f.Tick%32 != 0 {
 			return
 		}

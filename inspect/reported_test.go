@@ -150,7 +150,7 @@ func TestReportsGoOn(t *testing.T) {
 	stop = m.in.Open()
 	defer func() { stop() }()
 	more("opened again")
-	require.NoError(t, m.srv.NextLevel([]byte("second"), func(f *foretick.Frame) {
+	require.NoError(t, m.srv.NextLevel([]byte("second"), func(f *foretick.ServerFrame) {
 		for _, p := range m.srv.Players(nil) {
 			f.Spawn(&m.game.player, p)
 		}

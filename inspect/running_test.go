@@ -19,7 +19,7 @@ import (
 func TestAddServerWhileItRuns(t *testing.T) {
 	p := foretick.NewProtocol("busy", 1)
 	p.SetTickRate(128)
-	p.Server("sleep", func(*foretick.Frame, ecs.Rows) { time.Sleep(100 * time.Microsecond) }, ecs.Once())
+	p.Server("sleep", func(*foretick.ServerFrame, ecs.Rows) { time.Sleep(100 * time.Microsecond) }, ecs.Once())
 	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

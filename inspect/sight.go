@@ -67,7 +67,7 @@ func explain(s *probe.Sight) (sees bool, why []string) {
 	case s.Private:
 		return false, []string{"Each client has its own entities of this prefab: none is sent."}
 	case s.Hidden:
-		return false, []string{"The game hides it from this player with Frame.SetVisible."}
+		return false, []string{"The game hides it from this player with ServerFrame.SetVisible."}
 	case s.Own:
 		why = append(why, "It is the player's own, or a shared physics object: always sent, at any distance.")
 	case s.Interest.On:
@@ -95,7 +95,7 @@ func nearby(n *probe.Interest) (sees bool, why string) {
 	case !n.Placed:
 		return true, "It has no position: sent at any distance."
 	case n.Distance < 0:
-		return n.Relevant, "The player has no eye: it owns no entity with a position, and the game set none with Frame.SetEye."
+		return n.Relevant, "The player has no eye: it owns no entity with a position, and the game set none with ServerFrame.SetEye."
 	case n.Relevant && n.Distance > n.Enter:
 		return true, fmt.Sprintf("It is %.5g away: beyond Enter (%.5g), and not yet beyond Leave (%.5g).", n.Distance, n.Enter, n.Leave)
 	case n.Relevant:

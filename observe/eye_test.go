@@ -26,7 +26,7 @@ func TestEye(t *testing.T) {
 		p.Component(&g.place)
 		p.Prefab(&g.player, "player", &g.place)
 		foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: 10, Leave: 12}, func(v *place) (x, y, z float32) { return v.X, v.Y, 0 })
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			g.place.Get(f.World, f.Spawn(&g.player, player)).X = 90
 		})
 		return p

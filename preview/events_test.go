@@ -28,9 +28,9 @@ func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	p := foretick.NewProtocol("deaf", 1)
 	p.Component(&place, foretick.Predicted())
 	p.Prefab(&body, "body", &place)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 	p.Shared("tell", func(f *foretick.Frame, rows ecs.Rows) { heard.Raise(f, rows.Entity(0), 1) }, ecs.Write(&place))
-	heard.OnPredicted(p, func(*foretick.Frame, ecs.Entity, int) { told++ })
+	heard.OnPredicted(p, func(*foretick.Frame, foretick.By, int) { told++ })
 	v, err := preview.New(server.Config{Protocol: p}, client.Config{})
 	require.NoError(t, err)
 	for i := range 50 {

@@ -32,7 +32,7 @@ func (g *Stroll) Protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Stick)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Stick)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, stick := g.Pos.Slice(rows), g.Stick.Slice(rows)
 		for i := range pos {

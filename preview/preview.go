@@ -26,14 +26,14 @@ import (
 // whose frames belong to a client. Their writes to replicated components are undone.
 //
 // There is one world, so nothing is hidden: it holds entities that
-// [foretick.Frame.SetVisible] and [foretick.Interest] keep from the player, and fields of
+// [foretick.ServerFrame.SetVisible] and [foretick.Interest] keep from the player, and fields of
 // every audience. For those rules play over package transport/local, which runs both ends. A
 // Preview is not safe for concurrent use.
 type Preview struct {
 	foretick.Requester // requests of the player: [foretick.Request.Send] takes the preview
 
 	srv    *server.Server
-	engine probe.Preview[client.View, foretick.Frame]
+	engine probe.Preview[client.View, foretick.ServerFrame]
 }
 
 // New makes a preview. srv and cl are the game's own configurations, without
@@ -52,7 +52,7 @@ func New(srv server.Config, cl client.Config) (*Preview, error) {
 		return nil, err
 	}
 	player := ofClient().NewPreview(cl, m)
-	return &Preview{player, s, player.(probe.Preview[client.View, foretick.Frame])}, nil
+	return &Preview{player, s, player.(probe.Preview[client.View, foretick.ServerFrame])}, nil
 }
 
 // serverHalf and clientHalf are what the server and the client packages offer for a preview alone.
@@ -122,7 +122,7 @@ func (p *Preview) SetTimeScale(scale float64) { p.engine.SetTimeScale(scale) }
 // Edit calls fn on the state of the newest tick, and keeps what fn changes: for an editor that
 // moves and spawns things between Steps, also while paused. The next Step shows it. f is the
 // server's frame. A change made without Edit to a component that is drawn would be undone.
-func (p *Preview) Edit(fn func(f *foretick.Frame)) { p.engine.Edit(fn) }
+func (p *Preview) Edit(fn func(f *foretick.ServerFrame)) { p.engine.Edit(fn) }
 
 // Close ends the match: OnLeave runs for the player. After it Step does nothing. A second
 // Close returns [transport.ErrClosed].

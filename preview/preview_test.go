@@ -88,19 +88,19 @@ func (g *stageGame) Protocol() *foretick.Protocol {
 		}
 		return nil
 	})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.note("%d join %d %v", f.Tick, player, f.IsServer())
 		g.me = f.Spawn(&g.avatar, player)
 		g.label.Get(f.World, g.me).Text = "me"
 	})
-	p.OnLeave(func(f *foretick.Frame, player foretick.PlayerID) { g.note("leave %d", player) })
+	p.OnLeave(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.note("leave %d", player) })
 	p.OnLevel(func(f *foretick.Frame, data []byte) { g.note("level %s %v", data, f.IsServer()) })
 	p.OnAppear(func(f *foretick.Frame, e ecs.Entity) {
 		g.note("appear %v", f.IsServer())
 		g.local.Add(f.World, e, stageLocal{})
 	}, foretick.OfPrefab(&g.avatar))
 	p.OnVanish(func(*foretick.Frame, ecs.Entity) { g.note("vanish") }, foretick.OfPrefab(&g.avatar))
-	g.talk.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v stageTalk) {
+	g.talk.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v stageTalk) {
 		g.note("%d asked %s", f.Tick, v.Text)
 		_ = g.said.Send(f, player, stageTalk{v.Text + "!"})
 	})
@@ -108,7 +108,7 @@ func (g *stageGame) Protocol() *foretick.Protocol {
 		g.note("%d said %s %v", t, v.Text, f.IsServer())
 	})
 	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place), ecs.Create(&g.place))
-	p.Server("tilt", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("tilt", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range g.label.Slice(rows) {
 			g.label.Slice(rows)[i].Tilt += 0.3 // in steps that are too fine to be sent, but are not rounded here
 		}
@@ -116,17 +116,17 @@ func (g *stageGame) Protocol() *foretick.Protocol {
 	}, ecs.Write(&g.label), ecs.Write(&g.score))
 	p.Shared("mine", func(*foretick.Frame, ecs.Rows) { g.log = append(g.log, "client's") }, ecs.Once(), ecs.Tags(foretick.TagClient))
 	p.Render("paint", g.paint, ecs.Once(), ecs.WriteOther(&g.place, &g.label, &g.local), ecs.Write(&g.score), ecs.Create(&g.label))
-	g.fired.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, v stageShot) {
+	g.fired.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, v stageShot) {
 		g.note("%d server %d", f.Tick, v.N)
-		if hit, ok := f.Rewind(by).Nearest(lagcomp.Vec{}, 1000); ok {
+		if hit, ok := f.Rewind(by.Player).Nearest(lagcomp.Vec{}, 1000); ok {
 			g.aimed = append(g.aimed, hit.Entity)
 		}
 	})
-	g.fired.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, v stageShot) {
+	g.fired.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, v stageShot) {
 		g.note("%d predicted %d %v", f.Tick, v.N, f.IsServer())
 	})
-	g.fired.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, v stageShot) { g.note("confirmed %d", v.N) })
-	g.silent.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, v stageShot) { g.note("silent %d", v.N) })
+	g.fired.OnConfirmed(p, func(_ *foretick.Frame, _ foretick.By, v stageShot) { g.note("confirmed %d", v.N) })
+	g.silent.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, v stageShot) { g.note("silent %d", v.N) })
 	return p
 }
 
@@ -223,12 +223,12 @@ func TestPreviewTellsEverything(t *testing.T) {
 	_, rest = stripped(g.log, "client's")
 	require.Equal(t, []string{"13 refused not now"}, rest)
 	g.log, g.refuse = nil, false
-	require.NoError(t, p.Server().NextLevel([]byte("two"), func(f *foretick.Frame) { g.me = f.Spawn(&g.avatar, 1) }))
+	require.NoError(t, p.Server().NextLevel([]byte("two"), func(f *foretick.ServerFrame) { g.me = f.Spawn(&g.avatar, 1) }))
 	step(stageTick)
 	_, rest = stripped(g.log, "client's")
 	require.Equal(t, []string{"level two false", "vanish", "appear false"}, rest)
 	g.log = nil
-	p.Edit(func(f *foretick.Frame) { f.Kick(1, transport.FirstUserCode, "enough") })
+	p.Edit(func(f *foretick.ServerFrame) { f.Kick(1, transport.FirstUserCode, "enough") })
 	v = step(stageTick)
 	require.Equal(t, client.Closed, v.State)
 	var why *transport.DisconnectError
@@ -256,7 +256,7 @@ func TestPreviewDrawsBetweenTicks(t *testing.T) {
 	for _, dt := range g.drawDT {
 		require.InDelta(t, 0.025, dt, 1e-6)
 	}
-	p.Edit(func(f *foretick.Frame) {
+	p.Edit(func(f *foretick.ServerFrame) {
 		require.Equal(t, float32(3), g.place.Get(f.World, g.me).X)
 		require.Equal(t, "me", g.label.Get(f.World, g.me).Text)
 		require.InDelta(t, 1.2, g.label.Get(f.World, g.me).Tilt, 1e-6)
@@ -271,7 +271,7 @@ func TestPreviewDrawsNoWayAcrossATeleport(t *testing.T) {
 	p, step := g.preview(t)
 	step(0)
 	step(stageTick)
-	require.NoError(t, p.Server().Do("test", func(f *foretick.Frame) {
+	require.NoError(t, p.Server().Do("test", func(f *foretick.ServerFrame) {
 		g.place.Get(f.World, g.me).X = 100
 		f.Teleport(g.me)
 	}))
@@ -306,10 +306,10 @@ func TestPreviewTime(t *testing.T) {
 	p.StepTick()
 	p.StepTick()
 	require.Equal(t, foretick.Tick(5), step(time.Hour).Tick)
-	p.Edit(func(f *foretick.Frame) { g.place.Get(f.World, g.me).X = 40.3 })
+	p.Edit(func(f *foretick.ServerFrame) { g.place.Get(f.World, g.me).X = 40.3 })
 	step(stageTick)
 	require.InDelta(t, 40.3, g.drawn[len(g.drawn)-1], 0.02)
-	p.Edit(func(f *foretick.Frame) {
+	p.Edit(func(f *foretick.ServerFrame) {
 		require.NotEqual(t, float32(40.3), g.place.Get(f.World, g.me).X, "it is rounded to the simulation step")
 	})
 	p.Pause(false)

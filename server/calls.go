@@ -20,7 +20,7 @@ const (
 // call is a function that waits for the end of a tick.
 type call struct {
 	name string // the name given to Do, after callHandler
-	run  func(*foretick.Frame)
+	run  func(*foretick.ServerFrame)
 	edit *tape.Edit // the edit that run makes; nil: run may do anything
 }
 
@@ -59,7 +59,7 @@ type calls struct {
 // Do returns an error when name or function is missing, when 256 functions wait already,
 // [ErrEnded] after the last tick, and [transport.ErrClosed] when the server is closed or a
 // system has panicked. A function that waits then never runs.
-func (s *Server) Do(name string, fn func(f *foretick.Frame)) error {
+func (s *Server) Do(name string, fn func(f *foretick.ServerFrame)) error {
 	switch {
 	case fn == nil:
 		return fmt.Errorf("foretick: Server.Do(%q) has no function to call", name)
@@ -133,7 +133,7 @@ func (c *calls) runCall(f *foretick.Frame, one *call) {
 	for _, fn := range c.hooks.call {
 		fn(one.name[len(callHandler):])
 	}
-	one.run(f)
+	one.run(forServer(f))
 }
 
 // recordCalls records the functions that run at the end of a tick, and returns those to run: a replay
@@ -149,7 +149,7 @@ func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 	}
 	var out []call
 	for _, q := range run {
-		switch fn, _ := q.Run.(func(*foretick.Frame)); {
+		switch fn, _ := q.Run.(func(*foretick.ServerFrame)); {
 		case q.Own >= 0:
 			out = append(out, calls[q.Own])
 		case q.Edit != nil:
@@ -157,7 +157,7 @@ func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 		case fn != nil:
 			out = append(out, call{name: callHandler + q.Name, run: fn})
 		default: // the tape does not have the function's changes
-			out = append(out, call{name: callHandler + q.Name, run: func(*foretick.Frame) {}})
+			out = append(out, call{name: callHandler + q.Name, run: func(*foretick.ServerFrame) {}})
 		}
 	}
 	return out
@@ -167,7 +167,7 @@ func (c *calls) recordCalls(t foretick.Tick, calls []call) []call {
 // nil.
 func editCall(e *tape.Edit, done func(error)) call {
 	name := fmt.Sprintf("edit %v %s", ecs.Entity(e.Entity), e.Path)
-	return call{name: callHandler + name[:min(len(name), maxCallName)], edit: e, run: func(f *foretick.Frame) {
+	return call{name: callHandler + name[:min(len(name), maxCallName)], edit: e, run: func(f *foretick.ServerFrame) {
 		var err error
 		if ecs.Entity(e.Entity) == ecs.None {
 			err = f.World.SetSingletonValue(e.Path, e.Value)

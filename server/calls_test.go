@@ -56,7 +56,7 @@ func ExampleServer_Do() {
 	e := srv.Frame().Spawn(prefab, ecs.Nobody)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
-	err = srv.Do("console: set thing.N", func(f *foretick.Frame) {
+	err = srv.Do("console: set thing.N", func(f *foretick.ServerFrame) {
 		done <- f.World.SetValue(e, "thing.N", 7)
 	})
 	if err != nil {
@@ -81,11 +81,11 @@ func TestDo(t *testing.T) {
 	s := newLonely(t, server.Config{})
 	probe.OfServer(s.Server).OnCall(func(name string) { names = append(names, name) })
 	var ran []string
-	note := func(what string) func(*foretick.Frame) {
-		return func(f *foretick.Frame) { ran = append(ran, fmt.Sprintf("%s in %d", what, f.Tick)) }
+	note := func(what string) func(*foretick.ServerFrame) {
+		return func(f *foretick.ServerFrame) { ran = append(ran, fmt.Sprintf("%s in %d", what, f.Tick)) }
 	}
 	require.NoError(t, s.Do("a", note("a")))
-	require.NoError(t, s.Do("b", func(f *foretick.Frame) {
+	require.NoError(t, s.Do("b", func(f *foretick.ServerFrame) {
 		note("b")(f)
 		require.NoError(t, s.Do("c", note("c")))
 	}))
@@ -103,7 +103,7 @@ func TestDo(t *testing.T) {
 func TestDoIsBounded(t *testing.T) {
 	s := newLonely(t, server.Config{})
 	n := 0
-	count := func(*foretick.Frame) { n++ }
+	count := func(*foretick.ServerFrame) { n++ }
 	for range 256 {
 		require.NoError(t, s.Do("count", count))
 	}
@@ -127,7 +127,7 @@ func TestDoFromManyGoroutines(t *testing.T) {
 	for g := range refused {
 		group.Go(func() {
 			for range 100 {
-				for s.Do("add", func(f *foretick.Frame) {
+				for s.Do("add", func(f *foretick.ServerFrame) {
 					v, err := f.World.Value(s.e, "thing.N")
 					require.NoError(t, err)
 					require.NoError(t, f.World.SetValue(s.e, "thing.N", v.(uint32)+1))
@@ -157,8 +157,8 @@ func TestDoContainsPanics(t *testing.T) {
 	var told []server.Panic
 	s := newLonely(t, server.Config{OnPanic: func(p server.Panic) { told = append(told, p) }})
 	ran := false
-	require.NoError(t, s.Do("tool", func(*foretick.Frame) { panic(errors.New("a tool's fault")) }))
-	require.NoError(t, s.Do("next", func(*foretick.Frame) { ran = true }))
+	require.NoError(t, s.Do("tool", func(*foretick.ServerFrame) { panic(errors.New("a tool's fault")) }))
+	require.NoError(t, s.Do("next", func(*foretick.ServerFrame) { ran = true }))
 	s.tick()
 	s.tick()
 	require.True(t, ran)
@@ -170,7 +170,7 @@ func TestDoContainsPanics(t *testing.T) {
 
 // TestDoAfterTheEnd: a caller gets an error from a server that computes no more ticks.
 func TestDoAfterTheEnd(t *testing.T) {
-	nothing := func(*foretick.Frame) { t.Error("it ran") }
+	nothing := func(*foretick.ServerFrame) { t.Error("it ran") }
 	s := newLonely(t, server.Config{})
 	require.NoError(t, s.Do("waits", nothing))
 	require.NoError(t, s.Close(""))
@@ -178,7 +178,7 @@ func TestDoAfterTheEnd(t *testing.T) {
 	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
 
 	s = newLonely(t, server.Config{})
-	require.NoError(t, s.Do("closes", func(*foretick.Frame) { require.NoError(t, s.Close("")) }))
+	require.NoError(t, s.Do("closes", func(*foretick.ServerFrame) { require.NoError(t, s.Close("")) }))
 	s.tick()
 	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
 }
@@ -187,7 +187,7 @@ func TestDoAfterTheEnd(t *testing.T) {
 func TestDoAllocatesNothing(t *testing.T) {
 	costtest.Allocations(t)
 	s := newLonely(t, server.Config{})
-	set := func(f *foretick.Frame) { s.thing.Get(f.World, s.e).N++ }
+	set := func(f *foretick.ServerFrame) { s.thing.Get(f.World, s.e).N++ }
 	per := testing.AllocsPerRun(100, func() {
 		for range 10 {
 			_ = s.Do("add", set)

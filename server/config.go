@@ -189,7 +189,7 @@ type Config struct {
 	// the players by when the match should end. It may change the world and send messages, as
 	// OnJoin may. A singleton that it sets reaches everybody, also who reconnects later. It is not called
 	// if nobody is left to be told. A panic in it is logged, and the match goes on.
-	OnDrain func(f *foretick.Frame, reason string)
+	OnDrain func(f *foretick.ServerFrame, reason string)
 	// AllowTrace, when set, decides which players may trace their own entities: see package
 	// inspect/trace. It is called within Step, for each request of a player's client. A player
 	// sees no more than snapshots show it, but traces take bandwidth and time. nil allows
@@ -202,7 +202,7 @@ type Config struct {
 	Recorder io.WriterTo
 	// OnTick, when set, is called after each tick with the frame, for tests and recorders.
 	// It must not change the world.
-	OnTick func(f *foretick.Frame)
+	OnTick func(f *foretick.ServerFrame)
 }
 
 const (

@@ -127,13 +127,13 @@ func (p *player) connected() bool {
 
 // tell calls Config.OnDrain in the first tick after the server began to drain. It reports whether it
 // did.
-func (d *draining) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.Frame, string)) bool {
+func (d *draining) tell(f *foretick.Frame, c *panics, onDrain func(*foretick.ServerFrame, string)) bool {
 	if d.told || d.reason == nil || onDrain == nil {
 		return false
 	}
 	d.told = true
 	defer c.Contain(ecs.Nobody, "OnDrain")
-	onDrain(f, *d.reason)
+	onDrain(forServer(f), *d.reason)
 	return true
 }
 

@@ -30,7 +30,7 @@ func (g *Noticed) Protocol() *foretick.Protocol {
 func ExampleConfig_onDrain() {
 	var truth, cl Noticed
 	match := simtest.New(1)
-	srv, err := match.Serve(server.Config{Protocol: truth.Protocol(), OnDrain: func(f *foretick.Frame, _ string) {
+	srv, err := match.Serve(server.Config{Protocol: truth.Protocol(), OnDrain: func(f *foretick.ServerFrame, _ string) {
 		truth.Notice.Get(f.World).Ends = f.Tick + foretick.Tick(10*60/f.DT)
 	}})
 	if err != nil {

@@ -30,7 +30,7 @@ func runMatch(ctx context.Context, srv *server.Server) (err error) {
 func ExampleServer_Run() {
 	match := func(falls bool) *server.Server {
 		p := foretick.NewProtocol("match", 1)
-		p.Server("rules", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("rules", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if falls && f.Tick == 2 {
 				panic("index out of range")
 			}

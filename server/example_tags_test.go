@@ -24,7 +24,7 @@ func (g *Horde) Protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *Horde) think(f *foretick.Frame, _ ecs.Rows) {
+func (g *Horde) think(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick == 1 {
 		fmt.Println("bots think")
 	}

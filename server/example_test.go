@@ -33,7 +33,7 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
@@ -73,7 +73,7 @@ func ExampleServer_NextLevel() {
 	p := protocol(&game, func(level string) { fmt.Println("entering", level) })
 	match, srv, cl := play(protocol(&truth, func(string) {}), p, nil)
 	match.Run(time.Second)
-	err := srv.NextLevel([]byte("caves"), func(f *foretick.Frame) {
+	err := srv.NextLevel([]byte("caves"), func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
 			truth.Pos.Get(f.World, f.Spawn(&truth.Player, player)).X = 40
 		}

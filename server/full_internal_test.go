@@ -97,9 +97,9 @@ func (g *crowded) protocol(t *testing.T) *foretick.Protocol {
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
 	p.Prefab(&g.thing, "thing", &g.mark)
 	require.NoError(t, compiledOf(p).Types.RegisterPrefab(&g.filler, "filler", &g.mark))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	bodies := p.Query(ecs.With(&g.cmd))
-	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, w crowdedWish) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, w crowdedWish) {
 		switch w.What {
 		case 1:
 			require.True(t, f.World.Alive(f.Spawn(&g.thing, player)))

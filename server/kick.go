@@ -21,7 +21,7 @@ type kicks struct {
 	tape      *recording
 }
 
-// KickPlayer implements Frame.Kick.
+// KickPlayer implements ServerFrame.Kick.
 func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, reason string) bool {
 	k.tape.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: reason})
 	p := k.sessions.player(player)
@@ -39,7 +39,7 @@ func (k *kicks) KickPlayer(player foretick.PlayerID, code transport.Code, reason
 	return true
 }
 
-// BanPlayer implements Frame.Ban.
+// BanPlayer implements ServerFrame.Ban.
 func (k *kicks) BanPlayer(player foretick.PlayerID, until time.Time, reason string) bool {
 	k.tape.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: reason})
 	p := k.sessions.player(player)
@@ -70,7 +70,7 @@ func (s *Server) Identity(player foretick.PlayerID) []byte {
 	return nil
 }
 
-// KickIdentity kicks every player of an identity with [transport.Kicked], as [foretick.Frame.Kick]
+// KickIdentity kicks every player of an identity with [transport.Kicked], as [foretick.ServerFrame.Kick]
 // does: at the end of the tick. Absent players whose place is held are included. It
 // reports whether there was one. An empty identity matches no player.
 func (s *Server) KickIdentity(identity []byte, reason string) bool {
@@ -117,7 +117,7 @@ func (k *kicks) banIdentity(identity []byte, until time.Time, reason string) boo
 	return true
 }
 
-// Unban lets an identity in again that [Server.Ban] or [foretick.Frame.Ban] keeps out. Without such a
+// Unban lets an identity in again that [Server.Ban] or [foretick.ServerFrame.Ban] keeps out. Without such a
 // ban it does nothing.
 func (s *Server) Unban(identity []byte) {
 	s.tape.outside(tape.Call{Op: tape.Unban, Data: identity})

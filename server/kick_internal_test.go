@@ -51,7 +51,7 @@ func TestKickedPlayerGetsItsLastMessages(t *testing.T) {
 	protocol := func(out *foretick.Message[bye]) *foretick.Protocol {
 		p := foretick.NewProtocol("bye", 1)
 		out.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m bye) { heard = append(heard, m.N) })
-		p.Server("kick", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("kick", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick == 60 {
 				require.NoError(t, out.Send(f, 1, bye{7}))
 				require.True(t, f.Kick(1, transport.FirstUserCode, "enough"))

@@ -27,7 +27,7 @@ func TestLastTick(t *testing.T) {
 		p, c, prefab := foretick.NewProtocol("last tick", 1), &ecs.Component[counter]{}, &ecs.Prefab{}
 		p.Component(c, foretick.Predicted())
 		p.Prefab(prefab, "counter", c)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(prefab, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(prefab, player) })
 		p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
 			for i := range c.Slice(rows) {
 				c.Slice(rows)[i].N++

@@ -64,7 +64,7 @@ func (h *lateHall) protocol() (*foretick.Protocol, *ecs.Component[hallMove]) {
 	p.Command(&cmd)
 	p.Prefab(&body, "body", &at, &speed, &health, &score, &cmd)
 	p.Prefab(&drone, "drone", &at, &speed, &health, &cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.Spawn(&body, player)
 		for i := range 20 {
 			at.Get(f.World, f.Spawn(&drone, player)).X = float32(i)
@@ -90,7 +90,7 @@ func (h *lateHall) protocol() (*foretick.Protocol, *ecs.Component[hallMove]) {
 		}
 	})
 	heal := func(name string, every foretick.Tick) {
-		p.Server(name, func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server(name, func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, health.Slice(rows); i < len(all) && f.Tick%every == 0; i++ {
 				all[i].Healed++
 			}
@@ -98,12 +98,12 @@ func (h *lateHall) protocol() (*foretick.Protocol, *ecs.Component[hallMove]) {
 	}
 	heal("heal", 16)
 	heal("repair", 64)
-	p.Server("count", func(_ *foretick.Frame, rows ecs.Rows) {
+	p.Server("count", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 		for i, all := 0, score.Slice(rows); i < len(all); i++ {
 			all[i].N++
 		}
 	}, ecs.Write(&score))
-	p.Server("look", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&at))
+	p.Server("look", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Read(&at))
 	return p, &cmd
 }
 

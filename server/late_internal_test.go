@@ -43,7 +43,6 @@ func lateGame(more func(p *foretick.Protocol, at *ecs.Component[lateSpot], body 
 // A game in which the ticks of one player cannot run again alone is refused, and the error names a
 // remedy.
 func TestLateInputsAreRefused(t *testing.T) {
-	none := func(*foretick.Frame, ecs.Rows) {}
 	for name, row := range map[string]struct {
 		cfg  Config
 		more func(p *foretick.Protocol, at *ecs.Component[lateSpot], body *ecs.Prefab)
@@ -191,3 +190,6 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 		require.Contains(t, hides, ecs.Entity(1<<40))
 	}
 }
+
+// none is a system that does nothing.
+func none[F any](F, ecs.Rows) {}

@@ -34,13 +34,13 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 	var cmd ecs.Component[atCmd]
 	var kind ecs.Prefab
 	var rider, horse, other ecs.Entity
-	first, again := func(*foretick.Frame) {}, func(*foretick.Frame) {}
+	first, again := func(*foretick.ServerFrame) {}, func(*foretick.ServerFrame) {}
 	p := foretick.NewProtocol("groups", 1)
 	p.Component(&pos)
 	p.Command(&cmd)
 	p.Prefab(&kind, "k", &pos)
 	at := foretick.Tick(0)
-	p.Server("ride", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("ride", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		switch {
 		case f.Tick == 2:
 			rider, horse, other = f.Spawn(&kind, ecs.Nobody), f.Spawn(&kind, ecs.Nobody), f.Spawn(&kind, ecs.Nobody)
@@ -70,9 +70,9 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 		}
 		return ecs.None
 	}
-	none := func(*foretick.Frame) {}
-	with := func(e, leader *ecs.Entity) func(*foretick.Frame) {
-		return func(f *foretick.Frame) {
+	none := func(*foretick.ServerFrame) {}
+	with := func(e, leader *ecs.Entity) func(*foretick.ServerFrame) {
+		return func(f *foretick.ServerFrame) {
 			if leader == nil {
 				f.SetGroup(*e, ecs.None)
 			} else {
@@ -82,7 +82,7 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name                string
-		first, again        func(*foretick.Frame)
+		first, again        func(*foretick.ServerFrame)
 		after, later, leads *ecs.Entity // rider's leader after the first run and after the second; horse's after the second
 	}{
 		{"made by the first run alone", with(&rider, &horse), none, &horse, nil, nil},

@@ -28,7 +28,7 @@ func TestPlayersWhoLeftAreFreed(t *testing.T) {
 		return p, cmd
 	}
 	p, _ := protocol(&body)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 	s, err := New(Config{Protocol: p, Transport: listen, Timeout: 500 * time.Millisecond, ReconnectWindow: time.Second})
 	require.NoError(t, err)
 	var clients []*client.Client

@@ -32,7 +32,7 @@ import (
 // NextLevel returns an error for too much data, in build, after a panic in a system, and in a
 // function that Step calls outside of ticks, such as Config.Observe. It returns
 // [transport.ErrClosed] when the server is closed or closing.
-func (s *Server) NextLevel(data []byte, build func(f *foretick.Frame)) error {
+func (s *Server) NextLevel(data []byte, build func(f *foretick.ServerFrame)) error {
 	if len(data) > netcode.MaxLevelData {
 		return fmt.Errorf("foretick: NextLevel has %d bytes of data: the most is %d; name the level, and send the rest as messages", len(data), netcode.MaxLevelData)
 	}
@@ -83,7 +83,7 @@ type levels struct {
 }
 
 // beginLevel ends the current level and begins the next one.
-func (l *levels) beginLevel(data []byte, build func(f *foretick.Frame)) {
+func (l *levels) beginLevel(data []byte, build func(f *foretick.ServerFrame)) {
 	l.run.changing = true
 	defer func() { l.run.changing, l.run.building = false, false }()
 	l.turnover.changePlayers()
@@ -104,7 +104,7 @@ func (l *levels) beginLevel(data []byte, build func(f *foretick.Frame)) {
 		}
 	}
 	if l.run.building = build != nil; l.run.building {
-		build(&l.sim.frame)
+		build(forServer(&l.sim.frame))
 	}
 }
 

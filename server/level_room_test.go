@@ -25,7 +25,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 				continue
 			}
 			p, things, prefab := ofThings("levels")
-			p.Server("churn", func(_ *foretick.Frame, rows ecs.Rows) {
+			p.Server("churn", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 				for i := range things.Slice(rows) {
 					things.Slice(rows)[i].N++
 				}
@@ -33,7 +33,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 			m := simtest.New(1)
 			srv, err := m.Serve(server.Config{Protocol: p, SendRate: rate})
 			require.NoError(t, err)
-			build := func(f *foretick.Frame) {
+			build := func(f *foretick.ServerFrame) {
 				for i := range uint32(100) {
 					things.Get(f.World, f.Spawn(prefab, ecs.Nobody)).N = i * 1000
 				}

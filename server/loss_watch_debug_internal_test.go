@@ -25,7 +25,7 @@ func TestWatchingASystemListsNoSystems(t *testing.T) {
 	p.Component(&pos, foretick.Predicted())
 	p.Prefab(&body, "body", &pos)
 	for _, name := range []string{"one", "two", "three", "four"} {
-		p.Server(name, func(*foretick.Frame, ecs.Rows) {}, ecs.Write(&pos))
+		p.Server(name, func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Write(&pos))
 	}
 	s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)

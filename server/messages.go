@@ -83,18 +83,16 @@ func (m *mail) sendAs(p *player, t foretick.Tick, channel, id uint8, payload []b
 }
 
 // Broadcast implements Message.Broadcast.
-func (m *mail) Broadcast(channel, id uint8, payload []byte) error {
-	var errs []error
+func (m *mail) Broadcast(channel, id uint8, payload []byte) {
 	if m.late.IsQuiet(m.sim.writes.sharedRuns()) {
-		return nil
+		return
 	}
 	for _, p := range m.sessions.players {
 		if p.session.state >= playing {
-			errs = append(errs, m.postMessage(p, channel, id, payload))
+			_ = m.postMessage(p, channel, id, payload) // a full queue disconnects the player and is counted
 		}
 	}
 	for _, o := range m.sessions.observers {
 		_ = m.postMessage(o, channel, id, payload)
 	}
-	return errors.Join(errs...)
 }

@@ -24,7 +24,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	ids := map[uint32]ecs.Entity{}
 	lived := p.Query(ecs.With(things))
 	var oldest []ecs.Entity
-	p.Server("turn over", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("turn over", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		for len(oldest) > 8 {
 			f.Destroy(oldest[0])
 			oldest = oldest[1:]

@@ -63,12 +63,12 @@ func (g *gallery) protocol(interest float32) *foretick.Protocol {
 	p.Prefab(&g.walker, "walker", &g.place, &g.facts, &g.move)
 	p.Prefab(&g.item, "item", &g.place, &g.facts)
 	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n obsNews) { g.got = append(g.got, n.N) })
-	g.ask.Handle(p, func(*foretick.Frame, foretick.PlayerID, obsNews) {})
+	g.ask.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, obsNews) {})
 	if interest > 0 {
 		foretick.Interest(p, &g.place, snapshot.AreaConfig{Enter: interest}, func(at *obsPlace) (x, y, z float32) { return at.X, at.Y, 0 })
 	}
 	g.by = map[uint16]ecs.Entity{}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.joined = append(g.joined, player)
 		g.spawn(f, &g.walker, player, 0, 0)
 	})
@@ -78,7 +78,7 @@ func (g *gallery) protocol(interest float32) *foretick.Protocol {
 			place[i].X += move[i].X * 5 * f.DT
 		}
 	}, ecs.Read(&g.move), ecs.Write(&g.place))
-	p.Server("drift", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("drift", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		place, facts := g.place.Slice(rows), g.facts.Slice(rows)
 		for i := range place {
 			if rows.Owner() == ecs.Nobody {
@@ -93,7 +93,7 @@ func (g *gallery) protocol(interest float32) *foretick.Protocol {
 	return p
 }
 
-func (g *gallery) spawn(f *foretick.Frame, k *ecs.Prefab, owner foretick.PlayerID, x, y float32) ecs.Entity {
+func (g *gallery) spawn(f *foretick.ServerFrame, k *ecs.Prefab, owner foretick.PlayerID, x, y float32) ecs.Entity {
 	e := f.Spawn(k, owner)
 	g.named++
 	*g.place.Get(f.World, e) = obsPlace{X: x, Y: y}
@@ -286,7 +286,7 @@ func TestGrants(t *testing.T) {
 			f.SetVisible(2, x.game.by[5], false)
 			o, g := x.comes(client.Config{Observe: true})
 			x.run(time.Second)
-			require.NoError(t, x.game.news.Broadcast(f, obsNews{7}))
+			x.game.news.Broadcast(f, obsNews{7})
 			require.NoError(t, x.game.news.Send(f, 1, obsNews{8}))
 			require.NoError(t, x.game.news.Send(f, 2, obsNews{9}))
 			x.run(time.Second)
@@ -319,7 +319,7 @@ func TestGrants(t *testing.T) {
 			}
 			_, sees = x.seen(o)[6]
 			require.True(t, sees, "who hid it left")
-			require.NoError(t, x.srv.NextLevel(nil, func(f *foretick.Frame) { x.game.spawn(f, &x.game.item, ecs.Nobody, 0, 0) }))
+			require.NoError(t, x.srv.NextLevel(nil, func(f *foretick.ServerFrame) { x.game.spawn(f, &x.game.item, ecs.Nobody, 0, 0) }))
 			x.run(time.Second)
 			require.Len(t, x.seen(o), 1, "the next level")
 			require.Zero(t, o.Stats().Malformed+o.Stats().Mispredictions+x.srv.Stats().Malformed)

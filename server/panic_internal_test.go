@@ -82,7 +82,7 @@ func TestServerCorePanic(t *testing.T) {
 func TestStepAfterAPanicInASystem(t *testing.T) {
 	net := sim.NewNetwork(1)
 	p := foretick.NewProtocol("fall", 1)
-	p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("fall", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick == 3 {
 			panic("planted")
 		}

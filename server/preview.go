@@ -71,8 +71,8 @@ func (m *previewMatch) Level() seat.Level {
 	return seat.Level{Epoch: l.epoch, Named: l.named, Tick: l.tick, Data: l.data}
 }
 
-func (m *previewMatch) Edit(fn func(f *foretick.Frame)) {
-	fn(&m.sim.frame)
+func (m *previewMatch) Edit(fn func(f *foretick.ServerFrame)) {
+	fn(forServer(&m.sim.frame))
 	m.sim.roundTick(true)
 }
 

@@ -42,7 +42,7 @@ func newYard(t *testing.T, crates int) *hands {
 				}
 			}
 		}, ecs.Read(&g.cmd), ecs.WriteOther(&g.at), ecs.Create(&g.at))
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 		return g, p
 	}
 	listen := h.net.Listen()

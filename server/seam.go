@@ -17,3 +17,8 @@ func compiledOf(p *foretick.Protocol) *compiled { return seam.Protocol(p).(*comp
 
 // bindFrame sets what implements a frame, and returns the frame's run of a system.
 func bindFrame(f *foretick.Frame, s *frameState) *game.SystemRun { return seam.BindFrame(f, s) }
+
+// forServer returns a frame for functions that only a server runs.
+func forServer(f *foretick.Frame) *foretick.ServerFrame {
+	return seam.ForServer(f).(*foretick.ServerFrame)
+}

@@ -154,7 +154,7 @@ func (s *senders) countLong() {
 			was.notShown = now.NoWireID
 			if !s.toldCrowd {
 				s.toldCrowd = true
-				log.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with Frame.SetVisible",
+				log.Warn("too many entities for a player: it is shown 65 535 and no others: declare foretick.Interest, or hide some with ServerFrame.SetVisible",
 					append(p.who(), "tick", m.frame.Tick)...)
 			}
 		}

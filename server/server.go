@@ -141,9 +141,9 @@ func (s *Server) openWorld() {
 
 // Frame returns the server's frame between ticks. Use it to spawn the entities of a match
 // before the first Step.
-func (s *Server) Frame() *foretick.Frame {
+func (s *Server) Frame() *foretick.ServerFrame {
 	s.openWorld()
-	return &s.sim.frame
+	return forServer(&s.sim.frame)
 }
 
 // Tick returns the newest tick computed, 0 before the first.

@@ -23,7 +23,7 @@ func ExampleServer_Figures() {
 	var game Walk
 	var clock time.Duration // a test's clock; otherwise time.Since a start
 	p := game.Protocol()
-	p.Server("think", func(*foretick.Frame, ecs.Rows) { clock += 2 * time.Millisecond }, ecs.Once())
+	p.Server("think", func(*foretick.ServerFrame, ecs.Rows) { clock += 2 * time.Millisecond }, ecs.Once())
 	match := simtest.New(1)
 	srv, err := match.Serve(server.Config{Protocol: p, Clock: func() time.Duration { return clock }})
 	if err != nil {
@@ -52,7 +52,7 @@ func TestSystemTimes(t *testing.T) {
 	var at time.Duration
 	p := g.Protocol()
 	n := time.Duration(0)
-	p.Server("grow", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("grow", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if n++; n == 3 {
 			at += 10
 		}
@@ -85,7 +85,7 @@ func TestSystemTimes(t *testing.T) {
 func TestSystemTimesWhileRunning(t *testing.T) {
 	var g Walk
 	p := g.Protocol()
-	p.Server("sleep", func(*foretick.Frame, ecs.Rows) { time.Sleep(time.Millisecond) }, ecs.Once())
+	p.Server("sleep", func(*foretick.ServerFrame, ecs.Rows) { time.Sleep(time.Millisecond) }, ecs.Once())
 	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

@@ -358,7 +358,7 @@ func (s *Server) report() {
 	s.stats.Ticks++
 	s.figures.postAll()
 	if s.cfg.OnTick != nil {
-		s.cfg.OnTick(&s.sim.frame)
+		s.cfg.OnTick(forServer(&s.sim.frame))
 	}
 	s.sessions.countPlayed(s.sim.frame.Tick, &s.clock, &s.admission, s.p.Command != nil)
 }

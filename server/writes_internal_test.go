@@ -59,7 +59,7 @@ func TestSpawnsBetweenTicksAreOfTheNext(t *testing.T) {
 		p.Command(&g.cmd)
 		p.Prefab(&g.body, "body", &g.cmd)
 		p.Prefab(&g.thing, "thing", &g.marks)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 		return p
 	}
 	g, own, net := &parts{}, &parts{}, sim.NewNetwork(1)
@@ -79,7 +79,7 @@ func TestSpawnsBetweenTicksAreOfTheNext(t *testing.T) {
 	for range 60 {
 		step()
 	}
-	spawn := func(f *foretick.Frame) { f.Spawn(&g.thing, 1) }
+	spawn := func(f *foretick.ServerFrame) { f.Spawn(&g.thing, 1) }
 	for name, do := range map[string]struct {
 		spawn func()
 		later foretick.Tick // how many ticks after the newest tick

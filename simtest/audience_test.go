@@ -44,7 +44,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 	p.Component(&g.ledger, foretick.For(schema.ToAllies))
 	p.Command(&g.cmd)
 	p.Prefab(&g.ship, "ship", &g.pos, &g.cmd, &g.orders, &g.ledger)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.ship, player)
 		g.ships[player] = e
 		f.SetTeam(player, uint8(1+player%2))
@@ -55,7 +55,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 			pos[i].X += cmd[i].X * f.DT
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Server("plan", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("plan", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		os, ls := g.orders.Slice(rows), g.ledger.Slice(rows)
 		for i := range os {
 			n := f.Tick*16 + uint32(rows.Owner())
@@ -73,7 +73,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 func TestAudiencesInAMatch(t *testing.T) {
 	m := simtest.New(9)
 	g := &fleet{}
-	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.ServerFrame) {
 		switch f.Tick {
 		case 200: // the first player changes to the other team
 			require.True(t, f.SetTeam(1, 1))

@@ -45,13 +45,13 @@ type barrierGame struct {
 
 	whole  bool // late inputs make whole ticks run again (LateWorld)
 	at     foretick.Tick
-	end    func(f *foretick.Frame) // called in tick at
+	end    func(f *foretick.ServerFrame) // called in tick at
 	joined map[foretick.PlayerID]foretick.Tick
 	gone   []foretick.PlayerID
 
 	decided                      map[barrierKey]bool
 	handled, final, nexts, lefts map[barrierKey]int
-	reacts                       func(f *foretick.Frame) // called in the OnFinal of hit
+	reacts                       func(f *foretick.ServerFrame) // called in the OnFinal of hit
 
 	heard map[barrierWord]int // how often a client received each message
 	alive map[ecs.Entity]int  // on a client: 1 for entities that appeared, 0 for those that vanished
@@ -66,14 +66,14 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 	p.Component(&g.place, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.place, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.joined[player] = f.Tick
 		f.Spawn(&g.body, player)
 	})
-	p.OnLeave(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnLeave(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		delete(g.joined, player)
 		g.gone = append(g.gone, player)
-		g.left.Raise(f, ecs.None, barrierKey{player, f.Tick})
+		g.left.Raise(f.Frame, ecs.None, barrierKey{player, f.Tick})
 	})
 	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
 		place, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
@@ -88,16 +88,16 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.place))
-	p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("tell", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		g.tell(f, barrierWord{wordOfTick, ecs.Nobody, f.Tick})
 		if f.Tick == g.at && g.end != nil && !f.Replay {
 			g.end(f)
 		}
 	}, ecs.Once())
-	g.hit.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, k barrierKey) { g.handled[k]++ })
-	g.hit.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, k barrierKey) {
+	g.hit.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, k barrierKey) { g.handled[k]++ })
+	g.hit.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, k barrierKey) {
 		g.tell(f, barrierWord{wordOfFinal, k.By, k.Tick})
-		g.next.Raise(f, ecs.None, k)
+		g.next.Raise(f.Frame, ecs.None, k)
 		if !f.Replay {
 			g.final[k]++
 			if g.reacts != nil {
@@ -105,8 +105,8 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 			}
 		}
 	})
-	once := func(to *map[barrierKey]int) func(*foretick.Frame, foretick.PlayerID, barrierKey) {
-		return func(f *foretick.Frame, _ foretick.PlayerID, k barrierKey) {
+	once := func(to *map[barrierKey]int) func(*foretick.ServerFrame, foretick.By, barrierKey) {
+		return func(f *foretick.ServerFrame, _ foretick.By, k barrierKey) {
 			if !f.Replay {
 				(*to)[k]++
 			}
@@ -114,7 +114,7 @@ func (g *barrierGame) protocol() *foretick.Protocol {
 	}
 	g.next.OnFinal(p, once(&g.nexts))
 	g.left.OnFinal(p, once(&g.lefts))
-	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v barrierAsk) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v barrierAsk) {
 		_ = g.word.Send(f, player, barrierWord{wordOfAnswer, player, v.N}) // fails if the player has left
 	})
 	g.word.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, w barrierWord) { g.heard[w]++ })
@@ -130,7 +130,7 @@ func (g *barrierGame) count(e ecs.Entity, by int) {
 }
 
 // tell sends a message to every player of the match.
-func (g *barrierGame) tell(f *foretick.Frame, w barrierWord) {
+func (g *barrierGame) tell(f *foretick.ServerFrame, w barrierWord) {
 	for player := range foretick.PlayerID(4) {
 		if _, ok := g.joined[player]; ok {
 			_ = g.word.Send(f, player, w) // fails if the player has lost its connection
@@ -139,7 +139,7 @@ func (g *barrierGame) tell(f *foretick.Frame, w barrierWord) {
 }
 
 // build makes the bodies of a new level.
-func (g *barrierGame) build(f *foretick.Frame) {
+func (g *barrierGame) build(f *foretick.ServerFrame) {
 	for player := range foretick.PlayerID(4) {
 		if _, ok := g.joined[player]; ok {
 			f.Spawn(&g.body, player)

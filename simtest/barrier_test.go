@@ -82,10 +82,10 @@ func (x *barrierMatch) until(t *testing.T, tick foretick.Tick) {
 // barrier is something after which no earlier tick runs again.
 type barrier struct {
 	name  string
-	in    func(x *barrierMatch, f *foretick.Frame) error // the barrier, called by a system
-	out   func(x *barrierMatch) error                    // the barrier, called between Steps
-	lost  int                                            // the player that the barrier removes: 1 for the first; 0: none; −1: all
-	level bool                                           // the barrier begins a new level
+	in    func(x *barrierMatch, f *foretick.ServerFrame) error // the barrier, called by a system
+	out   func(x *barrierMatch) error                          // the barrier, called between Steps
+	lost  int                                                  // the player that the barrier removes: 1 for the first; 0: none; −1: all
+	level bool                                                 // the barrier begins a new level
 }
 
 func barriers() []barrier {
@@ -93,8 +93,8 @@ func barriers() []barrier {
 	shutdown := func(x *barrierMatch) error { return x.srv.Shutdown("over", 3*time.Second) }
 	closes := func(x *barrierMatch) error { return x.srv.Close("over") }
 	restarts := func(x *barrierMatch) error { return x.srv.CloseForRestart("over") }
-	system := func(call func(*barrierMatch) error) func(*barrierMatch, *foretick.Frame) error {
-		return func(x *barrierMatch, _ *foretick.Frame) error { return call(x) }
+	system := func(call func(*barrierMatch) error) func(*barrierMatch, *foretick.ServerFrame) error {
+		return func(x *barrierMatch, _ *foretick.ServerFrame) error { return call(x) }
 	}
 	return []barrier{
 		{name: "NextLevel between Steps", out: level, level: true},
@@ -112,7 +112,7 @@ func barriers() []barrier {
 			}
 			return nil
 		}},
-		{name: "a kick by a system", lost: 1, in: func(x *barrierMatch, f *foretick.Frame) error {
+		{name: "a kick by a system", lost: 1, in: func(x *barrierMatch, f *foretick.ServerFrame) error {
 			f.Kick(1, transport.FirstUserCode, "out")
 			return nil
 		}},
@@ -124,7 +124,7 @@ func barriers() []barrier {
 			x.clients[0].Close()
 			return nil
 		}},
-		{name: "a kick and a level by a system", lost: 1, level: true, in: func(x *barrierMatch, f *foretick.Frame) error {
+		{name: "a kick and a level by a system", lost: 1, level: true, in: func(x *barrierMatch, f *foretick.ServerFrame) error {
 			f.Kick(1, transport.FirstUserCode, "out")
 			return level(x)
 		}},
@@ -146,7 +146,7 @@ func TestOutputsAtBarriers(t *testing.T) {
 				x.until(t, barrierAt-7)
 				x.link.holds = true
 				if b.in != nil {
-					x.game.end = func(f *foretick.Frame) { require.NoError(t, b.in(x, f)) }
+					x.game.end = func(f *foretick.ServerFrame) { require.NoError(t, b.in(x, f)) }
 				}
 				x.until(t, barrierAt)
 				if b.out != nil {
@@ -268,7 +268,7 @@ func (x *barrierMatch) checkTape(t *testing.T, mode lateMode, b barrier) {
 	again := &barrierMatch{game: &barrierGame{whole: mode.world, at: barrierAt}}
 	g := again.game
 	if b.in != nil {
-		g.end = func(f *foretick.Frame) { require.NoError(t, b.in(again, f)) }
+		g.end = func(f *foretick.ServerFrame) { require.NoError(t, b.in(again, f)) }
 	}
 	_, err = tapes.Play(tape, tapes.Game{
 		New: func(cfg server.Config) (*server.Server, error) {
@@ -277,7 +277,7 @@ func (x *barrierMatch) checkTape(t *testing.T, mode lateMode, b barrier) {
 			again.srv = srv
 			return srv, err
 		},
-		Level: func([]byte) func(*foretick.Frame) { return g.build },
+		Level: func([]byte) func(*foretick.ServerFrame) { return g.build },
 	})
 	require.NoError(t, err)
 	require.Equal(t, x.game.final, g.final)
@@ -292,14 +292,14 @@ func TestHandlersAskAtBarriers(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			x, asked, levels := newBarrierMatch(t, lateModes[2]), 0, 0
 			if b.in != nil {
-				x.game.end = func(f *foretick.Frame) { require.NoError(t, b.in(x, f)) }
+				x.game.end = func(f *foretick.ServerFrame) { require.NoError(t, b.in(x, f)) }
 			}
-			x.game.reacts = func(f *foretick.Frame) {
+			x.game.reacts = func(f *foretick.ServerFrame) {
 				if f.Tick < barrierAt || asked > 0 {
 					return
 				}
 				asked++
-				err := x.srv.NextLevel([]byte("another"), func(f *foretick.Frame) { levels++; x.game.build(f) })
+				err := x.srv.NextLevel([]byte("another"), func(f *foretick.ServerFrame) { levels++; x.game.build(f) })
 				if b.level {
 					require.NoError(t, err)
 					return

@@ -52,7 +52,7 @@ func benchPlayer[T benchSpot | benchSpotWide](g benchGame, add func(spot *T, x f
 	p.Component(&spot, foretick.Predicted())
 	p.Command(&move)
 	p.Prefab(&body, "body", &spot, &move)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		if g.panics {
 			panic("boom")
 		}
@@ -69,7 +69,7 @@ func benchPlayer[T benchSpot | benchSpotWide](g benchGame, add func(spot *T, x f
 			add(&spots[i], m.X/4)
 		}
 	}, ecs.Read(&move), ecs.Write(&spot))
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		spots := spot.Slice(rows)
 		for i := range spots {
 			switch {

@@ -41,7 +41,7 @@ func (g *racers) protocol() *foretick.Protocol {
 	p.Component(&g.boost, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Stages("boosts", "runs")
 	p.Shared("start", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := range g.cmd.Slice(rows) {
@@ -72,14 +72,14 @@ func (g *racers) protocol() *foretick.Protocol {
 		}
 	}, ecs.Stage("runs"), ecs.Write(&g.boost), ecs.Structural(), ecs.After("run"))
 	// The server takes boosts away and gives others, which no client can know.
-	p.Server("steal", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("steal", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if f.Tick%97 == 0 && f.Tick < g.until {
 				g.boost.Remove(f.World, rows.Entity(i))
 			}
 		}
 	}, ecs.Stage("boosts"), ecs.Write(&g.boost), ecs.Structural(), ecs.After("start"))
-	p.Server("give", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("give", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if f.Tick%61 == 0 && f.Tick < g.until {
 				g.boost.Add(f.World, rows.Entity(i), boosted{Left: 9})

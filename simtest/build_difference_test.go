@@ -64,7 +64,7 @@ func elderBuild() *build {
 	p.Command(&g.pad)
 	p.Prefab(&g.player, "player", &g.place, &g.team, &g.pad)
 	foretick.Default(p, &g.player, &g.team, Team{Colour: 3, Old: 8})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.team.Get(f.World, f.Spawn(&g.player, player)).Old = int32(player)
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
@@ -78,7 +78,7 @@ func elderBuild() *build {
 			}
 		}
 	}, ecs.Read(&g.pad), ecs.Write(&g.place))
-	p.Server("score", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("score", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if f.Tick%30 == 0 {
 				g.team.Slice(rows)[i].Colour = int8(min(f.Tick/30, 10))
@@ -88,9 +88,9 @@ func elderBuild() *build {
 			_ = g.news.Send(f, rows.Owner(), News{int16(f.Tick)})
 		}
 	}, ecs.Write(&g.team))
-	g.jumped.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Jumped) {})
-	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
-	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
+	g.jumped.OnPredicted(p, func(*foretick.Frame, foretick.By, Jumped) {})
+	g.jumped.OnConfirmed(p, func(*foretick.Frame, foretick.By, Jumped) { *b.confirm++ })
+	g.jumped.OnCancelled(p, func(*foretick.Frame, foretick.By, Jumped) { *b.cancel++ })
 	g.news.Channel = "news"
 	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })
 	b.sampler = func(fn func(client.View) (float32, float32, bool)) client.Sampler {
@@ -164,7 +164,7 @@ func youngerBuild() *build {
 	p.Prefab(&g.player, "player", &g.armour, &g.place, &g.team, &g.pad)
 	foretick.Default(p, &g.player, &g.place, Place{Z: 1.5})
 	foretick.Default(p, &g.player, &g.team, Team{Colour: 5, Name: [3]uint8{1, 2, 3}})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.Spawn(&g.player, player)
 		g.armour.Get(f.World, f.Spawn(&g.crate, ecs.Nobody)).Points = int32(player)
 	})
@@ -179,7 +179,7 @@ func youngerBuild() *build {
 			}
 		}
 	}, ecs.Read(&g.pad), ecs.Write(&g.place))
-	p.Server("score", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("score", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if f.Tick%30 == 0 {
 				g.team.Slice(rows)[i].Colour = int32(min(f.Tick/30, 10))
@@ -190,10 +190,10 @@ func youngerBuild() *build {
 			_ = g.news.Send(f, rows.Owner(), News{7, int32(f.Tick)})
 		}
 	}, ecs.Write(&g.team))
-	g.landed.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Landed) {})
-	g.jumped.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Jumped) {})
-	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
-	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
+	g.landed.OnPredicted(p, func(*foretick.Frame, foretick.By, Landed) {})
+	g.jumped.OnPredicted(p, func(*foretick.Frame, foretick.By, Jumped) {})
+	g.jumped.OnConfirmed(p, func(*foretick.Frame, foretick.By, Jumped) { *b.confirm++ })
+	g.jumped.OnCancelled(p, func(*foretick.Frame, foretick.By, Jumped) { *b.cancel++ })
 	g.weather.OnClient(p, func(*foretick.Frame, foretick.Tick, Weather) {})
 	g.news.Channel = "news"
 	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })

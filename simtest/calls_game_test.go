@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -47,14 +48,14 @@ type caller struct {
 
 func (g *caller) protocol() *foretick.Protocol {
 	runs := func(hook string, f *foretick.Frame) { g.runs(hook, f) }
-	player := func(hook string) func(*foretick.Frame, foretick.PlayerID) {
-		return func(f *foretick.Frame, _ foretick.PlayerID) { runs(hook, f) }
+	player := func(hook string) func(*foretick.ServerFrame, foretick.PlayerID) {
+		return func(f *foretick.ServerFrame, _ foretick.PlayerID) { runs(hook, f.Frame) }
 	}
-	raised := func(hook string) func(*foretick.Frame, foretick.PlayerID, callerWord) {
-		return func(f *foretick.Frame, _ foretick.PlayerID, _ callerWord) { runs(hook, f) }
+	raised := func(hook string) func(*foretick.ServerFrame, foretick.By, callerWord) {
+		return func(f *foretick.ServerFrame, _ foretick.By, _ callerWord) { runs(hook, f.Frame) }
 	}
-	shown := func(hook string) func(*foretick.Frame, ecs.Entity, callerWord) {
-		return func(f *foretick.Frame, _ ecs.Entity, _ callerWord) { runs(hook, f) }
+	shown := func(hook string) func(*foretick.Frame, foretick.By, callerWord) {
+		return func(f *foretick.Frame, _ foretick.By, _ callerWord) { runs(hook, f) }
 	}
 	entity := func(hook string) func(*foretick.Frame, ecs.Entity) {
 		return func(f *foretick.Frame, _ ecs.Entity) { runs(hook, f) }
@@ -68,9 +69,9 @@ func (g *caller) protocol() *foretick.Protocol {
 	p.Prefab(&g.ball, "ball", &g.place)
 	p.Spawns(&g.ball, foretick.SpawnConfig{OnPredicted: entity("SpawnConfig.OnPredicted"), OnConfirmed: entity("SpawnConfig.OnConfirmed"),
 		OnCancelled: entity("SpawnConfig.OnCancelled"), OnRestored: entity("SpawnConfig.OnRestored")})
-	p.OnJoin(func(f *foretick.Frame, who foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, who foretick.PlayerID) {
 		f.Spawn(&g.body, who)
-		runs("Protocol.OnJoin", f)
+		runs("Protocol.OnJoin", f.Frame)
 	})
 	p.OnLeave(player("Protocol.OnLeave"))
 	p.OnDisconnect(player("Protocol.OnDisconnect"))
@@ -115,12 +116,12 @@ func (g *caller) protocol() *foretick.Protocol {
 	g.shot.OnConfirmed(p, shown("Event.OnConfirmed"))
 	g.shot.OnCancelled(p, shown("Event.OnCancelled"))
 	g.word.OnClient(p, func(f *foretick.Frame, _ foretick.Tick, _ callerWord) { runs("Message.OnClient", f) })
-	g.ask.Handle(p, func(f *foretick.Frame, who foretick.PlayerID, v callerWord) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, who foretick.PlayerID, v callerWord) {
 		_ = g.word.Send(f, who, v)
 		for _, rows := range g.bodies.Owned(f.World, who) { // a client cannot predict this
 			g.place.Slice(rows)[0].Y += 5
 		}
-		runs("Request.Handle", f)
+		runs("Request.Handle", f.Frame)
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
@@ -133,7 +134,7 @@ func (g *caller) protocol() *foretick.Protocol {
 		}
 		runs("Protocol.Shared", f)
 	}, ecs.Read(&g.cmd), ecs.Write(&g.place), ecs.Create(&g.place))
-	p.Server("rule", func(f *foretick.Frame, _ ecs.Rows) { runs("Protocol.Server", f) }, ecs.Once())
+	p.Server("rule", func(f *foretick.ServerFrame, _ ecs.Rows) { runs("Protocol.Server", f.Frame) }, ecs.Once())
 	p.Render("look", func(f *foretick.Frame, _ ecs.Rows) { runs("Protocol.Render", f) }, ecs.Once(), ecs.Read(&g.place))
 	return p
 }
@@ -146,6 +147,12 @@ type callSite struct {
 	client *client.Client
 	frame  *foretick.Frame // frame that the function gets, or else the frame of its end
 	player foretick.PlayerID
+}
+
+// forServer returns the frame as a handler of the server has it, also where a shared system runs: a game may
+// keep one.
+func (k *callSite) forServer() *foretick.ServerFrame {
+	return seam.ForServer(k.frame).(*foretick.ServerFrame)
 }
 
 func (k *callSite) own() ecs.Entity {
@@ -167,7 +174,7 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Ban":             func(k *callSite) error { k.srv.Ban([]byte("somebody"), time.Time{}, "banned"); return nil },
 	"Server.Close":           func(k *callSite) error { return k.srv.Close("over") },
 	"Server.CloseForRestart": func(k *callSite) error { return k.srv.CloseForRestart("again") },
-	"Server.Do":              func(k *callSite) error { return k.srv.Do("call", func(*foretick.Frame) {}) },
+	"Server.Do":              func(k *callSite) error { return k.srv.Do("call", func(*foretick.ServerFrame) {}) },
 	"Server.Drain":           func(k *callSite) error { k.srv.Drain("full"); return nil },
 	"Server.Draw":            func(k *callSite) error { k.srv.Draw(time.Second / 60); return nil },
 	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&figures.Server{}); return nil },
@@ -181,7 +188,7 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Losses": func(k *callSite) error { k.srv.Losses(nil); return nil },
 	"Server.Next":   func(k *callSite) error { k.srv.Next(); return nil },
 	"Server.NextLevel": func(k *callSite) error {
-		return k.srv.NextLevel([]byte("next"), func(f *foretick.Frame) {
+		return k.srv.NextLevel([]byte("next"), func(f *foretick.ServerFrame) {
 			for _, player := range k.srv.Players(nil) {
 				f.Spawn(&k.g.body, player)
 			}
@@ -214,31 +221,31 @@ var callable = map[string]func(k *callSite) error{
 	"Client.Step":            func(k *callSite) error { k.client.Step(k.m.Now()); return nil },
 	"Client.View":            func(k *callSite) error { k.client.View(); return nil },
 
-	"Frame.Ban":           func(k *callSite) error { k.frame.Ban(k.player, time.Time{}, "banned"); return nil },
-	"Frame.ClearEye":      func(k *callSite) error { k.frame.ClearEye(k.player); return nil },
-	"Frame.Destroy":       func(k *callSite) error { k.frame.Destroy(k.own()); return nil },
-	"Frame.DrawnPart":     func(k *callSite) error { k.frame.DrawnPart(k.player); return nil },
-	"Frame.Final":         func(k *callSite) error { k.frame.Final(); return nil },
-	"Frame.IsServer":      func(k *callSite) error { k.frame.IsServer(); return nil },
-	"Frame.Kick":          func(k *callSite) error { k.frame.Kick(k.player, transport.Kicked, "out"); return nil },
-	"Frame.PrefabOf":      func(k *callSite) error { k.frame.PrefabOf(k.own()); return nil },
-	"Frame.Present":       func(k *callSite) error { k.frame.Present(); return nil },
-	"Frame.Rand":          func(k *callSite) error { k.frame.Rand(1); return nil },
-	"Frame.Rewind":        func(k *callSite) error { k.frame.Rewind(k.player); return nil },
-	"Frame.RewindBehind":  func(k *callSite) error { k.frame.RewindBehind(k.player, 2); return nil },
-	"Frame.RewindTo":      func(k *callSite) error { k.frame.RewindTo(k.player, k.frame.Tick-2, 0); return nil },
-	"Frame.SetAudience":   func(k *callSite) error { k.frame.SetAudience(k.player, k.own(), 0, true); return nil },
-	"Frame.SetEntityTeam": func(k *callSite) error { k.frame.SetEntityTeam(k.own(), 2); return nil },
-	"Frame.SetEye":        func(k *callSite) error { k.frame.SetEye(k.player, 1, 2, 3); return nil },
-	"Frame.SetGroup":      func(k *callSite) error { k.frame.SetGroup(k.own(), k.own()); return nil },
-	"Frame.SetPredicted":  func(k *callSite) error { k.frame.SetPredicted(k.own(), false); return nil },
-	"Frame.SetTeam":       func(k *callSite) error { k.frame.SetTeam(k.player, 2); return nil },
-	"Frame.SetVisible":    func(k *callSite) error { k.frame.SetVisible(k.player, k.own(), false); return nil },
-	"Frame.Simulates":     func(k *callSite) error { k.frame.Simulates(k.own()); return nil },
-	"Frame.Spawn":         func(k *callSite) error { k.frame.Spawn(&k.g.ball, ecs.Nobody); return nil },
-	"Frame.SpawnBy":       func(k *callSite) error { k.frame.SpawnBy(k.own(), &k.g.ball); return nil },
-	"Frame.Teleport":      func(k *callSite) error { k.frame.Teleport(k.own()); return nil },
-	"Frame.Time":          func(k *callSite) error { k.frame.Time(); return nil },
+	"ServerFrame.Ban":           func(k *callSite) error { k.forServer().Ban(k.player, time.Time{}, "banned"); return nil },
+	"ServerFrame.ClearEye":      func(k *callSite) error { k.forServer().ClearEye(k.player); return nil },
+	"Frame.Destroy":             func(k *callSite) error { k.frame.Destroy(k.own()); return nil },
+	"Frame.DrawnPart":           func(k *callSite) error { k.frame.DrawnPart(k.player); return nil },
+	"Frame.Final":               func(k *callSite) error { k.frame.Final(); return nil },
+	"Frame.IsServer":            func(k *callSite) error { k.frame.IsServer(); return nil },
+	"ServerFrame.Kick":          func(k *callSite) error { k.forServer().Kick(k.player, transport.Kicked, "out"); return nil },
+	"Frame.PrefabOf":            func(k *callSite) error { k.frame.PrefabOf(k.own()); return nil },
+	"Frame.Present":             func(k *callSite) error { k.frame.Present(); return nil },
+	"Frame.Rand":                func(k *callSite) error { k.frame.Rand(1); return nil },
+	"Frame.Rewind":              func(k *callSite) error { k.frame.Rewind(k.player); return nil },
+	"Frame.RewindBehind":        func(k *callSite) error { k.frame.RewindBehind(k.player, 2); return nil },
+	"Frame.RewindTo":            func(k *callSite) error { k.frame.RewindTo(k.player, k.frame.Tick-2, 0); return nil },
+	"ServerFrame.SetAudience":   func(k *callSite) error { k.forServer().SetAudience(k.player, k.own(), 0, true); return nil },
+	"ServerFrame.SetEntityTeam": func(k *callSite) error { k.forServer().SetEntityTeam(k.own(), 2); return nil },
+	"ServerFrame.SetEye":        func(k *callSite) error { k.forServer().SetEye(k.player, 1, 2, 3); return nil },
+	"ServerFrame.SetGroup":      func(k *callSite) error { k.forServer().SetGroup(k.own(), k.own()); return nil },
+	"ServerFrame.SetPredicted":  func(k *callSite) error { k.forServer().SetPredicted(k.own(), false); return nil },
+	"ServerFrame.SetTeam":       func(k *callSite) error { k.forServer().SetTeam(k.player, 2); return nil },
+	"ServerFrame.SetVisible":    func(k *callSite) error { k.forServer().SetVisible(k.player, k.own(), false); return nil },
+	"Frame.Simulates":           func(k *callSite) error { k.frame.Simulates(k.own()); return nil },
+	"ServerFrame.Spawn":         func(k *callSite) error { k.forServer().Spawn(&k.g.ball, ecs.Nobody); return nil },
+	"Frame.SpawnBy":             func(k *callSite) error { k.frame.SpawnBy(k.own(), &k.g.ball); return nil },
+	"Frame.Teleport":            func(k *callSite) error { k.frame.Teleport(k.own()); return nil },
+	"Frame.Time":                func(k *callSite) error { k.frame.Time(); return nil },
 }
 
 var callLink = sim.Link{Latency: 20 * time.Millisecond}

@@ -31,7 +31,7 @@ import (
 var allCalls = flag.Bool("calls.all", false, "TestEveryCallFromEveryFunction makes each call, not only the decisive ones and some of the others")
 
 // decisive are the methods that change how a match continues.
-var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "Frame.Kick", "Server.Close", "Server.Draw", "Server.NextLevel", "Server.Shutdown", "Server.Step"}
+var decisive = []string{"Client.Close", "Client.Step", "Frame.Destroy", "ServerFrame.Kick", "Server.Close", "Server.Draw", "Server.NextLevel", "Server.Shutdown", "Server.Step"}
 
 // played are the functions of a game that run in a match of callMatch.
 var played = []string{
@@ -161,7 +161,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 			}
 			out.ran, k.g = true, g
 			if k.frame = f; f == nil {
-				k.frame = k.srv.Frame()
+				k.frame = k.srv.Frame().Frame
 			}
 			defer func() {
 				if v := recover(); v != nil {
@@ -184,8 +184,8 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 			return server.Grant{Everything: true}, nil
 		},
 		OnPanic: func(server.Panic) { g.runs("server.Config.OnPanic", nil) },
-		OnDrain: func(f *foretick.Frame, _ string) { g.runs("server.Config.OnDrain", f) },
-		OnTick:  func(f *foretick.Frame) { g.runs("server.Config.OnTick", f) },
+		OnDrain: func(f *foretick.ServerFrame, _ string) { g.runs("server.Config.OnDrain", f.Frame) },
+		OnTick:  func(f *foretick.ServerFrame) { g.runs("server.Config.OnTick", f.Frame) },
 	})
 	require.NoError(t, err)
 	join := func(observe bool) *client.Client {
@@ -227,14 +227,14 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		}
 		changing = true
 		defer func() { changing = false }()
-		_ = k.srv.NextLevel([]byte("level"), func(f *foretick.Frame) {
+		_ = k.srv.NextLevel([]byte("level"), func(f *foretick.ServerFrame) {
 			for _, player := range k.srv.Players(nil) {
 				f.Spawn(&g.body, player)
 			}
-			g.runs("Server.NextLevel", f)
+			g.runs("Server.NextLevel", f.Frame)
 		})
 	}
-	_ = k.srv.Do("hook", func(f *foretick.Frame) { g.runs("Server.Do", f) })
+	_ = k.srv.Do("hook", func(f *foretick.ServerFrame) { g.runs("Server.Do", f.Frame) })
 	_ = g.ask.Send(actor, callerWord{})
 	m.RunFor(200 * time.Millisecond)
 	join(true)
@@ -244,7 +244,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		return false
 	})
 	if hook == "server.Config.OnPanic" {
-		_ = k.srv.Do("fails", func(*foretick.Frame) { panic("planned") })
+		_ = k.srv.Do("fails", func(*foretick.ServerFrame) { panic("planned") })
 	}
 	players := len(k.srv.Players(nil))
 	require.NoError(t, m.Leave(leaver))

@@ -62,7 +62,7 @@ func (a *causeMatch) act() {
 		_ = a.games[n].heal.Send(c, heal{uint8(1 + a.r.IntN(3))})
 	case 1:
 		a.g.pos.Get(f.World, body).Y--
-		a.did(f)
+		a.did(f.Frame)
 	case 2:
 		if f.World.Alive(pack) {
 			if a.g.pos.Has(f.World, pack) {
@@ -70,7 +70,7 @@ func (a *causeMatch) act() {
 			} else {
 				a.g.pos.Add(f.World, pack, position{})
 			}
-			a.did(f)
+			a.did(f.Frame)
 		}
 	case 3:
 		a.hidden[player] = !a.hidden[player]
@@ -81,7 +81,7 @@ func (a *causeMatch) act() {
 		} else if !a.hidden[player] {
 			a.g.packs[player] = f.Spawn(&a.g.pack, player)
 		}
-		a.did(f)
+		a.did(f.Frame)
 	case 5:
 		a.m.FreezeServer(true)
 		later(1500, func() { a.m.FreezeServer(false) })

@@ -58,7 +58,7 @@ func (g *garden) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
 	p.Prefab(&g.pack, "pack", &g.pos)
 	p.Prefab(&g.slab, "slab", &g.tile)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.enter(f, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.enter(f, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		speed := float32(4)
@@ -91,17 +91,17 @@ func (g *garden) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.WriteOther(&g.tile))
 	g.tiles = p.Query(ecs.With(&g.tile))
-	g.heal.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v heal) {
+	g.heal.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v heal) {
 		g.pos.Get(f.World, g.bodies[player]).Y += float32(v.Much)
 	})
 	return p
 }
 
-func (g *garden) enter(f *foretick.Frame, player foretick.PlayerID) {
+func (g *garden) enter(f *foretick.ServerFrame, player foretick.PlayerID) {
 	g.bodies[player], g.packs[player] = f.Spawn(&g.body, player), f.Spawn(&g.pack, player)
 	_ = f.World.SetParent(g.packs[player], g.bodies[player])
 	if g.entered != nil {
-		g.entered(f)
+		g.entered(f.Frame)
 	}
 }
 
@@ -137,7 +137,7 @@ func newAfternoon(t *testing.T, players int, link sim.Link, sample func(n int, v
 }
 
 // every runs fn every d, from 2 s to 12 s.
-func (a *afternoon) every(d time.Duration, fn func(f *foretick.Frame)) {
+func (a *afternoon) every(d time.Duration, fn func(f *foretick.ServerFrame)) {
 	for at := 2 * time.Second; at < 12*time.Second; at += d {
 		a.m.Net.At(at, func() { fn(a.srv.Frame()) })
 	}
@@ -169,20 +169,20 @@ func TestCausesAreNamed(t *testing.T) {
 			return brush{Paint: v.Tick%10 == 0}
 		}, nil, prediction.RemoteInput, "", 20},
 		"a request's handler": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(*foretick.Frame) { _ = a.games[0].heal.Send(a.clients[0], heal{3}) })
+			a.every(time.Second, func(*foretick.ServerFrame) { _ = a.games[0].heal.Send(a.clients[0], heal{3}) })
 		}, prediction.ServerEffect, "request heal", 8},
 		"an edit between ticks": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) { a.g.pos.Get(f.World, a.g.bodies[1]).Y++ })
+			a.every(time.Second, func(f *foretick.ServerFrame) { a.g.pos.Get(f.World, a.g.bodies[1]).Y++ })
 		}, prediction.ServerEffect, "(outside of systems)", 8},
 		"an edit through Do": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(*foretick.Frame) {
-				require.NoError(t, a.srv.Do("editor", func(f *foretick.Frame) {
+			a.every(time.Second, func(*foretick.ServerFrame) {
+				require.NoError(t, a.srv.Do("editor", func(f *foretick.ServerFrame) {
 					require.NoError(t, f.World.SetValue(a.g.bodies[1], "position.Y", a.g.pos.Get(f.World, a.g.bodies[1]).Y+1))
 				}))
 			})
 		}, prediction.ServerEffect, "(an edit of the running server)", 8},
 		"a component taken between ticks": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) {
+			a.every(time.Second, func(f *foretick.ServerFrame) {
 				if e := a.g.packs[1]; a.g.pos.Has(f.World, e) {
 					a.g.pos.Remove(f.World, e)
 				} else {
@@ -192,19 +192,19 @@ func TestCausesAreNamed(t *testing.T) {
 		}, prediction.ServerEffect, "(outside of systems)", 8},
 		"hidden own entities": {1, good, walk, func(a *afternoon) {
 			hidden := false
-			a.every(time.Second, func(f *foretick.Frame) {
+			a.every(time.Second, func(f *foretick.ServerFrame) {
 				hidden = !hidden
 				f.SetVisible(1, a.g.packs[1], !hidden)
 			})
 		}, prediction.ServerEffect, "(hidden from its own player)", 3},
 		"destroyed own entities": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) {
+			a.every(time.Second, func(f *foretick.ServerFrame) {
 				f.Destroy(a.g.packs[1])
 				a.m.Net.At(a.m.Net.Now()+500*time.Millisecond, func() { a.g.packs[1] = a.srv.Frame().Spawn(&a.g.pack, 1) })
 			})
 		}, prediction.ServerEffect, "(outside of systems)", 3},
 		"a parent's children": {2, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) { // makes an entity of another player a child of the first player's
+			a.every(time.Second, func(f *foretick.ServerFrame) { // makes an entity of another player a child of the first player's
 				e := f.Spawn(&a.g.pack, 1)
 				_ = f.World.SetParent(a.g.packs[2], e)
 				a.m.Net.At(a.m.Net.Now()+500*time.Millisecond, func() {

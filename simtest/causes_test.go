@@ -122,7 +122,7 @@ func (g *shed) player() simtest.Player {
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
 	p.Prefab(&g.box, "box", &g.crate)
 	bodies := map[foretick.PlayerID]ecs.Entity{}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { bodies[player] = f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { bodies[player] = f.Spawn(&g.body, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -139,7 +139,7 @@ func (g *shed) player() simtest.Player {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.WriteOther(&g.crate, &g.pos))
-	p.Server("stun", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("stun", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
 			if !g.rest && (f.Tick+rows.Entity(i).Index())%41 == 0 {
@@ -147,7 +147,7 @@ func (g *shed) player() simtest.Player {
 			}
 		}
 	}, ecs.Write(&g.pos))
-	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v tick) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v tick) {
 		if at := g.pos.Find(f.World, bodies[player]); at != nil {
 			at.Y = float32(v.N % 50)
 		}

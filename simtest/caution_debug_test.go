@@ -30,8 +30,8 @@ func TestDebugBuildsCaution(t *testing.T) {
 		"what a player owns only the server moves": {func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
 			p.Prefab(pet, "pet", &g.Pos)
-			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
-			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(pet, player) })
+			p.Server("stroll", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 					pos[i].X += 0.125
 				}
@@ -62,8 +62,8 @@ func TestDebugBuildsCaution(t *testing.T) {
 		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
 			p.Prefab(pet, "pet", &g.Pos)
-			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
-			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(pet, player) })
+			p.Server("stroll", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 					pos[i].X += 0.125
 				}
@@ -84,7 +84,7 @@ func TestDebugBuildsDoNotCautionAbout(t *testing.T) {
 	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
 		"a sound": func(g *planted, p *foretick.Protocol) {
 			honk, heard := &foretick.Event[order]{}, 0
-			honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { heard += int(g.Pos.Get(f.World, by).X) })
+			honk.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ order) { heard += int(g.Pos.Get(f.World, by.Entity).X) })
 			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.Cmd))
 		},
 		"its own rows": func(g *planted, p *foretick.Protocol) {
@@ -110,7 +110,7 @@ func TestDebugBuildsRefuseWritesOfHandlers(t *testing.T) {
 				honk := &foretick.Event[order]{}
 				_, file, line, _ := runtime.Caller(0)
 				at = fmt.Sprintf("%s:%d", file, line+2)
-				honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { g.Pos.Get(f.World, by).X += 3 })
+				honk.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ order) { g.Pos.Get(f.World, by.Entity).X += 3 })
 				p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.Cmd))
 			})
 		}, simtest.SyncConfig{})
@@ -140,8 +140,8 @@ func TestDebugBuildsCautionAboutUntrackedReads(t *testing.T) {
 				p.Component(&wind, c.options...)
 				body := &ecs.Prefab{}
 				p.Prefab(body, "kite", &g.Pos, &wind, &g.Cmd)
-				p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body, player) })
-				p.Server("blow", func(f *foretick.Frame, rows ecs.Rows) {
+				p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(body, player) })
+				p.Server("blow", func(f *foretick.ServerFrame, rows ecs.Rows) {
 					for i, w := 0, wind.Slice(rows); i < len(w) && f.Tick%c.every == 0; i++ {
 						w[i].Cups = uint8(f.Tick / c.every % 8)
 					}

@@ -41,8 +41,8 @@ func TestCheckNamesTheClockThatNeverRests(t *testing.T) {
 		p.Singleton(&at)
 		p.Component(&pos)
 		p.Prefab(&body, "body", &pos)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
-		p.Server("shrink", func(f *foretick.Frame, _ ecs.Rows) { at.Get(f.World).Radius = float32(f.Tick%256) / 4 }, ecs.Once(), ecs.Write(&at))
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
+		p.Server("shrink", func(f *foretick.ServerFrame, _ ecs.Rows) { at.Get(f.World).Radius = float32(f.Tick%256) / 4 }, ecs.Once(), ecs.Write(&at))
 		return simtest.Player{Protocol: p}
 	}})
 	require.Equal(t, 1, strings.Count(text, "Plan.Rest"), text)
@@ -61,8 +61,8 @@ func TestCheckSaysThatAMatchDoesNotRepeat(t *testing.T) {
 			var body ecs.Prefab
 			p.Component(&pos)
 			p.Prefab(&body, "body", &pos)
-			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
-			p.Server("roll", func(_ *foretick.Frame, rows ecs.Rows) {
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
+			p.Server("roll", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 				for i, at := 0, pos.Slice(rows); i < len(at); i++ {
 					at[i].X = 200 + float32(dice()%100) // outside of its tag's range, so that the match fails
 				}
@@ -86,7 +86,7 @@ func TestUndeclaredSpawnNamesItsSystem(t *testing.T) {
 		p.Prefab(&body, "body", &pos, &cmd)
 		p.Prefab(&weed, "weed", &pos)
 		p.Spawns(&weed, foretick.SpawnConfig{})
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 		p.Shared("plant", func(f *foretick.Frame, rows ecs.Rows) { f.SpawnBy(rows.Entity(0), &weed) }, ecs.Read(&cmd), ecs.Write(&pos))
 		return simtest.Player{Protocol: p}
 	}}

@@ -59,7 +59,7 @@ func (g *belfry) protocol() *foretick.Protocol {
 	p.Prefab(&g.ringer, "ringer", &g.toll, &g.sight, &g.cmd)
 	p.Prefab(&g.pole, "pole", &g.flag)
 	p.Prefab(&g.mote, "mote", &g.dust)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.ringer, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.ringer, player) })
 	p.InOrder()
 	if g.ropes {
 		p.Component(&g.rope, foretick.Predicted())
@@ -100,14 +100,14 @@ func (g *belfry) protocol() *foretick.Protocol {
 		}
 	}, ecs.ReadOther(&g.flag), ecs.Write(&g.sight))
 	if !g.still {
-		p.Server("wave", func(_ *foretick.Frame, rows ecs.Rows) {
+		p.Server("wave", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, g.flag.Slice(rows); i < len(all); i++ {
 				all[i].N++
 			}
 		}, ecs.Write(&g.flag))
 		return p
 	}
-	p.Server("blow", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("blow", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		for _, rows := range g.motes.All(f.World) {
 			for i, v := range g.dust.Slice(rows) {
 				if f.Tick > v.N {

@@ -44,7 +44,7 @@ func (g *mill) protocol(more ...func(p *foretick.Protocol)) *foretick.Protocol {
 	p.Component(&g.eng, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.prefab, "mill", &g.eng, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
 	p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
 		eng, cmd := g.eng.Slice(rows), g.cmd.Slice(rows)
 		for i := range eng {

@@ -40,7 +40,7 @@ func (g *crates) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
 	p.Prefab(&g.crate, "crate", &g.pos, &g.vel)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = -3 + 6*float32(player-1)
 	})
 	p.Shared("push", g.push, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vel), ecs.Before("slide"))
@@ -139,7 +139,7 @@ func TestCrateOfTwo(t *testing.T) {
 	}
 	var shown [2][]frame
 	truth := map[foretick.Tick]position{}
-	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(f *foretick.ServerFrame) {
 		truth[f.Tick] = *g.pos.Get(f.World, crate)
 	}})
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func TestPanicIsContained(t *testing.T) {
 						}
 					}
 				}, ecs.Read(&g.cmd))
-				boom.OnServer(p, func(_ *foretick.Frame, by foretick.PlayerID, _ uint32) { fault("event uint32", by) })
+				boom.OnServer(p, func(_ *foretick.ServerFrame, by foretick.By, _ uint32) { fault("event uint32", by.Player) })
 				foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, _ lever) error {
 					if f.Tick > 60 {
 						fault("CheckCommand", player)
@@ -47,8 +47,8 @@ func TestPanicIsContained(t *testing.T) {
 					return nil
 				})
 				foretick.Decay(p, &g.cmd, func(*lever, int) { fault("Decay", 2) })
-				p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { fault("OnJoin", player) })
-				p.OnLeave(func(_ *foretick.Frame, player foretick.PlayerID) { fault("OnLeave", player) })
+				p.OnJoin(func(_ *foretick.ServerFrame, player foretick.PlayerID) { fault("OnJoin", player) })
+				p.OnLeave(func(_ *foretick.ServerFrame, player foretick.PlayerID) { fault("OnLeave", player) })
 			}
 		}
 		srv, err := m.Serve(server.Config{
@@ -107,16 +107,16 @@ func TestNestingIsCapped(t *testing.T) {
 	deepest := uint32(0)
 	self := ecs.None
 	srv, err := m.Serve(server.Config{Protocol: g.protocol(func(p *foretick.Protocol) {
-		p.Server("spark", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("spark", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick == 10 {
 				self = f.Spawn(&g.prefab, ecs.Nobody)
-				boom.Raise(f, self, 1)
+				boom.Raise(f.Frame, self, 1)
 			}
 		}, ecs.Once(), ecs.Create(&g.eng, &g.cmd))
-		boom.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, depth uint32) {
+		boom.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, depth uint32) {
 			deepest = max(deepest, depth)
-			boom.Raise(f, self, depth+1)
-			boom.Raise(f, self, depth+1)
+			boom.Raise(f.Frame, self, depth+1)
+			boom.Raise(f.Frame, self, depth+1)
 		})
 	})})
 	require.NoError(t, err)

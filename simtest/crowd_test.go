@@ -99,7 +99,9 @@ func (g *crowd) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	g.declare()
 	for i, s := range g.singles {
-		declare := p.Server
+		declare := func(name string, run func(*foretick.Frame, ecs.Rows), access ...ecs.Access) {
+			p.Server(name, func(f *foretick.ServerFrame, rows ecs.Rows) { run(f.Frame, rows) }, access...)
+		}
 		if i < len(g.singles)-10 {
 			p.Singleton(s)
 		} else {
@@ -123,7 +125,7 @@ func (g *crowd) protocol() *foretick.Protocol {
 	p.Spawns(&g.dart, foretick.SpawnConfig{})
 	foretick.Hitbox(p, &g.pos, func(at *footing) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, R: 3} })
 	foretick.TrackHistory(p, &g.facing)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = 10 * float32(player)
 	})
 	for n := range 6 {
@@ -160,7 +162,7 @@ func (g *crowd) protocol() *foretick.Protocol {
 }
 
 // shoot makes a player that fires hit the players that it sees nearby.
-func (g *crowd) shoot(f *foretick.Frame, rows ecs.Rows) {
+func (g *crowd) shoot(f *foretick.ServerFrame, rows ecs.Rows) {
 	pos, cmd, health := g.pos.Slice(rows), g.cmd.Slice(rows), g.health.Slice(rows)
 	for i := range cmd {
 		if !cmd[i].Fire {

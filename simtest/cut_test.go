@@ -35,7 +35,7 @@ func (g *leaper) protocol() *foretick.Protocol {
 	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	to := func(f *foretick.Frame, rows ecs.Rows, i int, at *float32) {
 		*at = leap - *at
 		if g.mark {
@@ -50,11 +50,11 @@ func (g *leaper) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Server("throw", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("throw", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
 			if (f.Tick+uint32(rows.Owner())*7)%41 == 0 {
-				to(f, rows, i, &pos[i].Y)
+				to(f.Frame, rows, i, &pos[i].Y)
 			}
 		}
 	}, ecs.Write(&g.pos))

@@ -39,7 +39,7 @@ func (g *blank) protocol(rate int) *foretick.Protocol {
 	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.at, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if c.Fire || c.Hold && f.Tick%3 == 0 {
@@ -53,10 +53,10 @@ func (g *blank) protocol(rate int) *foretick.Protocol {
 		}
 		return nil
 	})
-	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) { g.executed[t]++ })
-	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.predicted[t]++ })
-	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.confirmed[t]++ })
-	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.cancelled[t]++ })
+	g.shot.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, t foretick.Tick) { g.executed[t]++ })
+	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, t foretick.Tick) { g.predicted[t]++ })
+	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ foretick.By, t foretick.Tick) { g.confirmed[t]++ })
+	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ foretick.By, t foretick.Tick) { g.cancelled[t]++ })
 	return p
 }
 

@@ -40,7 +40,7 @@ func (g *cannon) protocol() *foretick.Protocol {
 	p.Component(&g.state, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "cannon", &g.state, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, st := 0, g.state.Slice(rows); i < len(st); i++ {
 			st[i].Clock++
@@ -51,17 +51,17 @@ func (g *cannon) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.state))
-	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("jam", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, st := 0, g.state.Slice(rows); i < len(st); i++ {
 			if f.Rand(7)%40 == 0 {
 				st[i].Jam = 9
 			}
 		}
 	}, ecs.Write(&g.state), ecs.Before("fire"))
-	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, n uint32) { g.executed[n]++ })
-	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.predicted[n]++ })
-	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.confirmed[n]++ })
-	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.cancelled[n]++ })
+	g.shot.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, n uint32) { g.executed[n]++ })
+	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, n uint32) { g.predicted[n]++ })
+	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ foretick.By, n uint32) { g.confirmed[n]++ })
+	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ foretick.By, n uint32) { g.cancelled[n]++ })
 	return p
 }
 

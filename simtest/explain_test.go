@@ -43,11 +43,11 @@ func (g *rig) protocol() *foretick.Protocol {
 	p.Component(&g.gauges, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.car, "car", &g.gauges, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.car, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.car, player) })
 	p.Shared("hold", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(&g.gauges))
-	p.Server("tune", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("tune", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			g.set(f, &g.gauges.Slice(rows)[i])
+			g.set(f.Frame, &g.gauges.Slice(rows)[i])
 		}
 	}, ecs.Write(&g.gauges))
 	return p

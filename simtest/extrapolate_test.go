@@ -27,7 +27,7 @@ func TestExtrapolationInAMatch(t *testing.T) {
 		p := foretick.NewProtocol("line", 1)
 		p.Component(pos)
 		p.Prefab(k, "train", pos)
-		p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("run", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range pos.Slice(rows) {
 				at := &pos.Slice(rows)[i]
 				at.Goes = 0.3 * float32(f.Tick)

@@ -41,7 +41,7 @@ func (g trackGame) player() simtest.Player {
 	p.Component(&at, foretick.Predicted())
 	p.Command(&in)
 	p.Prefab(&runner, "runner", &at, &in)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&runner, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&runner, player) })
 	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
 		at, in := at.Slice(rows), in.Slice(rows)
 		for i := range at {

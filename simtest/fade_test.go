@@ -37,11 +37,11 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 		p := foretick.NewProtocol("poses", 1)
 		p.Component(at, foretick.Predicted())
 		p.Prefab(prefab, "body", at)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			*at.Get(f.World, f.Spawn(prefab, player)) = gymnast{Turn: aboutZ(0.4), Count: 2, Deep: -1}
 		})
 		p.Shared("stand", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(at))
-		p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("shove", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, at := 0, at.Slice(rows); i < len(at) && f.Tick == 90; i++ {
 				at[i] = gymnast{Turn: aboutZ(1.4), Free: 1, Fine: -1, Count: 0, Deep: 1}
 			}

@@ -190,9 +190,9 @@ func TestLostPlayerComesBack(t *testing.T) {
 	g := &game{}
 	p := g.protocol()
 	var heard []string
-	p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "absent") })
-	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "return") })
-	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "leave") })
+	p.OnDisconnect(func(*foretick.ServerFrame, foretick.PlayerID) { heard = append(heard, "absent") })
+	p.OnReconnect(func(*foretick.ServerFrame, foretick.PlayerID) { heard = append(heard, "return") })
+	p.OnLeave(func(*foretick.ServerFrame, foretick.PlayerID) { heard = append(heard, "leave") })
 	srv, err := m.Serve(server.Config{Protocol: p})
 	require.NoError(t, err)
 	join := func() (*client.Client, *game) {

@@ -122,7 +122,7 @@ func TestForgedTick(t *testing.T) {
 				m, g := simtest.New(9), &game{}
 				lost := 0
 				p := g.protocol()
-				p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
+				p.OnDisconnect(func(*foretick.ServerFrame, foretick.PlayerID) { lost++ })
 				srv, err := m.Serve(server.Config{Protocol: p})
 				require.NoError(t, err)
 				f, cg := &forger{}, &game{}

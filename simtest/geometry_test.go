@@ -51,15 +51,15 @@ func (g *mills) protocol() *foretick.Protocol {
 	p.Prefab(&g.mill, "mill", &g.sail)
 	foretick.Hitbox(p, &g.sail, func(s *millSail) lagcomp.Sphere { return s.tip() })
 	foretick.TrackHistory(p, &g.sail)
-	p.Server("turn", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("turn", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		at := g.sail.Slice(rows)
 		for i := range at {
 			at[i].Turn = float32(math.Remainder(float64(f.Tick)*math.Pi/4.5+float64(i), 2*math.Pi))
 		}
 	}, ecs.Write(&g.sail))
-	p.Server("judge", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("judge", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		if g.judge != nil {
-			g.judge(f, rows)
+			g.judge(f.Frame, rows)
 		}
 	}, ecs.Read(&g.sail), ecs.After("turn"))
 	return p

@@ -35,14 +35,14 @@ func (g *cavalry) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.horse, "horse", &g.pos, &g.seat)
 	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
 			pos[i].X += cmd[i].X * f.DT
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Server("ride", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("ride", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos, at := g.pos.Slice(rows), g.seat.Slice(rows)
 		for i := range pos {
 			a := float64(f.Tick)/20 + float64(at[i].Pair)

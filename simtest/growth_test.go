@@ -41,7 +41,7 @@ func (g meadow) player() simtest.Player {
 		news.OnClient(p, func(*foretick.Frame, foretick.Tick, growthNews) {})
 		score.OnClient(p, func(*foretick.Frame, foretick.Tick, growthScore) {})
 		var planted []ecs.Entity
-		p.Server("garden", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("garden", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if g.plants > 0 && f.Tick%g.plants == 0 {
 				planted = append(planted, f.Spawn(&plant, ecs.Nobody))
 			}
@@ -50,10 +50,10 @@ func (g meadow) player() simtest.Player {
 				planted = planted[1:]
 			}
 			if f.Tick%40 == 0 {
-				_ = news.Broadcast(f, growthNews{})
+				news.Broadcast(f, growthNews{})
 			}
 			if g.tells > 0 && f.Tick%g.tells == 0 {
-				_ = score.Broadcast(f, growthScore{f.Tick})
+				score.Broadcast(f, growthScore{f.Tick})
 			}
 		}, ecs.Once(), ecs.Create(&at), ecs.Structural())
 	})

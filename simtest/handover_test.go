@@ -44,7 +44,7 @@ func (g *traffic) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.driver, "driver", &g.cmd)
 	p.Prefab(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.driver, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.driver, player) })
 	p.Shared("board", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := 0, g.cmd.Slice(rows); i < len(cmd); i++ {
 			if cmd[i].Board {
@@ -52,11 +52,11 @@ func (g *traffic) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Without(&g.wheel))
-	g.boarding.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ bool) {
+	g.boarding.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ bool) {
 		for _, rows := range g.cars.All(f.World) {
-			if rows.Owner() != by {
-				g.boarded = append(g.boarded, by)
-				require.NoError(nil, f.World.Transfer(rows.Entity(0), by))
+			if rows.Owner() != by.Player {
+				g.boarded = append(g.boarded, by.Player)
+				require.NoError(nil, f.World.Transfer(rows.Entity(0), by.Player))
 			}
 		}
 	}, ecs.Structural())

@@ -54,7 +54,7 @@ func (g *armoury) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.holder, "holder", &g.pos, &g.belt, &g.bless, &g.cmd)
 	p.Prefab(&g.weapon, "weapon", &g.gun)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.holder, player)
 		*g.belt.Get(f.World, e) = belt{Rounds: 1000}
 		g.gun.Get(f.World, f.Spawn(&g.weapon, player)).Holder = e
@@ -76,7 +76,7 @@ func (g *armoury) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.gun), g.access(&g.belt, &g.bless), ecs.After("move"))
-	p.Server("bless", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("bless", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, all := 0, g.bless.Slice(rows); i < len(all) && f.Tick%100 == 50; i++ {
 			all[i].Power++
 		}

@@ -56,7 +56,7 @@ func (g *depot) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.pos, &g.label, &g.cmd)
 	p.Prefab(&g.car, "car", &g.pos, &g.label, &g.cmd)
 	p.Prefab(&g.turret, "turret", &g.pos, &g.label)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.spawn(f, &g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.spawn(f, &g.body, player) })
 	p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -77,7 +77,7 @@ func (g *depot) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *depot) spawn(f *foretick.Frame, k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
+func (g *depot) spawn(f *foretick.ServerFrame, k *ecs.Prefab, owner foretick.PlayerID) ecs.Entity {
 	e := f.Spawn(k, owner)
 	g.labels++
 	g.label.Get(f.World, e).N = g.labels

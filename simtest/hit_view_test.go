@@ -55,8 +55,8 @@ func TestHitViewWithoutHitboxesIsToldAtOnce(t *testing.T) {
 				_, ok = foretick.ComponentAt(f.Rewind(by), &g.eng, 1)
 				require.False(t, ok)
 			}
-			fire.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ uint32) { judge(f, by) })
-			fire.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ uint32) { judge(f, f.World.Owner(by)) })
+			fire.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ uint32) { judge(f.Frame, by.Player) })
+			fire.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ uint32) { judge(f, by.Player) })
 		})...)
 	}
 	m := simtest.New(3)

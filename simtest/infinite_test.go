@@ -56,11 +56,11 @@ func (g *race) protocol() *foretick.Protocol {
 	p.Singleton(&g.record)
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.times, &g.paces, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	set := func(t *Timing) {
 		*t = Timing{g.value, float32(g.value), [3]float32{1, float32(g.value), 2}, append(t.Laps[:0], 1, g.value)}
 	}
-	p.Server("divide", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("divide", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			set(&g.times.Slice(rows)[i].Timing)
 			g.times.Slice(rows)[i].Owned = g.value
@@ -68,13 +68,13 @@ func (g *race) protocol() *foretick.Protocol {
 			g.runs = append(g.runs, g.cmd.Slice(rows)[i])
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.times, &g.paces))
-	p.Server("boast", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("boast", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		set(&g.record.Get(f.World).Timing)
 		if f.Tick%8 == 0 {
-			_ = g.tell.Broadcast(f, news{[2]float64{1, g.value}})
+			g.tell.Broadcast(f, news{[2]float64{1, g.value}})
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.record))
-	g.ask.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, n news) { g.asked = append(g.asked, n) })
+	g.ask.Handle(p, func(_ *foretick.ServerFrame, _ foretick.PlayerID, n news) { g.asked = append(g.asked, n) })
 	g.tell.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n news) { g.told = append(g.told, n) })
 	return p
 }

@@ -34,7 +34,7 @@ func (g *gallery) protocol() *foretick.Protocol {
 	p.Component(&g.tally, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.tally, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
 		cmd, n := g.cmd.Slice(rows), g.tally.Slice(rows)
 		for i := range cmd {

@@ -47,7 +47,7 @@ func (g *plain) protocol() *foretick.Protocol {
 	p.Prefab(&g.flag, "flag", &g.pos, &g.id)
 	p.Prefab(&g.ghost, "ghost", &g.pos, &g.id)
 	p.Prefab(&g.news, "news", &g.id)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.pos.Get(f.World, f.Spawn(&g.self, player)).Y = float32(player) * 10
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
@@ -207,7 +207,7 @@ func TestShotsBeforeItCameNear(t *testing.T) {
 	const came = 200
 	me, thing := ecs.Nobody, ecs.None
 	before, late, there := 0, 0, 0
-	srv, err := m.Serve(server.Config{Protocol: hittable(g), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: hittable(g), OnTick: func(f *foretick.ServerFrame) {
 		if thing == ecs.None {
 			return
 		}

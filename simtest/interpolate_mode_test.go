@@ -56,7 +56,7 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
 	p.Prefab(&g.pellet, "pellet", &g.pos)
 	p.Spawns(&g.pellet, foretick.SpawnConfig{OnPredicted: func(*foretick.Frame, ecs.Entity) { g.made++ }})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("pace", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range cmd {
@@ -72,7 +72,7 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.Create(&g.pos))
-	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("jam", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
 			if jams && f.Tick%97 == 0 {
@@ -80,7 +80,7 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.pos), ecs.With(&g.cmd))
-	p.Server("clear", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("clear", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if f.Tick%5 == 0 {
 				f.Destroy(rows.Entity(i))
@@ -88,14 +88,14 @@ func (g *pacer) protocol(jams bool) *foretick.Protocol {
 		}
 	}, ecs.Read(&g.pos), ecs.Without(&g.cmd), ecs.Structural())
 	g.bodies = p.Query(ecs.With(&g.pos, &g.cmd))
-	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, s paceShot) { g.fired = append(g.fired, s) })
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, s paceShot) {
+	g.shot.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, s paceShot) { g.fired = append(g.fired, s) })
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, s paceShot) {
 		if g.fired = append(g.fired, s); g.shown != nil {
-			g.shown(f, by, s)
+			g.shown(f, by.Entity, s)
 		}
 	})
-	g.shot.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, paceShot) { g.confirmed++ })
-	g.shot.OnCancelled(p, func(*foretick.Frame, ecs.Entity, paceShot) { g.cancelled++ })
+	g.shot.OnConfirmed(p, func(*foretick.Frame, foretick.By, paceShot) { g.confirmed++ })
+	g.shot.OnCancelled(p, func(*foretick.Frame, foretick.By, paceShot) { g.cancelled++ })
 	return p
 }
 

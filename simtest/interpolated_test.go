@@ -40,12 +40,12 @@ func (g *tram) protocol() *foretick.Protocol {
 			pos[i].X = float32(math.Mod(tramAt(float64(f.Tick)), 200)) - 100
 		}
 	}, ecs.Write(&g.pos), ecs.With(&g.rails))
-	p.Server("stroll", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("stroll", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
 			pos[i].Y = float32(f.Tick % 100)
 		}
 	}, ecs.Write(&g.pos), ecs.Without(&g.cmd, &g.rails))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.mine = f.Spawn(&g.tram, player)
 		g.dog = f.Spawn(&g.pet, player)
 	})

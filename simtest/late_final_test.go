@@ -41,7 +41,7 @@ func (g *crossers) protocol() *foretick.Protocol {
 	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "runner", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -52,18 +52,18 @@ func (g *crossers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	g.crossed.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, v crossing) {
+	g.crossed.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, v crossing) {
 		if !f.Replay || g.own {
 			g.first = append(g.first, v)
 		}
-		g.counted.Raise(f, 0, crossing{f.Tick, v.Line})
+		g.counted.Raise(f.Frame, 0, crossing{f.Tick, v.Line})
 	})
-	g.crossed.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v crossing) {
+	g.crossed.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, v crossing) {
 		if !f.Replay { // a replay of the whole tick calls the handler again
-			g.last[by] = append(g.last[by], v)
+			g.last[by.Player] = append(g.last[by.Player], v)
 		}
 	})
-	g.counted.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, v crossing) {
+	g.counted.OnFinal(p, func(f *foretick.ServerFrame, _ foretick.By, v crossing) {
 		if f.Replay {
 			return
 		}
@@ -72,14 +72,14 @@ func (g *crossers) protocol() *foretick.Protocol {
 		}
 		g.counts = append(g.counts, v)
 	})
-	g.crossed.OnConfirmed(p, func(f *foretick.Frame, by ecs.Entity, v crossing) {
+	g.crossed.OnConfirmed(p, func(f *foretick.Frame, by foretick.By, v crossing) {
 		if f.Final() < v.Tick {
 			g.early++
 		}
-		player := f.World.Owner(by)
+		player := by.Player
 		g.asConfirmed[player] = append(g.asConfirmed[player], v)
 	})
-	p.Server("look", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("look", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Final() != f.Tick {
 			g.behind++
 		}

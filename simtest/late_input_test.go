@@ -113,7 +113,7 @@ func (g *fencers) protocol() *foretick.Protocol {
 		}
 		return lagcomp.Sphere{X: at.X, R: 0.5}
 	})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.body, player)
 		g.pos.Get(f.World, e).X = float32(player) * 10
 	})
@@ -136,7 +136,7 @@ func (g *fencers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd, &g.vitals), ecs.Write(&g.pos))
-	p.Server("give", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("give", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		v, n := g.vitals.Slice(rows), g.scored.Slice(rows)
 		for i := range v {
 			if n[i].Seen++; n[i].Seen%4 == 0 {
@@ -144,31 +144,31 @@ func (g *fencers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.vitals, &g.scored))
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, at foretick.Tick) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, at foretick.Tick) {
 		if g.aimed != nil {
-			g.aimed(f, f.World.Owner(by), at)
+			g.aimed(f, by.Player, at)
 		}
 	})
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, at foretick.Tick) {
-		if g.first(deed{by, at, ecs.None}) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, at foretick.Tick) {
+		if g.first(deed{by.Player, at, ecs.None}) {
 			g.shots++
 		}
 		if g.aimed != nil {
-			g.aimed(f, by, at)
+			g.aimed(f.Frame, by.Player, at)
 		}
-		if g.strict && at != f.Tick && g.fell(f, by) {
+		if g.strict && at != f.Tick && g.fell(f.Frame, by.Player) {
 			return
 		}
 		for _, dir := range []float32{1, -1} {
-			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
+			hit, ok := f.Rewind(by.Player).Raycast(lagcomp.Ray{X: float32(by.Player) * 10, DX: dir, Range: 50})
 			if ok && !g.still && !g.pos.Get(f.World, hit.Entity).Guarded {
-				if g.first(deed{by, at, hit.Entity}) {
+				if g.first(deed{by.Player, at, hit.Entity}) {
 					g.hits++
 				}
 				g.vitals.Get(f.World, hit.Entity).Down = true
 				g.scored.Get(f.World, hit.Entity).Fell = true
 				if g.downed != nil {
-					g.downed(f, f.World.Owner(hit.Entity))
+					g.downed(f.Frame, f.World.Owner(hit.Entity))
 				}
 			}
 		}
@@ -502,7 +502,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		srv := &game{}
 		p := declare(srv)
 		flags := p.Query(ecs.With(&srv.pos), ecs.Without(&srv.vitals))
-		p.Server("pass", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("pass", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%20 != 0 || f.Tick < 60 || f.Tick > 1800 {
 				return
 			}
@@ -527,7 +527,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		for n := range 2 {
 			g := &game{}
 			p := declare(g)
-			p.Server("pass", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Structural(), ecs.Create(&g.pos, &g.cmd))
+			p.Server("pass", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once(), ecs.Structural(), ecs.Create(&g.pos, &g.cmd))
 			at := map[foretick.Tick][]float32{} // positions of its body in all runs of a tick
 			g.went = func(f *foretick.Frame, _ foretick.PlayerID, x float32) { at[f.Tick] = append(at[f.Tick], x) }
 			ats = append(ats, at)

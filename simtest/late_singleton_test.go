@@ -49,7 +49,7 @@ func (g *laps) protocol() *foretick.Protocol {
 	if g.paced {
 		p.Singleton(&g.pace, foretick.Predicted())
 		access = append(access, ecs.Read(&g.pace))
-		p.Server("pace", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("pace", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%30 == 1 {
 				g.pace.Get(f.World).Metres = 1 + float32(f.Tick/30%5)/5
 			}
@@ -61,7 +61,7 @@ func (g *laps) protocol() *foretick.Protocol {
 		p.Shared("countdown", func(f *foretick.Frame, _ ecs.Rows) { g.left.Get(f.World).Ticks++ }, ecs.Once(), ecs.Write(&g.left), ecs.Before("run"))
 	}
 	p.Prefab(&g.body, "runner", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd, metres := g.pos.Slice(rows), g.cmd.Slice(rows), float32(1)
 		if g.paced {
@@ -78,11 +78,11 @@ func (g *laps) protocol() *foretick.Protocol {
 			}
 		}
 	}, access...)
-	g.lap.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, _ crossing) {
+	g.lap.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, _ crossing) {
 		g.laps++
 		g.score.Get(f.World).Laps++
 	}, ecs.Write(&g.score))
-	p.Server("clock", func(f *foretick.Frame, _ ecs.Rows) { g.score.Get(f.World).Ticks = f.Tick }, ecs.Once(), ecs.Write(&g.score))
+	p.Server("clock", func(f *foretick.ServerFrame, _ ecs.Rows) { g.score.Get(f.World).Ticks = f.Tick }, ecs.Once(), ecs.Write(&g.score))
 	return p
 }
 

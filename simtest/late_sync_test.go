@@ -35,53 +35,53 @@ type ledgers struct {
 var ledgersRules = map[string]func(g *ledgers, p *foretick.Protocol){
 	"none": func(*ledgers, *foretick.Protocol) {},
 	"a system counts in a singleton": func(g *ledgers, p *foretick.Protocol) {
-		p.Server("count", func(f *foretick.Frame, _ ecs.Rows) { g.tally.Get(f.World).Ticks++ }, ecs.Once(), ecs.Write(&g.tally))
+		p.Server("count", func(f *foretick.ServerFrame, _ ecs.Rows) { g.tally.Get(f.World).Ticks++ }, ecs.Once(), ecs.Write(&g.tally))
 	},
 	"a system changes a predicted singleton": func(g *ledgers, p *foretick.Protocol) {
-		p.Server("pace", func(f *foretick.Frame, _ ecs.Rows) { g.pace.Get(f.World).Metres = float32(f.Tick%7) / 7 }, ecs.Once(), ecs.Write(&g.pace))
+		p.Server("pace", func(f *foretick.ServerFrame, _ ecs.Rows) { g.pace.Get(f.World).Metres = float32(f.Tick%7) / 7 }, ecs.Once(), ecs.Write(&g.pace))
 	},
 	"OnServer counts in a singleton": func(g *ledgers, p *foretick.Protocol) {
 		g.turns = true
-		g.turn.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
+		g.turn.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
 	},
 	"OnFinal counts in a singleton": func(g *ledgers, p *foretick.Protocol) {
 		g.turns = true
-		g.turn.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
+		g.turn.OnFinal(p, func(f *foretick.ServerFrame, _ foretick.By, _ foretick.Tick) { g.tally.Get(f.World).Laps++ }, ecs.Write(&g.tally))
 	},
 	"OnFinal writes a row": func(g *ledgers, p *foretick.Protocol) {
 		g.turns = true
-		g.turn.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
-			if v := g.vitals.Find(f.World, g.bodies.FirstOwned(f.World, by)); v != nil {
+		g.turn.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, _ foretick.Tick) {
+			if v := g.vitals.Find(f.World, g.bodies.FirstOwned(f.World, by.Player)); v != nil {
 				v.Given = (v.Given + 1) % 50
 			}
 		}, ecs.WriteOther(&g.vitals))
 	},
 	"OnServer raises what is final": func(g *ledgers, p *foretick.Protocol) {
 		g.turns = true
-		g.turn.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, t foretick.Tick) {
-			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
+		g.turn.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, t foretick.Tick) {
+			g.sum.Raise(f.Frame, g.bodies.FirstOwned(f.World, by.Player), t)
 		})
-		g.sum.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) {
+		g.sum.OnFinal(p, func(f *foretick.ServerFrame, _ foretick.By, t foretick.Tick) {
 			g.tally.Get(f.World).Laps += t
 		}, ecs.Write(&g.tally))
 	},
 	"OnFinal raises an event": func(g *ledgers, p *foretick.Protocol) {
 		g.turns = true
-		g.turn.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, t foretick.Tick) {
-			g.sum.Raise(f, g.bodies.FirstOwned(f.World, by), t)
+		g.turn.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, t foretick.Tick) {
+			g.sum.Raise(f.Frame, g.bodies.FirstOwned(f.World, by.Player), t)
 		})
-		g.sum.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) {
+		g.sum.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, t foretick.Tick) {
 			g.tally.Get(f.World).Laps += t
 		}, ecs.Write(&g.tally))
 	},
 	"a parent from the beginning": func(g *ledgers, p *foretick.Protocol) {
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			_ = f.World.SetParent(f.Spawn(&g.saddle, player), g.bodies.FirstOwned(f.World, player))
 		})
 	},
 	"a system changes parents": func(g *ledgers, p *foretick.Protocol) {
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.saddle, player) })
-		p.Server("mount", func(f *foretick.Frame, _ ecs.Rows) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.saddle, player) })
+		p.Server("mount", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			for _, rows := range g.riders.All(f.World) {
 				for _, e := range rows.Entities() {
 					to := ecs.None
@@ -105,7 +105,7 @@ func (g *ledgers) protocol(rules ...func(g *ledgers, p *foretick.Protocol)) *for
 	p.Singleton(&g.pace, foretick.Predicted())
 	p.Prefab(&g.body, "body", &g.pos, &g.vitals, &g.cmd)
 	p.Prefab(&g.saddle, "saddle", &g.vitals)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	g.bodies = p.Query(ecs.With(&g.pos, &g.cmd))
 	g.riders = p.Query(ecs.With(&g.vitals), ecs.Without(&g.pos))
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {

@@ -31,7 +31,7 @@ func (g *yard) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
 	p.Prefab(&g.thing, "thing", &g.pos, &g.id)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
 	foretick.Interest(p, &g.pos, snapshot.AreaConfig{Enter: 1900, Leave: 2000}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
 	return p
 }

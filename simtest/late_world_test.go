@@ -80,13 +80,13 @@ func (g *scrum) protocol() *foretick.Protocol {
 	p.Prefab(&g.money, "coin", &g.coin)
 	g.bodies = p.Query(ecs.With(&g.pos))
 	g.coins = p.Query(ecs.With(&g.coin))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = float32(player) * 2
 	})
-	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("script", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		for _, a := range g.asked[f.Tick] {
 			if g.script {
-				g.give(f, a)
+				g.give(f.Frame, a)
 			}
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.purse))
@@ -108,13 +108,13 @@ func (g *scrum) protocol() *foretick.Protocol {
 	p.Server("push", g.push, ecs.Once(), ecs.WriteOther(&g.pos))
 	p.Server("roll", g.roll, ecs.Once(), ecs.Structural(), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.coin, &g.purse))
 	g.grab.OnServer(p, g.grabbed, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.purse, &g.coin), ecs.Create(&g.coin))
-	g.grab.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
-		for _, rows := range g.bodies.Owned(f.World, by) {
+	g.grab.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, _ foretick.Tick) {
+		for _, rows := range g.bodies.Owned(f.World, by.Player) {
 			g.final.Slice(rows)[0].Grabs++
 		}
 	}, ecs.WriteOther(&g.final))
 	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.pos, &g.purse, &g.coin))
-	g.wish.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, w scrumWish) {
+	g.wish.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, w scrumWish) {
 		if f.Tick < scrumFrom || f.Tick >= scrumUntil {
 			return
 		}
@@ -122,7 +122,7 @@ func (g *scrum) protocol() *foretick.Protocol {
 		if !f.Replay {
 			g.asked[f.Tick] = append(g.asked[f.Tick], a)
 		}
-		g.give(f, a)
+		g.give(f.Frame, a)
 	})
 	g.told.OnClient(p, func(_ *foretick.Frame, t foretick.Tick, v scrumTold) {
 		if t >= scrumFrom {
@@ -157,12 +157,12 @@ func (g *scrum) each(f *foretick.Frame, fn func(player foretick.PlayerID, rows e
 }
 
 // push moves bodies apart.
-func (g *scrum) push(f *foretick.Frame, _ ecs.Rows) {
+func (g *scrum) push(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick < scrumFrom {
 		return
 	}
-	g.each(f, func(a foretick.PlayerID, ra ecs.Rows) {
-		g.each(f, func(b foretick.PlayerID, rb ecs.Rows) {
+	g.each(f.Frame, func(a foretick.PlayerID, ra ecs.Rows) {
+		g.each(f.Frame, func(b foretick.PlayerID, rb ecs.Rows) {
 			x, y := &g.pos.Slice(ra)[0].X, &g.pos.Slice(rb)[0].X
 			if d := *y - *x; a < b && d < 1 && d > -1 {
 				if d >= 0 {
@@ -176,7 +176,7 @@ func (g *scrum) push(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // roll lets coins age, and gives them to the nearest body.
-func (g *scrum) roll(f *foretick.Frame, _ ecs.Rows) {
+func (g *scrum) roll(f *foretick.ServerFrame, _ ecs.Rows) {
 	for _, rows := range g.coins.All(f.World) {
 		for i, coins := 0, g.coin.Slice(rows); i < len(coins); i++ {
 			if coins[i].Age++; coins[i].Age < 12 {
@@ -184,7 +184,7 @@ func (g *scrum) roll(f *foretick.Frame, _ ecs.Rows) {
 			}
 			var best *scrumPurse
 			near := float32(3)
-			g.each(f, func(_ foretick.PlayerID, r ecs.Rows) {
+			g.each(f.Frame, func(_ foretick.PlayerID, r ecs.Rows) {
 				if d := max(g.pos.Slice(r)[0].X-coins[i].X, coins[i].X-g.pos.Slice(r)[0].X); d < near {
 					near, best = d, &g.purse.Slice(r)[0]
 				}
@@ -198,13 +198,13 @@ func (g *scrum) roll(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // grabbed takes from everybody near, and drops a coin that half of the players see.
-func (g *scrum) grabbed(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
+func (g *scrum) grabbed(f *foretick.ServerFrame, by foretick.By, _ foretick.Tick) {
 	var at float32
-	for _, rows := range g.bodies.Owned(f.World, by) {
+	for _, rows := range g.bodies.Owned(f.World, by.Player) {
 		at = g.pos.Slice(rows)[0].X
 	}
-	g.each(f, func(player foretick.PlayerID, rows ecs.Rows) {
-		if d := g.pos.Slice(rows)[0].X - at; player != by && d < 4 && d > -4 {
+	g.each(f.Frame, func(player foretick.PlayerID, rows ecs.Rows) {
+		if d := g.pos.Slice(rows)[0].X - at; player != by.Player && d < 4 && d > -4 {
 			g.purse.Slice(rows)[0].Gold--
 		}
 	})
@@ -218,12 +218,12 @@ func (g *scrum) grabbed(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick
 }
 
 // tell sends each player what the world looks like.
-func (g *scrum) tell(f *foretick.Frame, _ ecs.Rows) {
+func (g *scrum) tell(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick < scrumFrom || f.Tick >= scrumUntil {
 		return
 	}
 	var v scrumTold
-	g.each(f, func(_ foretick.PlayerID, rows ecs.Rows) {
+	g.each(f.Frame, func(_ foretick.PlayerID, rows ecs.Rows) {
 		v.Sum, v.Gold = v.Sum*0.5+g.pos.Slice(rows)[0].X, v.Gold*3+g.purse.Slice(rows)[0].Gold
 	})
 	for _, rows := range g.coins.All(f.World) {
@@ -234,7 +234,7 @@ func (g *scrum) tell(f *foretick.Frame, _ ecs.Rows) {
 	}
 	g.sums[f.Tick] = v.Sum
 	if f.Tick%3 == 0 {
-		_ = g.told.Broadcast(f, v)
+		g.told.Broadcast(f, v)
 	} else {
 		_ = g.told.Send(f, foretick.PlayerID(1+f.Tick%4), v)
 	}
@@ -351,11 +351,11 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 		declare := func(g *fencers) *foretick.Protocol {
 			g.mourns = true
 			p := g.protocol()
-			g.fallen.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, who foretick.PlayerID) {
+			g.fallen.OnFinal(p, func(f *foretick.ServerFrame, _ foretick.By, who foretick.PlayerID) {
 				for _, rows := range g.bodies.Owned(f.World, who) {
 					g.fate.Slice(rows)[0].Gone = true
 				}
-				_ = g.dead.Broadcast(f, fallenOne{uint16(who)})
+				g.dead.Broadcast(f, fallenOne{uint16(who)})
 			}, ecs.WriteOther(&g.fate))
 			g.dead.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v fallenOne) { told[foretick.PlayerID(v.Who)]++ })
 			return p
@@ -422,7 +422,7 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	whole := simtest.SyncConfig{LateInputs: lateWindow, LateWorld: true}
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
-			p.Server("planted", func(_ *foretick.Frame, rows ecs.Rows) {
+			p.Server("planted", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 					g.Count++
 					pos[i].X = float32(g.Count % 7)

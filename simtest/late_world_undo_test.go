@@ -36,7 +36,7 @@ type undoGame struct {
 	finals []string
 	heard  []uint32
 	// after is called by a server system.
-	after func(f *foretick.Frame, fired func(p foretick.PlayerID) bool)
+	after func(f *foretick.ServerFrame, fired func(p foretick.PlayerID) bool)
 	T     foretick.Tick
 }
 
@@ -50,7 +50,7 @@ func (g *undoGame) protocol() *foretick.Protocol {
 	p.Prefab(&g.money, "coin", &g.coin)
 	g.bodies = p.Query(ecs.With(&g.pos))
 	g.coins = p.Query(ecs.With(&g.coin))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		cmd := g.cmd.Slice(rows)
 		for i := range cmd {
@@ -59,13 +59,13 @@ func (g *undoGame) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	g.boom.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v foretick.Tick) {
+	g.boom.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, v foretick.Tick) {
 		if f.Replay { // a replay of the tick calls the handler again
 			return
 		}
-		g.finals = append(g.finals, fmt.Sprintf("tick %d final %d replay %v by %d of %d", f.Tick, f.Final(), f.Replay, by, v))
+		g.finals = append(g.finals, fmt.Sprintf("tick %d final %d replay %v by %d of %d", f.Tick, f.Final(), f.Replay, by.Player, v))
 	})
-	p.Server("after", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("after", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.after != nil {
 			g.after(f, func(pl foretick.PlayerID) bool {
 				for _, rows := range g.bodies.Owned(f.World, pl) {
@@ -159,7 +159,7 @@ func TestLateWorldUndoesFinalTooEarly(t *testing.T) {
 func TestLateWorldUndoesVisibleTwice(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == 100 {
 			coin = f.Spawn(&g.money, ecs.Nobody)
 		}
@@ -185,7 +185,7 @@ func TestLateWorldUndoesVisibleTwice(t *testing.T) {
 // An entity that only the first run hid is shown, although it has the same network id.
 func TestLateWorldUndoesNetReused(t *testing.T) {
 	g := &undoGame{}
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == undoTick {
 			t.Log("run of T: replay", f.Replay, fired(2))
 			e := f.Spawn(&g.money, ecs.Nobody)
@@ -208,7 +208,7 @@ func TestLateWorldUndoesNetReused(t *testing.T) {
 func TestLateWorldUndoesUndestroyed(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == 100 {
 			coin = f.Spawn(&g.money, ecs.Nobody)
 		}
@@ -234,7 +234,7 @@ func TestLateWorldUndoesUndestroyed(t *testing.T) {
 func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == 100 {
 			coin = f.Spawn(&g.money, ecs.Nobody)
 			f.SetVisible(1, coin, false)
@@ -261,7 +261,7 @@ func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 func TestLateWorldUndoesOutsideVisible(t *testing.T) {
 	g := &undoGame{}
 	var coin ecs.Entity
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == 100 {
 			coin = f.Spawn(&g.money, ecs.Nobody)
 		}
@@ -283,7 +283,7 @@ func TestLateWorldUndoesOutsideVisible(t *testing.T) {
 // Messages that the program sends between Steps keep their order among those of ticks that run again.
 func TestLateWorldUndoesOrder(t *testing.T) {
 	g := &undoGame{}
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick >= undoTick-10 && f.Tick < undoTick+10 {
 			_ = g.told.Send(f, 1, undoTold{f.Tick * 10})
 		}
@@ -303,7 +303,7 @@ func TestLateWorldUndoesOrder(t *testing.T) {
 func TestLateWorldUndoesKick(t *testing.T) {
 	for _, hold := range []bool{false, true} {
 		g := &undoGame{}
-		g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+		g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 			if f.Tick == undoTick {
 				t.Log("final", f.Final())
 				_ = g.told.Send(f, 1, undoTold{7})
@@ -331,7 +331,7 @@ func TestLateWorldUndoesOutsideEvent(t *testing.T) {
 		x.until(undoTick - 5)
 		x.h[1].holds = hold
 		x.until(undoTick + 1)
-		g.boom.Raise(x.srv.Frame(), ecs.None, 7777)
+		g.boom.Raise(x.srv.Frame().Frame, ecs.None, 7777)
 		x.h[1].release(t)
 		x.until(undoTick + 60)
 		found := false
@@ -354,9 +354,9 @@ func TestLateWorldUndoesTeleportUndone(t *testing.T) {
 			f.Teleport(rows.Entity(0))
 		}
 	}
-	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 		if f.Tick == undoTick && !fired(2) {
-			put(f, 15)
+			put(f.Frame, 15)
 		}
 	}
 	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
@@ -384,7 +384,7 @@ func TestLateWorldUndoesTeleportUndone(t *testing.T) {
 func TestLateWorldUndoesCauseOfRemoval(t *testing.T) {
 	for _, undone := range []bool{false, true} {
 		g := &undoGame{}
-		g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+		g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
 			if f.Tick == undoTick && fired(2) != undone {
 				for _, rows := range g.bodies.Owned(f.World, 1) {
 					f.Destroy(rows.Entity(0))

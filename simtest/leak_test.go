@@ -45,10 +45,10 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 		m := simtest.New(51)
 		g := &mill{}
 		var owned ecs.Component[purse]
-		extra := func(purses *ecs.Component[purse], run func(*foretick.Frame)) func(*foretick.Protocol) {
+		extra := func(purses *ecs.Component[purse], run func(*foretick.ServerFrame)) func(*foretick.Protocol) {
 			return func(p *foretick.Protocol) {
 				p.Component(purses)
-				p.Server("secrets", func(f *foretick.Frame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses), ecs.Create(purses))
+				p.Server("secrets", func(f *foretick.ServerFrame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses), ecs.Create(purses))
 			}
 		}
 		var treasure ecs.Prefab
@@ -56,7 +56,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 		prefabs := func(purses *ecs.Component[purse], k *ecs.Prefab) func(*foretick.Protocol) {
 			return func(p *foretick.Protocol) { p.Prefab(k, "treasure", purses) }
 		}
-		protocol := g.protocol(extra(&owned, func(f *foretick.Frame) {
+		protocol := g.protocol(extra(&owned, func(f *foretick.ServerFrame) {
 			if f.Tick == 60 { // spawns an entity for the first player, whose hat all may see
 				e := f.Spawn(&treasure, 1)
 				*owned.Get(f.World, e) = purse{Gold: 5, Hat: 3}
@@ -84,7 +84,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 			var cp ecs.Component[purse]
 			var ck ecs.Prefab
 			_, err := m.Join(client.Config{
-				Protocol: cg.protocol(extra(&cp, func(*foretick.Frame) {}), prefabs(&cp, &ck)),
+				Protocol: cg.protocol(extra(&cp, func(*foretick.ServerFrame) {}), prefabs(&cp, &ck)),
 				Sample:   client.Sample(&cg.cmd, func(client.View) lever { return lever{Pull: 1} }),
 			}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
 			require.NoError(t, err)

@@ -28,7 +28,7 @@ type museum struct {
 	all    *ecs.Query
 
 	scored  bool
-	script  func(f *foretick.Frame)
+	script  func(f *foretick.ServerFrame)
 	models  map[ecs.Entity]uint16
 	strange int // entities that appeared twice, or vanished without having appeared
 }
@@ -45,8 +45,8 @@ func (g *museum) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.pos, &g.model, &g.cmd)
 	p.Prefab(&g.things[0], "statue", &g.pos, &g.model)
 	p.Prefab(&g.things[1], "vase", &g.pos, &g.model)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.spawn(f, &g.body, player, 1000) })
-	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.spawn(f, &g.body, player, 1000) })
+	p.Server("script", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.script != nil {
 			g.script(f)
 		}
@@ -67,7 +67,7 @@ func (g *museum) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *museum) spawn(f *foretick.Frame, k *ecs.Prefab, owner foretick.PlayerID, number uint16) {
+func (g *museum) spawn(f *foretick.ServerFrame, k *ecs.Prefab, owner foretick.PlayerID, number uint16) {
 	g.model.Get(f.World, f.Spawn(k, owner)).Number = number
 }
 
@@ -87,7 +87,7 @@ func TestModelsOverLevelsAndReconnects(t *testing.T) {
 			m.Run(time.Second)
 			for level := range uint16(6) {
 				next := func() {
-					require.NoError(t, srv.NextLevel([]byte("next"), func(f *foretick.Frame) {
+					require.NoError(t, srv.NextLevel([]byte("next"), func(f *foretick.ServerFrame) {
 						for i := range uint16(3) {
 							g.spawn(f, &g.things[level%2], ecs.Nobody, 10*level+i)
 							g.spawn(f, &g.things[level%2], c.View().Player, 10*level+i+5)
@@ -96,7 +96,7 @@ func TestModelsOverLevelsAndReconnects(t *testing.T) {
 					}))
 				}
 				n := 0
-				g.script = func(f *foretick.Frame) {
+				g.script = func(f *foretick.ServerFrame) {
 					switch n++; {
 					case n == 1: // spawns an entity that no screen has shown when the level ends
 						g.spawn(f, &g.things[0], ecs.Nobody, 9)

@@ -29,7 +29,7 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 		m.Run(m.Net.Now() + time.Millisecond)
 	}
 	require.Zero(t, srv.World().Len(), "its Join is yet to come")
-	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) {
+	require.NoError(t, srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
 			f.Spawn(&g.player, player)
 		}
@@ -55,7 +55,7 @@ func TestLevelsOverhaulPackets(t *testing.T) {
 		require.NoError(t, err)
 		m.Run(3 * time.Second)
 		for level := range byte(6) {
-			require.NoError(t, srv.NextLevel([]byte{level}, func(f *foretick.Frame) {
+			require.NoError(t, srv.NextLevel([]byte{level}, func(f *foretick.ServerFrame) {
 				for _, player := range srv.Players(nil) {
 					f.Spawn(&g.player, player)
 				}
@@ -79,9 +79,9 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	p := g.protocol()
 	var srv *server.Server
 	changed := foretick.Tick(0)
-	p.Server("won", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("won", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick == 60 {
-			require.NoError(t, srv.NextLevel([]byte("two"), func(f *foretick.Frame) {
+			require.NoError(t, srv.NextLevel([]byte("two"), func(f *foretick.ServerFrame) {
 				require.False(t, ecs.Engine(f.World).Locked())
 				changed = f.Tick
 				for _, player := range srv.Players(nil) {
@@ -91,7 +91,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 			require.Zero(t, changed)
 		}
 	}, ecs.Once())
-	srv, err := m.Serve(server.Config{Protocol: p, OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: p, OnTick: func(f *foretick.ServerFrame) {
 		if f.Tick == 60 {
 			require.Zero(t, changed)
 		}
@@ -140,7 +140,7 @@ func TestLevelChange(t *testing.T) {
 		require.Empty(t, told, "the first level has no name")
 		for k, name := range []string{"castle", "harbour"} {
 			before := srv.Tick()
-			require.NoError(t, srv.NextLevel([]byte(name), func(f *foretick.Frame) {
+			require.NoError(t, srv.NextLevel([]byte(name), func(f *foretick.ServerFrame) {
 				for _, player := range srv.Players(nil) {
 					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50 + float32(k)
 				}

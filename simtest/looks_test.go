@@ -53,7 +53,7 @@ func (g *fairground) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.man, &g.cmd)
 	p.Prefab(&g.target, "target", &g.can)
 	g.all = p.Query(ecs.With(&g.can))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.man.Get(f.World, f.Spawn(&g.body, player)).Can = g.at
 	})
 	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
@@ -73,7 +73,7 @@ func (g *fairground) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.man), ecs.WriteOther(&g.can))
-	p.Server("rust", func(_ *foretick.Frame, rows ecs.Rows) {
+	p.Server("rust", func(_ *foretick.ServerFrame, rows ecs.Rows) {
 		cans := g.can.Slice(rows)
 		for i := range cans {
 			cans[i].Dents++

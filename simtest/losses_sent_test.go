@@ -52,7 +52,7 @@ func (g *kiosk) protocol() *foretick.Protocol {
 	p.Component(&g.gauge, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.gauge, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("spin", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, d := 0, g.gauge.Slice(rows); i < len(d); i++ {
 			if d[i].Turn, d[i].Hand = aboutZ(float64(f.Tick)/9), float32(f.Tick); g.too && f.Tick%10 == 0 {
@@ -72,12 +72,12 @@ func (g *kiosk) protocol() *foretick.Protocol {
 		}
 		return t
 	}
-	p.Server("till", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("till", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick%10 == 0 {
-			_ = g.receipt.Broadcast(f, receipt{price(), tax()})
+			g.receipt.Broadcast(f, receipt{price(), tax()})
 		}
 	}, ecs.Once())
-	g.order.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, o order) {
+	g.order.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, o order) {
 		_ = g.receipt.Send(f, player, receipt{Price: -price() / 100})
 	})
 	g.receipt.OnClient(p, func(*foretick.Frame, foretick.Tick, receipt) {})
@@ -195,7 +195,7 @@ func (g *rover) protocol() *foretick.Protocol {
 	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.at, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("drive", func(_ *foretick.Frame, rows ecs.Rows) {
 		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
 			at[i].Cups = uint8(g.cmd.Slice(rows)[i].Pull * 5)

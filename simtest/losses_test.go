@@ -53,7 +53,7 @@ func (g *losing) protocol() *foretick.Protocol {
 	p.Component(&g.wares, foretick.Predicted())
 	p.Component(&g.wallet)
 	p.Prefab(&g.player, "player", &g.wares, &g.wallet)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		w := g.wares.Get(f.World, f.Spawn(&g.player, player))
 		w.Speed, w.Near, w.Noise, w.Rest, w.Ammo, w.Height = 60, 50, 777.77, 3, 30, 4
 	})
@@ -107,7 +107,7 @@ func (g *losing) protocol() *foretick.Protocol {
 			w.Ammo++
 		}
 	}), ecs.Write(&g.wares))
-	p.Server("pay", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("pay", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if w := &g.wallet.Slice(rows)[i]; g.faults {
 				w.Gold, w.Luck = 60, float32(math.NaN())

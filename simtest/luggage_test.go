@@ -45,7 +45,7 @@ func (g *luggage) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.walker, "walker", &g.place, &g.cmd)
 	p.Prefab(&g.mule, "mule", &g.place, &g.load, &g.chest)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.Spawn(&g.walker, player)
 		for i := range g.mules {
 			m := f.Spawn(&g.mule, player)
@@ -72,7 +72,7 @@ func (g *luggage) protocol() *foretick.Protocol {
 			}
 		}, ecs.Write(&g.place), ecs.Read(&g.load))
 	}
-	p.Server("pack", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("pack", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		last, x := rows.Len()-1, uint64(f.Tick)
 		for i := range g.chest.Slice(rows)[last].Things {
 			x = madeMix(x, uint64(i))

@@ -102,13 +102,13 @@ func wildly(x uint64) float64 {
 func (x *madeParts) systems(g *made, p *foretick.Protocol) {
 	if g.extra.wild >= 0 {
 		s := &madeSystem{share: 24}
-		p.Server("spoil", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("spoil", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, x.wild.Slice(rows); i < len(all); i++ {
-				if n, ok := g.due(f, s, 90, uint64(rows.Owner())*8+uint64(i)); ok {
+				if n, ok := g.due(f.Frame, s, 90, uint64(rows.Owner())*8+uint64(i)); ok {
 					all[i] = madeWild{float32(wildly(n)), wildly(n >> 8), [2]float32{float32(n >> 16 % 9), float32(wildly(n >> 20))}}
 					g.happens("infinities")
 					if g.extra.tamed {
-						g.rule(f, rows.Owner(), "spoil")
+						g.rule(f.Frame, rows.Owner(), "spoil")
 					}
 				}
 			}
@@ -116,8 +116,8 @@ func (x *madeParts) systems(g *made, p *foretick.Protocol) {
 	}
 	if g.extra.score {
 		s := &madeSystem{share: 16}
-		p.Server("score", func(f *foretick.Frame, _ ecs.Rows) {
-			if n, ok := g.due(f, s, 91, 0); ok {
+		p.Server("score", func(f *foretick.ServerFrame, _ ecs.Rows) {
+			if n, ok := g.due(f.Frame, s, 91, 0); ok {
 				v := x.score.Get(f.World)
 				*v = madeScore{v.N + 1, float32(n % 1000), "foretick"[n%8:]}
 				g.happens("singletons")
@@ -140,11 +140,11 @@ func (x *madeParts) systems(g *made, p *foretick.Protocol) {
 			}
 		}, ecs.Read(&x.clock), ecs.Write(first.handle()), ecs.With(&g.cmd))
 		s := &madeSystem{share: 200}
-		p.Server("set clock", func(f *foretick.Frame, _ ecs.Rows) {
-			if n, ok := g.due(f, s, 92, 0); ok {
+		p.Server("set clock", func(f *foretick.ServerFrame, _ ecs.Rows) {
+			if n, ok := g.due(f.Frame, s, 92, 0); ok {
 				v := x.clock.Get(f.World)
 				v.N, v.Struck = v.N+uint32(n%50), v.Struck+1
-				g.rule(f, ecs.Nobody, "set clock")
+				g.rule(f.Frame, ecs.Nobody, "set clock")
 			}
 		}, ecs.Once(), ecs.Write(&x.clock))
 	}

@@ -236,18 +236,18 @@ func (g *made) protocol() *foretick.Protocol {
 		p.Prefab(&g.prefabs[k], madePrefabs[k], hs...)
 	}
 	p.Spawns(&g.prefabs[3], foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.Spawn(&g.prefabs[0], player)
 		g.pets[player] = f.Spawn(&g.prefabs[1], player)
-		g.rule(f, player, "(outside of systems)")
+		g.rule(f.Frame, player, "(outside of systems)")
 	})
-	g.gift.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v madeGift) {
+	g.gift.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v madeGift) {
 		for _, rows := range g.players.Owned(f.World, player) {
 			for i := range rows.Len() {
 				g.shapes[g.has[0][0]].turn(rows, i, uint64(v.N))
 			}
 		}
-		g.rule(f, player, "request madeGift")
+		g.rule(f.Frame, player, "request madeGift")
 	})
 	for i := range g.shapes {
 		if g.used[i] {
@@ -435,17 +435,17 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 		} else {
 			access = []ecs.Access{ecs.With(to.handle())}
 		}
-		p.Server(name, func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server(name, func(f *foretick.ServerFrame, rows ecs.Rows) {
 			if s.sneaks { // debug builds refuse undeclared writes
 				defer f.World.Guard(f.World.Guard(false))
 			}
 			for i := range rows.Len() {
-				if x, ok := g.due(f, s, n, uint64(rows.Owner())*8+uint64(i)); ok {
+				if x, ok := g.due(f.Frame, s, n, uint64(rows.Owner())*8+uint64(i)); ok {
 					if to.turn(rows, i, x); s.to == len(g.shapes)-1 {
 						g.happens("big entities")
 					}
 					if s.what == madeRule {
-						g.rule(f, rows.Owner(), name)
+						g.rule(f.Frame, rows.Owner(), name)
 					}
 				}
 			}

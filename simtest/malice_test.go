@@ -55,10 +55,10 @@ func newVictims(t *testing.T) *victims {
 	g := &mill{}
 	var m foretick.Message[bulletin]
 	p := g.protocol(bulletins(&m, nil), func(p *foretick.Protocol) {
-		p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("tell", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%3 == 0 {
 				v.sent++
-				_ = m.Broadcast(f, bulletin{N: v.sent}) // a player that is gone gets nothing
+				m.Broadcast(f, bulletin{N: v.sent})
 			}
 		}, ecs.Once())
 	})
@@ -84,7 +84,7 @@ func newVictims(t *testing.T) *victims {
 					v.lost++
 				}
 				v.heard[i] = b.N
-			}), func(p *foretick.Protocol) { p.Server("tell", func(*foretick.Frame, ecs.Rows) {}, ecs.Once()) }),
+			}), func(p *foretick.Protocol) { p.Server("tell", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once()) }),
 			Sample: client.Sample(&cg.cmd, func(client.View) lever { return lever{Pull: 1} }),
 		}, simtest.Seat{Up: honestLink, Down: honestLink})
 		require.NoError(t, err)

@@ -100,7 +100,7 @@ func (m *Match) Serve(cfg server.Config) (*server.Server, error) {
 		cfg.Random = rand.NewChaCha8(seed)
 	}
 	onTick := cfg.OnTick
-	cfg.OnTick = func(f *foretick.Frame) {
+	cfg.OnTick = func(f *foretick.ServerFrame) {
 		if onTick != nil {
 			onTick(f)
 		}

@@ -41,7 +41,7 @@ func (g *weather) protocol() *foretick.Protocol {
 			pos[i].X += 2 * f.DT
 		}
 	}, ecs.Write(&g.pos), ecs.After("move"), ecs.Partial(), ecs.Tags("storm"))
-	p.Server("thunder", count("thunder"), ecs.Once(), ecs.Tags("storm"))
+	p.Server("thunder", func(f *foretick.ServerFrame, rows ecs.Rows) { count("thunder")(f.Frame, rows) }, ecs.Once(), ecs.Tags("storm"))
 	p.Render("lightning", count("lightning"), ecs.Once(), ecs.Tags("storm"))
 	p.Render("chart", count("chart"), ecs.Once(), ecs.Tags("chart"))
 	if !g.mild {
@@ -195,7 +195,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 	}
 	m.Run(2 * time.Second)
 	expect(true, false)
-	require.NoError(t, m.Server().NextLevel(nil, func(f *foretick.Frame) {
+	require.NoError(t, m.Server().NextLevel(nil, func(f *foretick.ServerFrame) {
 		for _, player := range m.Server().Players(nil) {
 			f.Spawn(&srv.player, player)
 		}

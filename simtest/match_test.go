@@ -33,7 +33,7 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.player, "player", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

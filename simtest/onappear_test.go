@@ -81,7 +81,7 @@ func (g *juggler) protocol() *foretick.Protocol {
 		vanish := g.vanish(what)
 		p.OnVanish(vanish, terms...)
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -224,7 +224,7 @@ func TestVanishWithTheLevel(t *testing.T) {
 	}
 	m.Run(2 * time.Second)
 	require.Equal(t, 5, g.there("crate"))
-	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) { f.Spawn(&truth.crate, ecs.Nobody) }))
+	require.NoError(t, srv.NextLevel(nil, func(f *foretick.ServerFrame) { f.Spawn(&truth.crate, ecs.Nobody) }))
 	m.Run(4 * time.Second)
 	require.Equal(t, 1, g.there("crate"))
 	require.Equal(t, 6, total(g.told["crate"]))

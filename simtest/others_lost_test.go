@@ -40,7 +40,7 @@ func (g *reef) protocol() *foretick.Protocol {
 	p.Prefab(&g.light, "light", &g.lantern)
 	p.Prefab(&g.body, "body", &g.lookout, &g.cmd)
 	g.all = p.Query(ecs.With(&g.lantern))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.InOrder()
 	p.Shared("look", func(f *foretick.Frame, rows ecs.Rows) {
 		out := g.lookout.Slice(rows)
@@ -55,7 +55,7 @@ func (g *reef) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.lookout), ecs.ReadOther(&g.lantern))
-	p.Server("light", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("light", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, all := 0, g.lantern.Slice(rows); i < len(all); i++ {
 			all[i].On = !g.dark && f.Tick%50 == 0
 		}

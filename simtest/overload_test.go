@@ -39,7 +39,7 @@ func (g *stampedGame) protocol(rate int) *foretick.Protocol {
 	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i, c := range g.cmd.Slice(rows) {

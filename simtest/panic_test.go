@@ -25,7 +25,7 @@ func flawed() simtest.Player {
 				flashes.Raise(f, rows.Entity(0), flash{1})
 			}
 		}, ecs.Read(&g.Cmd))
-		flashes.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, v flash) {
+		flashes.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, v flash) {
 			panic("a fault of the game's")
 		})
 	})

@@ -48,7 +48,7 @@ func (g *porters) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.holder, "holder", &g.hauler, &g.cmd)
 	p.Prefab(&g.thing, "thing", &g.hauled, &g.strap)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		holder, thing := f.Spawn(&g.holder, player), f.Spawn(&g.thing, player)
 		if g.straps {
 			g.strap.Get(f.World, thing).To = holder

@@ -42,7 +42,7 @@ func (g *dash) protocol() *foretick.Protocol {
 	p.Component(&g.place, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.runner, "runner", &g.place, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.runner, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.runner, player) })
 	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
 		place, cmd := g.place.Slice(rows), g.cmd.Slice(rows)
 		for i := range place {
@@ -56,8 +56,8 @@ func (g *dash) protocol() *foretick.Protocol {
 	}, ecs.Read(&g.cmd), ecs.Write(&g.place), ecs.Partial())
 	g.places = p.Query(ecs.With(&g.place))
 	g.judged = map[foretick.Tick]muzzle{}
-	g.shot.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, at muzzle) { g.judged[f.Tick] = at })
-	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, at muzzle) { g.judged[f.Tick] = at })
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, at muzzle) { g.judged[f.Tick] = at })
+	g.shot.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, at muzzle) { g.judged[f.Tick] = at })
 	return p
 }
 

@@ -74,7 +74,7 @@ func (g *sprint) protocol() *foretick.Protocol {
 	p.Prefab(&g.ball, "ball", &g.place)
 	p.Prefab(&g.flag, "flag", &g.place)
 	p.Spawns(&g.ball, foretick.SpawnConfig{OnPredicted: func(*foretick.Frame, ecs.Entity) { g.told++ }, OnCancelled: func(*foretick.Frame, ecs.Entity) { g.cancelled++ }})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.place.Get(f.World, f.Spawn(&g.runner, player)) = sprintPlace{Y: float32(player)}
 		for i := range 3 {
 			*g.place.Get(f.World, f.Spawn(&g.flag, player)) = sprintPlace{X: float32(i), Y: 300}
@@ -96,14 +96,15 @@ func (g *sprint) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.place), ecs.Without(&g.body), ecs.Structural())
-	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("push", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		if g.pushed > 0 && int(f.Tick)%g.pushed == 0 {
 			for i := range g.place.Slice(rows) {
 				g.place.Slice(rows)[i].Y += 0.5
 			}
 		}
 	}, ecs.Write(&g.place), ecs.With(&g.body))
-	g.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, sprintShot) { g.events++ })
+	g.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, sprintShot) { g.events++ })
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, s sprintShot) { g.news.Broadcast(f, s) })
 	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, sprintShot) {})
 	g.balls = p.Query(ecs.With(&g.place), ecs.Without(&g.body))
 	g.runners = p.Query(ecs.With(&g.place, &g.body))
@@ -143,7 +144,6 @@ func (g *sprint) act(f *foretick.Frame, rows ecs.Rows) {
 			ball := f.SpawnBy(e, &g.ball)
 			*g.place.Get(f.World, ball) = sprintPlace{X: at.X, Y: at.Y}
 			g.shot.Raise(f, e, sprintShot{body.Shots})
-			_ = g.news.Broadcast(f, sprintShot{body.Shots})
 		}
 		if cmd.Drop {
 			for _, own := range g.balls.Owned(f.World, rows.Owner()) {
@@ -255,7 +255,7 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 	var out sprinted
 	g := &sprint{whole: whole, pushed: 41}
 	var srv *server.Server
-	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), OnTick: func(*foretick.ServerFrame) {
 		out.server = fold(out.server, probe.OfServer(srv).Hash())
 	}})
 	require.NoError(t, err)
@@ -435,7 +435,7 @@ func TestPartialTicksAreRefused(t *testing.T) {
 			p.Render("look", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())
 		},
 		`system "rule" is declared with ecs.Partial`: func(_ *client.Config, g *sprint, p *foretick.Protocol) {
-			p.Server("rule", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())
+			p.Server("rule", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())
 		},
 		`system "once" is declared with ecs.Partial`: func(_ *client.Config, _ *sprint, p *foretick.Protocol) {
 			p.Shared("once", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Partial())

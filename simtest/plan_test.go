@@ -53,7 +53,7 @@ func (g *club) player() simtest.Player {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.badge, &g.cmd)
 	foretick.Hitbox(p, &g.pos, func(at *position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		b := g.badge.Get(f.World, f.Spawn(&g.body, player))
 		b.Mine = simtest.Secret(player)
 		if g.leak {
@@ -69,10 +69,10 @@ func (g *club) player() simtest.Player {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, r lagcomp.Ray) { f.Rewind(by).Raycast(r) })
-	p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, r lagcomp.Ray) { f.Rewind(by.Player).Raycast(r) })
+	p.Server("tell", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick%10 == 0 && !g.rest {
-			_ = g.tick.Broadcast(f, tick{f.Tick})
+			g.tick.Broadcast(f, tick{f.Tick})
 		}
 		if g.hoard != nil {
 			*g.hoard = append(*g.hoard, make([]byte, 1024))
@@ -82,7 +82,7 @@ func (g *club) player() simtest.Player {
 		p.Render("draw", g.draw, ecs.Read(&g.pos))
 	}
 	g.tick.OnClient(p, func(*foretick.Frame, foretick.Tick, tick) {})
-	g.ask.Handle(p, func(*foretick.Frame, foretick.PlayerID, tick) {})
+	g.ask.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, tick) {})
 	act := func(c *client.Client) {
 		if c.View().Tick%11 == 0 && g.ask.Send(c, tick{g.asked}) == nil {
 			g.asked++
@@ -231,7 +231,7 @@ func TestIdleMatchFails(t *testing.T) {
 func TestMatchThatNeverRests(t *testing.T) {
 	restless := func() simtest.Player {
 		p := newClub()
-		p.Protocol.Server("wander", func(*foretick.Frame, ecs.Rows) {}, ecs.Once())
+		p.Protocol.Server("wander", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once())
 		p.Rest = func(on bool) { require.False(t, on, "it was told to rest") }
 		return p
 	}
@@ -466,9 +466,9 @@ func TestOnlyEffects(t *testing.T) {
 		p := foretick.NewProtocol("effects", 1)
 		p.Component(&pos)
 		p.Prefab(&body, "body", &pos)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			f.Spawn(&body, player)
-			_ = sparks.Broadcast(f, spark{1})
+			sparks.Broadcast(f, spark{1})
 		})
 		p.Channel("effects", netcode.Channel{})
 		sparks.Channel = "effects"

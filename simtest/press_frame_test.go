@@ -79,20 +79,20 @@ func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
 		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: foretick.HitboxField(b, &g.pos).X, R: 0.5}))
 	}, &g.pos)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
-	p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.Server("run", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
 			pos[i].X += g.speed * f.DT
 		}
 	}, ecs.Write(&g.pos))
 	p.Shared("fire", fire, ecs.Read(command))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, a aimed) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, a aimed) {
 		if g.judged != nil {
-			g.judged(f, by, a)
+			g.judged(f.Frame, by.Player, a)
 		}
 	}, ecs.ReadOther(&g.pos))
-	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, a aimed) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, a aimed) {
 		if g.drawn != nil {
 			g.drawn(f, a)
 		}

@@ -38,7 +38,7 @@ func (g *mouseGun) protocol(rate int) *foretick.Protocol {
 	p.SetTickRate(rate)
 	p.Command(&g.cmd)
 	p.Prefab(&g.prefab, "mouseGun", &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
 	p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if f.Replay {
@@ -49,8 +49,8 @@ func (g *mouseGun) protocol(rate int) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd))
-	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, c turning) { g.fired(c) })
-	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, c turning) { g.fired(c) })
+	g.shot.OnServer(p, func(_ *foretick.ServerFrame, _ foretick.By, c turning) { g.fired(c) })
+	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, c turning) { g.fired(c) })
 	return p
 }
 

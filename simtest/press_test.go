@@ -29,7 +29,7 @@ func (g *armada) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
 	p.Prefab(&g.ship, "ship", &g.pos)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.Spawn(&g.self, player)
 		for range armadaSize {
 			f.Spawn(&g.ship, player)

@@ -29,7 +29,9 @@ func TestCheckNamesTheServerSystemThatMovesPredictedBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := simtest.Plan{Clients: 2, Play: 10 * time.Second, Rest: -1, Links: []sim.Link{row.link}, SyncTest: -1, New: func() simtest.Player {
 				return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
-					declare := p.Server
+					declare := func(name string, run func(*foretick.Frame, ecs.Rows), access ...ecs.Access) {
+						p.Server(name, func(f *foretick.ServerFrame, rows ecs.Rows) { run(f.Frame, rows) }, access...)
+					}
 					if row.shared {
 						declare = p.Shared
 					}

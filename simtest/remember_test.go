@@ -50,8 +50,8 @@ func (g *harbour) protocol() *foretick.Protocol {
 	foretick.Hitbox(p, &g.berth, func(b *berth) lagcomp.Sphere { return lagcomp.Sphere{X: float32(b.N), R: 1} })
 	foretick.TrackHistory(p, &g.cargo)
 	foretick.TrackHistory(p, &g.berth)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.mine = f.Spawn(&g.docker, player) })
-	p.Server("load", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.mine = f.Spawn(&g.docker, player) })
+	p.Server("load", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		at, n := g.cargo.Slice(rows), g.berth.Slice(rows)
 		for i := range at {
 			t := uint16(f.Tick)
@@ -63,9 +63,9 @@ func (g *harbour) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.cargo), ecs.Read(&g.berth))
-	p.Server("judge", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("judge", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		if g.judge != nil {
-			g.judge(f, rows)
+			g.judge(f.Frame, rows)
 		}
 	}, ecs.Read(&g.cargo, &g.berth), ecs.After("load"))
 	return p

@@ -45,15 +45,15 @@ type shop struct {
 
 func (g *shop) protocol() *foretick.Protocol {
 	p := g.game.protocol()
-	p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { g.order += fmt.Sprintf("join %d;", player) })
-	g.say.Handle(p, func(_ *foretick.Frame, player foretick.PlayerID, v say) {
+	p.OnJoin(func(_ *foretick.ServerFrame, player foretick.PlayerID) { g.order += fmt.Sprintf("join %d;", player) })
+	g.say.Handle(p, func(_ *foretick.ServerFrame, player foretick.PlayerID, v say) {
 		g.said = append(g.said, fmt.Sprintf("%d: %s", player, v.Text))
 		g.order += fmt.Sprintf("say %d;", player)
 		if g.fails != "" && v.Text == g.fails {
 			panic(v.Text)
 		}
 	})
-	g.buy.Handle(p, func(f *foretick.Frame, _ foretick.PlayerID, v buy) {
+	g.buy.Handle(p, func(f *foretick.ServerFrame, _ foretick.PlayerID, v buy) {
 		g.bought, g.ticks = append(g.bought, v.N), append(g.ticks, f.Tick)
 	})
 	return p
@@ -311,8 +311,10 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 	}
 	elder := func(old *foretick.Request[Old], offer *foretick.Request[Offer], got *[]string) *foretick.Protocol {
 		p := foretick.NewProtocol("skewed requests", 1)
-		old.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, v Old) { *got = append(*got, fmt.Sprint("old ", v.N)) })
-		offer.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, v Offer) {
+		old.Handle(p, func(_ *foretick.ServerFrame, _ foretick.PlayerID, v Old) {
+			*got = append(*got, fmt.Sprint("old ", v.N))
+		})
+		offer.Handle(p, func(_ *foretick.ServerFrame, _ foretick.PlayerID, v Offer) {
 			*got = append(*got, fmt.Sprint("offer ", v.Price, v.Item))
 		})
 		return p
@@ -325,8 +327,8 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 		}
 		p := foretick.NewProtocol("skewed requests", 1)
 		r := &foretick.Request[Offer]{}
-		r.Handle(p, func(*foretick.Frame, foretick.PlayerID, Offer) {})
-		fresh.Handle(p, func(*foretick.Frame, foretick.PlayerID, New) {})
+		r.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, Offer) {})
+		fresh.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, New) {})
 		*offer.(*func(*client.Client) error) = func(c *client.Client) error { return r.Send(c, Offer{Item: 70000, Note: 1, Price: 9}) }
 		return p
 	}

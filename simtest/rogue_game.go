@@ -103,8 +103,8 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	foretick.CheckCommand(p, &g.input, g.validateInput)
 	p.OnJoin(g.joinPlayer)
 	p.OnLeave(g.playerLeft)
-	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 3, 24) })
-	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 4, 24) })
+	p.OnDisconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.now(f, player, 3, 24) })
+	p.OnReconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.now(f, player, 4, 24) })
 	p.OnLevel(func(*foretick.Frame, []byte) {})
 	p.Shared("move", g.moveBodies, ecs.Read(&g.input), ecs.Write(&g.place))
 	p.Server("tell", g.sendNews, ecs.Once())
@@ -125,20 +125,20 @@ func (g *rogueGame) beginGame(s *server.Server) {
 	g.furnish(s.Frame())
 }
 
-func (g *rogueGame) furnish(f *foretick.Frame) {
+func (g *rogueGame) furnish(f *foretick.ServerFrame) {
 	for i := range rogueCrates {
 		g.place.Get(f.World, f.Spawn(&g.crate, ecs.Nobody)).X = float32(i)
 	}
 }
 
-func (g *rogueGame) spawnBody(f *foretick.Frame, player foretick.PlayerID) {
+func (g *rogueGame) spawnBody(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e := f.Spawn(&g.body, player)
 	g.mark.Get(f.World, e).Mine = uint64(player)
 	g.place.Get(f.World, e).Y = float32(player % 60)
 }
 
-func (g *rogueGame) joinPlayer(f *foretick.Frame, player foretick.PlayerID) {
-	if g.one(f, 1, player, 2) {
+func (g *rogueGame) joinPlayer(f *foretick.ServerFrame, player foretick.PlayerID) {
+	if g.one(f.Frame, 1, player, 2) {
 		g.spawnBody(f, player)
 		g.now(f, player, 2, 12)
 		return
@@ -147,7 +147,9 @@ func (g *rogueGame) joinPlayer(f *foretick.Frame, player foretick.PlayerID) {
 	g.spawnBody(f, player)
 }
 
-func (g *rogueGame) playerLeft(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 5, 24) }
+func (g *rogueGame) playerLeft(f *foretick.ServerFrame, player foretick.PlayerID) {
+	g.now(f, player, 5, 24)
+}
 
 func (g *rogueGame) validateInput(f *foretick.Frame, player foretick.PlayerID, in rogueInput) error {
 	if in.Fire && g.one(f, 6, player, 200) {
@@ -170,18 +172,18 @@ func (g *rogueGame) moveBodies(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *rogueGame) judgeShot(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
-	f.Rewind(by).Raycast(ray)
-	g.now(f, by, 7, 400)
+func (g *rogueGame) judgeShot(f *foretick.ServerFrame, by foretick.By, ray lagcomp.Ray) {
+	f.Rewind(by.Player).Raycast(ray)
+	g.now(f, by.Player, 7, 400)
 }
 
-func (g *rogueGame) sendNews(f *foretick.Frame, _ ecs.Rows) {
+func (g *rogueGame) sendNews(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick%16 != 0 {
 		return
 	}
 	g.told++
-	_ = g.news.Broadcast(f, rogueNews{g.told}) // a player that does not take it is dropped
-	_ = g.spark.Broadcast(f, rogueNews{g.told})
+	g.news.Broadcast(f, rogueNews{g.told})
+	g.spark.Broadcast(f, rogueNews{g.told})
 }
 
 // one returns true once in n times on average, drawn from the tick, a number for the place in
@@ -191,14 +193,14 @@ func (g *rogueGame) one(f *foretick.Frame, place uint64, player foretick.PlayerI
 }
 
 // now does a random thing once in n times on average.
-func (g *rogueGame) now(f *foretick.Frame, player foretick.PlayerID, place, n uint64) {
-	if g.one(f, place, player, n) {
+func (g *rogueGame) now(f *foretick.ServerFrame, player foretick.PlayerID, place, n uint64) {
+	if g.one(f.Frame, place, player, n) {
 		x := f.Rand(place<<40 | uint64(player))
 		_ = g.do(f, player, uint8(x), uint8(x>>8))
 	}
 }
 
-func (g *rogueGame) grant(f *foretick.Frame, player foretick.PlayerID, w rogueWish) {
+func (g *rogueGame) grant(f *foretick.ServerFrame, player foretick.PlayerID, w rogueWish) {
 	_ = g.do(f, player, w.What, w.Whom)
 }
 
@@ -221,7 +223,7 @@ const (
 	wishes
 )
 
-func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom uint8) error {
+func (g *rogueGame) do(f *foretick.ServerFrame, player foretick.PlayerID, what, whom uint8) error {
 	if g.honest(player) {
 		return nil
 	}
@@ -232,7 +234,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 	case wishKick:
 		g.kick(other, transport.FirstUserCode+transport.Code(whom))
 	case wishBan:
-		g.ban(f, player)
+		g.ban(f.Frame, player)
 	case wishLevel:
 		if whom%8 == 0 {
 			return g.server.NextLevel([]byte{whom}, g.build)
@@ -240,7 +242,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 	case wishSpawn:
 		g.spawns(f, player, int(whom%8))
 	case wishDestroy:
-		g.destroyBodies(f, player)
+		g.destroyBodies(f.Frame, player)
 	case wishMail:
 		if g.honest(other) {
 			other = player // an honest player must not get too much mail
@@ -259,7 +261,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 			g.hide(f, other, whom&1 == 0)
 		}
 	case wishTeleport:
-		g.teleport(f, player)
+		g.teleport(f.Frame, player)
 	case wishKickAll, wishKickTwice:
 		g.kickMany(player, what%wishes == wishKickAll)
 	}
@@ -303,7 +305,7 @@ func (g *rogueGame) honest(player foretick.PlayerID) bool {
 }
 
 // build creates the contents of a new level.
-func (g *rogueGame) build(f *foretick.Frame) {
+func (g *rogueGame) build(f *foretick.ServerFrame) {
 	g.furnish(f)
 	for _, player := range g.server.Players(nil) {
 		g.spawnBody(f, player)
@@ -311,7 +313,7 @@ func (g *rogueGame) build(f *foretick.Frame) {
 }
 
 // spawns creates more bodies for a player.
-func (g *rogueGame) spawns(f *foretick.Frame, player foretick.PlayerID, n int) {
+func (g *rogueGame) spawns(f *foretick.ServerFrame, player foretick.PlayerID, n int) {
 	has := 0
 	for _, rows := range g.bodies.Owned(f.World, player) {
 		has += rows.Len()
@@ -331,7 +333,7 @@ func (g *rogueGame) destroyBodies(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-func (g *rogueGame) hide(f *foretick.Frame, from foretick.PlayerID, visible bool) {
+func (g *rogueGame) hide(f *foretick.ServerFrame, from foretick.PlayerID, visible bool) {
 	for _, rows := range g.crates.All(f.World) {
 		for i := range rows.Len() {
 			f.SetVisible(from, rows.Entity(i), visible)

@@ -54,7 +54,7 @@ func TestRoguesFind(t *testing.T) {
 		g := &club{}
 		p := g.player()
 		p.Protocol.Prefab(&left, "left behind", &g.pos)
-		p.Protocol.OnLeave(func(f *foretick.Frame, _ foretick.PlayerID) { f.Spawn(&left, ecs.Nobody) })
+		p.Protocol.OnLeave(func(f *foretick.ServerFrame, _ foretick.PlayerID) { f.Spawn(&left, ecs.Nobody) })
 		return p
 	}}
 	_, err := r.Live(0)
@@ -62,7 +62,7 @@ func TestRoguesFind(t *testing.T) {
 	require.ErrorContains(t, err, "life 0")
 	r.New = func() simtest.Player {
 		p := newClub()
-		p.Protocol.OnLeave(func(*foretick.Frame, foretick.PlayerID) { panic("not meant") })
+		p.Protocol.OnLeave(func(*foretick.ServerFrame, foretick.PlayerID) { panic("not meant") })
 		return p
 	}
 	_, err = r.Live(0)

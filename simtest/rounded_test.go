@@ -46,7 +46,7 @@ func (g *shadows) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "player", &g.at, &g.cmd)
 	p.Prefab(&g.flag, "flag", &g.at, &g.mark)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.at.Get(f.World, f.Spawn(&g.body, player)).X = 3 * float32(player)
 	})
 	p.InOrder()

@@ -26,9 +26,9 @@ type routes struct {
 	beat   foretick.Event[routesAsk]
 	bodies *ecs.Query
 
-	system func(f *foretick.Frame) // called by the server system now and then
-	beaten func(f *foretick.Frame) // called by the event's handler
-	asked  func(f *foretick.Frame) // called by the request's handler
+	system func(f *foretick.ServerFrame) // called by the server system now and then
+	beaten func(f *foretick.ServerFrame) // called by the event's handler
+	asked  func(f *foretick.ServerFrame) // called by the request's handler
 	hidden bool
 	stones []ecs.Entity
 	acts   int
@@ -49,7 +49,7 @@ func (g *routes) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.ward, &g.cmd)
 	p.Prefab(&g.pebble, "pebble", &g.pos, &g.ward)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.InOrder()
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
@@ -66,13 +66,13 @@ func (g *routes) protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(&g.ward))
 	changes := []ecs.Access{ecs.WriteOther(&g.pos, &g.ward), ecs.Structural(), ecs.Create(&g.pos, &g.ward, &g.cmd)}
-	p.Server("act", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("act", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick%routesEvery == 0 && g.system != nil {
 			g.system(f)
 		}
 	}, append(changes, ecs.Once())...)
-	g.ask.Handle(p, func(f *foretick.Frame, _ foretick.PlayerID, _ routesAsk) { g.asked(f) })
-	g.beat.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, _ routesAsk) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, _ foretick.PlayerID, _ routesAsk) { g.asked(f) })
+	g.beat.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, _ routesAsk) {
 		if g.beaten != nil {
 			g.beaten(f)
 		}
@@ -82,41 +82,41 @@ func (g *routes) protocol() *foretick.Protocol {
 }
 
 // routesActs are changes that a server may make to a player, by name.
-var routesActs = map[string]func(g *routes, f *foretick.Frame, e ecs.Entity){
-	"set":       func(g *routes, f *foretick.Frame, e ecs.Entity) { g.pos.Get(f.World, e).X++ },
-	"add":       func(g *routes, f *foretick.Frame, e ecs.Entity) { g.ward.Add(f.World, e, routesWard{100}) },
-	"take away": func(g *routes, f *foretick.Frame, e ecs.Entity) { g.ward.Remove(f.World, e) },
-	"take away and give anew": func(g *routes, f *foretick.Frame, e ecs.Entity) {
+var routesActs = map[string]func(g *routes, f *foretick.ServerFrame, e ecs.Entity){
+	"set":       func(g *routes, f *foretick.ServerFrame, e ecs.Entity) { g.pos.Get(f.World, e).X++ },
+	"add":       func(g *routes, f *foretick.ServerFrame, e ecs.Entity) { g.ward.Add(f.World, e, routesWard{100}) },
+	"take away": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) { g.ward.Remove(f.World, e) },
+	"take away and give anew": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		g.ward.Remove(f.World, e)
 		g.ward.Add(f.World, e, routesWard{100})
 	},
-	"give and take away": func(g *routes, f *foretick.Frame, e ecs.Entity) {
+	"give and take away": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		g.ward.Add(f.World, e, routesWard{100})
 		g.ward.Remove(f.World, e)
 	},
-	"teleport": func(g *routes, f *foretick.Frame, e ecs.Entity) {
+	"teleport": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		g.pos.Get(f.World, e).X -= 5
 		f.Teleport(e)
 	},
-	"destroy and spawn": func(g *routes, f *foretick.Frame, e ecs.Entity) {
+	"destroy and spawn": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		f.Destroy(e)
 		f.Spawn(&g.body, 1)
 	},
-	"spawn": func(g *routes, f *foretick.Frame, _ ecs.Entity) {
+	"spawn": func(g *routes, f *foretick.ServerFrame, _ ecs.Entity) {
 		g.stones = append(g.stones, f.Spawn(&g.pebble, 1))
 		if n := len(g.stones); n > 2 {
 			f.Destroy(g.stones[n-3])
 		}
 	},
-	"hide, and show later": func(g *routes, f *foretick.Frame, e ecs.Entity) {
+	"hide, and show later": func(g *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		g.hidden = !g.hidden
 		f.SetVisible(1, e, !g.hidden)
 	},
-	"hide and show": func(_ *routes, f *foretick.Frame, e ecs.Entity) {
+	"hide and show": func(_ *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		f.SetVisible(1, e, false)
 		f.SetVisible(1, e, true)
 	},
-	"give to nobody and back": func(_ *routes, f *foretick.Frame, e ecs.Entity) {
+	"give to nobody and back": func(_ *routes, f *foretick.ServerFrame, e ecs.Entity) {
 		_ = f.World.Transfer(e, ecs.Nobody)
 		_ = f.World.Transfer(e, 1)
 	},
@@ -132,7 +132,7 @@ func TestRoutesOfTheServer(t *testing.T) {
 				m := simtest.New(2)
 				srv, err := m.Serve(server.Config{Protocol: g.protocol()})
 				require.NoError(t, err)
-				do := func(f *foretick.Frame) {
+				do := func(f *foretick.ServerFrame) {
 					if e := g.bodies.FirstOwned(f.World, 1); e != ecs.None && m.Net.Now() > 2*time.Second {
 						g.acts++
 						act(&g, f, e)

@@ -94,13 +94,13 @@ func (g *satchels) protocol() *foretick.Protocol {
 	p.Prefab(&g.player, "player", &g.bag, &g.cmd)
 	foretick.Default(p, &g.player, &g.bag, satchel{Name: "nobody", Items: []carried{{Kind: 1, Label: "lamp", Count: 3}}})
 	g.said.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v announced) { g.heard = append(g.heard, v) })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.player, player)
 		g.bag.Get(f.World, e).Items[0].Count = 4 // must not change the default of other players
-		_ = g.said.Broadcast(f, announced{Text: fmt.Sprint("welcome, ", player), Who: []uint16{uint16(player), 7}})
+		g.said.Broadcast(f, announced{Text: fmt.Sprint("welcome, ", player), Who: []uint16{uint16(player), 7}})
 	})
 	p.Shared("rummage", g.rummage, ecs.Read(&g.cmd), ecs.Write(&g.bag))
-	p.Server("rob", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("rob", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		bags := g.bag.Slice(rows)
 		for i := range bags {
 			if g.rob && f.Tick%41 == 0 && len(bags[i].Items) > 1 {

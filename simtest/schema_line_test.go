@@ -30,7 +30,7 @@ func longSchema(bytes int, more ...string) *foretick.Protocol {
 	p := foretick.NewProtocol("long", 1)
 	p.Component(&g.place, foretick.Predicted())
 	p.Prefab(&g.player, "player", &g.place)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	for i := range bytes / 250 {
 		more = append(more, fmt.Sprint(strings.Repeat("a system with a very long name, ", 7), i))
 	}

@@ -36,8 +36,8 @@ func (g *vault) protocol() *foretick.Protocol {
 	p.Component(&g.facts)
 	p.Command(&g.cmd)
 	p.Prefab(&g.player, "player", &g.pos, &g.facts, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
-	p.Server("live", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.Server("live", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos, facts := g.pos.Slice(rows), g.facts.Slice(rows)
 		for i := range facts {
 			pos[i].X = float32(f.Tick%200) / 2

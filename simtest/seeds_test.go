@@ -99,7 +99,7 @@ func (g *standoff) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.player, "player", &g.body, &g.cmd)
 	g.died = map[foretick.PlayerID]foretick.Tick{}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.body.Get(f.World, f.Spawn(&g.player, player)).HP = 1
 	})
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
@@ -109,10 +109,10 @@ func (g *standoff) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd, &g.body))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ standoffMove) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ standoffMove) {
 		for _, rows := range g.bodies.All(f.World) {
 			for i := range g.body.Slice(rows) {
-				if at := &g.body.Slice(rows)[i]; rows.Owner() != by && at.HP > 0 {
+				if at := &g.body.Slice(rows)[i]; rows.Owner() != by.Player && at.HP > 0 {
 					at.HP, g.died[rows.Owner()] = 0, f.Tick
 				}
 			}

@@ -78,16 +78,16 @@ func (g *masks) protocol() *foretick.Protocol {
 	for _, mask := range g.all() {
 		p.LocalComponent(mask)
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.bodies[player] = f.Spawn(&g.body, player) })
-	p.OnLeave(func(f *foretick.Frame, player foretick.PlayerID) { delete(g.bodies, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.bodies[player] = f.Spawn(&g.body, player) })
+	p.OnLeave(func(f *foretick.ServerFrame, player foretick.PlayerID) { delete(g.bodies, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
 			pos[i].X = min(max(pos[i].X+cmd[i].Move*f.DT, -90), 90)
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Server("count", func(f *foretick.Frame, _ ecs.Rows) { g.used = append(g.used, f.World.Used()) }, ecs.Once())
-	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, from maskFrom) {
+	p.Server("count", func(f *foretick.ServerFrame, _ ecs.Rows) { g.used = append(g.used, f.World.Used()) }, ecs.Once())
+	g.ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, from maskFrom) {
 		for n := from.N * 16; n < from.N*16+16; n++ {
 			g.wear(f.World, g.bodies[player], n^n>>1)
 		}

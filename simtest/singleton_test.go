@@ -58,13 +58,13 @@ func (g *rounds) protocol() *foretick.Protocol {
 	p.Singleton(&g.count, foretick.Predicted())
 	p.Singleton(&g.hidden)
 	p.Prefab(&g.crates, "crate", &g.pos)
-	p.Server("score", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("score", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		s := g.scores.Get(f.World)
 		s.Red, s.Blue = uint16(f.Tick), uint16(2*f.Tick)
 		s.Round = fmt.Sprint("round ", f.Tick/30)
 		*g.hidden.Get(f.World) = hidden{Seed: f.Tick, Public: 7}
 	}, ecs.Once(), ecs.Write(&g.scores, &g.hidden))
-	p.Server("reset", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("reset", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.resets > 0 {
 			g.resets--
 			g.count.Get(f.World).Left = 9999
@@ -85,9 +85,9 @@ func (g *rounds) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.count), ecs.After("count"))
-	p.Server("judge", func(*foretick.Frame, ecs.Rows) {}, // may write, but does not, so no correction may name it
+	p.Server("judge", func(*foretick.ServerFrame, ecs.Rows) {}, // may write, but does not, so no correction may name it
 		ecs.Once(), ecs.Write(&g.count), ecs.After("kick"))
-	p.Server("churn", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("churn", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
 			pos[i].X = float32(int(f.Tick)*7919%10000)/100 - 50
 			pos[i].Y = float32(int(f.Tick)*104729%10000)/100 - 50
@@ -208,7 +208,7 @@ func TestPredictedSingletonNamesItsCauses(t *testing.T) {
 	}{
 		"a server's system": {do: func(k *kickoff) { k.g.resets = 1 }, cause: prediction.ServerEffect, system: "reset"},
 		"an edit": {do: func(k *kickoff) {
-			_ = k.srv.Do("editor", func(f *foretick.Frame) { _ = f.World.SetSingletonValue("countdown.Left", 7777) })
+			_ = k.srv.Do("editor", func(f *foretick.ServerFrame) { _ = f.World.SetSingletonValue("countdown.Left", 7777) })
 		}, cause: prediction.ServerEffect, system: "(an edit of the running server)"},
 		"the program": {do: func(k *kickoff) { k.g.count.Get(k.srv.World()).Left = 5555 }, cause: prediction.ServerEffect, system: "(outside of systems)"},
 		"another player": {kicks: func(player int) func(foretick.Tick) bool {
@@ -272,7 +272,7 @@ func TestSingletonsInALevel(t *testing.T) {
 	k.m.Run(4 * time.Second)
 	kicks := g.count.Get(c.View().World).Kicks
 	require.NotZero(t, kicks)
-	require.NoError(t, k.srv.NextLevel(nil, func(f *foretick.Frame) {
+	require.NoError(t, k.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 		k.g.count.Get(f.World).Left = 50_000
 		for _, player := range k.srv.Players(nil) {
 			f.Spawn(&k.g.player, player)

@@ -38,7 +38,7 @@ func TestServerThatStandsStill(t *testing.T) {
 			p := g.protocol()
 			p.SetTickRate(rate)
 			lost := 0
-			p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
+			p.OnDisconnect(func(*foretick.ServerFrame, foretick.PlayerID) { lost++ })
 			srv, err := m.Serve(server.Config{Protocol: p})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 30 * ms, Jitter: 5 * ms}

@@ -37,7 +37,7 @@ func (g *shove) protocol() *foretick.Protocol {
 	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.at, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.at.Get(f.World, f.Spawn(&g.body, player)).Angle = 3.1
 	})
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
@@ -49,7 +49,7 @@ func (g *shove) protocol() *foretick.Protocol {
 			at[i].X += cmd[i].X * f.DT
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
-	p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("shove", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
 			if f.Tick == g.in {
 				at[i].X += g.by.X

@@ -75,11 +75,11 @@ func (g *workshop) protocol(plant func(g *workshop, p *foretick.Protocol)) *fore
 	p.Prefab(&g.player, "player", &g.pos, &g.tally, &g.badge, &g.secret, &g.cmd, &g.local)
 	p.Prefab(&g.bolt, "bolt", &g.pos, &g.tally)
 	p.Spawns(&g.bolt, foretick.SpawnConfig{})
-	g.rang.OnPredicted(p, func(*foretick.Frame, ecs.Entity, int) { g.heard++ })
+	g.rang.OnPredicted(p, func(*foretick.Frame, foretick.By, int) { g.heard++ })
 	if err := p.Types().RegisterSingleton(&g.memo); err != nil {
 		panic(err)
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.player, player)
 		g.secret.Get(f.World, e).N = int32(player) * 100
 		g.local.Get(f.World, e).N = int32(player) * 100
@@ -421,7 +421,7 @@ func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[p
 // not get the cause Code. Debug builds refuse such a system.
 func TestUndeclaredServerWriteIsNamed(t *testing.T) {
 	by := causesOf(t, func(g *workshop, p *foretick.Protocol) {
-		p.Server("sneak", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("sneak", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			defer f.World.Guard(f.World.Guard(false))
 			for i, pos := 0, g.pos.Slice(rows); i < len(pos) && f.Tick%20 == 0; i++ {
 				pos[i].Y++

@@ -57,7 +57,7 @@ func (g *stillGame) player() simtest.Player {
 	p.Command(&h.move)
 	p.Prefab(&h.body, "body", &h.at, &h.tide, &h.move)
 	p.Prefab(&h.mast, "mast", &h.flag) // no such entity is spawned
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&h.body, player) })
 	if g.news { // Delivery fails a match in which a declared message never comes
 		h.news.OnClient(p, func(*foretick.Frame, foretick.Tick, stillNews) {})
 	}
@@ -72,15 +72,15 @@ func (g *stillGame) player() simtest.Player {
 			at[i].X = max(-90, min(at[i].X+float32(move[i].X), 90))
 		}
 	}, ecs.Read(&h.move), ecs.Write(&h.at))
-	p.Server("hoist", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(&h.flag))
-	p.Server("rise", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("hoist", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Write(&h.flag))
+	p.Server("rise", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, all := 0, h.tide.Slice(rows); tide && i < len(all); i++ {
 			all[i].Level = uint16(f.Tick)
 		}
 	}, ecs.Write(&h.tide))
-	p.Server("announce", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("announce", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if news && f.Tick%4 == 0 {
-			_ = h.news.Broadcast(f, stillNews{1})
+			h.news.Broadcast(f, stillNews{1})
 		}
 	}, ecs.Once())
 	return player

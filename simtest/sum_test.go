@@ -39,7 +39,7 @@ func (g *helm) protocol(rate int) *foretick.Protocol {
 	p.SetTickRate(rate)
 	p.Command(&g.cmd)
 	p.Prefab(&g.prefab, "helm", &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
 	p.Shared("steer", func(f *foretick.Frame, rows ecs.Rows) {
 		for _, c := range g.cmd.Slice(rows) {
 			g.ran[f.Tick] = c
@@ -152,7 +152,7 @@ func TestSumsOutOfRange(t *testing.T) {
 		p, prefab := foretick.NewProtocol("turns", 1), new(ecs.Prefab)
 		p.Command(c)
 		p.Prefab(prefab, "player", c)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(prefab, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(prefab, player) })
 		p.Shared("turn", func(_ *foretick.Frame, rows ecs.Rows) {
 			for _, c := range c.Slice(rows) {
 				ran(c)

@@ -39,7 +39,7 @@ func (g *bareGame) protocol() *foretick.Protocol {
 	p.Prefab(&g.prefabs[0], "flag", &g.flag)
 	p.Prefab(&g.prefabs[1], "armed", &g.armed)
 	p.Prefab(&g.prefabs[2], "cooling", &g.cooling)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		for i := range g.prefabs {
 			f.Spawn(&g.prefabs[i], player)
 			f.Spawn(&g.prefabs[i], ecs.Nobody)

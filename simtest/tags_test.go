@@ -27,8 +27,8 @@ func (g *tagged) protocol() *foretick.Protocol {
 	count := func(name string) func(*foretick.Frame, ecs.Rows) {
 		return func(f *foretick.Frame, _ ecs.Rows) { g.ran[name]++; g.dt = f.DT }
 	}
-	p.Server("battle", count("battle"), ecs.Once(), ecs.Tags("battle"))
-	p.Server("always", count("always"), ecs.Once())
+	p.Server("battle", func(f *foretick.ServerFrame, rows ecs.Rows) { count("battle")(f.Frame, rows) }, ecs.Once(), ecs.Tags("battle"))
+	p.Server("always", func(f *foretick.ServerFrame, rows ecs.Rows) { count("always")(f.Frame, rows) }, ecs.Once())
 	p.Shared("sound", count("sound"), ecs.Once(), ecs.Tags(foretick.TagClient))
 	p.Render("plain", count("plain"), ecs.Once())
 	p.Render("overlay", count("overlay"), ecs.Once(), ecs.Tags("overlay"))

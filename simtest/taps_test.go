@@ -32,7 +32,7 @@ func tapGame[T any](script func(tick foretick.Tick) T) func() simtest.Player {
 		p.Component(&at, foretick.Predicted())
 		p.Command(&cmd)
 		p.Prefab(&body, "body", &at, &cmd)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&cmd), ecs.Write(&at))
 		return simtest.Player{Protocol: p, Sample: client.Sample(&cmd, func(v client.View) T { return script(v.Tick) })}
 	}

@@ -37,7 +37,7 @@ func (g *breeze) protocol() *foretick.Protocol {
 	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.at, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
 		for i := range at {
@@ -45,7 +45,7 @@ func (g *breeze) protocol() *foretick.Protocol {
 			at[i].N++
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
-	p.Server("blow", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("blow", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
 			if f.Tick%g.every == 0 && f.Tick < g.until {
 				at[i].X += g.gust

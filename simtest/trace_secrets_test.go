@@ -74,11 +74,11 @@ func (g *hoard) protocol() *foretick.Protocol {
 	p.Prefab(&g.box, "box", &g.body, &g.chest, &g.work)
 	p.Prefab(&g.shade, "shade", &g.body, &g.work)
 	boxes, stir := 1+shape.IntN(6), foretick.Tick(3+shape.IntN(9))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
-		g.fill(f, f.Spawn(&g.person, player), player)
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
+		g.fill(f.Frame, f.Spawn(&g.person, player), player)
 		for range boxes {
 			e := f.Spawn(&g.box, player)
-			g.fill(f, e, player)
+			g.fill(f.Frame, e, player)
 			g.boxes = append(g.boxes, e)
 		}
 		// An entity that its own player may not see.
@@ -94,7 +94,7 @@ func (g *hoard) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.body))
-	p.Server("stir", func(f *foretick.Frame, _ ecs.Rows) { g.stir(f, stir) }, ecs.Once(), ecs.Structural(),
+	p.Server("stir", func(f *foretick.ServerFrame, _ ecs.Rows) { g.stir(f, stir) }, ecs.Once(), ecs.Structural(),
 		ecs.WriteOther(&g.body, &g.chest, &g.work), ecs.Create(&g.body, &g.chest, &g.work))
 	return p
 }
@@ -107,7 +107,7 @@ func (g *hoard) fill(f *foretick.Frame, e ecs.Entity, owner foretick.PlayerID) {
 	g.work.Get(f.World, e).N = simtest.Secret(stranger)
 }
 
-func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
+func (g *hoard) stir(f *foretick.ServerFrame, every foretick.Tick) {
 	if len(g.boxes) == 0 || f.Tick%every != 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
 			g.body.Get(f.World, e).Purse = simtest.Secret(stranger)
 			return
 		}
-		g.fill(f, e, owner)
+		g.fill(f.Frame, e, owner)
 		f.SetVisible(owner, e, true)
 	case 1:
 		g.body.Get(f.World, e).Friend = g.boxes[g.r.IntN(len(g.boxes))]
@@ -129,17 +129,17 @@ func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
 		if to := 1 + foretick.PlayerID(g.r.IntN(3)); f.World.Owner(g.boxes[0]) != ecs.Nobody {
 			f.Destroy(e)
 			e = f.Spawn(&g.box, to)
-			g.fill(f, e, to)
+			g.fill(f.Frame, e, to)
 			g.boxes[n] = e
 		}
 	case 3:
 		if !g.hidden[e] {
-			g.fill(f, e, owner)
+			g.fill(f.Frame, e, owner)
 			g.body.Get(f.World, e).Purse = 0
 		}
 	case 4: // from here on in the tick the entity holds the new owner's secret
 		if to := 1 + foretick.PlayerID(g.r.IntN(3)); !g.hidden[e] && f.World.Transfer(e, to) == nil {
-			g.fill(f, e, to)
+			g.fill(f.Frame, e, to)
 		}
 	}
 }

@@ -98,7 +98,7 @@ var driftedIn = plantedtest.Place{System: "planted", Prefab: "player", Component
 // the server alone moves the player.
 func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 	moved := func(g *planted, p *foretick.Protocol) {
-		p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, pos := 0, g.Pos.Slice(rows); i < len(pos) && f.Tick%7 == 0; i++ {
 				pos[i].Y += 0.5
 			}

@@ -46,7 +46,7 @@ func (g *popups) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.target, "target", &g.at)
 	p.Prefab(&g.body, "body", &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	foretick.Hitbox(p, &g.at, func(a *popupAt) lagcomp.Sphere { return lagcomp.Sphere{X: a.X, R: 1} })
 	if g.counts {
 		foretick.LifeID(p, &g.at, func(a *popupAt) uint32 { return uint32(a.Life) })
@@ -59,9 +59,9 @@ func (g *popups) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd))
-	g.fired.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c popupCmd) {
-		hits := f.Rewind(by).Overlap(lagcomp.Sphere{X: c.X, R: 1}, nil)
-		g.judged(f, c.X, len(hits) > 0)
+	g.fired.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, c popupCmd) {
+		hits := f.Rewind(by.Player).Overlap(lagcomp.Sphere{X: c.X, R: 1}, nil)
+		g.judged(f.Frame, c.X, len(hits) > 0)
 		for _, hit := range hits {
 			at := g.at.Get(f.World, hit.Entity)
 			at.X, at.Life = -at.X, at.Life+1

@@ -44,7 +44,7 @@ func (g *badges) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.pos, &g.badge, &g.cmd)
 	p.Prefab(&g.crate, "crate", &g.pos, &g.vel, &g.badge)
 	p.Prefab(&g.flag, "flag", &g.pos)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

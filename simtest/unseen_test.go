@@ -54,7 +54,7 @@ func (g *census) protocol() *foretick.Protocol {
 	p.Prefab(&g.body, "body", &g.at, &g.count, &g.sum, &g.cmd)
 	p.Prefab(&g.pet, "pet", &g.at, &g.count)
 	p.Prefab(&g.load, "load", &g.at, &g.count, &g.long)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.bodies[player] = f.Spawn(&g.body, player)
 		g.at.Get(f.World, g.bodies[player]).X = 100 * float32(player)
 	})

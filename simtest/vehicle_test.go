@@ -37,7 +37,7 @@ func (g *garage) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, wheel, cmd := g.pos.Slice(rows), g.wheel.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

@@ -74,7 +74,7 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Component(&g.health)
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.vel, &g.face, &g.status, &g.health, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.body, player)
 		row := float32(math.Floor(float64(player) / 32)) // 32 of them stand in a row, 15 m apart
 		*g.pos.Get(f.World, e) = position{X: (float32(player)-row*32)*15 - 240, Y: row*15 - 240}
@@ -99,9 +99,9 @@ func (g *game) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos, &g.vel, &g.face))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, ray lagcomp.Ray) {
 		// Light bots claim whole ticks, and a screen shows a moment between two.
-		if hit, ok := f.RewindBehind(by, shownBehind).Raycast(ray); ok {
+		if hit, ok := f.RewindBehind(by.Player, shownBehind).Raycast(ray); ok {
 			g.hits++
 			hp := &g.health.Get(f.World, hit.Entity).Points
 			if *hp -= 10; *hp <= 0 {

@@ -193,7 +193,7 @@ func (r *runner) run(branch, before string) (failed, output, summary string) {
 }
 
 // wind is a server system that pushes walking players.
-const wind = `	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+const wind = `	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
 			if f.Tick%60 == 0 && move[i].X != 0 {

@@ -38,7 +38,7 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 	sp, err := srv.Protocol()
 	require.NoError(t, err)
 	ammo, x, y := int(game.Magazine), float32(0), float32(0)
-	_, err = m.Serve(server.Config{Protocol: sp, OnTick: func(f *foretick.Frame) {
+	_, err = m.Serve(server.Config{Protocol: sp, OnTick: func(f *foretick.ServerFrame) {
 		for _, rows := range srv.Avatars.All(f.World) {
 			at, gun := srv.Pos.Slice(rows)[0], srv.Gun.Slice(rows)[0]
 			if step := math.Hypot(float64(at.X-x), float64(at.Y-y)); step < 1 {

@@ -249,10 +249,10 @@ func (l *facts) reruns(g *game.Game) {
 }
 
 // ticks returns a function that logs each server tick after it ran.
-func (l *facts) ticks(m *match) func(f *foretick.Frame) {
+func (l *facts) ticks(m *match) func(f *foretick.ServerFrame) {
 	seen := map[foretick.PlayerID]stats.Player{}
 	var player []foretick.PlayerID
-	return func(f *foretick.Frame) {
+	return func(f *foretick.ServerFrame) {
 		player = m.server.Players(player[:0])
 		for _, p := range player {
 			st, _ := m.server.Player(p)

@@ -91,7 +91,7 @@ func (m *match) serverConfig() (server.Config, error) {
 	if m.draw != nil {
 		g.Watch.Explain = m.draw.explain
 	}
-	var onTick func(*foretick.Frame)
+	var onTick func(*foretick.ServerFrame)
 	if m.log != nil {
 		m.log.server(m)
 		onTick = m.log.ticks(m)

@@ -54,8 +54,8 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 		return nil, err
 	}
 	logTick := cfg.OnTick
-	cfg.Transport, cfg.OnTick = endpoint.Endpoint, func(f *foretick.Frame) {
-		m.hashTick(f)
+	cfg.Transport, cfg.OnTick = endpoint.Endpoint, func(f *foretick.ServerFrame) {
+		m.hashTick(f.Frame)
 		if logTick != nil {
 			logTick(f)
 		}

@@ -154,7 +154,7 @@ func TestWebShotShowsWhatTheServerHad(t *testing.T) {
 		}
 		judged(f, by, seen, ray)
 	}
-	require.NoError(t, p.match.server.Do("test.place", func(f *foretick.Frame) { // where no wall is between them
+	require.NoError(t, p.match.server.Do("test.place", func(f *foretick.ServerFrame) { // where no wall is between them
 		for i, x := range []float32{-16, -9} {
 			for _, rows := range p.match.game.Avatars.Owned(f.World, p.player(i)) {
 				at := &p.match.game.Pos.Slice(rows)[0]

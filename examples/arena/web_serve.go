@@ -232,7 +232,7 @@ func (w *webMatch) handler() http.Handler {
 }
 
 // tell sends the tick's truth to every page: where the server has each body.
-func (w *webMatch) tell(f *foretick.Frame) {
+func (w *webMatch) tell(f *foretick.ServerFrame) {
 	for n := len(w.events); n == len(w.events); {
 		n = w.truth.Recv(w.events[:])
 		for i := range w.events[:n] {

@@ -39,7 +39,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	if g.near > 0 {
 		foretick.Interest(p, &g.Pos, snapshot.AreaConfig{Enter: g.near, Leave: g.near * 1.2}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Avatar, player)
 		row := float32(math.Floor(float64(player) / 64)) // 64 of them stand in a row, 15 m apart
 		*g.Pos.Get(f.World, e) = Position{X: (float32(player)-row*64)*15 - 480, Y: row*15 - 480}

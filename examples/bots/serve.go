@@ -64,7 +64,7 @@ func (s *servers) match(end transport.Endpoint) (*server.Server, error) {
 	var srv *server.Server
 	srv, err := server.New(server.Config{
 		Protocol: g.Protocol(), Transport: end, MaxClients: s.o.places(), MaxWaitingPerAddress: -1,
-		OnTick: func(*foretick.Frame) {
+		OnTick: func(*foretick.ServerFrame) {
 			late := time.Since(srv.Next()) + time.Second/time.Duration(s.o.rate)
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -124,15 +124,15 @@ func (g *Game) Protocol() *foretick.Protocol {
 		foretick.PredictRemote(p, &g.Cmd, g.guess, foretick.RemoteConfig{})
 	}
 	// plays a bang
-	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) })
+	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by foretick.By, c Crash) { g.heard(f.Tick, by.Player, c.With) })
 	// makes a dent
-	g.Crashed.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c Crash) { g.heard(f.Tick, by, c.With) })
+	g.Crashed.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, c Crash) { g.heard(f.Tick, by.Player, c.With) })
 	g.Scored.OnServer(p, g.count, ecs.WriteOther(&g.Score))
 	return p
 }
 
 // join places a new player's car in the player's half.
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	car, side := f.Spawn(&g.Car, player), side(player)
 	*g.Body.Get(f.World, car) = Body{X: -8 * side, Y: 4 * float32((player-1)/2)}
 	if side < 0 {
@@ -233,7 +233,7 @@ func (g *Game) goal(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *Game) count(f *foretick.Frame, _ foretick.PlayerID, goal Goal) {
+func (g *Game) count(f *foretick.ServerFrame, _ foretick.By, goal Goal) {
 	for _, rows := range g.balls.All(f.World) {
 		if s := &g.Score.Slice(rows)[0]; goal.Right {
 			s.Right++

@@ -38,7 +38,7 @@ func play(o options) (r report, err error) {
 	on := func() bool { return m.Net.Now() < end }
 	truth, ref := &Game{blind: o.blind}, &referee{was: map[moment]place{}}
 	truth.heard = ref.judge
-	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) { ref.note(truth, f) }})
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.ServerFrame) { ref.note(truth, f.Frame) }})
 	if err != nil {
 		return r, err
 	}

@@ -50,7 +50,7 @@ func (e *editor) step(ticks int) {
 
 // kick moves the ball, though the game is paused.
 func (e *editor) kick() {
-	e.play.Edit(func(f *foretick.Frame) { *e.game.Body.Get(f.World, e.ball) = Body{VX: 20} })
+	e.play.Edit(func(f *foretick.ServerFrame) { *e.game.Body.Get(f.World, e.ball) = Body{VX: 20} })
 	e.view = e.play.Step(e.now) // shows the change; no time passes
 }
 

@@ -80,7 +80,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Player, "player", &g.Profile, &g.Bag, &g.Cmd)
 	g.mine = p.Query(ecs.With(&g.Profile))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.SetTeam(player, uint8(player)%2+1)
 		g.enter(f, player, Profile{Name: fmt.Sprintf("player %d", player)})
 	})
@@ -91,7 +91,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *Game) enter(f *foretick.Frame, player foretick.PlayerID, pr Profile) {
+func (g *Game) enter(f *foretick.ServerFrame, player foretick.PlayerID, pr Profile) {
 	*g.Profile.Get(f.World, f.Spawn(&g.Player, player)) = pr
 }
 
@@ -120,7 +120,7 @@ func (b *Bag) put(kind uint8) {
 }
 
 // hear handles a line that a player typed.
-func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
+func (g *Game) hear(f *foretick.ServerFrame, player foretick.PlayerID, say Say) {
 	for _, rows := range g.mine.Owned(f.World, player) {
 		pr := &g.Profile.Slice(rows)[0]
 		var text string
@@ -134,12 +134,12 @@ func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 			g.keep(player, *pr)
 			return
 		case "/next":
-			g.next(f, rest)
+			g.next(f.Frame, rest)
 			return
 		default:
 			text = pr.Name + ": " + say.Text
 		}
-		_ = g.Chat.Broadcast(f, Said{player, text}) // a player that takes no messages is dropped
+		g.Chat.Broadcast(f, Said{player, text})
 	}
 }
 
@@ -150,7 +150,7 @@ func (g *Game) next(f *foretick.Frame, level string) {
 	for _, rows := range g.mine.All(f.World) {
 		g.kept[rows.Owner()] = g.Profile.Slice(rows)[0]
 	}
-	_ = g.server.NextLevel([]byte(level), func(f *foretick.Frame) { // a name is never too long
+	_ = g.server.NextLevel([]byte(level), func(f *foretick.ServerFrame) { // a name is never too long
 		for _, player := range g.server.Players(nil) {
 			g.enter(f, player, g.kept[player])
 		}

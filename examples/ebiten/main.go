@@ -121,7 +121,7 @@ func newHost(o options) (*host, error) {
 	h, g := &host{addr: addr}, &duel.Game{}
 	h.server, err = server.New(server.Config{
 		Protocol: g.Protocol(), Transport: endpoint,
-		OnTick: func(f *foretick.Frame) { h.seen.keep(g, f) },
+		OnTick: func(f *foretick.ServerFrame) { h.seen.keep(g, f.Frame) },
 	})
 	return h, err
 }

@@ -38,7 +38,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 }
 
 // join runs on the server. When a player leaves, what was spawned for it is removed.
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) }
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) }
 
 // move runs on the server for all players, and on each client for its own player, ahead of
 // the server. So it reads components alone, no clock and no random numbers.

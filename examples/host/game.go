@@ -42,7 +42,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Command(&g.Cmd)
 	p.Singleton(&g.Notice)
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Avatar, player)
 		g.Pos.Get(f.World, e).X = float32(player % 16 * 4)
 	})

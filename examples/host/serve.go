@@ -151,7 +151,7 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 	over, begun, busy := false, time.Now(), time.Now()
 	cfg := server.Config{
 		Transport: end, MaxClients: h.o.players, Logger: h.o.log.With("match", name),
-		OnTick: func(*foretick.Frame) {
+		OnTick: func(*foretick.ServerFrame) {
 			now := time.Now()
 			if len(srv.Players(nil)) > 0 {
 				busy = now
@@ -178,7 +178,7 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 func newMatch(cfg server.Config, drain time.Duration) (*server.Server, error) {
 	g := new(Game)
 	cfg.Protocol = g.Protocol()
-	cfg.OnDrain = func(f *foretick.Frame, _ string) {
+	cfg.OnDrain = func(f *foretick.ServerFrame, _ string) {
 		g.Notice.Get(f.World).Ends = f.Tick + uint32(drain.Seconds()*tickRate)
 	}
 	return server.New(cfg)

@@ -120,7 +120,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Spawns(&g.Rocket, told)
 	p.Spawns(&g.Fragment, told)
 	p.Spawns(&g.Bullet, foretick.SpawnConfig{ClientOnly: true})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Turret, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Turret, player) })
 	p.Server("jam", g.jam, ecs.Write(&g.Gun), ecs.Before("fire"))
 	p.Shared("fire", g.fire, ecs.Read(&g.Cmd), ecs.Write(&g.Gun), ecs.Create(&g.Flight, &g.Payload, &g.Aim), ecs.Before("fly", "shoot"))
 	p.Shared("fly", g.fly, ecs.Write(&g.Flight), ecs.Without(&g.Aim), ecs.Optional(&g.Payload), ecs.Create(&g.Flight))
@@ -128,9 +128,9 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Server("patrol", g.patrol, ecs.Write(&g.Drone))
 	foretick.Hitbox(p, &g.Drone, func(d *Drone) lagcomp.Sphere { return lagcomp.Sphere{X: 10 * float32(d.Lane), Y: d.Y, R: 0.5} })
 	// plays sparks
-	g.Struck.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })
+	g.Struck.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, s Strike) { g.strike(f, s) })
 	// does damage
-	g.Struck.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone))
+	g.Struck.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, s Strike) { g.strike(f.Frame, s) }, ecs.ReadOther(&g.Drone))
 	return p
 }
 
@@ -214,14 +214,14 @@ func (g *Game) strike(f *foretick.Frame, s Strike) {
 }
 
 // patrol moves the drones up and down across the line of fire.
-func (g *Game) patrol(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) patrol(f *foretick.ServerFrame, rows ecs.Rows) {
 	for i, d := 0, g.Drone.Slice(rows); i < len(d); i++ {
 		d[i].Y = 4 * float32(math.Sin(f.Time().Seconds()*3.3+float64(d[i].Lane)))
 	}
 }
 
 // jam jams guns at random. It runs only on the server.
-func (g *Game) jam(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) jam(f *foretick.ServerFrame, rows ecs.Rows) {
 	for i, gun := 0, g.Gun.Slice(rows); i < len(gun); i++ {
 		if f.Rand(uint64(rows.Owner()))%90 == 0 {
 			gun[i].Jam = 15

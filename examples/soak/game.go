@@ -158,7 +158,7 @@ func (g *Game) wish(c *client.Client) {
 }
 
 // grant fulfils a wish.
-func (g *Game) grant(f *foretick.Frame, player foretick.PlayerID, w Wish) {
+func (g *Game) grant(f *foretick.ServerFrame, player foretick.PlayerID, w Wish) {
 	if g.rest {
 		return
 	}
@@ -175,9 +175,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e := f.Spawn(&g.Walker, player)
-	*g.Pos.Get(f.World, e) = g.somewhere(f, uint64(player))
+	*g.Pos.Get(f.World, e) = g.somewhere(f.Frame, uint64(player))
 	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(player)}
 	g.HP.Get(f.World, e).Points = 100
 	for _, rows := range g.traps.All(f.World) {
@@ -188,7 +188,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 }
 
 // leave removes the traps of a player that leaves, because no other player may see them.
-func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) leave(f *foretick.ServerFrame, player foretick.PlayerID) {
 	for _, rows := range g.traps.All(f.World) {
 		for i, laid := range g.Laid.Slice(rows) {
 			if laid.By == player {
@@ -221,8 +221,8 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // judge judges a shot in the past that the shooter saw.
-func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
-	hit, ok := f.Rewind(by).Raycast(ray)
+func (g *Game) judge(f *foretick.ServerFrame, by foretick.By, ray lagcomp.Ray) {
+	hit, ok := f.Rewind(by.Player).Raycast(ray)
 	if !ok || g.rest {
 		return
 	}
@@ -230,12 +230,12 @@ func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
 	if hp := g.HP.Find(f.World, hit.Entity); hp != nil {
 		hp.Points -= min(hp.Points, 10)
 	}
-	for _, rows := range g.walkers.Owned(f.World, by) {
+	for _, rows := range g.walkers.Owned(f.World, by.Player) {
 		g.Purse.Slice(rows)[0].Gold++
 	}
 }
 
-func (g *Game) heal(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) heal(f *foretick.ServerFrame, rows ecs.Rows) {
 	hp := g.HP.Slice(rows)
 	for i := range hp {
 		if f.Tick%8 == 0 && hp[i].Points < 100 && !g.rest {
@@ -245,7 +245,7 @@ func (g *Game) heal(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // moveCrates lets crates drift, and finds the nearest walker.
-func (g *Game) moveCrates(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) moveCrates(f *foretick.ServerFrame, rows ecs.Rows) {
 	if g.rest {
 		return
 	}
@@ -255,7 +255,7 @@ func (g *Game) moveCrates(f *foretick.Frame, rows ecs.Rows) {
 		pos[i].X = min(max(pos[i].X+float32(math.Cos(a))*f.DT, -field), field)
 		pos[i].Y = min(max(pos[i].Y+float32(math.Sin(a))*f.DT, -field), field)
 		if (int(f.Tick)+i)%15 == 0 {
-			cargo[i].Nearest = g.nearest(f, pos[i])
+			cargo[i].Nearest = g.nearest(f.Frame, pos[i])
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (g *Game) nearest(f *foretick.Frame, at Position) ecs.Entity {
 }
 
 // comeAndGo creates and removes crates and traps.
-func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) comeAndGo(f *foretick.ServerFrame, _ ecs.Rows) {
 	if g.rest || f.Tick%10 != 0 {
 		return
 	}
@@ -290,14 +290,14 @@ func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
 	}
 	if n < mostLoose {
 		e := f.Spawn(&g.Crate, ecs.Nobody)
-		*g.Pos.Get(f.World, e) = g.somewhere(f, 8)
+		*g.Pos.Get(f.World, e) = g.somewhere(f.Frame, 8)
 		g.Cargo.Get(f.World, e).Worth = uint16(r)
 	}
 	g.layTrap(f, r)
 }
 
 // layTrap lets a player lay a trap that only it sees, or removes the oldest.
-func (g *Game) layTrap(f *foretick.Frame, r uint64) {
+func (g *Game) layTrap(f *foretick.ServerFrame, r uint64) {
 	n, oldest, since := 0, ecs.None, foretick.Tick(0)
 	for _, rows := range g.traps.All(f.World) {
 		for i, laid := range g.Laid.Slice(rows) {
@@ -318,7 +318,7 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	}
 	by := all[(r>>20)%uint64(len(all))]
 	e := f.Spawn(&g.Trap, ecs.Nobody)
-	*g.Pos.Get(f.World, e) = g.somewhere(f, 9)
+	*g.Pos.Get(f.World, e) = g.somewhere(f.Frame, 9)
 	for _, player := range all {
 		if player != by {
 			f.SetVisible(player, e, false)
@@ -328,13 +328,13 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 }
 
 // tell broadcasts the news, and sends a whisper to a quarter of the players.
-func (g *Game) tell(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) tell(f *foretick.ServerFrame, _ ecs.Rows) {
 	if g.rest || f.Tick%15 != 0 {
 		return
 	}
 	told := g.Told.Get(f.World)
 	told.N++
-	_ = g.News.Broadcast(f, News{ID: told.N}) // a player that takes no messages is dropped
+	g.News.Broadcast(f, News{ID: told.N})
 	for _, rows := range g.walkers.All(f.World) {
 		if uint32(rows.Owner())%4 == told.N%4 {
 			_ = g.Whisper.Send(f, rows.Owner(), Whisper{ID: told.N, Gold: g.Purse.Slice(rows)[0].Gold})

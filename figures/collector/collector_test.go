@@ -64,7 +64,7 @@ func protocol() *foretick.Protocol {
 	p.Component(&pos, foretick.Predicted())
 	p.Command(&cmd)
 	p.Prefab(&avatar, "avatar", &pos, &cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&avatar, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&avatar, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		at, by := pos.Slice(rows), cmd.Slice(rows)
 		for i := range at {

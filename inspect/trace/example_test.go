@@ -23,7 +23,7 @@ func protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("lifts", 1)
 	p.Component(&height, foretick.Predicted())
 	p.Prefab(&prefab, "lift", &height)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&prefab, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&prefab, player) })
 	p.Shared("rise", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range height.Slice(rows) {
 			height.Slice(rows)[i].Height += 0.01

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"reflect"
 	"runtime"
 
 	"github.com/foretick/foretick/ecs"
@@ -39,9 +38,15 @@ type EventQueue[F any] interface {
 	Show(s *State[F], f F, at *Tick, t Tick)
 }
 
+// By says who raised an event, and when.
+type By struct {
+	Entity ecs.Entity
+	Player PlayerID
+	Tick   Tick
+}
+
 type raised[T any] struct {
-	by    ecs.Entity
-	owner PlayerID
+	by    By
 	value T
 }
 
@@ -50,22 +55,16 @@ type Queue[F, T any] struct {
 	Items   []raised[T] // events that wait for handlers of OnServer
 	handled int         // how many of Items were handled
 	// held are a server's events of ticks that wait for their player's command.
-	held   []heldEvent[T]
+	held   []raised[T]
 	final  finalEvents[T]
-	Row    *EventRow[F, T]                 // the event's handlers
-	ledger prediction.Ledger[raisedKey, T] // on a client: the predicted events
+	Row    *EventRow[F, T]                         // the event's handlers
+	ledger prediction.Ledger[raisedKey, raised[T]] // on a client: the predicted events
 	// waits is true on a client that does not predict: handlers wait until the screen shows the event's
 	// tick.
 	waits    bool
-	waiting  []shownLater[T] // the events that wait for the screen
+	waiting  []raised[T]     // the events that wait for the screen
 	saved    []savedQueue[T] // with LateWorld: the queue at the end of each tick that may run again
 	ordinals []raisedKey     // how often each entity raised the event in the running tick
-}
-
-// heldEvent is an event of a tick that ran with a replacement for its player's command.
-type heldEvent[T any] struct {
-	tick Tick
-	raised[T]
 }
 
 // Fate says what happens to a raised event. The end chooses it, and the event's queue carries it out.
@@ -81,28 +80,28 @@ const (
 	EventTold                       // a client's handlers are called at once, and never again
 )
 
-// Raise puts an event of tick t where its fate says, or calls its handlers.
-func (q *Queue[F, T]) Raise(s *State[F], f F, t Tick, fate Fate, by ecs.Entity, owner PlayerID, v T) {
-	it := raised[T]{by, owner, v}
+// Raise puts an event where its fate says, or calls its handlers.
+func (q *Queue[F, T]) Raise(s *State[F], f F, fate Fate, by By, v T) {
+	it := raised[T]{by, v}
 	if len(q.Row.Server) > 0 {
 		switch {
 		case fate&EventHappens != 0:
 			q.Items = append(q.Items, it)
 		case fate&EventWaits != 0:
-			q.held = append(q.held, heldEvent[T]{t, it})
+			q.held = append(q.held, it)
 		}
 	}
 	if fate&EventLasts != 0 && len(q.Row.Final) > 0 {
-		q.final.waiting = append(q.final.waiting, finalEvent[T]{t, fate&EventStands != 0, it})
+		q.final.waiting = append(q.final.waiting, finalEvent[T]{fate&EventStands != 0, it})
 	}
 	switch {
 	case fate&EventShows != 0:
-		q.waiting = append(q.waiting, shownLater[T]{t, it.by, it.value})
+		q.waiting = append(q.waiting, it)
 	case fate&EventTold != 0:
-		tell(s, f, q.Row.Predicted, it.by, it.value)
-		tell(s, f, q.Row.Confirmed, it.by, it.value)
-	case fate&EventPredicted != 0 && q.ledger.Raise(raisedKey{it.by, q.ordinal(it.by)}, it.value) && !q.waits:
-		tell(s, f, q.Row.Predicted, it.by, it.value)
+		tell(s, f, q.Row.Predicted, it)
+		tell(s, f, q.Row.Confirmed, it)
+	case fate&EventPredicted != 0 && q.ledger.Raise(raisedKey{by.Entity, q.ordinal(by.Entity)}, it) && !q.waits:
+		tell(s, f, q.Row.Predicted, it)
 	}
 }
 
@@ -127,46 +126,45 @@ func (q *Queue[F, T]) unhold(owner PlayerID, t Tick, happens bool) {
 	left := q.held[:0]
 	for _, h := range q.held {
 		switch {
-		case h.tick != t || h.owner != owner:
+		case h.by.Tick != t || h.by.Player != owner:
 			left = append(left, h)
 		case happens:
-			q.Items = append(q.Items, h.raised)
+			q.Items = append(q.Items, h)
 		}
 	}
 	clear(q.held[len(left):])
 	q.held = left
 }
 
-// shownLater is an event that has happened but that no frame has shown yet.
-type shownLater[T any] struct {
-	tick  Tick
-	by    ecs.Entity
-	value T
-}
-
 // EventRow has the handlers of an event, by how the game declared them.
 type EventRow[F, T any] struct {
 	Handler   string // the name of the handler in errors about a panic
-	Server    []func(F, PlayerID, T)
-	Final     []func(F, PlayerID, T)
-	Predicted []func(F, ecs.Entity, T)
-	Confirmed []func(F, ecs.Entity, T)
-	Cancelled []func(F, ecs.Entity, T)
+	Server    []func(F, By, T)
+	Final     []func(F, By, T)
+	Predicted []ScreenHandler[F, T]
+	Confirmed []ScreenHandler[F, T]
+	Cancelled []ScreenHandler[F, T]
+}
+
+// ScreenHandler is a client's handler of an event.
+type ScreenHandler[F, T any] struct {
+	Call func(F, By, T)
+	At   uintptr // At is the game's own function, for the report of a wrong write.
 }
 
 // tell calls handlers in the middle of the system that raised the event. Their writes do not count as
 // the system's. Debug builds panic if a handler writes predicted state.
-func tell[F, T any](s *State[F], f F, fns []func(F, ecs.Entity, T), by ecs.Entity, v T) {
+func tell[F, T any](s *State[F], f F, handlers []ScreenHandler[F, T], it raised[T]) {
 	was := s.World.Guard(false)
-	for _, fn := range fns {
+	for _, h := range handlers {
 		if !DebugBuild {
-			fn(f, by, v)
+			h.Call(f, it.by, it.value)
 			continue
 		}
 		sum := s.Screen.PredictedSum()
-		fn(f, by, v)
+		h.Call(f, it.by, it.value)
 		if s.Screen.PredictedSum() != sum {
-			refuseWrite(TypeNameOf[T](), reflect.ValueOf(fn).Pointer())
+			refuseWrite(TypeNameOf[T](), h.At)
 		}
 	}
 	s.World.Guard(was)
@@ -192,17 +190,17 @@ func (q *Queue[F, T]) Begin(t Tick) {
 
 // End cancels the events that an earlier run of the tick raised and this run did not.
 func (q *Queue[F, T]) End(s *State[F], f F) {
-	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+	q.ledger.End(func(_ Tick, _ raisedKey, it raised[T]) { q.undo(s, f, it) })
 }
 
 // Confirm confirms the events up to tick t that were not cancelled.
 func (q *Queue[F, T]) Confirm(s *State[F], f F, t Tick) {
-	q.ledger.Confirm(t, func(tick Tick, k raisedKey, v T) {
+	q.ledger.Confirm(t, func(_ Tick, _ raisedKey, it raised[T]) {
 		if q.waits {
-			q.waiting = append(q.waiting, shownLater[T]{tick, k.by, v})
+			q.waiting = append(q.waiting, it)
 			return
 		}
-		tell(s, f, q.Row.Confirmed, k.by, v)
+		tell(s, f, q.Row.Confirmed, it)
 	})
 }
 
@@ -217,22 +215,22 @@ func (q *Queue[F, T]) Wait(waits bool) {
 func (q *Queue[F, T]) Show(s *State[F], f F, at *Tick, t Tick) {
 	left := q.waiting[:0]
 	for _, w := range q.waiting {
-		if int32(w.tick-t) > 0 {
+		if int32(w.by.Tick-t) > 0 {
 			left = append(left, w)
 			continue
 		}
-		*at = w.tick
-		tell(s, f, q.Row.Predicted, w.by, w.value)
-		tell(s, f, q.Row.Confirmed, w.by, w.value)
+		*at = w.by.Tick
+		tell(s, f, q.Row.Predicted, w)
+		tell(s, f, q.Row.Confirmed, w)
 	}
 	clear(q.waiting[len(left):])
 	q.waiting = left
 }
 
 // undo calls the handlers of a cancelled event, unless the game has not heard of the event yet.
-func (q *Queue[F, T]) undo(s *State[F], f F, by ecs.Entity, v T) {
+func (q *Queue[F, T]) undo(s *State[F], f F, it raised[T]) {
 	if !q.waits {
-		tell(s, f, q.Row.Cancelled, by, v)
+		tell(s, f, q.Row.Cancelled, it)
 	}
 }
 
@@ -249,12 +247,12 @@ func (q *Queue[F, T]) Refuse(s *State[F], f F, t Tick, executed func(Tick) int) 
 		}
 		left--
 		return left >= 0
-	}, func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+	}, func(_ Tick, _ raisedKey, it raised[T]) { q.undo(s, f, it) })
 }
 
 // Cancel cancels all events that are not confirmed.
 func (q *Queue[F, T]) Cancel(s *State[F], f F) {
-	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(s, f, k.by, v) })
+	q.ledger.Clear(func(_ Tick, _ raisedKey, it raised[T]) { q.undo(s, f, it) })
 }
 
 // Drain calls the server's handlers for everything raised since the last Drain.
@@ -274,9 +272,9 @@ func (q *Queue[F, T]) Drain(s *State[F], f F) {
 }
 
 // handle calls one handler. A panic in it counts against the event's player.
-func (q *Queue[F, T]) handle(s *State[F], f F, fn func(F, PlayerID, T), it raised[T]) {
-	defer s.Handlers.Contain(it.owner, q.Row.Handler)
-	fn(f, it.owner, it.value)
+func (q *Queue[F, T]) handle(s *State[F], f F, fn func(F, By, T), it raised[T]) {
+	defer s.Handlers.Contain(it.by.Player, q.Row.Handler)
+	fn(f, it.by, it.value)
 }
 
 func (q *Queue[F, T]) forget() { q.Items, q.handled = q.Items[:0], 0 }
@@ -297,7 +295,6 @@ type finalEvents[T any] struct {
 }
 
 type finalEvent[T any] struct {
-	tick   Tick
 	stands bool // the code that raised the event never runs again
 	raised[T]
 }
@@ -311,7 +308,7 @@ func (l *finalEvents[T]) drop(owner PlayerID, t Tick) {
 	}
 	left := l.waiting[:0]
 	for _, it := range l.waiting {
-		if it.stands || it.tick != t || it.owner != owner {
+		if it.stands || it.by.Tick != t || it.by.Player != owner {
 			left = append(left, it)
 		}
 	}
@@ -337,7 +334,7 @@ func (l *finalEvents[T]) begin(finals Finals, now Tick) {
 	l.tick, l.ready = now, l.ready[:0]
 	left := l.waiting[:0]
 	for _, it := range l.waiting {
-		if it.stands || int32(it.tick-finals.FinalFor(it.owner)) <= 0 {
+		if it.stands || int32(it.by.Tick-finals.FinalFor(it.by.Player)) <= 0 {
 			l.ready = append(l.ready, it.raised)
 		} else {
 			left = append(left, it)

@@ -88,7 +88,7 @@ type Viewer interface {
 // Messenger sends messages to players.
 type Messenger interface {
 	SendMessage(to PlayerID, channel, kind uint8, payload []byte) error
-	Broadcast(channel, kind uint8, payload []byte) error
+	Broadcast(channel, kind uint8, payload []byte)
 }
 
 // Members decides who is in the match.
@@ -156,7 +156,7 @@ func (absent) RewindBehind(PlayerID, float32) Sight                         { re
 func (absent) Present() Sight                                               { return Sight{} }
 func (absent) Moment(Tick) Sight                                            { return Sight{} }
 func (absent) SendMessage(PlayerID, uint8, uint8, []byte) error             { return nil }
-func (absent) Broadcast(uint8, uint8, []byte) error                         { return nil }
+func (absent) Broadcast(uint8, uint8, []byte)                               {}
 func (absent) KickPlayer(PlayerID, transport.Code, string) bool             { return false }
 func (absent) BanPlayer(PlayerID, time.Time, string) bool                   { return false }
 func (absent) SetVisible(PlayerID, ecs.Entity, bool) bool                   { return false }

@@ -36,7 +36,7 @@ func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 	w := &pushed{t: t, match: simtest.New(1), truth: map[foretick.Tick]float32{}}
 	srv := &Walk{}
 	p := srv.Protocol()
-	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("push", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if rows.Owner() == 1 && f.Tick%60 == 0 {
 				srv.Pos.Slice(rows)[i].Y++
@@ -44,7 +44,7 @@ func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 		}
 	}, ecs.Write(&srv.Pos), ecs.With(&srv.Move))
 	var err error
-	w.server, err = w.match.Serve(server.Config{Protocol: p, LateInputs: late, OnTick: func(f *foretick.Frame) {
+	w.server, err = w.match.Serve(server.Config{Protocol: p, LateInputs: late, OnTick: func(f *foretick.ServerFrame) {
 		for _, rows := range p.Query(ecs.With(&srv.Pos)).Owned(f.World, 1) {
 			w.truth[f.Tick] = srv.Pos.Slice(rows)[0].Y
 		}

@@ -35,7 +35,7 @@ func TestFiguresOfPaths(t *testing.T) {
 	m.Run(2 * time.Second)
 	push := func(d time.Duration) {
 		for end := m.Net.Now() + d; m.Net.Now() < end; m.RunFor(700 * time.Millisecond) {
-			require.NoError(t, srv.Do("a push", func(f *foretick.Frame) {
+			require.NoError(t, srv.Do("a push", func(f *foretick.ServerFrame) {
 				for _, rows := range everyone.All(f.World) {
 					g.Pos.Slice(rows)[0].X++
 				}

@@ -41,7 +41,7 @@ func TestDrainNotice(t *testing.T) {
 		var at foretick.Tick
 		far := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 		m := simtest.New(3)
-		srv, err := m.Serve(server.Config{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.Frame, reason string) {
+		srv, err := m.Serve(server.Config{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.ServerFrame, reason string) {
 			calls, at = append(calls, reason), f.Tick
 			g.Notice.Get(f.World).Ends = 7777
 		}})
@@ -76,7 +76,7 @@ func TestDrainNotice(t *testing.T) {
 // players OnDrain is not called.
 func TestDrainNoticeFails(t *testing.T) {
 	calls := 0
-	cfg := server.Config{OnDrain: func(*foretick.Frame, string) { calls++; panic("planted") }}
+	cfg := server.Config{OnDrain: func(*foretick.ServerFrame, string) { calls++; panic("planted") }}
 	h := newVenue(t, cfg)
 	c := h.join("10.0.0.1")
 	h.run(2 * time.Second)

@@ -58,7 +58,7 @@ func TestDrain(t *testing.T) {
 	h.run(time.Second)
 	require.Len(t, h.srv.Players(nil), 3)
 	for i, c := range all {
-		require.NoError(t, h.srv.Do("a test", func(*foretick.Frame) {}), "the match goes on")
+		require.NoError(t, h.srv.Do("a test", func(*foretick.ServerFrame) {}), "the match goes on")
 		require.NoError(t, c.e.Close(transport.Closed, ""))
 		c.asleep = true
 		h.run(500 * time.Millisecond)
@@ -149,9 +149,9 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 			up.SetLink(bad)
 			down.SetLink(bad)
 			var over foretick.Tick
-			require.NoError(t, srv.Do("the end", func(f *foretick.Frame) {
+			require.NoError(t, srv.Do("the end", func(f *foretick.ServerFrame) {
 				for i := range uint32(200) {
-					require.NoError(t, g.Score.Broadcast(f, thing{i}))
+					g.Score.Broadcast(f, thing{i})
 				}
 				over = f.Tick
 				require.NoError(t, srv.Shutdown("the match is over", c.linger))
@@ -161,7 +161,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 			run(100 * time.Millisecond)
 			if c.linger > 0 {
 				require.Zero(t, end.by)
-				require.ErrorIs(t, srv.Do("too late", func(*foretick.Frame) {}), transport.ErrClosed)
+				require.ErrorIs(t, srv.Do("too late", func(*foretick.ServerFrame) {}), transport.ErrClosed)
 				require.ErrorIs(t, srv.Shutdown("", time.Second), transport.ErrClosed)
 				require.Less(t, srv.Next().Sub(now()), 100*time.Millisecond)
 				late := net.Dial(end.Endpoint, sim.Link{}, sim.Link{})

@@ -75,7 +75,7 @@ func (g *Siege) Protocol() *foretick.Protocol {
 	p.Prefab(&g.player, "ram", &g.ram, &g.score, &g.cmd)
 	p.Prefab(&g.gates, "gate", &g.gate)
 	g.bodies, g.doors = p.Query(ecs.With(&g.ram)), p.Query(ecs.With(&g.gate))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 		ram, cmd := g.ram.Slice(rows), g.cmd.Slice(rows)
 		for i := range ram {
@@ -88,7 +88,7 @@ func (g *Siege) Protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.ram))
 	g.fallen.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m Fallen) { g.told[m]++ })
-	g.smashed.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, s Smashed) { g.unsure = append(g.unsure, s.Tick) })
+	g.smashed.OnPredicted(p, func(_ *foretick.Frame, _ foretick.By, s Smashed) { g.unsure = append(g.unsure, s.Tick) })
 	g.declareFinal(p)
 	return p
 }
@@ -100,31 +100,31 @@ func (g *Siege) declareFinal(p *foretick.Protocol) {
 	g.smashed.OnFinal(p, g.save)
 }
 
-func (g *Siege) open(f *foretick.Frame, _ foretick.PlayerID, _ Smashed) {
+func (g *Siege) open(f *foretick.ServerFrame, _ foretick.By, _ Smashed) {
 	for _, rows := range g.doors.All(f.World) {
 		g.gate.Slice(rows)[0].Open = true // stays open: no late input closes it again
 	}
 }
 
-func (g *Siege) die(f *foretick.Frame, by foretick.PlayerID, _ Smashed) {
-	for _, rows := range g.bodies.Owned(f.World, by) {
+func (g *Siege) die(f *foretick.ServerFrame, by foretick.By, _ Smashed) {
+	for _, rows := range g.bodies.Owned(f.World, by.Player) {
 		g.ram.Slice(rows)[0].Dead = true
-		g.death.Raise(f, rows.Entity(0), Death{by})
+		g.death.Raise(f.Frame, rows.Entity(0), Death{by.Player})
 	}
 }
 
-func (g *Siege) count(f *foretick.Frame, by foretick.PlayerID, d Death) {
-	for _, rows := range g.bodies.Owned(f.World, by) {
+func (g *Siege) count(f *foretick.ServerFrame, by foretick.By, d Death) {
+	for _, rows := range g.bodies.Owned(f.World, by.Player) {
 		g.score.Slice(rows)[0].Smashed++
 	}
-	_ = g.fallen.Broadcast(f, Fallen{d.Of}) // the error names players who have just left
+	g.fallen.Broadcast(f, Fallen{d.Of})
 }
 
-func (g *Siege) save(f *foretick.Frame, by foretick.PlayerID, s Smashed) {
+func (g *Siege) save(f *foretick.ServerFrame, by foretick.By, s Smashed) {
 	if f.Replay {
 		return // with LateWorld a tick can run again; its first run has written the row
 	}
-	g.rows = append(g.rows, Row{by, s.Tick}) // in a real game: into a channel that a goroutine reads
+	g.rows = append(g.rows, Row{by.Player, s.Tick}) // in a real game: into a channel that a goroutine reads
 }
 
 // Each ram smashes the gate once, dies, scores, and is in the database once, with the tick that
@@ -155,7 +155,7 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated int) {
 	m, g := simtest.New(seed), &Siege{}
 	p := g.Protocol()
-	g.smashed.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, _ Smashed) {
+	g.smashed.OnFinal(p, func(f *foretick.ServerFrame, _ foretick.By, _ Smashed) {
 		if f.Replay {
 			repeated++
 		}

@@ -54,16 +54,16 @@ func TestFunctionsThatFail(t *testing.T) {
 			var talk foretick.Request[Move]
 			var hit foretick.Event[Move]
 			cfg := server.Config{
-				OnTick: func(*foretick.Frame) { in("OnTick", 0) },
+				OnTick: func(*foretick.ServerFrame) { in("OnTick", 0) },
 				OnPanic: func(p server.Panic) {
 					require.NotEmpty(t, p.Stack)
 					in("OnPanic", 0)
 				},
-				OnDrain: func(*foretick.Frame, string) { in("OnDrain", 0) },
+				OnDrain: func(*foretick.ServerFrame, string) { in("OnDrain", 0) },
 				Observe: func(server.Observer) (server.Grant, error) { in("Observe", 0); return server.Grant{}, nil },
 			}
-			hook := func(name string) func(*foretick.Frame, foretick.PlayerID) {
-				return func(_ *foretick.Frame, player foretick.PlayerID) { in(name, player) }
+			hook := func(name string) func(*foretick.ServerFrame, foretick.PlayerID) {
+				return func(_ *foretick.ServerFrame, player foretick.PlayerID) { in(name, player) }
 			}
 			h = newVenue(t, cfg, func(h *venue, p *foretick.Protocol) {
 				p.OnJoin(hook("OnJoin"))
@@ -88,10 +88,10 @@ func TestFunctionsThatFail(t *testing.T) {
 					in("Hitbox", 0)
 					return lagcomp.Sphere{R: 1}
 				})
-				talk.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, _ Move) { in("Handle", player) })
-				hit.OnServer(p, func(_ *foretick.Frame, player foretick.PlayerID, _ Move) { in("OnServer", player) })
-				hit.OnFinal(p, func(_ *foretick.Frame, player foretick.PlayerID, _ Move) { in("OnFinal", player) })
-				p.Server("fails", func(*foretick.Frame, ecs.Rows) { in("Server", 0) }, ecs.Once())
+				talk.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, _ Move) { in("Handle", player) })
+				hit.OnServer(p, func(_ *foretick.ServerFrame, by foretick.By, _ Move) { in("OnServer", by.Player) })
+				hit.OnFinal(p, func(_ *foretick.ServerFrame, by foretick.By, _ Move) { in("OnFinal", by.Player) })
+				p.Server("fails", func(*foretick.ServerFrame, ecs.Rows) { in("Server", 0) }, ecs.Once())
 				p.Shared("shares", func(f *foretick.Frame, rows ecs.Rows) {
 					in("Shared", 0)
 					for _, e := range rows.Entities() {
@@ -116,7 +116,7 @@ func TestFunctionsThatFail(t *testing.T) {
 				bad.plays = true
 				bad.say(bad.hello([16]byte{}))
 			case "OnPanic":
-				require.NoError(t, h.srv.Do("fails", func(*foretick.Frame) { panic("for OnPanic") }))
+				require.NoError(t, h.srv.Do("fails", func(*foretick.ServerFrame) { panic("for OnPanic") }))
 			case "OnLeave":
 				require.NoError(t, bad.e.Close(transport.Closed, ""))
 			case "OnDisconnect":
@@ -133,11 +133,11 @@ func TestFunctionsThatFail(t *testing.T) {
 				say(bad)
 			case "Do":
 				for _, name := range []string{"a", "b", "c"} {
-					require.NoError(t, h.srv.Do(name, func(*foretick.Frame) { in("Do", 0) }))
+					require.NoError(t, h.srv.Do(name, func(*foretick.ServerFrame) { in("Do", 0) }))
 				}
 			case "NextLevel":
-				require.NoError(t, h.srv.Do("it", func(*foretick.Frame) {
-					require.NoError(t, h.srv.NextLevel(nil, func(*foretick.Frame) { in("NextLevel", 0) }))
+				require.NoError(t, h.srv.Do("it", func(*foretick.ServerFrame) {
+					require.NoError(t, h.srv.NextLevel(nil, func(*foretick.ServerFrame) { in("NextLevel", 0) }))
 				}))
 			case "Observe":
 				o := h.call("")

@@ -35,9 +35,9 @@ func identityProtocol(m *identityMatch) (*foretick.Protocol, *ecs.Component[iden
 	p.Command(push)
 	p.Prefab(body, "body", push)
 	if m != nil {
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { m.joins++; f.Spawn(body, player) })
-		p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) { m.backs++ })
-		p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { m.lefts++ })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { m.joins++; f.Spawn(body, player) })
+		p.OnReconnect(func(*foretick.ServerFrame, foretick.PlayerID) { m.backs++ })
+		p.OnLeave(func(*foretick.ServerFrame, foretick.PlayerID) { m.lefts++ })
 	}
 	return p, push
 }

@@ -27,13 +27,13 @@ type talker struct {
 func (g *talker) protocol() *foretick.Protocol {
 	p := g.Protocol()
 	g.Said.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m thing) { g.heard = append(g.heard, m.N) })
-	g.Asked.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, m thing) {
+	g.Asked.Handle(p, func(_ *foretick.ServerFrame, _ foretick.PlayerID, m thing) {
 		g.heard = append(g.heard, m.N)
 		if g.left {
 			g.late++
 		}
 	})
-	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { g.left = true })
+	p.OnLeave(func(*foretick.ServerFrame, foretick.PlayerID) { g.left = true })
 	return p
 }
 
@@ -82,7 +82,7 @@ func TestLastWords(t *testing.T) {
 						require.Error(t, errors.Join(cli.Close()), "a second time")
 						heard = &served.heard
 					default:
-						require.NoError(t, srv.Do("say", func(f *foretick.Frame) {
+						require.NoError(t, srv.Do("say", func(f *foretick.ServerFrame) {
 							require.NoError(t, served.Said.Send(f, cli.View().Player, thing{uint32(seed)}))
 							switch end {
 							case "Kick":

@@ -196,7 +196,7 @@ func TestLevelsWhileSilent(t *testing.T) {
 			m.clientStill = true
 			for range levels {
 				m.run(200 * time.Millisecond)
-				require.NoError(t, m.srv.NextLevel(nil, func(f *foretick.Frame) {
+				require.NoError(t, m.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 					for _, p := range m.srv.Players(nil) {
 						f.Spawn(&m.served.Player, p)
 					}

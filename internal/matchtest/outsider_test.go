@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -327,7 +328,7 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 // does not fail, no body stays, and each OnJoin has its OnLeave.
 func TestKickFromInside(t *testing.T) {
 	kicks := 0
-	kick := func(h *venue, from string, f *foretick.Frame) {
+	kick := func(h *venue, from string, f *foretick.ServerFrame) {
 		for _, player := range h.srv.Players(nil) {
 			kicks++
 			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, player, f.Kick(player, transport.FirstUserCode+7, "out, "+from)))
@@ -341,7 +342,7 @@ func TestKickFromInside(t *testing.T) {
 		var talk foretick.Request[Move]
 		var told foretick.Message[Move]
 		cfg := server.Config{
-			OnTick: func(f *foretick.Frame) {
+			OnTick: func(f *foretick.ServerFrame) {
 				if from == "tick" && armed {
 					armed = false
 					kick(h, from, f)
@@ -349,8 +350,8 @@ func TestKickFromInside(t *testing.T) {
 			},
 			OnPanic: func(server.Panic) { kick(h, from, h.srv.Frame()) },
 		}
-		hook := func(name string) func(*foretick.Frame, foretick.PlayerID) {
-			return func(f *foretick.Frame, _ foretick.PlayerID) {
+		hook := func(name string) func(*foretick.ServerFrame, foretick.PlayerID) {
+			return func(f *foretick.ServerFrame, _ foretick.PlayerID) {
 				if from == name && armed {
 					kick(h, from, f)
 				}
@@ -362,21 +363,21 @@ func TestKickFromInside(t *testing.T) {
 			p.OnDisconnect(hook("absent"))
 			p.OnReconnect(hook("return"))
 			foretick.CheckCommand(p, &h.game.Move, func(f *foretick.Frame, player foretick.PlayerID, _ Move) error {
-				hook("command")(f, player)
+				hook("command")(seam.ForServer(f).(*foretick.ServerFrame), player)
 				return nil
 			})
-			talk.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, _ Move) { hook("request")(f, player) })
+			talk.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, _ Move) { hook("request")(f, player) })
 			told.OnClient(p, func(*foretick.Frame, foretick.Tick, Move) {})
-			p.Server("kicks", func(f *foretick.Frame, _ ecs.Rows) {
+			p.Server("kicks", func(f *foretick.ServerFrame, _ ecs.Rows) {
 				if from == "system" && armed {
 					armed = false
 					kick(h, from, f)
 				}
 				if from == "message" && armed {
-					_ = told.Broadcast(f, Move{})
+					told.Broadcast(f, Move{})
 				}
 			}, ecs.Once())
-			p.OnJoin(func(_ *foretick.Frame, _ foretick.PlayerID) {
+			p.OnJoin(func(_ *foretick.ServerFrame, _ foretick.PlayerID) {
 				if from == "panic" && armed {
 					panic("planted")
 				}
@@ -453,7 +454,7 @@ func say(c *caller) {
 // TestCloseFromInside: the server may be closed from inside of a tick.
 func TestCloseFromInside(t *testing.T) {
 	h := newVenue(t, server.Config{}, func(h *venue, p *foretick.Protocol) {
-		p.Server("end", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("end", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick == 90 {
 				require.NoError(t, h.srv.Close("the match is over"))
 				require.ErrorIs(t, h.srv.Close("again"), transport.ErrClosed)

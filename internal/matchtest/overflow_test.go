@@ -63,7 +63,7 @@ func TestSlowConsumer(t *testing.T) {
 		p := foretick.NewProtocol("test", 1)
 		p.Component(&h.place)
 		p.Prefab(&h.player, "player", &h.place)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.player, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&h.player, player) })
 		return p
 	}
 	p := game(h)
@@ -135,7 +135,7 @@ func TestSlowConsumer(t *testing.T) {
 		case overflowed == 0 || time.Since(begun) < lasts:
 			for range perTick {
 				sent++
-				_ = h.score.Broadcast(srv.Frame(), points{Points: 5})
+				h.score.Broadcast(srv.Frame(), points{Points: 5})
 			}
 			for _, player := range srv.Players(nil) {
 				most = max(most, probe.OfServer(srv).Queued(player))

@@ -30,7 +30,7 @@ func TestNumberOfALeaverReachesNobody(t *testing.T) {
 		p := foretick.NewProtocol("numbers", 1)
 		p.Component(&pos)
 		p.Prefab(&body, "body", &pos)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 		letter.OnClient(p, func(*foretick.Frame, foretick.Tick, note) { read++ })
 		return p
 	}
@@ -53,7 +53,7 @@ func TestNumberOfALeaverReachesNobody(t *testing.T) {
 	require.Equal(t, client.Playing, comes.View().State)
 	require.NotEqual(t, gone, comes.View().Player)
 	var left []bool
-	require.NoError(t, srv.Do("a timer of the one that left", func(f *foretick.Frame) {
+	require.NoError(t, srv.Do("a timer of the one that left", func(f *foretick.ServerFrame) {
 		require.Error(t, letter.Send(f, gone, note{1}))
 		left = append(left, f.SetTeam(gone, 2), f.Ban(gone, time.Time{}, "late"), f.Kick(gone, transport.Kicked, "late"))
 	}))

@@ -179,10 +179,10 @@ func (w *stroll) protocol() *foretick.Protocol {
 			pos[i].X += int32(w.input.Slice(rows)[i].Step)
 		}
 	}, ecs.Read(&w.input), ecs.Write(&w.pos))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&w.body, player) })
-	p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { w.away.Add(1) })
-	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) { w.back.Add(1) })
-	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { w.left.Add(1) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&w.body, player) })
+	p.OnDisconnect(func(*foretick.ServerFrame, foretick.PlayerID) { w.away.Add(1) })
+	p.OnReconnect(func(*foretick.ServerFrame, foretick.PlayerID) { w.back.Add(1) })
+	p.OnLeave(func(*foretick.ServerFrame, foretick.PlayerID) { w.left.Add(1) })
 	return p
 }
 

@@ -63,8 +63,8 @@ func (g *depot) protocol() *foretick.Protocol {
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.meter, &g.cargo, &g.cmd)
 	p.Prefab(&g.crate, "crate", &g.cargo)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	p.Server("count", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Server("count", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			if g.still {
 				break
@@ -262,7 +262,7 @@ func TestRecordsTooLong(t *testing.T) {
 		} else {
 			p.Prefab(&g.pile, "pile", &g.cargo)
 		}
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 		return p
 	}
 	err := declare(&lodes{}, true).Err()

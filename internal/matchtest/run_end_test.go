@@ -54,7 +54,7 @@ func newRunner(t *testing.T, breaks bool, most int, timeout time.Duration) *runn
 	r.over, r.end = context.WithCancel(context.Background())
 	var served, played Walk
 	sp, cp := served.Protocol(), played.Protocol()
-	sp.Server("end", func(*foretick.Frame, ecs.Rows) { once(&r.inSystem) }, ecs.Once())
+	sp.Server("end", func(*foretick.ServerFrame, ecs.Rows) { once(&r.inSystem) }, ecs.Once())
 	cp.Render("end", func(*foretick.Frame, ecs.Rows) { once(&r.inRender) }, ecs.Once())
 	listen, dialled := transport.Endpoint(r.host), r.host.Dial(nil)
 	if breaks {
@@ -124,7 +124,7 @@ func TestServerRunEnds(t *testing.T) {
 	}
 	byDo := func(end func(s *server.Server)) func(*runner, func()) {
 		return func(r *runner, _ func()) {
-			require.NoError(r, r.srv.Do("a test", func(*foretick.Frame) { end(r.srv) }))
+			require.NoError(r, r.srv.Do("a test", func(*foretick.ServerFrame) { end(r.srv) }))
 		}
 	}
 	closes := func(s *server.Server) { _ = s.Close("over") }
@@ -196,9 +196,9 @@ func TestClientRunEnds(t *testing.T) {
 		return func(r *runner, _ func()) { where(r).Store(new(func() { _ = r.cli.Close() })) }
 	}
 	draw := func(r *runner) *atomic.Pointer[func()] { return &r.inDraw }
-	byDo := func(end func(r *runner, f *foretick.Frame)) func(*runner, func()) {
+	byDo := func(end func(r *runner, f *foretick.ServerFrame)) func(*runner, func()) {
 		return func(r *runner, _ func()) {
-			require.NoError(r, r.srv.Do("a test", func(f *foretick.Frame) { end(r, f) }))
+			require.NoError(r, r.srv.Do("a test", func(f *foretick.ServerFrame) { end(r, f) }))
 		}
 	}
 	for name, c := range map[string]way{
@@ -219,17 +219,17 @@ func TestClientRunEnds(t *testing.T) {
 				r.inDraw.Store(&look)
 			}
 			r.inDraw.Store(&look)
-			require.NoError(r, r.srv.Do("a test", func(*foretick.Frame) { _ = r.srv.Close("over") }))
+			require.NoError(r, r.srv.Do("a test", func(*foretick.ServerFrame) { _ = r.srv.Close("over") }))
 		}},
-		"Server.Close":           {during: byDo(func(r *runner, _ *foretick.Frame) { _ = r.srv.Close("over") }), want: ends(transport.Closed, "over")},
-		"Server.Shutdown":        {during: byDo(func(r *runner, _ *foretick.Frame) { _ = r.srv.Shutdown("over", time.Second) }), want: ends(transport.Closed, "over")},
-		"Server.CloseForRestart": {during: byDo(func(r *runner, _ *foretick.Frame) { _ = r.srv.CloseForRestart("soon back") }), want: ends(transport.Restart, "soon back")},
-		"kicked":                 {during: byDo(func(_ *runner, f *foretick.Frame) { f.Kick(1, transport.Kicked, "idle") }), want: ends(transport.Kicked, "idle")},
-		"banned":                 {during: byDo(func(_ *runner, f *foretick.Frame) { f.Ban(1, time.Time{}, "cheats") }), want: ends(transport.Kicked, "cheats")},
+		"Server.Close":           {during: byDo(func(r *runner, _ *foretick.ServerFrame) { _ = r.srv.Close("over") }), want: ends(transport.Closed, "over")},
+		"Server.Shutdown":        {during: byDo(func(r *runner, _ *foretick.ServerFrame) { _ = r.srv.Shutdown("over", time.Second) }), want: ends(transport.Closed, "over")},
+		"Server.CloseForRestart": {during: byDo(func(r *runner, _ *foretick.ServerFrame) { _ = r.srv.CloseForRestart("soon back") }), want: ends(transport.Restart, "soon back")},
+		"kicked":                 {during: byDo(func(_ *runner, f *foretick.ServerFrame) { f.Kick(1, transport.Kicked, "idle") }), want: ends(transport.Kicked, "idle")},
+		"banned":                 {during: byDo(func(_ *runner, f *foretick.ServerFrame) { f.Ban(1, time.Time{}, "cheats") }), want: ends(transport.Kicked, "cheats")},
 		"refused":                {before: func(r *runner, _ func()) { r.held(); r.srv.Drain("another server") }, most: 2, want: ends(transport.Refused, "another server")},
 		"full":                   {before: func(r *runner, _ func()) { r.held() }, want: ends(transport.Full, "the server is full")},
 		"the server is gone":     {during: func(r *runner, _ func()) { _ = r.host.Close(transport.Gone, "no memory") }, want: ends(transport.Gone, "no memory")},
-		"the server hangs":       {during: byDo(func(r *runner, _ *foretick.Frame) { <-r.over.Done() }), timeout: time.Second, want: ends(transport.Timeout, "the server is silent")},
+		"the server hangs":       {during: byDo(func(r *runner, _ *foretick.ServerFrame) { <-r.over.Done() }), timeout: time.Second, want: ends(transport.Timeout, "the server is silent")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,13 +27,13 @@ func TestGoexitClosesServer(t *testing.T) {
 						fail()
 					}
 				}
-				h := newVenue(t, server.Config{OnTick: func(*foretick.Frame) { in("OnTick") }}, func(_ *venue, p *foretick.Protocol) {
-					p.Server("fails", func(*foretick.Frame, ecs.Rows) { in("system") }, ecs.Once())
+				h := newVenue(t, server.Config{OnTick: func(*foretick.ServerFrame) { in("OnTick") }}, func(_ *venue, p *foretick.Protocol) {
+					p.Server("fails", func(*foretick.ServerFrame, ecs.Rows) { in("system") }, ecs.Once())
 				})
 				ctx, stop := context.WithCancel(context.Background())
 				defer stop()
 				if where == "Do" {
-					require.NoError(t, h.srv.Do("fails", func(*foretick.Frame) {
+					require.NoError(t, h.srv.Do("fails", func(*foretick.ServerFrame) {
 						if way == "panic" {
 							stop() // after a panic the server is still open
 						}

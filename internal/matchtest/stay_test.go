@@ -78,7 +78,7 @@ func TestOverflowOfTheAbsentIsTold(t *testing.T) {
 	first.vanish()
 	h.run(6 * time.Second)
 	for range 2000 {
-		_ = told.Broadcast(h.srv.Frame(), Move{X: 1})
+		told.Broadcast(h.srv.Frame(), Move{X: 1})
 	}
 	h.run(100 * time.Millisecond)
 	require.EqualValues(t, 1, h.srv.Stats().Overflowed)

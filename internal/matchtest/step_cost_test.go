@@ -31,14 +31,14 @@ func newGrove(t *testing.T, each int) *grove {
 	g := &grove{each: each}
 	g.venue = newVenue(t, server.Config{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
 		p.Prefab(&g.leaf, "leaf", &h.game.Pos)
-		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once(), ecs.Create(&h.game.Pos))
+		p.Server("fall", func(f *foretick.ServerFrame, _ ecs.Rows) { g.fall(f) }, ecs.Once(), ecs.Create(&h.game.Pos))
 	})
 	g.player = g.enters("")
 	g.player.asleep = false
 	return g
 }
 
-func (g *grove) fall(f *foretick.Frame) {
+func (g *grove) fall(f *foretick.ServerFrame) {
 	if !g.stay {
 		for _, e := range g.leaves {
 			f.Destroy(e)

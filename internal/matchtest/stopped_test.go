@@ -80,8 +80,8 @@ func TestStopped(t *testing.T) {
 	var g Walk
 	p := g.Protocol()
 	var absent, returned []foretick.PlayerID
-	p.OnDisconnect(func(_ *foretick.Frame, player foretick.PlayerID) { absent = append(absent, player) })
-	p.OnReconnect(func(_ *foretick.Frame, player foretick.PlayerID) { returned = append(returned, player) })
+	p.OnDisconnect(func(_ *foretick.ServerFrame, player foretick.PlayerID) { absent = append(absent, player) })
+	p.OnReconnect(func(_ *foretick.ServerFrame, player foretick.PlayerID) { returned = append(returned, player) })
 	query := p.Query(ecs.With(&g.Pos))
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: timeout})
 	require.NoError(t, err)

@@ -54,8 +54,8 @@ func newVenue(t *testing.T, cfg server.Config, more ...func(*venue, *foretick.Pr
 	h := &venue{t: t, net: sim.NewNetwork(1)}
 	h.listen = &addressed{h.net.Listen(), map[string]string{}}
 	p := h.game.Protocol()
-	note := func(what string) func(*foretick.Frame, foretick.PlayerID) {
-		return func(_ *foretick.Frame, player foretick.PlayerID) {
+	note := func(what string) func(*foretick.ServerFrame, foretick.PlayerID) {
+		return func(_ *foretick.ServerFrame, player foretick.PlayerID) {
 			h.heard = append(h.heard, what+" "+string(rune('0'+player)))
 		}
 	}

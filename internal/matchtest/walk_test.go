@@ -26,7 +26,7 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {

@@ -41,7 +41,7 @@ func game(t *testing.T, call func(f *foretick.Frame)) *preview.Preview {
 	p := foretick.NewProtocol("misuse", 1)
 	p.Command(&cmd)
 	p.Prefab(&body, "body", &cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&body, player) })
 	p.Shared("call", func(f *foretick.Frame, _ ecs.Rows) { call(f) }, ecs.Read(&cmd))
 	v, err := preview.New(server.Config{Protocol: p}, client.Config{Sample: client.Sample(&cmd, func(client.View) press { return press{} })})
 	require.NoError(t, err)

@@ -28,9 +28,9 @@ type game interface {
 	// serves is called with the server before its first Step.
 	serves(srv *serverEnd)
 	// level spawns the entities of the match, or of a level with these players.
-	level(f *foretick.Frame, players []foretick.PlayerID)
+	level(f *foretick.ServerFrame, players []foretick.PlayerID)
 	// call returns a function for Server.Do by its name; nil: there is none.
-	call(name string) func(f *foretick.Frame)
+	call(name string) func(f *foretick.ServerFrame)
 	// send sends a request of the client's player, if the game has requests.
 	send(c *clientEnd, n uint16)
 }

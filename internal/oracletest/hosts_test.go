@@ -199,7 +199,7 @@ func kicks() *plan {
 			{2500 * ms, func(m *match) error { m.srv.Ban(id(1), epoch.Add(5*second), "for a while"); return nil }},
 			{3 * second, enter(1)}, // the player is banned
 			{3500 * ms, func(m *match) error {
-				return m.srv.Do("remove", func(f *foretick.Frame) { f.Kick(m.srv.Players(nil)[0], 0, "by the operator") })
+				return m.srv.Do("remove", func(f *foretick.ServerFrame) { f.Kick(m.srv.Players(nil)[0], 0, "by the operator") })
 			}},
 			{4 * second, enter(2)}, // the player plays already
 			{5500 * ms, enter(1)},

@@ -126,7 +126,7 @@ func (p *plan) host(cfg serverConfig, s *sums, counts map[string]int) (*serverEn
 	})
 	cfg.Protocol = g.protocol()
 	cfg.Recorder = tapped{cfg.Recorder, s}
-	cfg.OnDrain = func(f *foretick.Frame, reason string) {
+	cfg.OnDrain = func(f *foretick.ServerFrame, reason string) {
 		counts["drain"]++
 		s.add(worlds, []byte(reason), uint64(f.Tick))
 		if heal := g.call("heal"); heal != nil {
@@ -371,9 +371,9 @@ func (p *plan) replay(b []byte) (digest, error) {
 			srv, g, err = p.host(cfg, s, map[string]int{})
 			return srv, err
 		},
-		Call: func(name string) func(*foretick.Frame) { return g.call(name) },
-		Level: func([]byte) func(*foretick.Frame) {
-			return func(f *foretick.Frame) { g.level(f, srv.Players(nil)) }
+		Call: func(name string) func(*foretick.ServerFrame) { return g.call(name) },
+		Level: func([]byte) func(*foretick.ServerFrame) {
+			return func(f *foretick.ServerFrame) { g.level(f, srv.Players(nil)) }
 		},
 	})
 	var d *flight.DifferenceError

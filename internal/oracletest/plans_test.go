@@ -90,7 +90,7 @@ func slows(by time.Duration, at ...time.Duration) (acts []act) {
 
 // nextLevel begins a level from outside of the game.
 func nextLevel(m *match) error {
-	return m.srv.NextLevel([]byte("from outside"), func(f *foretick.Frame) { m.hosted.level(f, m.srv.Players(nil)) })
+	return m.srv.NextLevel([]byte("from outside"), func(f *foretick.ServerFrame) { m.hosted.level(f, m.srv.Players(nil)) })
 }
 
 // less makes the first client ask for fewer snapshots and bytes.

@@ -17,7 +17,7 @@ func alone() (digest, error) {
 		s.add(worlds, []byte(what), numbers...)
 	})
 	var p *preview.Preview
-	p, err := preview.New(serverConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+	p, err := preview.New(serverConfig{Protocol: g.protocol(), OnTick: func(f *foretick.ServerFrame) {
 		s.add(worlds, nil, uint64(f.Tick), probe.OfServer(p.Server()).StateHash())
 		s.tick(f.Tick)
 	}}, clientConfig{Sample: g.sampler(41)})

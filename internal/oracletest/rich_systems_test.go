@@ -212,12 +212,12 @@ func (g *rich) shoot(f *foretick.Frame, rows ecs.Rows) {
 // servers declares the systems that only the server runs.
 func (g *rich) servers(p *foretick.Protocol) {
 	world := ecs.Stage("world")
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.place.Slice(rows); i < len(at) && f.Tick%50 == 11; i++ {
 			at[i].Y = within(at[i].Y + 1.5)
 		}
 	}, world, ecs.With(&g.cmd), ecs.Write(&g.place))
-	p.Server("respawn", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("respawn", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		hp, at := g.health.Slice(rows), g.place.Slice(rows)
 		for i := range hp {
 			if hp[i].Points > 0 || f.Tick%30 != 0 {
@@ -228,7 +228,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 			f.Teleport(rows.Entity(i))
 		}
 	}, world, ecs.Write(&g.health, &g.place))
-	p.Server("bombs", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("bombs", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		at, bombs := g.place.Slice(rows), g.shell.Slice(rows)
 		for i := range bombs {
 			b := &bombs[i]
@@ -237,14 +237,14 @@ func (g *rich) servers(p *foretick.Protocol) {
 			at[i] = place{within(fly.Position.X), within(fly.Position.Y)}
 			if ok {
 				g.note("bombed", uint64(f.Tick), uint64(hit.Entity))
-				g.hurt(f, hit.Entity)
+				g.hurt(f.Frame, hit.Entity)
 			}
 			if b.Left--; ok || b.Left == 0 {
 				f.Destroy(rows.Entity(i))
 			}
 		}
 	}, world, ecs.Write(&g.place, &g.shell), ecs.WriteOther(&g.health), ecs.Structural())
-	p.Server("weather", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("weather", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if w := g.weather.Get(f.World); f.Tick%40 == 1 {
 			seed := uint64(f.Tick) * 77777 // stands for a value from outside
 			g.srv.Record(&seed)
@@ -252,16 +252,16 @@ func (g *rich) servers(p *foretick.Protocol) {
 			w.Draws++
 		}
 	}, world, ecs.Once(), ecs.Write(&g.weather))
-	p.Server("tally", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("tally", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if s := g.score.Get(f.World); f.Tick%20 == 3 {
 			s.Red++
 			s.Blue += uint16(f.Tick % 3)
 		}
 		if g.rules.level != 0 && f.Tick == g.rules.level {
-			_ = g.srv.NextLevel([]byte("of the game"), func(f *foretick.Frame) { g.level(f, g.srv.Players(nil)) })
+			_ = g.srv.NextLevel([]byte("of the game"), func(f *foretick.ServerFrame) { g.level(f, g.srv.Players(nil)) })
 		}
 	}, world, ecs.Once(), ecs.Write(&g.score))
-	p.Server("pets", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("pets", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		at, n := g.place.Slice(rows), g.leash.Slice(rows)
 		for i := range at {
 			n[i].N++
@@ -272,7 +272,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 		}
 	}, world, ecs.Write(&g.place, &g.leash))
 	p.Server("curtain", g.curtain, world, ecs.Once(), ecs.ReadOther(&g.badge, &g.cmd))
-	p.Server("props", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("props", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		switch f.Tick % 45 {
 		case 20:
 			e := f.Spawn(&g.prop, ecs.Nobody)
@@ -288,23 +288,23 @@ func (g *rich) servers(p *foretick.Protocol) {
 			}
 		}
 	}, world, ecs.Once(), ecs.Create(&g.place, &g.badge, &g.password, &g.seen), ecs.ReadOther(&g.badge), ecs.WriteOther(&g.place), ecs.Structural())
-	p.Server("say", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("say", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if f.Tick%40 == 9 {
-			_ = g.chat.Broadcast(f, chat{uint16(f.Tick), "the clock strikes"})
+			g.chat.Broadcast(f, chat{uint16(f.Tick), "the clock strikes"})
 		}
 		if f.Tick%7 == 2 {
-			_ = g.chirp.Broadcast(f, chirp{uint16(f.Tick)})
+			g.chirp.Broadcast(f, chirp{uint16(f.Tick)})
 		}
 	}, world, ecs.Once())
 	if g.younger {
-		p.Server("forge", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("forge", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i := range g.armour.Slice(rows) {
 				g.armour.Slice(rows)[i].Plates++
 			}
 		}, world, ecs.Write(&g.armour))
 	}
 	if g.long {
-		p.Server("scribble", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("scribble", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, g.scroll.Slice(rows); i < len(all) && f.Tick%60 == 9; i++ {
 				for k := range all[i].Words {
 					all[i].Words[k] += f.Tick * uint32(k+1) * 2654435761
@@ -313,7 +313,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 		}, world, ecs.Write(&g.scroll))
 	}
 	if g.infinite {
-		p.Server("grow", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("grow", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, g.limit.Slice(rows); i < len(all) && f.Tick%40 == 9; i++ {
 				all[i] = limit{float32(math.Inf(int(f.Tick/40%2)*2 - 1)), float64(f.Tick)}
 			}
@@ -322,7 +322,7 @@ func (g *rich) servers(p *foretick.Protocol) {
 }
 
 // curtain hides and shows entities, and changes the members of audiences.
-func (g *rich) curtain(f *foretick.Frame, _ ecs.Rows) {
+func (g *rich) curtain(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick%15 != 0 || g.open {
 		return
 	}

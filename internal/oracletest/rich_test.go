@@ -298,8 +298,8 @@ func (g *rich) rewinds(p *foretick.Protocol) {
 }
 
 func (g *rich) hooks(p *foretick.Protocol) {
-	called := func(what string) func(*foretick.Frame, foretick.PlayerID) {
-		return func(f *foretick.Frame, player foretick.PlayerID) { g.note(what, uint64(f.Tick), uint64(player)) }
+	called := func(what string) func(*foretick.ServerFrame, foretick.PlayerID) {
+		return func(f *foretick.ServerFrame, player foretick.PlayerID) { g.note(what, uint64(f.Tick), uint64(player)) }
 	}
 	p.OnJoin(g.arrive)
 	p.OnJoin(called("join"))
@@ -317,7 +317,7 @@ func (g *rich) hooks(p *foretick.Protocol) {
 }
 
 // arrive spawns a player's body and pet.
-func (g *rich) arrive(f *foretick.Frame, player foretick.PlayerID) {
+func (g *rich) arrive(f *foretick.ServerFrame, player foretick.PlayerID) {
 	f.SetTeam(player, uint8(1+player%2))
 	e := f.Spawn(&g.body, player)
 	at := place{X: float32(int(player)*7%20) - 10, Y: float32(int(player)*5%16) - 8}
@@ -343,9 +343,9 @@ func (g *rich) words(p *foretick.Protocol) {
 		g.note("chirp", uint64(f.Tick), uint64(t), uint64(v.N))
 	})
 	g.chat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, v chat) { g.note(v.Text, uint64(f.Tick), uint64(t)) })
-	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v chat) {
+	g.ask.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, v chat) {
 		g.note("asked "+v.Text, uint64(f.Tick), uint64(player), uint64(v.N))
-		_ = g.chat.Broadcast(f, v)
+		g.chat.Broadcast(f, v)
 	})
 	struck := []ecs.Access{ecs.ReadOther(&g.place), ecs.WriteOther(&g.health)}
 	if g.shove {
@@ -353,31 +353,31 @@ func (g *rich) words(p *foretick.Protocol) {
 	}
 	g.shot.OnServer(p, g.struck, struck...)
 	g.launch.OnServer(p, g.launched, ecs.WriteOther(&g.health, &g.place), ecs.Create(&g.place, &g.shell))
-	g.shot.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
+	g.shot.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, s shot) {
 		again := uint64(0)
 		if f.Replay {
 			again = 1
 		}
-		g.note("final", uint64(f.Tick), uint64(by), uint64(s.Tick), again)
+		g.note("final", uint64(f.Tick), uint64(by.Player), uint64(s.Tick), again)
 		g.score.Get(f.World).Final++
 	}, ecs.WriteOther(&g.score))
-	on := func(what string) func(*foretick.Frame, ecs.Entity, shot) {
-		return func(f *foretick.Frame, by ecs.Entity, s shot) {
-			g.note(what, uint64(f.Tick), uint64(by), uint64(s.Tick), math.Float64bits(float64(s.Ray.Range)))
+	on := func(what string) func(*foretick.Frame, foretick.By, shot) {
+		return func(f *foretick.Frame, by foretick.By, s shot) {
+			g.note(what, uint64(f.Tick), uint64(by.Entity), uint64(s.Tick), math.Float64bits(float64(s.Ray.Range)))
 		}
 	}
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, s shot) {
-		view := f.Rewind(f.World.Owner(by))
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, s shot) {
+		view := f.Rewind(by.Player)
 		hit, _ := view.Raycast(s.Ray)
-		g.note("shot", uint64(f.Tick), uint64(by), uint64(hit.Entity), uint64(math.Float32bits(hit.Distance)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(f.World.Owner(by)))))
+		g.note("shot", uint64(f.Tick), uint64(by.Entity), uint64(hit.Entity), uint64(math.Float32bits(hit.Distance)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(by.Player))))
 	})
 	g.shot.OnConfirmed(p, on("shot confirmed"))
 	g.shot.OnCancelled(p, on("shot cancelled"))
 }
 
 // struck judges a shot in the view that its player saw.
-func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
-	view := f.Rewind(by)
+func (g *rich) struck(f *foretick.ServerFrame, by foretick.By, s shot) {
+	view := f.Rewind(by.Player)
 	hit, ok := view.Raycast(s.Ray)
 	if ball := (lagcomp.Sphere{X: s.Ray.X, Y: s.Ray.Y, R: 3}); s.Tick%2 == 0 {
 		g.hits = view.Overlap(ball, g.hits[:0])
@@ -389,8 +389,8 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 			told ^= uint64(math.Float32bits(h.Angle))
 		}
 	}
-	g.note("struck", uint64(f.Tick), uint64(by), told, uint64(view.Used.Tick), uint64(view.Reason), uint64(len(g.hits)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(by))))
-	g.judge(f, view, s, hit.Entity)
+	g.note("struck", uint64(f.Tick), uint64(by.Player), told, uint64(view.Used.Tick), uint64(view.Reason), uint64(len(g.hits)), uint64(f.Final()), uint64(math.Float32bits(f.DrawnPart(by.Player))))
+	g.judge(f.Frame, view, s, hit.Entity)
 	if !ok {
 		return
 	}
@@ -402,7 +402,7 @@ func (g *rich) struck(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		return
 	}
 	if hp.Points -= 30; hp.Points <= 0 {
-		_ = g.fallen.Broadcast(f, fallen{uint16(f.World.Owner(hit.Entity)), f.Tick})
+		g.fallen.Broadcast(f, fallen{uint16(f.World.Owner(hit.Entity)), f.Tick})
 	}
 }
 
@@ -431,14 +431,14 @@ func (g *rich) judge(f *foretick.Frame, view foretick.HitView, s shot, target ec
 }
 
 // launched moves a bomb up to the present. From there the server's system moves it.
-func (g *rich) launched(f *foretick.Frame, by foretick.PlayerID, l launch) {
+func (g *rich) launched(f *foretick.ServerFrame, by foretick.By, l launch) {
 	shot := lagcomp.Projectile{Position: lagcomp.Vec{X: l.X, Y: l.Y}, Velocity: lagcomp.Vec{X: l.VX, Y: l.VY}, Radius: 0.3}
-	behind, hit, ok := f.Rewind(by).CatchUp(&shot)
+	behind, hit, ok := f.Rewind(by.Player).CatchUp(&shot)
 	if g.note("caught up", uint64(f.Tick), uint64(hit.Entity), uint64(math.Float32bits(behind))); ok {
-		g.hurt(f, hit.Entity)
+		g.hurt(f.Frame, hit.Entity)
 		return
 	}
-	e := f.Spawn(&g.bomb, by)
+	e := f.Spawn(&g.bomb, by.Player)
 	*g.place.Get(f.World, e) = place{within(shot.Position.X), within(shot.Position.Y)}
 	*g.shell.Get(f.World, e) = shell{l.VX, l.VY, behind, 25}
 }
@@ -453,7 +453,7 @@ func (g *rich) hurt(f *foretick.Frame, e ecs.Entity) {
 func (g *rich) serves(srv *serverEnd) { g.srv = srv }
 
 // level spawns things that nobody owns, and bodies for these players.
-func (g *rich) level(f *foretick.Frame, players []foretick.PlayerID) {
+func (g *rich) level(f *foretick.ServerFrame, players []foretick.PlayerID) {
 	for i := range 10 {
 		e := f.Spawn(&g.prop, ecs.Nobody)
 		*g.place.Get(f.World, e) = place{X: float32(i*11%60) - 30, Y: float32(i*17%50) - 25}
@@ -473,10 +473,10 @@ func (g *rich) level(f *foretick.Frame, players []foretick.PlayerID) {
 	}
 }
 
-func (g *rich) call(name string) func(*foretick.Frame) {
+func (g *rich) call(name string) func(*foretick.ServerFrame) {
 	switch name {
 	case "heal":
-		return func(f *foretick.Frame) {
+		return func(f *foretick.ServerFrame) {
 			for _, rows := range g.bodies.All(f.World) {
 				for i := range rows.Len() {
 					g.health.Get(f.World, rows.Entity(i)).Points = 90
@@ -484,11 +484,11 @@ func (g *rich) call(name string) func(*foretick.Frame) {
 			}
 		}
 	case "level":
-		return func(*foretick.Frame) {
-			_ = g.srv.NextLevel([]byte("of a call"), func(f *foretick.Frame) { g.level(f, g.srv.Players(nil)) })
+		return func(*foretick.ServerFrame) {
+			_ = g.srv.NextLevel([]byte("of a call"), func(f *foretick.ServerFrame) { g.level(f, g.srv.Players(nil)) })
 		}
 	case "swap":
-		return func(f *foretick.Frame) { // a pet gets another owner
+		return func(f *foretick.ServerFrame) { // a pet gets another owner
 			for _, rows := range g.pets.All(f.World) {
 				if players := g.srv.Players(nil); rows.Len() > 0 && len(players) > 0 {
 					_ = f.World.Transfer(rows.Entity(0), players[len(players)-1])

@@ -24,7 +24,7 @@ func (g *small) protocol() *foretick.Protocol {
 	p.Component(&g.place, foretick.Predicted())
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.place, &g.cmd)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.note("join", uint64(player))
 		f.Spawn(&g.body, player)
 	})
@@ -45,10 +45,10 @@ func (g *small) sampler(seed uint64) client.Sampler {
 	})
 }
 
-func (g *small) serves(*serverEnd)                          {}
-func (g *small) level(*foretick.Frame, []foretick.PlayerID) {}
-func (g *small) call(string) func(*foretick.Frame)          { return nil }
-func (g *small) send(*clientEnd, uint16)                    {}
+func (g *small) serves(*serverEnd)                                {}
+func (g *small) level(*foretick.ServerFrame, []foretick.PlayerID) {}
+func (g *small) call(string) func(*foretick.ServerFrame)          { return nil }
+func (g *small) send(*clientEnd, uint16)                          {}
 
 // arenaEnd is one end of the game of examples/arena, which bots play.
 type arenaEnd struct {

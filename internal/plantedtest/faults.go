@@ -93,7 +93,7 @@ func Faults() map[string]Fault {
 			if err := p.Types().RegisterPrefab(&spare, "spare", &g.Local); err != nil {
 				panic(err)
 			}
-			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.World.Spawn(&spare, player) })
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.World.Spawn(&spare, player) })
 			Nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 {
 				return float32(rows.Entity(i).Index()%1009) / 1000
 			})
@@ -131,7 +131,7 @@ func Faults() map[string]Fault {
 				}
 				return 0
 			}, ecs.Create(&g.Pos, &g.Secret, &g.Cmd, &g.Local))
-		}, []string{`system "planted": World.Spawn of prefab "player"`, "Frame.Spawn"}, Place{}},
+		}, []string{`system "planted": World.Spawn of prefab "player"`, "ServerFrame.Spawn"}, Place{}},
 		"an entity destroyed past the frame": {func(g *Game, p *foretick.Protocol) {
 			Nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
 				if f.Tick == 60 {

@@ -72,7 +72,7 @@ func (g *Game) End(fault Plant) simtest.Player {
 	if fault != nil {
 		fault(g, p)
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Player, player)
 		g.Secret.Get(f.World, e).N = int32(player) * 100
 		g.Local.Get(f.World, e).N = int32(player) * 100

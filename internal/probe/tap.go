@@ -89,7 +89,7 @@ type Seat struct {
 	Identity string
 	Address  string
 	Owns     int // Owns is the number of entities that it owns.
-	Hidden   int // Hidden is the number of entities hidden from it by Frame.SetVisible.
+	Hidden   int // Hidden is the number of entities hidden from it by ServerFrame.SetVisible.
 	Near     bool
 	Eye      [3]float32 // Eye is the eye that the game set. It counts only if Near is true.
 }
@@ -97,7 +97,7 @@ type Seat struct {
 // Sight is what a player receives of an entity.
 type Sight struct {
 	Own      bool // Own is true for the player's own entity, and for a shared physics object.
-	Hidden   bool // Hidden is true if Frame.SetVisible hides the entity.
+	Hidden   bool // Hidden is true if ServerFrame.SetVisible hides the entity.
 	Private  bool // Private is true if each client has its own.
 	Interest Interest
 	Known    bool // Known is true if a snapshot with the entity was delivered.

@@ -38,7 +38,7 @@ func (w *walk) protocol() *foretick.Protocol {
 			pos[i].X += int32(w.input.Slice(rows)[i].Step)
 		}
 	}, ecs.Read(&w.input), ecs.Write(&w.pos))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&w.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&w.body, player) })
 	return p
 }
 

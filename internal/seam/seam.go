@@ -11,4 +11,6 @@ var (
 	// BindFrame sets the *game.State[*foretick.Frame] that a *foretick.Frame calls, and returns the
 	// frame's SystemRun.
 	BindFrame func(frame, state any) *game.SystemRun
+	// ForServer returns the *foretick.ServerFrame of a *foretick.Frame.
+	ForServer func(frame any) any
 )

@@ -84,7 +84,7 @@ type Match interface {
 	Level() Level
 
 	// Edit calls fn on the state of the newest tick, and rounds that state as the tick does.
-	Edit(fn func(f *foretick.Frame))
+	Edit(fn func(f *foretick.ServerFrame))
 	// Sits reports whether the player has its place.
 	Sits(owner foretick.PlayerID, at *Player) bool
 	// Request queues a request of the player.

@@ -92,7 +92,7 @@ const (
 
 // String returns the method's name.
 func (o Op) String() string {
-	names := [...]string{"?", "Frame.Kick", "Frame.Ban", "KickIdentity", "Ban", "Unban", "NextLevel", "Drain", "Shutdown", "Close", "SetLateInputs", "RemeasureLatency", "KickObservers", "Draw", "SetArchitecture"}
+	names := [...]string{"?", "ServerFrame.Kick", "ServerFrame.Ban", "KickIdentity", "Ban", "Unban", "NextLevel", "Drain", "Shutdown", "Close", "SetLateInputs", "RemeasureLatency", "KickObservers", "Draw", "SetArchitecture"}
 	if int(o) < len(names) {
 		return names[o]
 	}
@@ -119,7 +119,7 @@ type Queued struct {
 	Name string
 	Edit *Edit // Edit is nil for any other function, which no tape holds.
 	Own  int   // Own is the place among the functions that wait. −1 means that it is none of them.
-	Run  any   // Run is a func(*foretick.Frame), for a function that is none of those that wait.
+	Run  any   // Run is a func(*foretick.ServerFrame), for a function that is none of those that wait.
 }
 
 // Edit sets a field by its path.

@@ -89,8 +89,8 @@ var catalogue = map[string]option{
 		c.Clock = func() time.Duration { at += ms; return at }
 	}),
 	"server.Config.AllowTrace": ofServer(func(c *server.Config) { c.AllowTrace = func(foretick.PlayerID) bool { return true } }),
-	"server.Config.OnDrain":    ofServer(func(c *server.Config) { c.OnDrain = func(*foretick.Frame, string) {} }),
-	"server.Config.OnTick":     ofServer(func(c *server.Config) { c.OnTick = func(*foretick.Frame) {} }),
+	"server.Config.OnDrain":    ofServer(func(c *server.Config) { c.OnDrain = func(*foretick.ServerFrame, string) {} }),
+	"server.Config.OnTick":     ofServer(func(c *server.Config) { c.OnTick = func(*foretick.ServerFrame) {} }),
 
 	"client.Config.Protocol":        {always: true},
 	"client.Config.Transport":       {always: true},

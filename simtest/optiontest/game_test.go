@@ -265,8 +265,8 @@ func (g *game) hits(p *foretick.Protocol) {
 
 func (g *game) hooks(p *foretick.Protocol) {
 	p.OnJoin(g.enter)
-	none := func(*foretick.Frame, foretick.PlayerID) {}
-	for name, hook := range map[string]func(func(*foretick.Frame, foretick.PlayerID)){
+	none := func(*foretick.ServerFrame, foretick.PlayerID) {}
+	for name, hook := range map[string]func(func(*foretick.ServerFrame, foretick.PlayerID)){
 		"Protocol.OnDisconnect": p.OnDisconnect, "Protocol.OnReconnect": p.OnReconnect, "Protocol.OnLeave": p.OnLeave,
 	} {
 		if g.has(name) {
@@ -290,7 +290,7 @@ func (g *game) hooks(p *foretick.Protocol) {
 }
 
 // enter spawns a player's body, and a thing that the body carries.
-func (g *game) enter(f *foretick.Frame, player foretick.PlayerID) {
+func (g *game) enter(f *foretick.ServerFrame, player foretick.PlayerID) {
 	f.SetTeam(player, uint8(1+player%2))
 	e := f.Spawn(&g.body, player)
 	g.purse.Get(f.World, e).Secret = simtest.Secret(player)
@@ -301,7 +301,7 @@ func (g *game) enter(f *foretick.Frame, player foretick.PlayerID) {
 }
 
 // fill spawns the first entities of a match or of a level.
-func (g *game) fill(f *foretick.Frame) {
+func (g *game) fill(f *foretick.ServerFrame) {
 	for range 3 {
 		f.Spawn(&g.prop, ecs.Nobody)
 	}
@@ -332,26 +332,26 @@ func (g *game) words(p *foretick.Protocol) {
 			g.said.Channel = channel
 		}
 		g.said.OnClient(p, func(*foretick.Frame, foretick.Tick, word) {})
-		p.Server("say", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("say", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%40 == 1 && f.Tick < g.until {
-				_ = g.said.Broadcast(f, word{uint16(f.Tick)})
+				g.said.Broadcast(f, word{uint16(f.Tick)})
 			}
 		}, ecs.Once())
 	}
 	if g.has("Request.Handle") {
-		g.ask.Handle(p, func(*foretick.Frame, foretick.PlayerID, word) { g.requests++ })
+		g.ask.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, word) { g.requests++ })
 	}
 	if g.has("Event.OnServer") {
-		g.shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, word) { g.told++ })
+		g.shot.OnServer(p, func(*foretick.ServerFrame, foretick.By, word) { g.told++ })
 	}
 	if g.has("Event.OnFinal") {
-		g.shot.OnFinal(p, func(*foretick.Frame, foretick.PlayerID, word) { g.final++ })
+		g.shot.OnFinal(p, func(*foretick.ServerFrame, foretick.By, word) { g.final++ })
 	}
-	for name, on := range map[string]func(*foretick.Protocol, func(*foretick.Frame, ecs.Entity, word)){
+	for name, on := range map[string]func(*foretick.Protocol, func(*foretick.Frame, foretick.By, word)){
 		"Event.OnPredicted": g.shot.OnPredicted, "Event.OnConfirmed": g.shot.OnConfirmed, "Event.OnCancelled": g.shot.OnCancelled,
 	} {
 		if g.has(name) {
-			on(p, func(*foretick.Frame, ecs.Entity, word) {})
+			on(p, func(*foretick.Frame, foretick.By, word) {})
 		}
 	}
 }

@@ -209,8 +209,8 @@ func (s set) run(seed uint64) error {
 
 // level returns a build function that makes the same level as the first one, for the current
 // players.
-func (t *table) level(g *game, srv *server.Server) func(*foretick.Frame) {
-	return func(f *foretick.Frame) {
+func (t *table) level(g *game, srv *server.Server) func(*foretick.ServerFrame) {
+	return func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
 			g.enter(f, player)
 		}
@@ -281,8 +281,8 @@ func (t *table) replay() error {
 			g.fill(srv.Frame())
 			return srv, nil
 		},
-		Level: func([]byte) func(*foretick.Frame) {
-			return func(f *foretick.Frame) { t.level(g, srv)(f) }
+		Level: func([]byte) func(*foretick.ServerFrame) {
+			return func(f *foretick.ServerFrame) { t.level(g, srv)(f) }
 		},
 	})
 	if err != nil {

@@ -218,7 +218,7 @@ func (g *game) sharedSystems(p *foretick.Protocol) {
 	}
 	tick := func(*foretick.Frame, ecs.Rows) {}
 	if g.has("ecs.Tags") {
-		p.Server("fight", tick, ecs.Tags("battle"), ecs.Read(&g.purse))
+		p.Server("fight", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Tags("battle"), ecs.Read(&g.purse))
 		p.Render("draw the paths", tick, ecs.Tags("paths"), ecs.Read(&g.place))
 	}
 	if g.has("Protocol.Render") {
@@ -248,15 +248,17 @@ func (g *game) serverSystems(p *foretick.Protocol) {
 	if g.has("ecs.OptionalWrite") {
 		wind = append(wind, ecs.OptionalWrite(&g.purse))
 	}
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, at := 0, g.place.Slice(rows); i < len(at) && f.Tick%50 == 11 && f.Tick < g.until; i++ {
 			at[i].Y = clamped(at[i].Y + 1.5)
 			at[i].Life++
 		}
 	}, wind...)
-	p.Server("last", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.purse))
+	p.Server("last", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Read(&g.purse))
 	for i, k := range g.pieces {
-		declare := p.Server
+		declare := func(name string, run func(*foretick.Frame, ecs.Rows), access ...ecs.Access) {
+			p.Server(name, func(f *foretick.ServerFrame, rows ecs.Rows) { run(f.Frame, rows) }, access...)
+		}
 		if g.on("use predicted tags") && k.foreseeable() {
 			declare = p.Shared
 		}
@@ -267,25 +269,25 @@ func (g *game) serverSystems(p *foretick.Protocol) {
 		}, ecs.Write(k.handle()))
 	}
 	if g.has("Protocol.Singleton") {
-		p.Server("score", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("score", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick < g.until {
 				g.score.Get(f.World).N = uint16(f.Tick / 11)
 			}
 		}, ecs.Once(), ecs.Write(&g.score))
 	}
 	if g.tells {
-		p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("tell", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			g.lore.Get(f.World).R = rank(f.Tick / 30 % 2)
 		}, ecs.Once(), ecs.Write(&g.lore))
 	}
 	if g.has("ecs.Once") {
-		p.Server("once", func(*foretick.Frame, ecs.Rows) {}, ecs.Once())
+		p.Server("once", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once())
 	}
 	if g.has("ecs.Without") {
-		p.Server("without", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(&g.sign), ecs.Without(&g.cmd))
+		p.Server("without", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Write(&g.sign), ecs.Without(&g.cmd))
 	}
 	if g.has("ecs.Structural") {
-		p.Server("respawn", func(f *foretick.Frame, _ ecs.Rows) {
+		p.Server("respawn", func(f *foretick.ServerFrame, _ ecs.Rows) {
 			if f.Tick%90 == 45 && f.Tick < g.until {
 				f.Spawn(&g.prop, ecs.Nobody)
 			}

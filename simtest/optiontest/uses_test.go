@@ -64,7 +64,7 @@ func (u *uses) declare(g *game, p *foretick.Protocol, full []foretick.ComponentO
 }
 
 // fill spawns the entities of uses.
-func (u *uses) fill(g *game, f *foretick.Frame) {
+func (u *uses) fill(g *game, f *foretick.ServerFrame) {
 	if g.on("use long values") {
 		u.scrap.Get(f.World, f.Spawn(&u.sheet, ecs.Nobody)).L = make([]uint32, 400)
 	}
@@ -110,14 +110,14 @@ func (u *uses) systems(g *game, p *foretick.Protocol) {
 		}, ecs.With(&g.cmd), ecs.Write(&g.place), ecs.Tags("lobby"))
 	}
 	if g.on("use infinities") {
-		p.Server("grow", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("grow", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, u.limit.Slice(rows); i < len(all) && f.Tick%40 == 9 && f.Tick < g.until; i++ {
 				all[i] = limit{float32(math.Inf(int(f.Tick/40%2)*2 - 1)), float64(f.Tick)}
 			}
 		}, ecs.Write(&u.limit))
 	}
 	if g.on("use long values") {
-		p.Server("scribble", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("scribble", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			for i, all := 0, u.scrap.Slice(rows); i < len(all) && f.Tick%30 == 9 && f.Tick < g.until; i++ {
 				for k := range all[i].L {
 					all[i].L[k] += f.Tick * uint32(k+1) * 2654435761

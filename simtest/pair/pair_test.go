@@ -37,7 +37,7 @@ func (g *game) player() simtest.Player {
 	p.Component(&g.place, foretick.Predicted())
 	p.Command(&g.walk)
 	p.Prefab(&g.walker, "walker", &g.place, &g.walk)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.walker, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.walker, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.place.Slice(rows), g.walk.Slice(rows)
 		for i := range at {

@@ -37,7 +37,7 @@ func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol
 	p.Prefab(&g.man, "man", &g.body, &g.cmd)
 	p.Prefab(&g.other, "other", &g.body)
 	foretick.Hitbox(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.body.Get(f.World, f.Spawn(&g.man, player)).X = 20 * float32(player-1)
 	})
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
@@ -56,8 +56,8 @@ func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol
 			g.hits[f.Tick] = h.Distance
 		}
 	}
-	g.shot.OnServer(p, hit)
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) { hit(f, f.World.Owner(by), r) })
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, r lagcomp.Ray) { hit(f.Frame, by.Player, r) })
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, r lagcomp.Ray) { hit(f, by.Player, r) })
 	if predictsRemote {
 		var cfg foretick.RemoteConfig
 		if along {

@@ -176,7 +176,7 @@ func (g *melee) protocol() *foretick.Protocol {
 	if g.interest {
 		foretick.Interest(p, &g.body, snapshot.AreaConfig{Enter: 12, Leave: 14}, func(b *chassis) (x, y, z float32) { return b.X, b.Y, 0 })
 	}
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		f.SetTeam(player, uint8(player%3))
 		g.enter(f, player)
 	})
@@ -236,23 +236,23 @@ func (g *melee) protocol() *foretick.Protocol {
 	}, ecs.Stage("move"), ecs.Write(&g.body), ecs.Without(&g.gas), ecs.Structural())
 	p.Server("chaos", g.chaos, ecs.Stage("late"), ecs.Once(), ecs.Structural(), ecs.Create(&g.body, &g.gas, &g.trunk, &g.score, &g.cmd),
 		ecs.ReadOther(&g.body, &g.gas), ecs.WriteOther(&g.body, &g.gas))
-	p.Server("zap", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("zap", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		gas := g.gas.Slice(rows)
 		for i := range gas {
-			if !g.rest && g.dice(f, uint64(rows.Entity(i))).IntN(300) == 0 {
+			if !g.rest && g.dice(f.Frame, uint64(rows.Entity(i))).IntN(300) == 0 {
 				gas[i].Stun = 20
 			}
 		}
 	}, ecs.Stage("act"), ecs.Write(&g.gas))
-	tell := func(name string) func(*foretick.Frame, foretick.PlayerID, foretick.Tick) {
-		return func(_ *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
-			g.told[fmt.Sprint(name, player, " ", v)]++
+	tell := func(name string) func(*foretick.ServerFrame, foretick.By, foretick.Tick) {
+		return func(_ *foretick.ServerFrame, by foretick.By, v foretick.Tick) {
+			g.told[fmt.Sprint(name, by.Player, " ", v)]++
 		}
 	}
 	g.shot.OnFinal(p, tell("shot"))
 	g.crash.OnFinal(p, tell("crash"))
-	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
-		for _, rows := range g.cars.Owned(f.World, player) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, v foretick.Tick) {
+		for _, rows := range g.cars.Owned(f.World, by.Player) {
 			t := g.score.Slice(rows)
 			for i := range t {
 				t[i].Hits++
@@ -273,25 +273,25 @@ func (g *melee) protocol() *foretick.Protocol {
 // watch checks that each predicted event is later confirmed or cancelled once.
 func watch(p *foretick.Protocol, g *melee, e *foretick.Event[foretick.Tick], name string) {
 	key := func(by ecs.Entity, v foretick.Tick) string { return fmt.Sprint(name, by, v) }
-	e.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
+	e.OnPredicted(p, func(f *foretick.Frame, by foretick.By, v foretick.Tick) {
 		// A client that does not predict gets an event when the screen shows it. The car may then be gone.
-		if owner := f.World.Owner(by); owner != g.me() && owner != ecs.Common && !g.blind {
+		if owner := by.Player; owner != g.me() && owner != ecs.Common && !g.blind {
 			g.fault("tick %d: a %s of player %d's was told here", f.Tick, name, owner)
 		}
 		g.n[name]++
-		g.events[key(by, v)]++
+		g.events[key(by.Entity, v)]++
 	})
-	end := func(what string) func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
-		return func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
+	end := func(what string) func(f *foretick.Frame, by foretick.By, v foretick.Tick) {
+		return func(f *foretick.Frame, by foretick.By, v foretick.Tick) {
 			g.n[name+what]++
-			if f.World.Owner(by) != ecs.Common {
+			if by.Player != ecs.Common {
 				g.ends[fmt.Sprint(name, g.me(), " ", v)+what]++
 			}
-			if g.events[key(by, v)]--; g.events[key(by, v)] < 0 {
+			if g.events[key(by.Entity, v)]--; g.events[key(by.Entity, v)] < 0 {
 				g.fault("tick %d: a %s %s that was not predicted", f.Tick, name, what)
 			}
-			if g.events[key(by, v)] == 0 {
-				delete(g.events, key(by, v))
+			if g.events[key(by.Entity, v)] == 0 {
+				delete(g.events, key(by.Entity, v))
 			}
 		}
 	}
@@ -317,9 +317,9 @@ func (g *melee) guessing(f *foretick.Frame, e ecs.Entity, ahead int, cmd *kick) 
 	}
 }
 
-func (g *melee) enter(f *foretick.Frame, player foretick.PlayerID) ecs.Entity {
+func (g *melee) enter(f *foretick.ServerFrame, player foretick.PlayerID) ecs.Entity {
 	e := f.Spawn(&g.car, player)
-	r := g.dice(f, uint64(e))
+	r := g.dice(f.Frame, uint64(e))
 	*g.body.Get(f.World, e) = chassis{X: float32(r.IntN(1600))/100 - 8, Y: float32(r.IntN(1600))/100 - 8}
 	*g.trunk.Get(f.World, e) = trunk{Worth: uint16(player), Plan: uint8(player)}
 	return e
@@ -411,11 +411,11 @@ func (g *melee) fire(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // chaos is the system that only the server runs.
-func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
+func (g *melee) chaos(f *foretick.ServerFrame, _ ecs.Rows) {
 	if g.rest {
 		return
 	}
-	r := g.dice(f, 0)
+	r := g.dice(f.Frame, 0)
 	n := func(every int) bool { return r.IntN(every*g.rate/30) == 0 }
 	players := g.srv.Players(nil)
 	if len(players) == 0 {
@@ -480,7 +480,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 		f.SetTeam(anyone(), uint8(r.IntN(3)))
 	}
 	if n(400) {
-		_ = g.srv.NextLevel(nil, func(f *foretick.Frame) {
+		_ = g.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 			for _, player := range g.srv.Players(nil) {
 				g.enter(f, player)
 			}
@@ -490,7 +490,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // hide hides a car from all but its owner, and makes it not solid for them.
-func (g *melee) hide(f *foretick.Frame, e ecs.Entity, hidden bool) {
+func (g *melee) hide(f *foretick.ServerFrame, e ecs.Entity, hidden bool) {
 	owner := f.World.Owner(e)
 	hidden = hidden && owner != ecs.Nobody
 	g.gas.Get(f.World, e).Hidden = hidden

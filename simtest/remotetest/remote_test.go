@@ -65,7 +65,7 @@ type bumpers struct {
 	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // guess of remote input, instead of the pedals
 	honks  bool                                                        // the command raises honks instead of shots
 	heard  func(what string, t foretick.Tick)
-	spawn  func(f *foretick.Frame, player foretick.PlayerID)
+	spawn  func(f *foretick.ServerFrame, player foretick.PlayerID)
 }
 
 func (g *bumpers) protocol() *foretick.Protocol {
@@ -85,7 +85,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 	p.Prefab(&g.shell, "shell", &g.body)
 	p.Spawns(&g.shell, foretick.SpawnConfig{})
 	foretick.Hitbox(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		if g.spawn != nil {
 			g.spawn(f, player)
 			return
@@ -146,27 +146,27 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.body), ecs.Without(&g.pedal), ecs.Structural(), ecs.After("fire"))
-	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, r lagcomp.Ray) {
-		hit, ok := f.Rewind(player).Raycast(r)
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, r lagcomp.Ray) {
+		hit, ok := f.Rewind(by.Player).Raycast(r)
 		if g.hits != nil {
-			g.hits(f, player, hit, ok)
+			g.hits(f.Frame, by.Player, hit, ok)
 		}
 	}, ecs.ReadOther(&g.body, &g.pedal))
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) {
-		hit, ok := f.Rewind(f.World.Owner(by)).Raycast(r)
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, r lagcomp.Ray) {
+		hit, ok := f.Rewind(by.Player).Raycast(r)
 		if g.hits != nil {
-			g.hits(f, f.World.Owner(by), hit, ok)
+			g.hits(f, by.Player, hit, ok)
 		}
 	})
-	hear := func(what string) func(*foretick.Frame, ecs.Entity, foretick.Tick) {
-		return func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) {
+	hear := func(what string) func(*foretick.Frame, foretick.By, foretick.Tick) {
+		return func(_ *foretick.Frame, _ foretick.By, t foretick.Tick) {
 			if g.heard != nil {
 				g.heard(what, t)
 			}
 		}
 	}
-	g.bumped.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) {
-		hear(fmt.Sprint("server ", player))(f, ecs.None, t)
+	g.bumped.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, t foretick.Tick) {
+		hear(fmt.Sprint("server ", by.Player))(f.Frame, by, t)
 	})
 	g.bumped.OnPredicted(p, hear("predicted"))
 	g.bumped.OnConfirmed(p, hear("confirmed"))
@@ -253,7 +253,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 	}
 	t.Cleanup(func() { require.NoError(t, d.m.Err()) })
 	d.g = end()
-	srv, err := d.m.Serve(server.Config{Protocol: d.g.protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := d.m.Serve(server.Config{Protocol: d.g.protocol(), OnTick: func(f *foretick.ServerFrame) {
 		d.was[f.Tick] = d.g.places(f.World)
 	}})
 	require.NoError(t, err)
@@ -514,7 +514,7 @@ func TestRemotePredictedEvents(t *testing.T) {
 				return
 			}
 			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
-			g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+			g.spawn = func(f *foretick.ServerFrame, player foretick.PlayerID) {
 				g.body.Get(f.World, f.Spawn(&g.car, player)).X = 2 * float32(player)
 			}
 		}, brawl(30*time.Second), nil)
@@ -590,7 +590,7 @@ func lostCar(t *testing.T, rate int) {
 // Mispredicted turns of remote players do not count as mispredicted ticks of the player's own.
 func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
-		g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+		g.spawn = func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			g.body.Get(f.World, f.Spawn(&g.car, player)).X = 60 * float32(player-1)
 		}
 	}, wild(8*time.Second), nil)
@@ -623,7 +623,7 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 				to = &cl
 			}
 			ends++
-			g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+			g.spawn = func(f *foretick.ServerFrame, player foretick.PlayerID) {
 				e := f.Spawn(&g.car, player)
 				*g.body.Get(f.World, e) = chassis{X: -30 + 60*float32(player-1)}
 			}

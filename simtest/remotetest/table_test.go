@@ -58,7 +58,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 		n := ends
 		ends++
 		felt[n] = map[foretick.Tick]bool{}
-		g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+		g.spawn = func(f *foretick.ServerFrame, player foretick.PlayerID) {
 			g.body.Get(f.World, f.Spawn(&g.car, player)).X = 3 * float32(player)
 		}
 		g.bumps = func(f *foretick.Frame, player foretick.PlayerID) {

@@ -365,29 +365,29 @@ func TestAbuseFakedFromTheStart(t *testing.T) {
 // turn is something that happens to the runner that is shot at, and what must hold for shots.
 type turn struct {
 	name  string
-	begin func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
-	end   func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
+	begin func(g *shootingRange, f *foretick.ServerFrame, player foretick.PlayerID, e ecs.Entity)
+	end   func(g *shootingRange, f *foretick.ServerFrame, player foretick.PlayerID, e ecs.Entity)
 }
 
 // A shot at a player that was dead, hidden or elsewhere on the server does not hit,
 // even if its shooter still saw the player; later shots count again.
 func TestAbuseLives(t *testing.T) {
 	costtest.Figures(t)
-	down := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
-		return func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
+	down := func(is bool) func(*shootingRange, *foretick.ServerFrame, foretick.PlayerID, ecs.Entity) {
+		return func(g *shootingRange, f *foretick.ServerFrame, _ foretick.PlayerID, e ecs.Entity) {
 			g.pose.Get(f.World, e).Down = is
 		}
 	}
-	visible := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
-		return func(_ *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity) {
+	visible := func(is bool) func(*shootingRange, *foretick.ServerFrame, foretick.PlayerID, ecs.Entity) {
+		return func(_ *shootingRange, f *foretick.ServerFrame, player foretick.PlayerID, e ecs.Entity) {
 			f.SetVisible(player, e, is)
 		}
 	}
-	teleport := func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
+	teleport := func(g *shootingRange, f *foretick.ServerFrame, _ foretick.PlayerID, e ecs.Entity) {
 		g.pose.Get(f.World, e).Life++
 		g.pos.Get(f.World, e).X += 3
 	}
-	cut := func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
+	cut := func(g *shootingRange, f *foretick.ServerFrame, _ foretick.PlayerID, e ecs.Entity) {
 		f.Teleport(e)
 		g.pos.Get(f.World, e).X += 3
 	}
@@ -417,7 +417,7 @@ func testTurn(t *testing.T, row turn) {
 	require.NoError(t, err)
 	s.every = 1
 	var target ecs.Entity
-	m.game.script = func(f *foretick.Frame) {
+	m.game.script = func(f *foretick.ServerFrame) {
 		target = m.game.number(f.World, s.target)
 		switch {
 		case f.Tick == begin:

@@ -67,7 +67,7 @@ type carousel struct {
 	mainland bool // no entity is common
 	armoured bool // the hitboxes depend on the plates, which grow
 	fired    func(f *foretick.Frame, player foretick.PlayerID)
-	script   func(f *foretick.Frame)
+	script   func(f *foretick.ServerFrame)
 	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // a change that all clients predict
 }
 
@@ -91,7 +91,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 	foretick.LifeID(p, &g.girth, func(how *girth) uint32 { return uint32(how.Life) })
 	foretick.TrackHistory(p, &g.girth)
 	foretick.TrackHistory(p, &g.at)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		g.put(f, &g.car, player, uint8(player), float32(player)*2)
 	})
 	p.Shared("press", func(_ *foretick.Frame, rows ecs.Rows) {
@@ -122,7 +122,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd, &g.at), ecs.After("go"))
-	p.Server("plates", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("plates", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		plate := g.plate.Slice(rows)
 		for i := range plate {
 			if plate[i].Thick = 0; g.armoured {
@@ -130,20 +130,20 @@ func (g *carousel) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.plate))
-	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("script", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.script != nil {
 			defer f.World.Guard(f.World.Guard(false))
 			g.script(f)
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.at, &g.girth, &g.plate), ecs.After("go"))
-	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, _ lagcomp.Ray) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ lagcomp.Ray) {
 		if g.fired != nil {
-			g.fired(f, player)
+			g.fired(f.Frame, by.Player)
 		}
 	}, ecs.ReadOther(&g.at, &g.girth, &g.plate, &g.gear))
-	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ lagcomp.Ray) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ lagcomp.Ray) {
 		if g.fired != nil {
-			g.fired(f, f.World.Owner(by))
+			g.fired(f, by.Player)
 		}
 	})
 	if !g.blind {
@@ -155,7 +155,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *carousel) put(f *foretick.Frame, k *ecs.Prefab, player foretick.PlayerID, number uint8, angle float32) ecs.Entity {
+func (g *carousel) put(f *foretick.ServerFrame, k *ecs.Prefab, player foretick.PlayerID, number uint8, angle float32) ecs.Entity {
 	e := f.Spawn(k, player)
 	*g.at.Get(f.World, e) = orbit{X: float32(number%8)*2 - 8, Y: float32(number % 5), A: float32(math.Remainder(float64(angle), 2*math.Pi))}
 	g.plate.Get(f.World, e).Number = number
@@ -323,7 +323,7 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 			}
 		}
 	}
-	cfg.server.OnTick = func(f *foretick.Frame) { s.was[f.Tick] = s.g.places(f.World) }
+	cfg.server.OnTick = func(f *foretick.ServerFrame) { s.was[f.Tick] = s.g.places(f.World) }
 	var err error
 	s.srv, err = s.m.Serve(cfg.server)
 	require.NoError(t, err)
@@ -725,20 +725,20 @@ func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 		return ecs.None
 	}
 	unseen := false
-	s.g.script = func(f *foretick.Frame) {
+	s.g.script = func(f *foretick.ServerFrame) {
 		if f.Tick < 120 {
 			return
 		}
 		if f.Tick%45 == 0 { // the other player's car is hidden for a while
 			unseen = !unseen
-			require.True(t, f.SetVisible(1, find(f, 2), !unseen))
-			change(f, 2)
+			require.True(t, f.SetVisible(1, find(f.Frame, 2), !unseen))
+			change(f.Frame, 2)
 		}
 		hidden[f.Tick] = unseen
 		if f.Tick%50 == 10 { // a ball, a kite and a further car of the other come and go
 			for i, k := range []*ecs.Prefab{&s.g.ball, &s.g.kite, &s.g.car} {
 				number := 40 + uint8(i)
-				if e := find(f, number); e != ecs.None {
+				if e := find(f.Frame, number); e != ecs.None {
 					f.Destroy(e)
 				} else {
 					e = s.g.put(f, k, foretick.PlayerID([]int{0, 2, 2}[i]), number, float32(f.Tick%7))
@@ -746,13 +746,13 @@ func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 						gear.Go = true // the value that the driver's input will give
 					}
 				}
-				change(f, number)
+				change(f.Frame, number)
 			}
 		}
 		if f.Tick%40 == 0 { // some entities change their owners
 			for number, owners := range map[uint8][]foretick.PlayerID{10: {2, 1, ecs.Nobody}, 11: {1, ecs.Nobody}, 20: {ecs.Nobody, 2}} {
-				require.NoError(t, f.World.Transfer(find(f, number), owners[int(f.Tick/40)%len(owners)]))
-				change(f, number)
+				require.NoError(t, f.World.Transfer(find(f.Frame, number), owners[int(f.Tick/40)%len(owners)]))
+				change(f.Frame, number)
 			}
 		}
 	}

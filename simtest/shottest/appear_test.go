@@ -31,7 +31,7 @@ func (g *shootingRange) heads(w *ecs.World, seen foretick.HitView) map[uint8]lag
 func (m *rangeMatch) comers(player func() foretick.PlayerID) (came map[uint8][]foretick.Tick) {
 	came = map[uint8][]foretick.Tick{}
 	g, next, alive := m.game, uint8(runners), []ecs.Entity(nil)
-	g.script = func(f *foretick.Frame) {
+	g.script = func(f *foretick.ServerFrame) {
 		if f.Tick < foretick.Tick(6*m.rate) {
 			return
 		}
@@ -133,7 +133,7 @@ func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	came, met, early := map[uint8][]foretick.Tick(nil), 0, 0
 	came = m.comers(me)
 	play := m.game.script
-	m.game.script = func(f *foretick.Frame) {
+	m.game.script = func(f *foretick.ServerFrame) {
 		if play(f); f.Tick < 9*30 {
 			return
 		}

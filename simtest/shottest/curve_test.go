@@ -89,7 +89,7 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: k.Turn[0], Y: k.Turn[1], Z: k.Turn[3], R: 0.2}))
 	}, &g.kite)
 	foretick.TrackHistory(p, &g.kite)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("blow", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if c.Blow {
@@ -97,7 +97,7 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd))
-	p.Server("fly", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("fly", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		at := g.kite.Slice(rows)
 		for i := range at {
 			was := at[i]
@@ -107,12 +107,12 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.kite))
-	g.look.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ look) {
+	g.look.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, _ look) {
 		if g.seen != nil {
-			g.seen(f, by)
+			g.seen(f.Frame, by.Player)
 		}
 	}, ecs.ReadOther(&g.kite))
-	g.look.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, _ look) {
+	g.look.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, _ look) {
 		if g.drawn != nil {
 			g.drawn(f)
 		}

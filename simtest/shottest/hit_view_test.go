@@ -254,19 +254,19 @@ func TestHiddenAtOnce(t *testing.T) {
 		return ok
 	}
 	asked := 0
-	m.game.script = func(f *foretick.Frame) {
+	m.game.script = func(f *foretick.ServerFrame) {
 		if f.Tick < 100 || f.Tick > 130 {
 			return
 		}
 		asked++
 		me, e := s.client.View().Player, m.game.number(f.World, s.target)
-		require.True(t, there(f, e, f.Rewind(me)))
+		require.True(t, there(f.Frame, e, f.Rewind(me)))
 		require.True(t, f.SetVisible(me, e, false))
-		require.False(t, there(f, e, f.Rewind(me)))
-		require.False(t, there(f, e, f.RewindBehind(me, 2)))
+		require.False(t, there(f.Frame, e, f.Rewind(me)))
+		require.False(t, there(f.Frame, e, f.RewindBehind(me, 2)))
 		require.True(t, f.SetVisible(me, e, true))
-		require.True(t, there(f, e, f.Rewind(me)))
-		require.True(t, there(f, e, f.RewindBehind(me, 2)))
+		require.True(t, there(f.Frame, e, f.Rewind(me)))
+		require.True(t, there(f.Frame, e, f.RewindBehind(me, 2)))
 	}
 	m.Run(6 * time.Second)
 	require.Equal(t, 31, asked)
@@ -351,7 +351,7 @@ func TestUnknownIsNotSeen(t *testing.T) {
 	s, err := m.seat(link, link, time.Hour, time.Hour)
 	require.NoError(t, err)
 	waiting, all := 0, 0
-	m.game.script = func(f *foretick.Frame) {
+	m.game.script = func(f *foretick.ServerFrame) {
 		if f.Tick == 200 {
 			for range crowd {
 				*m.game.pos.Get(f.World, f.Spawn(&m.game.runner, ecs.Nobody)) = place{Y: 60}

@@ -21,7 +21,7 @@ func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
 	s, err := m.seat(sim.Link{Latency: 50 * time.Millisecond}, sim.Link{Latency: 50 * time.Millisecond}, time.Hour, time.Hour)
 	require.NoError(t, err)
 	hits, last := 0, map[ecs.Entity]lagcomp.Vec{}
-	m.game.script = func(f *foretick.Frame) {
+	m.game.script = func(f *foretick.ServerFrame) {
 		seen := f.Present()
 		for n := range uint8(runners) {
 			e := m.game.number(f.World, n)

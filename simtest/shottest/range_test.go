@@ -87,8 +87,8 @@ type shootingRange struct {
 	player ecs.Prefab
 	runner ecs.Prefab
 	shot   foretick.Event[shot]
-	still  bool                    // runners do not run
-	script func(f *foretick.Frame) // changes the runners in each tick
+	still  bool                          // runners do not run
+	script func(f *foretick.ServerFrame) // changes the runners in each tick
 
 	runners *ecs.Query
 	judged  func(f *foretick.Frame, by foretick.PlayerID, s shot)
@@ -108,7 +108,7 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 	foretick.Hitboxes(p, g.body, &g.pos, &g.pose)
 	foretick.LifeID(p, &g.pose, func(at *pose) uint32 { return uint32(at.Life) })
 	foretick.TrackHistory(p, &g.pose)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.pos.Get(f.World, f.Spawn(&g.player, player)) = place{X: float32(player%16) - 8, Y: -20}
 	})
 	p.Shared("strafe", func(f *foretick.Frame, rows ecs.Rows) {
@@ -119,18 +119,18 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 	}, ecs.Read(command), ecs.Write(&g.pos))
 	p.Shared("fire", g.fire, ecs.Read(command, &g.pos), ecs.After("strafe"))
 	p.Server("run", g.run, ecs.Write(&g.pos, &g.pose, &g.course))
-	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+	p.Server("script", func(f *foretick.ServerFrame, _ ecs.Rows) {
 		if g.script != nil {
 			defer f.World.Guard(f.World.Guard(false)) // a test may do anything
 			g.script(f)
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.pos, &g.pose), ecs.After("run"))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
+	g.shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, s shot) {
 		if g.judged != nil {
-			g.judged(f, by, s)
+			g.judged(f.Frame, by.Player, s)
 		}
 	}, ecs.ReadOther(&g.pos, &g.pose))
-	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s shot) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, s shot) {
 		if g.fired != nil {
 			g.fired(f, s)
 		}
@@ -191,7 +191,7 @@ func (g *shootingRange) pull(rows ecs.Rows, i int) pull {
 	return g.cmd.Slice(rows)[i]
 }
 
-func (g *shootingRange) run(f *foretick.Frame, rows ecs.Rows) {
+func (g *shootingRange) run(f *foretick.ServerFrame, rows ecs.Rows) {
 	pos, how, course := g.pos.Slice(rows), g.pose.Slice(rows), g.course.Slice(rows)
 	for i := range pos {
 		c := &course[i]

@@ -68,8 +68,8 @@ func (g *anglers) protocol() *foretick.Protocol {
 	p.Prefab(&g.hook, "hook", &g.flight)
 	p.Prefab(&g.post, "post", &g.tie)
 	p.Spawns(&g.hook, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Server("jam", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, r := 0, g.rope.Slice(rows); g.jams && i < len(r); i++ {
 			if f.Rand(uint64(rows.Owner()))%60 == 0 {
 				r[i].Jam = 12
@@ -226,9 +226,9 @@ func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 		p.Component(pos)
 		p.Prefab(body, "body", rope)
 		p.Prefab(pet, "pet", pos)
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body, player) })
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(body, player) })
 		p.Shared("walk", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(rope))
-		p.Server("adopt", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("adopt", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			switch f.Tick % 60 {
 			case 1:
 				at = f.Spawn(pet, ecs.Nobody)

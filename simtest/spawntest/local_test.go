@@ -70,7 +70,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 	})
 	g.appears = ecs.NewWatch(p.Types(), ecs.With(&g.pos))
 	g.hooks = ecs.NewWatch(p.Types(), ecs.With(&g.flight))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) { // polls a watch in each tick, and again when the tick runs again
 		in, _ := g.hooks.PollOwner(f.World, rows.Owner())
 		for i, r := 0, g.rope.Slice(rows); i < len(r); i++ {
@@ -79,14 +79,14 @@ func (g *parlour) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.rope), ecs.Before("throw"))
 	p.Shared("throw", g.throw, ecs.Read(&g.cmd), ecs.Write(&g.rope, &g.pos), ecs.Create(&g.flight, &g.pulse), ecs.Before("fly"))
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // the server ends hooks and moves players, which clients cannot predict
+	p.Server("wind", func(f *foretick.ServerFrame, rows ecs.Rows) { // the server ends hooks and moves players, which clients cannot predict
 		for i, at := 0, g.flight.Slice(rows); i < len(at); i++ {
 			if at[i].Fuse == 3 && f.Rand(uint64(rows.Entity(i)))%3 == 0 {
 				at[i].Fuse = 15
 			}
 		}
 	}, ecs.Write(&g.flight), ecs.Before("fly"))
-	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("push", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, pos := 0, g.pos.Slice(rows); i < len(pos) && f.Tick%20 == 0; i++ {
 			pos[i].Y++
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -106,8 +107,8 @@ func (g *minefield) protocol() *foretick.Protocol {
 			g.back = append(g.back, e)
 		},
 	})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
-	p.Server("lock", func(f *foretick.Frame, rows ecs.Rows) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Server("lock", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, s := 0, g.state.Slice(rows); i < len(s); i++ {
 			if g.lock && f.Time() < 25*time.Second && f.Rand(uint64(i))%20 == 0 {
 				s[i].Lock = 20
@@ -214,7 +215,9 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 		spawn   func(*end, *foretick.Frame, ecs.Entity)
 		access  []ecs.Access
 	}{
-		"without a spawner: use SpawnBy":  {nil, func(g *end, f *foretick.Frame, by ecs.Entity) { f.Spawn(&g.mine, f.World.Owner(by)) }, nil},
+		"without a spawner: use SpawnBy": {nil, func(g *end, f *foretick.Frame, by ecs.Entity) {
+			seam.ForServer(f).(*foretick.ServerFrame).Spawn(&g.mine, f.World.Owner(by))
+		}, nil},
 		"declare it with Protocol.Spawns": {nil, func(g *end, f *foretick.Frame, by ecs.Entity) { f.SpawnBy(by, &g.own) }, nil},
 		"declare it on the system with ecs.Create": {
 			nil, func(g *end, f *foretick.Frame, by ecs.Entity) { f.SpawnBy(by, &g.mine) }, []ecs.Access{},
@@ -242,7 +245,7 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 				p.Prefab(&g.own, "furniture", &g.state)
 				p.Prefab(&g.mine, "mine", &g.state)
 				p.Spawns(&g.mine, foretick.SpawnConfig{})
-				p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+				p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 					f.Spawn(&g.body, player)
 					f.Spawn(&g.own, ecs.Nobody)
 				})
@@ -312,8 +315,8 @@ func TestOriginsStayPrivate(t *testing.T) {
 		truth := newArtillery()
 		p := truth.protocol()
 		var d ecs.Entity // shown to player 1 before its guns, so that these get other wire ids
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
-		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // rockets of player 1 are transferred to player 2
+		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
+		p.Server("gift", func(f *foretick.ServerFrame, rows ecs.Rows) { // rockets of player 1 are transferred to player 2
 			if f.Tick%10 == 0 && rows.Owner() == 1 {
 				gifts++
 				require.NoError(t, f.World.Transfer(rows.Entity(0), 2))
@@ -383,7 +386,7 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		m := simtest.New(13)
 		truth := newArtillery()
 		p := truth.protocol()
-		p.Server("swarm", func(f *foretick.Frame, rows ecs.Rows) {
+		p.Server("swarm", func(f *foretick.ServerFrame, rows ecs.Rows) {
 			at := truth.flight.Slice(rows)
 			for i := range at {
 				if rows.Owner() == ecs.Nobody { // these entities move back and forth forever

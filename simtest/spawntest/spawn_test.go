@@ -111,7 +111,7 @@ func (g *artillery) protocol() *foretick.Protocol {
 	p.Spawns(&g.fragment, told)
 	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
 	p.OnJoin(g.arm)
-	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("jam", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i, t := 0, g.turret.Slice(rows); g.jams && f.Time() < 14*time.Second && i < len(t); i++ {
 			if f.Rand(uint64(rows.Owner())*8+uint64(t[i].Seat))%60 == 0 {
 				t[i].Jam = 12
@@ -124,7 +124,7 @@ func (g *artillery) protocol() *foretick.Protocol {
 }
 
 // arm gives a player two guns whose rows have another order than on the client.
-func (g *artillery) arm(f *foretick.Frame, player foretick.PlayerID) {
+func (g *artillery) arm(f *foretick.ServerFrame, player foretick.PlayerID) {
 	spare := f.Spawn(&g.gun, player)
 	for seat := range 2 {
 		g.turret.Get(f.World, f.Spawn(&g.gun, player)).Seat = uint8(seat)
@@ -339,7 +339,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	stalls := uint64(0)
 	for k := time.Duration(1); k <= levels; k++ {
 		b.m.Run(k * 5 * time.Second)
-		require.NoError(t, b.srv.NextLevel(nil, func(f *foretick.Frame) {
+		require.NoError(t, b.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 			for _, player := range b.srv.Players(nil) {
 				b.server.arm(f, player)
 			}

@@ -78,7 +78,10 @@ func (g *keep) protocol() *foretick.Protocol {
 	p.Prefab(&g.crate, "crate", &g.pos, &g.purse)
 	p.Prefab(&g.rocket, "rocket", &g.flight, &g.purse)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player); f.Spawn(&g.body, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
+		f.Spawn(&g.body, player)
+		f.Spawn(&g.body, player)
+	})
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, work, cmd := g.pos.Slice(rows), g.effort.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -106,7 +109,7 @@ func (g *keep) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *keep) govern(f *foretick.Frame, rows ecs.Rows) {
+func (g *keep) govern(f *foretick.ServerFrame, rows ecs.Rows) {
 	purses := g.purse.Slice(rows)
 	for i := range purses {
 		e := rows.Entity(i)

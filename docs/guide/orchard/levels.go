@@ -56,7 +56,7 @@ func (g *Game) load(name string) {
 // Begin names the first level, before the server's first Step.
 func (g *Game) Begin(s *server.Server, level string) error {
 	g.server = s
-	return s.NextLevel([]byte(level), func(*foretick.Frame) { g.load(level) })
+	return s.NextLevel([]byte(level), func(*foretick.ServerFrame) { g.load(level) })
 }
 
 // Next starts another level, from a system or a handler of the server.
@@ -65,7 +65,7 @@ func (g *Game) Next(level string) error {
 	for _, rows := range g.players.All(g.server.World()) {
 		kept[rows.Owner()] = g.Name.Slice(rows)[0]
 	}
-	return g.server.NextLevel([]byte(level), func(f *foretick.Frame) {
+	return g.server.NextLevel([]byte(level), func(f *foretick.ServerFrame) {
 		g.load(level)
 		*g.Match.Get(f.World) = Match{Phase: Playing, Left: round} // a singleton outlives its level
 		for _, player := range g.server.Players(nil) {

@@ -25,7 +25,7 @@ func (g *Game) declareLobby(p *foretick.Protocol) {
 }
 
 // setReady runs on the server. The match starts when all are ready.
-func (g *Game) setReady(f *foretick.Frame, player foretick.PlayerID, r Ready) {
+func (g *Game) setReady(f *foretick.ServerFrame, player foretick.PlayerID, r Ready) {
 	g.ready[player] = r.Is
 	m := g.Match.Get(f.World)
 	if m.Phase != Lobby {
@@ -40,7 +40,7 @@ func (g *Game) setReady(f *foretick.Frame, player foretick.PlayerID, r Ready) {
 }
 
 // setPause runs on the server.
-func (g *Game) setPause(f *foretick.Frame, _ foretick.PlayerID, p Pause) {
+func (g *Game) setPause(f *foretick.ServerFrame, _ foretick.PlayerID, p Pause) {
 	m := g.Match.Get(f.World)
 	switch {
 	case p.On && m.Phase == Playing:

@@ -68,12 +68,12 @@ func (g *Game) clock(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // say runs on the server.
-func (g *Game) say(f *foretick.Frame, player foretick.PlayerID, s Say) {
-	_ = g.Said.Broadcast(f, Said{By: player, Text: s.Text}) // the error names players who have just left
+func (g *Game) say(f *foretick.ServerFrame, player foretick.PlayerID, s Say) {
+	g.Said.Broadcast(f, Said{By: player, Text: s.Text})
 }
 
 // sell runs on the server. It trusts nothing but the player's number.
-func (g *Game) sell(f *foretick.Frame, player foretick.PlayerID, b Buy) {
+func (g *Game) sell(f *foretick.ServerFrame, player foretick.PlayerID, b Buy) {
 	bag := g.Bag.Find(f.World, g.Own(f.World, player))
 	ok := bag != nil && bag.Coins >= price[b.Item]
 	if ok {

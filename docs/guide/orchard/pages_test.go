@@ -153,7 +153,7 @@ func TestLobby(t *testing.T) {
 	full := m.join(far, client.Config{})
 	m.past(time.Second)
 	require.Equal(t, "the match is full", full.game.Screen(full.client.View()))
-	require.NoError(t, m.srv.Do("kick", func(f *foretick.Frame) { f.Kick(2, transport.Kicked, "language") }))
+	require.NoError(t, m.srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(2, transport.Kicked, "language") }))
 	m.past(time.Second)
 	require.Equal(t, "removed: language", b.game.Screen(b.client.View()))
 	m.game.Match.Get(m.srv.World()).Left = 5

@@ -17,16 +17,16 @@ func (g *Game) declareSeats(p *foretick.Protocol) {
 	p.Component(&g.Name)
 	p.OnJoin(g.join)
 	p.OnLeave(g.leave)
-	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.away(f, player, true) })
-	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.away(f, player, false) })
+	p.OnDisconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.away(f, player, true) })
+	p.OnReconnect(func(f *foretick.ServerFrame, player foretick.PlayerID) { g.away(f, player, false) })
 }
 
 // join gives a new player a body.
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	g.body(f, player, Name{Text: fmt.Sprint("player ", player)})
 }
 
-func (g *Game) body(f *foretick.Frame, player foretick.PlayerID, name Name) {
+func (g *Game) body(f *foretick.ServerFrame, player foretick.PlayerID, name Name) {
 	e := f.Spawn(&g.Player, player)
 	*g.Pos.Get(f.World, e) = g.level.Start(player)
 	*g.Name.Get(f.World, e) = name
@@ -34,7 +34,7 @@ func (g *Game) body(f *foretick.Frame, player foretick.PlayerID, name Name) {
 }
 
 // leave drops what the player carried. Its body is destroyed after this.
-func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) leave(f *foretick.ServerFrame, player foretick.PlayerID) {
 	delete(g.ready, player)
 	body := g.Own(f.World, player)
 	bag := g.Bag.Find(f.World, body)
@@ -47,7 +47,7 @@ func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
 }
 
 // away marks a body whose player is not there, so that others see it.
-func (g *Game) away(f *foretick.Frame, player foretick.PlayerID, is bool) {
+func (g *Game) away(f *foretick.ServerFrame, player foretick.PlayerID, is bool) {
 	if name := g.Name.Find(f.World, g.Own(f.World, player)); name != nil {
 		name.Away = is
 	}

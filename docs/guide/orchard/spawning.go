@@ -22,7 +22,7 @@ func (g *Game) declareSpawns(p *foretick.Protocol) {
 }
 
 // grow lets an apple fall each second, if there are less than eight.
-func (g *Game) grow(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) grow(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick%30 != 0 || g.Match.Get(f.World).Phase != Playing || g.count(f.World) >= 8 {
 		return
 	}

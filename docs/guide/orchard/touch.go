@@ -30,7 +30,7 @@ func (g *Game) walk(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // pick runs on the server alone. Its rows are the apples, so each goes to one player only.
-func (g *Game) pick(f *foretick.Frame, apples ecs.Rows) {
+func (g *Game) pick(f *foretick.ServerFrame, apples ecs.Rows) {
 	for k, at := range g.Pos.Slice(apples) {
 		if bag := g.near(f.World, at); bag != nil {
 			bag.Apples++

@@ -196,12 +196,12 @@ type Wish struct {
 }
 
 // wish fulfils a player's request.
-func (g *Game) wish(f *foretick.Frame, player foretick.PlayerID, w Wish) {
-	if life := g.Life.Find(f.World, g.bodyOf(f, player)); life != nil {
+func (g *Game) wish(f *foretick.ServerFrame, player foretick.PlayerID, w Wish) {
+	if life := g.Life.Find(f.World, g.bodyOf(f.Frame, player)); life != nil {
 		life.Present = w.NoLagCompensation
 	}
 	if g.Watch.Wished != nil {
-		g.Watch.Wished(f, player, w)
+		g.Watch.Wished(f.Frame, player, w)
 	}
 }
 

@@ -39,10 +39,10 @@ func (m guns) Declare(p *foretick.Protocol) {
 }
 
 // witness passes the bodies to the report before the guns work.
-func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) witness(f *foretick.ServerFrame, rows ecs.Rows) {
 	if g.Watch.Before != nil {
 		defer f.World.Guard(f.World.Guard(false)) // the report may read anything
-		g.Watch.Before(f, rows)
+		g.Watch.Before(f.Frame, rows)
 	}
 }
 
@@ -89,11 +89,11 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 
 // tracer runs on the shooter's client: it finds what the shot seems to hit on
 // the screen.
-func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
-	player, seen := f.World.Owner(by), f.Rewind(f.World.Owner(by))
+func (g *Game) tracer(f *foretick.Frame, by foretick.By, s Shot) {
+	player, seen := by.Player, f.Rewind(by.Player)
 	if g.Watch.Fired != nil {
 		hit, _ := seen.Raycast(s.Ray)
-		g.Watch.Fired(f, by, hit, bodyOn(seen, hit))
+		g.Watch.Fired(f, by.Entity, hit, bodyOn(seen, hit))
 	}
 	if g.Watch.Aimed != nil {
 		g.Watch.Aimed(f, player, s.Ray, seen)
@@ -105,23 +105,23 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 
 // damage judges a shot in the past that the shooter saw, and applies the damage
 // in the present.
-func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
-	seen := f.Rewind(by)
-	self := g.bodyOf(f, by)
+func (g *Game) damage(f *foretick.ServerFrame, by foretick.By, s Shot) {
+	seen := f.Rewind(by.Player)
+	self := g.bodyOf(f.Frame, by.Player)
 	if life := g.Life.Find(f.World, self); life != nil && life.Present {
 		seen = f.Present().Except(self)
 	}
 	hit, ok := seen.Raycast(s.Ray)
 	if g.Watch.Judged != nil {
-		g.Watch.Judged(f, by, s.Ray, hit.Entity, ok)
+		g.Watch.Judged(f.Frame, by.Player, s.Ray, hit.Entity, ok)
 	}
 	if g.Watch.Explain != nil {
-		g.Watch.Explain(f, by, seen, s.Ray)
+		g.Watch.Explain(f.Frame, by.Player, seen, s.Ray)
 	}
 	if ok {
 		at := bodyOn(seen, hit)
 		back := seen.Behind() * f.DT * 1000
-		g.hurt(f, hit.Entity, s.Damage, Hurt{By: uint16(by), Gun: s.Gun, Rewound: uint16(back + 0.5), X: at.X, Y: at.Y})
+		g.hurt(f, hit.Entity, s.Damage, Hurt{By: uint16(by.Player), Gun: s.Gun, Rewound: uint16(back + 0.5), X: at.X, Y: at.Y})
 	}
 }
 
@@ -140,16 +140,16 @@ func bodyOn(seen foretick.HitView, hit foretick.Hit) lagcomp.Sphere {
 }
 
 // launch creates a bolt.
-func (g *Game) launch(f *foretick.Frame, by foretick.PlayerID, l Launch) {
+func (g *Game) launch(f *foretick.ServerFrame, by foretick.By, l Launch) {
 	e := f.Spawn(&g.Bolts, ecs.Nobody)
 	sin, cos := mathf.Sincos(l.Angle)
 	g.Pos.Get(f.World, e).X, g.Pos.Get(f.World, e).Y = l.X, l.Y
 	g.Face.Get(f.World, e).Angle = l.Angle
-	*g.Bolt.Get(f.World, e) = Bolt{VX: cos * boltSpeed, VY: sin * boltSpeed, Ticks: uint16(g.ticks(60)), By: by}
+	*g.Bolt.Get(f.World, e) = Bolt{VX: cos * boltSpeed, VY: sin * boltSpeed, Ticks: uint16(g.ticks(60)), By: by.Player}
 }
 
 // fly moves the bolts; they hit bodies in the present.
-func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) fly(f *foretick.ServerFrame, rows ecs.Rows) {
 	pos, bolt := g.Pos.Slice(rows), g.Bolt.Slice(rows)
 	for i := range bolt {
 		b := &bolt[i]
@@ -164,7 +164,7 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // struck hurts the first body that a bolt touches.
-func (g *Game) struck(f *foretick.Frame, b *Bolt, at Position) bool {
+func (g *Game) struck(f *foretick.ServerFrame, b *Bolt, at Position) bool {
 	for _, rows := range g.Avatars.All(f.World) {
 		if rows.Owner() == b.By {
 			continue

@@ -21,18 +21,18 @@ func (m lives) Declare(p *foretick.Protocol) {
 	p.Render("screen", g.screen, ecs.Read(&g.Pos, &g.Status, &g.Team))
 }
 
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e := f.Spawn(&g.Avatar, player)
 	g.Team.Get(f.World, e).ID = uint8(player % 2)
-	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(player))
-	g.anew(f, player, "join")
+	*g.Pos.Get(f.World, e) = g.birthplace(f.Frame, uint64(player))
+	g.anew(f.Frame, player, "join")
 }
 
 // begin reports that a tick begins, or runs again.
-func (g *Game) begin(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) begin(f *foretick.ServerFrame, _ ecs.Rows) {
 	if g.Watch.Began != nil {
 		defer f.World.Guard(f.World.Guard(false)) // the report may read anything
-		g.Watch.Began(f)
+		g.Watch.Began(f.Frame)
 	}
 }
 
@@ -66,8 +66,8 @@ func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
 
 // stun hits about every other second at random on the server: no client can
 // predict it.
-func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
-	if g.opt.Peaceful || g.quiet(f) {
+func (g *Game) stun(f *foretick.ServerFrame, rows ecs.Rows) {
+	if g.opt.Peaceful || g.quiet(f.Frame) {
 		return
 	}
 	status := g.Status.Slice(rows)
@@ -78,15 +78,15 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 		}
 		status[i].Stun = uint8(g.ticks(stunTicks))
 		if g.Watch.Stunned != nil {
-			g.Watch.Stunned(f, rows.Owner())
+			g.Watch.Stunned(f.Frame, rows.Owner())
 		}
 	}
 }
 
 // hurt removes health, kills at zero, and sends the victim a report.
-func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
+func (g *Game) hurt(f *foretick.ServerFrame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
-	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet(f) {
+	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet(f.Frame) {
 		return
 	}
 	life := g.Life.Get(f.World, target)
@@ -101,7 +101,7 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 	life.Respawn = uint16(g.ticks(respawnTicks))
 	life.Deaths++
 	if g.Watch.Died != nil {
-		g.Watch.Died(f, target)
+		g.Watch.Died(f.Frame, target)
 	}
 	id := g.Kills(f.World) + 1
 	for _, rows := range g.Avatars.All(f.World) {
@@ -110,7 +110,7 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 			lives[i].Kills = id
 		}
 	}
-	_ = g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: id}) // the error names players who have just left
+	g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: id})
 }
 
 // Kills returns the number of kills in the match. Every body gets the number at each kill, so that it
@@ -125,7 +125,7 @@ func (g *Game) Kills(w *ecs.World) (n uint32) {
 }
 
 // respawn respawns dead players at another place.
-func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) respawn(f *foretick.ServerFrame, rows ecs.Rows) {
 	status, life := g.Status.Slice(rows), g.Life.Slice(rows)
 	for i := range life {
 		if !status[i].Dead {
@@ -136,18 +136,18 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 			continue
 		}
 		status[i] = Status{}
-		g.Pos.Slice(rows)[i] = g.birthplace(f, uint64(rows.Owner()))
+		g.Pos.Slice(rows)[i] = g.birthplace(f.Frame, uint64(rows.Owner()))
 		g.Vel.Slice(rows)[i] = Velocity{}
 		g.HP.Slice(rows)[i] = Health{Points: 100}
 		g.Gun.Slice(rows)[i] = Weapon{Ammo: Magazine}
-		g.anew(f, rows.Owner(), "respawn")
+		g.anew(f.Frame, rows.Owner(), "respawn")
 	}
 }
 
 // beat broadcasts a message once a second.
-func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
-	if rate := foretick.Tick(g.opt.TickRate); f.Tick%rate == 0 && !g.quiet(f) {
-		_ = g.Beat.Broadcast(f, Beat{ID: f.Tick / rate})
+func (g *Game) beat(f *foretick.ServerFrame, _ ecs.Rows) {
+	if rate := foretick.Tick(g.opt.TickRate); f.Tick%rate == 0 && !g.quiet(f.Frame) {
+		g.Beat.Broadcast(f, Beat{ID: f.Tick / rate})
 	}
 }
 

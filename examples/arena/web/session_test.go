@@ -77,7 +77,7 @@ func (w *world) session() *web.Session {
 	return s
 }
 
-func (w *world) tick(f *foretick.Frame) {
+func (w *world) tick(f *foretick.ServerFrame) {
 	for _, ev := range w.events[:w.truth.Recv(w.events[:])] {
 		w.told[ev.Peer] = ev.Kind == transport.Connected
 	}

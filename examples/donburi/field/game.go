@@ -74,7 +74,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Prefab(&g.Coin, "coin", &g.Position)
 	foretick.Default(p, &g.Ball, &g.Fuse, Fuse{Left: 40})
 	p.Spawns(&g.Ball, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.Position.Get(f.World, f.Spawn(&g.Runner, player)) = Position{X: 5, Y: float32(player%8) * 2}
 	})
 	g.connect()

@@ -93,13 +93,13 @@ func serve(t *testing.T, link sim.Link) *match {
 	}
 	g := &duel.Game{}
 	p := g.Protocol()
-	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) {
+	p.OnReconnect(func(*foretick.ServerFrame, foretick.PlayerID) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.back = time.Now()
 	})
 	var srv *server.Server
-	srv, err = server.New(server.Config{Protocol: p, Transport: impair.Wrap(endpoint, link, link, 1), OnTick: func(f *foretick.Frame) {
+	srv, err = server.New(server.Config{Protocol: p, Transport: impair.Wrap(endpoint, link, link, 1), OnTick: func(f *foretick.ServerFrame) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.resumed = srv.Stats().Resumed

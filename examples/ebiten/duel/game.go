@@ -104,10 +104,10 @@ func (g *Game) Protocol() *foretick.Protocol {
 func (g *Game) Players() *ecs.Query { return g.players }
 
 // join gives a new player its body.
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e := f.Spawn(&g.Player, player)
 	g.Health.Get(f.World, e).Points = 100
-	*g.Pos.Get(f.World, e) = g.place(f, player)
+	*g.Pos.Get(f.World, e) = g.place(f.Frame, player)
 }
 
 // place chooses at random where a player begins. Only the server calls it.

@@ -33,9 +33,9 @@ func (g *Game) trace(f *foretick.Frame, by foretick.PlayerID, s Shot) (Traced, e
 }
 
 // predicted runs on the shooter's client, in the frame after the press.
-func (g *Game) predicted(f *foretick.Frame, by ecs.Entity, s Shot) {
+func (g *Game) predicted(f *foretick.Frame, by foretick.By, s Shot) {
 	if g.OnShot != nil {
-		t, _ := g.trace(f, f.World.Owner(by), s)
+		t, _ := g.trace(f, by.Player, s)
 		g.OnShot(t, true)
 	}
 }
@@ -48,9 +48,9 @@ func (g *Game) seen(f *foretick.Frame, _ foretick.Tick, t Traced) {
 }
 
 // judge runs on the server: it looks at what the shooter saw, and hurts in the present.
-func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, s Shot) {
-	t, target := g.trace(f, by, s)
-	_ = g.traced.Broadcast(f, t) // an error names a player who is about to leave
+func (g *Game) judge(f *foretick.ServerFrame, by foretick.By, s Shot) {
+	t, target := g.trace(f.Frame, by.Player, s)
+	g.traced.Broadcast(f, t)
 	health := g.Health.Find(f.World, target)
 	if health == nil {
 		return
@@ -60,9 +60,9 @@ func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 		return
 	}
 	health.Points = 100
-	*g.Pos.Get(f.World, target) = g.place(f, f.World.Owner(target))
+	*g.Pos.Get(f.World, target) = g.place(f.Frame, f.World.Owner(target))
 	f.Teleport(target)
-	g.score(f, by)
+	g.score(f.Frame, by.Player)
 }
 
 // score counts a kill for a player's body, if the player still has one.

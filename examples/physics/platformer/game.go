@@ -75,7 +75,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.lift = resolv.NewRectangle(liftX, 0, 4, 0.6)
 	g.solids = append(g.solids, g.lift)
 	g.box = resolv.NewRectangle(0, 0, Width, Height)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.Body.Get(f.World, f.Spawn(&g.Jumper, player)) = Body{X: 2 + float32(player%8)*2, Y: 2}
 	})
 	p.Shared("move", g.move, ecs.Read(&g.Cmd), ecs.Write(&g.Body))

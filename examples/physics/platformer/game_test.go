@@ -61,7 +61,7 @@ func fly(t *testing.T, at Body, input func(frame int) Command, ticks int) (out [
 	truth, g := &Game{}, &Game{}
 	p, frame, watching := g.Protocol(), 0, false
 	m := simtest.New(1)
-	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) {
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.ServerFrame) {
 		for _, rows := range truth.bodies.All(f.World) {
 			if watching {
 				out = append(out, truth.Body.Slice(rows)[0])

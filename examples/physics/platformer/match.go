@@ -51,7 +51,7 @@ func Bot(seed, n uint64) func(client.View) Command {
 // play runs a match of bots for some seconds of virtual time.
 func play(o options) (r report, err error) {
 	m, srv := simtest.New(o.seed), &Game{}
-	_, err = m.Serve(server.Config{Protocol: srv.Protocol(), OnTick: func(f *foretick.Frame) {
+	_, err = m.Serve(server.Config{Protocol: srv.Protocol(), OnTick: func(f *foretick.ServerFrame) {
 		for _, rows := range srv.bodies.All(f.World) {
 			for _, b := range srv.Body.Slice(rows) {
 				r.highest = max(r.highest, b.Y)

@@ -87,7 +87,7 @@ func (g *Game) Fill(s *server.Server) {
 	}
 }
 
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e, side := f.Spawn(&g.Car, player), float32(player%2)*2-1
 	g.ID.Get(f.World, e).N = uint32(player)
 	*g.Body.Get(f.World, e) = Body{X: -14 * side, Y: 5*float32((player-1)/2) - 3}

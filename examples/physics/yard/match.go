@@ -39,7 +39,7 @@ type report struct {
 func play(o options) (r report, err error) {
 	m, truth := simtest.New(o.seed), &Game{}
 	r.offset.was = map[moment]place{}
-	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.Frame) { r.offset.note(truth, f) }})
+	srv, err := m.Serve(server.Config{Protocol: truth.Protocol(), OnTick: func(f *foretick.ServerFrame) { r.offset.note(truth, f.Frame) }})
 	if err != nil {
 		return r, err
 	}

@@ -65,7 +65,7 @@ func TestDragOnAGrid(t *testing.T) {
 			p.Component(&g.Motion, foretick.Predicted())
 			p.Command(&g.Keys)
 			p.Prefab(&g.Player, "player", &g.Motion, &g.Keys)
-			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 				g.Motion.Get(f.World, f.Spawn(&g.Player, player)).X = 4
 			})
 			p.Shared("drag", func(_ *foretick.Frame, rows ecs.Rows) {

@@ -109,7 +109,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 			return lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}
 		})
 	}
-	g.fired.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Place) {
+	g.fired.OnPredicted(p, func(*foretick.Frame, foretick.By, Place) {
 		if g.Bang != nil {
 			g.Bang()
 		}
@@ -130,7 +130,7 @@ func (g *Game) boxes(p *foretick.Protocol) {
 	}, &g.Place, &g.Rock)
 }
 
-func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	*g.Place.Get(f.World, f.Spawn(&g.Player, player)) = Place{Width / 2, Height / 2}
 }
 
@@ -237,17 +237,17 @@ func (g *Game) shots(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // hit runs on the server.
-func (g *Game) hit(f *foretick.Frame, by foretick.PlayerID, s Struck) {
+func (g *Game) hit(f *foretick.ServerFrame, by foretick.By, s Struck) {
 	if !f.Destroy(s.Rock) {
 		return // another shot was first
 	}
-	for _, rows := range g.players.Owned(f.World, by) {
+	for _, rows := range g.players.Owned(f.World, by.Player) {
 		g.Score.Slice(rows)[0].Points += 10
 	}
 }
 
 // crash runs on the server: rocks have no owner, so clients do not predict them.
-func (g *Game) crash(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) crash(f *foretick.ServerFrame, rows ecs.Rows) {
 	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
 	for i := range place {
 		for _, rocks := range g.rocks.All(f.World) {
@@ -263,7 +263,7 @@ func (g *Game) crash(f *foretick.Frame, rows ecs.Rows) {
 
 // rain spawns a rock at times. f.Rand depends on the tick and on a number, and each use passes a
 // different one.
-func (g *Game) rain(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) rain(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Rand(0)%60 != 0 {
 		return
 	}

@@ -65,12 +65,12 @@ func TestOneRockOnePoint(t *testing.T) {
 	g := &Game{}
 	p := g.Protocol()
 	twice := true
-	p.Server("twice", func(f *foretick.Frame, rows ecs.Rows) {
+	p.Server("twice", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for _, rocks := range g.rocks.All(f.World) {
 			if twice && rows.Len() > 0 {
 				twice = false
-				g.struck.Raise(f, rows.Entity(0), Struck{rocks.Entity(0)})
-				g.struck.Raise(f, rows.Entity(0), Struck{rocks.Entity(0)})
+				g.struck.Raise(f.Frame, rows.Entity(0), Struck{rocks.Entity(0)})
+				g.struck.Raise(f.Frame, rows.Entity(0), Struck{rocks.Entity(0)})
 			}
 		}
 	}, ecs.With(&g.Ship))

@@ -25,7 +25,7 @@ func TestSquareRocks(t *testing.T) {
 		*g.Place.Get(srv.World(), rock) = Place{X: 300, Y: 200}
 		m.RunFor(time.Second)
 		hits := map[float32]bool{}
-		if err := srv.Do("look", func(f *foretick.Frame) {
+		if err := srv.Do("look", func(f *foretick.ServerFrame) {
 			at := g.Place.Get(f.World, rock)
 			for _, x := range []float32{0, 0.9, 1.1} { // of half a rock, to the right of the middle
 				_, hits[x] = f.Present().Only(rock).Raycast(lagcomp.Ray{X: at.X + x*RockSize/2, Y: at.Y + 0.9*RockSize/2, DY: -1, Range: 1})

@@ -286,7 +286,7 @@ func (g *Game) made(n int) func(*foretick.Frame, ecs.Rows) {
 	}
 }
 
-func (g *Game) server(f *foretick.Frame, rows ecs.Rows) { // the server alone runs it
+func (g *Game) server(f *foretick.ServerFrame, rows ecs.Rows) { // the server alone runs it
 	g.count++
 	_ = time.Now()
 	_ = math.Sin(1)

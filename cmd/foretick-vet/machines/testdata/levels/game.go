@@ -62,7 +62,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	})
 	p.Server("next", g.next)
 	p.Server("raise", g.raise)
-	g.Skip.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, s Skip) {
+	g.Skip.Handle(p, func(_ *foretick.ServerFrame, _ foretick.PlayerID, s Skip) {
 		g.raised = levels[s.Name] // want `server's handler: writes g.raised, which OnLevel sets and shared systems read`
 		g.title = s.Name          // no shared system reads it
 	})
@@ -89,19 +89,19 @@ func (g *Game) block(at *Position) {
 // Begin names the first level.
 func (g *Game) Begin(s *server.Server, level string) error {
 	g.server = s
-	return s.NextLevel([]byte(level), func(*foretick.Frame) { g.load(level) })
+	return s.NextLevel([]byte(level), func(*foretick.ServerFrame) { g.load(level) })
 }
 
-func (g *Game) next(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) next(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick%900 == 0 {
 		_ = g.Begin(g.server, "meadow")
 		_ = g.server.NextLevel(nil, g.build)
 	}
 }
 
-func (g *Game) build(*foretick.Frame) { g.raised = levels["tower"] }
+func (g *Game) build(*foretick.ServerFrame) { g.raised = levels["tower"] }
 
-func (g *Game) raise(f *foretick.Frame, _ ecs.Rows) {
+func (g *Game) raise(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick == 100 {
 		g.swap()
 	}

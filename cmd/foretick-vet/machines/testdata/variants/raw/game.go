@@ -33,7 +33,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Body, foretick.Predicted())
 	p.Command(&g.Drive)
 	p.Prefab(&g.Car, "car", &g.Body, &g.Drive)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.Body.Get(f.World, f.Spawn(&g.Car, player)) = Body{X: 300, Y: -200}
 	})
 	p.Shared("drive", g.drive, ecs.Read(&g.Drive), ecs.Write(&g.Body))

@@ -27,7 +27,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.Pos.Get(f.World, f.Spawn(&g.Player, player)) = Position{X: 60, Y: -70}
 	})
 	p.Shared("move", g.move, ecs.Read(&g.Move), ecs.Write(&g.Pos))

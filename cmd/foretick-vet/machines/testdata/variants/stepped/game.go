@@ -32,7 +32,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Body, foretick.Predicted())
 	p.Command(&g.Drive)
 	p.Prefab(&g.Satellite, "satellite", &g.Body, &g.Drive)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		*g.Body.Get(f.World, f.Spawn(&g.Satellite, player)) = Body{X: 700, Y: -600}
 	})
 	p.Shared("circle", g.circle, ecs.Read(&g.Drive), ecs.Write(&g.Body))

@@ -29,7 +29,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Place, foretick.Predicted())
 	p.Command(&g.Walk)
 	p.Prefab(&g.Walker, "walker", &g.Place, &g.Walk)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Walker, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Walker, player) })
 	p.Shared("walk", g.walk, ecs.Read(&g.Walk), ecs.Write(&g.Place))
 	return p
 }

@@ -29,7 +29,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Ship, foretick.Predicted())
 	p.Command(&g.Helm)
 	p.Prefab(&g.Flyer, "ship", &g.Ship, &g.Helm)
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Flyer, player) })
+	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(&g.Flyer, player) })
 	p.Shared("fly", g.fly, ecs.Read(&g.Helm), ecs.Write(&g.Ship))
 	return p
 }
