@@ -166,13 +166,6 @@ func (s HitView) Except(targets ...ecs.Entity) HitView {
 	return s
 }
 
-// Past returns the hitboxes that the queries run against, for queries that HitView has no
-// method for. It includes entities that are hidden from the player, and the player's own.
-// It returns false when nothing was recorded yet.
-func (s HitView) Past() (lagcomp.Past, bool) {
-	return s.saw.Seen.Past, s.saw.Screen != nil || s.saw.Seen.Valid()
-}
-
 // Explain judges a shot again and returns the details as data. It lists every entity that came within
 // margin of the line of fire: its position as the shooter reports to have seen it, the position that
 // the server judged by, and its present position. It works on the server only; on a client the
@@ -236,8 +229,8 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 //
 //	g.Shot.Raise(f, rows.Entity(i), Shot{Ray: lagcomp.Ray2D(pos.X, pos.Y, cmd.Aim, 100)}) // in "shoot", on both ends
 //
-//	g.Shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, s Shot) {
-//		if hit, ok := f.Rewind(by).Raycast(s.Ray); ok {
+//	g.Shot.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, s Shot) {
+//		if hit, ok := f.Rewind(by.Player).Raycast(s.Ray); ok {
 //			g.Health.Get(f.World, hit.Entity).Points -= 10
 //		}
 //	}, ecs.WriteOther(&g.Health))

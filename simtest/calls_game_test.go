@@ -9,7 +9,6 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -152,7 +151,7 @@ type callSite struct {
 // forServer returns the frame as a handler of the server has it, also where a shared system runs: a game may
 // keep one.
 func (k *callSite) forServer() *foretick.ServerFrame {
-	return seam.ForServer(k.frame).(*foretick.ServerFrame)
+	return &foretick.ServerFrame{Frame: k.frame}
 }
 
 func (k *callSite) own() ecs.Entity {

@@ -12,7 +12,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
-	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -363,7 +362,7 @@ func TestKickFromInside(t *testing.T) {
 			p.OnDisconnect(hook("absent"))
 			p.OnReconnect(hook("return"))
 			foretick.CheckCommand(p, &h.game.Move, func(f *foretick.Frame, player foretick.PlayerID, _ Move) error {
-				hook("command")(seam.ForServer(f).(*foretick.ServerFrame), player)
+				hook("command")(&foretick.ServerFrame{Frame: f}, player)
 				return nil
 			})
 			talk.Handle(p, func(f *foretick.ServerFrame, player foretick.PlayerID, _ Move) { hook("request")(f, player) })

@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/internal/seam"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -216,7 +215,7 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 		access  []ecs.Access
 	}{
 		"without a spawner: use SpawnBy": {nil, func(g *end, f *foretick.Frame, by ecs.Entity) {
-			seam.ForServer(f).(*foretick.ServerFrame).Spawn(&g.mine, f.World.Owner(by))
+			(&foretick.ServerFrame{Frame: f}).Spawn(&g.mine, f.World.Owner(by))
 		}, nil},
 		"declare it with Protocol.Spawns": {nil, func(g *end, f *foretick.Frame, by ecs.Entity) { f.SpawnBy(by, &g.own) }, nil},
 		"declare it on the system with ecs.Create": {
