@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -32,7 +33,7 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View
 	}
 	m, truth := simtest.New(seed), &Game{}
 	var srv *server.Server
-	srv, err := m.Serve(server.Config{Protocol: protocol(truth), OnTick: func(*foretick.ServerFrame) { out.server = append(out.server, simtest.Hash(srv)) }})
+	srv, err := m.Serve(server.Config{Protocol: protocol(truth), OnTick: func(*foretick.ServerFrame) { out.server = append(out.server, campaign.Hash(srv)) }})
 	require.NoError(t, err)
 	truth.begin(srv)
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}
@@ -50,7 +51,7 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View
 		require.NoError(t, err)
 		defer func() {
 			st := c.Stats()
-			simtest.AddStats(&out.stats, &st)
+			campaign.AddStats(&out.stats, &st)
 		}()
 	}
 	m.Run(8 * time.Second)

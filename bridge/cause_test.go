@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -50,7 +51,7 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 	var found stats.Client
 	for _, c := range clients {
 		st := c.Stats()
-		simtest.AddStats(&found, &st)
+		campaign.AddStats(&found, &st)
 	}
 	t.Log(found.ByCause)
 	require.Greater(t, found.ByCause[prediction.Code], uint64(10), "the fault is not found")

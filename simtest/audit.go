@@ -148,7 +148,3 @@ func ServerEntity(s *server.Server, player foretick.PlayerID, c *client.Client, 
 	}
 	return ecs.None, false
 }
-
-// Hash returns the digest of a server's world. Equal worlds have equal digests, whatever
-// the order of their rows.
-func Hash(s *server.Server) uint64 { return probe.OfServer(s).Hash() }

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -89,7 +90,7 @@ func (g *armoury) protocol() *foretick.Protocol {
 func TestHeldThingReadsItsHolder(t *testing.T) {
 	for _, late := range []time.Duration{0, 150 * time.Millisecond} {
 		m := simtest.New(8)
-		m.Watch(&simtest.Agreement{}, &simtest.Causes{}, &simtest.Secrets{})
+		m.Watch(&simtest.Agreement{}, &simtest.Causes{}, &campaign.Secrets{})
 		newGame := func() *armoury { return &armoury{access: ecs.ReadOwn} }
 		_, err := m.Serve(server.Config{Protocol: newGame().protocol(), LateInputs: late})
 		require.NoError(t, err)

@@ -1,7 +1,6 @@
 package simtest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/alarm"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
@@ -146,17 +146,7 @@ func (m *Match) serveEnd(p Player, cfg server.Config) error {
 
 // panicked ends the match with a panic that a server would only log.
 func (m *Match) panicked(p probe.Panicked) {
-	m.recordFault(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack)))
-}
-
-// cause returns a stack from the origin of the panic.
-func cause(stack []byte) []byte {
-	_, after, found := bytes.Cut(stack, []byte("\npanic("))
-	if _, after, _ = bytes.Cut(after, []byte("\n")); !found {
-		return stack
-	}
-	_, after, _ = bytes.Cut(after, []byte("\n")) // the location of the panic call
-	return after
+	m.recordFault(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, alarm.Origin(p.Stack)))
 }
 
 // watchServer follows the server's messages and requests.

@@ -105,8 +105,8 @@ func (m *Match) keepGrants(cfg *server.Config) {
 	}
 }
 
-// granted returns what the client at the endpoint with this number may see, if it observes.
-func (m *Match) granted(endpoint int) (server.Grant, bool) {
+// Granted returns what the client at the endpoint with this number may see, if it observes.
+func (m *Match) Granted(endpoint int) (server.Grant, bool) {
 	if len(m.grants) == 0 {
 		return server.Grant{}, false
 	}

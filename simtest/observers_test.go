@@ -10,11 +10,12 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // searched returns the checkers of a match whose packets are searched for secrets.
-func searched(s *simtest.Secrets) func() []simtest.Checker {
+func searched(s *campaign.Secrets) func() []simtest.Checker {
 	return func() []simtest.Checker { return append(simtest.Standard(), s) }
 }
 
@@ -22,7 +23,7 @@ func searched(s *simtest.Secrets) func() []simtest.Checker {
 // a secret that they may not see. The players' states are compared as in other plans.
 func TestObserversInAPlan(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 3)) {
-		plan, secrets := everything(), &simtest.Secrets{}
+		plan, secrets := everything(), &campaign.Secrets{}
 		plan.Play, plan.Quiet, plan.Checkers = 30*time.Second, 15*time.Second, searched(secrets)
 		out, err := plan.Run(seed)
 		require.NoError(t, err)
@@ -38,7 +39,7 @@ func TestObserversInAPlan(t *testing.T) {
 func TestLeaksToObserversAreFound(t *testing.T) {
 	plan := simtest.Plan{
 		New: func() simtest.Player { return (&club{leak: true}).player() }, Clients: 1, Observers: 1, Play: 4 * time.Second,
-		Links: []sim.Link{sim.LAN}, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Secrets{}} },
+		Links: []sim.Link{sim.LAN}, Checkers: func() []simtest.Checker { return []simtest.Checker{&campaign.Secrets{}} },
 	}
 	_, err := plan.Run(1)
 	require.ErrorContains(t, err, "an observer was sent the secret of player 1")

@@ -8,14 +8,15 @@ import (
 
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // Both ends accept or refuse packets that nobody would send, within bounds of time and memory.
 // Many of these packets are valid enough to be decoded. The long form is
 // go run ./examples/soak -mutate 1000000000.
 func TestPacketFuzzer(t *testing.T) {
-	s := simtest.PacketFuzzer{New: newClub, Seed: 1, Clock: time.Now}
-	var all simtest.Weather
+	s := campaign.PacketFuzzer{New: newClub, Seed: 1, Clock: time.Now}
+	var all campaign.Weather
 	for life := range uint64(100) {
 		w, err := s.Live(life)
 		require.NoError(t, err)
@@ -35,7 +36,7 @@ func TestPacketFuzzer(t *testing.T) {
 // If packets do harm, the error names the life.
 func TestPacketFuzzerFinds(t *testing.T) {
 	calls := 0
-	s := simtest.PacketFuzzer{Seed: 7, New: func() simtest.Player {
+	s := campaign.PacketFuzzer{Seed: 7, New: func() simtest.Player {
 		if calls++; calls == 3 {
 			panic("too much")
 		}
@@ -44,14 +45,14 @@ func TestPacketFuzzerFinds(t *testing.T) {
 	_, err := s.Live(5)
 	require.ErrorContains(t, err, "seed 7, life 5: panic: too much")
 	ticks := 0
-	s = simtest.PacketFuzzer{New: newClub, Clock: func() time.Time { ticks++; return simtest.Epoch.Add(time.Duration(ticks) * time.Minute) }}
+	s = campaign.PacketFuzzer{New: newClub, Clock: func() time.Time { ticks++; return simtest.Epoch.Add(time.Duration(ticks) * time.Minute) }}
 	_, err = s.Live(0)
 	require.ErrorContains(t, err, "life 0: a batch takes")
 }
 
 // The same life sends the same packets.
 func TestPacketFuzzerReplays(t *testing.T) {
-	s := simtest.PacketFuzzer{New: newClub, Seed: 3}
+	s := campaign.PacketFuzzer{New: newClub, Seed: 3}
 	for life := range uint64(costtest.Count(2, 5)) {
 		a, err := s.Live(life)
 		require.NoError(t, err)

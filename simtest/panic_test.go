@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -54,7 +55,7 @@ func TestPanicsAreTold(t *testing.T) {
 	told(faults[0])
 	require.Regexp(t, `game's\n.*flawed`, faults[0], "the stack begins where it happened")
 
-	fuzz := simtest.PacketFuzzer{New: flawed}
+	fuzz := campaign.PacketFuzzer{New: flawed}
 	for life := uint64(0); err == nil && life < 20; life++ {
 		_, err = fuzz.Live(life)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -55,7 +56,7 @@ func (g *club) player() simtest.Player {
 	foretick.Hitbox(p, &g.pos, func(at *position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
 	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		b := g.badge.Get(f.World, f.Spawn(&g.body, player))
-		b.Mine = simtest.Secret(player)
+		b.Mine = campaign.Secret(player)
 		if g.leak {
 			b.Public = b.Mine
 		}
@@ -185,16 +186,16 @@ func TestCheckersFindFaults(t *testing.T) {
 		}}, &simtest.Causes{}, `position of entity 0.1 was written by a render system; first in system "draw"`},
 		"a secret in public": {simtest.Plan{
 			New:      func() simtest.Player { return (&club{leak: true}).player() },
-			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Secrets{}} },
-		}, &simtest.Secrets{}, "the secret of player"},
+			Checkers: func() []simtest.Checker { return []simtest.Checker{&campaign.Secrets{}} },
+		}, &campaign.Secrets{}, "the secret of player"},
 		"further back than allowed": {simtest.Plan{
 			New:      newClub,
 			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{MaxRewind: time.Millisecond}} },
 		}, &simtest.Limits{}, "ticks, and"},
 		"memory that is kept": {simtest.Plan{
 			New: func() simtest.Player { return (&club{hoard: &hoard}).player() }, Quiet: time.Second,
-			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Flat{Every: time.Second}} },
-		}, &simtest.Flat{}, "not flat"},
+			Checkers: func() []simtest.Checker { return []simtest.Checker{&campaign.Flat{Every: time.Second}} },
+		}, &campaign.Flat{}, "not flat"},
 		"nobody is let in": {simtest.Plan{New: newClub, Links: []sim.Link{{Loss: 1}}}, nil, "disconnected: timeout"},
 		"nothing to compare": {simtest.Plan{
 			New: newClub, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} },
@@ -417,7 +418,7 @@ func TestMapEntries(t *testing.T) {
 	}
 	o := &outer{list: []any{&inner{full: map[int]*inner{1: {full: map[int]*inner{2: nil, 3: nil}}}}}}
 	o.self = o
-	got := simtest.MapEntries(o)
+	got := campaign.MapEntries(o)
 	require.Len(t, got, 2)
 	sum := 0
 	for path, n := range got {
@@ -425,8 +426,8 @@ func TestMapEntries(t *testing.T) {
 		sum += n
 	}
 	require.Equal(t, 3, sum)
-	require.Empty(t, simtest.MapEntries(&inner{empty: map[string]int{}}))
-	require.Empty(t, simtest.MapEntries(errors.New("nothing")))
+	require.Empty(t, campaign.MapEntries(&inner{empty: map[string]int{}}))
+	require.Empty(t, campaign.MapEntries(errors.New("nothing")))
 }
 
 // An absent player has no newer measurements; its body's rewind is still limited

@@ -9,13 +9,14 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // Peers that know the packet format and break every rule harm neither a game whose handlers
 // kick and panic, nor one without such handlers. The long form is
 // go run ./examples/soak -rogues 1000000.
 func TestRogues(t *testing.T) {
-	for _, r := range []simtest.Rogues{
+	for _, r := range []campaign.Rogues{
 		{Seed: 1, Sequences: 64, Clock: time.Now},
 		{Seed: 2, Sequences: 32, New: newClub, Together: 8},
 	} {
@@ -36,7 +37,7 @@ func TestRogues(t *testing.T) {
 
 // The same life plays the same, so that a failed life can be replayed.
 func TestRoguesReplay(t *testing.T) {
-	r := simtest.Rogues{Seed: 3, Sequences: 24, Shared: true}
+	r := campaign.Rogues{Seed: 3, Sequences: 24, Shared: true}
 	a, err := r.Live(5)
 	require.NoError(t, err)
 	b, err := r.Live(5)
@@ -49,7 +50,7 @@ func TestRoguesReplay(t *testing.T) {
 
 // Rogues finds entities that a game keeps of rogues, and a panic that the game does not mean.
 func TestRoguesFind(t *testing.T) {
-	r := simtest.Rogues{Sequences: 24, New: func() simtest.Player {
+	r := campaign.Rogues{Sequences: 24, New: func() simtest.Player {
 		var left ecs.Prefab
 		g := &club{}
 		p := g.player()
@@ -73,7 +74,7 @@ func TestRoguesFind(t *testing.T) {
 // go run ./examples/soak -rogues 2048 -sequences 2048 -leak 1024.
 func TestRoguesFindMemory(t *testing.T) {
 	var heaps []uint64
-	r := simtest.Rogues{Sequences: 48, Leak: 64 << 10, OnHeap: func(_ int, bytes uint64) { heaps = append(heaps, bytes) }}
+	r := campaign.Rogues{Sequences: 48, Leak: 64 << 10, OnHeap: func(_ int, bytes uint64) { heaps = append(heaps, bytes) }}
 	_, err := r.Live(0)
 	require.ErrorContains(t, err, "leak: batch 2: the heap grew")
 	require.Len(t, heaps, 3)

@@ -2,12 +2,12 @@ package simtest
 
 import (
 	"encoding/binary"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/alarm"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
@@ -86,7 +86,7 @@ func (m *Match) Join(cfg client.Config, s Seat) (*client.Client, error) {
 		}
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(alarm{func(err error) { m.recordFault(nil, err) }})
+		cfg.Logger = alarm.Logger(func(err error) { m.recordFault(nil, err) })
 	}
 	if cfg.Random == nil {
 		var seed [32]byte

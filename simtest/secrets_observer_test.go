@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -41,12 +42,12 @@ func (g *vault) protocol() *foretick.Protocol {
 		pos, facts := g.pos.Slice(rows), g.facts.Slice(rows)
 		for i := range facts {
 			pos[i].X = float32(f.Tick%200) / 2
-			facts[i] = vaultFacts{Open: uint64(f.Tick), Secret: simtest.Secret(rows.Owner()), Plan: simtest.Secret(rows.Owner())}
+			facts[i] = vaultFacts{Open: uint64(f.Tick), Secret: campaign.Secret(rows.Owner()), Plan: campaign.Secret(rows.Owner())}
 			if f.Tick%3 == 0 { // the secret comes and goes, so that it is sent again and again
 				facts[i].Secret, facts[i].Plan = 0, 0
 			}
 			if g.leaks && f.Tick > 200 {
-				facts[i].Open = simtest.Secret(rows.Owner())
+				facts[i].Open = campaign.Secret(rows.Owner())
 			}
 		}
 	}, ecs.Write(&g.pos, &g.facts))
@@ -57,9 +58,9 @@ func (g *vault) protocol() *foretick.Protocol {
 // join, lose packets and reconnect, with a public grant or that of another team. The test does find
 // a secret in a public field.
 func TestObserversAreSentNoSecrets(t *testing.T) {
-	play := func(seed uint64, leaks bool) (*simtest.Match, *simtest.Secrets) {
+	play := func(seed uint64, leaks bool) (*simtest.Match, *campaign.Secrets) {
 		m := simtest.New(seed)
-		secrets := &simtest.Secrets{}
+		secrets := &campaign.Secrets{}
 		m.Watch(secrets)
 		g := &vault{leaks: leaks}
 		_, err := m.Serve(server.Config{Protocol: g.protocol(), Observe: func(o server.Observer) (server.Grant, error) {

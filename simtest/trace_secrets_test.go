@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -84,7 +85,7 @@ func (g *hoard) protocol() *foretick.Protocol {
 		// An entity that its own player may not see.
 		e := f.Spawn(&g.shade, player)
 		f.SetVisible(player, e, false)
-		*g.body.Get(f.World, e) = hoardBody{X: 1, Purse: simtest.Secret(stranger), Plan: simtest.Secret(stranger)}
+		*g.body.Get(f.World, e) = hoardBody{X: 1, Purse: campaign.Secret(stranger), Plan: campaign.Secret(stranger)}
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, body := range g.body.Slice(rows) {
@@ -102,9 +103,9 @@ func (g *hoard) protocol() *foretick.Protocol {
 // fill writes the owner's secret into an entity.
 func (g *hoard) fill(f *foretick.Frame, e ecs.Entity, owner foretick.PlayerID) {
 	b := g.body.Get(f.World, e)
-	b.Purse, b.Plan = simtest.Secret(owner), simtest.Secret(owner)
-	*g.chest.Get(f.World, e) = hoardChest{Lid: uint64(f.Tick), Gold: simtest.Secret(owner)}
-	g.work.Get(f.World, e).N = simtest.Secret(stranger)
+	b.Purse, b.Plan = campaign.Secret(owner), campaign.Secret(owner)
+	*g.chest.Get(f.World, e) = hoardChest{Lid: uint64(f.Tick), Gold: campaign.Secret(owner)}
+	g.work.Get(f.World, e).N = campaign.Secret(stranger)
 }
 
 func (g *hoard) stir(f *foretick.ServerFrame, every foretick.Tick) {
@@ -118,7 +119,7 @@ func (g *hoard) stir(f *foretick.ServerFrame, every foretick.Tick) {
 	case 0: // a hidden entity holds a secret that nobody may see
 		if g.hidden[e] = !g.hidden[e]; g.hidden[e] {
 			f.SetVisible(owner, e, false)
-			g.body.Get(f.World, e).Purse = simtest.Secret(stranger)
+			g.body.Get(f.World, e).Purse = campaign.Secret(stranger)
 			return
 		}
 		g.fill(f.Frame, e, owner)
@@ -150,7 +151,7 @@ func (g *hoard) stir(f *foretick.ServerFrame, every foretick.Tick) {
 func TestTracesHoldNoSecrets(t *testing.T) {
 	own, searched, ticks := 0, 0, 0
 	for seed := range uint64(*hoards) {
-		m, secrets := simtest.New(seed), &simtest.Secrets{}
+		m, secrets := simtest.New(seed), &campaign.Secrets{}
 		m.Watch(secrets)
 		g := &hoard{seed: seed}
 		_, err := m.Serve(server.Config{Protocol: g.protocol(), AllowTrace: everybody})

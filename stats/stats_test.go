@@ -23,7 +23,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -133,7 +133,7 @@ func TestEveryStatsTypeIsTold(t *testing.T) {
 
 // TestClientAddLeavesNothingOut: a counter that is added to the struct is summed.
 func TestClientAddLeavesNothingOut(t *testing.T) {
-	fieldtest.Adds(t, simtest.AddStats, "Connection", "Clock")
+	fieldtest.Adds(t, campaign.AddStats, "Connection", "Clock")
 }
 
 // TestConfirmOfTheEnds: the shares 0 and 1 are the shortest and the longest time. Without inputs the

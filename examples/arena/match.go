@@ -18,6 +18,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 )
@@ -235,7 +236,7 @@ func (m *match) around(step func()) {
 func (m *match) hashTick(f *foretick.Frame) {
 	var b [12]byte
 	binary.LittleEndian.PutUint32(b[:], f.Tick)
-	binary.LittleEndian.PutUint64(b[4:], simtest.Hash(m.server))
+	binary.LittleEndian.PutUint64(b[4:], campaign.Hash(m.server))
 	m.state.Write(b[:])
 }
 
@@ -268,7 +269,7 @@ func (m *match) countClients() {
 	var living, moving, changed int
 	for _, s := range m.seats {
 		cs := s.client.Stats()
-		simtest.AddStats(&all, &cs)
+		campaign.AddStats(&all, &cs)
 		living, moving, changed = living+s.bot.Living, moving+s.bot.Moving, changed+s.bot.Changed
 	}
 	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedTicks

@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/simtest/pair"
 )
 
@@ -64,7 +65,7 @@ func match(t *testing.T, o options) report {
 func (r *report) add(o report) {
 	r.own, r.cars, r.ball = append(r.own, o.own...), append(r.cars, o.cars...), append(r.ball, o.ball...)
 	r.both, r.felt, r.real = r.both+o.both, r.felt+o.felt, r.real+o.real
-	simtest.AddStats(&r.stats, &o.stats)
+	campaign.AddStats(&r.stats, &o.stats)
 }
 
 // share returns n as a percentage of all crashes.

@@ -11,10 +11,10 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// campaign plays many matches, several at a time. Each match runs in one
+// playCampaign plays many matches, several at a time. Each match runs in one
 // goroutine and is independent of the others, so its trace depends only on its
 // seed.
-func campaign(ctx context.Context, o options, out io.Writer) error {
+func playCampaign(ctx context.Context, o options, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seeds := make(chan uint64)

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -32,13 +33,13 @@ func churn(o options, out io.Writer) error {
 	tenth := o.connections / 10
 	pause := 90 * time.Second / time.Duration(max(1, tenth/o.clients))
 	visits(m, listen, player.Protocol.Hash(), o.clients, 0, tenth, pause)
-	before, heap := simtest.MapEntries(srv), heapNow()
+	before, heap := campaign.MapEntries(srv), heapNow()
 	visits(m, listen, player.Protocol.Hash(), o.clients, tenth, o.connections, pause)
 	st := srv.Stats()
 	r := churned{
 		Connections: o.connections, Joined: st.Joined, Left: st.Left, Refused: st.Refused, CorePanics: st.CorePanics, RealSeconds: time.Since(started).Seconds(),
-		Players: len(srv.Players(nil)), Entities: srv.World().Len(), Peers: len(simtest.MapEntries(listen)),
-		MapEntriesLeft: simtest.MapEntries(srv), HeapBefore: heap, HeapAfter: heapNow(),
+		Players: len(srv.Players(nil)), Entities: srv.World().Len(), Peers: len(campaign.MapEntries(listen)),
+		MapEntriesLeft: campaign.MapEntries(srv), HeapBefore: heap, HeapAfter: heapNow(),
 	}
 	runtime.KeepAlive(m)
 	for path, n := range before {

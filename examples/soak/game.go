@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // The components of a game with a little of everything: predicted motion,
@@ -21,7 +22,7 @@ type (
 	// Purse is visible only to its owner.
 	Purse struct {
 		Gold   uint16 `net:"owner"`
-		Secret uint64 `net:"owner"` // see simtest.Secrets
+		Secret uint64 `net:"owner"` // see campaign.Secrets
 	}
 	// Health of a walker. Only the server writes it.
 	Health struct {
@@ -178,7 +179,7 @@ func mix(x uint64) uint64 {
 func (g *Game) join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	e := f.Spawn(&g.Walker, player)
 	*g.Pos.Get(f.World, e) = g.somewhere(f.Frame, uint64(player))
-	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(player)}
+	*g.Purse.Get(f.World, e) = Purse{Secret: campaign.Secret(player)}
 	g.HP.Get(f.World, e).Points = 100
 	for _, rows := range g.traps.All(f.World) {
 		for _, e := range rows.Entities() {

@@ -57,5 +57,5 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case o.udp:
 		return playUDP(ctx, o, out)
 	}
-	return campaign(ctx, o, out)
+	return playCampaign(ctx, o, out)
 }

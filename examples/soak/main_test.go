@@ -17,6 +17,7 @@ import (
 
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -121,7 +122,7 @@ func TestManyConnections(t *testing.T) {
 // Packets that no correct client would send do no harm: the short form of the mutator.
 func TestMutations(t *testing.T) {
 	out := lines(t, "-json", "-mutate", "300000")
-	var w simtest.Weather
+	var w campaign.Weather
 	require.NoError(t, json.Unmarshal([]byte(out[0]), &w))
 	require.GreaterOrEqual(t, w.Packets, uint64(300_000))
 	require.NotZero(t, w.Snapshots)

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // mutate feeds both ends with packets derived from real ones. Several workers play one life each at a
 // time.
 func mutate(ctx context.Context, o options, out io.Writer) error {
-	s := simtest.PacketFuzzer{New: NewPlayer, Seed: o.seed, Clock: time.Now}
+	s := campaign.PacketFuzzer{New: NewPlayer, Seed: o.seed, Clock: time.Now}
 	var (
-		all     simtest.Weather
+		all     campaign.Weather
 		first   error
 		mu      sync.Mutex
 		life    atomic.Uint64
@@ -25,7 +25,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 		started = time.Now()
 		told    = started
 	)
-	done := func(w simtest.Weather, err error) bool {
+	done := func(w campaign.Weather, err error) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		all.Add(w)

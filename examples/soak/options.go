@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -159,7 +160,7 @@ func (o *options) match() simtest.Plan {
 	p := simtest.Plan{
 		New: NewPlayer, Clients: o.clients, Observers: o.observers, Play: time.Duration(o.seconds * float64(time.Second)),
 		Links:    o.links(sim.Hell),
-		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
+		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &campaign.Secrets{}) },
 	}
 	if o.late > 0 {
 		p.Server = func(cfg *server.Config) { cfg.LateInputs, cfg.LateWorld = o.late, o.lateWorld }
@@ -172,7 +173,7 @@ func (o *options) match() simtest.Plan {
 }
 
 // day returns the plan of one long match.
-func (o *options) day(flat *simtest.Flat) simtest.Plan {
+func (o *options) day(flat *campaign.Flat) simtest.Plan {
 	length := time.Duration(o.hours * float64(time.Hour))
 	flat.Every = min(time.Hour, length/4)
 	if length < 4*time.Hour {
@@ -186,7 +187,7 @@ func (o *options) day(flat *simtest.Flat) simtest.Plan {
 		Stay: min(10*time.Minute, length/40), ClientKills: min(20*time.Minute, length/20),
 		Freezes: min(5*time.Minute, length/30), Frozen: 12 * time.Second, Drift: 0.0002,
 		Checkers: func() []simtest.Checker {
-			return append(simtest.Standard(), &simtest.Secrets{}, flat)
+			return append(simtest.Standard(), &campaign.Secrets{}, flat)
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -66,12 +66,12 @@ func newSocketNet(w ways, server transport.Endpoint) *socketNet {
 }
 
 // overSockets returns a function that creates a network over a transport.
-func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
+func overSockets(transport string) (func() (campaign.RogueNet, error), error) {
 	open := map[string]func() (*socketNet, error){"udp": overUDP, "dtls": overDTLS, "ws": overWS}[transport]
 	if open == nil {
 		return nil, fmt.Errorf("-transport %q: use udp, dtls or ws, or nothing for a simulated network", transport)
 	}
-	return func() (simtest.RogueNet, error) {
+	return func() (campaign.RogueNet, error) {
 		n, err := open()
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
 
 func (n *socketNet) Listen() transport.Endpoint { return n.server }
 
-// Dial implements simtest.RogueNet. A failed dial looks like a failure of the
+// Dial implements campaign.RogueNet. A failed dial looks like a failure of the
 // network.
 func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	if honest {
@@ -103,7 +103,7 @@ func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	return e
 }
 
-// Abandon implements simtest.RogueNet: every second peer ends like a process that ends, the others like
+// Abandon implements campaign.RogueNet: every second peer ends like a process that ends, the others like
 // a machine that is lost.
 func (n *socketNet) Abandon(e transport.Endpoint) {
 	r, ok := transport.As[rogueEnd](e)
@@ -140,7 +140,7 @@ func (n *socketNet) Break(e transport.Endpoint, draw func(int) int) {
 	n.leave(n.breaks(draw))
 }
 
-// Pass implements simtest.RogueNet. Delays of the machine do not count.
+// Pass implements campaign.RogueNet. Delays of the machine do not count.
 func (n *socketNet) Pass(now time.Duration, busy bool) (late time.Duration) {
 	if now == n.now {
 		return 0

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // Numbers for sockets: rogues at the same time, and sequences per server.
@@ -28,7 +28,7 @@ const (
 func playRogues(ctx context.Context, o options, out io.Writer) error {
 	t := &rogueTally{o: o, out: out, ctx: ctx, started: time.Now(), next: o.life, goroutines: runtime.NumGoroutine()}
 	t.told = t.started
-	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Together: o.together, Clock: time.Now, Leak: o.leak, OnHeap: t.weigh}
+	r := campaign.Rogues{Seed: o.seed, Sequences: o.sequences, Together: o.together, Clock: time.Now, Leak: o.leak, OnHeap: t.weigh}
 	if o.heaps != "" {
 		runtime.MemProfileRate = 4096
 	}
@@ -75,7 +75,7 @@ type rogueTally struct {
 	out        io.Writer
 	ctx        context.Context
 	mu         sync.Mutex
-	all        simtest.RogueCounts
+	all        campaign.RogueCounts
 	next       uint64
 	first      error
 	started    time.Time
@@ -114,7 +114,7 @@ func (t *rogueTally) take() uint64 {
 	return t.next - 1
 }
 
-func (t *rogueTally) done(c simtest.RogueCounts, err error) {
+func (t *rogueTally) done(c campaign.RogueCounts, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all.Add(c)

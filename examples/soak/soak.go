@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 // result is how a soak ended; all of its numbers should be about zero.
@@ -21,7 +22,7 @@ type result struct {
 
 // soak plays one long match.
 func soak(o options, out io.Writer) error {
-	flat := &simtest.Flat{}
+	flat := &campaign.Flat{}
 	plan := o.day(flat)
 	started := time.Now()
 	checkers := plan.Checkers

@@ -25,7 +25,7 @@ import (
 var opaque = map[string]string{
 	"flight.deck":              "a tape stands in for the network of the server that it plays",
 	"host.port":                "a match's own share of an endpoint: the rest is not the match's",
-	"simtest.door":             "it makes identities up, which the endpoint inside does not know",
+	"simtest/campaign.door":    "it makes identities up, which the endpoint inside does not know",
 	"transport/local.client":   "a client holds the other end of its connection",
 	"transport/multi.Endpoint": "it joins several endpoints, and answers for all of them",
 	"transport/multi.part":     "what multi notes of one endpoint, and hands to nobody",

@@ -32,9 +32,9 @@ var mayPanic = map[string]string{
 	"internal/costtest/":                          "for tests alone",
 	"internal/peek/":                              "for tests alone",
 	"internal/plantedtest/":                       "for tests alone",
-	"simtest/packet_life.go":                      "reports what the tested game panicked with",
-	"simtest/rogue_game.go":                       "panics in a game's place",
-	"simtest/rogue_match.go":                      "panics in a game's place",
+	"simtest/campaign/packet_life.go":             "reports what the tested game panicked with",
+	"simtest/campaign/rogue_game.go":              "panics in a game's place",
+	"simtest/campaign/rogue_match.go":             "panics in a game's place",
 	"transport/internal/nettest/":                 "panics in a game's place",
 }
 

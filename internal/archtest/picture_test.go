@@ -75,7 +75,7 @@ type layer struct {
 }
 
 var layers = []layer{
-	{"around a match", []string{"bots", "bridge", "figures/metrics", "flight", "host/...", "inspect/...", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
+	{"around a match", []string{"bots", "bridge", "figures/metrics", "flight", "host/...", "inspect/...", "internal/alarm", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
 	{"the two ends", []string{"client", "internal/seat", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -293,7 +293,7 @@ func (g *game) hooks(p *foretick.Protocol) {
 func (g *game) enter(f *foretick.ServerFrame, player foretick.PlayerID) {
 	f.SetTeam(player, uint8(1+player%2))
 	e := f.Spawn(&g.body, player)
-	g.purse.Get(f.World, e).Secret = simtest.Secret(player)
+	g.purse.Get(f.World, e).Secret = campaign.Secret(player)
 	f.SetEntityTeam(e, uint8(1+player%2))
 	if g.on("Protocol.Hierarchy") {
 		_ = f.World.SetParent(f.Spawn(&g.prop, player), e)

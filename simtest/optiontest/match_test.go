@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -55,12 +56,12 @@ type table struct {
 	players []*client.Client
 	watcher *client.Client
 	desyncs []string
-	secrets *simtest.Secrets
+	secrets *campaign.Secrets
 }
 
 // begin makes the server of a match.
 func (s set) begin(seed uint64) (*table, error) {
-	t := &table{set: s, m: simtest.New(seed), game: s.game(), secrets: &simtest.Secrets{}}
+	t := &table{set: s, m: simtest.New(seed), game: s.game(), secrets: &campaign.Secrets{}}
 	t.m.Watch(&simtest.Agreement{}, &simtest.Limits{}, &simtest.Causes{}, t.secrets)
 	if !s["client.Config.ResumeToken"] { // after a reconnect, a new process gets messages again that the dead one did not acknowledge
 		t.m.Watch(&simtest.Delivery{}, &simtest.Requests{})

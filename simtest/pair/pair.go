@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
@@ -137,7 +138,7 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 	}
 	for i := range all {
 		st := all[i].client.Stats()
-		simtest.AddStats(&r.Stats, &st)
+		campaign.AddStats(&r.Stats, &st)
 	}
 	return r, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -593,7 +594,7 @@ func (b *fray) done(c *client.Client, stayed bool) {
 		}
 	}
 	st := c.Stats()
-	simtest.AddStats(&b.stats, &st)
+	campaign.AddStats(&b.stats, &st)
 	b.what += fmt.Sprintf("; player %d: %s", c.View().Player, g.what)
 	if !stayed {
 		return
@@ -737,13 +738,13 @@ func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]
 	return b
 }
 
-// campaign plays matches of several seeds.
-func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Client, n map[string]int) {
+// playCampaign plays matches of several seeds.
+func playCampaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Client, n map[string]int) {
 	grown := map[string]int{}
 	n = map[string]int{}
 	for seed := first; seed < first+seeds; seed++ {
 		b := playMelee(seed, 8*time.Second, late, grown)
-		simtest.AddStats(&all, &b.stats)
+		campaign.AddStats(&all, &b.stats)
 		for k, v := range b.n {
 			n[k] += v
 		}
@@ -767,14 +768,14 @@ func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Clien
 
 // Whatever happens, both ends agree at rest, all events and spawns are settled, and mispredictions have causes.
 func TestRemotePredictedCampaign(t *testing.T) {
-	all, _ := campaign(t, *meleeFirst, uint64(*meleeSeeds), lateNone)
+	all, _ := playCampaign(t, *meleeFirst, uint64(*meleeSeeds), lateNone)
 	require.Positive(t, all.RemotePredicted)
 }
 
 // The same holds with late inputs, in both modes, with every feature that each mode allows.
 func TestLateCampaign(t *testing.T) {
 	for _, late := range []lateKind{lateOwn, lateWhole} {
-		all, n := campaign(t, *meleeFirst, uint64(*meleeSeeds), late)
+		all, n := playCampaign(t, *meleeFirst, uint64(*meleeSeeds), late)
 		require.Equal(t, late == lateWhole, all.RemotePredicted > 0)
 		require.Positive(t, n["run late"])
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -426,7 +427,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 				require.Zero(t, a.Differences, a.First)
 				entities += a.Entities
 				st := c.Stats()
-				simtest.AddStats(&all, &st)
+				campaign.AddStats(&all, &st)
 			}
 			require.Equal(t, 4*(4+4+1), entities, "the shells are gone")
 			require.Zero(t, all.ByCause[prediction.Code], "%v", all.ByCause)

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -84,7 +84,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	d.m.Run(until)
 	for i, c := range d.clients {
 		st := c.Stats()
-		simtest.AddStats(&out.stats, &st)
+		campaign.AddStats(&out.stats, &st)
 		out.down += float64(st.BytesIn) / until.Seconds() / players
 		for k := range felt[i+1] {
 			if out.had++; !crashed[c.View().Player][k] {

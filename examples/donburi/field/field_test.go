@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -34,7 +35,7 @@ func TestSeeds(t *testing.T) {
 		}
 		require.Equal(t, players+coins, drawn, "donburi entities of balls are gone")
 		found += r.coins
-		simtest.AddStats(&all, &r.stats)
+		campaign.AddStats(&all, &r.stats)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v; %d ticks run again, %d coins", all.Mispredictions, all.Compared, all.ByCause, all.Resimulated, found)
 	require.Greater(t, all.ByCause[prediction.ServerEffect], uint64(20), "nobody was hit")

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -82,7 +83,7 @@ func play(o options) (r report, err error) {
 	m.Run(end + rest)
 	for _, c := range clients {
 		st := c.Stats()
-		simtest.AddStats(&r.stats, &st)
+		campaign.AddStats(&r.stats, &st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
 	for e := range purse.Iter(truth.own) {

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -22,7 +23,7 @@ func TestSeeds(t *testing.T) {
 	for seed := range uint64(20) {
 		r, err := play(options{players: 4, rtt: 100 * time.Millisecond, loss: 0.02, seconds: 12, seed: seed + 1})
 		require.NoError(t, err)
-		simtest.AddStats(&all, &r.stats)
+		campaign.AddStats(&all, &r.stats)
 		rode, highest = rode+r.rode, max(highest, r.highest)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v; %d ticks on the lift, %.1f tiles up", all.Mispredictions, all.Compared, all.ByCause, rode, highest)
@@ -38,7 +39,7 @@ func TestLoss(t *testing.T) {
 	for seed := range uint64(4) {
 		r, err := play(options{players: 4, rtt: 150 * time.Millisecond, loss: 0.3, seconds: 15, seed: seed + 1})
 		require.NoError(t, err)
-		simtest.AddStats(&all, &r.stats)
+		campaign.AddStats(&all, &r.stats)
 	}
 	t.Logf("%v; %d ticks run again", all.ByCause, all.Resimulated)
 	require.Equal(t, all.Mispredictions, all.ByCause[prediction.Input])

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -28,7 +29,7 @@ func TestCauses(t *testing.T) {
 			require.Equal(t, 4+crates, a.Entities)
 			require.Zero(t, a.Differences, a.First)
 		}
-		simtest.AddStats(&all, &r.stats)
+		campaign.AddStats(&all, &r.stats)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v", all.Mispredictions, all.Compared, all.ByCause)
 	by := all.ByCause

@@ -1,18 +1,19 @@
-package simtest
+package campaign
 
 import (
 	"encoding/binary"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/alarm"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -63,7 +64,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 		l.ends[i] = &pipe{}
 		p := s.New()
 		c, err := client.New(client.Config{
-			Protocol: p.Protocol, Transport: l.ends[i], Sample: p.Sample, Logger: slog.New(alarm{func(err error) { panic(err) }}),
+			Protocol: p.Protocol, Transport: l.ends[i], Sample: p.Sample, Logger: alarm.Logger(func(err error) { panic(err) }),
 		})
 		if err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 
 // playTick lets everyone play one tick honestly.
 func (l *life) playTick() {
-	now := Epoch.Add(l.at)
+	now := simtest.Epoch.Add(l.at)
 	l.client.Step(now)
 	l.peace.Step(now)
 	for _, act := range l.acts {
@@ -236,7 +237,7 @@ func (l *life) makeDecoders() {
 // took. With memory it also measures allocations, which costs more than the rest.
 func (l *life) measurePackets(w *Weather, memory bool, feed func()) (took time.Duration) {
 	feed()
-	now := Epoch.Add(l.at - probe.OfServer(l.server).Interval()) // no tick is due
+	now := simtest.Epoch.Add(l.at - probe.OfServer(l.server).Interval()) // no tick is due
 	if memory {
 		runtime.ReadMemStats(&l.memory)
 	}

@@ -1,4 +1,4 @@
-package simtest
+package campaign
 
 import (
 	"encoding/binary"
@@ -11,9 +11,11 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/alarm"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -23,7 +25,7 @@ type rogueMatch struct {
 	net    RogueNet
 	door   *door
 	server *server.Server
-	player Player
+	player simtest.Player
 	dice   *dice
 
 	interval time.Duration
@@ -114,7 +116,7 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 		return nil, err
 	}
 	probe.OfServer(n.server).SetArchitecture(architecture)
-	probe.OfServer(n.server).OnRequest(func(r probe.RequestTaken) { n.learn(RequestTaken(r)) })
+	probe.OfServer(n.server).OnRequest(func(r probe.RequestTaken) { n.learn(simtest.RequestTaken(r)) })
 	if n.player.Begin != nil {
 		n.player.Begin(n.server)
 	}
@@ -157,7 +159,7 @@ func snapshotRate(rate int, d *dice) int {
 }
 
 // learn stores the requests of honest clients, for rogues to imitate.
-func (d *rogueMatch) learn(r RequestTaken) {
+func (d *rogueMatch) learn(r simtest.RequestTaken) {
 	if len(d.requests) < 16 {
 		d.requests = append(d.requests, asked{r.Kind, slices.Clone(r.Payload)})
 	}
@@ -177,7 +179,7 @@ func (d *rogueMatch) panics(p server.Panic) {
 	if e, ok := p.Value.(error); ok && errors.Is(e, errRogue) {
 		return
 	}
-	d.panicked = fmt.Errorf("in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack))
+	d.panicked = fmt.Errorf("in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, alarm.Origin(p.Stack))
 }
 
 // know stores a token, for other rogues to use.
@@ -244,7 +246,7 @@ func (d *rogueMatch) admitFirst() error {
 		}
 	}
 	if s := g.client.View().State; s != client.Playing {
-		return fmt.Errorf("the honest client is %v before any rogue came: %w", s, errIdle)
+		return fmt.Errorf("the honest client is %v before any rogue came", s)
 	}
 	d.maps, d.entities, d.held = MapEntries(d.server), d.server.World().Len(), d.net.Held()
 	d.nextGuest = d.now + time.Second
@@ -294,7 +296,7 @@ func (d *rogueMatch) stepServer() {
 	before := d.server.Tick()
 	step := func() (bytes, connections int) {
 		d.door.bytes, d.door.connections = 0, 0
-		d.server.Step(Epoch.Add(d.now))
+		d.server.Step(simtest.Epoch.Add(d.now))
 		return d.door.bytes, d.door.connections
 	}
 	if d.cfg.weigh == nil {

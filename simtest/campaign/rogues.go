@@ -1,9 +1,11 @@
-package simtest
+package campaign
 
 import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/foretick/foretick/simtest"
 )
 
 // Rogues plays whole servers against peers that know the packet format and break every
@@ -15,7 +17,7 @@ import (
 type Rogues struct {
 	// New returns one end of the game. nil means simtest's own game, whose handlers
 	// kick, ban, panic and change the level at any time.
-	New func() Player
+	New func() simtest.Player
 	// Seed of all lives.
 	Seed uint64
 	// Together is the number of rogues that play at the same time. 0 means 24.

@@ -1,4 +1,4 @@
-package simtest
+package campaign
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/simtest"
 )
 
 // PacketFuzzer feeds a game's server and client with packets that no honest peer
@@ -15,7 +16,7 @@ import (
 // packets.
 type PacketFuzzer struct {
 	// New returns one end of the game.
-	New func() Player
+	New func() simtest.Player
 	// Seed of all lives.
 	Seed uint64
 	// Clock reads the time, to find slow packets: time.Now in a test. nil: times

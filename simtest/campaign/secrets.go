@@ -1,9 +1,10 @@
-package simtest
+package campaign
 
 import (
 	"fmt"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
 )
 
 // Secrets checks that marked values in private fields reach only their owner, and observers
@@ -57,10 +58,10 @@ func (s *Secrets) drawSecrets() {
 	}
 }
 
-// Packet implements [PacketChecker].
-func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
+// Packet implements [simtest.PacketChecker].
+func (s *Secrets) Packet(m *simtest.Match, _, to int, b []byte) error {
 	player := m.Owner(to)
-	grant, observes := m.granted(to)
+	grant, observes := m.Granted(to)
 	switch {
 	case grant.Everything:
 		return nil
@@ -123,14 +124,14 @@ func (s *Secrets) search(player ecs.Owner, observes bool, b []byte) (found int, 
 	return found, nil
 }
 
-// Tick implements [Checker].
-func (s *Secrets) Tick(*Match) error { return nil }
+// Tick implements [simtest.Checker].
+func (s *Secrets) Tick(*simtest.Match) error { return nil }
 
-// Quiet implements [Checker].
-func (s *Secrets) Quiet(*Match) error { return nil }
+// Quiet implements [simtest.Checker].
+func (s *Secrets) Quiet(*simtest.Match) error { return nil }
 
-// Worked implements [Checker].
-func (s *Secrets) Worked(*Match) (string, error) {
+// Worked implements [simtest.Checker].
+func (s *Secrets) Worked(*simtest.Match) (string, error) {
 	line := fmt.Sprintf("secrets: %d packets searched, %d of them to observers, %d secrets at their owners", s.Packets, s.Observed, s.Found)
 	if s.Packets == 0 || s.Found == 0 {
 		return line, fmt.Errorf("nothing was searched, or there was no secret: %s", line)

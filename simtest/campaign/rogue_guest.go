@@ -1,4 +1,4 @@
-package simtest
+package campaign
 
 import (
 	"errors"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
 
 // guest is an honest client.
 type guest struct {
 	client *client.Client
-	player Player
+	player simtest.Player
 	end    transport.Endpoint
 	since  time.Duration
 }
@@ -65,7 +66,7 @@ func (d *rogueMatch) honest() error {
 }
 
 func (d *rogueMatch) drawGuest(g *guest) client.View {
-	v := g.client.Step(Epoch.Add(d.now))
+	v := g.client.Step(simtest.Epoch.Add(d.now))
 	if g.player.Act != nil {
 		g.player.Act(g.client)
 	}

@@ -1,4 +1,4 @@
-package simtest
+package campaign
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/foretick/foretick/simtest"
 )
 
 // Flat checks that memory and the number of goroutines do not grow during a long
@@ -26,11 +28,11 @@ type Flat struct {
 	goroutines []int
 }
 
-// Tick implements [Checker].
-func (f *Flat) Tick(*Match) error { return nil }
+// Tick implements [simtest.Checker].
+func (f *Flat) Tick(*simtest.Match) error { return nil }
 
-// Quiet implements [Checker]: it measures, at most once in Every.
-func (f *Flat) Quiet(m *Match) error {
+// Quiet implements [simtest.Checker]: it measures, at most once in Every.
+func (f *Flat) Quiet(m *simtest.Match) error {
 	if f.Every == 0 {
 		f.Every = time.Hour
 	}
@@ -91,8 +93,8 @@ func (f *Flat) GoroutinesDelta() int {
 	return f.goroutines[len(f.goroutines)-1] - f.goroutines[0]
 }
 
-// Worked implements [Checker].
-func (f *Flat) Worked(*Match) (string, error) {
+// Worked implements [simtest.Checker].
+func (f *Flat) Worked(*simtest.Match) (string, error) {
 	if len(f.heaps) < 2 {
 		return "", fmt.Errorf("measured %d times: the match is shorter than two of Every, %v", len(f.heaps), f.Every)
 	}

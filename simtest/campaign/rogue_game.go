@@ -1,4 +1,4 @@
-package simtest
+package campaign
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -71,9 +72,9 @@ const rogueBodies = 3
 // errRogue is the value of the game's intentional panics.
 var errRogue = errors.New("a panic of the game's own")
 
-func newRogueGame() Player {
+func newRogueGame() simtest.Player {
 	g := &rogueGame{}
-	return Player{
+	return simtest.Player{
 		Protocol: g.protocol(), Begin: g.beginGame, Rest: func(on bool) {
 			if g.rest = on; on {
 				g.unban()
@@ -286,7 +287,7 @@ func (g *rogueGame) kickMany(player foretick.PlayerID, all bool) {
 
 // ban bans an identity for a while.
 func (g *rogueGame) ban(f *foretick.Frame, player foretick.PlayerID) {
-	if id := g.server.Identity(player); g.server.Ban(id, Epoch.Add(f.Time()+2*time.Second), "for a while") {
+	if id := g.server.Identity(player); g.server.Ban(id, simtest.Epoch.Add(f.Time()+2*time.Second), "for a while") {
 		g.banned = append(g.banned, id)
 	}
 }

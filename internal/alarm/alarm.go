@@ -1,6 +1,8 @@
-package simtest
+// Package alarm turns what an end logs or recovers into an error that ends a match of simtest.
+package alarm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +10,10 @@ import (
 	"strings"
 )
 
-// alarm is a slog.Handler that passes each logged error to told. A client logs an error
+// Logger returns a logger that passes each logged error to told, and drops all else. A client logs an error
 // when the client itself is at fault; see stats.Client.CorePanics.
+func Logger(told func(error)) *slog.Logger { return slog.New(alarm{told}) }
+
 type alarm struct{ told func(error) }
 
 // Enabled implements slog.Handler.
@@ -32,3 +36,13 @@ func (a alarm) WithAttrs([]slog.Attr) slog.Handler { return a }
 
 // WithGroup implements slog.Handler.
 func (a alarm) WithGroup(string) slog.Handler { return a }
+
+// Origin returns a stack from the origin of the panic.
+func Origin(stack []byte) []byte {
+	_, after, found := bytes.Cut(stack, []byte("\npanic("))
+	if _, after, _ = bytes.Cut(after, []byte("\n")); !found {
+		return stack
+	}
+	_, after, _ = bytes.Cut(after, []byte("\n")) // the location of the panic call
+	return after
+}
