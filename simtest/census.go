@@ -45,8 +45,6 @@ func (c *census) Tick(m *Match) error {
 	return nil
 }
 
-func (c *census) Quiet(*Match) error { return nil }
-
 // Worked requires half of the ticks of a perfect match, or a tenth if processes
 // come and go. For observers it requires half of these shares.
 func (c *census) Worked(m *Match) (string, error) {

@@ -13,11 +13,19 @@ import (
 type Checker interface {
 	// Tick runs after each of the server's ticks.
 	Tick(m *Match) error
-	// Quiet runs at quiet points: there has been no action and no fault for long
-	// enough that both ends agree.
+}
+
+// QuietChecker is a Checker that also looks at quiet points: there has been no action and
+// no fault for long enough that both ends agree.
+type QuietChecker interface {
+	Checker
 	Quiet(m *Match) error
-	// Worked returns one line about the checks that were made. It returns an error when
-	// there were none: a checker that never looked proves nothing.
+}
+
+// WorkedChecker is a Checker that also says in one line what it checked. It returns an error
+// when that was nothing: a checker that never looked proves nothing.
+type WorkedChecker interface {
+	Checker
 	Worked(m *Match) (string, error)
 }
 
@@ -63,18 +71,27 @@ func (m *Match) Watch(checkers ...Checker) {
 	}
 }
 
-// Quiet runs the Quiet method of every checker; the match must be at rest.
+// Quiet runs the Quiet method of every [QuietChecker]; the match must be at rest.
 func (m *Match) Quiet() error {
-	m.each(Checker.Quiet)
+	m.each(func(c Checker, m *Match) error {
+		if q, ok := c.(QuietChecker); ok {
+			return q.Quiet(m)
+		}
+		return nil
+	})
 	return m.err
 }
 
-// Worked returns the line of each checker; the error comes from a checker that had
-// nothing to check.
+// Worked returns the line of each [WorkedChecker]; the error comes from one that had nothing
+// to check.
 func (m *Match) Worked() ([]string, error) {
 	var lines []string
 	for _, c := range m.checkers {
-		line, err := c.Worked(m)
+		w, ok := c.(WorkedChecker)
+		if !ok {
+			continue
+		}
+		line, err := w.Worked(m)
 		if err != nil {
 			return lines, m.faultOf(c, err)
 		}

@@ -80,7 +80,7 @@ func (d *director) rest() {
 	d.calm()
 	if d.m.Err() == nil && d.err == nil {
 		d.out.Quiets++
-		d.m.each(Checker.Quiet)
+		_ = d.m.Quiet()
 	}
 	d.setResting(false)
 }

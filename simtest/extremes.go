@@ -223,9 +223,6 @@ func (b *body) names() (names []string) {
 	return names
 }
 
-// Quiet implements [Checker].
-func (x *extremes) Quiet(*Match) error { return nil }
-
 // Worked returns an error that names the field of the command that makes bodies too fast. It
 // also fails if no honest body moved, or no client sent extremes.
 func (x *extremes) Worked(*Match) (string, error) {

@@ -122,9 +122,6 @@ func (g *growth) follow(m *Match) {
 	}
 }
 
-// Quiet implements [Checker].
-func (g *growth) Quiet(*Match) error { return nil }
-
 // Worked returns an error that names what did not stop growing.
 func (g *growth) Worked(m *Match) (string, error) {
 	line := fmt.Sprintf("growth: at most %d entities of a prefab", g.most)

@@ -50,9 +50,7 @@ func (w *weighed) Packet(m *simtest.Match, _, to int, b []byte) error {
 	}
 	return nil
 }
-func (*weighed) Tick(*simtest.Match) error             { return nil }
-func (*weighed) Quiet(*simtest.Match) error            { return nil }
-func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
+func (*weighed) Tick(*simtest.Match) error { return nil }
 
 func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 

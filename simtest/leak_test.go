@@ -34,7 +34,6 @@ func (r *received) Packet(_ *simtest.Match, _, to int, b []byte) error {
 	return nil
 }
 func (r *received) Tick(*simtest.Match) error             { return nil }
-func (r *received) Quiet(*simtest.Match) error            { return nil }
 func (r *received) Worked(*simtest.Match) (string, error) { return "received", nil }
 
 // TestTwoWorldsOnTheWire: two matches that differ only in state that a player may not

@@ -122,9 +122,6 @@ func (l *Limits) claim(player foretick.PlayerID, j *rewind.Verdict, was *limited
 	return nil
 }
 
-// Quiet implements [Checker].
-func (l *Limits) Quiet(*Match) error { return nil }
-
 // Worked implements [Checker].
 func (l *Limits) Worked(*Match) (string, error) {
 	line := fmt.Sprintf("limits: %d commands, %d claims, at most %.1f ticks back", l.Commands, l.Claims, l.MostRewind)

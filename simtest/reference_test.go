@@ -26,9 +26,7 @@ func (o *overheard) Packet(_ *simtest.Match, _, _ int, b []byte) error {
 	o.packets = append(o.packets, append([]byte{}, b...))
 	return nil
 }
-func (*overheard) Tick(*simtest.Match) error             { return nil }
-func (*overheard) Quiet(*simtest.Match) error            { return nil }
-func (*overheard) Worked(*simtest.Match) (string, error) { return "", nil }
+func (*overheard) Tick(*simtest.Match) error { return nil }
 
 // On a client, a reference to an entity that it does not know is none. Every packet of the match is
 // the same whichever hidden entity the reference names.

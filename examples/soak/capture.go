@@ -148,9 +148,6 @@ func each(b []byte, message func(kind byte, body []byte)) {
 // Tick implements simtest.Checker.
 func (k *keeper) Tick(*simtest.Match) error { return nil }
 
-// Quiet implements simtest.Checker.
-func (k *keeper) Quiet(*simtest.Match) error { return nil }
-
 // Worked implements simtest.Checker.
 func (k *keeper) Worked(*simtest.Match) (string, error) {
 	return fmt.Sprintf("packets: %d of %d kept", len(k.packets), k.all), nil

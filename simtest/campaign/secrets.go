@@ -127,10 +127,7 @@ func (s *Secrets) search(player ecs.Owner, observes bool, b []byte) (found int, 
 // Tick implements [simtest.Checker].
 func (s *Secrets) Tick(*simtest.Match) error { return nil }
 
-// Quiet implements [simtest.Checker].
-func (s *Secrets) Quiet(*simtest.Match) error { return nil }
-
-// Worked implements [simtest.Checker].
+// Worked implements [simtest.WorkedChecker].
 func (s *Secrets) Worked(*simtest.Match) (string, error) {
 	line := fmt.Sprintf("secrets: %d packets searched, %d of them to observers, %d secrets at their owners", s.Packets, s.Observed, s.Found)
 	if s.Packets == 0 || s.Found == 0 {
